@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The graph and what runs it: dtypes, shapes, operations, scopes, autodiff, sessions.
+
+Imports nothing of the package but, from the session alone, `jit`.
+"""

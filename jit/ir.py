@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernel IR: one loop nest over named axes, scalar expressions, reductions and stores.
+
+Immutable and interned: structurally equal nodes are the same object, so `is` compares and a node's
+hash is its identity.  Sizes and strides are arguments of the kernel, never part of it, so that one
+compiled kernel serves all sizes; the few that are static (a stride of one or zero, a short axis)
+are plain ints.  Imports nothing from the package.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from dataclasses import dataclass, fields
+from typing import Any, Literal, Union
+
+_INTERNED: dict[tuple[Any, ...], Any] = {}
+_LOCK = threading.Lock()
+
+
+class _Interned(type):
+    """Returns the one existing instance for equal field values."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        node = super().__call__(*args, **kwargs)
+        key = (cls, *(_key(getattr(node, f.name)) for f in fields(node)))
+        with _LOCK:
+            return _INTERNED.setdefault(key, node)
+
+
+def _key(value: Any) -> Any:
+    # 0.0 == -0.0 and True == 1: the type and the exact text tell them apart; NaN equals itself.
+    if isinstance(value, (bool, int, float)):
+        return (type(value), repr(value))
+    if isinstance(value, tuple):
+        return tuple(_key(v) for v in value)
+    return value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Const(metaclass=_Interned):
+    """A literal; dtype is a NumPy dtype name such as "float32"."""
+
+    value: bool | int | float
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AxisIndex(metaclass=_Interned):
+    """The current position on an axis, an int64."""
+
+    axis: int
+    dtype: str = "int64"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Param(metaclass=_Interned):
+    """The int64 argument in `slot` of the kernel's parameters (a stride, a size, an offset)."""
+
+    slot: int
+    dtype: str = "int64"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Index(metaclass=_Interned):
+    """An element offset: the sum of axis position times stride, plus `offset`.
+
+    strides has one entry per kernel axis: 0 where the axis does not move the address.
+    offset is None or any int64 expression (a Param, or a loaded index for a gather).
+    """
+
+    strides: tuple[Union[int, Param], ...]
+    offset: Union["Expr", None] = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Load(metaclass=_Interned):
+    """The element of a buffer at an index; always in bounds."""
+
+    buffer: int
+    index: Index
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Apply(metaclass=_Interned):
+    """A scalar primitive of jit/scalar.py applied to expressions; dtype is that of the result."""
+
+    fn: str
+    args: tuple["Expr", ...]
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reduced(metaclass=_Interned):
+    """The finished value of the kernel's reduction number `reduction`."""
+
+    reduction: int
+    dtype: str
+
+
+Expr = Union[Const, AxisIndex, Param, Load, Apply, Reduced]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Buffer(metaclass=_Interned):
+    """A pointer argument: element dtype, and whether the kernel reads, writes or does both."""
+
+    dtype: str
+    access: Literal["r", "w", "rw"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Axis(metaclass=_Interned):
+    """A loop.
+
+    map     every position is independent
+    reduce  positions are combined by the kernel's reductions
+    chunk   an independent loop over pieces of the reduce axis number `of`: at position p that axis
+            runs over [p * length, min((p + 1) * length, its size)), length being Param `length`
+    size    None when it is an argument, else a static int
+    """
+
+    kind: Literal["map", "reduce", "chunk"]
+    size: int | None = None
+    of: int | None = None
+    length: Param | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reduction(metaclass=_Interned):
+    """Combines `value` over all reduce axes with fn: sum, prod, max, min, any, all, argmax, argmin.
+
+    argmax and argmin combine `value` and yield the int64 position on the single reduce axis, the
+    lowest one among equals.  NaN propagates through max and min.  `dtype` is that of the
+    accumulator and the result.
+    """
+
+    fn: str
+    value: Expr
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Store(metaclass=_Interned):
+    """Writes `value` to a buffer.
+
+    Runs once per position of the map and chunk axes when neither `index` nor `value` depends on a
+    reduce axis (except through Reduced), else once per position of all axes.
+    """
+
+    buffer: int
+    index: Index
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kernel(metaclass=_Interned):
+    """One loop nest.  Axes are in loop order, outermost first.
+
+    form map     all axes are map axes.  Tile rows run over the product of axes[:-1], tile columns
+                 over axes[-1].
+    form row     map (and chunk) axes, then reduce axes.  Tile rows run over the product of the map
+                 and chunk axes; columns are not used.  Reductions may depend on earlier ones
+                 (softmax): the reduce axes are then passed over several times.
+    form column  outer map (and chunk) axes, then reduce axes, then exactly one inner map axis.
+                 Tile rows run over the product of the outer map and chunk axes, tile columns over
+                 the inner axis.  Reductions do not depend on each other.
+
+    The argument block is an int64 array: buffer addresses, then the size of every axis, then the
+    parameters.  A compiled kernel is kernel(args, r0, r1, c0, c1, worker): it does rows [r0, r1)
+    and columns [c0, c1); `worker` numbers the calling thread, for scratch memory.
+    """
+
+    form: Literal["map", "row", "column"]
+    buffers: tuple[Buffer, ...]
+    axes: tuple[Axis, ...]
+    reductions: tuple[Reduction, ...]
+    stores: tuple[Store, ...]
+    params: int
+
+
+def digest(kernel: Kernel) -> str:
+    """A content hash of a kernel, stable between processes and versions of Python (hex, 32)."""
+    return hashlib.blake2b(repr(kernel).encode(), digest_size=16).hexdigest()

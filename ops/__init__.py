@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One definition per op, by family, with the public function that builds it.
+
+Imports `engine`'s graph layer and the lowering vocabulary of `jit`.
+"""

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Training: optimizers and what surrounds them.
+
+Imports `engine`, `ops` and `io`.
+"""
