@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+# make run     install into .venv and train the digits example
+# make test    install with the test tools, lint, check types, run the tests
+# make bench   the benchmarks; set NUMBAFLOW_TF_PYTHON to compare with TensorFlow
+# make clean   remove the virtual environments and caches
+# TF=1 also installs TensorFlow into .venv-tf, which the comparison tests use; where no package
+# of it exists for this Python the tests say so and are skipped.
+
+CANDIDATES := python3 python3.13 python3.12 python3.11 python3.14
+NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
+PYTHON ?= $(firstword $(foreach p,$(CANDIDATES),$(shell $(p) -c '$(NEW_ENOUGH)' 2>/dev/null && echo $(p))))
+VENV ?= .venv
+TF_VENV ?= .venv-tf
+TF ?= 0
+PY := $(VENV)/bin/python
+PIP_FLAGS := --disable-pip-version-check --quiet
+PYTEST_FLAGS ?=
+TYPED := -m numbaflow.cli -m numbaflow.launcher -p numbaflow.engine -p numbaflow.ops \
+         -p numbaflow.jit -p numbaflow.train
+
+ifeq ($(TF),1)
+TF_STAMP := $(TF_VENV)/.stamp
+endif
+ifneq ($(wildcard $(TF_VENV)/.ready)$(filter 1,$(TF)),)
+export NUMBAFLOW_TF_PYTHON ?= $(abspath $(TF_VENV))/bin/python
+endif
+
+.PHONY: run test check lint types pytest bench install clean
+
+run: $(VENV)/.stamp-examples
+	$(VENV)/bin/numbaflow run examples/digits_cnn.py
+
+test: check pytest
+
+check: lint types
+
+lint: $(VENV)/.stamp-test
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+
+# The checker finds the package by name through a link, as this folder may have any name.
+types: $(VENV)/.stamp-test
+	mkdir -p $(VENV)/named && ln -sfn "$(CURDIR)" $(VENV)/named/numbaflow
+	MYPYPATH=$(VENV)/named $(VENV)/bin/mypy $(TYPED)
+
+pytest: $(VENV)/.stamp-test $(TF_STAMP)
+	$(PY) -m pytest $(PYTEST_FLAGS)
+
+bench: $(VENV)/.stamp-examples
+	$(PY) -m benchmarks
+
+install: $(VENV)/.stamp-test
+
+$(PY):
+	@test -n "$(PYTHON)" || { echo "numbaflow needs Python 3.11 or newer: none of" \
+	  "$(CANDIDATES) is. Name one with: make PYTHON=/path/to/python"; exit 1; }
+	@$(PYTHON) -c '$(NEW_ENOUGH)' || { echo "numbaflow needs Python 3.11 or newer, but" \
+	  "$(PYTHON) is `$(PYTHON) --version`. Name another with: make PYTHON=/path/to/python"; exit 1; }
+	$(PYTHON) -m venv $(VENV) || { $(PYTHON) -m venv --without-pip $(VENV) \
+	  && $(PYTHON) -m pip --python $(VENV) install $(PIP_FLAGS) pip; }
+
+$(VENV)/.stamp-%: pyproject.toml | $(PY)
+	$(PY) -m pip install $(PIP_FLAGS) --editable ".[$*]"
+	@touch $@
+
+# Tried once: without a TensorFlow for this Python the comparison tests are skipped.
+$(TF_VENV)/.stamp:
+	@$(PYTHON) -m venv $(TF_VENV) \
+	  && $(TF_VENV)/bin/python -m pip install $(PIP_FLAGS) "tensorflow-cpu>=2.16" \
+	  && $(TF_VENV)/bin/python -c "import tensorflow" 2>/dev/null && touch $(TF_VENV)/.ready \
+	  || echo "no TensorFlow for $(PYTHON) here: the tests that compare with it will be skipped"
+	@mkdir -p $(TF_VENV) && touch $@
+
+clean:
+	rm -rf $(VENV) $(TF_VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
