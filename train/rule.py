@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Optimizers whose update of one variable is one op: the four forms from one statement.
+
+TensorFlow has four ops per rule: dense or sparse gradient, reference or resource variable.  They
+take the same arguments in the same order, but the gradient may be (values, indices).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ..engine import dtypes
+from ..engine.convert import convert_to_tensor
+from ..engine.tensor import IndexedSlices, Tensor
+from ..ops import math, training
+from .optimizer import Optimizer
+
+# Where the gradient goes among the arguments of an update op.
+GRADIENT = object()
+
+Number = Callable[[Any], Any]
+
+
+class Update(NamedTuple):
+    """One update op: the end of its function's name, its arguments after `var`, its attributes."""
+
+    rule: str
+    arguments: tuple[Any, ...]
+    attributes: dict[str, Any] = {}
+
+
+class RuleOptimizer(Optimizer):
+    """An optimizer that applies one op per variable; a subclass states which in `_update`."""
+
+    def _update(self, var: Any, slot: Callable[[str], Any], number: Number) -> Update:
+        """The update of `var`.
+
+        Args:
+            var: the variable.
+            slot: gives the slot of the variable of that name.
+            number: casts a hyperparameter to the type of the variable.
+        """
+        raise NotImplementedError
+
+    def _tensor(self, value: Any, name: str) -> Tensor:
+        """A hyperparameter (a number, a tensor or a function of either) as a tensor."""
+        return convert_to_tensor(self._call_if_callable(value), name=name)
+
+    def _apply_dense(self, grad: Tensor, var: Any) -> Any:
+        return self._call("apply_", var, var.dtype.base_dtype, (grad,)).op
+
+    def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
+        gradient = (grad.values, grad.indices)
+        return self._call("sparse_apply_", var, var.dtype.base_dtype, gradient).op
+
+    def _resource_apply_dense(self, grad: Tensor, handle: Any) -> Any:
+        return self._call("resource_apply_", handle, grad.dtype.base_dtype, (grad,))
+
+    def _resource_apply_sparse(self, grad: Tensor, handle: Any, indices: Tensor) -> Any:
+        dtype = grad.dtype.base_dtype
+        return self._call("resource_sparse_apply_", handle, dtype, (grad, indices))
+
+    def _call(
+        self, form: str, var: Any, dtype: dtypes.DType, gradient: tuple[Tensor, ...]
+    ) -> Any:
+        def argument(variable: Any) -> Any:
+            return variable.handle if form.startswith("resource") else variable
+
+        update = self._update(
+            var,
+            lambda name: argument(self.get_slot(var, name)),
+            lambda value: math.cast(value, dtype),
+        )
+        arguments: list[Any] = [argument(var)]
+        for item in update.arguments:
+            arguments.extend(gradient if item is GRADIENT else (item,))
+        function = getattr(training, form + update.rule)
+        return function(*arguments, use_locking=self._use_locking, **update.attributes)

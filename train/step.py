@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The global step: the variable that counts training steps, found through its collection."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from ..engine import dtypes
+from ..engine.api import export
+from ..engine.collections import GraphKeys
+from ..engine.graph import (
+    Graph,
+    add_to_collection,
+    control_dependencies,
+    get_default_graph,
+)
+from ..engine.tensor import Tensor
+from ..ops import init, state, variables
+from ..ops.variable_scope import get_variable
+
+# The collection with the one tensor that reads the step for those that must see it unchanged.
+GLOBAL_STEP_READ_KEY = "global_step_read_op_cache"
+
+
+@export("train.global_step")
+def global_step(sess: Any, global_step_tensor: Any) -> int:
+    """The value of the global step in a session."""
+    return int(sess.run(global_step_tensor))
+
+
+@export("train.get_global_step")
+def get_global_step(graph: Graph | None = None) -> Any:
+    """The global step of the graph (the default one if None), or None."""
+    graph = graph or get_default_graph()
+    found = graph.get_collection(GraphKeys.GLOBAL_STEP)
+    if len(found) > 1:
+        logging.getLogger("tensorflow").error("Multiple tensors in global_step collection.")
+        return None
+    if found:
+        step = found[0]
+    else:
+        try:
+            step = graph.get_tensor_by_name("global_step:0")
+        except KeyError:
+            return None
+    assert_global_step(step)
+    return step
+
+
+@export("train.create_global_step")
+def create_global_step(graph: Graph | None = None) -> Any:
+    """Creates the global step; ValueError when the graph has one."""
+    graph = graph or get_default_graph()
+    if get_global_step(graph) is not None:
+        raise ValueError('"global_step" already exists.')
+    with graph.as_default() as g, g.name_scope(None):
+        return get_variable(
+            GraphKeys.GLOBAL_STEP,
+            shape=[],
+            dtype=dtypes.int64,
+            initializer=init.zeros_initializer(),
+            trainable=False,
+            aggregation=variables.VariableAggregation.ONLY_FIRST_REPLICA,
+            collections=[GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP],
+        )
+
+
+@export("train.get_or_create_global_step")
+def get_or_create_global_step(graph: Graph | None = None) -> Any:
+    """The global step of the graph, created when there is none."""
+    graph = graph or get_default_graph()
+    step = get_global_step(graph)
+    return create_global_step(graph) if step is None else step
+
+
+@export("train.assert_global_step")
+def assert_global_step(global_step_tensor: Any) -> None:
+    """Raises TypeError unless it is a scalar integer Variable or Tensor."""
+    step = global_step_tensor
+    if not isinstance(step, (variables.Variable, Tensor)):
+        raise TypeError(f'Existing "global_step" must be a Variable or Tensor: {step}.')
+    if not step.dtype.base_dtype.is_integer:
+        raise TypeError(f'Existing "global_step" does not have integer type: {step.dtype}')
+    shape = step.get_shape()
+    if shape.ndims != 0 and shape.is_fully_defined():
+        raise TypeError(f'Existing "global_step" is not scalar: {shape}')
+
+
+def _get_global_step_read(graph: Graph | None = None) -> Any:
+    graph = graph or get_default_graph()
+    found = graph.get_collection(GLOBAL_STEP_READ_KEY)
+    if len(found) > 1:
+        raise RuntimeError(
+            f"There are multiple items in collection {GLOBAL_STEP_READ_KEY}. "
+            "There should be only one."
+        )
+    return found[0] if found else None
+
+
+def _get_or_create_global_step_read(graph: Graph | None = None) -> Any:
+    graph = graph or get_default_graph()
+    read = _get_global_step_read(graph)
+    if read is not None:
+        return read
+    step = get_global_step(graph)
+    if step is None:
+        return None
+    with graph.as_default() as g, g.name_scope(None), g.name_scope(step.op.name + "/"):
+        is_variable = isinstance(step, variables.Variable)
+        value = step.initialized_value() if is_variable else step
+        # The sum is a new tensor, so that it cannot see a later count.
+        read = value + 0
+        add_to_collection(GLOBAL_STEP_READ_KEY, read)
+    return read
+
+
+def _increment_global_step(increment: int, graph: Graph | None = None) -> Any:
+    graph = graph or get_default_graph()
+    step = get_global_step(graph)
+    if step is None:
+        raise ValueError(
+            "Global step tensor should be created by tf.train.get_or_create_global_step "
+            "before calling increment."
+        )
+    read = _get_or_create_global_step_read(graph)
+    with graph.as_default() as g, g.name_scope(None), g.name_scope(step.op.name + "/"):
+        with control_dependencies([read]):
+            return state.assign_add(step, increment)
