@@ -55,7 +55,7 @@ class AdagradOptimizer(RuleOptimizer):
 
 @export("train.AdagradDAOptimizer")
 class AdagradDAOptimizer(RuleOptimizer):
-    """Adagrad with dual averaging: weights come from the sum of all gradients, so l1 gives zeros."""
+    """Adagrad by dual averaging: weights follow the sum of all gradients, so l1 gives zeros."""
 
     def __init__(
         self,

@@ -121,9 +121,7 @@ def polynomial_decay(
         steps = math.cast(decay_steps, rate.dtype)
         if cycle:
             at_start = math.equal(step, 0)
-            multiplier = control.cond(
-                at_start, lambda: 1.0, lambda: math.ceil(step / decay_steps)
-            )
+            multiplier = control.cond(at_start, lambda: 1.0, lambda: math.ceil(step / decay_steps))
             steps = math.multiply(steps, multiplier)
         else:
             step = math.minimum(step, decay_steps)

@@ -214,9 +214,7 @@ class Optimizer:
             own.extend(slots.values())
         return sorted((v for v in own if v.op.graph is graph), key=lambda v: v.name)
 
-    def _create_non_slot_variable(
-        self, initial_value: Any, name: str, colocate_with: Any
-    ) -> Any:
+    def _create_non_slot_variable(self, initial_value: Any, name: str, colocate_with: Any) -> Any:
         key = (name, colocate_with.graph)
         if key not in self._non_slot_dict:
             with get_default_graph().colocate_with(colocate_with):

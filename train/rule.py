@@ -61,9 +61,7 @@ class RuleOptimizer(Optimizer):
         dtype = grad.dtype.base_dtype
         return self._call("resource_sparse_apply_", handle, dtype, (grad, indices))
 
-    def _call(
-        self, form: str, var: Any, dtype: dtypes.DType, gradient: tuple[Tensor, ...]
-    ) -> Any:
+    def _call(self, form: str, var: Any, dtype: dtypes.DType, gradient: tuple[Tensor, ...]) -> Any:
         def argument(variable: Any) -> Any:
             return variable.handle if form.startswith("resource") else variable
 

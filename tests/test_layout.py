@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The house rules, read from the source: what may import what, sizes of files and functions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+FOLDERS = ("engine", "io", "jit", "ops", "train")
+OUTSIDE_WHEEL = ("benchmarks", "docs", "examples", "tests")
+
+# Folder -> the folders it may import when it is imported itself.
+MAY_IMPORT = {
+    "engine": {"engine"},
+    "io": {"io", "engine"},
+    "jit": {"jit", "engine"},
+    "ops": {"ops", "engine", "jit"},
+    "train": {"train", "ops", "engine", "io"},
+}
+# File -> the folders that it alone may import besides, inside functions.
+LATE_IMPORTS = {
+    "engine": {"io", "jit"},
+    "ops": {"io"},
+}
+# The kernel vocabulary: all that ops may know of the compiler when it is imported.
+VOCABULARY = ("jit.scalar", "jit.library")
+
+pytestmark = pytest.mark.pure
+
+
+def package_files() -> list[Path]:
+    """All sources of the package, without generated protos."""
+    files = sorted(ROOT.glob("*.py"))
+    for folder in FOLDERS:
+        files += sorted((ROOT / folder).rglob("*.py"))
+    return [file for file in files if not file.name.endswith("_pb2.py")]
+
+
+def all_files() -> list[Path]:
+    """All sources of the repository."""
+    others = [file for folder in OUTSIDE_WHEEL for file in sorted((ROOT / folder).rglob("*.py"))]
+    return package_files() + others
+
+
+def name_of(file: Path) -> str:
+    return str(file.relative_to(ROOT))
+
+
+@cache
+def tree(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+def imports(file: Path) -> Iterator[tuple[str, bool, int]]:
+    """(module within the package such as "engine.graph", at import time?, line) of a file."""
+    here = list(file.relative_to(ROOT).with_suffix("").parts)
+
+    def visit(node: ast.AST, top: bool) -> Iterator[tuple[str, bool, int]]:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.ImportFrom) and child.level:
+                base = here[: len(here) - child.level]
+                module = [*base, *(child.module.split(".") if child.module else [])]
+                for alias in child.names:
+                    yield ".".join([*module, alias.name]), top, child.lineno
+            else:
+                inner = isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+                checking = isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test)
+                yield from visit(child, top and not inner and not checking)
+
+    return visit(tree(file), True)
+
+
+def violations() -> Iterator[str]:
+    for file in package_files():
+        folder = file.relative_to(ROOT).parts[0]
+        if folder not in MAY_IMPORT:
+            continue
+        for module, at_import, line in imports(file):
+            target = module.split(".")[0]
+            if target not in FOLDERS or target in MAY_IMPORT[folder]:
+                continue
+            if at_import or target not in LATE_IMPORTS.get(folder, set()):
+                yield f"{name_of(file)}:{line} imports {module}"
+
+
+def test_folders_import_downwards_only() -> None:
+    assert not list(violations())
+
+
+def test_ops_use_the_kernel_vocabulary_only() -> None:
+    wrong = [
+        f"{name_of(file)}:{line} imports {module}"
+        for file in package_files()
+        if file.relative_to(ROOT).parts[0] == "ops"
+        for module, at_import, line in imports(file)
+        if at_import and module.startswith("jit") and not module.startswith(VOCABULARY)
+    ]
+    assert not wrong
+
+
+def test_imports_inside_the_package_are_relative() -> None:
+    wrong = []
+    for file in package_files():
+        for node in ast.walk(tree(file)):
+            names = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                names = [node.module or ""]
+            if any(name.split(".")[0] == "numbaflow" for name in names):
+                wrong.append(f"{name_of(file)}:{node.lineno}")
+    assert not wrong
+
+
+def test_every_file_begins_with_its_licence_and_says_what_it_is() -> None:
+    wrong = []
+    for file in all_files():
+        lines = file.read_text(encoding="utf-8").splitlines()
+        if not lines or lines[0] != "# SPDX-License-Identifier: Apache-2.0":
+            wrong.append(f"{name_of(file)}: no SPDX line")
+        if ast.get_docstring(tree(file)) is None:
+            wrong.append(f"{name_of(file)}: no docstring")
+    assert not wrong
+
+
+def test_files_and_functions_stay_short() -> None:
+    wrong = []
+    for file in package_files():
+        length = len(file.read_text(encoding="utf-8").splitlines())
+        if length > 600:
+            wrong.append(f"{name_of(file)}: {length} lines")
+        for node in ast.walk(tree(file)):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                assert node.end_lineno is not None
+                first = node.body[0]
+                docstring = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+                start = first.end_lineno if docstring else node.lineno
+                length = node.end_lineno - (start or node.lineno)
+                if length > 70:
+                    wrong.append(f"{name_of(file)}:{node.lineno} {node.name}: {length} lines")
+    assert not wrong
+
+
+def test_the_compiler_names_no_op() -> None:
+    """Knowledge of an op sits in its definition; the compiler reads it from there."""
+    import numbaflow  # noqa: F401  fills the table
+    from numbaflow.engine import registry
+
+    types = {definition.name for definition in registry.definitions()}
+    wrong = []
+    for file in package_files():
+        if file.relative_to(ROOT).parts[0] != "jit":
+            continue
+        for node in ast.walk(tree(file)):
+            if isinstance(node, ast.Constant) and node.value in types:
+                wrong.append(f"{name_of(file)}:{node.lineno} {node.value!r}")
+    assert not wrong

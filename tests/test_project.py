@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The project's own files agree with each other: packages, wheel, commands, no local paths."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+FOLDERS = ("engine", "io", "jit", "ops", "train")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+pytestmark = pytest.mark.pure
+
+
+def packages_on_disk() -> set[str]:
+    found = {"numbaflow"}
+    for folder in FOLDERS:
+        for init in (ROOT / folder).rglob("__init__.py"):
+            found.add(".".join(("numbaflow", *init.parent.relative_to(ROOT).parts)))
+    return found
+
+
+def tracked_files() -> list[Path]:
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if listed.returncode:
+        pytest.skip("not a git checkout")
+    return [ROOT / line for line in listed.stdout.splitlines() if (ROOT / line).is_file()]
+
+
+def test_every_package_is_listed() -> None:
+    assert set(PROJECT["tool"]["setuptools"]["packages"]) == packages_on_disk()
+
+
+def test_python_files_are_in_packages() -> None:
+    stray = [
+        str(file.relative_to(ROOT))
+        for folder in FOLDERS
+        for file in (ROOT / folder).rglob("*.py")
+        if not (file.parent / "__init__.py").exists()
+    ]
+    assert not stray
+
+
+def test_nothing_names_a_machine() -> None:
+    pattern = re.compile(r"(?<![\w.])/(work|home|root|Users)/\w|\.local/share/")
+    wrong = []
+    for file in tracked_files():
+        if file == Path(__file__):
+            continue
+        try:
+            text = file.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+        wrong += [f"{file.relative_to(ROOT)}: {m.group()}" for m in pattern.finditer(text)]
+    assert not wrong
+
+
+def test_ci_calls_make_test() -> None:
+    assert "make test" in (ROOT / ".ci" / "run").read_text()
+
+
+def test_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 150
+
+
+@pytest.mark.slow
+def test_wheel_holds_the_package_and_nothing_else(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    for file in tracked_files():
+        copy = source / file.relative_to(ROOT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(file.read_bytes())
+    build = [sys.executable, "-m", "build", "--wheel", "--outdir", str(tmp_path), str(source)]
+    done = subprocess.run(build, capture_output=True, text=True, check=False)
+    if done.returncode and "No matching distribution" in done.stdout + done.stderr:
+        pytest.skip("setuptools cannot be downloaded here")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (wheel,) = tmp_path.glob("*.whl")
+    inside = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    tracked = {str(file.relative_to(ROOT)) for file in tracked_files()}
+    expected = {
+        f"numbaflow/{name}"
+        for name in tracked
+        if name.endswith(".py") and (name.count("/") == 0 or name.split("/")[0] in FOLDERS)
+    }
+    assert expected <= inside
+    others = {name.split("/")[1] for name in inside if name.count("/") > 1}
+    assert others <= set(FOLDERS)
