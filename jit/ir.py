@@ -70,7 +70,7 @@ class Index(metaclass=_Interned):
     """
 
     strides: tuple[Union[int, Param], ...]
-    offset: Union["Expr", None] = None
+    offset: Union[Expr, None] = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,7 +87,7 @@ class Apply(metaclass=_Interned):
     """A scalar primitive of jit/scalar.py applied to expressions; dtype is that of the result."""
 
     fn: str
-    args: tuple["Expr", ...]
+    args: tuple[Expr, ...]
     dtype: str
 
 
@@ -182,4 +182,41 @@ class Kernel(metaclass=_Interned):
 
 def digest(kernel: Kernel) -> str:
     """A content hash of a kernel, stable between processes and versions of Python (hex, 32)."""
-    return hashlib.blake2b(repr(kernel).encode(), digest_size=16).hexdigest()
+    return hashlib.blake2b("\n".join(lines(kernel)).encode(), digest_size=16).hexdigest()
+
+
+def lines(root: Any) -> list[str]:
+    """The nodes below `root` in order of use, one a line, each naming its children by number.
+
+    Shared nodes appear once, so the text grows with the graph and not with its paths.
+    """
+    numbers: dict[int, int] = {}
+    text: list[str] = []
+    stack: list[tuple[Any, bool]] = [(root, False)]
+    while stack:
+        node, ready = stack.pop()
+        if id(node) in numbers:
+            continue
+        if not ready:
+            stack.append((node, True))
+            stack.extend((child, False) for child in reversed(_children(node)))
+            continue
+        values = (f"{f.name}={_text(getattr(node, f.name), numbers)}" for f in fields(node))
+        numbers[id(node)] = len(text)
+        text.append(f"{len(text)}: {type(node).__name__}({', '.join(values)})")
+    return text
+
+
+def _children(node: Any) -> list[Any]:
+    found: list[Any] = []
+    for field in fields(node):
+        value = getattr(node, field.name)
+        items = value if isinstance(value, tuple) else (value,)
+        found.extend(item for item in items if type(type(item)) is _Interned)
+    return found
+
+
+def _text(value: Any, numbers: dict[int, int]) -> str:
+    if isinstance(value, tuple):
+        return "(" + " ".join(_text(item, numbers) for item in value) + ")"
+    return f"%{numbers[id(value)]}" if type(type(value)) is _Interned else repr(value)

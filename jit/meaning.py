@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each scalar primitive means, in NumPy: the oracle of the compiled code.
+
+Semantics are those of TensorFlow 1.15's C++ kernels on x86: integers wrap, shifts clamp, minimum
+and maximum return their first argument unless the second is strictly better (so a NaN in the first
+stays and a NaN in the second loses), sign(NaN) is 0.  Imports NumPy; SciPy on first use.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+# fmt: off
+ARITHMETIC = (
+    "add", "sub", "mul", "div", "floordiv", "floormod", "truncatediv", "truncatemod",
+    "minimum", "maximum", "pow",
+)
+UNARY_FLOAT = (
+    "reciprocal", "rsqrt", "sqrt", "exp", "expm1", "log", "log1p", "sin", "cos", "tan",
+    "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "sigmoid",
+    "erf", "erfc", "lgamma", "digamma", "floor", "ceil", "rint", "trunc",
+)
+# fmt: on
+_HALF = ("float16", "bfloat16")
+
+
+def dtype_name(dtype: Any) -> str:
+    """The NumPy name of a dtype given as a name, a NumPy dtype or a scalar type."""
+    if isinstance(dtype, str):
+        return dtype
+    return np.dtype(dtype).name
+
+
+def numpy_dtype(dtype: Any) -> np.dtype[Any]:
+    """The NumPy dtype of a name; "bfloat16" too, which NumPy alone does not know."""
+    if isinstance(dtype, str) and dtype == "bfloat16":
+        import ml_dtypes
+
+        return np.dtype(ml_dtypes.bfloat16)
+    return np.dtype(dtype)
+
+
+def evaluate(fn: Callable[..., Any], result: str, args: tuple[Any, ...]) -> np.ndarray[Any, Any]:
+    """Computes fn on arrays of one dtype; 16-bit floats go through float32 and are rounded once."""
+    arrays = _arrays(args, first=1 if result == "branch" else 0)
+    dtype = arrays[-1].dtype
+    with np.errstate(all="ignore"):
+        if dtype.name not in _HALF:
+            value = np.asarray(fn(*arrays))
+            return value if result == "bool" or value.dtype == dtype else value.astype(dtype)
+        wide = [a.astype(np.float32) if a.dtype == dtype else a for a in arrays]
+        value = np.asarray(fn(*wide))
+        return value if result == "bool" else value.astype(dtype)
+
+
+def _arrays(args: tuple[Any, ...], first: int) -> list[np.ndarray[Any, Any]]:
+    """The arguments as arrays; Python numbers in the dtype of the typed ones from `first` on."""
+    typed = [a for a in args[first:] if not isinstance(a, (bool, int, float, builtins.complex))]
+    if not typed:
+        return [np.asarray(a) for a in args]
+    arrays = [np.asarray(a) for a in typed]
+    objects = any(a.dtype.kind == "O" for a in arrays)
+    dtype = np.dtype(object) if objects else arrays[0].dtype
+    for a in arrays:
+        if a.dtype != dtype and not objects:
+            raise TypeError(f"arguments of different dtypes: {dtype}, {a.dtype}")
+    rest = [np.asarray(a, dtype) if np.isscalar(a) else np.asarray(a) for a in args[first:]]
+    return [np.asarray(a) for a in args[:first]] + rest
+
+
+def _is_float(x: Any) -> bool:
+    return x.dtype.kind in "fc"
+
+
+add, sub, mul = np.add, np.subtract, np.multiply
+neg, sqrt, square = np.negative, np.sqrt, np.square
+exp, expm1, log, log1p = np.exp, np.expm1, np.log, np.log1p
+sin, cos, tan = np.sin, np.cos, np.tan
+asin, acos, atan, atan2 = np.arcsin, np.arccos, np.arctan, np.arctan2
+sinh, cosh, tanh = np.sinh, np.cosh, np.tanh
+asinh, acosh, atanh = np.arcsinh, np.arccosh, np.arctanh
+floor, ceil, rint, trunc = np.floor, np.ceil, np.rint, np.trunc
+isnan, isinf, isfinite = np.isnan, np.isinf, np.isfinite
+eq, ne, lt, le, gt, ge = (
+    np.equal,
+    np.not_equal,
+    np.less,
+    np.less_equal,
+    np.greater,
+    np.greater_equal,
+)
+logical_and, logical_or, logical_not = np.logical_and, np.logical_or, np.logical_not
+bitwise_and, bitwise_or, bitwise_xor = np.bitwise_and, np.bitwise_or, np.bitwise_xor
+invert, abs, select = np.invert, np.abs, np.where
+
+
+def div(x: Any, y: Any) -> Any:
+    """True division of floats, division towards zero of integers."""
+    if _is_float(x):
+        return np.divide(x, y)
+    return truncatediv(x, y)
+
+
+def floordiv(x: Any, y: Any) -> Any:
+    """floor(x / y); 0 where an integer y is 0."""
+    return np.floor(np.divide(x, y)) if _is_float(x) else np.floor_divide(x, y)
+
+
+def floormod(x: Any, y: Any) -> Any:
+    """The remainder with the sign of y; that of floats is made of C's fmod."""
+    if not _is_float(x):
+        return np.remainder(x, y)
+    r = np.fmod(x, y)
+    return np.where((r != 0) & ((r < 0) != (y < 0)), r + y, r)
+
+
+def truncatediv(x: Any, y: Any) -> Any:
+    """x / y towards zero; 0 where an integer y is 0."""
+    if _is_float(x):
+        return np.trunc(np.divide(x, y))
+    quotient = np.floor_divide(x, y)
+    if x.dtype.kind != "i":
+        return quotient
+    inexact = (quotient < 0) & (quotient * y != x)
+    return quotient + inexact.astype(x.dtype)
+
+
+def truncatemod(x: Any, y: Any) -> Any:
+    """The remainder with the sign of x (C's % and fmod)."""
+    return np.fmod(x, y)
+
+
+def minimum(x: Any, y: Any) -> Any:
+    """y where y < x, else x."""
+    return np.where(np.less(y, x), y, x)
+
+
+def maximum(x: Any, y: Any) -> Any:
+    """y where y > x, else x."""
+    return np.where(np.greater(y, x), y, x)
+
+
+def pow(x: Any, y: Any) -> Any:
+    """x to the power y; for integers wrapping, negative exponents round to zero."""
+    if _is_float(x) or x.dtype.kind == "O":
+        return np.power(x, y)
+    with np.errstate(all="ignore"):
+        safe = np.power(x, np.where(np.less(y, 0), np.zeros_like(y), y))
+        inverse = safe
+        if x.dtype.kind == "i":
+            inverse = np.where(x == 1, 1, np.where(x == -1, 1 - 2 * (y & 1), 0))
+    return np.where(np.less(y, 0), inverse, safe).astype(x.dtype)
+
+
+def sign(x: Any) -> Any:
+    """-1, 0 or 1; 0 for NaN; x / |x| for complex numbers."""
+    if x.dtype.kind == "c":
+        return np.sign(x)
+    return (x > 0).astype(x.dtype) - (x < 0).astype(x.dtype)
+
+
+def reciprocal(x: Any) -> Any:
+    """1 / x."""
+    return np.divide(np.ones((), x.dtype), x)
+
+
+def rsqrt(x: Any) -> Any:
+    """1 / sqrt(x)."""
+    return np.divide(np.ones((), x.dtype), np.sqrt(x))
+
+
+def sigmoid(x: Any) -> Any:
+    """1 / (1 + exp(-x)), without overflow for large negative x."""
+    if x.dtype.kind == "c":
+        return 1 / (1 + np.exp(-x))
+    small = np.exp(-np.abs(x))
+    return np.where(np.signbit(x), small, np.ones((), x.dtype)) / (1 + small)
+
+
+def erf(x: Any) -> Any:
+    """The error function."""
+    return _special("erf")(x)
+
+
+def erfc(x: Any) -> Any:
+    """1 - erf(x), accurate for large x."""
+    return _special("erfc")(x)
+
+
+def lgamma(x: Any) -> Any:
+    """The logarithm of the absolute value of the gamma function."""
+    return _special("gammaln")(x)
+
+
+def digamma(x: Any) -> Any:
+    """The derivative of lgamma; NaN at its poles."""
+    poles = (x <= 0) & (np.floor(x) == x)
+    return np.where(poles, np.nan, _special("psi")(np.where(poles, 1, x))).astype(x.dtype)
+
+
+def _special(name: str) -> Callable[..., Any]:
+    import scipy.special
+
+    return getattr(scipy.special, name)
+
+
+def left_shift(x: Any, y: Any) -> Any:
+    """x << y, with y clamped to [0, bits)."""
+    return np.left_shift(x, _clamp_shift(y))
+
+
+def right_shift(x: Any, y: Any) -> Any:
+    """x >> y (arithmetic when signed), with y clamped to [0, bits)."""
+    return np.right_shift(x, _clamp_shift(y))
+
+
+def _clamp_shift(y: Any) -> Any:
+    return np.clip(y, 0, y.dtype.itemsize * 8 - 1)
+
+
+def complex(re: Any, im: Any) -> Any:
+    """A complex number from two reals of one dtype."""
+    re, im = np.asarray(re), np.asarray(im)
+    dtype = np.result_type(re.dtype, np.complex64)
+    value = np.empty(np.broadcast(re, im).shape, dtype)
+    value.real, value.imag = re, im
+    return value
+
+
+def cast(x: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """Converts as x86 C++ does; small integers come from floats by way of int32 or int64."""
+    if x.dtype.kind == "O" or dtype.kind == "O":
+        return x.astype(dtype)
+    with np.errstate(all="ignore"):
+        if x.dtype.kind == "c" and dtype.kind != "c":
+            x = x.real if dtype.kind != "b" else x != 0
+        if dtype.kind in "iu" and x.dtype.name not in ("bool",) and x.dtype.kind not in "iub":
+            return _float_to_int(x.astype(np.float64), dtype)
+        if dtype.name == "bfloat16" and x.dtype.kind not in "fV":
+            x = x.astype(np.float32)
+        return x.astype(dtype)
+
+
+def _float_to_int(x: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    if dtype == np.uint64:
+        high = x >= 2.0**63
+        low = _truncate(np.where(high, x - 2.0**63, x), np.int64).astype(np.uint64)
+        return np.where(high, low ^ np.uint64(1 << 63), low)
+    wide = np.int64 if dtype in (np.int64, np.uint32) else np.int32
+    return _truncate(x, wide).astype(dtype)
+
+
+def _truncate(x: np.ndarray[Any, Any], dtype: Any) -> np.ndarray[Any, Any]:
+    """cvttsd2si: the minimum stands for everything that does not fit, NaN among it."""
+    limit = -float(np.iinfo(dtype).min)
+    fits = (x < limit) & (x > -limit - (1 if dtype is np.int32 else 0))
+    value = np.where(fits, x, 0).astype(dtype)
+    return np.where(fits, value, np.iinfo(dtype).min)
