@@ -7,8 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..engine.api import export
-from ..engine.graph import colocate_with, device
-from ..ops import array, constant, init, math
+from ..ops.public import tf
 from .rule import GRADIENT, Number, RuleOptimizer, Update
 
 
@@ -33,15 +32,15 @@ class AdagradOptimizer(RuleOptimizer):
             dtype, shape = v.dtype.base_dtype, v.get_shape()
             initial = self._filled_like(v, dtype)
             if shape.is_fully_defined():
-                initial = init.constant_initializer(self._initial_accumulator_value, dtype=dtype)
+                initial = tf.constant_initializer(self._initial_accumulator_value, dtype=dtype)
             self._get_or_make_slot_with_initializer(
                 v, initial, shape, dtype, "accumulator", self._name
             )
 
     def _filled_like(self, var: Any, dtype: Any) -> Callable[[], Any]:
         def filled() -> Any:
-            value = array.fill(array.shape(var), self._initial_accumulator_value)
-            return math.cast(value, dtype)
+            value = tf.fill(tf.shape(var), self._initial_accumulator_value)
+            return tf.cast(value, dtype)
 
         return filled
 
@@ -50,7 +49,7 @@ class AdagradOptimizer(RuleOptimizer):
 
     def _update(self, var: Any, slot: Callable[[str], Any], number: Number) -> Update:
         rate = number(self._learning_rate_tensor)
-        return Update("adagrad", (slot("accumulator"), rate, GRADIENT))
+        return Update("Adagrad", (slot("accumulator"), rate, GRADIENT))
 
 
 @export("train.AdagradDAOptimizer")
@@ -81,26 +80,26 @@ class AdagradDAOptimizer(RuleOptimizer):
     def _create_slots(self, var_list: list[Any]) -> None:
         for v in var_list:
             shape, dtype = v.get_shape(), v.dtype.base_dtype
-            with colocate_with(v):
-                total = constant.constant(0.0, shape=shape, dtype=dtype)
-                squares = constant.constant(self._initial, shape=shape, dtype=dtype)
+            with tf.colocate_with(v):
+                total = tf.constant(0.0, shape=shape, dtype=dtype)
+                squares = tf.constant(self._initial, shape=shape, dtype=dtype)
             self._get_or_make_slot(v, total, "gradient_accumulator", self._name)
             self._get_or_make_slot(v, squares, "gradient_squared_accumulator", self._name)
 
     def _prepare(self) -> None:
         self._learning_rate_tensor = self._tensor(self._learning_rate, "learning_rate")
         # The update happens before the step is counted, so the current step is one more.
-        with colocate_with(self._learning_rate_tensor):
-            self._global_step_on_worker = array.identity(self._global_step) + 1
+        with tf.colocate_with(self._learning_rate_tensor):
+            self._global_step_on_worker = tf.identity(self._global_step) + 1
 
     def _update(self, var: Any, slot: Callable[[str], Any], number: Number) -> Update:
-        with device(var.device):
-            step = array.identity(self._global_step_on_worker)
+        with tf.device(var.device):
+            step = tf.identity(self._global_step_on_worker)
         slots = (slot("gradient_accumulator"), slot("gradient_squared_accumulator"))
         rate = number(self._learning_rate_tensor)
         l1 = number(self._l1_regularization_strength)
         l2 = number(self._l2_regularization_strength)
-        return Update("adagrad_da", (*slots, GRADIENT, rate, l1, l2, step))
+        return Update("AdagradDA", (*slots, GRADIENT, rate, l1, l2, step))
 
 
 @export("train.AdadeltaOptimizer")
@@ -132,7 +131,7 @@ class AdadeltaOptimizer(RuleOptimizer):
 
     def _update(self, var: Any, slot: Callable[[str], Any], number: Number) -> Update:
         numbers = [number(value) for value in (self._lr_t, self._rho_t, self._epsilon_t)]
-        return Update("adadelta", (slot("accum"), slot("accum_update"), *numbers, GRADIENT))
+        return Update("Adadelta", (slot("accum"), slot("accum_update"), *numbers, GRADIENT))
 
 
 @export("train.RMSPropOptimizer")
@@ -167,7 +166,7 @@ class RMSPropOptimizer(RuleOptimizer):
         for v in var_list:
             dtype, shape = v.dtype.base_dtype, v.get_shape()
             known = shape.is_fully_defined()
-            ones = init.ones_initializer(dtype=dtype) if known else array.ones_like(v)
+            ones = tf.ones_initializer(dtype=dtype) if known else tf.ones_like(v)
             self._get_or_make_slot_with_initializer(v, ones, shape, dtype, "rms", self._name)
             if self._centered:
                 self._zeros_slot(v, "mg", self._name)
@@ -188,8 +187,8 @@ class RMSPropOptimizer(RuleOptimizer):
             number(self._epsilon_tensor),
         ]
         if self._centered:
-            return Update("centered_rms_prop", (slot("mg"), *slots, *numbers, GRADIENT))
-        return Update("rms_prop", (*slots, *numbers, GRADIENT))
+            return Update("CenteredRMSProp", (slot("mg"), *slots, *numbers, GRADIENT))
+        return Update("RMSProp", (*slots, *numbers, GRADIENT))
 
 
 def require_positive(name: str, value: float) -> None:

@@ -3,16 +3,15 @@
 
 from __future__ import annotations
 
-import math as python_math
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..engine import dtypes
 from ..engine.api import export
-from ..engine.convert import convert_n_to_tensor, convert_to_tensor
-from ..engine.graph import get_default_graph
+from ..engine.convert import convert_n_to_tensor
 from ..engine.tensor import Tensor
-from ..ops import constant, control, math, random
+from ..ops.public import tf
 
 
 @export("train.exponential_decay")
@@ -27,11 +26,11 @@ def exponential_decay(
     """learning_rate * decay_rate ** (global_step / decay_steps); whole powers with `staircase`."""
     _require_step(global_step)
     with _scope(name, "ExponentialDecay") as scope:
-        rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
-        steps = math.cast(decay_steps, rate.dtype)
-        base = math.cast(decay_rate, rate.dtype)
+        rate = tf.convert_to_tensor(learning_rate, name="initial_learning_rate")
+        steps = tf.cast(decay_steps, rate.dtype)
+        base = tf.cast(decay_rate, rate.dtype)
         power = _progress(global_step, steps, staircase)
-        return math.multiply(rate, math.pow(base, power), name=scope)
+        return tf.multiply(rate, tf.pow(base, power), name=scope)
 
 
 @export("train.natural_exp_decay")
@@ -44,7 +43,7 @@ def natural_exp_decay(
     name: str | None = None,
 ) -> Tensor:
     """learning_rate * exp(-decay_rate * global_step / decay_steps)."""
-    base = math.exp(math.negative(decay_rate))
+    base = tf.exp(tf.negative(decay_rate))
     return exponential_decay(learning_rate, global_step, decay_steps, base, staircase, name)
 
 
@@ -60,12 +59,12 @@ def inverse_time_decay(
     """learning_rate / (1 + decay_rate * global_step / decay_steps)."""
     _require_step(global_step)
     with _scope(name, "InverseTimeDecay") as scope:
-        rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
-        steps = math.cast(decay_steps, rate.dtype)
-        slope = math.cast(decay_rate, rate.dtype)
+        rate = tf.convert_to_tensor(learning_rate, name="initial_learning_rate")
+        steps = tf.cast(decay_steps, rate.dtype)
+        slope = tf.cast(decay_rate, rate.dtype)
         progress = _progress(global_step, steps, staircase)
-        one = math.cast(constant.constant(1), rate.dtype)
-        return math.divide(rate, math.add(one, math.multiply(slope, progress)), name=scope)
+        one = tf.cast(tf.constant(1), rate.dtype)
+        return tf.divide(rate, tf.add(one, tf.multiply(slope, progress)), name=scope)
 
 
 @export("train.piecewise_constant_decay", "train.piecewise_constant")
@@ -75,7 +74,7 @@ def piecewise_constant(
     """values[0] up to and at boundaries[0], then values[1] up to and at boundaries[1], ..."""
     bounds = convert_n_to_tensor(boundaries)
     rates = convert_n_to_tensor(values)
-    step = convert_to_tensor(x)
+    step = tf.convert_to_tensor(x)
     for i, bound in enumerate(bounds):
         bounds[i] = _as_step(bound, step)
     for rate in rates[1:]:
@@ -87,7 +86,7 @@ def piecewise_constant(
     if len(bounds) != len(rates) - 1:
         raise ValueError("The length of boundaries should be 1 less than the length of values")
     with _scope(name, "PiecewiseConstant"):
-        step = convert_to_tensor(x)
+        step = tf.convert_to_tensor(x)
         pieces: list[tuple[Tensor, Callable[[], Tensor]]] = [
             (step <= bounds[0], lambda: rates[0]),
             (step > bounds[-1], lambda: rates[-1]),
@@ -95,7 +94,7 @@ def piecewise_constant(
         for low, high, rate in zip(bounds[:-1], bounds[1:], rates[1:-1]):
             inside = (step > low) & (step <= high)
             pieces.append((inside, lambda rate=rate: rate))  # type: ignore[misc]
-        return control.case(pieces, lambda: rates[0], exclusive=True)
+        return tf.case(pieces, lambda: rates[0], exclusive=True)
 
 
 @export("train.polynomial_decay")
@@ -114,20 +113,20 @@ def polynomial_decay(
     """
     _require_step(global_step)
     with _scope(name, "PolynomialDecay") as scope:
-        rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
-        end = math.cast(end_learning_rate, rate.dtype)
-        exponent = math.cast(power, rate.dtype)
-        step = math.cast(global_step, rate.dtype)
-        steps = math.cast(decay_steps, rate.dtype)
+        rate = tf.convert_to_tensor(learning_rate, name="initial_learning_rate")
+        end = tf.cast(end_learning_rate, rate.dtype)
+        exponent = tf.cast(power, rate.dtype)
+        step = tf.cast(global_step, rate.dtype)
+        steps = tf.cast(decay_steps, rate.dtype)
         if cycle:
-            at_start = math.equal(step, 0)
-            multiplier = control.cond(at_start, lambda: 1.0, lambda: math.ceil(step / decay_steps))
-            steps = math.multiply(steps, multiplier)
+            at_start = tf.equal(step, 0)
+            multiplier = tf.cond(at_start, lambda: 1.0, lambda: tf.ceil(step / decay_steps))
+            steps = tf.multiply(steps, multiplier)
         else:
-            step = math.minimum(step, decay_steps)
-        fraction = math.divide(step, steps)
-        falling = math.multiply(rate - end, math.pow(1 - fraction, exponent))
-        return math.add(falling, end, name=scope)
+            step = tf.minimum(step, decay_steps)
+        fraction = tf.divide(step, steps)
+        falling = tf.multiply(rate - end, tf.pow(1 - fraction, exponent))
+        return tf.add(falling, end, name=scope)
 
 
 @export("train.cosine_decay")
@@ -141,11 +140,11 @@ def cosine_decay(
     """Half a cosine wave from `learning_rate` down to `alpha` times it."""
     _require_step(global_step)
     with _scope(name, "CosineDecay"):
-        rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
-        steps = math.cast(decay_steps, rate.dtype)
-        step = math.minimum(math.cast(global_step, rate.dtype), steps)
+        rate = tf.convert_to_tensor(learning_rate, name="initial_learning_rate")
+        steps = tf.cast(decay_steps, rate.dtype)
+        step = tf.minimum(tf.cast(global_step, rate.dtype), steps)
         wave = _cosine(step / steps)
-        return math.multiply(rate, (1 - alpha) * wave + alpha)
+        return tf.multiply(rate, (1 - alpha) * wave + alpha)
 
 
 @export("train.cosine_decay_restarts")
@@ -161,28 +160,28 @@ def cosine_decay_restarts(
     """Cosine waves, each `t_mul` times as long and `m_mul` times as high as the one before."""
     _require_step(global_step)
     with _scope(name, "SGDRDecay") as scope:
-        rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
-        first = math.cast(first_decay_steps, rate.dtype)
-        low = math.cast(alpha, rate.dtype)
-        longer = math.cast(t_mul, rate.dtype)
-        higher = math.cast(m_mul, rate.dtype)
-        done = math.cast(global_step, rate.dtype) / first
+        rate = tf.convert_to_tensor(learning_rate, name="initial_learning_rate")
+        first = tf.cast(first_decay_steps, rate.dtype)
+        low = tf.cast(alpha, rate.dtype)
+        longer = tf.cast(t_mul, rate.dtype)
+        higher = tf.cast(m_mul, rate.dtype)
+        done = tf.cast(global_step, rate.dtype) / first
 
         def equal_waves() -> tuple[Tensor, Tensor]:
-            wave = math.floor(done)
+            wave = tf.floor(done)
             return wave, done - wave
 
         def growing_waves() -> tuple[Tensor, Tensor]:
-            ratio = math.log(1.0 - done * (1.0 - longer)) / math.log(longer)
-            wave = math.floor(ratio)
+            ratio = tf.log(1.0 - done * (1.0 - longer)) / tf.log(longer)
+            wave = tf.floor(ratio)
             start = (1.0 - longer**wave) / (1.0 - longer)
             return wave, (done - start) / longer**wave
 
-        wave, fraction = control.cond(math.equal(longer, 1.0), equal_waves, growing_waves)
+        wave, fraction = tf.cond(tf.equal(longer, 1.0), equal_waves, growing_waves)
         height = higher**wave
-        angle = constant.constant(python_math.pi) * fraction
-        decayed = 0.5 * height * (1.0 + math.cos(angle))
-        return math.multiply(rate, (1 - low) * decayed + low, name=scope)
+        angle = tf.constant(math.pi) * fraction
+        decayed = 0.5 * height * (1.0 + tf.cos(angle))
+        return tf.multiply(rate, (1 - low) * decayed + low, name=scope)
 
 
 @export("train.linear_cosine_decay")
@@ -198,14 +197,14 @@ def linear_cosine_decay(
     """A falling line times `num_periods` cosine waves, plus `beta`."""
     _require_step(global_step)
     with _scope(name, "LinearCosineDecay") as scope:
-        rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
+        rate = tf.convert_to_tensor(learning_rate, name="initial_learning_rate")
         steps, periods, low, floor = (
-            math.cast(value, rate.dtype) for value in (decay_steps, num_periods, alpha, beta)
+            tf.cast(value, rate.dtype) for value in (decay_steps, num_periods, alpha, beta)
         )
-        step = math.minimum(math.cast(global_step, rate.dtype), steps)
+        step = tf.minimum(tf.cast(global_step, rate.dtype), steps)
         line = (steps - step) / steps
         wave = _cosine(2.0 * periods * (step / steps))
-        return math.multiply(rate, (low + line) * wave + floor, name=scope)
+        return tf.multiply(rate, (low + line) * wave + floor, name=scope)
 
 
 @export("train.noisy_linear_cosine_decay")
@@ -223,9 +222,9 @@ def noisy_linear_cosine_decay(
     """`linear_cosine_decay` with normal noise on the line; its variance falls with the step."""
     _require_step(global_step)
     with _scope(name, "NoisyLinearCosineDecay") as scope:
-        rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
+        rate = tf.convert_to_tensor(learning_rate, name="initial_learning_rate")
         steps, variance, fall, periods, low, floor = (
-            math.cast(value, rate.dtype)
+            tf.cast(value, rate.dtype)
             for value in (
                 decay_steps,
                 initial_variance,
@@ -235,26 +234,26 @@ def noisy_linear_cosine_decay(
                 beta,
             )
         )
-        step = math.minimum(math.cast(global_step, rate.dtype), steps)
+        step = tf.minimum(tf.cast(global_step, rate.dtype), steps)
         line = (steps - step) / steps
-        deviation = math.sqrt(variance / math.pow(1.0 + step, fall))
-        noisy = line + random.random_normal(line.shape, stddev=deviation)
+        deviation = tf.sqrt(variance / tf.pow(1.0 + step, fall))
+        noisy = line + tf.random_normal(line.shape, stddev=deviation)
         wave = _cosine(2.0 * periods * (step / steps))
-        return math.multiply(rate, (low + noisy) * wave + floor, name=scope)
+        return tf.multiply(rate, (low + noisy) * wave + floor, name=scope)
 
 
 def _cosine(fraction: Tensor) -> Tensor:
     """From one at 0 to zero at 1, along half a cosine wave."""
-    return 0.5 * (1.0 + math.cos(constant.constant(python_math.pi) * fraction))
+    return 0.5 * (1.0 + tf.cos(tf.constant(math.pi) * fraction))
 
 
 def _progress(global_step: Any, steps: Tensor, staircase: bool) -> Tensor:
-    fraction = math.cast(global_step, steps.dtype) / steps
-    return math.floor(fraction) if staircase else fraction
+    fraction = tf.cast(global_step, steps.dtype) / steps
+    return tf.floor(fraction) if staircase else fraction
 
 
 def _scope(name: str | None, default: str) -> Any:
-    return get_default_graph().name_scope(name or default)
+    return tf.get_default_graph().name_scope(name or default)
 
 
 def _require_step(global_step: Any) -> None:
@@ -268,5 +267,5 @@ def _as_step(bound: Tensor, step: Tensor) -> Tensor:
         return bound
     # Boundaries are often Python ints, which become int32, and the step int64.
     if have == dtypes.int32 and want == dtypes.int64:
-        return math.cast(bound, want)
+        return tf.cast(bound, want)
     raise ValueError(f"Boundaries ({have}) must have the same dtype as x ({want}).")

@@ -7,20 +7,10 @@ from typing import Any
 
 from ..engine import dtypes
 from ..engine.api import export
-from ..engine.collections import GraphKeys
-from ..engine.convert import convert_to_tensor
-from ..engine.graph import (
-    add_to_collection,
-    colocate_with,
-    get_default_graph,
-    get_name_scope,
-    init_scope,
-    name_scope,
-)
 from ..engine.operation import Operation
-from ..ops import control, init, math, state, variables
-from ..ops.variable_scope import get_variable, get_variable_scope, variable_scope
+from ..ops.public import tf
 from . import slot_creator
+from .kinds import is_variable
 
 _FLOATS = (dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64)
 _VARIABLE_OPS = ("Variable", "VariableV2", "VarHandleOp")
@@ -34,14 +24,14 @@ def assign_moving_average(
     With `zero_debias` a variable that starts as zeros is the average of the values so far; two
     more variables keep the biased average and the count.
     """
-    with name_scope(name, "AssignMovingAvg", [variable, value, decay]) as scope:
-        rate = convert_to_tensor(1.0 - decay, name="decay")
+    with tf.name_scope(name, "AssignMovingAvg", [variable, value, decay]) as scope:
+        rate = tf.convert_to_tensor(1.0 - decay, name="decay")
         if rate.dtype != variable.dtype.base_dtype:
-            rate = math.cast(rate, variable.dtype.base_dtype)
+            rate = tf.cast(rate, variable.dtype.base_dtype)
         if zero_debias:
             return _zero_debias(variable, value, rate)
-        with colocate_with(variable):
-            return state.assign_sub(variable, (variable - value) * rate, name=scope)
+        with tf.colocate_with(variable):
+            return tf.assign_sub(variable, (variable - value) * rate, name=scope)
 
 
 def weighted_moving_average(
@@ -54,14 +44,14 @@ def weighted_moving_average(
 ) -> Any:
     """The moving average of `value * weight` over that of `weight`."""
     if collections is None:
-        collections = [GraphKeys.GLOBAL_VARIABLES]
-    with variable_scope(name, "WeightedMovingAvg", [value, weight, decay]) as scope:
+        collections = [tf.GraphKeys.GLOBAL_VARIABLES]
+    with tf.variable_scope(name, "WeightedMovingAvg", [value, weight, decay]) as scope:
         weighted, weights = (
-            get_variable(
+            tf.get_variable(
                 label,
                 shape=like.get_shape(),
                 dtype=like.dtype,
-                initializer=init.zeros_initializer(),
+                initializer=tf.zeros_initializer(),
                 trainable=False,
                 collections=collections,
             )
@@ -69,41 +59,43 @@ def weighted_moving_average(
         )
         numerator = assign_moving_average(weighted, value * weight, decay, zero_debias=False)
         denominator = assign_moving_average(weights, weight, decay, zero_debias=False)
-        divide = math.truediv if truediv else math.div
+        divide = tf.truediv if truediv else tf.div
         return divide(numerator, denominator, name=scope.name)
 
 
 def _zero_debias(unbiased: Any, value: Any, rate: Any) -> Any:
     scope_name = unbiased.name[: -len(":0")]
-    with variable_scope(scope_name, values=[unbiased, value, rate]):
-        with init_scope():
-            biased_zeros, step_zeros = init.zeros_initializer(), init.zeros_initializer()
-        with colocate_with(unbiased):
-            biased = get_variable(
+    with tf.variable_scope(scope_name, values=[unbiased, value, rate]):
+        with tf.init_scope():
+            biased_zeros, step_zeros = tf.zeros_initializer(), tf.zeros_initializer()
+        with tf.colocate_with(unbiased):
+            biased = tf.get_variable(
                 _unused("biased"),
                 initializer=biased_zeros,
                 shape=unbiased.get_shape(),
                 dtype=unbiased.dtype,
                 trainable=False,
             )
-            local_step = get_variable(
+            local_step = tf.get_variable(
                 _unused("local_step"),
                 shape=[],
                 dtype=unbiased.dtype,
                 initializer=step_zeros,
                 trainable=False,
             )
-        with colocate_with(unbiased):
-            update = state.assign_sub(biased, (biased - value) * rate)
+        with tf.colocate_with(unbiased):
+            update = tf.assign_sub(biased, (biased - value) * rate)
             count = local_step.assign_add(1)
             # After n values the weights of the biased average add up to 1 - decay ** n.
-            weight = 1 - math.pow(1.0 - rate, count)
-            return state.assign(unbiased, update / weight, name=get_name_scope() + "/")
+            weight = 1 - tf.pow(1.0 - rate, count)
+            return tf.assign(
+                unbiased, update / weight, name=tf.get_default_graph().get_name_scope() + "/"
+            )
 
 
 def _unused(name: str) -> str:
     """`name`, numbered when the scope has a variable of that name already."""
-    scope = get_variable_scope()
+    scope = tf.get_variable_scope()
     if scope.reuse:
         return name
     taken = {v.op.name for v in scope.global_variables()}
@@ -151,38 +143,38 @@ class ExponentialMovingAverage:
     def apply(self, var_list: list[Any] | None = None) -> Operation:
         """Creates the shadows that are missing and the op that updates those of `var_list`."""
         if var_list is None:
-            var_list = variables.trainable_variables()
+            var_list = tf.trainable_variables()
         debiased = set()
         for var in var_list:
             if var.dtype.base_dtype not in _FLOATS:
                 raise TypeError(f"The variables must be half, float, or double: {var.name}")
             if self.average(var) is None:
-                with init_scope():
+                with tf.init_scope():
                     self._averages[id(var)] = (var, self._create(var))
-                if self._zero_debias and not isinstance(var, variables.Variable):
+                if self._zero_debias and not is_variable(var):
                     debiased.add(id(var))
-        with name_scope(self.name) as scope:
+        with tf.name_scope(self.name) as scope:
             decay = self._decay_now()
             updates = [
                 assign_moving_average(self.average(var), var, decay, id(var) in debiased)
                 for var in var_list
             ]
-            return control.group(*updates, name=scope)
+            return tf.group(*updates, name=scope)
 
     def _create(self, var: Any) -> Any:
-        if isinstance(var, variables.Variable):
+        if is_variable(var):
             average = slot_creator.create_slot(var, var.initialized_value(), self.name)
-            add_to_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, var)
+            tf.add_to_collection(tf.GraphKeys.MOVING_AVERAGE_VARIABLES, var)
             return average
         colocate = var.op.type in _VARIABLE_OPS
         return slot_creator.create_zeros_slot(var, self.name, colocate_with_primary=colocate)
 
     def _decay_now(self) -> Any:
-        decay = convert_to_tensor(self._decay, name="decay")
+        decay = tf.convert_to_tensor(self._decay, name="decay")
         if self._num_updates is None:
             return decay
-        count = math.cast(self._num_updates, dtypes.float32, name="num_updates")
-        return math.minimum(decay, (1.0 + count) / (10.0 + count))
+        count = tf.cast(self._num_updates, dtypes.float32, name="num_updates")
+        return tf.minimum(decay, (1.0 + count) / (10.0 + count))
 
     def average(self, var: Any) -> Any:
         """The shadow variable of `var`, or None before `apply`."""
@@ -194,17 +186,17 @@ class ExponentialMovingAverage:
         if average is not None:
             return average.op.name
         name = var.op.name + "/" + self.name
-        return get_default_graph().unique_name(name, mark_as_used=False)
+        return tf.get_default_graph().unique_name(name, mark_as_used=False)
 
     def variables_to_restore(self, moving_avg_variables: Any = None) -> dict[str, Any]:
         """Names in a checkpoint -> variables, so that averages are restored in their place."""
         if moving_avg_variables is None:
-            moving_avg_variables = variables.trainable_variables()
-            moving_avg_variables = moving_avg_variables + variables.moving_average_variables()
+            moving_avg_variables = tf.trainable_variables()
+            moving_avg_variables = moving_avg_variables + tf.moving_average_variables()
         averaged = list(dict.fromkeys(moving_avg_variables))
         names = {self.average_name(v): v for v in averaged}
         taken = {v.name for v in averaged}
-        for v in dict.fromkeys(variables.global_variables()):
+        for v in dict.fromkeys(tf.global_variables()):
             if v.name not in taken and v.op.name not in names:
                 names[v.op.name] = v
         return names

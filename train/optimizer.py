@@ -12,23 +12,12 @@ from typing import Any
 
 from ..engine import dtypes
 from ..engine.api import export
-from ..engine.autodiff import gradients
-from ..engine.collections import GraphKeys
-from ..engine.convert import convert_to_tensor_or_indexed_slices
-from ..engine.graph import (
-    colocate_with,
-    control_dependencies,
-    get_collection,
-    get_collection_ref,
-    get_default_graph,
-    init_scope,
-    name_scope,
-)
 from ..engine.nest import flatten
 from ..engine.operation import Operation
 from ..engine.tensor import IndexedSlices, Tensor
-from ..ops import array, control, segment, state, variables
+from ..ops.public import tf
 from . import slot_creator
+from .kinds import is_reference, is_resource
 
 # One gradient, absent where the loss does not depend on the variable.
 Gradient = Tensor | IndexedSlices | None
@@ -131,7 +120,7 @@ class Optimizer:
         targets = [_target(v) for v in variable_list]
         if not variable_list:
             raise ValueError("No variables to optimize.")
-        grads = gradients(
+        grads = tf.gradients(
             loss,
             targets,
             grad_ys=grad_loss,
@@ -140,7 +129,7 @@ class Optimizer:
             colocate_gradients_with_ops=colocate_gradients_with_ops,
         )
         if gate_gradients == self.GATE_GRAPH:
-            grads = control.tuple(grads)
+            grads = tf.tuple(grads)
         pairs = list(zip(grads, variable_list))
         self._assert_valid_dtypes(
             [v for g, v in pairs if g is not None and v.dtype != dtypes.resource]
@@ -168,16 +157,16 @@ class Optimizer:
         if not var_list:
             names = [str(v) for _, v, _ in updates]
             raise ValueError(f"No gradients provided for any variable: {names}.")
-        with init_scope():
+        with tf.init_scope():
             self._create_slots(var_list)
         name = self.get_name() if name is None else name
-        with name_scope(name, self._name) as scope:
+        with tf.name_scope(name, self._name) as scope:
             self._prepare()
             update_ops = []
             for grad, var, update in updates:
                 if grad is None:
                     continue
-                with name_scope("update_" + var.op.name), colocate_with(var):
+                with tf.name_scope("update_" + var.op.name), tf.colocate_with(var):
                     update_ops.append(update(self, grad, var))
             return self._apply(update_ops, global_step, scope)
 
@@ -186,16 +175,16 @@ class Optimizer:
         if global_step is None:
             applied = self._finish(update_ops, scope + "-apply")
         else:
-            with control_dependencies([self._finish(update_ops, "update")]):
-                with colocate_with(global_step):
+            with tf.control_dependencies([self._finish(update_ops, "update")]):
+                with tf.colocate_with(global_step):
                     applied = _count(global_step, scope + "-apply")
         if isinstance(applied, Tensor):
             applied = applied.op
-        train_ops = get_collection_ref(GraphKeys.TRAIN_OP)
+        train_ops = tf.get_collection_ref(tf.GraphKeys.TRAIN_OP)
         if applied not in train_ops:
             train_ops.append(applied)
         if not isinstance(applied, Operation) or applied.type != "NoOp":
-            applied = control.group([applied])
+            applied = tf.group([applied])
         return applied
 
     def get_slot(self, var: Any, name: str) -> Any:
@@ -208,7 +197,7 @@ class Optimizer:
 
     def variables(self) -> list[Any]:
         """The optimizer's own variables in the current graph, sorted by name."""
-        graph = get_default_graph()
+        graph = tf.get_default_graph()
         own = list(self._non_slot_variables())
         for slots in self._slots.values():
             own.extend(slots.values())
@@ -217,12 +206,12 @@ class Optimizer:
     def _create_non_slot_variable(self, initial_value: Any, name: str, colocate_with: Any) -> Any:
         key = (name, colocate_with.graph)
         if key not in self._non_slot_dict:
-            with get_default_graph().colocate_with(colocate_with):
-                self._non_slot_dict[key] = variables.variable(
+            with tf.colocate_with(colocate_with):
+                self._non_slot_dict[key] = tf.Variable(
                     initial_value,
                     name=name,
                     trainable=False,
-                    use_resource=variables.is_resource_variable(colocate_with),
+                    use_resource=is_resource(colocate_with),
                 )
         return self._non_slot_dict[key]
 
@@ -275,7 +264,7 @@ class Optimizer:
         return self._resource_apply_sparse(values, handle, unique)
 
     def _finish(self, update_ops: list[Any], name_scope: str) -> Any:
-        return control.group(*update_ops, name=name_scope)
+        return tf.group(*update_ops, name=name_scope)
 
     # Slots.
 
@@ -310,24 +299,24 @@ class Optimizer:
 
 def _variables(var_list: Any) -> list[Any]:
     if var_list is None:
-        chosen = variables.trainable_variables()
-        chosen = chosen + get_collection(GraphKeys.TRAINABLE_RESOURCE_VARIABLES)
+        chosen = tf.trainable_variables()
+        chosen = chosen + tf.get_collection("trainable_resource_variables")
     else:
         chosen = flatten(var_list)
-    return chosen + get_collection(GraphKeys._STREAMING_MODEL_PORTS)
+    return chosen + tf.get_collection("streaming_model_ports")
 
 
 def _target(var: Any) -> Any:
     """What gradients are taken with respect to: the reference of a variable that has one."""
     _updater(var)
-    return var._ref() if isinstance(var, variables.RefVariable) else var
+    return var._ref() if is_reference(var) else var
 
 
 def _updater(var: Any) -> Callable[[Optimizer, Any, Any], Any]:
     """The function that builds the update of this kind of variable."""
-    if variables.is_resource_variable(var):
+    if is_resource(var):
         return _update_resource
-    if isinstance(var, variables.Variable):
+    if is_reference(var):
         return _update_reference
     if isinstance(var, Tensor):
         return _update_tensor
@@ -355,7 +344,7 @@ def _update_tensor(optimizer: Optimizer, grad: Tensor | IndexedSlices, var: Any)
 def _constrained(update_op: Any, var: Any) -> Any:
     if var.constraint is None:
         return update_op
-    with control_dependencies([update_op]):
+    with tf.control_dependencies([update_op]):
         return var.assign(var.constraint(var))
 
 
@@ -368,7 +357,7 @@ def _as_gradient(grad: Any) -> Gradient:
     if grad is None:
         return None
     try:
-        return convert_to_tensor_or_indexed_slices(grad)
+        return tf.convert_to_tensor_or_indexed_slices(grad)
     except TypeError:
         raise TypeError(
             f"Gradient must be convertible to a Tensor or IndexedSlices, or None: {grad}"
@@ -376,9 +365,9 @@ def _as_gradient(grad: Any) -> Gradient:
 
 
 def _count(global_step: Any, name: str) -> Any:
-    if variables.is_resource_variable(global_step):
+    if is_resource(global_step):
         return global_step.assign_add(1, name=name, read_value=False)
-    return state.assign_add(global_step, 1, name=name)
+    return tf.assign_add(global_step, 1, name=name)
 
 
 def _var_key(var: Any) -> tuple[Any, str]:
@@ -387,6 +376,6 @@ def _var_key(var: Any) -> tuple[Any, str]:
 
 def _deduplicate_indexed_slices(values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
     """Adds up the rows of `values` that have the same index; returns them with unique indices."""
-    unique, positions = array.unique(indices)
-    count = array.shape(unique)[0]
-    return segment.unsorted_segment_sum(values, positions, count), unique
+    unique, positions = tf.unique(indices)
+    count = tf.shape(unique)[0]
+    return tf.unsorted_segment_sum(values, positions, count), unique

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..engine.api import export
-from ..engine.graph import colocate_with, control_dependencies, get_default_graph, init_scope
 from ..engine.tensor import IndexedSlices, Tensor
-from ..ops import control, math, state
+from ..ops.public import raw, tf
 from .rule import GRADIENT, Number, RuleOptimizer, Update
 
 
@@ -27,12 +26,12 @@ class GradientDescentOptimizer(RuleOptimizer):
         self._learning_rate_tensor = self._tensor(self._learning_rate, "learning_rate")
 
     def _update(self, var: Any, slot: Callable[[str], Any], number: Number) -> Update:
-        return Update("gradient_descent", (number(self._learning_rate_tensor), GRADIENT))
+        return Update("GradientDescent", (number(self._learning_rate_tensor), GRADIENT))
 
     # Rows of equal index just add up, so they need not be added first.
 
     def _apply_sparse_duplicate_indices(self, grad: IndexedSlices, var: Any) -> Any:
-        rate = math.cast(self._learning_rate_tensor, var.dtype.base_dtype)
+        rate = tf.cast(self._learning_rate_tensor, var.dtype.base_dtype)
         delta = IndexedSlices(grad.values * rate, grad.indices, grad.dense_shape)
         return var.scatter_sub(delta, use_locking=self._use_locking)
 
@@ -40,7 +39,7 @@ class GradientDescentOptimizer(RuleOptimizer):
         self, grad: Tensor, handle: Any, indices: Tensor
     ) -> Any:
         rate = self._call_if_callable(self._learning_rate)
-        return state.resource_scatter_add(handle.handle, indices, -grad * rate)
+        return raw.ResourceScatterAdd(handle.handle, indices, -grad * rate)
 
 
 @export("train.MomentumOptimizer")
@@ -74,7 +73,7 @@ class MomentumOptimizer(RuleOptimizer):
     def _update(self, var: Any, slot: Callable[[str], Any], number: Number) -> Update:
         rate, momentum = number(self._learning_rate_tensor), number(self._momentum_tensor)
         arguments = (slot("momentum"), rate, GRADIENT, momentum)
-        return Update("momentum", arguments, {"use_nesterov": self._use_nesterov})
+        return Update("Momentum", arguments, {"use_nesterov": self._use_nesterov})
 
 
 @export("train.AdamOptimizer")
@@ -103,8 +102,8 @@ class AdamOptimizer(RuleOptimizer):
         self._epsilon = epsilon
 
     def _get_beta_accumulators(self) -> tuple[Any, Any]:
-        with init_scope():
-            graph = get_default_graph()
+        with tf.init_scope():
+            graph = tf.get_default_graph()
             return (
                 self._get_non_slot_variable("beta1_power", graph),
                 self._get_non_slot_variable("beta2_power", graph),
@@ -131,19 +130,19 @@ class AdamOptimizer(RuleOptimizer):
         return [number(value) for value in (*powers, *rest)]
 
     def _update(self, var: Any, slot: Callable[[str], Any], number: Number) -> Update:
-        return Update("adam", (slot("m"), slot("v"), *self._numbers(number), GRADIENT))
+        return Update("Adam", (slot("m"), slot("v"), *self._numbers(number), GRADIENT))
 
     # There is no sparse Adam op.  All of m and v decay, so that the step equals the dense one.
 
     def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
         def scatter_add(x: Any, i: Tensor, v: Tensor) -> Any:
-            return state.scatter_add(x, i, v, use_locking=self._use_locking)
+            return tf.scatter_add(x, i, v, use_locking=self._use_locking)
 
         return self._apply_sparse_shared(grad.values, var, grad.indices, scatter_add)
 
     def _resource_apply_sparse(self, grad: Tensor, handle: Any, indices: Tensor) -> Any:
         def scatter_add(x: Any, i: Tensor, v: Tensor) -> Any:
-            with control_dependencies([state.resource_scatter_add(x.handle, i, v)]):
+            with tf.control_dependencies([raw.ResourceScatterAdd(x.handle, i, v)]):
                 return x.value()
 
         return self._apply_sparse_shared(grad, handle, indices, scatter_add)
@@ -153,31 +152,31 @@ class AdamOptimizer(RuleOptimizer):
     ) -> Any:
         dtype = var.dtype.base_dtype
         beta1_power, beta2_power, lr, beta1, beta2, epsilon = self._numbers(
-            lambda value: math.cast(value, dtype)
+            lambda value: tf.cast(value, dtype)
         )
-        rate = lr * math.sqrt(1 - beta2_power) / (1 - beta1_power)
+        rate = lr * tf.sqrt(1 - beta2_power) / (1 - beta1_power)
         locking = self._use_locking
 
         m = self.get_slot(var, "m")
         scaled = grad * (1 - beta1)
-        decayed = state.assign(m, m * beta1, use_locking=locking)
-        with control_dependencies([decayed]):
+        decayed = tf.assign(m, m * beta1, use_locking=locking)
+        with tf.control_dependencies([decayed]):
             m_t = scatter_add(m, indices, scaled)
 
         v = self.get_slot(var, "v")
         scaled = grad * grad * (1 - beta2)
-        decayed = state.assign(v, v * beta2, use_locking=locking)
-        with control_dependencies([decayed]):
+        decayed = tf.assign(v, v * beta2, use_locking=locking)
+        with tf.control_dependencies([decayed]):
             v_t = scatter_add(v, indices, scaled)
 
-        root = math.sqrt(v_t)
-        step = state.assign_sub(var, rate * m_t / (root + epsilon), use_locking=locking)
-        return control.group(step, m_t, v_t)
+        root = tf.sqrt(v_t)
+        step = tf.assign_sub(var, rate * m_t / (root + epsilon), use_locking=locking)
+        return tf.group(step, m_t, v_t)
 
     def _finish(self, update_ops: list[Any], name_scope: str) -> Any:
-        with control_dependencies(update_ops):
+        with tf.control_dependencies(update_ops):
             beta1_power, beta2_power = self._get_beta_accumulators()
-            with colocate_with(beta1_power):
+            with tf.colocate_with(beta1_power):
                 powers = [
                     power.assign(power * beta, use_locking=self._use_locking)
                     for power, beta in (
@@ -185,4 +184,4 @@ class AdamOptimizer(RuleOptimizer):
                         (beta2_power, self._beta2_t),
                     )
                 ]
-        return control.group(*update_ops, *powers, name=name_scope)
+        return tf.group(*update_ops, *powers, name=name_scope)

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..engine.api import export
-from ..engine.graph import colocate_with
-from ..ops import constant
+from ..ops.public import tf
 from .adaptive import require_positive
 from .rule import GRADIENT, Number, RuleOptimizer, Update
 
@@ -41,7 +40,7 @@ class ProximalGradientDescentOptimizer(RuleOptimizer):
     def _update(self, var: Any, slot: Callable[[str], Any], number: Number) -> Update:
         values = (self._learning_rate_tensor, self._l1_tensor, self._l2_tensor)
         numbers = [number(value) for value in values]
-        return Update("proximal_gradient_descent", (*numbers, GRADIENT))
+        return Update("ProximalGradientDescent", (*numbers, GRADIENT))
 
 
 @export("train.ProximalAdagradOptimizer")
@@ -66,8 +65,8 @@ class ProximalAdagradOptimizer(RuleOptimizer):
 
     def _create_slots(self, var_list: list[Any]) -> None:
         for v in var_list:
-            with colocate_with(v):
-                initial = constant.constant(
+            with tf.colocate_with(v):
+                initial = tf.constant(
                     self._initial_accumulator_value,
                     shape=v.get_shape(),
                     dtype=v.dtype.base_dtype,
@@ -82,7 +81,7 @@ class ProximalAdagradOptimizer(RuleOptimizer):
     def _update(self, var: Any, slot: Callable[[str], Any], number: Number) -> Update:
         values = (self._learning_rate_tensor, self._l1_tensor, self._l2_tensor)
         numbers = [number(value) for value in values]
-        return Update("proximal_adagrad", (slot("accumulator"), *numbers, GRADIENT))
+        return Update("ProximalAdagrad", (slot("accumulator"), *numbers, GRADIENT))
 
 
 @export("train.FtrlOptimizer")
@@ -126,8 +125,8 @@ class FtrlOptimizer(RuleOptimizer):
 
     def _create_slots(self, var_list: list[Any]) -> None:
         for v in var_list:
-            with colocate_with(v):
-                initial = constant.constant(
+            with tf.colocate_with(v):
+                initial = tf.constant(
                     self._initial_accumulator_value,
                     dtype=v.dtype.base_dtype,
                     shape=v.get_shape(),
@@ -151,7 +150,7 @@ class FtrlOptimizer(RuleOptimizer):
         if shrinks:
             numbers.append(number(self._shrinkage_tensor))
         numbers.append(number(self._power_tensor))
-        rule = "ftrl_v2" if shrinks else "ftrl"
+        rule = "FtrlV2" if shrinks else "Ftrl"
         return Update(rule, (slot("accum"), slot("linear"), GRADIENT, *numbers))
 
 

@@ -11,9 +11,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..engine import dtypes
-from ..engine.convert import convert_to_tensor
 from ..engine.tensor import IndexedSlices, Tensor
-from ..ops import math, training
+from ..ops.public import raw, tf
 from .optimizer import Optimizer
 
 # Where the gradient goes among the arguments of an update op.
@@ -23,7 +22,7 @@ Number = Callable[[Any], Any]
 
 
 class Update(NamedTuple):
-    """One update op: the end of its function's name, its arguments after `var`, its attributes."""
+    """One update op: the end of its type's name, its arguments after `var`, its attributes."""
 
     rule: str
     arguments: tuple[Any, ...]
@@ -45,33 +44,33 @@ class RuleOptimizer(Optimizer):
 
     def _tensor(self, value: Any, name: str) -> Tensor:
         """A hyperparameter (a number, a tensor or a function of either) as a tensor."""
-        return convert_to_tensor(self._call_if_callable(value), name=name)
+        return tf.convert_to_tensor(self._call_if_callable(value), name=name)
 
     def _apply_dense(self, grad: Tensor, var: Any) -> Any:
-        return self._call("apply_", var, var.dtype.base_dtype, (grad,)).op
+        return self._call("Apply", var, var.dtype.base_dtype, (grad,)).op
 
     def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
         gradient = (grad.values, grad.indices)
-        return self._call("sparse_apply_", var, var.dtype.base_dtype, gradient).op
+        return self._call("SparseApply", var, var.dtype.base_dtype, gradient).op
 
     def _resource_apply_dense(self, grad: Tensor, handle: Any) -> Any:
-        return self._call("resource_apply_", handle, grad.dtype.base_dtype, (grad,))
+        return self._call("ResourceApply", handle, grad.dtype.base_dtype, (grad,))
 
     def _resource_apply_sparse(self, grad: Tensor, handle: Any, indices: Tensor) -> Any:
         dtype = grad.dtype.base_dtype
-        return self._call("resource_sparse_apply_", handle, dtype, (grad, indices))
+        return self._call("ResourceSparseApply", handle, dtype, (grad, indices))
 
     def _call(self, form: str, var: Any, dtype: dtypes.DType, gradient: tuple[Tensor, ...]) -> Any:
         def argument(variable: Any) -> Any:
-            return variable.handle if form.startswith("resource") else variable
+            return variable.handle if form.startswith("Resource") else variable
 
         update = self._update(
             var,
             lambda name: argument(self.get_slot(var, name)),
-            lambda value: math.cast(value, dtype),
+            lambda value: tf.cast(value, dtype),
         )
         arguments: list[Any] = [argument(var)]
         for item in update.arguments:
             arguments.extend(gradient if item is GRADIENT else (item,))
-        function = getattr(training, form + update.rule)
+        function = getattr(raw, form + update.rule)
         return function(*arguments, use_locking=self._use_locking, **update.attributes)

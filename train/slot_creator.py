@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ..engine.graph import colocate_with
-from ..ops import array, init, variables
-from ..ops.variable_scope import get_variable, get_variable_scope, variable_scope
+from ..ops.public import tf
+from .kinds import is_reference, is_resource, is_variable
 
 
 def create_slot(primary: Any, val: Any, name: str, colocate_with_primary: bool = True) -> Any:
@@ -44,19 +43,18 @@ def create_zeros_slot(
     shape = primary.get_shape()
     if shape.is_fully_defined():
         return create_slot_with_initializer(
-            primary, init.zeros_initializer(), shape, dtype, name, colocate_with_primary
+            primary, tf.zeros_initializer(), shape, dtype, name, colocate_with_primary
         )
-    is_variable = isinstance(primary, variables.Variable)
-    like = primary.initialized_value() if is_variable else primary
-    val = array.zeros(array.shape(like), dtype=dtype)
+    like = primary.initialized_value() if is_variable(primary) else primary
+    val = tf.zeros(tf.shape(like), dtype=dtype)
     return create_slot(primary, val, name, colocate_with_primary)
 
 
 @contextmanager
 def _slot_scope(primary: Any, name: str, colocate: bool) -> Iterator[None]:
-    with variable_scope(None, primary.op.name + "/" + name):
+    with tf.variable_scope(None, primary.op.name + "/" + name):
         if colocate:
-            with colocate_with(primary):
+            with tf.colocate_with(primary):
                 yield
         else:
             yield
@@ -64,10 +62,10 @@ def _slot_scope(primary: Any, name: str, colocate: bool) -> Iterator[None]:
 
 def _create_slot_var(primary: Any, val: Any, validate: bool, shape: Any, dtype: Any) -> Any:
     # The scope's partitioner must not cut the slot: it is shaped like its primary, cut or not.
-    scope = get_variable_scope()
+    scope = tf.get_variable_scope()
     partitioner = scope.partitioner
     scope.set_partitioner(None)
-    slot = get_variable(
+    slot = tf.get_variable(
         "",
         initializer=val,
         trainable=False,
@@ -82,7 +80,7 @@ def _create_slot_var(primary: Any, val: Any, validate: bool, shape: Any, dtype: 
         # Checkpoints hold the whole slot under a name derived from the whole variable's.
         suffix = slot.name[len(primary.op.name + "/") : -2]
         slot._set_save_slice_info(
-            variables.Variable.SaveSliceInfo(
+            tf.Variable.SaveSliceInfo(
                 f"{part.full_name}/{suffix}",
                 part.full_shape[:],
                 part.var_offset[:],
@@ -93,6 +91,6 @@ def _create_slot_var(primary: Any, val: Any, validate: bool, shape: Any, dtype: 
 
 
 def _use_resource(primary: Any) -> bool | None:
-    if variables.is_resource_variable(primary):
+    if is_resource(primary):
         return True
-    return False if isinstance(primary, variables.RefVariable) else None
+    return False if is_reference(primary) else None

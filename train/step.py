@@ -8,16 +8,9 @@ from typing import Any
 
 from ..engine import dtypes
 from ..engine.api import export
-from ..engine.collections import GraphKeys
-from ..engine.graph import (
-    Graph,
-    add_to_collection,
-    control_dependencies,
-    get_default_graph,
-)
 from ..engine.tensor import Tensor
-from ..ops import init, state, variables
-from ..ops.variable_scope import get_variable
+from ..ops.public import tf
+from .kinds import is_variable
 
 # The collection with the one tensor that reads the step for those that must see it unchanged.
 GLOBAL_STEP_READ_KEY = "global_step_read_op_cache"
@@ -30,10 +23,10 @@ def global_step(sess: Any, global_step_tensor: Any) -> int:
 
 
 @export("train.get_global_step")
-def get_global_step(graph: Graph | None = None) -> Any:
+def get_global_step(graph: Any = None) -> Any:
     """The global step of the graph (the default one if None), or None."""
-    graph = graph or get_default_graph()
-    found = graph.get_collection(GraphKeys.GLOBAL_STEP)
+    graph = graph or tf.get_default_graph()
+    found = graph.get_collection(tf.GraphKeys.GLOBAL_STEP)
     if len(found) > 1:
         logging.getLogger("tensorflow").error("Multiple tensors in global_step collection.")
         return None
@@ -49,27 +42,27 @@ def get_global_step(graph: Graph | None = None) -> Any:
 
 
 @export("train.create_global_step")
-def create_global_step(graph: Graph | None = None) -> Any:
+def create_global_step(graph: Any = None) -> Any:
     """Creates the global step; ValueError when the graph has one."""
-    graph = graph or get_default_graph()
+    graph = graph or tf.get_default_graph()
     if get_global_step(graph) is not None:
         raise ValueError('"global_step" already exists.')
     with graph.as_default() as g, g.name_scope(None):
-        return get_variable(
-            GraphKeys.GLOBAL_STEP,
+        return tf.get_variable(
+            tf.GraphKeys.GLOBAL_STEP,
             shape=[],
             dtype=dtypes.int64,
-            initializer=init.zeros_initializer(),
+            initializer=tf.zeros_initializer(),
             trainable=False,
-            aggregation=variables.VariableAggregation.ONLY_FIRST_REPLICA,
-            collections=[GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP],
+            aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA,
+            collections=[tf.GraphKeys.GLOBAL_VARIABLES, tf.GraphKeys.GLOBAL_STEP],
         )
 
 
 @export("train.get_or_create_global_step")
-def get_or_create_global_step(graph: Graph | None = None) -> Any:
+def get_or_create_global_step(graph: Any = None) -> Any:
     """The global step of the graph, created when there is none."""
-    graph = graph or get_default_graph()
+    graph = graph or tf.get_default_graph()
     step = get_global_step(graph)
     return create_global_step(graph) if step is None else step
 
@@ -78,7 +71,7 @@ def get_or_create_global_step(graph: Graph | None = None) -> Any:
 def assert_global_step(global_step_tensor: Any) -> None:
     """Raises TypeError unless it is a scalar integer Variable or Tensor."""
     step = global_step_tensor
-    if not isinstance(step, (variables.Variable, Tensor)):
+    if not (is_variable(step) or isinstance(step, Tensor)):
         raise TypeError(f'Existing "global_step" must be a Variable or Tensor: {step}.')
     if not step.dtype.base_dtype.is_integer:
         raise TypeError(f'Existing "global_step" does not have integer type: {step.dtype}')
@@ -87,8 +80,8 @@ def assert_global_step(global_step_tensor: Any) -> None:
         raise TypeError(f'Existing "global_step" is not scalar: {shape}')
 
 
-def _get_global_step_read(graph: Graph | None = None) -> Any:
-    graph = graph or get_default_graph()
+def _get_global_step_read(graph: Any = None) -> Any:
+    graph = graph or tf.get_default_graph()
     found = graph.get_collection(GLOBAL_STEP_READ_KEY)
     if len(found) > 1:
         raise RuntimeError(
@@ -98,8 +91,8 @@ def _get_global_step_read(graph: Graph | None = None) -> Any:
     return found[0] if found else None
 
 
-def _get_or_create_global_step_read(graph: Graph | None = None) -> Any:
-    graph = graph or get_default_graph()
+def _get_or_create_global_step_read(graph: Any = None) -> Any:
+    graph = graph or tf.get_default_graph()
     read = _get_global_step_read(graph)
     if read is not None:
         return read
@@ -107,16 +100,15 @@ def _get_or_create_global_step_read(graph: Graph | None = None) -> Any:
     if step is None:
         return None
     with graph.as_default() as g, g.name_scope(None), g.name_scope(step.op.name + "/"):
-        is_variable = isinstance(step, variables.Variable)
-        value = step.initialized_value() if is_variable else step
+        value = step.initialized_value() if is_variable(step) else step
         # The sum is a new tensor, so that it cannot see a later count.
         read = value + 0
-        add_to_collection(GLOBAL_STEP_READ_KEY, read)
+        tf.add_to_collection(GLOBAL_STEP_READ_KEY, read)
     return read
 
 
-def _increment_global_step(increment: int, graph: Graph | None = None) -> Any:
-    graph = graph or get_default_graph()
+def _increment_global_step(increment: int, graph: Any = None) -> Any:
+    graph = graph or tf.get_default_graph()
     step = get_global_step(graph)
     if step is None:
         raise ValueError(
@@ -125,5 +117,5 @@ def _increment_global_step(increment: int, graph: Graph | None = None) -> Any:
         )
     read = _get_or_create_global_step_read(graph)
     with graph.as_default() as g, g.name_scope(None), g.name_scope(step.op.name + "/"):
-        with control_dependencies([read]):
-            return state.assign_add(step, increment)
+        with tf.control_dependencies([read]):
+            return tf.assign_add(step, increment)

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Counts which public names of TensorFlow 1.15 exist here and writes the table in README.md.
+
+`python docs/support.py` updates the table; `python docs/support.py tf.nn` lists what is missing.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+README = HERE.parent / "README.md"
+MARKED = re.compile(r"<!-- support -->.*<!-- /support -->", re.S)
+
+
+def known_names() -> dict[str, list[str]]:
+    """Module such as "tf.nn" -> the names that TensorFlow 1.15 has there."""
+    names: dict[str, list[str]] = {}
+    module = ""
+    for line in (HERE / "tf115_names.txt").read_text().splitlines():
+        if line.startswith("["):
+            module = line.strip("[]")
+            names[module] = []
+        elif not line.startswith("#"):
+            names[module] += line.split()
+    return names
+
+
+def existing(module: str, names: list[str]) -> list[str]:
+    """The names of a module that numbaflow has."""
+    import numbaflow
+
+    place: object = numbaflow
+    for part in module.split(".")[1:]:
+        place = getattr(place, part, None)
+    return [name for name in names if hasattr(place, name)]
+
+
+def counts() -> list[tuple[str, int, int]]:
+    """(module, names here, names in TensorFlow 1.15), best covered and largest first."""
+    rows = [(m, len(existing(m, names)), len(names)) for m, names in known_names().items()]
+    return sorted(rows, key=lambda row: (-row[1], -row[2], row[0]))
+
+
+def ops() -> int:
+    """How many op types are defined."""
+    import numbaflow  # noqa: F401  fills the table
+    from numbaflow.engine import registry
+
+    return sum(1 for _ in registry.definitions())
+
+
+def table() -> str:
+    """Markdown: a line with the totals and a row for every module of which something exists."""
+    rows = counts()
+    here, total = sum(row[1] for row in rows), sum(row[2] for row in rows)
+    lines = [
+        f"{here:,} of {total:,} names exist; {ops()} op types are defined.",
+        "",
+        "| module | names | module | names | module | names |",
+        "|---|---|---|---|---|---|",
+    ]
+    cells = [f"`{module}` | {have} of {all_}" for module, have, all_ in rows if have]
+    none = [f"`{module}`" for module, have, _ in rows if not have]
+    while len(cells) % 3:
+        cells.append(" | ")
+    step = len(cells) // 3
+    for i in range(step):
+        lines.append(f"| {cells[i]} | {cells[i + step]} | {cells[i + 2 * step]} |")
+    if none:
+        lines += ["", f"Nothing yet of {', '.join(none)}."]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Writes the table, or lists the missing names of the modules given."""
+    if sys.argv[1:]:
+        names = known_names()
+        for module in sys.argv[1:]:
+            found = existing(module, names[module])
+            print(module, *(name for name in names[module] if name not in found))
+        return
+    block = f"<!-- support -->\n{table()}\n<!-- /support -->"
+    README.write_text(MARKED.sub(lambda _: block, README.read_text()))
+
+
+if __name__ == "__main__":
+    main()
