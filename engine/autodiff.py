@@ -1,0 +1,570 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tf.gradients`: one reverse walk over the graph, in TensorFlow 1.15's order and naming.
+
+The walk knows no op: each op's gradient stands in its definition, or was registered under a name
+by `tf.RegisterGradient`.  The order in which nodes are made is part of the contract, since op
+seeds and unique names count nodes.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from . import api, dtypes, registry
+from .api import export
+from .convert import convert_n_to_tensor_or_indexed_slices
+from .defaults import get_default_graph
+from .graph import name_scope
+from .operation import Operation
+from .shape import TensorShape
+from .tensor import IndexedSlices, Tensor
+
+Gradient = Any  # Tensor | IndexedSlices | None
+GradientFunction = Callable[..., Any]
+
+
+@export("AggregationMethod")
+class AggregationMethod:
+    """How several gradients of one tensor are added up."""
+
+    ADD_N = 0
+    DEFAULT = ADD_N
+    EXPERIMENTAL_TREE = 1
+    EXPERIMENTAL_ACCUMULATE_N = 2
+
+
+@export("UnconnectedGradients")
+class UnconnectedGradients(enum.Enum):
+    """What stands for the gradient of something that the result does not depend on."""
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+# Which function is an op's gradient
+
+# Registered by name, beside or instead of those in the op table; None: not differentiable.
+_REGISTERED: dict[str, GradientFunction | None] = {}
+
+
+def _register(name: str, function: GradientFunction | None) -> None:
+    definition = registry.find(name)
+    if name in _REGISTERED or (definition is not None and definition.gradient is not None):
+        raise KeyError(f"Registering two gradient with name '{name}'!")
+    _REGISTERED[name] = function
+
+
+@export("RegisterGradient")
+class RegisterGradient:
+    """A decorator that makes a function the gradient of an op type, or of a name for
+    `Graph.gradient_override_map`.  The function gets the op and its outputs' gradients."""
+
+    def __init__(self, op_type: str) -> None:
+        if not isinstance(op_type, str):
+            raise TypeError("op_type must be a string")
+        self._op_type = op_type
+
+    def __call__(self, f: GradientFunction) -> GradientFunction:
+        _register(self._op_type, f)
+        return f
+
+
+@export("NoGradient", "NotDifferentiable", "no_gradient")
+def no_gradient(op_type: str) -> None:
+    """Declares that an op type has no gradient and that None goes to its inputs."""
+    if not isinstance(op_type, str):
+        raise TypeError("op_type must be a string")
+    _register(op_type, None)
+
+
+def gradient_function(op: Operation) -> GradientFunction | None:
+    """The gradient function of an op, None when nothing flows back; LookupError without any."""
+    if not op.inputs:
+        return None
+    override = op._attrs.get("_gradient_op_type")
+    name = op.type if override is None else override.decode()
+    if name in _REGISTERED:
+        return _REGISTERED[name]
+    definition = registry.find(name)
+    gradient = None if definition is None else definition.gradient
+    if isinstance(gradient, registry.NoGradient) and gradient.silent:
+        return None
+    if gradient is None or isinstance(gradient, registry.NoGradient):
+        raise LookupError(f"No gradient defined for operation '{op.name}' (op type: {op.type})")
+    return gradient
+
+
+# Which ops lie between
+
+
+def is_trainable(tensor_or_dtype: Any) -> bool:
+    """Whether gradients of this type are meaningful."""
+    dtype = dtypes.as_dtype(getattr(tensor_or_dtype, "dtype", tensor_or_dtype)).base_dtype
+    return dtype in (
+        dtypes.float16,
+        dtypes.float32,
+        dtypes.float64,
+        dtypes.complex64,
+        dtypes.complex128,
+        dtypes.resource,
+        dtypes.variant,
+    )
+
+
+def _is_backpropagatable(tensor: Tensor) -> bool:
+    return is_trainable(tensor) or tensor.dtype.base_dtype == dtypes.bfloat16
+
+
+def _reached(from_ops: Sequence[Operation]) -> set[Operation]:
+    reached: set[Operation] = set()
+    queue = deque(from_ops)
+    while queue:
+        op = queue.popleft()
+        if op not in reached:
+            reached.add(op)
+            for output in op.outputs:
+                if _is_backpropagatable(output):
+                    queue.extend(output.consumers())
+    return reached
+
+
+def _pending_counts(
+    to_ops: Sequence[Operation], from_ops: Sequence[Operation]
+) -> tuple[set[Operation], dict[Operation, int]]:
+    """Which of `to_ops` depend on `from_ops`, and how many gradients each op between waits for."""
+    reached = _reached(from_ops)
+    reachable = {op for op in to_ops if op in reached}
+    between: list[Operation] = []
+    queue = deque(to_ops)
+    while queue:
+        op = queue.popleft()
+        if op in reached:
+            reached.remove(op)
+            between.append(op)
+            queue.extend(x.op for x in op.inputs)
+    inside = set(between)
+    pending: dict[Operation, int] = defaultdict(int)
+    for op in between:
+        for x in op.inputs:
+            if x.op in inside:
+                pending[x.op] += 1
+    return reachable, pending
+
+
+# The gradients that the caller gives or leaves to us
+
+
+def _public(name: str) -> Callable[..., Any]:
+    """A public function of the ops layer, which this layer does not import."""
+    return api.NAMES[name]
+
+
+def _check_given(y: Tensor, grad_y: Gradient) -> None:
+    given, wanted = dtypes.as_dtype(grad_y.dtype), dtypes.as_dtype(y.dtype)
+    if wanted.is_floating or wanted.is_integer:
+        if not given.is_floating and not given.is_integer:
+            raise TypeError(
+                f"Gradient type {given.name} generated for real or integer-valued tensor {y} "
+                f"with type {wanted.name} must be real or integer"
+            )
+    elif wanted.is_complex:
+        if not given.is_complex:
+            raise TypeError(
+                f"Gradient type {given.name} generated for complex-valued tensor {y} with type "
+                f"{wanted.name} must be real"
+            )
+    elif wanted == dtypes.variant:
+        if given != dtypes.variant:
+            raise TypeError(
+                f"Gradient type {given.name} generated for variant tensor {y} with type "
+                f"{wanted.name} must be variant"
+            )
+    elif wanted == dtypes.resource:
+        if given == dtypes.resource:
+            raise TypeError(
+                f"Input gradient {grad_y} for resource tensor {y} should not be a resource"
+            )
+    else:
+        raise TypeError(
+            f"Tensor {y} with type {wanted.name} must be numeric to obtain a default gradient"
+        )
+
+
+def _named_copy(grad_y: Gradient, i: int) -> Gradient:
+    identity = _public("identity")
+
+    def copy(part: Any, suffix: str) -> Any:
+        named = f"grad_ys_{i}{suffix}"
+        return identity(part, name=named) if isinstance(part, Tensor) else part
+
+    if isinstance(grad_y, IndexedSlices):
+        indices = copy(grad_y.indices, "_indices")
+        values = copy(grad_y.values, "_values")
+        return IndexedSlices(values, indices, copy(grad_y.dense_shape, "_shape"))
+    return copy(grad_y, "")
+
+
+def _initial_gradient(y: Tensor, grad_y: Gradient, i: int) -> Gradient:
+    if grad_y is not None:
+        _check_given(y, grad_y)
+        return _named_copy(grad_y, i)
+    if y.dtype.is_complex:
+        raise TypeError(
+            f"Gradients of complex tensors must set grad_ys (y.dtype = {y.dtype!r})"
+        )
+    shape = _public("shape")(y)
+    one = _public("constant")(1, dtype=y.dtype, name=f"grad_ys_{i}")
+    return _public("fill")(shape, one)
+
+
+# Adding up
+
+
+def _as_slices(x: Gradient) -> IndexedSlices:
+    if isinstance(x, IndexedSlices):
+        return x
+    shape = _public("shape")(x)
+    return IndexedSlices(x, _public("range")(0, shape[0]), shape)
+
+
+def _flat(grad: IndexedSlices) -> IndexedSlices:
+    """Slices whose values are slices themselves, as plain slices."""
+    if isinstance(grad.values, Tensor):
+        return grad
+    inner = _flat(grad.values)
+    indices = _public("gather")(grad.indices, inner.indices)
+    return IndexedSlices(inner.values, indices, inner.dense_shape)
+
+
+def _one_index_type(slices: list[IndexedSlices]) -> list[IndexedSlices]:
+    narrow = [s.indices.dtype == dtypes.int32 for s in slices]
+    if all(narrow) or not any(narrow):
+        return slices
+    cast = _public("cast")
+    return [
+        IndexedSlices(s.values, cast(s.indices, dtypes.int64), s.dense_shape) if small else s
+        for s, small in zip(slices, narrow)
+    ]
+
+
+def add_sparse(grads: Sequence[Gradient]) -> Gradient:
+    """The sum of gradients of which some are IndexedSlices: dense as soon as one is."""
+    present = [g for g in grads if g is not None]
+    if len(present) == 1:
+        return present[0]
+    if any(isinstance(g, Tensor) for g in present):
+        return _public("add_n")(present)
+    slices = [_flat(s) for s in _one_index_type([_as_slices(g) for g in present])]
+    concat = _public("concat")
+    values = concat([s.values for s in slices], axis=0)
+    indices = concat([s.indices for s in slices], axis=0)
+    return IndexedSlices(values, indices, slices[0].dense_shape)
+
+
+def _merged_shape(tensors: Sequence[Any]) -> TensorShape:
+    shape = TensorShape(None)
+    for tensor in tensors:
+        if isinstance(tensor, Tensor):
+            shape = shape.merge_with(tensor.get_shape())
+    return shape
+
+
+def _add_by_device(tensors: Sequence[Tensor], uid: str) -> Tensor:
+    """Adds what is on one device there, then the partial sums."""
+    devices: dict[str, list[Tensor]] = {}
+    for tensor in tensors:
+        devices.setdefault(tensor.device or "", []).append(tensor)
+    add_n = _public("add_n")
+    sums = []
+    for device in sorted(devices):
+        first = devices[device][0].op
+        graph = get_default_graph()
+        with graph._colocate_with_for_gradient(first, uid, ignore_existing=True):
+            sums.append(add_n(devices[device]))
+    return add_n(sums)
+
+
+def _add_pairwise(op: Operation, grads: Sequence[Tensor]) -> Tensor:
+    with name_scope(op.name + "_gradient_sum"):
+        total = grads[0]
+        for grad in grads[1:]:
+            total = _public("add_n")([total, grad])
+        return total
+
+
+def _add_up(op: Operation, grads: list[Gradient], uid: str, method: int) -> Gradient:
+    if not all(isinstance(g, (Tensor, IndexedSlices)) for g in grads if g is not None):
+        raise TypeError("gradients have to be either all Tensors or all IndexedSlices")
+    if len(grads) < 2:
+        return grads[0] if grads else None
+    if not all(isinstance(g, Tensor) for g in grads if g is not None):
+        return add_sparse(grads)
+    shape = _merged_shape(grads)
+    if method == AggregationMethod.ADD_N:
+        return _add_by_device(grads, uid)
+    accumulate = method == AggregationMethod.EXPERIMENTAL_ACCUMULATE_N
+    if accumulate and len(grads) > 2 and shape.is_fully_defined():
+        return _public("accumulate_n")(grads)
+    return _add_pairwise(op, grads)
+
+
+# The walk
+
+
+class _Walk:
+    """The state of one call of `gradients`: gradients found so far, by op and output."""
+
+    def __init__(self, uid: str, colocate: bool, gate: bool, method: int) -> None:
+        self.grads: dict[Operation, list[Any]] = {}
+        self.uid = uid
+        self.colocate = colocate
+        self.gate = gate
+        self.method = method
+
+    @contextmanager
+    def beside(self, op: Operation) -> Iterator[None]:
+        """Colocates what is made with `op`, when that was asked for."""
+        if not self.colocate:
+            yield
+            return
+        with get_default_graph()._colocate_with_for_gradient(op, self.uid):
+            yield
+
+    def add(self, tensor: Tensor, grad: Gradient) -> None:
+        """Notes one more gradient of a tensor."""
+        op = tensor.op
+        if op not in self.grads:
+            self.grads[op] = [[] for _ in op.outputs]
+        self.grads[op][tensor.value_index].append(grad)
+
+    def summed(self, op: Operation) -> list[Gradient]:
+        """The gradients of an op's outputs, added up; None where there is none."""
+        found = self.grads.get(op)
+        if found is None:
+            return [None] * len(op.outputs)
+        for i, grads in enumerate(found):
+            found[i] = _add_up(op, grads, self.uid, self.method)
+        return found
+
+    def through(self, op: Operation, function: GradientFunction, grads: list[Gradient]) -> Any:
+        """The gradients of an op's inputs, from those of its outputs."""
+        for i, grad in enumerate(grads):
+            # The result does not depend on this output: its gradient is zero.
+            if grad is None and is_trainable(op.outputs[i]):
+                grads[i] = zeros_for(op, i)
+        with name_scope(op.name + "_grad"), op.graph._original_op(op):
+            result = function(op, *grads)
+            result = list(result) if isinstance(result, (list, tuple)) else [result]
+            if len(result) != len(op.inputs):
+                raise ValueError(
+                    f"Num gradients {len(result)} generated for op {op.node_def} do not match "
+                    f"num inputs {len(op.inputs)}"
+                )
+            if self.gate and sum(x is not None for x in result) > 1:
+                result = self._gated(result)
+        return result
+
+    def _gated(self, grads: list[Gradient]) -> list[Gradient]:
+        graph = get_default_graph()
+        with graph.device(None):
+            with graph._colocate_with_for_gradient(None, self.uid, ignore_existing=True):
+                return _public("tuple")(grads)
+
+    def visit(self, op: Operation, is_stop: bool) -> None:
+        """Takes the gradient through one op, all of whose outputs' gradients are complete."""
+        with self.beside(op):
+            grads = self.summed(op)
+            function = None
+            if not is_stop and any(g is not None for g in grads):
+                function = gradient_function(op)
+            if function is None:
+                return
+            for i, (x, grad) in enumerate(zip(op.inputs, self.through(op, function, grads))):
+                if grad is not None:
+                    _check_shape(op, i, x, grad)
+                    self.add(x, grad)
+
+    def result(self, x: Tensor, unconnected: UnconnectedGradients) -> Gradient:
+        """The finished gradient of one of the xs."""
+        if x.op in self.grads:
+            return self.grads[x.op][x.value_index]
+        if unconnected == UnconnectedGradients.NONE:
+            return None
+        if x.dtype == dtypes.resource:
+            return _public("zeros")(_resource_shape(x), dtype=dtypes.float32)
+        return _public("zeros_like")(x, dtype=x.dtype)
+
+
+def _check_shape(op: Operation, i: int, x: Tensor, grad: Gradient) -> None:
+    if not isinstance(grad, Tensor) or x.dtype == dtypes.resource:
+        return
+    try:
+        grad.set_shape(x.get_shape())
+    except ValueError:
+        raise ValueError(
+            "Incompatible shapes between op input and calculated input gradient.  Forward "
+            f"operation: {op.name}.  Input index: {i}. Original input shape: {x.shape}.  "
+            f"Calculated input gradient shape: {grad.shape}"
+        ) from None
+
+
+def _resource_shape(x: Tensor) -> Tensor:
+    from .build import build_op
+
+    return build_op("VariableShape", {"input": x}, {}, None).outputs[0]
+
+
+def zeros_for(op: Operation, index: int) -> Tensor:
+    """Zeros in place of the missing gradient of an output."""
+    output = op.outputs[index]
+    if output.dtype == dtypes.resource:
+        return _public("zeros")(_resource_shape(output), dtype=dtypes.float32)
+    return _public("zeros_like")(output, optimize=False)
+
+
+def _stop_ops(
+    from_ops: Sequence[Operation], stops: Sequence[Operation], pending: dict[Operation, int]
+) -> set[Operation]:
+    """Where the walk ends: the xs that depend on no other x, and what the caller named."""
+    frontier = {op for op in from_ops if all(pending[x.op] <= 0 for x in op.inputs)}
+    return frontier | set(stops)
+
+
+def _listed(x: Any) -> list[Any]:
+    return list(x) if isinstance(x, (list, tuple)) else [x]
+
+
+def _checked_method(method: int | None) -> int:
+    method = AggregationMethod.DEFAULT if method is None else method
+    if method not in (0, 1, 2):
+        raise ValueError(f"Invalid aggregation_method specified {method}.")
+    return method
+
+
+def _differentiable(x: Any) -> Any:
+    """A resource variable is differentiated by its handle."""
+    return x.handle if getattr(x, "_should_act_as_resource_variable", False) else x
+
+
+@export("gradients")
+def gradients(
+    ys: Any,
+    xs: Any,
+    grad_ys: Any = None,
+    name: str = "gradients",
+    colocate_gradients_with_ops: bool = False,
+    gate_gradients: bool = False,
+    aggregation_method: int | None = None,
+    stop_gradients: Any = None,
+    unconnected_gradients: Any = UnconnectedGradients.NONE,
+) -> list[Gradient]:
+    """The derivatives of the sum of `ys` with respect to each of `xs`.
+
+    Args:
+      ys: A tensor or a list of tensors.
+      xs: A tensor or variable, or a list of them.
+      grad_ys: Gradients of the ys, one each; ones where None.
+      name: The scope of the nodes that are made.
+      colocate_gradients_with_ops: Puts each gradient on its op's device.
+      gate_gradients: Ties the gradients of one op together.
+      aggregation_method: One of `tf.AggregationMethod`.
+      stop_gradients: Tensors that count as constants.
+      unconnected_gradients: None or zeros where an x has no influence.
+
+    Returns:
+      A list with a Tensor, an IndexedSlices or None for every x.
+    """
+    try:
+        unconnected = UnconnectedGradients(unconnected_gradients)
+    except ValueError:
+        raise ValueError(
+            f"Unknown value for unconnected_gradients: {unconnected_gradients!r}"
+        ) from None
+    ys, xs = _listed(ys), _listed(xs)
+    stops = [] if stop_gradients is None else _listed(stop_gradients)
+    given = [None] * len(ys) if grad_ys is None else _listed(grad_ys)
+    with name_scope(name, "gradients", [*ys, *xs, *stops, *given]):
+        uid = get_default_graph().unique_name("uid")
+        method = _checked_method(aggregation_method)
+        walk = _Walk(uid, colocate_gradients_with_ops, gate_gradients, method)
+        ys = convert_n_to_tensor_or_indexed_slices(ys, name="y")
+        xs = [_differentiable(x) for x in xs]
+        xs = convert_n_to_tensor_or_indexed_slices(xs, name="x", as_ref=True)
+        _run(walk, ys, xs, given, [t.op for t in stops])
+        return [walk.result(x, unconnected) for x in xs]
+
+
+def _run(
+    walk: _Walk, ys: list[Tensor], xs: list[Tensor], given: list[Any], stops: list[Operation]
+) -> None:
+    if len(given) != len(ys):
+        raise ValueError(f"Passed {len(given)} grad_ys for {len(ys)} ys")
+    given = convert_n_to_tensor_or_indexed_slices(given, name="grad_y")
+    initial = []
+    for i, (y, grad_y) in enumerate(zip(ys, given)):
+        with walk.beside(y.op):
+            initial.append(_initial_gradient(y, grad_y, i))
+    to_ops, from_ops = [y.op for y in ys], [x.op for x in xs]
+    reachable, pending = _pending_counts(to_ops, from_ops)
+    for y, grad in zip(ys, initial):
+        walk.add(y, grad)
+    queue: deque[Operation] = deque()
+    for op in dict.fromkeys(to_ops):
+        if pending[op] == 0 and op in reachable:
+            queue.append(op)
+    stop_ops = _stop_ops(from_ops, stops, pending)
+    while queue:
+        op = queue.popleft()
+        walk.visit(op, op in stop_ops)
+        for x in op.inputs:
+            pending[x.op] -= 1
+            if pending[x.op] == 0:
+                queue.append(x.op)
+
+
+def hessian_vector_product(ys: Any, xs: list[Any], v: list[Any]) -> list[Gradient]:
+    """The product of the Hessian of `ys` with respect to `xs` and a vector, without the matrix."""
+    if len(v) != len(xs):
+        raise ValueError("xs and v must have the same length.")
+    multiply, stop = _public("multiply"), _public("stop_gradient")
+    grads = gradients(ys, xs)
+    products = [multiply(g, stop(part)) for g, part in zip(grads, v) if g is not None]
+    return gradients(products, xs)
+
+
+@export("hessians")
+def hessians(
+    ys: Any,
+    xs: Any,
+    name: str = "hessians",
+    colocate_gradients_with_ops: bool = False,
+    gate_gradients: bool = False,
+    aggregation_method: int | None = None,
+) -> list[Tensor]:
+    """The second derivatives of the sum of `ys` with respect to each x alone."""
+    options = {
+        "colocate_gradients_with_ops": colocate_gradients_with_ops,
+        "gate_gradients": gate_gradients,
+        "aggregation_method": aggregation_method,
+    }
+    xs = _listed(xs)
+    return [_hessian(grad, x) for grad, x in zip(gradients(ys, xs, **options), xs)]
+
+
+def _hessian(grad: Tensor, x: Tensor) -> Tensor:
+    """One row per element of x, gathered by a loop, for the size of x may be unknown."""
+    reshape, shape, concat = (_public(n) for n in ("reshape", "shape", "concat"))
+    flat = reshape(grad, [-1])
+    count = _public("size")(x)
+    start = [_public("constant")(0, dtypes.int32), _public("TensorArray")(x.dtype, count)]
+    _, rows = _public("while_loop")(
+        lambda j, _: j < count,
+        lambda j, result: (j + 1, result.write(j, gradients(flat[j], x)[0])),
+        start,
+    )
+    sizes = shape(x)
+    return reshape(rows.stack(), concat((sizes, sizes), 0))

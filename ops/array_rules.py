@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small helpers for the shape functions of the array ops, with the runtime's error texts.
+
+Shapes are handled as lists of `int | None`, None standing for an unknown dimension; a shape of
+unknown rank is None.  The builder adds op, node and input shapes to every message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..engine.shape import TensorShape
+
+Dims = list[int | None]
+
+
+def dims(shape: TensorShape) -> Dims | None:
+    """The dimensions of a shape, or None when even the rank is unknown."""
+    return None if shape.ndims is None else shape.as_list()
+
+
+def unknown() -> TensorShape:
+    """The shape about which nothing is known."""
+    return TensorShape(None)
+
+
+def of_rank(rank: int | None) -> TensorShape:
+    """A shape of which only the rank is known, if that."""
+    return TensorShape(None if rank is None else [None] * rank)
+
+
+def vector(size: int | None) -> TensorShape:
+    """The shape of a vector."""
+    return TensorShape([size])
+
+
+def ranked(shape: TensorShape, rank: int) -> Dims | None:
+    """The dimensions, after checking that the rank is or may be `rank`."""
+    if shape.ndims is not None and shape.ndims != rank:
+        raise ValueError(f"Shape must be rank {rank} but is rank {shape.ndims}")
+    return dims(shape) if shape.ndims is not None else [None] * rank
+
+
+def ranked_at_least(shape: TensorShape, rank: int) -> Dims | None:
+    """The dimensions, after checking that the rank is not known to be below `rank`."""
+    if shape.ndims is not None and shape.ndims < rank:
+        raise ValueError(f"Shape must be at least rank {rank} but is rank {shape.ndims}")
+    return dims(shape)
+
+
+def ranked_at_most(shape: TensorShape, rank: int) -> Dims | None:
+    """The dimensions, after checking that the rank is not known to be above `rank`."""
+    if shape.ndims is not None and shape.ndims > rank:
+        raise ValueError(f"Shape must be at most rank {rank} but is rank {shape.ndims}")
+    return dims(shape)
+
+
+def merge_dim(a: int | None, b: int | None) -> int | None:
+    """The one dimension that both are; ValueError when they differ."""
+    if a is None or b is None:
+        return b if a is None else a
+    if a != b:
+        raise ValueError(f"Dimensions must be equal, but are {a} and {b}")
+    return a
+
+
+def text(shape: Sequence[int | None] | None) -> str:
+    """A shape as the runtime prints it: [2,?,3]."""
+    if shape is None:
+        return "<unknown>"
+    return "[" + ",".join("?" if d is None else str(d) for d in shape) + "]"
+
+
+def merge(a: TensorShape, b: TensorShape) -> TensorShape:
+    """What is known about a shape that is both; ValueError when that cannot be."""
+    if a.ndims is None or b.ndims is None:
+        return b if a.ndims is None else a
+    if a.ndims != b.ndims:
+        raise ValueError(f"Shapes must be equal rank, but are {a.ndims} and {b.ndims}")
+    merged = []
+    for i, (p, q) in enumerate(zip(a.as_list(), b.as_list())):
+        if p is not None and q is not None and p != q:
+            raise ValueError(
+                f"Dimension {i} in both shapes must be equal, but are {p} and {q}. "
+                f"Shapes are {text(a.as_list())} and {text(b.as_list())}."
+            )
+        merged.append(q if p is None else p)
+    return TensorShape(merged)
+
+
+def product(values: Sequence[int | None]) -> int | None:
+    """The product, 0 as soon as one factor is 0, None when it is not known."""
+    if 0 in values:
+        return 0
+    return None if None in values else int(np.prod([1, *values], dtype=np.int64))
+
+
+def canonical_axis(axis: int, rank: int) -> int:
+    """A non-negative axis; ValueError with the runtime's text when out of range."""
+    if not -rank <= axis < rank:
+        raise ValueError(
+            f"Dimension out of range: axis {axis} must be in the range [{-rank}, {rank})"
+        )
+    return axis + rank if axis < 0 else axis
+
+
+def shape_value(c: Any, i: int) -> TensorShape:
+    """The shape that input i, a shape tensor, spells as far as it is known."""
+    ranked_at_most(c.inputs[i], 1)
+    return c.value_as_shape(i)
+
+
+def size_array(c: Any, values: Any, i: int = 0) -> np.ndarray:
+    """An output array of sizes; an object array when a symbolic size is among them."""
+    flat = np.empty(len(values), dtype=object)
+    flat[:] = list(values)
+    if all(isinstance(v, (int, np.integer)) for v in flat):
+        return flat.astype(c.out_dtype(i))
+    return flat

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Late access to public functions and raw ops, so that op families may use each other freely.
+
+`tf.reduce_sum` is looked up in the table of public names when it is called, `raw.Prod` in the op
+table; a family imports neither at import time and no import cycle can arise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..engine import api, registry
+from ..engine.build import OpFunction
+
+
+class _Public:
+    """Attribute access to the published functions of the top level."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return api.NAMES[name]
+        except KeyError:
+            raise AttributeError(f"no public name {name!r}") from None
+
+
+class _Raw:
+    """Attribute access to one function per op type, as TensorFlow's generated wrappers."""
+
+    def __getattr__(self, op_type: str) -> Callable[..., Any]:
+        function = OpFunction(registry.lookup(op_type))
+        setattr(self, op_type, function)
+        return function
+
+
+tf = _Public()
+raw = _Raw()
