@@ -92,6 +92,8 @@ class OpDef:
     sizes: bool = False
     # The output shapes depend on the values of the inputs (tf.unique, boolean masks).
     dynamic_shape: bool = False
+    # A reference to a variable passes through: the output is the variable itself.
+    passes_ref: bool = False
     doc: str = ""
     # Free-form facts for the property tests: input ranges, dtypes, attribute samples, tolerance.
     test: dict[str, Any] = field(default_factory=dict)

@@ -1,0 +1,569 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Making operations from the op table: `define`, `OpFunction`, `build_op` and shape inference."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections import namedtuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import attrs as attr_rules
+from . import registry
+from .convert import internal_convert_n_to_tensor, internal_convert_to_tensor
+from .defaults import get_default_graph
+from .dtypes import DType
+from .operation import Operation, group
+from .registry import Arg, Attr, OpDef
+from .scope_functions import get_graph_from_inputs
+from .shape import TensorShape, as_shape, unknown_shape
+from .tensor import Tensor, shape_text
+
+_MISSING = object()
+
+
+def define(
+    name: str,
+    signature: str,
+    attrs: str = "",
+    *,
+    shape: Callable[..., Any] | None = None,
+    kernel: Callable[..., Any] | None = None,
+    lower: Callable[..., Any] | None = None,
+    gradient: Any = None,
+    stateful: bool = False,
+    commutative: bool = False,
+    sizes: bool = False,
+    dynamic_shape: bool = False,
+    passes_ref: bool = False,
+    doc: str = "",
+    test: dict[str, Any] | None = None,
+    function_name: str | None = None,
+) -> OpFunction:
+    """States an op: adds it to the table and returns the function that makes its nodes."""
+    definition = dataclasses.replace(
+        registry.parse(name, signature, attrs),
+        shape=shape,
+        kernel=kernel,
+        lower=lower,
+        gradient=gradient,
+        stateful=stateful,
+        commutative=commutative,
+        sizes=sizes,
+        dynamic_shape=dynamic_shape,
+        passes_ref=passes_ref,
+        doc=doc,
+        test=test or {},
+    )
+    return OpFunction(registry.register(definition), function_name)
+
+
+def _python_name(op_type: str) -> str:
+    words = re.sub(r"([A-Z]+)([A-Z][a-z])", r"\1_\2", op_type)
+    return re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", words).lower()
+
+
+class OpFunction:
+    """Makes nodes of one op type: inputs, then attributes that inputs do not tell, then `name`."""
+
+    __slots__ = ("_type", "_inputs", "_parameters", "_result", "__name__", "__dict__")
+
+    def __init__(self, definition: OpDef, function_name: str | None = None) -> None:
+        self._type = definition.name
+        self._inputs = tuple(arg.name for arg in definition.inputs)
+        inferred = {
+            name
+            for arg in definition.inputs
+            for name in (arg.type_attr, arg.type_list_attr, arg.number_attr)
+        }
+        free = [attr for attr in definition.attrs if attr.name not in inferred]
+        free.sort(key=lambda attr: attr.has_default)
+        self._parameters = self._inputs + tuple(attr.name for attr in free)
+        self._result: Any = None
+        if len(definition.outputs) > 1:
+            fields = [arg.name for arg in definition.outputs]
+            self._result = namedtuple(definition.name, fields, rename=True)  # type: ignore[misc]
+        self.__name__ = function_name or _python_name(definition.name)
+        self.__doc__ = definition.doc
+
+    @property
+    def definition(self) -> OpDef:
+        """The entry of the op table, as it is now."""
+        return registry.lookup(self._type)
+
+    def build(self, *args: Any, name: str | None = None, **keywords: Any) -> Operation:
+        """The new Operation itself, whatever its outputs."""
+        parameters = self._parameters
+        if len(args) > len(parameters):
+            if len(args) > len(parameters) + 1 or name is not None:
+                raise TypeError(
+                    f"{self.__name__}() takes at most {len(parameters) + 1} arguments "
+                    f"({len(args)} given)"
+                )
+            name, args = args[-1], args[:-1]
+        values = dict(zip(parameters, args))
+        for key, value in keywords.items():
+            key = key if key in parameters or key[-1:] != "_" else key[:-1]
+            if key in values or key not in parameters:
+                problem = "multiple values for" if key in values else "an unexpected keyword"
+                raise TypeError(f"{self.__name__}() got {problem} argument '{key}'")
+            values[key] = value
+        inputs = {key: values.pop(key) for key in self._inputs if key in values}
+        return build_op(self._type, inputs, values, name)
+
+    def __call__(self, *args: Any, name: str | None = None, **keywords: Any) -> Any:
+        op = self.build(*args, name=name, **keywords)
+        return self.results(op)
+
+    def results(self, op: Operation) -> Any:
+        """What a call returns for a node: a tensor, a list, a named tuple or the node."""
+        definition = op.definition
+        if not definition.outputs:
+            return op
+        values = group(definition.outputs, op._attrs, op.outputs)
+        if self._result is not None:
+            return self._result(*values)
+        if values[0] == [] and definition.stateful:
+            return op
+        return values[0]
+
+    def __repr__(self) -> str:
+        return f"<op {self._type}>"
+
+
+def build_op(
+    type_name: str, inputs: dict[str, Any], attrs: dict[str, Any], name: str | None = None
+) -> Operation:
+    """Adds a node of a type to the graph of its inputs, converting them and inferring types."""
+    definition = registry.find(type_name)
+    if definition is None:
+        raise RuntimeError(f"Unrecognized Op name {type_name}")
+    graph = get_graph_from_inputs(_flat(inputs.values()))
+    name = type_name if name is None else name
+    if graph is not get_default_graph():
+        with graph.as_default():
+            return _build(graph, definition, inputs, attrs, name)
+    return _build(graph, definition, inputs, attrs, name)
+
+
+def _flat(values: Iterable[Any]) -> Iterable[Any]:
+    for value in values:
+        if isinstance(value, (list, tuple)):
+            yield from value
+        else:
+            yield value
+
+
+def _build(
+    graph: Any, definition: OpDef, inputs: dict[str, Any], attrs: dict[str, Any], name: str
+) -> Operation:
+    old_scope = graph._name_stack
+    # Constants made of the inputs are named within the new node: "add/y".
+    scope = graph._enter_name(name)
+    try:
+        call = _Call(definition, attrs)
+        for arg in definition.inputs:
+            call.take(arg, _pop_input(definition, inputs, arg.name))
+        if inputs:
+            raise TypeError(
+                "apply_op() got unexpected keyword arguments: " + ", ".join(sorted(inputs))
+            )
+        values = call.attributes()
+        full_name = (scope or "") + "/" if scope else ""
+        return _colocated(graph, definition, call, 0, full_name, values)
+    finally:
+        graph._name_stack = old_scope
+
+
+def _pop_input(definition: OpDef, inputs: dict[str, Any], name: str) -> Any:
+    for key in (name, name + "_"):
+        if key in inputs:
+            return inputs.pop(key)
+    raise TypeError(f"No argument for input {name}")
+
+
+def _colocated(
+    graph: Any, definition: OpDef, call: _Call, at: int, name: str, attrs: dict[str, Any]
+) -> Operation:
+    """Creates the node, sharing the device of the references that it takes."""
+    for i in range(at, len(definition.inputs)):
+        if definition.inputs[i].is_ref:
+            with graph.colocate_with(call.tensors[i]):
+                return _colocated(graph, definition, call, i + 1, name, attrs)
+    return graph._create(definition, name, call.tensors, attrs, call.types)
+
+
+class _Call:
+    """The state of one `build_op`: converted inputs and the attributes found so far."""
+
+    __slots__ = ("definition", "given", "attrs", "source", "tensors", "types", "key")
+
+    def __init__(self, definition: OpDef, given: dict[str, Any]) -> None:
+        self.definition = definition
+        self.given = given
+        self.attrs: dict[str, Any] = {}
+        # Which input an attribute was inferred from, for messages.
+        self.source: dict[str, str] = {}
+        self.tensors: list[Tensor] = []
+        self.types: list[DType] = []
+
+    def default_type(self, name: str | None) -> DType | None:
+        """The default of a type attribute."""
+        if name is None:
+            return None
+        attr = self.definition.attr(name)
+        return attr.default if attr.has_default and attr.type == "type" else None
+
+    def take(self, arg: Arg, value: Any) -> None:
+        """Converts the value of one argument and learns attributes from it."""
+        if arg.number_attr or arg.type_list_attr:
+            tensors = self._convert_list(arg, value)
+            if arg.number_attr:
+                self._learn_number(arg, tensors)
+                if arg.type_attr:
+                    self._learn_element_type(arg, tensors)
+            else:
+                self._learn_types(arg, tensors)
+        else:
+            tensors = [self._convert(arg, value)]
+            if arg.type_attr:
+                self._learn_type(arg, tensors[0].dtype.base_dtype)
+        if arg.is_ref:
+            self._require_refs(arg, tensors)
+        self.tensors.extend(tensors)
+        kinds = [tensor.dtype for tensor in tensors]
+        self.types.extend(kinds if arg.is_ref else [kind.base_dtype for kind in kinds])
+
+    def _require_refs(self, arg: Arg, tensors: list[Tensor]) -> None:
+        if not all(tensor.dtype._is_ref_dtype for tensor in tensors):
+            raise TypeError(
+                f"'{self.definition.name}' Op requires that input '{arg.name}' be a mutable "
+                "tensor (e.g.: a tf.Variable)"
+            )
+
+    # One tensor
+
+    def _convert(self, arg: Arg, value: Any) -> Tensor:
+        dtype = arg.dtype or self.attrs.get(arg.type_attr)
+        if isinstance(value, Tensor) and (dtype is None or dtype.is_compatible_with(value.dtype)):
+            return value
+        preferred = None if dtype is not None else self.default_type(arg.type_attr)
+        try:
+            return internal_convert_to_tensor(value, dtype, arg.name, arg.is_ref, preferred)
+        except TypeError as error:
+            if dtype is None:
+                raise
+            raise TypeError(
+                f"Expected {dtype.name} passed to parameter '{arg.name}' of op "
+                f"'{self.definition.name}', got {value!r} of type '{type(value).__name__}' "
+                f"instead. Error: {error}"
+            ) from None
+        except ValueError:
+            self._explain(arg, value)
+            raise
+
+    def _explain(self, arg: Arg, value: Any) -> None:
+        try:
+            observed = internal_convert_to_tensor(value, as_ref=arg.is_ref).dtype.name
+        except ValueError as error:
+            raise ValueError(
+                f"Tried to convert '{arg.name}' to a tensor and failed. Error: {error}"
+            ) from None
+        prefix = (
+            f"Input '{arg.name}' of '{self.definition.name}' Op has type {observed} that does not "
+            "match"
+        )
+        if arg.dtype is not None:
+            raise TypeError(f"{prefix} expected type of {arg.dtype.name}.") from None
+        key = arg.type_attr or ""
+        if key not in self.attrs and self.default_type(key) is not None:
+            self.attrs[key] = self.default_type(key)
+            self.source.setdefault(key, "Default in OpDef")
+        raise TypeError(
+            f"{prefix} type {self.attrs[key].name} of argument '{self.source[key]}'."
+        ) from None
+
+    def _learn_type(self, arg: Arg, kind: DType) -> None:
+        key = arg.type_attr or ""
+        known = self.attrs.get(key)
+        if known is None:
+            attr_rules.check_type(kind, self.definition.attr(key), arg.name)
+            self.attrs[key] = kind
+            self.source[key] = arg.name
+        elif known != kind:
+            raise TypeError(
+                f"Input '{arg.name}' of '{self.definition.name}' Op has type {kind.name} that "
+                f"does not match type {known.name} of argument '{self.source[key]}'."
+            )
+
+    # Lists of tensors
+
+    def _convert_list(self, arg: Arg, values: Any) -> list[Tensor]:
+        if not isinstance(values, (list, tuple)):
+            raise TypeError(
+                f"Expected list for '{arg.name}' argument to '{self.definition.name}' Op, not "
+                f"{values}."
+            )
+        dtype = arg.dtype
+        if dtype is None and arg.number_attr:
+            dtype = self.attrs.get(arg.type_attr)
+            if dtype is None:
+                dtype = next((v.dtype for v in values if isinstance(v, Tensor)), None)
+        preferred = None if dtype is not None else self.default_type(arg.type_attr)
+        if dtype is not None and not arg.is_ref:
+            dtype = dtype.base_dtype
+        try:
+            tensors = internal_convert_n_to_tensor(values, dtype, arg.name, arg.is_ref, preferred)
+            if arg.number_attr and len({t.dtype.base_dtype for t in tensors}) > 1:
+                raise TypeError("all types must match")
+        except (TypeError, ValueError):
+            self._explain_list(arg, values, dtype)
+            raise
+        return tensors
+
+    def _explain_list(self, arg: Arg, values: Sequence[Any], dtype: DType | None) -> None:
+        observed = ", ".join(_observed_type(value, arg.is_ref) for value in values)
+        prefix = (
+            f"Tensors in list passed to '{arg.name}' of '{self.definition.name}' Op have types "
+            f"[{observed}]"
+        )
+        if not arg.number_attr:
+            raise TypeError(f"{prefix} that are invalid. Tensors: {values}") from None
+        if arg.dtype is not None:
+            raise TypeError(f"{prefix} that do not match expected type {arg.dtype.name}.") from None
+        if arg.type_attr in self.attrs and dtype is not None:
+            raise TypeError(
+                f"{prefix} that do not match type {dtype.name} inferred from earlier arguments."
+            ) from None
+        raise TypeError(f"{prefix} that don't all match.") from None
+
+    def _learn_number(self, arg: Arg, tensors: list[Tensor]) -> None:
+        key, count, op = arg.number_attr or "", len(tensors), self.definition.name
+        if key in self.attrs:
+            if self.attrs[key] != count:
+                raise ValueError(
+                    f"List argument '{arg.name}' to '{op}' Op with length {count} must match "
+                    f"length {self.attrs[key]} of argument '{self.source[key]}'."
+                )
+            return
+        self.attrs[key] = count
+        self.source[key] = arg.name
+        minimum = self.definition.attr(key).minimum
+        if minimum is not None and count < minimum:
+            raise ValueError(
+                f"List argument '{arg.name}' to '{op}' Op with length {count} shorter than "
+                f"minimum length {minimum}."
+            )
+
+    def _learn_element_type(self, arg: Arg, tensors: list[Tensor]) -> None:
+        key = arg.type_attr or ""
+        if key in self.attrs:
+            return
+        if not tensors:
+            raise TypeError(
+                f"Don't know how to infer type variable from empty input list passed to input "
+                f"'{arg.name}' of '{self.definition.name}' Op."
+            )
+        kind = tensors[0].dtype.base_dtype
+        self.attrs[key] = kind
+        self.source[key] = arg.name
+        attr_rules.check_type(kind, self.definition.attr(key), arg.name)
+
+    def _learn_types(self, arg: Arg, tensors: list[Tensor]) -> None:
+        key = arg.type_list_attr or ""
+        kinds = [tensor.dtype.base_dtype for tensor in tensors]
+        known = self.attrs.get(key)
+        if known is None:
+            for kind in kinds:
+                attr_rules.check_type(kind, self.definition.attr(key), arg.name)
+            self.attrs[key] = kinds
+            self.source[key] = arg.name
+        elif known != kinds:
+            raise TypeError(
+                f"Input '{arg.name}' of '{self.definition.name}' Op has type list of "
+                f"{', '.join(k.name for k in kinds)} that does not match type list "
+                f"{', '.join(k.name for k in known)} of argument '{self.source[key]}'."
+            )
+
+    # Attributes
+
+    def attributes(self) -> dict[str, Any]:
+        """All attributes, checked, in the order of the definition."""
+        given = self.given
+        result = {}
+        for attr in self.definition.attrs:
+            key = attr.name
+            value = given.pop(key, _MISSING)
+            if value is _MISSING:
+                value = given.pop(key + "_", _MISSING)
+            if key in self.attrs:
+                if value is not _MISSING:
+                    raise TypeError(f"Should not specify value for inferred attr '{key}'.")
+                value = self.attrs[key]
+            elif value is _MISSING or value is None:
+                if not attr.has_default and value is _MISSING:
+                    raise TypeError(f"No argument for attr {key}")
+                if attr.has_default:
+                    result[key] = attr_rules.default(attr)
+                    continue
+            result[key] = attr_rules.check(self.definition.name, attr, value)
+        if given:
+            raise TypeError(
+                "apply_op() got unexpected keyword arguments: " + ", ".join(sorted(given))
+            )
+        return result
+
+
+def _observed_type(value: Any, as_ref: bool) -> str:
+    try:
+        return internal_convert_to_tensor(value, as_ref=as_ref).dtype.base_dtype.name
+    except (TypeError, ValueError):
+        return "<NOT CONVERTIBLE TO TENSOR>"
+
+
+def complete_attrs(
+    definition: OpDef, inputs: Sequence[Tensor], attrs: dict[str, Any]
+) -> dict[str, Any]:
+    """Attributes with defaults filled in and types read off the inputs where left out."""
+    missing = [attr for attr in definition.attrs if attr.name not in attrs]
+    if missing:
+        attrs = dict(attrs)
+        _read_off(definition, inputs, attrs, missing)
+    return attrs
+
+
+def _read_off(
+    definition: OpDef, inputs: Sequence[Tensor], attrs: dict[str, Any], missing: list[Attr]
+) -> None:
+    lone_list = len(definition.inputs) == 1
+    for position, arg in enumerate(definition.inputs):
+        if arg.number_attr and lone_list:
+            attrs.setdefault(arg.number_attr, len(inputs))
+        if arg.type_list_attr and lone_list:
+            attrs.setdefault(arg.type_list_attr, [t.dtype.base_dtype for t in inputs])
+        if arg.type_attr and position < len(inputs):
+            attrs.setdefault(arg.type_attr, inputs[position].dtype.base_dtype)
+    for attr in missing:
+        if attr.name not in attrs:
+            if not attr.has_default:
+                raise ValueError(
+                    f"NodeDef missing attr '{attr.name}' from Op<name={definition.name}>"
+                )
+            attrs[attr.name] = attr_rules.default(attr)
+
+
+def output_types(definition: OpDef, attrs: dict[str, Any]) -> list[DType]:
+    """The types of all outputs."""
+    types: list[DType] = []
+    for arg in definition.outputs:
+        if arg.type_list_attr:
+            types.extend(attrs[arg.type_list_attr])
+            continue
+        kind = arg.dtype if arg.dtype is not None else attrs[arg.type_attr]
+        kind = kind._as_ref if arg.is_ref else kind
+        types.extend([kind] * (attrs[arg.number_attr] if arg.number_attr else 1))
+    return types
+
+
+class ShapeContext:
+    """What a shape function sees of a node that is being made."""
+
+    __slots__ = ("_op", "inputs", "values_asked", "shapes_asked")
+
+    def __init__(self, op: Operation) -> None:
+        self._op = op
+        self.inputs = [tensor.shape for tensor in op._inputs_val]
+        self.values_asked: set[int] = set()
+        self.shapes_asked: set[int] = set()
+
+    @property
+    def op_type(self) -> str:
+        """The type of the node."""
+        return self._op.type
+
+    @property
+    def name(self) -> str:
+        """The name of the node."""
+        return self._op.name
+
+    @property
+    def op(self) -> Operation:
+        """The node itself."""
+        return self._op
+
+    def attr(self, name: str) -> Any:
+        """An attribute as a plain Python value, text rather than bytes."""
+        return self._op.attr(name)
+
+    def dtype(self, index: int) -> DType:
+        """The type of an input."""
+        return self._op._inputs_val[index].dtype.base_dtype
+
+    def out_dtype(self, index: int = 0) -> DType:
+        """The type of an output."""
+        return self._op.outputs[index].dtype.base_dtype
+
+    def tensor(self, index: int) -> Tensor:
+        """An input itself."""
+        return self._op._inputs_val[index]
+
+    def value(self, index: int) -> np.ndarray | None:
+        """The value of an input if it is known when the graph is built."""
+        from .constants import evaluate
+
+        self.values_asked.add(index)
+        return evaluate(self._op._inputs_val[index])
+
+    def value_as_shape(self, index: int) -> TensorShape:
+        """The shape that an input spells, as far as it is known."""
+        from .constants import evaluate_shape
+
+        self.shapes_asked.add(index)
+        return evaluate_shape(self._op._inputs_val[index])
+
+
+def infer_shapes(op: Operation) -> None:
+    """Sets the static shapes of the outputs of a new node."""
+    function = op.definition.shape
+    if function is None or not op.outputs:
+        return
+    context = ShapeContext(op)
+    try:
+        shapes = function(context)
+    except ValueError as error:
+        raise ValueError(_shape_error(op, context, str(error))) from None
+    if shapes is None:
+        return
+    if isinstance(shapes, TensorShape) or not isinstance(shapes, (list, tuple)):
+        shapes = [shapes]
+    elif len(op.outputs) == 1 and not (len(shapes) == 1 and _is_shape(shapes[0])):
+        shapes = [TensorShape(shapes)]
+    for output, shape in zip(op.outputs, shapes, strict=True):
+        output._shape_val = unknown_shape() if shape is None else as_shape(shape)
+
+
+def _is_shape(value: Any) -> bool:
+    return value is None or isinstance(value, (TensorShape, list, tuple))
+
+
+def _shape_error(op: Operation, context: ShapeContext, reason: str) -> str:
+    shapes = ", ".join(shape_text(shape.sizes) for shape in context.inputs)
+    text = f"{reason} for '{op.name}' (op: '{op.type}') with input shapes: {shapes}"
+    partial, computed = [], []
+    for i in range(len(context.inputs)):
+        if i in context.shapes_asked:
+            shape = context.value_as_shape(i)
+            if shape.rank is not None:
+                partial.append(f"input[{i}] = {shape_text(shape.sizes)}")
+        elif i in context.values_asked:
+            value = context.value(i)
+            if value is not None:
+                computed.append(f"input[{i}] = <{' '.join(str(x) for x in value.ravel()[:3])}>")
+    if computed:
+        text += " and with computed input tensors: " + ", ".join(computed)
+    if partial:
+        text += " and with input tensors computed as partial shapes: " + ",".join(partial)
+    return text + "."

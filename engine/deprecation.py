@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Marks for what TensorFlow 1.15 deprecates; programs keep working without a warning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def deprecated(date: str | None = None, instructions: str = "", **unused: Any) -> Callable[[F], F]:
+    """A decorator that notes the advice on the function and leaves it as it is."""
+
+    def mark(function: F) -> F:
+        function._deprecated = (date, instructions)  # type: ignore[attr-defined]
+        return function
+
+    return mark
+
+
+def deprecated_argument_lookup(
+    new_name: str, new_value: Any, old_name: str, old_value: Any
+) -> Any:
+    """The one value given under a new or an old argument name."""
+    if old_value is None:
+        return new_value
+    if new_value is not None:
+        raise ValueError(f"Cannot specify both '{old_name}' and '{new_name}'")
+    return old_value

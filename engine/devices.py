@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Device names: `DeviceSpec`, how specs merge, and the stack that `tf.device` pushes on.
+
+Devices are recorded for what programs read back and for GraphDefs; nothing is placed by them here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .api import export
+
+Parts = tuple[str | None, int | None, int | None, str | None, int | None]
+
+
+def _parse(spec: str | None) -> Parts:
+    """The five parts of a device name; ValueError for what is not one."""
+    job = replica = task = kind = index = None
+    for field in (spec or "").split("/"):
+        words = field.split(":")
+        head, count = words[0], len(words)
+        if count == 2 and head == "job":
+            job = words[1]
+        elif count == 2 and head == "replica":
+            replica = int(words[1])
+        elif count == 2 and head == "task":
+            task = int(words[1])
+        elif count <= 2 and head.upper() in ("GPU", "CPU"):
+            kind, index = _device_part(spec, kind, head.upper(), words[1:])
+        elif count == 3 and head == "device":
+            kind, index = _device_part(spec, kind, words[1], words[2:])
+        elif head:
+            raise ValueError(f"Unknown attribute: '{head}' in '{spec}'")
+    return job, replica, task, kind, index
+
+
+def _device_part(
+    spec: str | None, seen: str | None, kind: str, rest: list[str]
+) -> tuple[str, int | None]:
+    if seen is not None:
+        raise ValueError(f"Cannot specify multiple device types: {spec}")
+    return kind, int(rest[0]) if rest and rest[0] != "*" else None
+
+
+def _join(parts: Parts) -> str:
+    job, replica, task, kind, index = parts
+    text = "" if job is None else f"/job:{job}"
+    text += "" if replica is None else f"/replica:{replica}"
+    text += "" if task is None else f"/task:{task}"
+    if kind is not None:
+        text += f"/device:{kind}:{'*' if index is None else index}"
+    return text
+
+
+_PARSED: dict[str, Parts] = {}
+
+
+def parse_device(spec: str | None) -> Parts:
+    """`_parse`, remembered."""
+    key = spec or ""
+    if key not in _PARSED:
+        _PARSED[key] = _parse(key)
+    return _PARSED[key]
+
+
+@export("DeviceSpec")
+class DeviceSpec:
+    """A device name that may leave parts open."""
+
+    __slots__ = ("_job", "_replica", "_task", "_device_type", "_device_index")
+
+    def __init__(
+        self,
+        job: str | None = None,
+        replica: int | None = None,
+        task: int | None = None,
+        device_type: str | None = None,
+        device_index: int | None = None,
+    ) -> None:
+        self.job = job
+        self.replica = replica
+        self.task = task
+        self.device_type = device_type
+        self.device_index = device_index
+
+    @property
+    def job(self) -> str | None:
+        """The job's name."""
+        return self._job
+
+    @job.setter
+    def job(self, job: Any) -> None:
+        self._job = None if job is None else str(job)
+
+    @property
+    def replica(self) -> int | None:
+        """The index of the replica."""
+        return self._replica
+
+    @replica.setter
+    def replica(self, replica: Any) -> None:
+        self._replica = None if replica is None else int(replica)
+
+    @property
+    def task(self) -> int | None:
+        """The index of the task."""
+        return self._task
+
+    @task.setter
+    def task(self, task: Any) -> None:
+        self._task = None if task is None else int(task)
+
+    @property
+    def device_type(self) -> str | None:
+        """"CPU", "GPU" or another kind."""
+        return self._device_type
+
+    @device_type.setter
+    def device_type(self, device_type: Any) -> None:
+        if device_type in ("cpu", "gpu"):
+            device_type = device_type.upper()
+        self._device_type = None if device_type is None else str(device_type)
+
+    @property
+    def device_index(self) -> int | None:
+        """The index among devices of the kind."""
+        return self._device_index
+
+    @device_index.setter
+    def device_index(self, device_index: Any) -> None:
+        self._device_index = None if device_index is None else int(device_index)
+
+    def _parts(self) -> Parts:
+        return self._job, self._replica, self._task, self._device_type, self._device_index
+
+    def to_string(self) -> str:
+        """The name, such as "/job:ps/task:0/device:CPU:0"."""
+        return _join(self._parts())
+
+    @classmethod
+    def from_string(cls, spec: str | None) -> DeviceSpec:
+        """The spec that a name states."""
+        return cls(*parse_device(spec))
+
+    def parse_from_string(self, spec: str | None) -> DeviceSpec:
+        """Replaces all parts by those of a name; returns this object."""
+        self.job, self.replica, self.task, self.device_type, self.device_index = parse_device(spec)
+        return self
+
+    def _combined(self, dev: DeviceSpec) -> Parts:
+        pairs = zip(dev._parts(), self._parts())
+        return tuple(old if new is None else new for new, old in pairs)  # type: ignore[return-value]
+
+    def make_merged_spec(self, dev: DeviceSpec) -> DeviceSpec:
+        """A new spec: the parts of `dev` where stated, else this one's."""
+        return type(self)(*self._combined(dev))
+
+    def merge_from(self, dev: DeviceSpec) -> None:
+        """Takes over the parts that `dev` states."""
+        self.job, self.replica, self.task, self.device_type, self.device_index = self._combined(dev)
+
+    def replace(self, **kwargs: Any) -> DeviceSpec:
+        """A new spec with some parts changed."""
+        names = ("job", "replica", "task", "device_type", "device_index")
+        return type(self)(**{**dict(zip(names, self._parts())), **kwargs})
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, type(self)) and self.to_string() == other.to_string()
+
+    def __hash__(self) -> int:
+        return hash(self.to_string())
+
+
+def canonical_name(device: Any) -> str:
+    """The full form of a device name or spec; "" for None."""
+    if device is None:
+        return ""
+    spec = device if isinstance(device, DeviceSpec) else DeviceSpec.from_string(device)
+    return spec.to_string()
+
+
+def check_valid(spec: str) -> None:
+    """Raises ValueError unless `spec` is a device name."""
+    DeviceSpec.from_string(spec)
+
+
+class MergeDevice:
+    """A device function that fills what an op leaves open with its own spec."""
+
+    __slots__ = ("_parts",)
+
+    def __init__(self, spec: Any) -> None:
+        self._parts: Parts = (
+            spec._parts() if isinstance(spec, DeviceSpec) else parse_device(spec)
+        )
+
+    @property
+    def is_null_merge(self) -> bool:
+        """Whether the spec states nothing."""
+        return not any(part is not None for part in self._parts)
+
+    def merged(self, device: str) -> str:
+        """The name that results for an op that has `device` so far."""
+        pairs = zip(parse_device(device), self._parts)
+        return _join(tuple(own if op is None else op for op, own in pairs))  # type: ignore[arg-type]
+
+    def __call__(self, node_def: Any) -> DeviceSpec:
+        return DeviceSpec.from_string(self.merged(node_def.device))
+
+    def shortcut_string_merge(self, node_def: Any) -> str:
+        """`merged` for an op or NodeDef."""
+        return self.merged(node_def.device or "")
+
+
+def merge_device(spec: Any) -> MergeDevice:
+    """A device function that merges `spec` into what inner scopes have set."""
+    return spec if isinstance(spec, MergeDevice) else MergeDevice(spec)
+
+
+class DeviceEntry:
+    """One entry of the device stack: a name, a spec, a function, or None for "forget outer ones"."""
+
+    __slots__ = ("function", "display_name", "is_null_merge", "frame")
+
+    def __init__(self, device_name_or_function: Any, frame: tuple[str, int, str]) -> None:
+        value = device_name_or_function
+        self.display_name = str(value)
+        self.frame = frame
+        self.is_null_merge = False
+        self.function: Callable[[Any], Any] | None = value
+        if isinstance(value, MergeDevice):
+            self.is_null_merge = value.is_null_merge
+        elif callable(value):
+            self.display_name = _describe(value)
+        elif value is not None:
+            self.function = merge = merge_device(value)
+            self.is_null_merge = merge.is_null_merge
+
+    def string_merge(self, op: Any) -> str:
+        """The device name for an op after this entry."""
+        if isinstance(self.function, MergeDevice):
+            return self.function.merged(op.device)
+        assert self.function is not None
+        return device_string(self.function(op))
+
+
+def _describe(function: Any) -> str:
+    name = getattr(function, "__qualname__", None) or getattr(function, "__name__", "function")
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return f"{name}<unknown, -1>"
+    return f"{code.co_name}<{code.co_filename}, {code.co_firstlineno}>"
+
+
+def device_string(device: Any) -> str:
+    """A device name from a spec, a name or None."""
+    if isinstance(device, DeviceSpec):
+        return device.to_string()
+    if device is None:
+        return ""
+    return device.decode() if isinstance(device, bytes) else str(device)

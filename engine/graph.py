@@ -1,0 +1,711 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`Graph`: owns operations, names, collections and the scopes that new operations fall in."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from . import defaults, registry
+from .api import export
+from .collections import Collections, names_of
+from .devices import DeviceEntry
+from .dtypes import DType
+from .errors import NotFoundError
+from .operation import Operation, plain_attr, user_frame
+from .scopes import ControlDependencies, ScopeStack, control_inputs_for
+from .tensor import IndexedSlices, SparseTensor, Tensor
+
+_OP_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\\-/]*$")
+_SCOPE_NAME = re.compile(r"^[A-Za-z0-9_.\\\-/]*$")
+# The version of graphs that TensorFlow 1.15 writes.
+PRODUCER = 134
+MIN_CONSUMER = 0
+
+
+@export("Graph")
+class Graph:
+    """A set of operations, append-only, and the scopes in force."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._nodes_by_id: dict[int, Operation] = {}
+        self._nodes_by_name: dict[str, Operation] = {}
+        self._next_id_counter = 0
+        self._version = 0
+        # Counts changes to existing operations: prepared plans are stale when it moves.
+        self.mutation = 0
+        self._names_in_use: dict[str, int] = {}
+        self._thread_local = threading.local()
+        self._stack_state_is_thread_local = False
+        self._graph_device_function_stack = ScopeStack()
+        self._graph_colocation_stack = ScopeStack()
+        self._graph_control_dependencies_stack: list[ControlDependencies] = []
+        self._default_original_op: Operation | None = None
+        self._control_flow_context: Any = None
+        self._attr_scope_map: dict[str, Any] = {}
+        self._op_to_kernel_label_map: dict[str, str] = {}
+        self._gradient_override_map: dict[str, str] = {}
+        self._collection_lists = Collections()
+        self._seed: int | None = None
+        self._finalized = False
+        self._functions: OrderedDict[str, Any] = OrderedDict()
+        self._building_function = False
+        self._container = ""
+        self._producer = PRODUCER
+        self._min_consumer = MIN_CONSUMER
+        self._unfeedable_tensors: set[Tensor] = set()
+        self._unfetchable_ops: set[Operation] = set()
+        self._handle_feeders: dict[Any, Any] = {}
+        self._handle_readers: dict[Any, Any] = {}
+        self._handle_movers: dict[Any, Any] = {}
+        self._handle_deleters: dict[Any, Any] = {}
+
+    # Versions, seed, finalizing
+
+    @property
+    def version(self) -> int:
+        """Grows with every operation."""
+        return self._version
+
+    @property
+    def graph_def_versions(self) -> Any:
+        """The VersionDef proto of this graph."""
+        from ..io.graph_def import version_def
+
+        return version_def(self)
+
+    @property
+    def seed(self) -> int | None:
+        """The graph-level random seed."""
+        return self._seed
+
+    @seed.setter
+    def seed(self, seed: int | None) -> None:
+        self._seed = seed
+
+    @property
+    def finalized(self) -> bool:
+        """Whether the graph is read-only."""
+        return self._finalized
+
+    def finalize(self) -> None:
+        """Makes the graph read-only."""
+        self._finalized = True
+
+    def _unsafe_unfinalize(self) -> None:
+        self._finalized = False
+
+    def _check_not_finalized(self) -> None:
+        if self._finalized:
+            raise RuntimeError("Graph is finalized and cannot be modified.")
+
+    @property
+    def building_function(self) -> bool:
+        """Whether this graph is the body of a function."""
+        return self._building_function
+
+    def _get_control_flow_context(self) -> Any:
+        return self._control_flow_context
+
+    def _set_control_flow_context(self, ctx: Any) -> None:
+        self._control_flow_context = ctx
+
+    def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> Any:
+        """The GraphDef proto, of the operations after `from_version` if given."""
+        from ..io.graph_def import as_graph_def
+
+        return as_graph_def(self, from_version, add_shapes)
+
+    def _as_graph_def(self, from_version: Any = None, add_shapes: bool = False) -> Any:
+        return self.as_graph_def(from_version, add_shapes), self._version
+
+    # Making operations
+
+    def create_op(
+        self,
+        op_type: str,
+        inputs: Sequence[Tensor],
+        dtypes: Any = None,
+        input_types: Sequence[DType] | None = None,
+        name: str | None = None,
+        attrs: dict[str, Any] | None = None,
+        op_def: Any = None,
+        compute_shapes: bool = True,
+        compute_device: bool = True,
+    ) -> Operation:
+        """Adds an operation; `attrs` are Python values or AttrValue protos."""
+        del dtypes, op_def, compute_shapes
+        for i, tensor in enumerate(inputs):
+            if not isinstance(tensor, Tensor):
+                raise TypeError(f"Input #{i} is not a tensor: {tensor}")
+        definition = registry.find(op_type)
+        if definition is None:
+            raise NotFoundError(
+                None,
+                None,
+                f"Op type not registered '{op_type}' in binary running on localhost. Make sure "
+                "the Op and Kernel are registered in the binary running in this process.",
+            )
+        plain = {key: plain_attr(value) for key, value in (attrs or {}).items()}
+        return self._create(definition, name, inputs, plain, input_types, compute_device)
+
+    def _create(
+        self,
+        definition: registry.OpDef,
+        name: str | None,
+        inputs: Sequence[Tensor],
+        attrs: dict[str, Any],
+        input_types: Sequence[DType] | None = None,
+        compute_device: bool = True,
+    ) -> Operation:
+        from .build import complete_attrs, infer_shapes, output_types
+
+        self._check_not_finalized()
+        name = definition.name if name is None else name
+        name = name[:-1] if name[-1:] == "/" else self.unique_name(name)
+        if not _OP_NAME.match(name):
+            raise ValueError(f"'{name}' is not a valid node name")
+        wanted = _input_types(name, inputs, input_types)
+        attrs = complete_attrs(definition, inputs, attrs)
+        with self._lock:
+            op = Operation(
+                self,
+                definition,
+                name,
+                inputs,
+                attrs,
+                output_types(definition, attrs),
+                control_inputs_for(self._control_dependencies_stack, {t.op for t in inputs}),
+                wanted,
+            )
+            infer_shapes(op)
+            if name in self._nodes_by_name:
+                raise ValueError(f"Duplicate node name in graph: '{name}'")
+            self._add_op(op)
+            op._control_flow_post_processing()
+            self._apply_scopes(op, compute_device)
+        return op
+
+    def _add_op(self, op: Operation) -> None:
+        self._nodes_by_id[op._id] = op
+        self._nodes_by_name[op.name] = op
+        self._version = max(self._version, op._id)
+        for tensor in op._inputs_val:
+            tensor._consumers.append(op)
+        for other in op._control_inputs_val:
+            other._control_outputs_val.append(op)
+
+    def _apply_scopes(self, op: Operation, compute_device: bool) -> None:
+        """What the surrounding contexts set on a new operation: attributes, device, colocation."""
+        if self._attr_scope_map:
+            self._apply_attr_scope(op)
+        kind = op.type
+        if kind in self._op_to_kernel_label_map:
+            op._attrs["_kernel"] = self._op_to_kernel_label_map[kind].encode()
+        if kind in self._gradient_override_map:
+            op._attrs["_gradient_op_type"] = self._gradient_override_map[kind].encode()
+        for controller in self._control_dependencies_stack:
+            controller.add_op(op)
+        if compute_device:
+            self._apply_device_functions(op)
+        if self._colocation_stack.entries:
+            self._apply_colocation(op)
+        if self._container and op._is_stateful and op._attrs.get("container", None) == b"":
+            op._attrs["container"] = self._container.encode()
+
+    def _apply_attr_scope(self, op: Operation) -> None:
+        for key, value in self._attr_scope_map.items():
+            if key in op._attrs:
+                continue
+            if callable(value):
+                value = value(op.node_def)
+                if value is not None and type(value).__name__ != "AttrValue":
+                    raise TypeError(
+                        f"Callable for scope map key '{key}' must return either None or an "
+                        f"AttrValue protocol buffer; but it returned: {value}"
+                    )
+            if value is not None:
+                op._attrs[key] = plain_attr(value)
+
+    def _apply_device_functions(self, op: Operation) -> None:
+        entries = self._device_function_stack.peek_objs()
+        for entry in entries:
+            if entry.is_null_merge:
+                continue
+            if entry.function is None:
+                break
+            op._device = entry.string_merge(op)
+        op._device_entries = tuple(entries)
+
+    def _apply_colocation(self, op: Operation) -> None:
+        groups: set[bytes] = set()
+        for other, frame in self._colocation_stack.entries[::-1]:
+            groups.update(other.colocation_groups())
+            if other.device:
+                op._device = other.device
+            op._colocation_frames[other.name] = frame
+        op._attrs["_class"] = sorted(groups)
+
+    def _next_id(self) -> int:
+        self._check_not_finalized()
+        with self._lock:
+            self._next_id_counter += 1
+            return self._next_id_counter
+
+    @property
+    def _last_id(self) -> int:
+        return self._next_id_counter
+
+    # Finding elements
+
+    def as_graph_element(
+        self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True
+    ) -> Any:
+        """The Tensor or Operation that `obj`, its name or something that stands for it means."""
+        kinds = _kinds_text(allow_tensor, allow_operation)
+        stand_in = getattr(obj, "_as_graph_element", None)
+        if callable(stand_in):
+            obj = stand_in()
+        if isinstance(obj, (str, bytes)):
+            name = obj.decode() if isinstance(obj, bytes) else obj
+            if ":" in name:
+                return self._tensor_named(name, allow_tensor, kinds)
+            return self._operation_named(name, allow_operation, kinds)
+        if isinstance(obj, Tensor) and allow_tensor:
+            if obj.graph is not self:
+                raise ValueError(f"Tensor {obj} is not an element of this graph.")
+            return obj
+        if isinstance(obj, Operation) and allow_operation:
+            if obj.graph is not self:
+                raise ValueError(f"Operation {obj!r} is not an element of this graph.")
+            return obj
+        raise TypeError(f"Can not convert a {type(obj).__name__} into a {kinds}.")
+
+    def _tensor_named(self, name: str, allowed: bool, kinds: str) -> Tensor:
+        if not allowed:
+            raise ValueError(f"Name {name!r} appears to refer to a Tensor, not a {kinds}.")
+        parts = name.split(":")
+        if len(parts) != 2 or not parts[1].lstrip("-").isdigit():
+            raise ValueError(
+                f"The name {name!r} looks a like a Tensor name, but is not a valid one. Tensor "
+                'names must be of the form "<op_name>:<output_index>".'
+            )
+        op = self._nodes_by_name.get(parts[0])
+        if op is None:
+            raise KeyError(
+                f"The name {name!r} refers to a Tensor which does not exist. The operation, "
+                f"{parts[0]!r}, does not exist in the graph."
+            )
+        try:
+            return op.outputs[int(parts[1])]
+        except IndexError:
+            raise KeyError(
+                f"The name {name!r} refers to a Tensor which does not exist. The operation, "
+                f"{parts[0]!r}, exists but only has {len(op.outputs)} outputs."
+            ) from None
+
+    def _operation_named(self, name: str, allowed: bool, kinds: str) -> Operation:
+        op = self._nodes_by_name.get(name)
+        if allowed:
+            if op is None:
+                raise KeyError(f"The name {name!r} refers to an Operation not in the graph.")
+            return op
+        what = "refers to an Operation" if op is not None else "looks like an (invalid) Operation name"
+        raise ValueError(
+            f"The name {name!r} {what}, not a {kinds}. Tensor names must be of the form "
+            '"<op_name>:<output_index>".'
+        )
+
+    def get_operations(self) -> list[Operation]:
+        """All operations, in order of creation."""
+        with self._lock:
+            return list(self._nodes_by_id.values())
+
+    def get_operation_by_name(self, name: str) -> Operation:
+        """The operation of that name."""
+        if not isinstance(name, str):
+            kind = type(name).__name__
+            raise TypeError(f"Operation names are strings (or similar), not {kind}.")
+        return self.as_graph_element(name, allow_tensor=False, allow_operation=True)
+
+    def _get_operation_by_name_unsafe(self, name: str) -> Operation:
+        return self._nodes_by_name[name]
+
+    def get_tensor_by_name(self, name: str) -> Tensor:
+        """The tensor of that name."""
+        if not isinstance(name, str):
+            kind = type(name).__name__
+            raise TypeError(f"Tensor names are strings (or similar), not {kind}.")
+        return self.as_graph_element(name, allow_tensor=True, allow_operation=False)
+
+    # Default graph and names
+
+    def as_default(self) -> Any:
+        """A context in which this graph is the default one."""
+        return defaults.graphs.get_controller(self)
+
+    @property
+    def _name_stack(self) -> str | None:
+        return getattr(self._thread_local, "name_stack", "")
+
+    @_name_stack.setter
+    def _name_stack(self, name: str | None) -> None:
+        self._thread_local.name_stack = name
+
+    def _enter_name(self, name: str | None) -> str | None:
+        """Enters a scope and returns its full name; the caller restores `_name_stack`."""
+        if not name:
+            scope = None
+        else:
+            pattern = _SCOPE_NAME if self._name_stack else _OP_NAME
+            if not pattern.match(name):
+                raise ValueError(f"'{name}' is not a valid scope name")
+            scope = name[:-1] if name[-1] == "/" else self.unique_name(name)
+        self._name_stack = scope
+        return scope
+
+    @contextmanager
+    def name_scope(self, name: Any) -> Iterator[str]:
+        """A context that prefixes names; yields the prefix.  "x/" re-enters, None leaves all."""
+        old = self._name_stack
+        if isinstance(name, bytes):
+            name = name.decode()
+        scope = self._enter_name(name)
+        try:
+            yield "" if scope is None else scope + "/"
+        finally:
+            self._name_stack = old
+
+    def unique_name(self, name: str, mark_as_used: bool = True) -> str:
+        """`name` within the current scope, with a number appended when it is taken."""
+        if self._name_stack:
+            name = f"{self._name_stack}/{name}"
+        used = self._names_in_use
+        # Names that differ in case only would clash as file names.
+        base = key = name.lower()
+        count = used.get(key, 0)
+        if mark_as_used:
+            used[key] = count + 1
+        if count == 0:
+            return name
+        while key in used:
+            key = f"{base}_{count}"
+            count += 1
+        if mark_as_used:
+            used[key] = 1
+        return f"{name}_{count - 1}"
+
+    def get_name_scope(self) -> str:
+        """The current scope's name, without a trailing slash."""
+        return self._name_stack or ""
+
+    # Scopes: original op, devices, colocation, control dependencies, attributes
+
+    @contextmanager
+    def _original_op(self, op: Operation) -> Iterator[None]:
+        old, self._default_original_op = self._default_original_op, op
+        try:
+            yield
+        finally:
+            self._default_original_op = old
+
+    def _local(self, name: str) -> Any:
+        """A scope stack: the graph's, or this thread's copy of it once threads build too."""
+        if not self._stack_state_is_thread_local:
+            return getattr(self, f"_graph{name}")
+        if not hasattr(self._thread_local, name):
+            setattr(self._thread_local, name, getattr(self, f"_graph{name}").copy())
+        return getattr(self._thread_local, name)
+
+    def _set_local(self, name: str, value: Any) -> None:
+        if self._stack_state_is_thread_local:
+            setattr(self._thread_local, name, value)
+        else:
+            setattr(self, f"_graph{name}", value)
+
+    def switch_to_thread_local(self) -> None:
+        """Gives every thread device, colocation and control dependency scopes of its own."""
+        self._stack_state_is_thread_local = True
+
+    @property
+    def _device_function_stack(self) -> ScopeStack:
+        return self._local("_device_function_stack")
+
+    @_device_function_stack.setter
+    def _device_function_stack(self, stack: ScopeStack) -> None:
+        self._set_local("_device_function_stack", stack)
+
+    @property
+    def _device_functions_outer_to_inner(self) -> list[Any]:
+        return [entry.function for entry, _ in self._device_function_stack.entries]
+
+    @property
+    def _colocation_stack(self) -> ScopeStack:
+        return self._local("_colocation_stack")
+
+    @_colocation_stack.setter
+    def _colocation_stack(self, stack: ScopeStack) -> None:
+        self._set_local("_colocation_stack", stack)
+
+    @property
+    def _control_dependencies_stack(self) -> list[ControlDependencies]:
+        return self._local("_control_dependencies_stack")
+
+    @_control_dependencies_stack.setter
+    def _control_dependencies_stack(self, stack: list[ControlDependencies]) -> None:
+        self._set_local("_control_dependencies_stack", stack)
+
+    @contextmanager
+    def device(self, device_name_or_function: Any) -> Iterator[None]:
+        """A context that sets the device of new operations: a name, a function of them, or None."""
+        frame = user_frame()
+        entry = DeviceEntry(device_name_or_function, frame)
+        self._device_function_stack.push_obj(entry, frame)
+        try:
+            yield
+        finally:
+            stack = self._device_function_stack
+            if not stack.entries or stack.peek_top_obj() is not entry:
+                raise RuntimeError("Exiting device scope without proper scope nesting.")
+            stack.pop_obj()
+
+    @contextmanager
+    def colocate_with(self, op: Any, ignore_existing: bool = False) -> Iterator[None]:
+        """A context whose operations share the device of `op`."""
+        if op is None and not ignore_existing:
+            raise ValueError(
+                "Trying to reset colocation (op is None) but ignore_existing is not True"
+            )
+        op = _op_to_colocate_with(op)
+        # Colocation outranks the device scopes outside of it.
+        devices = self._device_function_stack
+        self._device_function_stack = ScopeStack()
+        colocation = self._colocation_stack
+        if ignore_existing:
+            self._colocation_stack = ScopeStack()
+        if op is not None:
+            self._colocation_stack.push_obj(op, user_frame())
+        try:
+            yield
+        finally:
+            self._device_function_stack = devices
+            if op is not None:
+                self._colocation_stack.pop_obj()
+            if ignore_existing:
+                self._colocation_stack = colocation
+
+    @contextmanager
+    def _colocate_with_for_gradient(
+        self, op: Any, gradient_uid: Any, ignore_existing: bool = False
+    ) -> Iterator[None]:
+        with self.colocate_with(op, ignore_existing):
+            context = self._control_flow_context
+            if gradient_uid is None or context is None:
+                yield
+                return
+            context.EnterGradientColocation(op, gradient_uid)
+            try:
+                yield
+            finally:
+                context.ExitGradientColocation(op, gradient_uid)
+
+    def control_dependencies(self, control_inputs: Iterable[Any] | None) -> ControlDependencies:
+        """A context whose operations run after `control_inputs`; None forgets outer ones."""
+        if control_inputs is None:
+            return ControlDependencies(self, None)
+        current = self._current_control_dependencies()
+        ops: list[Operation] = []
+        for item in control_inputs:
+            if isinstance(item, (IndexedSlices, SparseTensor)) or (
+                hasattr(item, "_handle") and hasattr(item, "op")
+            ):
+                item = item.op
+            item = self.as_graph_element(item)
+            op = item.op if isinstance(item, Tensor) else item
+            if op not in current:
+                ops.append(op)
+                current.add(op)
+        return ControlDependencies(self, ops)
+
+    def _current_control_dependencies(self) -> set[Operation]:
+        stack = self._control_dependencies_stack
+        return {op for controller in stack for op in controller.control_inputs}
+
+    @contextmanager
+    def _attr_scope(self, attr_map: dict[str, Any]) -> Iterator[None]:
+        _check_attr_map(attr_map)
+        old = dict(self._attr_scope_map)
+        for name, value in attr_map.items():
+            if value is None:
+                del self._attr_scope_map[name]
+            else:
+                self._attr_scope_map[name] = value
+        try:
+            yield
+        finally:
+            self._attr_scope_map = old
+
+    @contextmanager
+    def _kernel_label_map(self, op_to_kernel_label_map: dict[str, str]) -> Iterator[None]:
+        _check_string_map(op_to_kernel_label_map, "op_to_kernel_label_map")
+        old = self._op_to_kernel_label_map
+        self._op_to_kernel_label_map = {**old, **op_to_kernel_label_map}
+        try:
+            yield
+        finally:
+            self._op_to_kernel_label_map = old
+
+    @contextmanager
+    def gradient_override_map(self, op_type_map: dict[str, str]) -> Iterator[None]:
+        """A context in which new operations of a type use the gradient of another name."""
+        _check_string_map(op_type_map, "op_type_map")
+        old = self._gradient_override_map
+        self._gradient_override_map = {**old, **op_type_map}
+        try:
+            yield
+        finally:
+            self._gradient_override_map = old
+
+    @contextmanager
+    def container(self, container_name: str) -> Iterator[str]:
+        """A context in which new stateful operations keep their state in a named container."""
+        old, self._container = self._container, container_name
+        try:
+            yield container_name
+        finally:
+            self._container = old
+
+    # Feeding and fetching
+
+    def prevent_feeding(self, tensor: Tensor) -> None:
+        """Marks a tensor as one that no run may feed."""
+        self._unfeedable_tensors.add(tensor)
+
+    def is_feedable(self, tensor: Tensor) -> bool:
+        """Whether a run may feed the tensor."""
+        return tensor not in self._unfeedable_tensors
+
+    def prevent_fetching(self, op: Operation) -> None:
+        """Marks an operation as one that no run may fetch."""
+        self._unfetchable_ops.add(op)
+
+    def is_fetchable(self, tensor_or_op: Any) -> bool:
+        """Whether a run may fetch the element."""
+        op = tensor_or_op.op if isinstance(tensor_or_op, Tensor) else tensor_or_op
+        return op not in self._unfetchable_ops
+
+    # Collections
+
+    @property
+    def collections(self) -> list[Any]:
+        """The names of the collections."""
+        return list(self._collection_lists.lists)
+
+    @property
+    def _collections(self) -> dict[Any, list[Any]]:
+        return self._collection_lists.lists
+
+    def add_to_collection(self, name: Any, value: Any) -> None:
+        """Appends a value to a collection."""
+        self._check_not_finalized()
+        with self._lock:
+            self._collection_lists.add(name, value)
+
+    def add_to_collections(self, names: Any, value: Any) -> None:
+        """Appends a value to several collections."""
+        for name in names_of(names):
+            self.add_to_collection(name, value)
+
+    def get_collection_ref(self, name: Any) -> list[Any]:
+        """The collection itself, created if missing."""
+        with self._lock:
+            return self._collection_lists.lists.setdefault(name, [])
+
+    def get_collection(self, name: Any, scope: str | None = None) -> list[Any]:
+        """A copy of a collection; with a scope, the items whose name it matches."""
+        with self._lock:
+            return self._collection_lists.get(name, scope)
+
+    def get_all_collection_keys(self) -> list[Any]:
+        """The names of the collections that are text."""
+        with self._lock:
+            return [key for key in self._collection_lists.lists if isinstance(key, str)]
+
+    def clear_collection(self, name: Any) -> None:
+        """Removes a collection."""
+        self._check_not_finalized()
+        with self._lock:
+            self._collection_lists.lists.pop(name, None)
+
+
+def _kinds_text(allow_tensor: bool, allow_operation: bool) -> str:
+    if allow_tensor and allow_operation:
+        return "Tensor or Operation"
+    if not (allow_tensor or allow_operation):
+        raise ValueError("allow_tensor and allow_operation can't both be False.")
+    return "Tensor" if allow_tensor else "Operation"
+
+
+def _input_types(
+    name: str, inputs: Sequence[Tensor], wanted: Sequence[DType] | None
+) -> list[DType]:
+    if wanted is None:
+        return [tensor.dtype.base_dtype for tensor in inputs]
+    if not all(x.is_compatible_with(i.dtype) for i, x in zip(inputs, wanted)):
+        raise TypeError(
+            f"In op '{name}', input types ({[i.dtype for i in inputs]}) are not compatible with "
+            f"expected types ({list(wanted)})"
+        )
+    return list(wanted)
+
+
+def _op_to_colocate_with(value: Any) -> Operation | None:
+    if value is None or isinstance(value, Operation):
+        return value
+    handle = getattr(value, "handle", None)
+    if isinstance(getattr(handle, "op", None), Operation):
+        return handle.op  # type: ignore[union-attr]
+    from .convert import internal_convert_to_tensor_or_indexed_slices
+
+    return internal_convert_to_tensor_or_indexed_slices(value, as_ref=True).op
+
+
+def _check_attr_map(attr_map: Any) -> None:
+    if not isinstance(attr_map, dict):
+        raise TypeError("attr_map must be a dictionary mapping strings to AttrValue protocol buffers")
+    for name, value in attr_map.items():
+        fits = value is None or callable(value) or type(value).__name__ == "AttrValue"
+        if not (isinstance(name, str) and fits):
+            raise TypeError(
+                "attr_map must be a dictionary mapping strings to AttrValue protocol buffers or "
+                "callables that emit AttrValue protocol buffers"
+            )
+
+
+def _check_string_map(mapping: Any, what: str) -> None:
+    if not isinstance(mapping, dict) or not all(
+        isinstance(key, str) and isinstance(value, str) for key, value in mapping.items()
+    ):
+        raise TypeError(f"{what} must be a dictionary mapping strings to strings")
+
+
+defaults.set_graph_factory(Graph)
+
+# The functions on the default graph, under the names that other modules import them by.
+from .scope_functions import (  # noqa: E402,F401
+    colocate_with,
+    container,
+    control_dependencies,
+    device,
+    get_default_graph,
+    get_name_scope,
+    init_scope,
+    name_scope,
+    op_scope,
+    reset_default_graph,
+)

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`KernelContext`: what a reference kernel may ask for besides its inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .operation import Operation
+from .tensor import Tensor
+
+
+class KernelContext:
+    """One operation in one session, as its reference kernel sees it."""
+
+    __slots__ = ("op", "session_state", "feeds", "session", "_private", "_out")
+
+    def __init__(
+        self,
+        op: Operation,
+        session_state: Any = None,
+        private: dict[Any, Any] | None = None,
+        feeds: dict[Tensor, Any] | None = None,
+        session: Any = None,
+    ) -> None:
+        self.op = op
+        self.session_state = session_state
+        self.session = session
+        self.feeds: dict[Tensor, Any] = {} if feeds is None else feeds
+        self._private = {} if private is None else private
+        self._out: list[np.dtype[Any]] | None = None
+
+    @property
+    def type(self) -> str:
+        """The type of the operation."""
+        return self.op.type
+
+    @property
+    def name(self) -> str:
+        """The name of the operation."""
+        return self.op.name
+
+    def attr(self, name: str) -> Any:
+        """An attribute as a plain Python value, text rather than bytes."""
+        return self.op.attr(name)
+
+    def out_dtype(self, index: int = 0) -> np.dtype[Any]:
+        """The NumPy dtype of an output."""
+        if self._out is None:
+            self._out = [output.dtype.base_dtype.np_dtype for output in self.op.outputs]
+        return self._out[index]
+
+    def kernel_state(self, factory: Callable[[], Any]) -> Any:
+        """An object kept for this operation as long as the session lives."""
+        key = self.op._id
+        state = self._private.get(key)
+        if state is None:
+            state = self._private.setdefault(key, factory())
+        return state

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What outlives a run: variables' storage and other named resources of a session.
+
+A `Cell` holds one variable's array.  The array is aligned, C-contiguous and owned by the cell; an
+assignment of the same shape writes into it, so compiled plans may keep its address.  `Resources`
+finds cells and other stateful objects (queues, tables, readers) by container and name.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+import numpy as np
+
+from . import errors
+from .dtypes import DType
+from .shape import TensorShape
+
+T = TypeVar("T")
+
+# Cache line and widest vector: what kernels assume of a variable's address.
+ALIGNMENT = 64
+
+
+def aligned_empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray:
+    """An uninitialised C-contiguous array that starts at a multiple of ALIGNMENT."""
+    if dtype.hasobject:
+        return np.empty(shape, dtype)
+    size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+    block = np.empty(size + ALIGNMENT, np.uint8)
+    start = -block.ctypes.data % ALIGNMENT
+    return block[start : start + size].view(dtype).reshape(shape)
+
+
+def aligned_copy(array: np.ndarray) -> np.ndarray:
+    """A copy that a cell may own."""
+    result = aligned_empty(array.shape, array.dtype)
+    result[...] = array
+    return result
+
+
+def shape_text(shape: tuple[int, ...]) -> str:
+    """A run-time shape as TensorFlow prints it: [2,3]."""
+    return "[" + ",".join(str(size) for size in shape) + "]"
+
+
+class Cell:
+    """The storage of one variable: an array or nothing yet, a declared dtype and static shape."""
+
+    __slots__ = ("container", "dtype", "lock", "name", "shape", "value", "version")
+
+    def __init__(self, name: str, dtype: DType, shape: TensorShape, container: str = "") -> None:
+        self.name = name
+        self.container = container
+        self.dtype = dtype
+        self.shape = shape
+        self.value: np.ndarray | None = None
+        self.lock = threading.RLock()
+        # Counts changes of the array's address or shape: plans that cached them look here.
+        self.version = 0
+
+    def __repr__(self) -> str:
+        state = "uninitialized" if self.value is None else shape_text(self.value.shape)
+        return f"<Cell {self.name!r} {self.dtype.name} {state}>"
+
+    @property
+    def is_initialized(self) -> bool:
+        return self.value is not None
+
+    def read(self) -> np.ndarray:
+        """The live array; FailedPreconditionError before the first assignment."""
+        if self.value is None:
+            raise errors.FailedPreconditionError(
+                None, None, f"Attempting to use uninitialized value {self.name}"
+            )
+        return self.value
+
+    def assign(self, array: Any, validate_shape: bool = True) -> None:
+        """Copies an array in; its shape must be the present one unless `validate_shape` is off."""
+        array = np.asarray(array)
+        with self.lock:
+            value = self.value
+            if value is not None and value.shape == array.shape and value.dtype == array.dtype:
+                value[...] = array
+                return
+            if validate_shape:
+                self._require_shape(array.shape)
+            self.value = aligned_copy(array)
+            self.version += 1
+
+    def _require_shape(self, shape: tuple[int, ...]) -> None:
+        if self.value is not None:
+            present = self.value.shape
+        elif self.shape.is_fully_defined():
+            present = tuple(self.shape.as_list())
+        else:
+            return
+        if present != shape:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                "Assign requires shapes of both tensors to match. "
+                f"lhs shape= {shape_text(present)} rhs shape= {shape_text(shape)}",
+            )
+
+    def update(self, function: Callable[[np.ndarray], Any]) -> np.ndarray:
+        """Calls function(array) under the lock; it changes the array in place."""
+        with self.lock:
+            value = self.read()
+            function(value)
+            return value
+
+    def clear(self) -> None:
+        """Makes the variable uninitialized again."""
+        with self.lock:
+            self.value = None
+            self.version += 1
+
+
+class Resources:
+    """The named objects of a session (or of a server's container), safe for several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._table: dict[tuple[str, str], Any] = {}
+
+    def __iter__(self) -> Iterator[tuple[tuple[str, str], Any]]:
+        with self._lock:
+            return iter(list(self._table.items()))
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def lookup(self, container: str, name: str) -> Any | None:
+        """The object called `name`, or None."""
+        return self._table.get((container, name))
+
+    def lookup_or_create(self, container: str, name: str, factory: Callable[[], T]) -> T:
+        """The object called `name`; made by `factory` on first use."""
+        found = self._table.get((container, name))
+        if found is not None:
+            return found
+        with self._lock:
+            return self._table.setdefault((container, name), factory())
+
+    def store(self, container: str, name: str, thing: Any) -> None:
+        """Puts an object under a name, in place of any other."""
+        with self._lock:
+            self._table[container, name] = thing
+
+    def remove(self, container: str, name: str) -> Any | None:
+        """Takes an object out of the table and returns it, or None when there is none."""
+        with self._lock:
+            return self._table.pop((container, name), None)
+
+    def clear(self, containers: Any = None) -> None:
+        """Forgets everything, or everything in the given containers."""
+        with self._lock:
+            if containers is None:
+                self._table.clear()
+                return
+            names = set(containers)
+            for key in [key for key in self._table if key[0] in names]:
+                del self._table[key]
+
+    def cell(self, container: str, name: str, dtype: DType, shape: TensorShape) -> Cell:
+        """The variable called `name`, made when it is not there yet."""
+        cell = self.lookup_or_create(container, name, lambda: Cell(name, dtype, shape, container))
+        if not isinstance(cell, Cell) or cell.dtype != dtype:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"Trying to access resource {name} of another kind: {cell!r} is no {dtype.name} variable",
+            )
+        return cell
