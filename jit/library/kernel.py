@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A hand-written kernel: Python text over the vocabulary of jit/library/vocabulary.py.
+
+The text defines `kernel(args, r0, r1, c0, c1, worker)`, serial over one tile.  The argument block
+is int64: input addresses, output addresses, parameters, then, where a kernel asks for scratch
+memory, its base address and the bytes per worker.  Imports nothing heavy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+# The vocabulary's names, for a compiler that wants to know what a text may use.
+VOCABULARY = ("pointer", "copy_bytes", "zero_bytes", "fma_tile", "helper", "transpose_tile", "uint32", "uint64")
+
+
+@dataclass(frozen=True)
+class LibraryKernel:
+    """A kernel's name and Python text; equal texts are compiled once."""
+
+    name: str
+    text: str
+
+    def namespace(self) -> dict[str, Any]:
+        """The names that the text uses.  Imports Numba."""
+        from . import vocabulary
+
+        return {name: getattr(vocabulary, name) for name in VOCABULARY}
+
+
+@cache
+def _assemble(name: str, template: str, constants: tuple[tuple[str, Any], ...]) -> LibraryKernel:
+    header = "".join(f"{key} = {value!r}\n" for key, value in constants)
+    return LibraryKernel(name, f"{header}\n{template.strip()}\n")
+
+
+def specialise(name: str, template: str, **constants: int | float | str | bool) -> LibraryKernel:
+    """The kernel of a template with its static facts written above it as constants.
+
+    A constant is a literal to the intrinsics; a word in the template that must be either a literal
+    or a variable is replaced before (see `edge`).
+    """
+    return _assemble(name, template, tuple(constants.items()))
+
+
+def edge(template: str, masked: bool, variable: str) -> str:
+    """Writes for EDGE the variable that bounds the lanes of a tile, or -1 for whole vectors."""
+    return template.replace("EDGE", variable if masked else "-1")

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Register tiles: the intrinsic that contractions (products, convolutions, gradients) are built of.
+
+`fma_tile` keeps PIXELS x VECTORS vector accumulators in registers over a whole (two-level)
+reduction.  Its shape, strides known when a kernel is written, and the use of masks are literals
+in the kernel's text, so that every address is one base register plus a constant.
+Imports Numba; used only while a kernel is compiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+_WORD = ir.IntType(64)
+_BIT = ir.IntType(1)
+_ELEMENTS = {"float32": (ir.FloatType(), 4), "float64": (ir.DoubleType(), 8)}
+
+
+class _Tile:
+    """Emits one register tile at the builder's position; strides and addresses are i64 values."""
+
+    def __init__(
+        self, builder: Any, dtype: str, shape: tuple[int, int, int], left: Any, partial: bool
+    ) -> None:
+        self.b = builder
+        self.pixels, self.vectors, self.lanes = shape
+        self.element, self.bytes = _ELEMENTS[dtype]
+        self.vector = ir.VectorType(self.element, self.lanes)
+        self.left = left
+        self.partial = partial  # rows of w end where those of out do, so that their loads are masked
+        self.masks = [None if left is None else self._mask(v) for v in range(self.vectors)]
+        self.cells = [(p, v) for p in range(self.pixels) for v in range(self.vectors)]
+
+    def function(self, name: str, result: Any, arguments: list[Any]) -> Any:
+        kind = ir.FunctionType(result, arguments)
+        return cgutils.get_or_insert_function(self.b.module, kind, name)
+
+    def splat(self, scalar: Any) -> Any:
+        undefined = ir.Constant(self.vector, ir.Undefined)
+        index = ir.IntType(32)
+        first = self.b.insert_element(undefined, scalar, index(0))
+        zeros = ir.Constant(ir.VectorType(index, self.lanes), [0] * self.lanes)
+        return self.b.shuffle_vector(first, undefined, zeros)
+
+    def _mask(self, v: int) -> Any:
+        index = ir.IntType(32)
+        kind = ir.VectorType(index, self.lanes)
+        left = self.b.trunc(self.left, index)
+        undefined = ir.Constant(kind, ir.Undefined)
+        first = self.b.insert_element(undefined, left, index(0))
+        spread = self.b.shuffle_vector(first, undefined, ir.Constant(kind, [0] * self.lanes))
+        lanes = ir.Constant(kind, [v * self.lanes + i for i in range(self.lanes)])
+        return self.b.icmp_signed("<", lanes, spread)
+
+    def address(self, base: Any, *terms: Any) -> Any:
+        offset = terms[0]
+        for term in terms[1:]:
+            offset = self.b.add(offset, term)
+        pointer = self.b.inttoptr(base, self.element.as_pointer())
+        return self.b.gep(pointer, [offset])
+
+    def load(self, base: Any, v: int, *terms: Any, whole: bool = False) -> Any:
+        place = self.address(base, _WORD(v * self.lanes), *terms)
+        place = self.b.bitcast(place, self.vector.as_pointer())
+        if whole or self.masks[v] is None:
+            value = self.b.load(place)
+            value.align = self.bytes
+            return value
+        mask = ir.VectorType(_BIT, self.lanes)
+        name = f"llvm.masked.load.v{self.lanes}{self._suffix}.p0"
+        kinds = [self.vector.as_pointer(), ir.IntType(32), mask, self.vector]
+        call = self.function(name, self.vector, kinds)
+        zero = ir.Constant(self.vector, [0.0] * self.lanes)
+        return self.b.call(call, [place, ir.IntType(32)(self.bytes), self.masks[v], zero])
+
+    def store(self, value: Any, base: Any, v: int, *terms: Any) -> None:
+        place = self.address(base, _WORD(v * self.lanes), *terms)
+        place = self.b.bitcast(place, self.vector.as_pointer())
+        if self.masks[v] is None:
+            self.b.store(value, place).align = self.bytes
+            return
+        mask = ir.VectorType(_BIT, self.lanes)
+        name = f"llvm.masked.store.v{self.lanes}{self._suffix}.p0"
+        kinds = [self.vector, self.vector.as_pointer(), ir.IntType(32), mask]
+        call = self.function(name, ir.VoidType(), kinds)
+        self.b.call(call, [value, place, ir.IntType(32)(self.bytes), self.masks[v]])
+
+    @property
+    def _suffix(self) -> str:
+        return "f32" if self.bytes == 4 else "f64"
+
+    def branch(self, condition: Any, yes: Callable[[], list[Any]], no: list[Any]) -> list[Any]:
+        """Values of `yes()` where the condition holds, else `no`, through a real branch."""
+        before = self.b.block
+        inside = self.b.append_basic_block("inside")
+        after = self.b.append_basic_block("after")
+        self.b.cbranch(condition, inside, after)
+        self.b.position_at_end(inside)
+        values = yes()
+        end = self.b.block
+        self.b.branch(after)
+        self.b.position_at_end(after)
+        return self._merge(values, end, no, before)
+
+    def _merge(self, values: list[Any], end: Any, no: list[Any], before: Any) -> list[Any]:
+        merged = []
+        for value, other in zip(values, no, strict=True):
+            phi = self.b.phi(self.vector)
+            phi.add_incoming(value, end)
+            phi.add_incoming(other, before)
+            merged.append(phi)
+        return merged
+
+    def loop(self, count: Any, start: list[Any], body: Callable[..., list[Any]]) -> list[Any]:
+        """`body(i, values) -> values` for i < count; count is at least one."""
+        before = self.b.block
+        inside = self.b.append_basic_block("loop")
+        after = self.b.append_basic_block("done")
+        self.b.branch(inside)
+        self.b.position_at_end(inside)
+        index = self.b.phi(_WORD)
+        index.add_incoming(_WORD(0), before)
+        phis = [self.b.phi(self.vector) for _ in start]
+        for phi, value in zip(phis, start, strict=True):
+            phi.add_incoming(value, before)
+        values = body(index, phis)
+        following = self.b.add(index, _WORD(1))
+        index.add_incoming(following, self.b.block)
+        for phi, value in zip(phis, values, strict=True):
+            phi.add_incoming(value, self.b.block)
+        self.b.cbranch(self.b.icmp_signed("<", following, count), inside, after)
+        self.b.position_at_end(after)
+        return values
+
+    def multiply_add(self, x: Any, steps: tuple[Any, ...], w: Any, row: Any, sums: Any) -> Any:
+        """One step of the reduction: sums[p, v] += x[steps[0] * p + …] * w[row + v * lanes]."""
+        name = f"llvm.fma.v{self.lanes}{self._suffix}"
+        fma = self.function(name, self.vector, [self.vector] * 3)
+        whole = not self.partial
+        weights = [self.load(w, v, row, whole=whole) for v in range(self.vectors)]
+        pixel_step, *offsets = steps
+        new = []
+        for p in range(self.pixels):
+            place = self.address(x, self.b.mul(_WORD(p), pixel_step), *offsets)
+            scalar = self.splat(self.b.load(place))
+            for v in range(self.vectors):
+                new.append(self.b.call(fma, [scalar, weights[v], sums[p * self.vectors + v]]))
+        return new
+
+
+@intrinsic(prefer_literal=True)
+def fma_tile(
+    typing_context: Any,
+    dtype: Any,
+    pixels: Any,
+    vectors: Any,
+    lanes: Any,
+    left: Any,
+    partial: Any,
+    x: Any,
+    w: Any,
+    out: Any,
+    bias: Any,
+    flags: Any,
+    segments: Any,
+    x_segment: Any,
+    w_segment: Any,
+    count: Any,
+    x_pixel: Any,
+    x_step: Any,
+    w_step: Any,
+    out_pixel: Any,
+) -> Any:
+    """A tile of sums of products, all strides in elements:
+
+    out[p * out_pixel + f] = relu(bias[f] + out[…] + sum over s < segments, q < count of
+        x[s * x_segment + p * x_pixel + q * x_step] * w[s * w_segment + q * w_step + f])
+
+    for p < pixels and f < vectors * lanes (f < left when `left` is not the literal -1).  `partial`
+    is literal 1 when rows of w end at `left` too, 0 when they are padded to whole vectors.
+    flags: 1 adds the old `out`, 2 adds `bias`, 4 applies relu.  Both counts are at least one.
+    """
+    shape = tuple(kind.literal_value for kind in (pixels, vectors, lanes))
+    name = dtype.literal_value
+    masked = not (isinstance(left, types.IntegerLiteral) and left.literal_value == -1)
+    kinds = (left, x, w, out, bias, flags, segments, x_segment, w_segment, count)
+    kinds += (x_pixel, x_step, w_step, out_pixel)
+
+    def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        values = (args[4], *args[6:])
+        words = [_word(context, builder, kind, value) for kind, value in zip(kinds, values)]
+        edge = words[0] if masked else None
+        _emit(_Tile(builder, name, shape, edge, bool(partial.literal_value)), *words[1:])
+        return context.get_dummy_value()
+
+    return types.void(dtype, pixels, vectors, lanes, left, partial, *kinds[1:]), lower
+
+
+def _word(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    if isinstance(kind, types.IntegerLiteral):
+        return _WORD(kind.literal_value)
+    return context.cast(builder, value, kind, types.int64)
+
+
+def _emit(
+    t: _Tile, x: Any, w: Any, out: Any, bias: Any, flags: Any, segments: Any, *rest: Any
+) -> None:
+    x_segment, w_segment, count, x_pixel, x_step, w_step, out_pixel = rest
+    b = t.b
+
+    def flag(bit: int) -> Any:
+        return b.icmp_signed("!=", b.and_(flags, _WORD(bit)), _WORD(0))
+
+    def place(p: int) -> Any:
+        return b.mul(_WORD(p), out_pixel)
+
+    zero = ir.Constant(t.vector, [0.0] * t.lanes)
+    sums = [zero] * len(t.cells)
+    sums = t.branch(flag(1), lambda: [t.load(out, v, place(p)) for p, v in t.cells], sums)
+
+    def segment(s: Any, values: Any) -> Any:
+        start, row = b.mul(s, x_segment), b.mul(s, w_segment)
+
+        def step(q: Any, inner: Any) -> Any:
+            offsets = (x_pixel, b.add(start, b.mul(q, x_step)))
+            return t.multiply_add(x, offsets, w, b.add(row, b.mul(q, w_step)), inner)
+
+        return t.loop(count, values, step)
+
+    sums = t.loop(segments, sums, segment)
+
+    def add_bias() -> list[Any]:
+        added = [t.load(bias, v, _WORD(0)) for v in range(t.vectors)]
+        return [b.fadd(s, added[v]) for s, (_, v) in zip(sums, t.cells, strict=True)]
+
+    sums = t.branch(flag(2), add_bias, sums)
+
+    def relu() -> list[Any]:
+        return [b.select(b.fcmp_ordered("<", s, zero), zero, s) for s in sums]
+
+    sums = t.branch(flag(4), relu, sums)
+    for value, (p, v) in zip(sums, t.cells, strict=True):
+        t.store(value, out, v, place(p))

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the texts of library kernels may call besides plain arithmetic and loops.
+
+Typed pointers to int addresses (indexed with x[i]), memory copies, register tiles, and in-register
+transposes.  Imports Numba; used only while a kernel is compiled.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import njit, types, uint32, uint64
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from .tiles import fma_tile
+
+__all__ = [
+    "copy_bytes", "fma_tile", "helper", "pointer", "transpose_tile", "uint32", "uint64", "zero_bytes",
+]  # fmt: skip
+
+_BYTE = ir.IntType(8).as_pointer()
+_WORD = ir.IntType(64)
+_WIDTHS = {4: ir.FloatType(), 8: ir.DoubleType()}
+
+
+# A function that a kernel's text defines for itself.
+helper = njit(error_model="numpy", nogil=True)
+
+
+@intrinsic(prefer_literal=True)
+def pointer(typing_context: Any, address: Any, dtype: Any) -> Any:
+    """The address as a pointer to elements of a dtype named by a literal."""
+    element = getattr(types, {"bool": "uint8"}.get(dtype.literal_value, dtype.literal_value))
+    result = types.CPointer(element)
+
+    def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.inttoptr(args[0], context.get_value_type(result))
+
+    return result(types.int64, dtype), lower
+
+
+@intrinsic
+def copy_bytes(typing_context: Any, target: Any, source: Any, count: Any) -> Any:
+    """Copies `count` bytes between addresses that do not overlap."""
+
+    def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        target, source = (builder.inttoptr(a, _BYTE) for a in args[:2])
+        cgutils.raw_memcpy(builder, target, source, args[2], 1)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64), lower
+
+
+@intrinsic
+def zero_bytes(typing_context: Any, target: Any, count: Any) -> Any:
+    """Sets `count` bytes at an address to zero."""
+
+    def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        cgutils.memset(builder, builder.inttoptr(args[0], _BYTE), args[1], 0)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), lower
+
+
+@intrinsic(prefer_literal=True)
+def transpose_tile(
+    typing_context: Any, width: Any, lanes: Any, source: Any, source_row: Any, target: Any, target_row: Any
+) -> Any:
+    """target[j * target_row + i] = source[i * source_row + j] for i, j < lanes.
+
+    Elements are `width` (4 or 8) bytes, strides are in elements; `width` and `lanes` (a power of
+    two) are literals.  All loads come before all stores.
+    """
+    count, element = lanes.literal_value, _WIDTHS[width.literal_value]
+    bytes_each = width.literal_value
+
+    def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        vector = ir.VectorType(element, count)
+
+        def place(base: Any, row: Any, i: int) -> Any:
+            start = builder.inttoptr(base, element.as_pointer())
+            spot = builder.gep(start, [builder.mul(_WORD(i), row)])
+            return builder.bitcast(spot, vector.as_pointer())
+
+        rows = [builder.load(place(args[2], args[3], i)) for i in range(count)]
+        for row in rows:
+            row.align = bytes_each
+        for i, row in enumerate(_transpose(builder, rows, count)):
+            builder.store(row, place(args[4], args[5], i)).align = bytes_each
+        return context.get_dummy_value()
+
+    return types.void(width, lanes, *[types.int64] * 4), lower
+
+
+def _transpose(builder: Any, rows: list[Any], count: int) -> list[Any]:
+    """Butterflies: swaps the off-diagonal halves of ever smaller squares."""
+    half = count // 2
+    while half:
+        # Lane j of the low row: its own where bit `half` of j is clear, else the high row's lane.
+        low = [j if not j & half else count + j - half for j in range(count)]
+        high = [j + half if not j & half else count + j for j in range(count)]
+        masks = [
+            ir.Constant(ir.VectorType(ir.IntType(32), count), lanes) for lanes in (low, high)
+        ]
+        for i in range(count):
+            if not i & half:
+                a, b = rows[i], rows[i + half]
+                rows[i] = builder.shuffle_vector(a, b, masks[0])
+                rows[i + half] = builder.shuffle_vector(a, b, masks[1])
+        half //= 2
+    return rows

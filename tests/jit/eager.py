@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A builder that runs library kernels at once on arrays, tile by tile, for tests and timing."""
+
+from __future__ import annotations
+
+import ctypes
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numba import cfunc, types
+
+from numbaflow.jit.library.kernel import LibraryKernel
+
+_SIGNATURE = types.void(types.CPointer(types.int64), *[types.int64] * 5)
+
+
+@cache
+def compiled(kernel: LibraryKernel) -> Any:
+    """The machine code of a library kernel, without the cache of the real backend."""
+    names = kernel.namespace()
+    exec(kernel.text, names)
+    return cfunc(_SIGNATURE, error_model="numpy")(names["kernel"])
+
+
+@dataclass(eq=False)
+class Array:
+    """A value with contents."""
+
+    data: np.ndarray
+
+    @property
+    def dtype(self) -> str:
+        return self.data.dtype.name
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.data.shape
+
+    @property
+    def ndim(self) -> int:
+        return self.data.ndim
+
+
+class EagerBuilder:
+    """Implements what the library's lowerings ask of a builder.
+
+    Outputs start as NaN (or a large integer) so that an element that no tile writes is seen.
+    """
+
+    def __init__(self, threads: int = 1) -> None:
+        self.threads = threads
+        self.calls: list[Any] = []
+
+    def value(self, array: Any) -> Array:
+        return Array(np.ascontiguousarray(array))
+
+    def known(self, value: Array) -> None:
+        return None
+
+    def transpose(self, value: Array, perm: Any) -> Array:
+        return self.value(value.data.transpose(perm))
+
+    def reshape(self, value: Array, shape: Any) -> Array:
+        return self.value(value.data.reshape([int(n) for n in shape]))
+
+    def full(self, shape: Any, fill: Any, dtype: str) -> Array:
+        return self.value(np.full(shape, fill, dtype))
+
+    def reduce(self, fn: str, value: Array, axes: Any, keepdims: bool = False, dtype: Any = None) -> Array:
+        return self.value(getattr(np, fn)(value.data, axis=tuple(axes), keepdims=keepdims))
+
+    def call(
+        self,
+        kernel: LibraryKernel,
+        inputs: Any,
+        outputs: Any,
+        params: Any = (),
+        rows: int = 1,
+        row_tile: int = 1,
+        columns: int = 1,
+        col_tile: int | None = None,
+        scratch: int = 0,
+        reserve: Any = None,
+        accumulate: bool = False,
+    ) -> tuple[Array, ...]:
+        arrays = [v.data for v in inputs]
+        made = [_fresh(shape, dtype) for shape, dtype in outputs]
+        words = [a.ctypes.data for a in (*arrays, *made)] + [int(p) for p in params]
+        words += [int(w) for w in reserve()] if reserve else []
+        memory = np.full(scratch * self.threads + 64, 255, np.uint8)
+        if scratch:
+            words += [memory.ctypes.data, scratch]
+        block = np.array(words, np.int64)
+        grid = (rows, row_tile, columns, columns if col_tile is None else col_tile)
+        run = lambda: _run(compiled(kernel), block, grid, self.threads)  # noqa: E731
+        run()
+        self.calls.append((kernel.name, run, (arrays, made, memory)))
+        return tuple(Array(a) for a in made)
+
+
+def _fresh(shape: Any, dtype: str) -> np.ndarray:
+    array = np.empty([int(n) for n in shape], dtype)
+    array.fill(np.nan if array.dtype.kind == "f" else np.array(85).astype(dtype))
+    return array
+
+
+def _run(code: Any, block: np.ndarray, grid: tuple[int, int, int, int], threads: int) -> None:
+    rows, row_tile, columns, col_tile = grid
+    if rows <= 0 or columns <= 0:
+        return
+    call = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 6)(code.address)
+    tiles = [
+        (r, min(r + row_tile, rows), c, min(c + col_tile, columns))
+        for r in range(0, rows, row_tile)
+        for c in range(0, columns, col_tile)
+    ]
+    if threads == 1:
+        for tile in tiles:
+            call(block.ctypes.data, *tile, 0)
+        return
+
+    def work(worker: int) -> None:
+        for tile in tiles[worker::threads]:
+            call(block.ctypes.data, *tile, worker)
+
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(work, range(threads)))
