@@ -15,7 +15,7 @@ from ..engine.api import export
 from ..engine.nest import flatten
 from ..engine.operation import Operation
 from ..engine.tensor import IndexedSlices, Tensor
-from ..ops.public import tf
+from ..ops.public import raw, tf
 from . import slot_creator
 from .kinds import is_reference, is_resource
 
@@ -159,7 +159,6 @@ class Optimizer:
             raise ValueError(f"No gradients provided for any variable: {names}.")
         with tf.init_scope():
             self._create_slots(var_list)
-        name = self.get_name() if name is None else name
         with tf.name_scope(name, self._name) as scope:
             self._prepare()
             update_ops = []
@@ -173,18 +172,16 @@ class Optimizer:
     def _apply(self, update_ops: list[Any], global_step: Any, scope: str) -> Operation:
         """Finishes the updates, counts the step and records the train op."""
         if global_step is None:
-            applied = self._finish(update_ops, scope + "-apply")
+            applied = self._finish(update_ops, scope)
         else:
             with tf.control_dependencies([self._finish(update_ops, "update")]):
                 with tf.colocate_with(global_step):
-                    applied = _count(global_step, scope + "-apply")
+                    applied = _count(global_step, scope)
         if isinstance(applied, Tensor):
             applied = applied.op
         train_ops = tf.get_collection_ref(tf.GraphKeys.TRAIN_OP)
         if applied not in train_ops:
             train_ops.append(applied)
-        if not isinstance(applied, Operation) or applied.type != "NoOp":
-            applied = tf.group([applied])
         return applied
 
     def get_slot(self, var: Any, name: str) -> Any:
@@ -366,7 +363,8 @@ def _as_gradient(grad: Any) -> Gradient:
 
 def _count(global_step: Any, name: str) -> Any:
     if is_resource(global_step):
-        return global_step.assign_add(1, name=name, read_value=False)
+        one = tf.convert_to_tensor(1, dtype=global_step.dtype)
+        return raw.AssignAddVariableOp(global_step.handle, one, name=name)
     return tf.assign_add(global_step, 1, name=name)
 
 
