@@ -54,6 +54,9 @@ def user_frame() -> Frame:
 class Operation:
     """A node: its type, name, inputs, attributes and outputs.  Made by `Graph.create_op`."""
 
+    # Of a constant: how many elements its GraphDef states; the last one repeats.  None: all.
+    _explicit_elements: int | None = None
+
     def __init__(
         self,
         graph: Graph,

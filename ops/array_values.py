@@ -36,6 +36,13 @@ def flatten(values: Any) -> Iterator[Any]:
         yield values
 
 
+def element_count(values: Any) -> int:
+    """How many elements `values` state, before a shape repeats the last one."""
+    if isinstance(values, (list, tuple, dict)):
+        return sum(element_count(value) for value in flatten(values))
+    return int(np.size(values)) if _is_array_like(values) else 1
+
+
 def as_bytes(value: Any) -> bytes:
     """A string element as bytes; TypeError for anything that is not text."""
     if isinstance(value, bytes):
@@ -68,6 +75,7 @@ def _accepted(dtype: dtypes.DType) -> tuple[type, ...] | None:
 
 def _check_values(values: Any, dtype: dtypes.DType | None) -> None:
     if dtype is not None and dtype.is_quantized:
+        _check_quantized(values, dtype)
         return
     accepted = None if dtype is None else _accepted(dtype)
     for value in flatten(values):
@@ -77,6 +85,19 @@ def _check_values(values: Any, dtype: dtypes.DType | None) -> None:
             raise TypeError(
                 f"Expected {dtype.name}, got {value!r} of type '{type(value).__name__}' instead."
             )
+
+
+def _check_quantized(values: Any, dtype: dtypes.DType) -> None:
+    """Quantized elements are given as tuples of one integer."""
+    wrong = values if not isinstance(values, (list, tuple)) else None
+    if isinstance(values, tuple):
+        wrong = next((v for v in flatten(values) if not isinstance(v, _INTEGERS)), None)
+    elif wrong is None:
+        for value in values:
+            _check_quantized(value, dtype)
+    if wrong is not None:
+        kind = type(wrong).__name__
+        raise TypeError(f"Expected {dtype.name}, got {wrong!r} of type '{kind}' instead.")
 
 
 def _dense_dimensions(values: Any) -> list[int]:
@@ -127,7 +148,8 @@ def _from_python(values: Any, dtype: dtypes.DType | None, shape: Any) -> np.ndar
         raise ValueError("None values not supported.")
     numpy_type = _numpy_type(dtype)
     if shape is not None and np.prod(shape, dtype=np.int64) == 0:
-        return np.empty([int(d) for d in shape], dtype=numpy_type)
+        empty = np.empty([int(d) for d in shape], dtype=numpy_type)
+        return _default_precision(empty) if dtype is None else empty
     _check_values(values, dtype)
     if any(isinstance(v, Dimension) for v in flatten(values)):
         values = _plain(values)
@@ -198,9 +220,19 @@ def _element_type(array: np.ndarray, wanted: dtypes.DType | None) -> dtypes.DTyp
 
 
 def _texts(array: np.ndarray, given: Any) -> np.ndarray:
-    try:
+    if isinstance(given, np.ndarray):
         return bytes_array(array)
+    try:
+        # From the values themselves: an array of NumPy strings loses trailing null bytes.
+        texts = [as_bytes(value) for value in flatten(given)]
+        if len(texts) != array.size:
+            return bytes_array(array)
+        result = np.empty(array.shape, dtype=object)
+        result.reshape(-1)[:] = texts
+        return result
     except TypeError:
+        if isinstance(given, np.generic):
+            raise
         raise TypeError(
             f"Failed to convert object of type {type(given)} to Tensor. Contents: {given}. "
             "Consider casting elements to a supported type."

@@ -20,7 +20,7 @@ from ..engine.registry import NoGradient
 from ..engine.shape import Dimension, TensorShape
 from ..engine.tensor import Tensor
 from . import array_rules as rules
-from .array_values import as_array
+from .array_values import as_array, element_count
 from .public import tf
 
 _CONSTANT = NoGradient("a constant depends on nothing")
@@ -50,19 +50,26 @@ def constant_v1(
     value: Any, dtype: Any = None, shape: Any = None, name: str = "Const", verify_shape: bool = False
 ) -> Tensor:
     """A constant tensor; a shape larger than the value repeats its last element."""
-    return _make(*as_array(value, dtype, shape, verify_shape=verify_shape), name)
+    array, found = as_array(value, dtype, shape, verify_shape=verify_shape)
+    return _make(array, found, name, None if shape is None else element_count(value))
 
 
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = "Const") -> Tensor:
     """A constant tensor; only single elements are broadcast to a given shape."""
-    return _make(*as_array(value, dtype, shape, allow_broadcast=True), name)
+    array, found = as_array(value, dtype, shape, allow_broadcast=True)
+    return _make(array, found, name, None if shape is None else element_count(value))
 
 
-def _make(array: np.ndarray, dtype: dtypes.DType, name: str | None) -> Tensor:
+def _make(
+    array: np.ndarray, dtype: dtypes.DType, name: str | None, stated: int | None = None
+) -> Tensor:
     # A private read-only copy: the caller may go on writing to the array that was given.
     array = np.array(array, order="C", copy=True)
     array.flags.writeable = False
-    return build_op("Const", {}, {"value": array, "dtype": dtype}, name).outputs[0]
+    operation = build_op("Const", {}, {"value": array, "dtype": dtype}, name)
+    # Written to a GraphDef, the constant repeats its last element as the program stated it.
+    operation._explicit_elements = stated
+    return operation.outputs[0]
 
 
 def is_constant(value: Any) -> bool:

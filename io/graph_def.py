@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A graph as TensorFlow's GraphDef: nodes, attributes and versions exactly as 1.15 writes them.
+
+Reading one back is graph_import.py's work.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import uuid
+from typing import TYPE_CHECKING, Any
+
+from . import protos
+from .attributes import from_proto as attr_from_proto
+from .attributes import op_def, public_value, to_proto
+from .tensor_proto import shape_from_proto, shape_proto, tensor_proto
+from ..engine.api import export
+
+if TYPE_CHECKING:
+    from ..engine.graph import Graph
+    from ..engine.operation import Operation
+    from ..engine.tensor import Tensor
+
+__all__ = [
+    "as_graph_def", "attr_from_proto", "get_attr", "node_def", "op_def", "shape_from_proto",
+    "shape_proto", "to_proto", "version_def", "write_graph",
+]
+
+get_attr = public_value
+
+
+def input_name(tensor: Tensor) -> str:
+    """How a NodeDef names an input: "node" for output 0, else "node:1"."""
+    index = tensor.value_index
+    return f"{tensor.op.name}:{index}" if index else tensor.op.name
+
+
+def node_def(operation: Operation) -> Any:
+    """The NodeDef message of an operation."""
+    message = protos.NodeDef(
+        name=operation.name, op=operation.type, device=operation.device
+    )
+    message.input.extend(input_name(tensor) for tensor in operation._inputs_val)
+    message.input.extend(sorted(f"^{op.name}" for op in operation._control_inputs_val))
+    kinds = {attr.name: attr.type for attr in operation.definition.attrs}
+    for name, value in operation._attrs.items():
+        if kinds.get(name) == "tensor":
+            message.attr[name].tensor.CopyFrom(_constant(operation, value))
+        else:
+            message.attr[name].CopyFrom(to_proto(value, kinds.get(name)))
+    return message
+
+
+def _constant(operation: Operation, value: Any) -> Any:
+    """The value of a Const: NumPy alone cannot tell the quantized types and strings apart."""
+    if isinstance(value, protos.TensorProto):
+        return value
+    return tensor_proto(
+        value, operation.outputs[0].dtype.base_dtype, operation._explicit_elements
+    )
+
+
+def as_graph_def(
+    graph: Graph, from_version: int | None = None, add_shapes: bool = False
+) -> Any:
+    """The GraphDef message of a graph; `add_shapes` adds an `_output_shapes` attribute."""
+    del from_version  # TensorFlow 1.15 takes it and writes the whole graph all the same.
+    message = protos.GraphDef()
+    for operation in graph.get_operations():
+        node = message.node.add()
+        node.CopyFrom(node_def(operation))
+        if add_shapes and operation.outputs:
+            shapes = [shape_proto(output.shape) for output in operation.outputs]
+            node.attr["_output_shapes"].list.shape.extend(shapes)
+    for function in graph._functions.values():
+        message.library.function.add().CopyFrom(function.definition)
+        if function.grad_func_name:
+            message.library.gradient.add(
+                function_name=function.name, gradient_func=function.grad_func_name
+            )
+    message.versions.CopyFrom(version_def(graph))
+    return message
+
+
+def version_def(graph: Graph) -> Any:
+    """The versions of a graph; importing an older one lowers its producer."""
+    return protos.VersionDef(producer=graph._producer, min_consumer=graph._min_consumer)
+
+
+@export("io.write_graph", "train.write_graph")
+def write_graph(
+    graph_or_graph_def: Any, logdir: str, name: str, as_text: bool = True
+) -> str:
+    """Writes a graph or a GraphDef to `logdir/name` as text or in binary; returns the path."""
+    message = graph_or_graph_def
+    if not isinstance(message, protos.GraphDef):
+        message = message.as_graph_def()
+    path = os.path.join(logdir, name)
+    if as_text:
+        from google.protobuf import text_format
+
+        content = text_format.MessageToString(message, float_format="").encode()
+    else:
+        content = message.SerializeToString()
+    write_atomically(path, content)
+    return path
+
+
+def write_atomically(path: str, content: bytes) -> None:
+    """Writes a file such that readers see the old one or the new one, never a part."""
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    temporary = f"{path}.tmp{uuid.uuid4().hex}"
+    try:
+        with open(temporary, "xb") as file:
+            file.write(content)
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise

@@ -1,0 +1,528 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tf.import_graph_def`: adds the nodes of a GraphDef to the default graph.
+
+`_Import` walks the nodes in TensorFlow's order (the earliest node whose inputs exist) and creates
+each through `Graph`, so that shapes, scopes and control dependencies are those of any other node.
+A failure leaves the graph as it was.
+"""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import Any
+
+from . import protos
+from .attributes import default_proto, from_proto
+from .node_check import check_node, find_definition, input_types, runtime_name
+from .tensor_proto import listed_elements, shape_from_proto
+from .versions import GRAPH_DEF_VERSION, GRAPH_DEF_VERSION_MIN_PRODUCER, VERSION
+from ..engine import dtypes, registry
+from ..engine.api import export
+from ..engine.convert import convert_to_tensor
+from ..engine.graph import Graph, get_default_graph, name_scope
+from ..engine.operation import Operation
+from ..engine.shape import unknown_shape
+from ..engine.tensor import Tensor
+
+_NODE_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9\-./_]*\Z")
+_CONTROL = -1  # The output index that stands for a control edge.
+_BACK_EDGES = frozenset({"Merge", "RefMerge"})
+
+_Key = tuple[str, int]
+
+# Ops whose shape functions once erred: graphs written then hold shapes that are wrong.
+_SHAPES_IGNORED = frozenset(
+    "RandomShuffleQueue PaddingFIFOQueue FIFOQueue PriorityQueue QueueSize Stack Barrier "
+    "BarrierReadySize BarrierIncompleteSize HashTable MutableHashTable MutableHashTableOfTensors "
+    "Mutex CuckooTable IndexTable WholeFileReader TextLineReader FixedLengthRecordReader "
+    "TFRecordReader IdentityReader RefSwitch RefEnter RefNextIteration RefMerge RefIdentity "
+    "LMDBReader ConditionalAccumulator SparseConditionalAccumulator Table".split()
+)
+
+
+@export("graph_util.import_graph_def", "import_graph_def")
+def import_graph_def(
+    graph_def: Any,
+    input_map: dict[str, Any] | None = None,
+    return_elements: Sequence[str] | None = None,
+    name: str | None = None,
+    op_dict: Any = None,
+    producer_op_list: Any = None,
+) -> list[Any] | None:
+    """Adds the nodes of `graph_def` to the default graph, under `name` ("import" by default).
+
+    `input_map` replaces tensors ("a:0") and control inputs ("^a") of the graph def by tensors of
+    the graph; `return_elements` are names of operations and tensors to return.
+    """
+    del op_dict
+    graph_def = _checked_graph_def(graph_def)
+    input_map = _checked_input_map(input_map)
+    wanted = _checked_elements(return_elements)
+    if producer_op_list is not None:
+        _remove_unknown_defaults(graph_def, producer_op_list)
+    graph = get_default_graph()
+    with name_scope(name, "import", list(input_map.values())) as scope:
+        mapped = _mapped_tensors(name, input_map)
+    work = _Import(graph, graph_def, scope or "", mapped, wanted)
+    with graph._lock:
+        versions = graph._producer, graph._min_consumer
+        try:
+            elements = work.run()
+        except BaseException:
+            work.undo()
+            graph._producer, graph._min_consumer = versions
+            raise
+    return None if return_elements is None else elements
+
+
+def parse_tensor_name(name: str) -> _Key:
+    """The node and output index in "a:1" or "a"; ValueError for anything else."""
+    parts = name.split(":")
+    if len(parts) == 1:
+        return name, 0
+    if len(parts) == 2 and parts[1].isdigit():
+        return parts[0], int(parts[1])
+    raise ValueError(f"Cannot convert {name!r} to a tensor name.")
+
+
+def _parse_input(text: str) -> _Key:
+    """The node and output index of an input; a name that is not "a:1" is a node's as it stands."""
+    if text.startswith("^"):
+        return text[1:], _CONTROL
+    node, _, index = text.rpartition(":")
+    return (node, int(index)) if node and index.isdigit() else (text, 0)
+
+
+def _checked_graph_def(graph_def: Any) -> Any:
+    if isinstance(graph_def, protos.GraphDef):
+        # TensorFlow shows its callers the defaults that it fills in.
+        for node in graph_def.node:
+            definition = registry.find(node.op)
+            if definition is not None:
+                _add_defaults(node, definition)
+        return graph_def
+    try:
+        return protos.GraphDef.FromString(graph_def.SerializeToString())
+    except AttributeError:
+        raise TypeError("graph_def must be a GraphDef proto.") from None
+
+
+def _add_defaults(node: Any, definition: registry.OpDef) -> None:
+    for attr in definition.attrs:
+        if attr.has_default and (
+            attr.name not in node.attr or node.attr[attr.name].WhichOneof("value") is None
+        ):
+            node.attr[attr.name].CopyFrom(default_proto(attr))
+
+
+def _checked_input_map(input_map: Any) -> dict[str, Any]:
+    if input_map is None:
+        return {}
+    if not isinstance(input_map, dict) or not all(isinstance(k, (str, bytes)) for k in input_map):
+        raise TypeError("input_map must be a dictionary mapping strings to Tensor objects.")
+    return {k.decode() if isinstance(k, bytes) else k: value for k, value in input_map.items()}
+
+
+def _checked_elements(elements: Any) -> list[str]:
+    if elements is None:
+        return []
+    if not all(isinstance(x, (str, bytes)) for x in elements):
+        raise TypeError("return_elements must be a list of strings.")
+    names = [x.decode() if isinstance(x, bytes) else x for x in elements]
+    for name in names:
+        if ":" in name:
+            parse_tensor_name(name)
+    return names
+
+
+def _mapped_tensors(name: str | None, input_map: dict[str, Any]) -> dict[_Key, Any]:
+    """The input map by node and index; its values as tensors (operations for control inputs)."""
+    if not all(isinstance(value, Tensor) for value in input_map.values()):
+        if name == "":
+            raise ValueError(
+                "tf.import_graph_def() requires a non-empty `name` if `input_map` contains "
+                "non-Tensor values. Try calling tf.convert_to_tensor() on `input_map` values "
+                "before calling tf.import_graph_def()."
+            )
+        with name_scope("_inputs"):
+            input_map = {key: convert_to_tensor(value) for key, value in input_map.items()}
+    result: dict[_Key, Any] = {}
+    for key, tensor in input_map.items():
+        if key.startswith("^"):
+            result[key[1:], _CONTROL] = tensor.op
+        else:
+            result[parse_tensor_name(key)] = tensor
+    return result
+
+
+def _remove_unknown_defaults(graph_def: Any, producer_op_list: Any) -> None:
+    """Drops attributes unknown here that have the default of the program that wrote the graph."""
+    producer = {op.name: {attr.name: attr for attr in op.attr} for op in producer_op_list.op}
+    for node in graph_def.node:
+        definition = registry.find(node.op)
+        if definition is None or node.op not in producer:
+            continue
+        known = {attr.name for attr in definition.attrs}
+        for key in [key for key in node.attr if key not in known]:
+            attr = producer[node.op].get(key)
+            if attr is None or not attr.HasField("default_value"):
+                continue
+            if node.attr[key] == attr.default_value:
+                del node.attr[key]
+
+
+class _Import:
+    """One import: what it was asked and the nodes it has made."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        graph_def: Any,
+        prefix: str,
+        mapped: dict[_Key, Any],
+        wanted: list[str],
+    ) -> None:
+        self.graph = graph
+        self.graph_def = graph_def
+        self.nodes = {node.name: node for node in graph_def.node}
+        self.prefix = prefix
+        self.mapped = mapped
+        self.wanted = wanted
+        self.used: set[_Key] = set()
+        self.made: dict[str, Operation] = {}
+        self.added_names: list[str] = []
+        self.back_edges: list[tuple[Operation, int, _Key]] = []
+        self.existing = _names_and_prefixes(graph._nodes_by_name) if not prefix else set()
+        self.coming = _names_and_prefixes(self.nodes)
+
+    def run(self) -> list[Any]:
+        """Makes all nodes and returns the wanted elements."""
+        self.check()
+        for node in self.in_order():
+            self.make(node)
+        for operation, index, (name, output) in self.back_edges:
+            self.connect(operation, index, self.made[name].outputs[output])
+        self.place()
+        self.import_functions()
+        self.lower_versions()
+        missing = [f"{name}:{index}" for name, index in self.mapped if self.is_missing(name, index)]
+        if missing:
+            raise ValueError(
+                "Attempted to map inputs that were not found in graph_def: "
+                f"[{', '.join(missing)}]"
+            )
+        return [self.element(name) for name in self.wanted]
+
+    # Checks of the whole message
+
+    def check(self) -> None:
+        """Raises ValueError for names, inputs or versions that no graph can have."""
+        _check_versions(self.graph_def.versions)
+        seen: set[str] = set()
+        for node in self.graph_def.node:
+            if not _NODE_NAME.match(node.name):
+                raise ValueError(f"Node '{node.name}': Node name contains invalid characters")
+            if node.name in seen:
+                raise ValueError(f"Node '{node.name}' is not unique")
+            seen.add(node.name)
+            if not node.op:
+                raise ValueError(f"Node '{node.name}' does not specify an operation")
+            controls = [text.startswith("^") for text in node.input]
+            if controls != sorted(controls):
+                raise ValueError(
+                    f"Node '{node.name}': Control dependencies must come after regular dependencies"
+                )
+        for node in self.graph_def.node:
+            for text in node.input:
+                key = _parse_input(text)
+                if key not in self.mapped and key[0] not in self.nodes:
+                    raise ValueError(f"Node '{node.name}': Unknown input node '{text}'")
+
+    def in_order(self) -> list[Any]:
+        """The nodes such that inputs come first; the loops' back edges are not waited for."""
+        nodes = self.graph_def.node
+        index = {node.name: i for i, node in enumerate(nodes)}
+        waiting = [0] * len(nodes)
+        readers: list[list[int]] = [[] for _ in nodes]
+        for i, node in enumerate(nodes):
+            for text in node.input:
+                key = _parse_input(text)
+                if key in self.mapped or self.is_back_edge(node, key[0]):
+                    continue
+                readers[index[key[0]]].append(i)
+                waiting[i] += 1
+        ready = [i for i, count in enumerate(waiting) if not count]
+        order = []
+        while ready:
+            i = heapq.heappop(ready)
+            order.append(nodes[i])
+            for reader in readers[i]:
+                waiting[reader] -= 1
+                if not waiting[reader]:
+                    heapq.heappush(ready, reader)
+        if len(order) < len(nodes):
+            raise ValueError(f"{len(nodes) - len(order)} nodes in a cycle")
+        return order
+
+    def is_back_edge(self, node: Any, source: str) -> bool:
+        """Whether an edge closes a loop: only those from NextIteration to Merge may."""
+        return node.op in _BACK_EDGES and self.nodes[source].op.endswith("NextIteration")
+
+    # One node
+
+    def make(self, node: Any) -> None:
+        """Adds one node to the graph."""
+        definition = find_definition(node.op)
+        inputs, controls = self.inputs_of(node)
+        self.check_colocation(node)
+        full = protos.NodeDef()
+        full.CopyFrom(node)
+        full.name = self.unique(node.name)
+        _add_defaults(full, definition)
+        check_node(full, definition)
+        types = input_types(full, definition)
+        late = [i for i, tensor in enumerate(inputs) if not isinstance(tensor, Tensor)]
+        back = [(i, inputs[i]) for i in late]
+        present = [tensor for tensor in inputs if isinstance(tensor, Tensor)]
+        tensors = [present[0] if i in late else tensor for i, tensor in enumerate(inputs)]
+        for i, (tensor, kind) in enumerate(zip(tensors, types)):
+            _check_type(full.name, i, tensor, kind)
+        operation = self.create(full, definition, tensors, types)
+        self.made[node.name] = operation
+        if back:
+            operation.outputs[0]._shape_val = unknown_shape()
+            self.back_edges.extend((operation, i, key) for i, key in back)
+        operation._add_control_inputs(controls)
+        self.apply_shapes(full, operation)
+
+    def inputs_of(self, node: Any) -> tuple[list[Any], list[Operation]]:
+        """Data inputs (a key where the source is still to come) and control inputs."""
+        inputs: list[Any] = []
+        controls: list[Operation] = []
+        for text in node.input:
+            key = name, index = _parse_input(text)
+            source: Any
+            if key in self.mapped:
+                self.used.add(key)
+                source = self.mapped[key]
+            elif name not in self.made:
+                source = key
+            elif index == _CONTROL:
+                source = self.made[name]
+            else:
+                source = self.output(node.name, self.made[name], name, index)
+            if index == _CONTROL:
+                controls.append(source)
+            else:
+                inputs.append(source)
+        return inputs, controls
+
+    def output(self, reader: str, operation: Operation, name: str, index: int) -> Tensor:
+        """An output of a node that was made."""
+        if index < len(operation.outputs):
+            return operation.outputs[index]
+        raise ValueError(
+            f"Node '{reader}': Connecting to invalid output {index} of source node {name} which "
+            f"has {len(operation.outputs)} outputs."
+        )
+
+    def check_colocation(self, node: Any) -> None:
+        """The nodes that a node wants to share a device with must be part of the import."""
+        for other in _colocated(node):
+            if other not in self.nodes:
+                raise ValueError(
+                    f"Node '{node.name}' expects to be colocated with unknown node '{other}'"
+                )
+
+    def unique(self, name: str) -> str:
+        """The name in the graph: prefixed, or numbered when the graph has it already."""
+        if self.prefix:
+            return self.prefix + name
+        if name not in self.existing:
+            return name
+        count = 1
+        while f"{name}_{count}" in self.existing or f"{name}_{count}" in self.coming:
+            count += 1
+        return f"{name}_{count}"
+
+    def create(
+        self,
+        node: Any,
+        definition: registry.OpDef,
+        inputs: list[Tensor],
+        types: list[dtypes.DType],
+    ) -> Operation:
+        """Makes the operation; its device is set once all nodes exist."""
+        kinds = {attr.name: attr.type for attr in definition.attrs}
+        attrs = {
+            name: from_proto(value, kinds.get(name))
+            for name, value in node.attr.items()
+            if name != "_output_shapes"
+        }
+        try:
+            operation = self.graph._create(
+                definition, node.name + "/", inputs, attrs, types, compute_device=False
+            )
+        except TypeError as error:
+            raise ValueError(str(error)) from error
+        key = node.name.lower()
+        if key not in self.graph._names_in_use:
+            self.graph._names_in_use[key] = 1
+            self.added_names.append(key)
+        if node.op == "Const":
+            operation._explicit_elements = listed_elements(node.attr["value"].tensor)
+        return operation
+
+    def apply_shapes(self, node: Any, operation: Operation) -> None:
+        """Refines the static shapes by the `_output_shapes` of the graph def."""
+        if "_output_shapes" not in node.attr:
+            return
+        shapes = node.attr["_output_shapes"].list.shape
+        if len(shapes) < len(operation.outputs):
+            raise ValueError(
+                f"Node '{node.name}' has {len(operation.outputs)} outputs but the _output_shapes "
+                f"attribute specifies shapes for {len(shapes)} outputs"
+            )
+        for i, (output, shape) in enumerate(zip(operation.outputs, shapes)):
+            try:
+                output.set_shape(shape_from_proto(shape))
+            except ValueError as error:
+                if node.op not in _SHAPES_IGNORED:
+                    raise ValueError(
+                        f"Node '{node.name}' has an _output_shapes attribute inconsistent with "
+                        f"the GraphDef for output #{i}: {error}"
+                    ) from None
+
+    def connect(self, operation: Operation, index: int, tensor: Tensor) -> None:
+        """Closes a loop."""
+        _check_type(operation.name, index, tensor, operation._input_types_val[index])
+        operation._update_input(index, tensor)
+
+    # Once all nodes exist
+
+    def place(self) -> None:
+        """Sets devices: through the surrounding scopes, or that of a colocated node."""
+        names = {old: operation.name for old, operation in self.made.items()}
+        for old, operation in self.made.items():
+            node = self.nodes[old]
+            others = [names[other] for other in _colocated(node) if other != old]
+            if "_class" in operation._attrs:
+                operation._attrs["_class"] = [
+                    _renamed(group, names) for group in operation._attrs["_class"]
+                ]
+            if not others:
+                with self.graph.device(node.device) if node.device else nullcontext():
+                    self.graph._apply_device_functions(operation)
+        for old, operation in self.made.items():
+            for other in _colocated(self.nodes[old]):
+                device = self.made[other].device
+                if other != old and device:
+                    operation._set_device(device)
+                    break
+
+    def import_functions(self) -> None:
+        """Functions of the library cannot be imported yet: say so rather than drop them."""
+        if self.graph_def.library.function:
+            names = [function.signature.name for function in self.graph_def.library.function]
+            raise NotImplementedError(
+                f"import_graph_def does not import functions; the graph def defines {names}"
+            )
+
+    def lower_versions(self) -> None:
+        """The graph can only be as new as the oldest part of it."""
+        versions = self.graph_def.versions
+        graph = self.graph
+        graph._producer = min(graph._producer, versions.producer)
+        graph._min_consumer = max(graph._min_consumer, versions.min_consumer)
+
+    def is_missing(self, name: str, index: int) -> bool:
+        """Whether a key of the input map names nothing in the graph def."""
+        if (name, index) in self.used:
+            return False
+        return name not in self.made or index >= len(self.made[name].outputs)
+
+    def element(self, name: str) -> Any:
+        """The imported operation or tensor of that name."""
+        if ":" not in name:
+            if name not in self.made:
+                raise ValueError(f"Requested return node '{name}' not found in graph def")
+            return self.made[name]
+        node, index = parse_tensor_name(name)
+        if (node, index) in self.mapped:
+            return self.mapped[node, index]
+        if node not in self.made:
+            raise ValueError(f"Requested return tensor '{name}' not found in graph def")
+        outputs = self.made[node].outputs
+        if index >= len(outputs):
+            raise ValueError(
+                f"Invalid return output {index} of node '{node}', which has {len(outputs)} output(s)"
+            )
+        return outputs[index]
+
+    def undo(self) -> None:
+        """Takes the nodes out of the graph again."""
+        graph = self.graph
+        for operation in self.made.values():
+            graph._nodes_by_id.pop(operation._id, None)
+            graph._nodes_by_name.pop(operation.name, None)
+            for tensor in operation._inputs_val:
+                tensor._consumers.remove(operation)
+            for other in operation._control_inputs_val:
+                other._control_outputs_val.remove(operation)
+        for name in self.added_names:
+            graph._names_in_use.pop(name, None)
+
+
+def _names_and_prefixes(names: Any) -> set[str]:
+    """Names and the scopes that they lie in: neither may be given again."""
+    result = set()
+    for name in names:
+        result.add(name)
+        position = name.find("/")
+        while position >= 0:
+            result.add(name[:position])
+            position = name.find("/", position + 1)
+    return result
+
+
+def _check_versions(versions: Any) -> None:
+    if versions.producer < GRAPH_DEF_VERSION_MIN_PRODUCER:
+        raise ValueError(
+            f"GraphDef producer version {versions.producer} below min producer "
+            f"{GRAPH_DEF_VERSION_MIN_PRODUCER} supported by TensorFlow {VERSION}.  "
+            "Please regenerate your graph."
+        )
+    if versions.min_consumer > GRAPH_DEF_VERSION:
+        raise ValueError(
+            f"GraphDef min consumer version {versions.min_consumer} above current version "
+            f"{GRAPH_DEF_VERSION} for TensorFlow {VERSION}.  Please upgrade TensorFlow."
+        )
+    if GRAPH_DEF_VERSION in versions.bad_consumers:
+        raise ValueError(
+            f"GraphDef disallows consumer version {GRAPH_DEF_VERSION}.  Please upgrade "
+            "TensorFlow: this version is likely buggy."
+        )
+
+
+def _check_type(name: str, index: int, tensor: Tensor, kind: dtypes.DType) -> None:
+    if tensor.dtype != kind and tensor.dtype.base_dtype != kind:
+        raise ValueError(
+            f"Input {index} of node {name} was passed {runtime_name(tensor.dtype)} from "
+            f"{tensor.name} incompatible with expected {runtime_name(kind)}."
+        )
+
+
+def _colocated(node: Any) -> list[str]:
+    """The nodes that a NodeDef wants to share a device with."""
+    if "_class" not in node.attr:
+        return []
+    groups = (group.decode() for group in node.attr["_class"].list.s)
+    return [group.removeprefix("loc:@") for group in groups if group.startswith("loc:@")]
+
+
+def _renamed(group: bytes, names: dict[str, str]) -> bytes:
+    name = group.decode().removeprefix("loc:@")
+    return b"loc:@" + names[name].encode() if group.startswith(b"loc:@") else group

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a NodeDef fits the signature of its op, with TensorFlow's messages when it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..engine import dtypes, registry
+from ..engine.errors import NotFoundError
+from .attributes import from_proto
+from .attributes import op_def as op_def_proto
+
+_RUNTIME_NAMES = {"float32": "float", "float64": "double", "float16": "half"}
+
+
+def runtime_name(dtype: dtypes.DType) -> str:
+    """A type as TensorFlow's runtime prints it: "float" for float32, "int32_ref" for references."""
+    base = dtype.base_dtype.name
+    return _RUNTIME_NAMES.get(base, base) + ("_ref" if dtype._is_ref_dtype else "")
+
+
+def find_definition(op_type: str) -> registry.OpDef:
+    """The definition of an op type; NotFoundError when there is none."""
+    definition = registry.find(op_type)
+    if definition is None:
+        raise NotFoundError(
+            None,
+            None,
+            f"Op type not registered '{op_type}' in binary running on localhost. Make sure the Op "
+            "and Kernel are registered in the binary running in this process.",
+        )
+    return definition
+
+
+def check_node(node: Any, definition: registry.OpDef) -> None:
+    """Raises ValueError unless the NodeDef's attributes and input count fit the definition."""
+    about = f"{summarize(definition)}; NodeDef: {{{{node {node.name}}}}}"
+    known = {attr.name: attr for attr in definition.attrs}
+    for name in sorted(node.attr):
+        if name.startswith("_"):
+            continue
+        if name not in known:
+            raise ValueError(
+                f"NodeDef mentions attr '{name}' not in {about}. (Check whether your "
+                "GraphDef-interpreting binary is up to date with your GraphDef-generating binary.)."
+            )
+        problem = attr_problem(node.attr[name], known[name])
+        if problem:
+            raise ValueError(
+                f"{problem}\n\t; NodeDef: {{{{node {node.name}}}}}; {summarize(definition)}"
+            )
+    missing = [name for name in known if name not in node.attr]
+    if missing:
+        names = "', '".join(missing)
+        raise ValueError(f"NodeDef missing attr{'s' * (len(missing) > 1)} '{names}' from {about}")
+    given = sum(not text.startswith("^") for text in node.input)
+    expected = input_types(node, definition)
+    if given != len(expected):
+        types = ", ".join(map(runtime_name, expected))
+        raise ValueError(
+            f"NodeDef expected inputs '{types}' do not match {given} inputs specified; {about}"
+        )
+
+
+def input_types(node: Any, definition: registry.OpDef) -> list[dtypes.DType]:
+    """The types that a node's data inputs must have."""
+    types: list[dtypes.DType] = []
+    for arg in definition.inputs:
+        if arg.type_list_attr:
+            found = [dtypes.as_dtype(kind) for kind in node.attr[arg.type_list_attr].list.type]
+        else:
+            kind = arg.dtype or dtypes.as_dtype(node.attr[arg.type_attr].type)
+            found = [kind] * (node.attr[arg.number_attr].i if arg.number_attr else 1)
+        types.extend(kind._as_ref if arg.is_ref else kind for kind in found)
+    return types
+
+
+def attr_problem(value: Any, attr: registry.Attr) -> str | None:
+    """What is wrong with an attribute's value, or None."""
+    field = value.WhichOneof("value")
+    if field == "placeholder":
+        return None
+    expected = "list" if attr.type.startswith("list(") else {
+        "string": "s", "int": "i", "float": "f", "bool": "b"
+    }.get(attr.type, attr.type)
+    if field != expected:
+        found = {"s": "string", "i": "int", "f": "float", "b": "bool", None: "unset"}
+        return (
+            f"AttrValue had value with type '{found.get(field, field)}' when '{attr.type}' "
+            f"expected for attr '{attr.name}'"
+        )
+    plain = from_proto(value, attr.type) if attr.type not in ("tensor", "func") else None
+    return _bound_problem(plain, attr) or _allowed_problem(plain, attr)
+
+
+def _bound_problem(value: Any, attr: registry.Attr) -> str | None:
+    if attr.minimum is None:
+        return None
+    if attr.type == "int":
+        what, size = "Value", value
+    else:
+        what, size = "Length", len(value)
+    if size >= attr.minimum:
+        return None
+    return f"{what} for attr '{attr.name}' of {size} must be at least minimum {attr.minimum}"
+
+
+def _allowed_problem(value: Any, attr: registry.Attr) -> str | None:
+    if attr.allowed is None:
+        return None
+    for item in value if isinstance(value, list) else [value]:
+        if item not in attr.allowed:
+            allowed = ", ".join(map(_value_text, attr.allowed))
+            return (
+                f"Value for attr '{attr.name}' of {_plain_text(item)} is not in the list of "
+                f"allowed values: {allowed}"
+            )
+    return None
+
+
+def summarize(definition: registry.OpDef) -> str:
+    """A definition on one line, as TensorFlow's messages show it."""
+    parts = [
+        f"Op<name={definition.name}",
+        f"signature={_arguments(definition.inputs)} -> {_arguments(definition.outputs)}",
+    ]
+    for attr, message in zip(definition.attrs, op_def_proto(definition).attr):
+        text = f"attr={attr.name}:{attr.type}"
+        if attr.has_default:
+            default = from_proto(message.default_value, attr.type)
+            text += f",default={_value_text(default)}"
+        if attr.minimum is not None:
+            text += f",min={attr.minimum}"
+        if attr.allowed is not None:
+            text += f",allowed={_value_text(list(attr.allowed))}"
+        parts.append(text)
+    if definition.commutative:
+        parts.append("is_commutative=true")
+    if definition.stateful:
+        parts.append("is_stateful=true")
+    return "; ".join(parts) + ">"
+
+
+def _arguments(arguments: Iterable[registry.Arg]) -> str:
+    return ", ".join(f"{argument.name}:{_argument_type(argument)}" for argument in arguments)
+
+
+def _argument_type(argument: registry.Arg) -> str:
+    kind = argument.type_attr or ("" if argument.dtype is None else runtime_name(argument.dtype))
+    if argument.number_attr:
+        kind = f"{argument.number_attr}*{kind}"
+    return f"Ref({kind})" if argument.is_ref else kind
+
+
+def _plain_text(value: Any) -> str:
+    return runtime_name(value) if isinstance(value, dtypes.DType) else _value_text(value)
+
+
+def _value_text(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_value_text, value))}]"
+    if isinstance(value, bytes):
+        return f'"{value.decode("utf-8", "backslashreplace")}"'
+    if isinstance(value, dtypes.DType):
+        return "DT_" + runtime_name(value.base_dtype).upper() + "_REF" * value._is_ref_dtype
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value)
