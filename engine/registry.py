@@ -214,11 +214,16 @@ def _parse_attr(text: str) -> Attr:
     )
 
 
+_ATTR_KINDS = frozenset("int float bool string type shape tensor func".split())
+
+
 def _parse_kind(kind: str) -> tuple[str, tuple[Any, ...] | None]:
     inner = re.match(r"^list\((.*)\)$", kind, re.S)
     if inner:
         item, allowed = _parse_kind(inner[1].strip())
         return f"list({item})", allowed
+    if kind in _ATTR_KINDS:
+        return kind, None
     kind = TYPE_GROUPS.get(kind, kind)
     if kind.startswith("{"):
         kind = kind[1:-1]

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Positions as affine functions of loop axes: how a scalar expression finds the element it loads.
+
+Imports the kernel IR and sizes only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from . import ir
+from .sizes import AnySize, same
+
+
+@dataclass(frozen=True, eq=False)
+class Affine:
+    """offset + the sum of coefficient times position over axes + the sum of expression times size.
+
+    The expressions are for indices that were themselves loaded (gather).
+    """
+
+    coefficients: Mapping[int, AnySize] = field(default_factory=dict)
+    offset: AnySize = 0
+    loaded: tuple[tuple[ir.Expr, AnySize], ...] = ()
+
+    def scaled(self, factor: AnySize) -> Affine:
+        """This position times a size."""
+        if same(factor, 1):
+            return self
+        return Affine(
+            {axis: c * factor for axis, c in self.coefficients.items()},
+            self.offset * factor,
+            tuple((e, s * factor) for e, s in self.loaded),
+        )
+
+    def plus(self, other: Affine) -> Affine:
+        """The sum of two positions."""
+        coefficients = dict(self.coefficients)
+        for axis, c in other.coefficients.items():
+            coefficients[axis] = coefficients[axis] + c if axis in coefficients else c
+        coefficients = {a: c for a, c in coefficients.items() if not same(c, 0)}
+        return Affine(coefficients, self.offset + other.offset, self.loaded + other.loaded)
+
+    def shifted(self, amount: AnySize) -> Affine:
+        """This position plus a size."""
+        return self if same(amount, 0) else Affine(self.coefficients, self.offset + amount, self.loaded)
+
+
+ZERO = Affine()
+
+
+def along(axis: int | None) -> Affine:
+    """The position on one axis; zero for None."""
+    return ZERO if axis is None else Affine({axis: 1})
+
+
+def flatten(position: Sequence[Affine], shape: Sequence[AnySize]) -> Affine:
+    """The row-major element offset of a position in a contiguous tensor."""
+    total, stride = ZERO, 1
+    for place, size in zip(reversed(position), reversed(shape)):
+        if not same(size, 1):
+            total = total.plus(place.scaled(stride))
+        stride = size * stride
+    return total

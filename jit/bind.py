@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Binding: a plan meets concrete sizes and becomes tables of numbers that the driver walks.
+
+A `Binding` holds what is common to all runs at some sizes; a `Frame` is the memory of one run in
+flight.  Frames are reused, so a warm run allocates nothing but its results; concurrent runs take
+different frames.  Imports the rest of jit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import sizes
+from .meaning import numpy_dtype
+from .schedule import CallStep, HostStep, KernelStep, Schedule, byte_size, in_arena
+from .sizes import AnySize
+from .tensor import Program, Source, Value
+
+_ALIGN = 64
+# A step estimated below this many simple instructions runs on the calling thread.
+_PARALLEL_FROM = 400_000
+# Tiles of parallel steps are about this many simple instructions.
+_TILE = 150_000
+# Columns are cut at multiples of this, so that tiles start on vector boundaries.
+_COLUMN_UNIT = 64
+
+ROW = 6  # numbers per step in the driver's table
+
+
+@dataclass(slots=True)
+class Template:
+    """The argument blocks of a plan's native steps with every number still symbolic.
+
+    `numbers` are all symbolic sizes in one tuple, computed by one generated function; positions
+    say where they go.  Pointers are filled in by kind: arena slots, feeds, variables, constants.
+    """
+
+    compute: Callable[..., tuple[int, ...]]
+    length: int
+    numbers: list[int]  # positions in the argument array of the leading values of `compute`
+    constants: dict[int, int]  # position -> address or literal
+    arena: list[tuple[int, int]]  # position, slot
+    feeds: list[tuple[int, int]]  # position, feed number
+    cells: list[tuple[int, Any]]  # position, variable
+    reserves: list[tuple[int, int, Callable[..., Sequence[int]]]]  # position, count, function
+    scratch: list[tuple[int, int]]  # position, number in `compute` with bytes per worker
+    steps: list[StepNumbers]
+    slot_sizes: list[list[int]]  # per slot, numbers in `compute` with the bytes of its values
+    size_arrays: list[tuple[int, Value, list[int]]]  # slot, value, numbers in `compute`
+    segments: list[tuple[int, int] | HostStep]  # ranges of table rows, and host steps between
+    shapes: dict[int, list[int]]  # per value that is read from Python, numbers in `compute`
+    keep: list[Any]  # what must stay alive: constants
+
+
+@dataclass(slots=True)
+class StepNumbers:
+    """Where in `compute`'s tuple a step's extents are, and what it costs."""
+
+    address: int
+    start: int  # of its argument block
+    rows: int
+    columns: int
+    positions: int
+    row_tile: int | None  # given by library kernels; estimated for generated ones
+    col_tile: int | None
+    cost: float
+    cut_columns: bool
+
+
+class _Numbers:
+    """Collects symbolic sizes and compiles one function that computes them all."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self._index: dict[str, int] = {}
+
+    def add(self, size: AnySize) -> int:
+        """The place of a size in the tuple."""
+        text = sizes.expression(size)
+        if text not in self._index:
+            self._index[text] = len(self.texts)
+            self.texts.append(text)
+        return self._index[text]
+
+
+def make_template(
+    schedule: Schedule, program: Program, scope: sizes.Scope, addresses: Sequence[int]
+) -> Template:
+    """Lays out the argument blocks; `addresses` are those of the native steps' kernels."""
+    layout = _Layout(schedule, _Numbers())
+    remaining = iter(addresses)
+    for step in schedule.steps:
+        if isinstance(step, HostStep):
+            layout.host(step)
+        else:
+            layout.native(step, next(remaining))
+    for value in program.fetches:
+        layout.shape(value)
+    return layout.template(scope)
+
+
+class _Layout:
+    """Writes argument blocks one behind the other."""
+
+    def __init__(self, schedule: Schedule, numbers: _Numbers) -> None:
+        self.schedule, self.numbers = schedule, numbers
+        self.length = 0
+        self.sized: list[tuple[int, int]] = []
+        self.constants: dict[int, int] = {}
+        self.arena: list[tuple[int, int]] = []
+        self.feeds: list[tuple[int, int]] = []
+        self.cells: list[tuple[int, Any]] = []
+        self.reserves: list[tuple[int, int, Callable[..., Sequence[int]]]] = []
+        self.scratch: list[tuple[int, int]] = []
+        self.steps: list[StepNumbers] = []
+        self.segments: list[tuple[int, int] | HostStep] = []
+        self.keep: list[Any] = []
+        self.shapes: dict[int, list[int]] = {}
+
+    def native(self, step: KernelStep | CallStep, address: int) -> None:
+        """The block of one kernel."""
+        start = self.length
+        for value in step.reads:
+            self._pointer(value)
+        if isinstance(step, KernelStep):
+            for size in (*step.nest.sizes, *step.nest.params):
+                self._number(size)
+            extents = self._kernel_extents(step, address, start)
+        else:
+            self._call_arguments(step)
+            extents = self._call_extents(step, address, start)
+        self.steps.append(extents)
+        row = len(self.steps) - 1
+        if self.segments and isinstance(self.segments[-1], tuple):
+            self.segments[-1] = (self.segments[-1][0], row + 1)
+        else:
+            self.segments.append((row, row + 1))
+
+    def host(self, step: HostStep) -> None:
+        """A step outside of the driver's table."""
+        self.segments.append(step)
+        for value in (*step.node.inputs, *step.node.outputs):
+            self.shape(value)
+
+    def shape(self, value: Value) -> None:
+        """Has the concrete shape of a value computed."""
+        if any(isinstance(size, sizes.Size) for size in value.shape):
+            self.shapes[id(value)] = [self.numbers.add(size) for size in value.shape]
+
+    def _kernel_extents(self, step: KernelStep, address: int, start: int) -> StepNumbers:
+        nest, add = step.nest, self.numbers.add
+        return StepNumbers(
+            address, start, add(nest.rows), add(nest.columns), add(nest.positions), None, None,
+            step.cost, nest.kernel.form != "row")
+
+    def _call_arguments(self, step: CallStep) -> None:
+        node = step.node
+        for param in node.params:
+            self._number(param)
+        if node.reserve is not None:
+            count = len(node.reserve.initial)  # type: ignore[attr-defined]
+            self.reserves.append((self.length, count, node.reserve))
+            self.length += count
+        if not sizes.same(node.scratch, 0):
+            self.scratch.append((self.length, self.numbers.add(node.scratch)))
+            self.length += 2
+
+    def _call_extents(self, step: CallStep, address: int, start: int) -> StepNumbers:
+        node, add = step.node, self.numbers.add
+        return StepNumbers(
+            address, start, add(node.rows), add(node.columns), add(1), add(node.row_tile),
+            add(node.columns if node.col_tile is None else node.col_tile), 0.0, False)
+
+    def _number(self, size: AnySize) -> None:
+        self.sized.append((self.length, self.numbers.add(size)))
+        self.length += 1
+
+    def _pointer(self, value: Value) -> None:
+        node = value.node
+        if value.cell is not None:
+            self.cells.append((self.length, value.cell))
+        elif in_arena(value):
+            self.arena.append((self.length, self.schedule.slot_of[id(value)]))
+        elif isinstance(node, Source) and node.kind == "feed":
+            self.feeds.append((self.length, node.payload))
+        elif isinstance(node, Source) and node.kind == "cell":
+            self.cells.append((self.length, node.payload))
+        elif isinstance(node, Source) and node.kind == "constant":
+            array = aligned_copy(node.payload)
+            self.keep.append(array)
+            self.constants[self.length] = array.ctypes.data
+        else:
+            raise AssertionError(f"{value} of {type(node).__name__} has no address")
+        self.length += 1
+
+    def template(self, scope: sizes.Scope) -> Template:
+        """Everything laid out, with one function for all the numbers."""
+        add = self.numbers.add
+        slot_sizes = [[add(byte_size(v)) for v in slot.values] for slot in self.schedule.slots]
+        size_arrays = []
+        for number, slot in enumerate(self.schedule.slots):
+            for value in slot.values:
+                if isinstance(value.node, Source) and value.node.kind == "sizes":
+                    size_arrays.append((number, value, [add(s) for s in value.node.payload.flat]))
+        text = "(" + ", ".join(self.numbers.texts) + ",)" if self.numbers.texts else "()"
+        compute = sizes.compile_function(scope.examples, text)
+        for position, number in self.sized:
+            if self.numbers.texts[number].lstrip("-").isdigit():
+                self.constants[position] = int(self.numbers.texts[number])
+        dynamic = [(p, n) for p, n in self.sized if p not in self.constants]
+        return Template(
+            compute, self.length, [x for pair in dynamic for x in pair], self.constants, self.arena,
+            self.feeds, self.cells, self.reserves, self.scratch, self.steps, slot_sizes,
+            size_arrays, self.segments, self.shapes, self.keep)
+
+
+def aligned_copy(array: np.ndarray) -> np.ndarray:
+    """A C-contiguous copy on a cache-line boundary."""
+    result = aligned_empty(array.shape, array.dtype)
+    result[...] = array
+    return result
+
+
+def aligned_empty(shape: Sequence[int], dtype: Any) -> np.ndarray:
+    """Uninitialised memory on a cache-line boundary."""
+    dtype = np.dtype(dtype)
+    count = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+    raw = np.empty(count + _ALIGN, np.uint8)
+    start = -raw.ctypes.data % _ALIGN
+    return raw[start:start + count].view(dtype).reshape(shape)
+
+
+@dataclass(slots=True)
+class Binding:
+    """A plan at concrete sizes: finished numbers, missing only the addresses of one run."""
+
+    template: Template
+    numbers: tuple[int, ...]
+    args: np.ndarray  # with arena positions holding offsets into the arena
+    table: np.ndarray
+    arena_bytes: int
+    offsets: list[int]
+    scratch_bytes: list[int]
+    symbols: tuple[int, ...]
+
+
+def bind(template: Template, symbols: Sequence[int]) -> Binding:
+    """Computes every number of a plan for the given values of its symbols."""
+    numbers = template.compute(*symbols)
+    args = np.zeros(template.length, np.int64)
+    for position, literal in template.constants.items():
+        args[position] = literal
+    pairs = template.numbers
+    args[pairs[0::2]] = [numbers[n] for n in pairs[1::2]]
+    offsets, total = [], 0
+    for slot in template.slot_sizes:
+        offsets.append(total)
+        total += -(-max(numbers[n] for n in slot) // _ALIGN) * _ALIGN
+    for position, slot_number in template.arena:
+        args[position] = offsets[slot_number]
+    scratch = [-(-numbers[n] // _ALIGN) * _ALIGN for _, n in template.scratch]
+    table = np.array([_table_row(step, numbers) for step in template.steps], np.int64)
+    return Binding(template, numbers, args, table.reshape(-1, ROW), total, offsets, scratch,
+                   tuple(symbols))
+
+
+def _table_row(step: StepNumbers, numbers: Sequence[int]) -> tuple[int, ...]:
+    rows, columns = numbers[step.rows], numbers[step.columns]
+    if step.row_tile is not None and step.col_tile is not None:
+        return (step.address, step.start, rows, max(numbers[step.row_tile], 1), columns,
+                max(numbers[step.col_tile], 1))
+    row_tile, col_tile = tiles(rows, columns, numbers[step.positions] * step.cost, step.cut_columns)
+    return step.address, step.start, rows, row_tile, columns, col_tile
+
+
+def tiles(rows: int, columns: int, work: float, cut_columns: bool) -> tuple[int, int]:
+    """How a kernel's rows and columns are cut: by size alone, never by the number of threads."""
+    if work < _PARALLEL_FROM or rows * columns == 0:
+        return max(rows, 1), max(columns, 1)
+    pieces = max(int(work / _TILE), 1)
+    row_tile = -(-rows // min(pieces, rows))
+    left = pieces // -(-rows // row_tile)
+    if not cut_columns or left < 2:
+        return row_tile, max(columns, 1)
+    col_tile = -(-columns // left)
+    return row_tile, -(-col_tile // _COLUMN_UNIT) * _COLUMN_UNIT
+
+
+class Frame:
+    """The memory of one run: an arena, and argument blocks that point into it."""
+
+    def __init__(self, binding: Binding, workers: int) -> None:
+        template = binding.template
+        self.arena = aligned_empty((binding.arena_bytes,), np.uint8)
+        start = self.arena.ctypes.data
+        self.args = binding.args.copy()
+        for position, _ in template.arena:
+            self.args[position] += start
+        self.scratch = []
+        for (position, _), size in zip(template.scratch, binding.scratch_bytes):
+            memory = aligned_empty((size * workers,), np.uint8)
+            self.scratch.append(memory)
+            self.args[position], self.args[position + 1] = memory.ctypes.data, size
+        self.table = binding.table.copy()
+        self.table[:, 1] = self.args.ctypes.data + 8 * self.table[:, 1]
+        for slot, value, places in template.size_arrays:
+            view = self.view(binding, slot, value, tuple(value.shape))
+            view[...] = np.array([binding.numbers[n] for n in places]).reshape(value.shape)
+
+    def view(self, binding: Binding, slot: int, value: Value, shape: Any) -> np.ndarray:
+        """An arena value as an array, at concrete sizes."""
+        dtype = numpy_dtype(value.dtype)
+        count = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+        offset = binding.offsets[slot]
+        return self.arena[offset:offset + count].view(dtype).reshape(shape)

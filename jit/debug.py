@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Prints the stages of the compiler that NUMBAFLOW_DEBUG names: ir, fused, schedule, source …
+
+Imports settings; each stage's text comes from jit/report.py, imported when it is wanted.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from . import settings
+
+
+def wants(stage: str) -> bool:
+    """Is a stage to be printed?"""
+    return stage in settings.get("debug")
+
+
+def show(stage: str, thing: Any) -> None:
+    """Prints a stage if it is wanted."""
+    if wants(stage):
+        from . import report
+
+        print(f"-- {stage}\n{report.text(thing)}", file=sys.stderr)

@@ -1,0 +1,608 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fusion: nodes of a Program are gathered into clusters, each of which becomes one loop nest.
+
+A cluster has a domain (the sizes its loops run over) and perhaps reduced axes.  Nodes live in it at
+one of two levels: "element" (once per position) or "row" (once per position of the kept axes).
+Producers join their consumers' cluster whenever positions line up and no cycle would arise.
+Imports tensor IR and sizes only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from . import ir, sizes
+from .sizes import AnySize, same
+from .tensor import (
+    Assemble,
+    Axis,
+    Call,
+    Gather,
+    Host,
+    Iota,
+    Map,
+    Node,
+    Part,
+    Program,
+    Reduce,
+    Reshape,
+    Source,
+    Value,
+    View,
+    Write,
+    argument,
+)
+
+# For each dimension of a value, the domain axis it runs along; None for dimensions of one.
+Alignment = tuple[int | None, ...]
+
+
+@dataclass(eq=False, slots=True)
+class Place(Node):
+    """Writes inputs[0] into a region of another value's memory."""
+
+    target: Value
+    part: Part
+
+
+@dataclass(eq=False, slots=True)
+class Cluster:
+    """Nodes that share one loop nest, or one node that cannot share (Call, Host)."""
+
+    domain: tuple[AnySize, ...]
+    nodes: list[Node] = field(default_factory=list)
+    align: dict[int, Alignment] = field(default_factory=dict)
+    reduced: frozenset[int] | None = None
+    fused: bool = True
+    # Why nodes that use this cluster's results did not join it: (node, reason).
+    refusals: list[tuple[Node, str]] = field(default_factory=list)
+
+    @property
+    def kept(self) -> tuple[int, ...]:
+        """The axes that are not reduced."""
+        return tuple(i for i in range(len(self.domain)) if i not in (self.reduced or ()))
+
+    @property
+    def is_row(self) -> bool:
+        """Are rows finished one by one, so that a row's result can be used on the row again?"""
+        last = len(self.domain) - 1
+        return self.reduced is not None and last in self.reduced and bool(self.kept)
+
+    def level(self, value: Value) -> str:
+        """"row" for values that do not run along the reduced axes, else "element"."""
+        if not self.reduced:
+            return "element"
+        covered = {axis for axis in self.align[id(value.node)] if axis is not None}
+        if isinstance(value.node, Reduce) or not covered & self.reduced:
+            return "row"
+        return "element"
+
+
+@dataclass(slots=True)
+class Fused:
+    """The clusters in an order that can run, and where each node is."""
+
+    clusters: list[Cluster]
+    home: dict[int, Cluster]
+    needs: dict[int, set[int]]
+    program: Program
+
+
+def fuse(program: Program) -> Fused:
+    """Cuts a program into clusters.  Changes the program: Assemble and Write become Places."""
+    _snapshot_reads(program)
+    _normalise(program)
+    _drop_dead(program)
+    needs = _dependencies(program)
+    fusion = _Fusion(needs)
+    for node in program.nodes:
+        if isinstance(node, (Source, View, Reshape, Iota, Assemble)):
+            continue
+        fusion.place(node)
+    return Fused(fusion.ordered(), fusion.home, needs, program)
+
+
+def is_lazy(node: Node) -> bool:
+    """Is the node computed where it is read, and never stored of itself?"""
+    return isinstance(node, (View, Iota))
+
+
+def base(value: Value) -> Value:
+    """The value whose memory a chain of views and reshapes reads."""
+    while isinstance(value.node, (View, Reshape)):
+        value = value.node.inputs[0]
+    return value
+
+
+def copy_of(value: Value) -> Value:
+    """A Map that copies a value into memory of its own; not yet in program order."""
+    node = Map((value,), (argument(0, value.dtype),))
+    node.origin = value.node.origin
+    node.outputs.append(Value(value.dtype, value.shape, node))
+    return node.outputs[0]
+
+
+# Preparing a program.
+
+
+def _consumers(program: Program) -> dict[int, list[Node]]:
+    """For each source node, the nodes that really read it (through views)."""
+    readers: dict[int, list[Node]] = {}
+    for node in program.nodes:
+        if isinstance(node, (View, Reshape)):
+            continue
+        for value in node.inputs:
+            readers.setdefault(id(base(value).node), []).append(node)
+    return readers
+
+
+def _snapshot_reads(program: Program) -> None:
+    """A variable read before a write and used after it is copied at the read."""
+    writes: dict[int, list[int]] = {}
+    for node in program.nodes:
+        for cell in written_cells(node):
+            writes.setdefault(id(cell), []).append(node.position)
+    if not writes:
+        return
+    readers = _consumers(program)
+    fetched = {id(base(value).node) for value in program.fetches}
+    for node in list(program.nodes):
+        if not (isinstance(node, Source) and node.kind == "cell"):
+            continue
+        later = [p for p in writes.get(id(node.payload), []) if p > node.position]
+        if not later:
+            continue
+        last_use = max((n.position for n in readers.get(id(node), [])), default=-1)
+        if last_use > min(later) or id(node) in fetched:
+            _replace(program, node.outputs[0], copy_of(node.outputs[0]))
+
+
+def written_cells(node: Node) -> tuple[Any, ...]:
+    """The variables whose memory a node may change."""
+    if isinstance(node, Write):
+        return (node.cell,)
+    return node.cells if isinstance(node, Host) else ()
+
+
+def _replace(program: Program, old: Value, new: Value) -> None:
+    """Puts the maker of `new` right behind the maker of `old`; everybody reads `new` instead."""
+    for node in program.nodes:
+        if node is not new.node:
+            node.inputs = tuple(new if value is old else value for value in node.inputs)
+    program.fetches = [new if value is old else value for value in program.fetches]
+    program.nodes.insert(program.nodes.index(old.node) + 1, new.node)
+
+
+def _normalise(program: Program) -> None:
+    """Gives memory to what must have it, and turns Assemble and Write into Places."""
+    result: list[Node] = []
+
+    copies: dict[int, Value] = {}
+
+    def stored(value: Value) -> Value:
+        """The value, copied first if it is only a way of reading other memory."""
+        if not is_lazy(value.node):
+            return value
+        if id(value) not in copies:
+            copies[id(value)] = copy_of(value)
+            result.append(copies[id(value)].node)
+        return copies[id(value)]
+
+    for node in program.nodes:
+        if isinstance(node, (Reshape, Call, Host, Gather)):
+            node.inputs = tuple(stored(value) for value in node.inputs)
+        result.append(node)
+        if isinstance(node, Assemble):
+            result.extend(_places(node))
+        node.after.extend(_previous_uses(node, result))
+    program.fetches = [stored(value) for value in program.fetches]
+    program.checks = [(stored(flag), error) for flag, error in program.checks]
+    program.nodes = result
+    _order_effects(program)
+    for position, node in enumerate(program.nodes):
+        node.position = position
+
+
+def _places(node: Assemble) -> Iterator[Node]:
+    """The fill and the parts of an Assemble, as Places in order."""
+    target = node.outputs[0]
+    filler: Node | None = None
+    whole = Part((0,) * target.ndim, (1,) * target.ndim)
+    if node.fill is not None:
+        fill = Map((), (ir.Const(node.fill, target.dtype),))
+        fill.outputs.append(Value(target.dtype, target.shape, fill))
+        filler = Place((fill.outputs[0],), target, whole)
+        fill.origin = filler.origin = node.origin
+        yield fill
+        yield filler
+    for value, part in zip(node.inputs, node.parts):
+        place = Place((value,), target, part)
+        place.origin = node.origin
+        if filler is not None:
+            place.after.append(filler)
+        yield place
+
+
+def _previous_uses(write: Node, before: list[Node]) -> list[Node]:
+    """The nodes that must have read or written a variable before `write` changes it."""
+    cells = written_cells(write)
+    uses: list[Node] = []
+    for node in before if cells else ():
+        if node is write or isinstance(node, (View, Reshape, Source)):
+            continue
+        reads = (base(value).node for value in node.inputs)
+        if any(isinstance(n, Source) and any(n.payload is c for c in cells) for n in reads):
+            uses.append(node)
+        elif any(c is other for c in cells for other in written_cells(node)):
+            uses.append(node)
+    return uses
+
+
+def _order_effects(program: Program) -> None:
+    """Reads follow the writes before them; host effects and writes keep their program order."""
+    last_write: dict[int, Node] = {}
+    last_host: Node | None = None
+    writes: list[Node] = []
+    for node in program.nodes:
+        if isinstance(node, Source) and node.kind == "cell" and id(node.payload) in last_write:
+            node.after.append(last_write[id(node.payload)])
+        if isinstance(node, Write) and last_host is not None:
+            node.after.append(last_host)
+        if isinstance(node, Host) and node.effects:
+            node.after.extend(writes if last_host is None else [*writes, last_host])
+            last_host, writes = node, []
+        for cell in written_cells(node):
+            last_write[id(cell)] = node
+        if isinstance(node, Write):
+            writes.append(node)
+
+
+def _drop_dead(program: Program) -> None:
+    """Keeps what fetches, checks, variables and host effects need."""
+    alive: set[int] = set()
+    places: dict[int, list[Place]] = {}
+    for node in program.nodes:
+        if isinstance(node, Place):
+            places.setdefault(id(node.target.node), []).append(node)
+    stack: list[Node] = [value.node for value in program.fetches]
+    stack += [flag.node for flag, _ in program.checks]
+    stack += [n for n in program.nodes if isinstance(n, Write) or (isinstance(n, Host) and n.effects)]
+    while stack:
+        node = stack.pop()
+        if id(node) in alive:
+            continue
+        alive.add(id(node))
+        stack.extend(value.node for value in node.inputs)
+        stack.extend(places.get(id(node), ()))
+        if isinstance(node, Place):
+            stack.extend(node.after)
+    program.nodes = [node for node in program.nodes if id(node) in alive]
+    for position, node in enumerate(program.nodes):
+        node.position = position
+        node.after = [n for n in node.after if id(n) in alive]
+
+
+def _dependencies(program: Program) -> dict[int, set[int]]:
+    """For each real node, the ids of the real nodes that must run before it."""
+    places: dict[int, set[int]] = {}
+    for node in program.nodes:
+        if isinstance(node, Place):
+            places.setdefault(id(node.target.node), set()).add(id(node))
+    reach: dict[int, set[int]] = {}
+    for node in program.nodes:
+        found: set[int] = set()
+        for other in [value.node for value in node.inputs] + node.after:
+            if isinstance(other, (View, Reshape, Source, Iota)):
+                found |= reach[id(other)]
+            elif isinstance(other, Assemble):
+                found |= places.get(id(other), set())
+            else:
+                found.add(id(other))
+        # A lazy node passes on what it waits for; an Assemble waits for nothing itself.
+        reach[id(node)] = set() if isinstance(node, Assemble) else found
+    return reach
+
+
+# Clustering.
+
+
+class _Fusion:
+    """Places nodes into clusters one by one, in program order."""
+
+    def __init__(self, needs: dict[int, set[int]]) -> None:
+        self.needs = needs
+        self.home: dict[int, Cluster] = {}
+        self.clusters: list[Cluster] = []
+        self.preds: dict[int, set[int]] = {}
+
+    def place(self, node: Node) -> None:
+        """Puts a node into the best cluster there is, or a new one."""
+        if isinstance(node, (Call, Host)):
+            cluster = Cluster((), fused=False)
+            self._settle(node, cluster, ())
+            self.clusters.append(cluster)
+            return
+        for cluster in self._candidates(node):
+            alignment = self._fit(node, cluster)
+            if alignment is not None:
+                self._join(node, cluster, alignment)
+                return
+        self._open(node)
+
+    def ordered(self) -> list[Cluster]:
+        """All clusters, each behind those it depends on; ties in program order."""
+        order: list[Cluster] = []
+        done: set[int] = set()
+        by_id = {id(cluster): cluster for cluster in self.clusters}
+
+        def visit(cluster: Cluster) -> None:
+            stack = [(cluster, iter(self._ordered_preds(cluster, by_id)))]
+            done.add(id(cluster))
+            while stack:
+                current, preds = stack[-1]
+                for pred in preds:
+                    if id(pred) not in done:
+                        done.add(id(pred))
+                        stack.append((pred, iter(self._ordered_preds(pred, by_id))))
+                        break
+                else:
+                    order.append(current)
+                    stack.pop()
+
+        for cluster in sorted(self.clusters, key=_last_position):
+            if id(cluster) not in done:
+                visit(cluster)
+        return order
+
+    def _ordered_preds(self, cluster: Cluster, by_id: dict[int, Cluster]) -> list[Cluster]:
+        return sorted((by_id[c] for c in self.preds.get(id(cluster), ())), key=_last_position)
+
+    def _candidates(self, node: Node) -> list[Cluster]:
+        """Clusters that make this node's inputs, the latest first."""
+        found: dict[int, Cluster] = {}
+        for value in node.inputs:
+            inner = base(value).node
+            if id(inner) in self.home and self.home[id(inner)].fused:
+                found[id(self.home[id(inner)])] = self.home[id(inner)]
+        return sorted(found.values(), key=_last_position, reverse=True)
+
+    def _open(self, node: Node) -> None:
+        shape = iteration_shape(node)
+        places = [i for i, size in enumerate(shape) if not same(size, 1)]
+        alignment = tuple(places.index(i) if i in places else None for i in range(len(shape)))
+        cluster = Cluster(tuple(shape[i] for i in places))
+        self.clusters.append(cluster)
+        self._join(node, cluster, alignment)
+
+    def _join(self, node: Node, cluster: Cluster, alignment: Alignment) -> None:
+        if isinstance(node, Reduce):
+            axes = frozenset(alignment[i] for i in node.axes if alignment[i] is not None)
+            cluster.reduced = axes if cluster.reduced is None else cluster.reduced
+        for other in self._candidates(node):
+            if other is not cluster and self._can_merge(node, other, cluster, alignment):
+                self._merge(other, cluster)
+        self._settle(node, cluster, alignment)
+
+    def _settle(self, node: Node, cluster: Cluster, alignment: Alignment) -> None:
+        cluster.nodes.append(node)
+        cluster.align[id(node)] = alignment
+        self.home[id(node)] = cluster
+        preds = self.preds.setdefault(id(cluster), set())
+        for need in self.needs[id(node)]:
+            if self.home[need] is not cluster:
+                preds.add(id(self.home[need]))
+
+    # Does a node fit into a cluster?
+
+    def _fit(self, node: Node, cluster: Cluster) -> Alignment | None:
+        shape = iteration_shape(node)
+        alignment = self._align(node, shape, cluster)
+        if alignment is None:
+            return self._refuse(cluster, node, "positions do not line up")
+        covered = {axis for axis in alignment if axis is not None}
+        everything = covered == set(range(len(cluster.domain)))
+        if not everything and covered != set(cluster.kept):
+            return self._refuse(cluster, node, "runs over other axes")
+        if isinstance(node, Reduce) and not self._can_reduce(node, cluster, alignment, everything):
+            return None
+        uses_rows = any(
+            self.home.get(id(base(v).node)) is cluster and cluster.level(base(v)) == "row"
+            for v in node.inputs)
+        if cluster.reduced and everything and uses_rows and not cluster.is_row:
+            return self._refuse(cluster, node, "needs the finished reduction")
+        if not self._inputs_agree(node, alignment, cluster):
+            return self._refuse(cluster, node, "reads the cluster's results at other positions")
+        if self._would_cycle(node, cluster):
+            return self._refuse(cluster, node, "would make a cycle")
+        return alignment
+
+    @staticmethod
+    def _refuse(cluster: Cluster, node: Node, reason: str) -> None:
+        cluster.refusals.append((node, reason))
+
+    def _can_reduce(
+        self, node: Reduce, cluster: Cluster, alignment: Alignment, everything: bool
+    ) -> bool:
+        axes = frozenset(alignment[i] for i in node.axes if alignment[i] is not None)
+        if not everything or not axes:
+            return False
+        if cluster.reduced is not None and cluster.reduced != axes:
+            self._refuse(cluster, node, "reduces other axes")
+            return False
+        if node.fn.startswith("arg") and len(axes) != 1:
+            return False
+        return True
+
+    def _align(self, node: Node, shape: tuple[AnySize, ...], cluster: Cluster) -> Alignment | None:
+        """Which domain axis each dimension of the node runs along."""
+        for value in node.inputs:
+            inner = base(value)
+            if self.home.get(id(inner.node)) is not cluster:
+                continue
+            moved = _simple_path(value)
+            if moved is None:
+                continue
+            own = cluster.align[id(inner.node)]
+            lead = len(shape) - len(value.shape)
+            result: list[int | None] = [None] * len(shape)
+            for dim, axis in enumerate(moved):
+                if axis is not None and own[dim] is not None and not _is_one(inner, dim):
+                    result[lead + axis] = own[dim]
+            filled = _fill_rest(result, shape, cluster.domain)
+            if filled is not None:
+                return filled
+        return None
+
+    def _inputs_agree(self, node: Node, alignment: Alignment, cluster: Cluster) -> bool:
+        """Is every result of this cluster that the node reads read at the node's own position?"""
+        for value in node.inputs:
+            inner = base(value)
+            if self.home.get(id(inner.node)) is not cluster:
+                continue
+            if isinstance(node, Gather):
+                return False
+            if not _lines_up(value, inner, alignment, cluster):
+                return False
+        return self._effects_agree(node, alignment, cluster)
+
+    def _effects_agree(self, node: Node, alignment: Alignment, cluster: Cluster) -> bool:
+        """May the node share a loop with the cluster's writes to memory?
+
+        What the loop itself writes cannot be read back in it, nor written twice; a variable may be
+        read and written in one loop if each position reads what it alone writes.
+        """
+        if any(isinstance(n, (Write, Place)) and id(n) in self.needs[id(node)] for n in cluster.nodes):
+            return False
+        if not isinstance(node, Write):
+            return True
+        for other in cluster.nodes:
+            for value in other.inputs:
+                inner = base(value).node
+                if not (isinstance(inner, Source) and inner.payload is node.cell):
+                    continue
+                moved = _simple_path(value)
+                if moved != tuple(range(value.ndim)) or cluster.align[id(other)] != alignment:
+                    return False
+        return True
+
+    def _would_cycle(self, node: Node, cluster: Cluster) -> bool:
+        """Does anything the node needs, outside of the cluster, itself need the cluster?"""
+        starts = {id(self.home[n]) for n in self.needs[id(node)]} - {id(cluster)}
+        return self._reaches(starts, id(cluster))
+
+    def _reaches(self, starts: Iterable[int], goal: int) -> bool:
+        stack, seen = list(starts), set()
+        while stack:
+            current = stack.pop()
+            if current == goal:
+                return True
+            if current not in seen:
+                seen.add(current)
+                stack.extend(self.preds.get(current, ()))
+        return False
+
+    # Two clusters that a node brings together.
+
+    def _can_merge(self, node: Node, other: Cluster, cluster: Cluster, alignment: Alignment) -> bool:
+        if len(other.domain) != len(cluster.domain) or not sizes.same_shape(other.domain, cluster.domain):
+            return False
+        if other.reduced is not None and cluster.reduced is not None and other.reduced != cluster.reduced:
+            return False
+        if (other.reduced is None) != (cluster.reduced is None) and not _merged_is_row(other, cluster):
+            return False
+        if self._fit(node, other) != alignment:
+            return False
+        outside = (self.preds[id(cluster)] | self.preds[id(other)]) - {id(cluster), id(other)}
+        if self._reaches(outside, id(cluster)) or self._reaches(outside, id(other)):
+            return False
+        return not any(isinstance(n, (Write, Place)) for n in other.nodes + cluster.nodes)
+
+    def _merge(self, other: Cluster, cluster: Cluster) -> None:
+        """Moves everything of `other` into `cluster`."""
+        for member in other.nodes:
+            self.home[id(member)] = cluster
+        cluster.nodes = sorted(cluster.nodes + other.nodes, key=lambda n: n.position)
+        cluster.align.update(other.align)
+        cluster.reduced = cluster.reduced if cluster.reduced is not None else other.reduced
+        cluster.refusals.extend(other.refusals)
+        self.clusters.remove(other)
+        old, new = id(other), id(cluster)
+        self.preds[new] |= self.preds.pop(old)
+        self.preds[new] -= {old, new}
+        for preds in self.preds.values():
+            if old in preds:
+                preds.discard(old)
+                preds.add(new)
+        self.preds[new].discard(new)
+
+
+def _merged_is_row(a: Cluster, b: Cluster) -> bool:
+    return a.is_row or b.is_row
+
+
+def iteration_shape(node: Node) -> tuple[AnySize, ...]:
+    """The positions a node is computed at: its input's for reductions and writes."""
+    if isinstance(node, (Reduce, Place, Write)):
+        return node.inputs[0].shape
+    return node.outputs[0].shape
+
+
+def _last_position(cluster: Cluster) -> int:
+    return max(node.position for node in cluster.nodes)
+
+
+def _is_one(value: Value, dim: int) -> bool:
+    return same(value.shape[dim], 1)
+
+
+def _simple_path(value: Value) -> tuple[int | None, ...] | None:
+    """For each dimension of the base, the dimension of `value` that moves along it.
+
+    None when a view on the way does more than permute, broadcast, add or drop dimensions.
+    """
+    if isinstance(value.node, Reshape):
+        return None
+    if not isinstance(value.node, View):
+        return tuple(range(value.ndim))
+    inner = _simple_path(value.node.inputs[0])
+    if inner is None:
+        return None
+    result: list[int | None] = []
+    for dim in inner:
+        axis = Axis(None) if dim is None else value.node.axes[dim]
+        if not (same(axis.stride, 1) and same(axis.offset, 0)):
+            return None
+        result.append(axis.axis)
+    return tuple(result)
+
+
+def _fill_rest(
+    found: list[int | None], shape: tuple[AnySize, ...], domain: tuple[AnySize, ...]
+) -> Alignment | None:
+    """Gives the remaining wide dimensions the remaining axes, in order; axes must ascend."""
+    free = [axis for axis in range(len(domain)) if axis not in found]
+    for dim, size in enumerate(shape):
+        if found[dim] is None and not same(size, 1):
+            if not free or not same(domain[free[0]], size):
+                return None
+            found[dim] = free.pop(0)
+        elif found[dim] is not None and not same(size, domain[found[dim]]):  # type: ignore[index]
+            return None
+    used = [axis for axis in found if axis is not None]
+    return tuple(found) if used == sorted(used) else None
+
+
+def _lines_up(value: Value, inner: Value, alignment: Alignment, cluster: Cluster) -> bool:
+    moved = _simple_path(value)
+    if moved is None:
+        return False
+    own = cluster.align[id(inner.node)]
+    lead = len(alignment) - len(value.shape)
+    for dim, axis in enumerate(moved):
+        if _is_one(inner, dim) or own[dim] is None:
+            continue
+        if axis is None or alignment[lead + axis] != own[dim]:
+            return False
+    return True

@@ -1,0 +1,415 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The builder that ops' lowerings speak to: it checks shapes and appends tensor IR.
+
+An op's `lower(b, op, *values)` states what the op computes in this vocabulary; how it becomes loops
+is decided later (jit/fuse.py).  Imports the engine's errors and the rest of jit; never ops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..engine import errors
+from . import ir, scalar, sizes
+from .sizes import AnySize, Size, same
+from .tensor import (
+    Assemble,
+    Axis,
+    Call,
+    Gather,
+    Iota,
+    Map,
+    Part,
+    Program,
+    Reduce,
+    Reshape,
+    Source,
+    Value,
+    View,
+    Write,
+    argument,
+)
+
+Shape = tuple[AnySize, ...]
+
+# Scalars that stand in the kernel's text; others are loaded, so that kernels differing only in a
+# learning rate are one kernel.
+_LITERALS = frozenset({0, 1, 2, 3, 4, -1, 0.5, -0.5})
+
+
+class NotLowered(Exception):
+    """An op's lowering gives up; the op runs on the host.  The text is the reason."""
+
+
+class Builder:
+    """Appends to one Program.  Values of different builders do not mix."""
+
+    def __init__(self, program: Program, scope: sizes.Scope) -> None:
+        self.program = program
+        self.scope = scope
+        self._constants: dict[tuple[str, tuple[int, ...], bytes], Value] = {}
+        self._reads: dict[int, Value] = {}
+        self._equal: dict[tuple[Any, ...], tuple[Value, ...]] = {}
+
+    # What the trace knows.
+
+    def known(self, value: Value) -> np.ndarray | None:
+        """The contents of a value where the trace knows them (object dtype if partly symbolic)."""
+        return value.known
+
+    def host(self, reason: str) -> NotLowered:
+        """Gives up lowering: `raise b.host("why")`."""
+        raise NotLowered(reason)
+
+    def constant(self, array: Any, dtype: str | None = None) -> Value:
+        """A value with contents known now."""
+        array = np.asarray(array, dtype=None if dtype is None else _numpy_dtype(dtype))
+        if array.dtype == object:
+            return self._sizes(array, "int64" if dtype is None else dtype)
+        array = np.ascontiguousarray(array).reshape(array.shape)
+        key = (array.dtype.name, array.shape, array.tobytes())
+        if key not in self._constants:
+            node = Source((), "constant", array)
+            (value,) = self.program.add(node, (array.dtype.name, array.shape))
+            value.known = array
+            self._constants[key] = value
+        return self._constants[key]
+
+    def known_as(self, array: np.ndarray, dtype: str) -> Value:
+        """A value for contents found while tracing; symbolic sizes become arguments of kernels."""
+        if array.dtype != object:
+            return self.constant(array, dtype)
+        if not any(isinstance(item, Size) for item in array.flat):
+            return self.constant(array.astype(_numpy_dtype(dtype)), dtype)
+        return self._sizes(array, dtype)
+
+    def _sizes(self, array: np.ndarray, dtype: str) -> Value:
+        node = Source((), "sizes", array)
+        (value,) = self.program.add(node, (dtype, array.shape))
+        value.known = array
+        return value
+
+    def size_scalar(self, value: Value, axes: Sequence[int] | None, dtype: str) -> Value:
+        """How many elements lie along `axes` (all, when None), as a 0-d value."""
+        axes = range(value.ndim) if axes is None else axes
+        count = sizes.product(value.shape[axis] for axis in axes)
+        if isinstance(count, Size):
+            counted = self._sizes(np.array(count, dtype=object), "int64")
+            return counted if dtype == "int64" else self.cast(counted, dtype)
+        return self.constant(np.array(count, dtype=_numpy_dtype(dtype)))
+
+    def rollback(self, length: int) -> None:
+        """Forgets what was remembered of nodes that were taken back."""
+        alive = {id(node) for node in self.program.nodes[:length]}
+        self._constants = {k: v for k, v in self._constants.items() if id(v.node) in alive}
+        self._reads = {k: v for k, v in self._reads.items() if id(v.node) in alive}
+        self._equal = {k: v for k, v in self._equal.items() if id(v[0].node) in alive}
+
+    # Elementwise and reductions.
+
+    def map(self, body: Callable[..., Any], *values: Value, dtype: str | None = None) -> Any:
+        """Applies a scalar body at every position, with NumPy broadcasting.
+
+        Returns a Value, or a tuple of them when the body returns a tuple.
+        """
+        shape = self.broadcast_shape(*(value.shape for value in values))
+        arguments, inputs = [], []
+        for value in values:
+            literal = _literal(value)
+            if literal is not None:
+                arguments.append(literal)
+            else:
+                arguments.append(argument(len(inputs), value.dtype))
+                inputs.append(value)
+        for value in inputs:
+            self._need_compiled(value.dtype)
+        try:
+            result = body(*arguments)
+        except TypeError as reason:
+            raise NotLowered(str(reason)) from None
+        exprs = result if isinstance(result, tuple) else (result,)
+        if dtype is not None:
+            exprs = tuple(scalar.cast(e, dtype) for e in exprs)
+        made = self._once(("map", exprs, tuple(map(id, inputs)), _key(shape)), lambda: self.program.add(
+            Map(tuple(inputs), exprs), *((e.dtype, shape) for e in exprs)))
+        return made if isinstance(result, tuple) else made[0]
+
+    def cast(self, value: Value, dtype: str) -> Value:
+        """Converts to another dtype, as TensorFlow's Cast does."""
+        if value.dtype == dtype:
+            return value
+        return self.map(lambda x: scalar.cast(x, dtype), value)
+
+    def reduce(
+        self,
+        fn: str,
+        value: Value,
+        axes: Sequence[int] | None,
+        keepdims: bool = False,
+        dtype: str | None = None,
+    ) -> Value:
+        """Combines over axes (all, when None): sum prod max min any all argmax argmin."""
+        reduced = frozenset(range(value.ndim) if axes is None else (int(a) % value.ndim for a in axes))
+        out = dtype or ("int64" if fn.startswith("arg") else value.dtype)
+        self._need_compiled(value.dtype)
+        if fn.startswith("arg") and len(reduced) != 1:
+            raise NotLowered("argmax and argmin work along one axis")
+        kept = tuple(1 if i in reduced else size for i, size in enumerate(value.shape))
+        if all(same(value.shape[axis], 1) for axis in reduced):
+            result = self.cast(value, out) if not fn.startswith("arg") else self.full(kept, 0, out)
+        else:
+            made = self._once(("reduce", fn, id(value), reduced, out), lambda: self.program.add(
+                Reduce((value,), fn, reduced), (out, kept)))
+            result = made[0]
+        if keepdims:
+            return result
+        return self.reshape(result, tuple(s for i, s in enumerate(value.shape) if i not in reduced))
+
+    # Movement.
+
+    def identity(self, value: Value) -> Value:
+        """The same value."""
+        return value
+
+    def reshape(self, value: Value, shape: Sequence[AnySize]) -> Value:
+        """The same elements under another shape (no -1; sizes may be symbolic)."""
+        target = tuple(_size(size) for size in shape)
+        if sizes.same_shape(target, value.shape):
+            return value
+        if not self.equal(sizes.product(target), sizes.product(value.shape)):
+            raise errors.InvalidArgumentError(
+                None, None, f"Input to reshape is a tensor with {sizes.hint(sizes.product(value.shape))} "
+                f"values, but the requested shape has {sizes.hint(sizes.product(target))}")
+        axes = _unit_moves(value.shape, target)
+        if axes is not None:
+            return self.view(value, axes, target)
+        made = self._once(("reshape", id(value), _key(target)), lambda: self.program.add(
+            Reshape((value,)), (value.dtype, target)))
+        return made[0]
+
+    def view(self, value: Value, axes: tuple[Axis, ...], shape: Shape) -> Value:
+        """Reads a value at moved positions (see tensor.View)."""
+        identity = sizes.same_shape(shape, value.shape) and all(
+            (a.axis == i and same(a.stride, 1) and same(a.offset, 0)) or same(value.shape[i], 1)
+            for i, a in enumerate(axes))
+        if identity:
+            return value
+        key = ("view", id(value), tuple((a.axis, str(a.stride), str(a.offset)) for a in axes), _key(shape))
+        return self._once(key, lambda: self.program.add(View((value,), axes), (value.dtype, shape)))[0]
+
+    def transpose(self, value: Value, perm: Sequence[int]) -> Value:
+        """Permutes the dimensions: output dimension i is input dimension perm[i]."""
+        order = [int(p) for p in perm]
+        axes = tuple(Axis(order.index(i)) for i in range(value.ndim))
+        return self.view(value, axes, tuple(value.shape[p] for p in order))
+
+    def broadcast(self, value: Value, shape: Sequence[AnySize]) -> Value:
+        """Repeats dimensions of one, and adds leading ones, to reach `shape`."""
+        target = tuple(_size(size) for size in shape)
+        lead = len(target) - value.ndim
+        axes = tuple(
+            Axis(None) if same(size, 1) and not same(target[lead + i], 1) else Axis(lead + i)
+            for i, size in enumerate(value.shape))
+        for i, size in enumerate(value.shape):
+            if axes[i].axis is not None and not self.equal(size, target[lead + i]):
+                raise errors.InvalidArgumentError(
+                    None, None, f"Incompatible shapes: {_show(value.shape)} vs. {_show(target)}")
+        return self.view(value, axes, target)
+
+    def slice(
+        self,
+        value: Value,
+        begin: Sequence[AnySize],
+        size: Sequence[AnySize],
+        stride: Sequence[AnySize] | None = None,
+    ) -> Value:
+        """`size` elements from `begin` in steps of `stride` (may be negative), per dimension."""
+        steps = stride or [1] * value.ndim
+        axes = tuple(Axis(i, _size(s), _size(b)) for i, (b, s) in enumerate(zip(begin, steps)))
+        return self.view(value, axes, tuple(_size(n) for n in size))
+
+    def pad(self, value: Value, paddings: Sequence[tuple[AnySize, AnySize]], fill: Any = 0) -> Value:
+        """Surrounds a value with `fill`; paddings are (before, after) per dimension."""
+        shape = tuple(size + lo + hi for size, (lo, hi) in zip(value.shape, paddings))
+        if sizes.same_shape(shape, value.shape):
+            return value
+        return self.assemble(shape, value.dtype, [(value, [lo for lo, _ in paddings], None)], fill)
+
+    def concat(self, values: Sequence[Value], axis: int) -> Value:
+        """Joins values along an axis."""
+        first, axis = values[0], int(axis) % max(values[0].ndim, 1)
+        offset: AnySize = 0
+        parts = []
+        for value in values:
+            for i, size in enumerate(value.shape):
+                if i != axis and not self.equal(size, first.shape[i]):
+                    raise errors.InvalidArgumentError(
+                        None, None, "ConcatOp : Dimensions of inputs should match: shape[0] = "
+                        f"{_show(first.shape)} vs. shape[{len(parts)}] = {_show(value.shape)}")
+            parts.append((value, [offset if i == axis else 0 for i in range(first.ndim)], None))
+            offset = offset + value.shape[axis]
+        if len(values) == 1:
+            return first
+        parts = [part for part in parts if not same(part[0].shape[axis], 0)] or parts[:1]
+        shape = tuple(offset if i == axis else size for i, size in enumerate(first.shape))
+        return self.assemble(shape, first.dtype, parts, None)
+
+    def assemble(self, shape: Sequence[AnySize], dtype: str, parts: Sequence[Any], fill: Any) -> Value:
+        """A tensor from (value, offsets, strides or None) regions; `fill` covers the rest."""
+        self._need_compiled(dtype)
+        node = Assemble(
+            tuple(value for value, _, _ in parts),
+            tuple(Part(tuple(o), tuple(s or [1] * len(o))) for _, o, s in parts), fill)
+        return self.program.add(node, (dtype, tuple(_size(size) for size in shape)))[0]
+
+    def gather(self, value: Value, indices: Value, axis: int = 0) -> Value:
+        """Slices of `value` along `axis` chosen by integer `indices`, which must be in range."""
+        axis = int(axis) % value.ndim
+        limit = self.constant(np.array(0), "int64")
+        size = value.shape[axis]
+        count = self._sizes(np.array(size, dtype=object), "int64") if isinstance(size, Size) else \
+            self.constant(np.array(size), "int64")
+        wide = self.cast(indices, "int64")
+        outside = self.map(
+            lambda i, low, high: scalar.logical_or(scalar.lt(i, low), scalar.ge(i, high)),
+            wide, limit, count)
+        self.require_not(self.reduce("any", outside, None), lambda: errors.InvalidArgumentError(
+            None, None, f"indices are not in [0, {sizes.hint(size)})"))
+        shape = value.shape[:axis] + indices.shape + value.shape[axis + 1:]
+        return self.program.add(Gather((value, wide), axis), (value.dtype, shape))[0]
+
+    def iota(self, shape: Sequence[AnySize], axis: int, dtype: str) -> Value:
+        """The position along one axis, at every position of `shape`."""
+        target = tuple(_size(size) for size in shape)
+        made = self._once(("iota", _key(target), axis), lambda: self.program.add(
+            Iota((), axis), ("int64", target)))
+        return self.cast(made[0], dtype)
+
+    def full(self, shape: Sequence[AnySize], fill: Any, dtype: str) -> Value:
+        """One scalar (a number or a 0-d value) everywhere."""
+        scalar_value = fill if isinstance(fill, Value) else self.constant(fill, dtype)
+        return self.broadcast(self.cast(scalar_value, dtype), shape)
+
+    # Library kernels, variables, conditions.
+
+    def call(
+        self,
+        kernel: Any,
+        inputs: Sequence[Value],
+        outputs: Sequence[tuple[Sequence[AnySize], str]],
+        params: Sequence[Any] = (),
+        rows: AnySize = 1,
+        row_tile: AnySize = 1,
+        columns: AnySize = 1,
+        col_tile: AnySize | None = None,
+        scratch: AnySize = 0,
+        reserve: Callable[..., Sequence[int]] | None = None,
+    ) -> tuple[Value, ...]:
+        """A library kernel.  Inputs arrive contiguous; outputs are (shape, dtype).
+
+        The argument block holds input addresses, output addresses, params, the ints returned by
+        reserve() at every run, then scratch base and bytes per worker when scratch is not 0.
+        """
+        node = Call(tuple(inputs), kernel, tuple(params), _size(rows), _size(row_tile), _size(columns),
+                    None if col_tile is None else _size(col_tile), scratch, reserve)
+        return self.program.add(node, *((d, tuple(_size(n) for n in shape)) for shape, d in outputs))
+
+    def read(self, cell_value: Value) -> Value:
+        """The contents of a variable, now."""
+        cell = cell_value.cell
+        if id(cell) not in self._reads:
+            array = cell.read()
+            self._need_compiled(array.dtype.name)
+            node = Source((), "cell", cell)
+            (value,) = self.program.add(node, (array.dtype.name, tuple(array.shape)))
+            self._reads[id(cell)] = value
+        return self._reads[id(cell)]
+
+    def write(self, cell_value: Value, value: Value) -> Value:
+        """Puts new contents into a variable; returns the variable as it is afterwards."""
+        cell = cell_value.cell
+        self._reads.pop(id(cell), None)
+        (after,) = self.program.add(Write((value,), cell), (cell_value.dtype, value.shape))
+        after.cell = cell
+        return after
+
+    def forget(self, cells: Sequence[Any]) -> None:
+        """Somebody else may have written these variables: they are read afresh from here on."""
+        for cell in cells:
+            self._reads.pop(id(cell), None)
+
+    def require_not(self, flag: Value, error: Callable[[], Exception]) -> None:
+        """Raises error() after the run when the 0-d bool `flag` came out true."""
+        self.program.checks.append((flag, error))
+
+    # Shapes.
+
+    def equal(self, a: AnySize, b: AnySize) -> bool:
+        """Are two sizes equal?  Notes a guard if only the example says so."""
+        return same(a, b) or bool(a == b)
+
+    def broadcast_shape(self, *shapes: Shape) -> Shape:
+        """NumPy's broadcast of several shapes; InvalidArgumentError as TensorFlow words it."""
+        rank = max((len(shape) for shape in shapes), default=0)
+        result: list[AnySize] = [1] * rank
+        for shape in shapes:
+            for axis, size in enumerate(shape, rank - len(shape)):
+                if same(result[axis], 1):
+                    result[axis] = size
+                elif not same(size, 1) and not self.equal(size, result[axis]):
+                    raise errors.InvalidArgumentError(
+                        None, None, f"Incompatible shapes: {_show(shapes[0])} vs. {_show(shape)}")
+        return tuple(result)
+
+    def _need_compiled(self, dtype: str) -> None:
+        if not scalar.compiles(dtype):
+            raise NotLowered(f"{dtype} has no compiled form")
+
+    def _once(self, key: tuple[Any, ...], make: Callable[[], tuple[Value, ...]]) -> tuple[Value, ...]:
+        """Equal subexpressions of one program are one node."""
+        if key not in self._equal:
+            self._equal[key] = make()
+        return self._equal[key]
+
+
+def _numpy_dtype(name: str) -> np.dtype:
+    if name == "bfloat16":
+        import ml_dtypes
+
+        return np.dtype(ml_dtypes.bfloat16)
+    return np.dtype(name)
+
+
+def _size(value: Any) -> AnySize:
+    return value if isinstance(value, Size) else int(value)
+
+
+def _key(shape: Sequence[AnySize]) -> tuple[str, ...]:
+    return tuple(str(size) for size in shape)
+
+
+def _show(shape: Sequence[AnySize]) -> str:
+    return "[" + ",".join(str(sizes.hint(size)) for size in shape) + "]"
+
+
+def _literal(value: Value) -> ir.Const | None:
+    """The Const for a plain known scalar, if it is one of those written into kernels."""
+    if value.known is None or value.ndim or value.known.dtype == object:
+        return None
+    item = value.known.item()
+    if isinstance(item, bool) or (item in _LITERALS and str(item) != "-0.0"):
+        return ir.Const(item, value.dtype)
+    return None
+
+
+def _unit_moves(old: Shape, new: Shape) -> tuple[Axis, ...] | None:
+    """The view for a reshape that only adds or drops dimensions of one; None for others."""
+    places = [i for i, size in enumerate(new) if not same(size, 1)]
+    wide = [size for size in old if not same(size, 1)]
+    if not sizes.same_shape(wide, [new[i] for i in places]):
+        return None
+    order = iter(places)
+    return tuple(Axis(None) if same(size, 1) else Axis(next(order)) for size in old)

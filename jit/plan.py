@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plans: trace, fuse, schedule and compile a stretch of operations once; run it many times.
+
+`Plan` is the compiler written out in order.  `Stretch` keeps the plans of one stretch of a graph,
+one per pattern of sizes, and their bindings to concrete sizes.  Imports the rest of jit.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..engine import errors
+from . import compile as compiler
+from . import debug, sizes
+from .bind import Binding, Frame, aligned_copy, bind, make_template
+from .driver import run_table, worker_count
+from .fuse import fuse
+from .nest import root
+from .schedule import CallStep, HostStep, KernelStep, is_native, schedule
+from .sizes import Scope
+from .tensor import Source, Value
+from .trace import Evaluate, Tracer, dtype_name, symbolic_feeds
+
+# Feeds of at most so many bytes are copied into a run's own memory instead of being pointed at.
+_STAGED_BYTES = 2048
+# Exact sizes that are remembered per stretch before the oldest are forgotten.
+_MOST_BINDINGS = 512
+# Contents of integer feeds count as sizes when there are at most so many of them.
+_SIZE_FEED_ITEMS = 8
+
+
+class Stale(Exception):
+    """A variable changed its shape: the plan no longer fits."""
+
+
+class Plan:
+    """A compiled stretch of operations, for one pattern of sizes."""
+
+    def __init__(
+        self,
+        operations: Sequence[Any],
+        start: int,
+        feeds: dict[Any, Any],
+        scope: Scope,
+        wanted: Callable[[int], Sequence[Any]],
+        evaluate: Evaluate,
+    ) -> None:
+        """wanted(stop) names the tensors that are needed once the stretch ends at `stop`."""
+        began = time.perf_counter()
+        tracer = Tracer(operations, start, feeds, scope, evaluate)
+        traced = tracer.run()
+        self.stop, self.barrier = traced.stop, traced.barrier
+        self.host_reasons = traced.host_reasons
+        self.exports: dict[Any, int] = {}
+        for tensor in wanted(self.stop):
+            value = tracer.export(tensor)
+            if value is not None:
+                self.exports[tensor] = len(traced.program.fetches)
+                traced.program.fetches.append(value)
+        self.passed = {t: tracer.values[t].cell for t in wanted(self.stop)
+                       if t in tracer.values and t not in self.exports}
+        debug.show("ir", traced.program)
+        fused = fuse(traced.program)
+        debug.show("fused", fused)
+        self.schedule = schedule(fused)
+        debug.show("schedule", self.schedule)
+        self.traced_seconds = time.perf_counter() - began
+        self.kernels = [
+            compiler.compile_kernel(
+                step.nest.kernel if isinstance(step, KernelStep) else step.node.kernel)
+            for step in self.schedule.steps if not isinstance(step, HostStep)]
+        self.program = traced.program
+        self.scope = scope
+        self.fits = scope.checker()
+        self.cells = self._cells()
+        self.template = make_template(
+            self.schedule, self.program, scope, [kernel.address for kernel in self.kernels])
+        self.seconds = time.perf_counter() - began
+        self.evaluate = evaluate
+        self.runs = 0
+
+    def _cells(self) -> list[tuple[Any, tuple[int, ...]]]:
+        """The variables whose shapes the plan was traced with."""
+        found = {}
+        for node in self.program.nodes:
+            if isinstance(node, Source) and node.kind == "cell":
+                found[id(node.payload)] = (node.payload, node.outputs[0].shape)
+        return list(found.values())  # type: ignore[arg-type]
+
+    def shapes_hold(self) -> bool:
+        """Do all variables still have the shapes that the plan was traced with?"""
+        return all(cell.value is None or cell.value.shape == shape for cell, shape in self.cells)
+
+
+class Run:
+    """Memory for one run of a plan at concrete sizes, ready to go; reused by later runs."""
+
+    def __init__(self, plan: Plan, binding: Binding, feed_types: Sequence[np.ndarray]) -> None:
+        self.plan, self.binding = plan, binding
+        template = plan.template
+        self.frame = Frame(binding, worker_count())
+        self.args, self.table = self.frame.args, self.frame.table
+        positions: dict[int, list[int]] = {}
+        for position, number in template.feeds:
+            positions.setdefault(number, []).append(position)
+        self.staged: list[tuple[int, np.ndarray]] = []
+        self.pointed: list[tuple[int, np.ndarray]] = []
+        for number, places in positions.items():
+            like = feed_types[number]
+            if like.nbytes <= _STAGED_BYTES:
+                memory = aligned_copy(like)
+                self.args[places] = memory.ctypes.data
+                self.staged.append((number, memory))
+            else:
+                self.pointed.append((number, np.array(places)))
+        cells: dict[int, tuple[Any, list[int]]] = {}
+        for position, cell in template.cells:
+            cells.setdefault(id(cell), (cell, []))[1].append(position)
+        self.cells = [[cell, None, np.array(places)] for cell, places in cells.values()]
+        self.hosted: dict[int, Any] = {}
+        self.feeds: Sequence[np.ndarray] = ()
+        self.flags = [(self._view(flag), error) for flag, error in plan.program.checks]
+        self.results = [self._reader(value) for value in plan.program.fetches]
+        self.whole = self._whole_table()
+
+    def _whole_table(self) -> bool:
+        segments = self.plan.template.segments
+        return len(segments) == 1 and isinstance(segments[0], tuple)
+
+    def __call__(self, feeds: Sequence[np.ndarray]) -> list[Any]:
+        """Runs the plan; the results belong to the caller."""
+        for number, memory in self.staged:
+            memory[...] = feeds[number]
+        for number, places in self.pointed:
+            self.args[places] = feeds[number].__array_interface__["data"][0]
+        for entry in self.cells:
+            if entry[0].value is not entry[1]:
+                self._point_at_variable(entry)
+        for position, count, reserve in self.plan.template.reserves:
+            self.args[position : position + count] = reserve(self)
+        self.feeds = feeds
+        if self.whole:
+            run_table(self.table)
+        else:
+            self._run_segments()
+        for flag, error in self.flags:
+            if flag[()]:
+                raise error()
+        results = [read() for read in self.results]
+        self.feeds = ()
+        return results
+
+    def _point_at_variable(self, entry: list[Any]) -> None:
+        cell = entry[0]
+        array = cell.value
+        if array is None:
+            cell.read()
+        for known, shape in self.plan.cells:
+            if known is cell and array.shape != shape:
+                raise Stale(cell.name)
+        self.args[entry[2]] = array.ctypes.data
+        entry[1] = array
+
+    def _run_segments(self) -> None:
+        self.hosted = {}
+        for segment in self.plan.template.segments:
+            if isinstance(segment, tuple):
+                run_table(self.table[segment[0] : segment[1]])
+            else:
+                self._host(segment)
+
+    def _host(self, step: HostStep) -> None:
+        node = step.node
+        inputs = [self._read(value) for value in node.inputs]
+        results = self.plan.evaluate(node.op, inputs)
+        for value, array in zip(node.outputs, results):
+            if value.cell is not None:
+                continue
+            if not is_native(value):
+                self.hosted[id(value)] = array
+                continue
+            view = self._view(value)
+            if view.shape != np.shape(array):
+                raise errors.InternalError(
+                    None, node.op, f"{node.op.type} gave shape {np.shape(array)}, expected {view.shape}")
+            view[...] = array
+
+    # Reading values.
+
+    def _view(self, value: Value) -> np.ndarray:
+        storage = root(value)
+        slot = self.plan.schedule.slot_of[id(storage)]
+        shape = self._shape(value)
+        return self.frame.view(self.binding, slot, value, shape)
+
+    def _shape(self, value: Value) -> tuple[int, ...]:
+        places = self.plan.template.shapes.get(id(value))
+        if places is None:
+            return tuple(int(size) for size in value.shape)
+        return tuple(self.binding.numbers[n] for n in places)
+
+    def _read(self, value: Value) -> Any:
+        """The contents of a value now; not a copy."""
+        if value.cell is not None:
+            return value.cell
+        if id(value) in self.hosted:
+            return self.hosted[id(value)]
+        storage = root(value)
+        node = storage.node
+        if isinstance(node, Source):
+            if node.kind == "feed":
+                return self.feeds[node.payload].reshape(self._shape(value))
+            if node.kind == "constant":
+                return node.payload.reshape(self._shape(value))
+            if node.kind == "cell":
+                return node.payload.read().reshape(self._shape(value))
+        return self._view(value)
+
+    def _reader(self, value: Value) -> Callable[[], Any]:
+        """How a fetched value is copied out."""
+        if root(value).cell is None and id(root(value)) in self.plan.schedule.slot_of:
+            view = self._view(value)
+            return view.copy if view.ndim else (lambda: view[()])
+        return lambda: np.array(self._read(value))
+
+
+class Stretch:
+    """The plans of operations[start:], whose inputs are always the same tensors."""
+
+    def __init__(
+        self,
+        operations: Sequence[Any],
+        start: int,
+        inputs: Sequence[Any],
+        wanted: Callable[[int], Sequence[Any]],
+        evaluate: Evaluate,
+    ) -> None:
+        self.operations, self.start, self.inputs = operations, start, list(inputs)
+        self.wanted, self.evaluate = wanted, evaluate
+        self.static = [tensor.shape.sizes for tensor in self.inputs]
+        self.dtypes = [dtype_name(tensor.dtype) for tensor in self.inputs]
+        self.may_be_sizes = [i for i, t in enumerate(self.inputs) if _may_be_sizes(t)]
+        self.plans: dict[Any, list[Plan]] = {}
+        self._ready: dict[Any, tuple[Plan, Binding, list[Run]]] = {}
+        self._lock = threading.Lock()
+
+    def run(self, arrays: Sequence[np.ndarray]) -> tuple[Plan, list[Any]]:
+        """Runs the plan for these inputs, made if there is none; returns it and its exports."""
+        key: Any = tuple([array.shape for array in arrays])
+        if self.may_be_sizes:
+            key = (key, *(arrays[i].tobytes() for i in self.may_be_sizes))
+        for _ in range(3):
+            ready = self._ready.get(key)
+            if ready is None:
+                ready = self._prepare(key, arrays)
+            plan, binding, pool = ready
+            try:
+                run = pool.pop()
+            except IndexError:
+                run = Run(plan, binding, arrays)
+            try:
+                results = run(arrays)
+            except Stale:
+                self._forget(plan)
+                continue
+            pool.append(run)
+            return plan, results
+        raise errors.AbortedError(None, None, "a variable keeps changing its shape while running")
+
+    def _prepare(self, key: Any, arrays: Sequence[np.ndarray]) -> tuple[Plan, Binding, list[Run]]:
+        with self._lock:
+            if key in self._ready:
+                return self._ready[key]
+            scope = Scope()
+            valued = [i in self.may_be_sizes for i in range(len(arrays))]
+            feeds, symbols = symbolic_feeds(scope, arrays, self.static, self.dtypes, valued)
+            pattern = tuple((kind.shape, _texts(kind)) for kind in feeds)
+            pattern_key = repr(pattern)
+            plans = self.plans.setdefault(pattern_key, [])
+            for plan in plans:
+                if plan.fits(*symbols) and plan.shapes_hold():
+                    break
+            else:
+                plan = Plan(self.operations, self.start, dict(zip(self.inputs, feeds)), scope,
+                            self.wanted, self.evaluate)
+                plans.append(plan)
+            if len(self._ready) >= _MOST_BINDINGS:
+                self._ready.pop(next(iter(self._ready)))
+            ready = (plan, bind(plan.template, symbols), [])
+            self._ready[key] = ready
+            return ready
+
+    def _forget(self, plan: Plan) -> None:
+        with self._lock:
+            self._ready = {k: ready for k, ready in self._ready.items() if ready[0] is not plan}
+            for plans in self.plans.values():
+                if plan in plans:
+                    plans.remove(plan)
+
+
+def _may_be_sizes(tensor: Any) -> bool:
+    """Are the contents of a feed perhaps sizes?  Small integer vectors of static length."""
+    if dtype_name(tensor.dtype) not in ("int32", "int64"):
+        return False
+    shape = tensor.shape.sizes
+    if shape is None or len(shape) > 1 or any(size is None for size in shape):
+        return False
+    return int(np.prod(shape)) <= _SIZE_FEED_ITEMS
+
+
+def _texts(kind: Any) -> Any:
+    return None if kind.known is None else [str(item) for item in kind.known.flat]

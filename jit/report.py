@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Text of every stage: programs, clusters, schedules, and the plan that `Session.explain` shows.
+
+Values print as `%7: float32[s0,128]`, kernels as indented blocks with what they fuse.
+Imports the rest of jit.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from . import ir, sizes
+from .fuse import Cluster, Fused, Place
+from .nest import Nest
+from .schedule import CallStep, HostStep, KernelStep, Schedule, byte_size
+from .tensor import Call, Host, Iota, Map, Node, Program, Reduce, Source, Value, View, Write
+
+_WIDTH = 100
+_INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "lt": "<", "le": "<=", "gt": ">",
+          "ge": ">=", "eq": "==", "ne": "!="}
+
+
+def text(thing: Any) -> str:
+    """The printed form of a Program, Fused or Schedule."""
+    if isinstance(thing, Program):
+        return program_text(thing)
+    if isinstance(thing, Fused):
+        return "\n".join(_cluster_lines(thing, _Names(thing.program)))
+    if isinstance(thing, Schedule):
+        return "\n".join(_schedule_lines(thing))
+    return str(thing)
+
+
+class _Names:
+    """Numbers the values of a program."""
+
+    def __init__(self, program: Program) -> None:
+        self._names: dict[int, str] = {}
+        for node in program.nodes:
+            for value in node.outputs:
+                self._names[id(value)] = f"%{len(self._names)}"
+
+    def __getitem__(self, value: Value) -> str:
+        return self._names.get(id(value), "%?")
+
+
+def program_text(program: Program) -> str:
+    """One line per value: `%7: f32[s0,128] = map %3 + %5   # dense/add, model.py:41`."""
+    names = _Names(program)
+    lines = [node_text(node, names) for node in program.nodes]
+    fetched = ", ".join(names[value] for value in program.fetches)
+    return "\n".join([*lines, f"fetch {fetched}"])
+
+
+def node_text(node: Node, names: _Names) -> str:
+    """One node with its outputs, what it does and where it comes from."""
+    left = ", ".join(f"{names[value]}: {value}" for value in node.outputs)
+    body = _what(node, names)
+    line = f"{left} = {body}" if left else body
+    return _cut(f"{line}{_origin(node)}")
+
+
+def _what(node: Node, names: _Names) -> str:
+    inputs = " ".join(names[value] for value in node.inputs)
+    match node:
+        case Source():
+            return f"{node.kind} {node.payload if node.kind == 'feed' else ''}".strip()
+        case Map():
+            args = [names[value] for value in node.inputs]
+            return "map " + ", ".join(formula(expr, args) for expr in node.exprs)
+        case Reduce():
+            return f"{node.fn} over {sorted(node.axes)} {inputs}"
+        case View():
+            return f"view {inputs}"
+        case Call():
+            return f"call {node.kernel.name} {inputs}"
+        case Host():
+            return f"host {node.op.type} {inputs} ({node.reason})"
+        case Write():
+            return f"write {inputs} to {node.cell.name}"
+        case Place():
+            return f"place {inputs} into {names[node.target]}"
+        case Iota():
+            return f"iota {node.axis}"
+    return f"{type(node).__name__.lower()} {inputs}"
+
+
+def formula(expr: ir.Expr, args: list[str]) -> str:
+    """A scalar expression as one reads it."""
+    match expr:
+        case ir.Const():
+            return f"{expr.value}"
+        case ir.Load():
+            return args[expr.buffer] if expr.buffer < len(args) else f"b{expr.buffer}[…]"
+        case ir.Apply():
+            parts = [formula(arg, args) for arg in expr.args]
+            if expr.fn in _INFIX:
+                return f"({parts[0]} {_INFIX[expr.fn]} {parts[1]})"
+            if expr.fn == "cast":
+                return f"{expr.dtype}({parts[0]})"
+            return f"{expr.fn}({', '.join(parts)})"
+        case ir.AxisIndex():
+            return f"i{expr.axis}"
+        case ir.Param():
+            return f"p{expr.slot}"
+        case ir.Reduced():
+            return f"r{expr.reduction}"
+    raise AssertionError(expr)
+
+
+def _origin(node: Node) -> str:
+    op = node.origin
+    if op is None:
+        return ""
+    file, line = op._frame[0], op._frame[1]
+    return f"   # {op.name}, {os.path.basename(file)}:{line}"
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= _WIDTH * 2 else line[: _WIDTH * 2 - 1] + "…"
+
+
+def _cluster_lines(fused: Fused, names: _Names) -> Iterator[str]:
+    for number, cluster in enumerate(fused.clusters):
+        domain = ",".join(map(str, cluster.domain))
+        reduced = f" reducing {sorted(cluster.reduced)}" if cluster.reduced else ""
+        yield f"cluster {number} over [{domain}]{reduced}"
+        for node in cluster.nodes:
+            yield "    " + node_text(node, names)
+        for node, reason in cluster.refusals:
+            if fused.home.get(id(node)) is not cluster:
+                yield _cut(f"    not with {_name(node)}: {reason}")
+
+
+def _name(node: Node) -> str:
+    return node.origin.name if node.origin is not None else type(node).__name__
+
+
+def _schedule_lines(schedule: Schedule) -> Iterator[str]:
+    for number, step in enumerate(schedule.steps):
+        yield f"step {number}: {step_title(step)}"
+    for number, slot in enumerate(schedule.slots):
+        yield f"slot {number}: " + ", ".join(f"{value}" for value in slot.values)
+
+
+def step_title(step: Any) -> str:
+    """What a step is, with the graph operations that it fuses."""
+    if isinstance(step, HostStep):
+        return f"host {step.node.op.type} {step.node.op.name}: {step.node.reason}"
+    if isinstance(step, CallStep):
+        return f"{step.node.kernel.name} {_name(step.node)}"
+    extents = "x".join(map(str, step.nest.sizes))
+    return f"{step.nest.kernel.form}[{extents}] " + " ".join(fused_ops(step.nest))
+
+
+def fused_ops(nest: Nest) -> list[str]:
+    """The names of the graph operations in a kernel."""
+    return list(dict.fromkeys(_name(node) for node in nest.cluster.nodes if node.origin is not None))
+
+
+@dataclass(frozen=True)
+class KernelReport:
+    """One step of a plan at concrete sizes."""
+
+    name: str
+    ops: tuple[str, ...]
+    bytes: int
+    from_cache: bool
+    compile_seconds: float
+    kind: str
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class PlanReport:
+    """What was compiled for a run; prints as a table."""
+
+    kernels: tuple[KernelReport, ...]
+    arena_bytes: int
+    trace_seconds: float
+    compile_seconds: float
+    cache_hits: int
+    cache_misses: int
+    guards: tuple[str, ...]
+
+    def __str__(self) -> str:
+        distinct = len({k.name for k in self.kernels if k.kind != "host"})
+        head = (
+            f"plan: {len(self.kernels)} steps, {distinct} kernels "
+            f"({self.cache_hits} from the cache, {self.cache_misses} compiled in "
+            f"{self.compile_seconds:.2f} s), arena {_bytes(self.arena_bytes)}, "
+            f"traced in {self.trace_seconds * 1e3:.0f} ms")
+        return "\n".join([head, *(_kernel_line(i, k) for i, k in enumerate(self.kernels))])
+
+
+def _kernel_line(number: int, kernel: KernelReport) -> str:
+    ops = " ".join(kernel.ops)
+    ops = ops if len(ops) <= 70 else f"{ops[:69]}… ({len(kernel.ops)} ops)"
+    note = f"  host: {kernel.reason}" if kernel.kind == "host" else ""
+    return f"{number:3d}  {kernel.name:<24} {_bytes(kernel.bytes):>9}  {ops}{note}"
+
+
+def _bytes(count: float) -> str:
+    for unit in ("B", "KB", "MB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} GB"
+
+
+def plan_report(plan: Any, binding: Any) -> PlanReport:
+    """The report of a plan bound to concrete sizes."""
+    values = dict(zip(plan.scope.examples, binding.symbols))
+    reports, compiled = [], iter(plan.kernels)
+    for step in plan.schedule.steps:
+        total = sum(_concrete(byte_size(value), values) for value in _distinct(step.reads))
+        if isinstance(step, HostStep):
+            reports.append(KernelReport(
+                step.node.op.type, (step.node.op.name,), total, False, 0.0, "host", step.node.reason))
+            continue
+        kernel = next(compiled)
+        ops = fused_ops(step.nest) if isinstance(step, KernelStep) else [_name(step.node)]
+        kind = "generated" if isinstance(step, KernelStep) else "library"
+        reports.append(KernelReport(
+            kernel.name, tuple(ops), total, kernel.from_cache, kernel.seconds, kind))
+    unique = {k.name: k for k in reports if k.kind != "host"}.values()
+    return PlanReport(
+        tuple(reports), binding.arena_bytes, plan.traced_seconds,
+        sum(k.compile_seconds for k in unique if not k.from_cache),
+        sum(k.from_cache for k in unique), sum(not k.from_cache for k in unique),
+        tuple(plan.scope.guards))
+
+
+def _distinct(values: Iterable[Value]) -> list[Value]:
+    return list({id(value): value for value in values if value.dtype != "object"}.values())
+
+
+def _concrete(size: sizes.AnySize, values: dict[str, int]) -> int:
+    if not isinstance(size, sizes.Size):
+        return int(size)
+    return int(sizes.compile_function(values, size.text)(*values.values()))

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The schedule: fused clusters become steps in running order, and values get memory.
+
+Memory of intermediate values is a set of slots reused by liveness; how many bytes a slot has is
+known when sizes are (jit/bind.py).  Imports the rest of the compiler's middle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Union
+
+
+from . import ir, sizes
+from .fuse import Cluster, Fused, base
+from .meaning import numpy_dtype
+from .nest import Nest, nests, root
+from .sizes import AnySize
+from .tensor import Call, Gather, Host, Iota, Program, Reshape, Source, Value, View
+
+# What one position of a kernel costs, in units of a simple instruction; cheap things are 1.
+_COSTS = {
+    "div": 4, "floordiv": 10, "floormod": 10, "truncatediv": 10, "truncatemod": 10, "sqrt": 6,
+    "rsqrt": 8, "pow": 40, "erf": 20, "erfc": 30, "sin": 20, "cos": 20, "tan": 30, "exp": 12,
+    "expm1": 18, "log": 14, "log1p": 18, "tanh": 20, "sigmoid": 16, "lgamma": 60, "digamma": 60,
+    "atan2": 40, "asin": 30, "acos": 30, "atan": 25, "sinh": 25, "cosh": 25, "asinh": 35,
+    "acosh": 35, "atanh": 30,
+}
+
+
+@dataclass(slots=True)
+class KernelStep:
+    """A generated kernel."""
+
+    nest: Nest
+    cost: float
+
+    @property
+    def reads(self) -> list[Value]:
+        """Values whose memory the step uses, for reading or writing."""
+        return self.nest.buffers
+
+
+@dataclass(slots=True)
+class CallStep:
+    """A library kernel."""
+
+    node: Call
+
+    @property
+    def reads(self) -> list[Value]:
+        """Values whose memory the step uses."""
+        return [*map(root, self.node.inputs), *self.node.outputs]
+
+
+@dataclass(slots=True)
+class HostStep:
+    """An op run in Python by its reference kernel."""
+
+    node: Host
+
+    @property
+    def reads(self) -> list[Value]:
+        """Values whose memory the step uses."""
+        return [*map(root, self.node.inputs), *self.node.outputs]
+
+
+Step = Union[KernelStep, CallStep, HostStep]
+
+
+@dataclass(slots=True)
+class Slot:
+    """A piece of the arena that several values use one after the other."""
+
+    values: list[Value] = field(default_factory=list)
+    free_from: int = 0
+
+
+@dataclass(slots=True)
+class Schedule:
+    """Steps in order, and the arena slot of every value that lives in the arena."""
+
+    steps: list[Step]
+    slots: list[Slot]
+    slot_of: dict[int, int]
+    fused: Fused
+
+
+def schedule(fused: Fused) -> Schedule:
+    """Orders the work and assigns memory."""
+    stored = stored_values(fused)
+    steps: list[Step] = []
+    for cluster in fused.clusters:
+        steps.extend(_steps(cluster, stored))
+    slots, slot_of = _assign_slots(steps, fused.program)
+    return Schedule(steps, slots, slot_of, fused)
+
+
+def _steps(cluster: Cluster, stored: set[int]) -> Iterator[Step]:
+    if not cluster.fused:
+        (node,) = cluster.nodes
+        yield CallStep(node) if isinstance(node, Call) else HostStep(node)  # type: ignore[arg-type]
+        return
+    for nest in nests(cluster, stored):
+        if nest.kernel.stores:
+            yield KernelStep(nest, cost(nest.kernel))
+
+
+def stored_values(fused: Fused) -> set[int]:
+    """The results of clusters that somebody outside reads, by id."""
+    stored: set[int] = set()
+    for node in fused.program.nodes:
+        if isinstance(node, (View, Reshape, Source, Iota)):
+            continue
+        for value in node.inputs:
+            maker = base(value).node
+            shared = fused.home.get(id(maker)) is fused.home.get(id(node))
+            if not shared or isinstance(node, (Call, Host, Gather)) or _crosses_reshape(value):
+                stored.add(id(base(value)))
+    for value in fused.program.fetches:
+        stored.add(id(base(value)))
+    for flag, _ in fused.program.checks:
+        stored.add(id(base(flag)))
+    return stored
+
+
+def _crosses_reshape(value: Value) -> bool:
+    while isinstance(value.node, (View, Reshape)):
+        if isinstance(value.node, Reshape):
+            return True
+        value = value.node.inputs[0]
+    return False
+
+
+def cost(kernel: ir.Kernel) -> float:
+    """Estimated cost of one position of a kernel, in simple instructions."""
+    total, seen = 0.0, set()
+    stack: list[ir.Expr] = [store.value for store in kernel.stores]
+    stack += [reduction.value for reduction in kernel.reductions]
+    total += len(stack)
+    while stack:
+        expr = stack.pop()
+        if id(expr) in seen:
+            continue
+        seen.add(id(expr))
+        if isinstance(expr, ir.Load):
+            total += 1
+        elif isinstance(expr, ir.Apply):
+            total += _COSTS.get(expr.fn, 1)
+            stack.extend(expr.args)
+    return total
+
+
+# Memory.
+
+
+def in_arena(value: Value) -> bool:
+    """Does a value live in the arena (and not in a feed, a constant or a variable)?"""
+    node = value.node
+    if value.cell is not None or (isinstance(node, Host) and not is_native(value)):
+        return False
+    return not isinstance(node, Source) or node.kind in ("partial", "sizes")
+
+
+def is_native(value: Value) -> bool:
+    """Can kernels hold the value?  Others (strings, complex numbers) stay Python arrays."""
+    from .scalar import compiles
+
+    return compiles(value.dtype)
+
+
+def byte_size(value: Value) -> AnySize:
+    """How many bytes a value takes."""
+    return sizes.product(value.shape) * numpy_dtype(value.dtype).itemsize
+
+
+def _assign_slots(steps: list[Step], program: Program) -> tuple[list[Slot], dict[int, int]]:
+    """Gives arena values slots: a slot is free again after the last use of its value."""
+    last: dict[int, int] = {}
+    for number, step in enumerate(steps):
+        for value in step.reads:
+            last[id(value)] = number
+    end = len(steps)
+    for value in [*program.fetches, *(flag for flag, _ in program.checks)]:
+        last[id(root(value))] = end
+    slots: list[Slot] = []
+    slot_of: dict[int, int] = {}
+    for number, step in enumerate(steps):
+        for value in step.reads:
+            if id(value) in slot_of or not in_arena(value):
+                continue
+            pinned = isinstance(value.node, Source) and value.node.kind == "sizes"
+            slot_of[id(value)] = _take(slots, value, number, end if pinned else last[id(value)])
+    return slots, slot_of
+
+
+def _take(slots: list[Slot], value: Value, start: int, stop: int) -> int:
+    """A free slot that last held as much, else any free one of sizes known to be close, else new."""
+    want = sizes.expression(byte_size(value))
+    free = [i for i, slot in enumerate(slots) if slot.free_from <= start]
+    exact = [i for i in free if sizes.expression(byte_size(slots[i].values[-1])) == want]
+    near = [i for i in free if _is_close(slots[i].values[0], value)]
+    if not (isinstance(value.node, Source) and value.node.kind == "sizes"):
+        for choice in (exact, near):
+            if choice:
+                slots[choice[0]].values.append(value)
+                slots[choice[0]].free_from = stop + 1
+                return choice[0]
+    slots.append(Slot([value], stop + 1))
+    return len(slots) - 1
+
+
+def _is_close(a: Value, b: Value) -> bool:
+    small, large = sorted((sizes.hint(byte_size(a)), sizes.hint(byte_size(b))))
+    return large <= 2 * small
+
+

@@ -1,0 +1,371 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Symbolic sizes: a plan is traced once for a pattern of dimensions and bound to any sizes later.
+
+A `Size` is a polynomial over atoms with an example value.  Arithmetic stays exact; a question that
+the form alone cannot answer ("are these two equal?") is answered for the example and written down
+as a guard.  A plan may serve other sizes as long as every guard gives the same answer for them.
+Imports nothing from the package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Union
+
+import numpy as np
+
+# Sizes of zero and one are never symbols (they change what broadcasting means), so a symbol is at
+# least two.
+SMALLEST_SYMBOL = 2
+_MOST_TERMS = 24
+
+Term = tuple[str, ...]  # the atoms of a product, sorted; each atom is a Python expression
+
+
+class Scope:
+    """The symbols of one trace, their example values, and the guards written down for them."""
+
+    def __init__(self) -> None:
+        self.examples: dict[str, int] = {}
+        self.guards: dict[str, bool] = {}
+
+    def symbol(self, example: int) -> Size:
+        """A new symbol whose example is `example` (two or more)."""
+        if example < SMALLEST_SYMBOL:
+            raise ValueError(f"a symbolic size is at least {SMALLEST_SYMBOL}, not {example}")
+        name = f"s{len(self.examples)}"
+        self.examples[name] = example
+        return Size(self, {(name,): 1}, example)
+
+    def named(self, name: str) -> Size:
+        """The symbol of that name."""
+        return Size(self, {(name,): 1}, self.examples[name])
+
+    def ask(self, text: str, answer: bool) -> bool:
+        """Notes that the trace relied on `text` being `answer`."""
+        self.guards[text] = bool(answer)
+        return bool(answer)
+
+    def checker(self) -> Callable[..., bool]:
+        """A function of the symbols' values, in order: do all guards hold?"""
+        tests = [text if answer else f"not ({text})" for text, answer in self.guards.items()]
+        return compile_function(self.examples, " and ".join(tests) or "True")
+
+
+def compile_function(symbols: Iterable[str], expression: str) -> Callable[..., Any]:
+    """A Python function of the symbols that returns the expression."""
+    code = f"lambda {', '.join(symbols)}: {expression}"
+    return eval(code, {"min": min, "max": max, "__builtins__": {}})  # noqa: S307 - our own text
+
+
+class Size:
+    """A non-constant integer expression; operations that come out constant give plain ints."""
+
+    __slots__ = ("_hash", "_text", "hint", "scope", "terms")
+
+    def __init__(self, scope: Scope, terms: Mapping[Term, int], hint: int) -> None:
+        self.scope = scope
+        self.terms = dict(terms)
+        self.hint = hint
+        self._text: str | None = None
+        self._hash: int | None = None
+
+    @property
+    def text(self) -> str:
+        """The canonical Python expression; equal polynomials have equal texts."""
+        if self._text is None:
+            parts = []
+            for atoms, coefficient in sorted(self.terms.items()):
+                factors = [*atoms] if coefficient == 1 and atoms else [str(coefficient), *atoms]
+                parts.append("*".join(factors))
+            self._text = parts[0] if len(parts) == 1 else "(" + " + ".join(parts) + ")"
+        return self._text
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash(self.text)
+        return self._hash
+
+    def __int__(self) -> int:
+        # Somebody needs the number itself: the plan then serves this number only.
+        self.scope.ask(f"{self.text} == {self.hint}", True)
+        return self.hint
+
+    __index__ = __int__
+
+    def __bool__(self) -> bool:
+        return bool(self != 0)
+
+    def __add__(self, other: Any) -> Any:
+        other = _operand(other)
+        if other is None:
+            return NotImplemented
+        terms = dict(self.terms)
+        for atoms, coefficient in _terms(other).items():
+            terms[atoms] = terms.get(atoms, 0) + coefficient
+        return _make(self.scope, terms, self.hint + hint(other))
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Any:
+        return self * -1
+
+    def __pos__(self) -> Size:
+        return self
+
+    def __sub__(self, other: Any) -> Any:
+        other = _operand(other)
+        return NotImplemented if other is None else self + (-other)
+
+    def __rsub__(self, other: Any) -> Any:
+        other = _operand(other)
+        return NotImplemented if other is None else (-self) + other
+
+    def __mul__(self, other: Any) -> Any:
+        other = _operand(other)
+        if other is None:
+            return NotImplemented
+        if len(self.terms) * len(_terms(other)) > _MOST_TERMS:
+            return _opaque(self.scope, f"{self.text}*{_text(other)}", self.hint * hint(other))
+        terms: dict[Term, int] = {}
+        for a, x in self.terms.items():
+            for b, y in _terms(other).items():
+                atoms = tuple(sorted(a + b))
+                terms[atoms] = terms.get(atoms, 0) + x * y
+        return _make(self.scope, terms, self.hint * hint(other))
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, other: Any) -> Any:
+        other = _operand(other)
+        return NotImplemented if other is None else _divide(self, other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        other = _operand(other)
+        return NotImplemented if other is None else _divide(other, self)
+
+    def __mod__(self, other: Any) -> Any:
+        other = _operand(other)
+        return NotImplemented if other is None else _remainder(self, other)
+
+    def __rmod__(self, other: Any) -> Any:
+        other = _operand(other)
+        return NotImplemented if other is None else _remainder(other, self)
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __abs__(self) -> Any:
+        return self if self >= 0 else -self
+
+    def __truediv__(self, other: Any) -> Any:
+        return int(self) / other
+
+    def __float__(self) -> float:
+        return float(int(self))
+
+    def __eq__(self, other: Any) -> Any:
+        other = _operand(other)
+        return NotImplemented if other is None else _compare(self, other, "==")
+
+    def __ne__(self, other: Any) -> Any:
+        other = _operand(other)
+        return NotImplemented if other is None else not _compare(self, other, "==")
+
+    def __lt__(self, other: Any) -> Any:
+        other = _operand(other)
+        return NotImplemented if other is None else _compare(self, other, "<")
+
+    def __ge__(self, other: Any) -> Any:
+        other = _operand(other)
+        return NotImplemented if other is None else not _compare(self, other, "<")
+
+    def __gt__(self, other: Any) -> Any:
+        other = _operand(other)
+        return NotImplemented if other is None else _compare(other, self, "<")
+
+    def __le__(self, other: Any) -> Any:
+        other = _operand(other)
+        return NotImplemented if other is None else not _compare(other, self, "<")
+
+
+AnySize = Union[int, Size]
+
+
+def hint(size: AnySize) -> int:
+    """The example value of a size."""
+    return size.hint if isinstance(size, Size) else int(size)
+
+
+def same(a: AnySize, b: AnySize) -> bool:
+    """Are two sizes equal by form?  Never writes a guard; False may mean "not known"."""
+    if isinstance(a, Size) and isinstance(b, Size):
+        return a is b or a.text == b.text
+    return not isinstance(a, Size) and not isinstance(b, Size) and int(a) == int(b)
+
+
+def same_shape(a: Sequence[AnySize], b: Sequence[AnySize]) -> bool:
+    """`same` for every dimension of two shapes."""
+    return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b))
+
+
+def product(shape: Iterable[AnySize]) -> AnySize:
+    """The number of elements of a shape."""
+    total: AnySize = 1
+    for size in shape:
+        total = size * total
+    return total
+
+
+def minimum(a: AnySize, b: AnySize) -> AnySize:
+    """The smaller size, without a guard."""
+    return _choose("min", a, b)
+
+
+def maximum(a: AnySize, b: AnySize) -> AnySize:
+    """The larger size, without a guard."""
+    return _choose("max", a, b)
+
+
+def ceil_div(a: AnySize, b: AnySize) -> AnySize:
+    """The quotient rounded up."""
+    return (a + (b - 1)) // b
+
+
+def expression(size: AnySize) -> str:
+    """Python text that computes a size from the symbols."""
+    return _text(size)
+
+
+def _choose(name: str, a: AnySize, b: AnySize) -> AnySize:
+    pick = min if name == "min" else max
+    if not isinstance(a, Size) and not isinstance(b, Size):
+        return pick(int(a), int(b))
+    difference = a - b
+    sign = _sign(difference)
+    if sign is not None:
+        smaller, larger = (b, a) if sign >= 0 else (a, b)
+        return smaller if name == "min" else larger
+    scope = a.scope if isinstance(a, Size) else b.scope  # type: ignore[union-attr]
+    return _opaque(scope, f"{name}({_text(a)}, {_text(b)})", pick(hint(a), hint(b)))
+
+
+def _operand(value: Any) -> AnySize | None:
+    if isinstance(value, Size):
+        return value
+    if isinstance(value, (bool, int, np.integer)):
+        return int(value)
+    if isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in "iuO":
+        return _operand(value.item())
+    return None
+
+
+def _terms(value: AnySize) -> Mapping[Term, int]:
+    return value.terms if isinstance(value, Size) else {(): int(value)}
+
+
+def _text(value: AnySize) -> str:
+    return value.text if isinstance(value, Size) else str(int(value))
+
+
+def _make(scope: Scope, terms: dict[Term, int], example: int) -> AnySize:
+    terms = {atoms: c for atoms, c in terms.items() if c}
+    if not terms:
+        return 0
+    if len(terms) == 1 and () in terms:
+        return terms[()]
+    return Size(scope, terms, example)
+
+
+def _opaque(scope: Scope, text: str, example: int) -> Size:
+    return Size(scope, {(f"({text})",): 1}, example)
+
+
+def _divide(a: AnySize, b: AnySize) -> AnySize:
+    if isinstance(b, int) and b == 0:
+        raise ZeroDivisionError("a size is divided by zero")
+    exact = _exact_quotient(a, b)
+    if exact is not None:
+        return exact
+    scope = a.scope if isinstance(a, Size) else b.scope  # type: ignore[union-attr]
+    return _opaque(scope, f"{_text(a)}//{_text(b)}", hint(a) // hint(b))
+
+
+def _exact_quotient(a: AnySize, b: AnySize) -> AnySize | None:
+    """a / b when b is one product that divides every term of a."""
+    if same(a, b):
+        return 1
+    divisor = _terms(b)
+    if len(divisor) != 1:
+        return None
+    ((atoms, coefficient),) = divisor.items()
+    quotient: dict[Term, int] = {}
+    for factors, c in _terms(a).items():
+        left = list(factors)
+        for atom in atoms:
+            if atom not in left:
+                return None
+            left.remove(atom)
+        if c % coefficient:
+            return None
+        quotient[tuple(left)] = c // coefficient
+    scope = a.scope if isinstance(a, Size) else b.scope  # type: ignore[union-attr]
+    return _make(scope, quotient, hint(a) // hint(b))
+
+
+def _remainder(a: AnySize, b: AnySize) -> AnySize:
+    if _exact_quotient(a, b) is not None:
+        return 0
+    scope = a.scope if isinstance(a, Size) else b.scope  # type: ignore[union-attr]
+    return _opaque(scope, f"{_text(a)}%{_text(b)}", hint(a) % hint(b))
+
+
+def _sign(value: AnySize) -> int | None:
+    """+1 or -1 when the form alone says that a size is positive or negative, 0 for zero."""
+    if not isinstance(value, Size):
+        return (value > 0) - (value < 0)
+    constant = value.terms.get((), 0)
+    rest = [(atoms, c) for atoms, c in value.terms.items() if atoms]
+    for sign in (1, -1):
+        if all(c * sign > 0 for _, c in rest) and not any("(" in a for atoms, _ in rest for a in atoms):
+            least = sum(c * sign * SMALLEST_SYMBOL ** len(atoms) for atoms, c in rest)
+            if constant * sign + least > 0:
+                return sign
+    return None
+
+
+def _compare(a: AnySize, b: AnySize, relation: str) -> bool:
+    sign = _sign(a - b)
+    if sign is not None:
+        return sign == 0 if relation == "==" else sign < 0
+    answer = hint(a) == hint(b) if relation == "==" else hint(a) < hint(b)
+    scope = a.scope if isinstance(a, Size) else b.scope  # type: ignore[union-attr]
+    return scope.ask(f"{_text(a)} {relation} {_text(b)}", answer)
+
+
+def unify(scope: Scope, shapes: Sequence[Sequence[int]], static: Sequence[Sequence[int | None] | None]
+          ) -> tuple[list[tuple[AnySize, ...]], tuple[Any, ...]]:
+    """Turns concrete shapes into symbolic ones: equal sizes become the same symbol.
+
+    static gives what the graph says of each shape: known dimensions stay plain ints.  Returns the
+    symbolic shapes and the values of the symbols in order.
+    """
+    symbols: dict[int, Size] = {}
+    result = []
+    for shape, known in zip(shapes, static):
+        sizes: list[AnySize] = []
+        for axis, size in enumerate(shape):
+            fixed = known is not None and axis < len(known) and known[axis] is not None
+            if fixed or size < SMALLEST_SYMBOL:
+                sizes.append(int(size))
+            else:
+                if size not in symbols:
+                    symbols[size] = scope.symbol(size)
+                sizes.append(symbols[size])
+        result.append(tuple(sizes))
+    return result, tuple(symbols)
+
+

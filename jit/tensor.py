@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tensor IR: what a traced graph becomes before it is cut into kernels.
+
+A `Program` is a list of nodes in program order; nodes make `Value`s.  Shapes are symbolic
+(jit/sizes.py).  Eight kinds of node are enough: Source, Map, Reduce, View, Reshape, Gather,
+Assemble, and the opaque ones (Call, Host, Write).  Imports jit's ir and sizes only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from . import ir
+from .sizes import AnySize
+
+
+@dataclass(eq=False, slots=True)
+class Value:
+    """One tensor: NumPy dtype name, symbolic shape, and the node that makes it.
+
+    `known` holds the contents where the trace knows them: an ndarray, of dtype object when some
+    items are symbolic sizes.  `cell` is set on the values that stand for a variable itself.
+    """
+
+    dtype: str
+    shape: tuple[AnySize, ...]
+    node: Node
+    known: np.ndarray | None = None
+    cell: Any = None
+
+    @property
+    def ndim(self) -> int:
+        """The rank."""
+        return len(self.shape)
+
+    def __repr__(self) -> str:
+        dims = ",".join(str(size) for size in self.shape)
+        return f"{self.dtype}[{dims}]"
+
+
+@dataclass(eq=False, slots=True)
+class Node:
+    """What all nodes have: inputs, outputs, the graph op they come from, effects they wait for."""
+
+    inputs: tuple[Value, ...]
+    outputs: list[Value] = field(default_factory=list, init=False)
+    origin: Any = field(default=None, init=False)
+    after: list[Node] = field(default_factory=list, init=False)
+    position: int = field(default=-1, init=False)
+
+
+@dataclass(eq=False, slots=True)
+class Source(Node):
+    """Contents from outside the program: a feed, a constant array, or a variable's memory."""
+
+    kind: str  # "feed", "constant" or "cell"
+    payload: Any
+
+
+@dataclass(eq=False, slots=True)
+class Map(Node):
+    """Scalar expressions applied at every position; input i is ir.Load(i, Index(()), dtype).
+
+    Inputs have the shape of the outputs, or lack leading dimensions, or have ones.
+    """
+
+    exprs: tuple[ir.Expr, ...]
+
+
+@dataclass(eq=False, slots=True)
+class Reduce(Node):
+    """Combines an input over axes, which become ones in the output."""
+
+    fn: str
+    axes: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """How a View finds the position on one input dimension: stride * position[axis] + offset."""
+
+    axis: int | None
+    stride: AnySize = 1
+    offset: AnySize = 0
+
+
+@dataclass(eq=False, slots=True)
+class View(Node):
+    """Reads an input at moved positions: transpose, slice, reverse, broadcast, squeeze, expand."""
+
+    axes: tuple[Axis, ...]
+
+
+@dataclass(eq=False, slots=True)
+class Reshape(Node):
+    """The same elements in the same order under another shape."""
+
+
+@dataclass(eq=False, slots=True)
+class Iota(Node):
+    """The position along one axis."""
+
+    axis: int
+
+
+@dataclass(eq=False, slots=True)
+class Gather(Node):
+    """Rows of inputs[0] along `axis`, chosen by the integers in inputs[1] (kept in bounds)."""
+
+    axis: int
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Where an input of an Assemble goes: position p on a dimension lands at offset + stride * p."""
+
+    offsets: tuple[AnySize, ...]
+    strides: tuple[AnySize, ...]
+
+
+@dataclass(eq=False, slots=True)
+class Assemble(Node):
+    """A tensor put together from regions; `fill` covers what no part writes (None: parts do)."""
+
+    parts: tuple[Part, ...]
+    fill: bool | int | float | None
+
+
+@dataclass(eq=False, slots=True)
+class Call(Node):
+    """A library kernel over tiles of rows and columns (see jit/library)."""
+
+    kernel: Any
+    params: tuple[Any, ...]
+    rows: AnySize
+    row_tile: AnySize
+    columns: AnySize
+    col_tile: AnySize | None
+    scratch: AnySize
+    reserve: Callable[..., Sequence[int]] | None
+
+
+@dataclass(eq=False, slots=True)
+class Host(Node):
+    """An op run by its NumPy reference kernel, in Python, between compiled steps."""
+
+    op: Any
+    reason: str
+    effects: bool
+    cells: tuple[Any, ...] = ()
+
+
+@dataclass(eq=False, slots=True)
+class Write(Node):
+    """A variable's memory becomes inputs[0]; outputs[0] stands for the variable afterwards."""
+
+    cell: Any
+
+
+def argument(position: int, dtype: str) -> ir.Load:
+    """The leaf that stands for input number `position` in the expressions of a Map."""
+    return ir.Load(position, ir.Index(()), dtype)
+
+
+class Program:
+    """Nodes in program order, what is fetched, and what the trace relied on."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self.origin: Any = None
+        self.fetches: list[Value] = []
+        self.checks: list[tuple[Value, Callable[[], Exception]]] = []
+
+    def add(self, node: Node, *results: tuple[str, tuple[AnySize, ...]]) -> tuple[Value, ...]:
+        """Appends a node and makes its outputs."""
+        node.origin = self.origin
+        node.position = len(self.nodes)
+        self.nodes.append(node)
+        node.outputs.extend(Value(dtype, shape, node) for dtype, shape in results)
+        return tuple(node.outputs)

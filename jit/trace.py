@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tracing: graph operations become a tensor Program, at symbolic sizes.
+
+Shape arithmetic is evaluated on the way (the reference kernels run on symbolic sizes), constants
+fold, equal subexpressions merge.  An op that does not lower runs on the host between compiled
+steps; if its output shapes cannot be known before it runs, the trace stops in front of it and a
+new one begins behind it.  Imports the engine's op table and errors, and the rest of jit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..engine.operation import group
+from ..engine.registry import OpDef
+from . import sizes
+from .lower import Builder, NotLowered
+from .scalar import compiles
+from .sizes import AnySize, Scope
+from .tensor import Host, Program, Source, Value
+
+# Larger results of constant operations are computed in the plan, not kept in it.
+_FOLD_LIMIT = 1 << 16
+
+Evaluate = Callable[[Any, Sequence[Any]], Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class FeedType:
+    """What a trace is told of one input: dtype name, symbolic shape, contents if they are sizes."""
+
+    dtype: str
+    shape: tuple[AnySize, ...]
+    known: np.ndarray | None = None
+
+
+@dataclass
+class Traced:
+    """The program of a stretch of operations.
+
+    stop is the number of the first operation not traced; `barrier` tells whether that one must run
+    on the host by itself.  exports are the values of the tensors that were asked for and made.
+    """
+
+    program: Program
+    scope: Scope
+    stop: int
+    barrier: bool
+    exports: dict[Any, Value] = field(default_factory=dict)
+    host_reasons: list[tuple[Any, str]] = field(default_factory=list)
+
+
+class OpView:
+    """What a lowering sees of an operation."""
+
+    __slots__ = ("_op", "name", "type")
+
+    def __init__(self, op: Any) -> None:
+        self._op = op
+        self.name, self.type = op.name, op.type
+
+    def attr(self, name: str) -> Any:
+        """An attribute as a plain Python value."""
+        return self._op.attr(name)
+
+    def dtype(self, index: int = 0) -> str:
+        """The NumPy dtype name of an output."""
+        return dtype_name(self._op.outputs[index].dtype)
+
+    def shape(self, index: int = 0) -> Any:
+        """The static shape of an output."""
+        return self._op.outputs[index].shape
+
+
+class Tracer:
+    """Traces operations[start:] until the end or a barrier."""
+
+    def __init__(
+        self,
+        operations: Sequence[Any],
+        start: int,
+        feeds: Mapping[Any, FeedType],
+        scope: Scope,
+        evaluate: Evaluate,
+    ) -> None:
+        self.operations, self.start = operations, start
+        self.program = Program()
+        self.scope = scope
+        self.builder = Builder(self.program, scope)
+        self.evaluate = evaluate
+        self.values: dict[Any, Value] = {}
+        self.reasons: list[tuple[Any, str]] = []
+        for number, (tensor, kind) in enumerate(feeds.items()):
+            node = Source((), "feed", number)
+            (value,) = self.program.add(node, (kind.dtype, kind.shape))
+            value.known = kind.known
+            self.values[tensor] = value
+
+    def run(self) -> Traced:
+        """The program up to the first barrier."""
+        for number in range(self.start, len(self.operations)):
+            op = self.operations[number]
+            if all(output in self.values for output in op.outputs) and op.outputs:
+                continue
+            self.program.origin = op
+            outcome = self._operation(op)
+            if outcome == "barrier":
+                return Traced(self.program, self.scope, number, True, host_reasons=self.reasons)
+            if outcome == "cut":
+                return Traced(self.program, self.scope, number + 1, False, host_reasons=self.reasons)
+        return Traced(
+            self.program, self.scope, len(self.operations), False, host_reasons=self.reasons)
+
+    def export(self, tensor: Any) -> Value | None:
+        """The value of a tensor for whoever comes behind this program; None for handles."""
+        value = self.values.get(tensor)
+        if value is None or (value.cell is not None and is_handle(tensor)):
+            return None
+        return self.builder.read(value) if value.cell is not None else value
+
+    def _operation(self, op: Any) -> str:
+        """Adds one operation; "done", "barrier" or "cut" (stop behind it)."""
+        definition: OpDef = op.definition
+        if _makes_handles(op):
+            return self._handles(op)
+        if not op.outputs and definition.kernel is None:
+            return "done"
+        missing = [tensor for tensor in op._inputs_val if tensor not in self.values]
+        if missing:
+            return "barrier"
+        inputs = self._inputs(op)
+        if self._fold(op, definition, inputs):
+            return "done"
+        reason = self._lower(op, definition, inputs)
+        return "done" if reason is None else self._host(op, definition, inputs, reason)
+
+    def _handles(self, op: Any) -> str:
+        (thing,) = self.evaluate(op, [])
+        node = Source((), "handle", thing)
+        for output in op.outputs:
+            (value,) = self.program.add(node, ("object", ()))
+            value.cell = thing
+            self.values[output] = value
+        return "done"
+
+    def _inputs(self, op: Any) -> list[Value]:
+        result = []
+        for tensor, wanted in zip(op._inputs_val, op._input_types_val):
+            value = self.values[tensor]
+            is_variable = value.cell is not None and not is_handle(tensor)
+            if is_variable and not wanted._is_ref_dtype and not op.definition.passes_ref:
+                value = self.builder.read(value)
+            result.append(value)
+        return result
+
+    def _fold(self, op: Any, definition: OpDef, inputs: list[Value]) -> bool:
+        """Evaluates operations whose inputs are known; True if it did."""
+        if definition.stateful or definition.kernel is None or not op.outputs:
+            return False
+        known = [value.known for value in inputs]
+        if any(array is None for array in known):
+            return False
+        symbolic = any(array.dtype == object for array in known)  # type: ignore[union-attr]
+        if symbolic and not definition.sizes:
+            return False
+        results = self.evaluate(op, known)
+        if inputs and sum(array.nbytes for array in results) > _FOLD_LIMIT:
+            return False
+        for output, array in zip(op.outputs, results):
+            self._know(output, array)
+        return True
+
+    def _know(self, output: Any, array: np.ndarray) -> None:
+        dtype = dtype_name(output.dtype)
+        if compiles(dtype):
+            self.values[output] = self.builder.known_as(np.asarray(array), dtype)
+            return
+        node = Source((), "constant", np.asarray(array))
+        (value,) = self.program.add(node, (dtype, tuple(np.shape(array))))
+        value.known = np.asarray(array)
+        self.values[output] = value
+
+    def _lower(self, op: Any, definition: OpDef, inputs: list[Value]) -> str | None:
+        """Lowers an operation; None on success, else why it does not lower."""
+        if definition.lower is None:
+            return "has no lowering"
+        mark = len(self.program.nodes)
+        try:
+            result = definition.lower(
+                self.builder, OpView(op), *group(definition.inputs, op._attrs, inputs))
+        except NotLowered as reason:
+            del self.program.nodes[mark:]
+            self.builder.rollback(mark)
+            return str(reason)
+        if result is NotImplemented:
+            del self.program.nodes[mark:]
+            self.builder.rollback(mark)
+            return "has no lowering for these types or attributes"
+        results = result if isinstance(result, (tuple, list)) else (result,)
+        if len(results) != len(op.outputs) and op.outputs:
+            raise AssertionError(f"the lowering of {op.type} gave {len(results)} values")
+        self.values.update(zip(op.outputs, results))
+        return None
+
+    def _host(self, op: Any, definition: OpDef, inputs: list[Value], reason: str) -> str:
+        shapes = [_static_shape(output) for output in op.outputs]
+        native = [compiles(dtype_name(output.dtype)) for output in op.outputs]
+        refs = [output.dtype._is_ref_dtype for output in op.outputs]
+        unknown = any(
+            shape is None and is_native and not ref
+            for shape, is_native, ref in zip(shapes, native, refs))
+        if unknown or definition.dynamic_shape:
+            self.reasons.append((op, reason))
+            return "barrier"
+        cells = tuple(value.cell for value in inputs if value.cell is not None)
+        node = Host(tuple(inputs), op, reason, definition.stateful or bool(cells), cells)
+        made = self.program.add(
+            node, *((dtype_name(o.dtype), shape or ()) for o, shape in zip(op.outputs, shapes)))
+        self.reasons.append((op, reason))
+        for output, value, ref in zip(op.outputs, made, refs):
+            if ref:
+                value.cell = cells[0]
+            self.values[output] = value
+        self.builder.forget(cells)
+        return "cut" if cells else "done"
+
+
+def dtype_name(dtype: Any) -> str:
+    """The NumPy name of a graph dtype; "object" for strings, resources and variants."""
+    kind = dtype.base_dtype
+    name = kind.name
+    if name in ("string", "resource", "variant"):
+        return "object"
+    return "float16" if name == "half" else name
+
+
+def is_handle(tensor: Any) -> bool:
+    """Does a tensor hold a resource handle (and not a reference to a variable)?"""
+    return tensor.dtype.base_dtype.name == "resource"
+
+
+def _makes_handles(op: Any) -> bool:
+    if op._inputs_val or not op.outputs:
+        return False
+    return all(output.dtype._is_ref_dtype or is_handle(output) for output in op.outputs)
+
+
+def _static_shape(tensor: Any) -> tuple[int, ...] | None:
+    known = tensor.shape.sizes
+    if known is None or any(size is None for size in known):
+        return None
+    return tuple(known)
+
+
+def symbolic_feeds(
+    scope: Scope,
+    arrays: Sequence[np.ndarray],
+    static: Sequence[tuple[int | None, ...] | None],
+    dtypes: Sequence[str],
+    valued: Sequence[bool],
+) -> tuple[list[FeedType], tuple[int, ...]]:
+    """Symbolic types of concrete feeds, and the values of the symbols in order."""
+    shapes, values = sizes.unify(scope, [a.shape for a in arrays], static)
+    symbols = dict(zip(values, scope.examples))
+    found = list(values)
+    result = []
+    for array, shape, dtype, is_valued in zip(arrays, shapes, dtypes, valued):
+        known = None
+        if is_valued and array.size and array.min() >= 0:
+            items = np.empty(array.shape, object)
+            for place, item in np.ndenumerate(array):
+                number = int(item)
+                if number < sizes.SMALLEST_SYMBOL:
+                    items[place] = number
+                elif number in symbols:
+                    items[place] = scope.named(symbols[number])
+                else:
+                    items[place] = scope.symbol(number)
+                    symbols[number] = items[place].text
+                    found.append(number)
+            known = items
+        result.append(FeedType(dtype, shape, known))
+    return result, tuple(found)
