@@ -98,10 +98,9 @@ def judge(row: dict[str, Any]) -> bool | None:
 
 def duration(seconds: float) -> str:
     """Three digits and a unit."""
-    for scale, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
-        if seconds >= scale:
-            break
-    return f"{seconds / scale:.3g} {unit}"
+    if seconds >= 1:
+        return f"{seconds:.3g} s"
+    return f"{seconds * 1e3:.3g} ms" if seconds >= 1e-3 else f"{seconds * 1e6:.3g} µs"
 
 
 def show(result: dict[str, Any]) -> str:
