@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ops that do nothing but order others: no_op, group, tuple, control dependencies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..engine.api import export
+from ..engine.build import define
+from ..engine.graph import colocate_with, control_dependencies, device, get_default_graph, name_scope
+from ..engine.operation import Operation
+from ..engine.registry import NoGradient
+from ..engine.tensor import IndexedSlices, SparseTensor, Tensor
+from .public import raw, tf
+
+_NOTHING = NoGradient("computes nothing")
+
+_no_op = define(
+    "NoOp",
+    "->",
+    kernel=lambda c: None,
+    lower=lambda b, op: (),
+    gradient=_NOTHING,
+    doc="Does nothing; for control dependencies.",
+)
+define(
+    "ControlTrigger",
+    "->",
+    kernel=lambda c: None,
+    lower=lambda b, op: (),
+    gradient=_NOTHING,
+    doc="Does nothing; runs even where its control inputs are dead.",
+)
+
+
+@export("no_op")
+def no_op(name: str | None = None) -> Operation:
+    """An operation that does nothing."""
+    return _no_op(name=name)
+
+
+def _grouped(place: str | None, deps: list[Any], name: str | None = None) -> Operation:
+    with control_dependencies(deps):
+        if place is None:
+            return no_op(name=name)
+        with device(place):
+            return no_op(name=name)
+
+
+def _flattened(inputs: Iterable[Any]) -> list[Any]:
+    from ..engine.nest import flatten
+
+    return flatten(inputs, expand_composites=True)
+
+
+@export("group")
+def group(*inputs: Any, **kwargs: Any) -> Operation:
+    """An operation that is done when all its inputs are."""
+    name = kwargs.pop("name", None)
+    if kwargs:
+        raise ValueError("Unknown keyword arguments: " + ", ".join(kwargs.keys()))
+    with name_scope(name, "group_deps", inputs) as name:
+        if not inputs:
+            return no_op(name=name)
+        by_device: dict[str, list[Any]] = {}
+        for thing in _flattened(inputs):
+            if not hasattr(thing, "device"):
+                raise TypeError(
+                    f"Expected tf.group() expected Tensor objects not 'None' or {type(thing)}"
+                    if thing is None
+                    else f"Expected tf.group() argument to be Tensor objects, not {type(thing)}"
+                )
+            by_device.setdefault(thing.device, []).append(thing)
+        if len(by_device) == 1:
+            (place, deps), *_ = by_device.items()
+            return _grouped(place or None, deps, name=name)
+        nodes = []
+        with name_scope(""):
+            for place in sorted(by_device):
+                nodes.append(_grouped(place or None, by_device[place]))
+        with control_dependencies(nodes):
+            return no_op(name=name)
+
+
+def identity_of(data: Any, name: str | None = None) -> Any:
+    """Identity of a tensor, IndexedSlices or SparseTensor; keeps references references."""
+    if isinstance(data, IndexedSlices):
+        values = identity_of(data.values, name=name)
+        indices = tf.identity(data.indices, name="indices")
+        shape = data.dense_shape
+        shape = None if shape is None else tf.identity(shape, name="dense_shape")
+        return IndexedSlices(values, indices, shape)
+    if isinstance(data, SparseTensor):
+        parts = (data.indices, data.values, data.dense_shape)
+        return SparseTensor(*(tf.identity(part) for part in parts))
+    if data.dtype._is_ref_dtype:
+        return raw.RefIdentity(data, name=name)
+    return tf.identity(data, name=name)
+
+
+def with_dependencies(dependencies: Iterable[Any], output_tensor: Any, name: str | None = None) -> Any:
+    """`output_tensor`, after the given operations have run."""
+    dependencies = list(dependencies)
+    with name_scope(name, "control_dependency", [*dependencies, output_tensor]) as name:
+        with colocate_with(output_tensor), control_dependencies(dependencies):
+            if not isinstance(output_tensor, (IndexedSlices, SparseTensor)):
+                from ..engine.convert import convert_to_tensor
+
+                output_tensor = convert_to_tensor(output_tensor)
+            return identity_of(output_tensor, name=name)
+
+
+@export("tuple")
+def tuple_(tensors: Any, name: str | None = None, control_inputs: Any = None) -> list[Any]:
+    """The tensors, each available only when all of them are."""
+    with name_scope(name, "tuple", tensors) as name:
+        tensors = [None if t is None else _element_of(t) for t in tensors]
+        gating = [t if isinstance(t, Operation) else t.op for t in tensors if t is not None]
+        for control in control_inputs or ():
+            if not isinstance(control, (Tensor, Operation)):
+                raise TypeError(f"Control input must be Operation or Tensor: {control}")
+            gating.append(control.op if isinstance(control, Tensor) else control)
+        # The gate's control inputs are in a fixed order, whatever that of the tensors.
+        gating = sorted(set(gating), key=lambda op: op._id)
+        if not gating:
+            raise ValueError(f"Must have at least one Tensor: {tensors}")
+        gate = group(*gating)
+        return [_gated(gate, t) for t in tensors]
+
+
+def _element_of(thing: Any) -> Any:
+    from ..engine.convert import convert_to_tensor
+
+    kinds = (Operation, Tensor, IndexedSlices, SparseTensor)
+    return thing if isinstance(thing, kinds) else convert_to_tensor(thing)
+
+
+def _gated(gate: Operation, thing: Any) -> Any:
+    if thing is None:
+        return None
+    if isinstance(thing, Operation):
+        with control_dependencies([gate]):
+            return group(thing)
+    return with_dependencies([gate], thing)
+
+
+def in_control_flow() -> bool:
+    """Whether operations are being added inside of a loop or conditional."""
+    return get_default_graph()._get_control_flow_context() is not None

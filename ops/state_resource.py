@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ops behind resource variables: handles, reads, writes, gathers.
+
+A handle's run-time value is the variable's `Cell`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..engine import errors
+from ..engine.build import define
+from ..engine.registry import NoGradient
+from ..engine.shape import TensorShape, unknown_shape
+from ..engine.state import Cell, shape_text
+from ..engine.tensor import IndexedSlices
+from .public import raw, tf
+from .state import STORAGE, UPDATE, cell_of
+from .state_scatter import require_indices
+
+
+def _lower_handle(b: Any, op: Any) -> Any:
+    return b.variable(op)
+
+
+define(
+    "VarHandleOp",
+    "-> resource: resource",
+    "container: string = ''; shared_name: string = ''; dtype: type; shape: shape",
+    shape=lambda c: TensorShape([]),
+    kernel=cell_of,
+    lower=_lower_handle,
+    gradient=STORAGE,
+    stateful=True,
+    doc="The handle of a variable.",
+)
+
+
+def read_cell(cell: Cell) -> np.ndarray:
+    """The live array of a resource variable; FailedPreconditionError before the first write."""
+    if cell.value is None:
+        raise errors.FailedPreconditionError(
+            None,
+            None,
+            f"Error while reading resource variable {cell.name} from Container: "
+            f"{cell.container or 'localhost'}. This could mean that the variable was "
+            f"uninitialized. Not found: Resource {cell.container or 'localhost'}/{cell.name}/"
+            "N10tensorflow3VarE does not exist.",
+        )
+    return cell.value
+
+
+def handle_shape(tensor: Any) -> TensorShape:
+    """The static shape of the variable behind a handle, as far as the graph tells."""
+    op = tensor.op
+    while op.type in ("Identity", "Enter", "Switch", "Merge") and op.inputs:
+        op = op.inputs[0].op
+    return op.attr("shape") if op.type == "VarHandleOp" else unknown_shape()
+
+
+def _read(c: Any, cell: Cell) -> np.ndarray:
+    with cell.lock:
+        return read_cell(cell).copy()
+
+
+define(
+    "ReadVariableOp",
+    "resource: resource -> value: dtype",
+    shape=lambda c: _shape_behind(c),
+    kernel=_read,
+    lower=lambda b, op, cell: b.read(cell),
+    gradient=lambda op, grad: grad,
+    stateful=True,
+    doc="The variable's value at this point of the order of execution.",
+)
+
+
+def _shape_behind(c: Any) -> TensorShape:
+    op = getattr(c, "op", None)
+    if op is None or not op.inputs:
+        return unknown_shape()
+    shape = handle_shape(op.inputs[0])
+    return shape if isinstance(shape, TensorShape) else TensorShape(shape)
+
+
+def _write(c: Any, cell: Cell, value: np.ndarray) -> None:
+    # The graph checks shapes where it knows them; the handle may change its shape.
+    cell.assign(value, validate_shape=False)
+
+
+define(
+    "AssignVariableOp",
+    "resource: resource, value: dtype ->",
+    kernel=_write,
+    lower=lambda b, op, cell, value: _written(b.write(cell, value)),
+    gradient=UPDATE,
+    stateful=True,
+    doc="Gives a resource variable a value.",
+)
+
+
+def _written(cell: Any) -> tuple[()]:
+    return ()
+
+
+def _define_update(name: str, ufunc: Any, scalar: str, doc: str) -> None:
+    def kernel(c: Any, cell: Cell, value: np.ndarray) -> None:
+        with cell.lock, np.errstate(all="ignore"):
+            array = read_cell(cell)
+            if array.shape != value.shape:
+                raise errors.InvalidArgumentError(
+                    None,
+                    None,
+                    f"Cannot update variable with shape {shape_text(array.shape)} using a Tensor "
+                    f"with shape {shape_text(value.shape)}, shapes must be equal.",
+                )
+            ufunc(array, value, out=array)
+
+    def lower(b: Any, op: Any, cell: Any, value: Any) -> Any:
+        from ..jit import scalar as k
+
+        return _written(b.write(cell, b.map(getattr(k, scalar), b.read(cell), value)))
+
+    define(
+        name,
+        "resource: resource, value: dtype ->",
+        kernel=kernel,
+        lower=lower,
+        gradient=UPDATE,
+        stateful=True,
+        doc=doc,
+    )
+
+
+_define_update("AssignAddVariableOp", np.add, "add", "Adds to a resource variable.")
+_define_update("AssignSubVariableOp", np.subtract, "subtract", "Subtracts from one.")
+define(
+    "VarIsInitializedOp",
+    "resource: resource -> is_initialized: bool",
+    shape=lambda c: TensorShape([]),
+    kernel=lambda c, cell: np.asarray(isinstance(cell, Cell) and cell.is_initialized),
+    gradient=NoGradient("a question about a variable"),
+    stateful=True,
+    doc="Whether the variable has a value.",
+)
+
+
+def _destroy(c: Any, thing: Any) -> None:
+    name, container = getattr(thing, "name", None), getattr(thing, "container", "")
+    found = c.session_state.remove(container, name)
+    if isinstance(thing, Cell):
+        missing = not thing.is_initialized
+        thing.clear()
+    else:
+        missing = found is None
+    if missing and not c.attr("ignore_lookup_error"):
+        raise errors.NotFoundError(None, None, f"Resource localhost/{name} does not exist.")
+
+
+define(
+    "DestroyResourceOp",
+    "resource: resource ->",
+    "ignore_lookup_error: bool = true",
+    kernel=_destroy,
+    gradient=UPDATE,
+    stateful=True,
+    doc="Frees what a handle stands for.",
+)
+define(
+    "VariableShape",
+    "input: resource -> output: out_type",
+    "out_type: index = int32",
+    shape=lambda c: TensorShape([_shape_behind(c).ndims]),
+    kernel=lambda c, cell: np.asarray(read_cell(cell).shape, c.out_dtype()),
+    gradient=NoGradient("a shape is an integer"),
+    stateful=True,
+    doc="The shape of a resource variable.",
+)
+
+
+def _gather(c: Any, cell: Cell, indices: np.ndarray) -> np.ndarray:
+    array, batch = read_cell(cell), c.attr("batch_dims") or 0
+    if array.ndim == 0:
+        raise errors.InvalidArgumentError(None, None, "params must be at least 1 dimensional")
+    require_indices(indices, array.shape[batch])
+    if not batch:
+        return array[indices]
+    grid = np.ix_(*(np.arange(size) for size in indices.shape[:batch]))
+    trailing = (1,) * (indices.ndim - batch)
+    return array[(*(axis.reshape(axis.shape + trailing) for axis in grid), indices)]
+
+
+def _gather_shape(c: Any) -> TensorShape:
+    params, batch = _shape_behind(c), c.attr("batch_dims") or 0
+    if params.ndims is None or c.inputs[1].ndims is None:
+        return unknown_shape()
+    return c.inputs[1].concatenate(params[batch + 1 :])
+
+
+def _gather_gradient(op: Any, grad: Any) -> tuple[Any, None]:
+    handle, indices = op.inputs
+    known = handle_shape(handle)
+    if isinstance(known, TensorShape) and known.is_fully_defined():
+        shape = tf.constant(known.as_list(), dtype="int32")
+    else:
+        shape = raw.VariableShape(handle)
+    size = tf.expand_dims(tf.size(indices), 0)
+    values = tf.reshape(grad, tf.concat([size, shape[1:]], 0))
+    return IndexedSlices(values, tf.reshape(indices, size), shape), None
+
+
+define(
+    "ResourceGather",
+    "resource: resource, indices: Tindices -> output: dtype",
+    "batch_dims: int = 0; validate_indices: bool = true; dtype: type; Tindices: index",
+    shape=_gather_shape,
+    kernel=_gather,
+    gradient=_gather_gradient,
+    stateful=True,
+    doc="Rows of a resource variable.",
+)
+
+
+def _gather_nd(c: Any, cell: Cell, indices: np.ndarray) -> np.ndarray:
+    return read_cell(cell)[tuple(np.moveaxis(indices, -1, 0))]
+
+
+def _gather_nd_shape(c: Any) -> TensorShape:
+    params, indices = _shape_behind(c), c.inputs[1]
+    if params.ndims is None or indices.ndims is None or indices.as_list()[-1] is None:
+        return unknown_shape()
+    return indices[:-1].concatenate(params[indices.as_list()[-1] :])
+
+
+define(
+    "ResourceGatherNd",
+    "resource: resource, indices: Tindices -> output: dtype",
+    "dtype: type; Tindices: index",
+    shape=_gather_nd_shape,
+    kernel=_gather_nd,
+    gradient=NoGradient("not defined by TensorFlow 1.15", silent=False),
+    stateful=True,
+    doc="Slices of a resource variable.",
+)

@@ -1,0 +1,576 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Variables: what all kinds share, and reference variables, the default of TensorFlow 1.x."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ..engine.api import export
+from ..engine.collections import GraphKeys, add_to_collections
+from ..engine.convert import convert_to_tensor, register_tensor_conversion_function
+from ..engine.graph import colocate_with, device, get_default_graph, init_scope, name_scope
+from ..engine.scope_functions import prepend_name_scope, strip_name_scope
+from ..engine.shape import unknown_shape
+from ..engine.tensor import IndexedSlices, Tensor
+from . import state
+from .public import raw, tf
+
+
+@export("VariableSynchronization")
+class VariableSynchronization(enum.Enum):
+    """When a variable that lives on several devices is synchronized."""
+
+    AUTO = 0
+    NONE = 1
+    ON_WRITE = 2
+    ON_READ = 3
+
+
+@export("VariableAggregation")
+class VariableAggregation(enum.Enum):
+    """How the values of a variable that lives on several devices are combined."""
+
+    NONE = 0
+    SUM = 1
+    MEAN = 2
+    ONLY_FIRST_REPLICA = 3
+    ONLY_FIRST_TOWER = 3
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+
+def checked_modes(synchronization: Any, aggregation: Any, trainable: Any, name: Any) -> Any:
+    """The two modes as enums and `trainable` as a bool, after checking them."""
+    try:
+        aggregation = VariableAggregation(getattr(aggregation, "value", aggregation) or 0)
+    except ValueError:
+        raise ValueError(
+            f"Invalid variable aggregation mode: {aggregation} for variable: {name}"
+        ) from None
+    try:
+        synchronization = VariableSynchronization(
+            getattr(synchronization, "value", synchronization) or 0
+        )
+    except ValueError:
+        raise ValueError(
+            f"Invalid variable synchronization mode: {synchronization} for variable: {name}"
+        ) from None
+    if trainable is None:
+        trainable = synchronization != VariableSynchronization.ON_READ
+    return synchronization, aggregation, trainable
+
+
+def checked_collections(collections: Any, trainable: bool | None, constraint: Any) -> Any:
+    """The collections a new variable goes to."""
+    if collections is None:
+        collections = [GraphKeys.GLOBAL_VARIABLES]
+    if not isinstance(collections, (list, tuple, set)):
+        raise ValueError(
+            "collections argument to Variable constructor must be a list, tuple, or set. "
+            f"Got {collections} of type {type(collections)}"
+        )
+    if constraint is not None and not callable(constraint):
+        raise ValueError("The `constraint` argument must be a callable.")
+    if trainable and GraphKeys.TRAINABLE_VARIABLES not in collections:
+        collections = [*collections, GraphKeys.TRAINABLE_VARIABLES]
+    return collections
+
+
+# default_variable_creator(next_creator, **arguments) -> variable; set by variable_scope.
+_default_creator: list[Callable[..., Any]] = []
+
+
+def creator_stack(graph: Any) -> list[Callable[..., Any]]:
+    """The variable creators in force in this thread, the outermost first."""
+    try:
+        return graph._thread_local.variable_creators
+    except AttributeError:
+        graph._thread_local.variable_creators = []
+        return graph._thread_local.variable_creators
+
+
+class VariableMetaclass(type):
+    """Lets `tf.Variable(...)` make the kind of variable that scopes and creators ask for."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        if cls is not Variable:
+            return super().__call__(*args, **kwargs)
+        arguments = _variable_arguments(*args, **kwargs)
+
+        def create(**given: Any) -> Any:
+            return _default_creator[0](None, **given)
+
+        for creator in creator_stack(get_default_graph()):
+            create = _chained(creator, create)
+        return create(**arguments)
+
+
+def _chained(creator: Callable[..., Any], following: Callable[..., Any]) -> Callable[..., Any]:
+    def create(**given: Any) -> Any:
+        return creator(following, **given)
+
+    return create
+
+
+def _variable_arguments(
+    initial_value: Any = None,
+    trainable: bool | None = None,
+    collections: Any = None,
+    validate_shape: bool = True,
+    caching_device: Any = None,
+    name: str | None = None,
+    variable_def: Any = None,
+    dtype: Any = None,
+    expected_shape: Any = None,
+    import_scope: str | None = None,
+    constraint: Any = None,
+    use_resource: bool | None = None,
+    synchronization: Any = VariableSynchronization.AUTO,
+    aggregation: Any = VariableAggregation.NONE,
+    shape: Any = None,
+) -> dict[str, Any]:
+    if aggregation is None:
+        aggregation = VariableAggregation.NONE
+    return dict(locals())
+
+
+@contextmanager
+def colocated_attr(name: str) -> Iterator[None]:
+    """New operations carry the `_class` attribute that places them with the named one."""
+    graph = get_default_graph()
+    old = graph._attr_scope_map
+    graph._attr_scope_map = {**old, "_class": [f"loc:@{name}".encode()]}
+    try:
+        yield
+    finally:
+        graph._attr_scope_map = old
+
+
+class SaveSliceInfo:
+    """Which part of a larger, partitioned variable a variable holds."""
+
+    def __init__(
+        self,
+        full_name: str | None = None,
+        full_shape: Any = None,
+        var_offset: Any = None,
+        var_shape: Any = None,
+        save_slice_info_def: Any = None,
+        import_scope: str | None = None,
+    ) -> None:
+        if save_slice_info_def is not None:
+            full_name = prepend_name_scope(save_slice_info_def.full_name, import_scope)
+            full_shape = list(save_slice_info_def.full_shape)
+            var_offset = list(save_slice_info_def.var_offset)
+            var_shape = list(save_slice_info_def.var_shape)
+        self.full_name = full_name
+        self.full_shape = full_shape
+        self.var_offset = var_offset
+        self.var_shape = var_shape
+
+    @property
+    def spec(self) -> str:
+        """The slice as the checkpoint ops write it: "4 5 0,2:0,5"."""
+        sizes = " ".join(f"{size}" for size in self.full_shape) + " "
+        return sizes + ":".join(
+            f"{offset},{size}" for offset, size in zip(self.var_offset, self.var_shape, strict=True)
+        )
+
+    def to_proto(self, export_scope: str | None = None) -> Any:
+        """A SaveSliceInfoDef, or None when the variable is outside of `export_scope`."""
+        from ..io import protos
+
+        if export_scope is not None and not self.full_name.startswith(export_scope):
+            return None
+        return protos.SaveSliceInfoDef(
+            full_name=strip_name_scope(self.full_name, export_scope),
+            full_shape=self.full_shape,
+            var_offset=self.var_offset,
+            var_shape=self.var_shape,
+        )
+
+
+@export("Variable")
+class Variable(metaclass=VariableMetaclass):
+    """State that outlives a run, usable wherever a tensor is.
+
+    `tf.Variable(initial_value)` adds the variable to the graph's collections; its `initializer`
+    must run before its value is used.
+    """
+
+    SaveSliceInfo = SaveSliceInfo
+    __array_priority__ = 100
+    _distribute_strategy = None
+    _save_slice_info: SaveSliceInfo | None = None
+
+    def __repr__(self) -> str:
+        return f"<tf.Variable '{self.name}' shape={self.get_shape()} dtype={self.dtype.name}>"
+
+    def __iter__(self) -> Any:
+        raise TypeError("'Variable' object is not iterable.")
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    @property
+    def trainable(self) -> bool:
+        return self._trainable
+
+    @property
+    def synchronization(self) -> VariableSynchronization:
+        return self._synchronization
+
+    @property
+    def aggregation(self) -> VariableAggregation:
+        return self._aggregation
+
+    @property
+    def constraint(self) -> Any:
+        return self._constraint
+
+    @property
+    def initial_value(self) -> Any:
+        return self._initial_value
+
+    @property
+    def initializer(self) -> Any:
+        return self._initializer_op
+
+    def get_shape(self) -> Any:
+        return self.shape
+
+    def initialized_value(self) -> Any:
+        """The variable's value once it has one, until then its initial value."""
+        with init_scope():
+            return tf.cond(
+                tf.is_variable_initialized(self), self.read_value, lambda: self.initial_value
+            )
+
+    def load(self, value: Any, session: Any = None) -> None:
+        """Gives the variable a value in a session, without adding operations to the graph."""
+        session = session or tf.get_default_session()
+        if session is None:
+            raise ValueError(
+                "Either session argument should be provided or default session should be established"
+            )
+        session.run(self.initializer, {self.initializer.inputs[1]: value})
+
+    def experimental_ref(self) -> Any:
+        """A hashable reference to this variable."""
+        from ..engine.tensor import _Reference
+
+        return _Reference(self)
+
+    def _set_save_slice_info(self, save_slice_info: SaveSliceInfo) -> None:
+        self._save_slice_info = save_slice_info
+
+    def _get_save_slice_info(self) -> SaveSliceInfo | None:
+        return self._save_slice_info
+
+    @staticmethod
+    def from_proto(variable_def: Any, import_scope: str | None = None) -> Any:
+        """The variable that a VariableDef describes; its operations are in the graph already."""
+        return RefVariable(variable_def=variable_def, import_scope=import_scope)
+
+
+def _operator_of_value(operator: str) -> Callable[..., Any]:
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return getattr(Tensor, operator)(self.value(), *args, **kwargs)
+
+    method.__name__ = operator
+    return method
+
+
+def _slice_of_variable(self: Any, slice_spec: Any) -> Any:
+    from .indexing import slice_helper_var
+
+    return slice_helper_var(self, slice_spec)
+
+
+def _overload_operators() -> None:
+    # Comparison with == stays that of identity: variables are keys of dictionaries.
+    for operator in Tensor.OVERLOADABLE_OPERATORS - {"__eq__", "__ne__", "__getitem__"}:
+        setattr(Variable, operator, _operator_of_value(operator))
+    Variable.__getitem__ = _slice_of_variable  # type: ignore[attr-defined]
+
+
+_overload_operators()
+
+
+def require_slices(sparse_delta: Any) -> Any:
+    """The argument when it is IndexedSlices; else TypeError."""
+    if not isinstance(sparse_delta, IndexedSlices):
+        raise TypeError(f"sparse_delta is not IndexedSlices: {sparse_delta}")
+    return sparse_delta
+
+
+def read_modes_from(variable: Any, variable_def: Any) -> None:
+    """Takes trainable, synchronization and aggregation from a VariableDef."""
+    modes = checked_modes(
+        variable_def.synchronization,
+        variable_def.aggregation,
+        variable_def.trainable,
+        variable_def.variable_name,
+    )
+    variable._synchronization, variable._aggregation, variable._trainable = modes
+    if variable_def.HasField("save_slice_info_def"):
+        variable._save_slice_info = SaveSliceInfo(
+            save_slice_info_def=variable_def.save_slice_info_def
+        )
+    variable._caching_device = None
+    variable._constraint = None
+
+
+class RefVariable(Variable):
+    """A variable whose consumers share its storage by reference."""
+
+    def __init__(
+        self,
+        initial_value: Any = None,
+        trainable: bool | None = None,
+        collections: Any = None,
+        validate_shape: bool = True,
+        caching_device: Any = None,
+        name: str | None = None,
+        variable_def: Any = None,
+        dtype: Any = None,
+        expected_shape: Any = None,
+        import_scope: str | None = None,
+        constraint: Any = None,
+        synchronization: Any = None,
+        aggregation: Any = None,
+        shape: Any = None,
+    ) -> None:
+        if variable_def is not None:
+            if initial_value is not None:
+                raise ValueError("variable_def and initial_value are mutually exclusive.")
+            self._init_from_proto(variable_def, import_scope)
+            return
+        if initial_value is None:
+            raise ValueError("initial_value must be specified.")
+        modes = checked_modes(synchronization, aggregation, trainable, name)
+        self._synchronization, self._aggregation, self._trainable = modes
+        collections = checked_collections(collections, self._trainable, constraint)
+        self._caching_device = caching_device
+        self._constraint = constraint
+        with init_scope():
+            values = [] if callable(initial_value) else [initial_value]
+            with name_scope(name, "Variable", values) as scope:
+                self._make(initial_value, scope, dtype, shape, validate_shape)
+                self._make_read(caching_device)
+            add_to_collections(collections, self)
+
+    def _make(
+        self, initial_value: Any, scope: str, dtype: Any, shape: Any, validate_shape: bool
+    ) -> None:
+        if callable(initial_value):
+            with colocated_attr(scope.rstrip("/")):
+                with name_scope("Initializer"), device(None):
+                    value = convert_to_tensor(initial_value(), name="initial_value", dtype=dtype)
+                self._make_storage(value, scope, shape, validate_shape)
+        else:
+            value = convert_to_tensor(initial_value, name="initial_value", dtype=dtype)
+            require_outside_control_flow(value, scope)
+            self._make_storage(value, scope, shape, validate_shape)
+        if validate_shape and not value.get_shape().is_fully_defined():
+            raise ValueError(f"initial_value must have a shape specified: {value}")
+        from .variable_guards import guarded
+
+        self._initializer_op = state.assign(
+            self._variable, guarded(scope, value), validate_shape=validate_shape
+        ).op
+
+    def _make_storage(self, value: Tensor, scope: str, shape: Any, validate_shape: bool) -> None:
+        self._initial_value = value
+        if shape is None:
+            shape = value.get_shape() if validate_shape else unknown_shape()
+        self._variable = state.variable_op_v2(shape, value.dtype.base_dtype, name=scope)
+
+    def _make_read(self, caching_device: Any) -> None:
+        place = device(caching_device) if caching_device is not None else colocate_with(self.op)
+        with place:
+            self._snapshot = tf.identity(self._variable, name="read")
+
+    def _init_from_proto(self, variable_def: Any, import_scope: str | None) -> None:
+        graph = get_default_graph()
+
+        def element(name: str) -> Any:
+            return graph.as_graph_element(prepend_name_scope(name, import_scope))
+
+        self._variable = element(variable_def.variable_name)
+        self._initializer_op = element(variable_def.initializer_name)
+        initial = variable_def.initial_value_name
+        self._initial_value = element(initial) if initial else None
+        self._snapshot = element(variable_def.snapshot_name)
+        read_modes_from(self, variable_def)
+
+    @property
+    def name(self) -> str:
+        return self._variable.name
+
+    @property
+    def dtype(self) -> Any:
+        return self._variable.dtype
+
+    @property
+    def op(self) -> Any:
+        return self._variable.op
+
+    @property
+    def graph(self) -> Any:
+        return self._variable.graph
+
+    @property
+    def device(self) -> str:
+        return self._variable.device
+
+    @property
+    def shape(self) -> Any:
+        return self._variable.get_shape()
+
+    def _as_graph_element(self) -> Tensor:
+        return self._variable
+
+    def value(self) -> Tensor:
+        """The last snapshot of the variable: a tensor made with it."""
+        return self._snapshot
+
+    def read_value(self) -> Tensor:
+        """The variable's value, read by an operation of its own."""
+        return tf.identity(self._variable, name="read")
+
+    def _ref(self) -> Tensor:
+        return self._variable
+
+    def set_shape(self, shape: Any) -> None:
+        """Narrows the static shape."""
+        self._ref().set_shape(shape)
+        self.value().set_shape(shape)
+
+    def eval(self, session: Any = None) -> Any:
+        """The value in a session."""
+        return self._variable.eval(session=session)
+
+    def assign(
+        self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
+        """Gives the variable a value."""
+        result = state.assign(self._variable, value, use_locking=use_locking, name=name)
+        return result if read_value else result.op
+
+    def assign_add(
+        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
+        """Adds to the variable."""
+        result = state.assign_add(self._variable, delta, use_locking=use_locking, name=name)
+        return result if read_value else result.op
+
+    def assign_sub(
+        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
+        """Subtracts from the variable."""
+        result = state.assign_sub(self._variable, delta, use_locking=use_locking, name=name)
+        return result if read_value else result.op
+
+    def batch_scatter_update(
+        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
+    ) -> Any:
+        """tf.batch_scatter_update with the indices and values of `sparse_delta`."""
+        return tf.batch_scatter_update(
+            self, sparse_delta.indices, sparse_delta.values, use_locking=use_locking, name=name
+        )
+
+    def _strided_slice_assign(
+        self, begin: Any, end: Any, strides: Any, value: Any, name: Any, *masks: int, **named: int
+    ) -> Any:
+        names = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
+        named.update(zip(names, masks, strict=False))
+        return raw.StridedSliceAssign(self._ref(), begin, end, strides, value, name=name, **named)
+
+    def count_up_to(self, limit: int) -> Any:
+        """The variable's value, which then grows by one until it reaches `limit`."""
+        return state.count_up_to(self._variable, limit=limit)
+
+    def to_proto(self, export_scope: str | None = None) -> Any:
+        """A VariableDef, or None when the variable is outside of `export_scope`."""
+        from ..io import protos
+
+        if export_scope is not None and not self._variable.name.startswith(export_scope):
+            return None
+        result = protos.VariableDef(
+            variable_name=strip_name_scope(self._variable.name, export_scope),
+            initializer_name=strip_name_scope(self.initializer.name, export_scope),
+            snapshot_name=strip_name_scope(self._snapshot.name, export_scope),
+            trainable=self.trainable,
+            synchronization=self.synchronization.value,
+            aggregation=self.aggregation.value,
+        )
+        if self._initial_value is not None:
+            result.initial_value_name = strip_name_scope(self._initial_value.name, export_scope)
+        if self._save_slice_info is not None:
+            result.save_slice_info_def.MergeFrom(self._save_slice_info.to_proto(export_scope))
+        return result
+
+
+def require_outside_control_flow(value: Tensor, scope: str) -> None:
+    """Raises ValueError when an initial value was computed inside of a loop or conditional."""
+    if value.op._get_control_flow_context() is not None:
+        raise ValueError(
+            f"Initializer for variable {scope} is from inside a control-flow construct, such as a "
+            "loop or conditional. When creating a variable inside a loop or conditional, use a "
+            "lambda as the initializer."
+        )
+
+
+def _scatter_method(kind: str) -> Callable[..., Any]:
+    def method(
+        self: Any, sparse_delta: Any, use_locking: bool = False, name: str | None = None
+    ) -> Any:
+        delta = require_slices(sparse_delta)
+        function = getattr(raw, f"Scatter{kind}")
+        ref = self._variable
+        return function(ref, delta.indices, delta.values, use_locking=use_locking, name=name)
+
+    method.__doc__ = f"{kind} of the rows that IndexedSlices name."
+    return method
+
+
+def _scatter_nd_method(kind: str) -> Callable[..., Any]:
+    def method(self: Any, indices: Any, updates: Any, name: str | None = None) -> Any:
+        function = getattr(raw, f"ScatterNd{kind}")
+        return function(self._variable, indices, updates, use_locking=True, name=name)
+
+    method.__doc__ = f"{kind} of the slices that `indices` names."
+    return method
+
+
+def _in_place_operator(operator: str) -> Callable[..., Any]:
+    def method(self: Any, other: Any) -> Any:
+        return getattr(self, operator)(other)
+
+    return method
+
+
+for _kind in ("Sub", "Add", "Max", "Min", "Mul", "Div", "Update"):
+    setattr(RefVariable, f"scatter_{_kind.lower()}", _scatter_method(_kind))
+for _kind in ("Sub", "Add", "Update"):
+    setattr(RefVariable, f"scatter_nd_{_kind.lower()}", _scatter_nd_method(_kind))
+# `v += x` makes a new tensor, as in TensorFlow: the variable keeps its value.
+for _name in ("add", "sub", "mul", "truediv", "pow"):
+    setattr(RefVariable, f"__i{_name}__", _in_place_operator(f"__{_name}__"))
+
+
+def _to_tensor(v: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False) -> Tensor:
+    if dtype and not dtype.is_compatible_with(v.dtype):
+        raise ValueError(
+            f"Incompatible type conversion requested to type '{dtype.name}' for variable "
+            f"of type '{v.dtype.name}'"
+        )
+    return v._ref() if as_ref else v.value()
+
+
+register_tensor_conversion_function(RefVariable, _to_tensor)
