@@ -13,7 +13,10 @@ from functools import cache
 from typing import Any
 
 # The vocabulary's names, for a compiler that wants to know what a text may use.
-VOCABULARY = ("pointer", "copy_bytes", "zero_bytes", "fma_tile", "helper", "transpose_tile", "uint32", "uint64")
+VOCABULARY = (
+    "bits_as_float", "copy_bytes", "cos", "float32", "float64", "fma_tile", "helper", "log",
+    "pointer", "sin", "sqrt", "transpose_tile", "uint32", "uint64", "zero_bytes",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,27 @@ class LibraryKernel:
         from . import vocabulary
 
         return {name: getattr(vocabulary, name) for name in VOCABULARY}
+
+
+@dataclass(frozen=True)
+class External:
+    """A parameter that is the address of a BLAS function, such as External("dgemm")."""
+
+    name: str
+
+    def address(self) -> int:
+        """The function's address in this process.  Imports SciPy."""
+        import ctypes
+
+        from scipy.linalg import cython_blas
+
+        capsule = cython_blas.__pyx_capi__[self.name]
+        api = ctypes.pythonapi
+        api.PyCapsule_GetName.restype = ctypes.c_char_p
+        api.PyCapsule_GetName.argtypes = [ctypes.py_object]
+        api.PyCapsule_GetPointer.restype = ctypes.c_void_p
+        api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+        return int(api.PyCapsule_GetPointer(capsule, api.PyCapsule_GetName(capsule)))
 
 
 @cache

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import NamedTuple
+
+from .. import target
 
 BYTES = {"float32": 4, "float64": 8}
 
@@ -16,20 +17,8 @@ class Vectors(NamedTuple):
     registers: int
 
 
-@cache
-def _machine() -> tuple[int, int]:
-    """Bytes per vector register and their number."""
-    import llvmlite.binding as llvm
-
-    features = llvm.get_host_cpu_features()
-    if features.get("avx512f"):
-        return 64, 32
-    if features.get("avx2"):
-        return 32, 16
-    return 16, 32 if "neon" in features else 16
-
-
 def vectors(dtype: str) -> Vectors:
     """The target's vectors of a float dtype."""
-    size, registers = _machine()
-    return Vectors(size // BYTES[dtype], registers)
+    machine = target.current()
+    wide = machine.vector_bits == 512 or machine.triple.startswith("aarch64")
+    return Vectors(machine.lanes(BYTES[dtype]), 32 if wide else 16)

@@ -7,17 +7,19 @@ transposes.  Imports Numba; used only while a kernel is compiled.
 
 from __future__ import annotations
 
+from math import cos, log, sin, sqrt
 from typing import Any
 
 from llvmlite import ir
-from numba import njit, types, uint32, uint64
+from numba import float32, float64, njit, types, uint32, uint64
 from numba.core import cgutils
 from numba.extending import intrinsic
 
 from .tiles import fma_tile
 
 __all__ = [
-    "copy_bytes", "fma_tile", "helper", "pointer", "transpose_tile", "uint32", "uint64", "zero_bytes",
+    "bits_as_float", "copy_bytes", "cos", "float32", "float64", "fma_tile", "helper", "log",
+    "pointer", "sin", "sqrt", "transpose_tile", "uint32", "uint64", "zero_bytes",
 ]  # fmt: skip
 
 _BYTE = ir.IntType(8).as_pointer()
@@ -39,6 +41,17 @@ def pointer(typing_context: Any, address: Any, dtype: Any) -> Any:
         return builder.inttoptr(args[0], context.get_value_type(result))
 
     return result(types.int64, dtype), lower
+
+
+@intrinsic
+def bits_as_float(typing_context: Any, bits: Any) -> Any:
+    """The float with the given bits: float32 of uint32, float64 of uint64."""
+    result = {types.uint32: types.float32, types.uint64: types.float64}[bits]
+
+    def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.bitcast(args[0], context.get_value_type(result))
+
+    return result(bits), lower
 
 
 @intrinsic

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Max and average pooling over height and width, and their gradients; loops run over channels.
+
+The gradient of a maximum goes to the first largest element of its window, as in TensorFlow.
+Averages count only elements inside of the input.  NCHW goes through a transpose on both sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..sizes import AnySize, maximum
+from .geometry import Axis, Padding, axes, spatial
+from .kernel import specialise
+from .vectors import BYTES
+
+_WORK = 1 << 15  # elements read per tile
+_CHANNELS = 512  # channels handled together: scratch for them stays in the first cache
+
+_WINDOW = """
+@helper
+def window(position, stride, before, length, size):
+    # The part of a window that lies inside of the input.
+    start = position * stride - before
+    return max(start, 0), min(start + length, size)
+"""
+
+_FORWARD = """
+def kernel(args, r0, r1, c0, c1, worker):
+    x, out = pointer(args[0], DTYPE), pointer(args[1], DTYPE)
+    h, w, oh, ow, c, top, left = args[2], args[3], args[4], args[5], args[6], args[7], args[8]
+    for row in range(r0, r1):
+        image = row // oh
+        y0, y1 = window(row - image * oh, SH, top, KH, h)
+        for col in range(ow):
+            x0, x1 = window(col, SW, left, KW, w)
+            target = (row * ow + col) * c
+            source = ((image * h + y0) * w + x0) * c
+            for f in range(c):
+                out[target + f] = x[source + f]
+            for y in range(y0, y1):
+                for i in range(x0, x1):
+                    if y > y0 or i > x0:
+                        source = ((image * h + y) * w + i) * c
+                        for f in range(c):
+                            out[target + f] = combine(out[target + f], x[source + f])
+            if AVERAGE:
+                scale = ONE / ((y1 - y0) * (x1 - x0))
+                for f in range(c):
+                    out[target + f] = out[target + f] * scale
+"""
+
+_MAXIMUM = """
+@helper
+def combine(old, new):
+    return new if new > old else old
+"""
+
+_SUM = """
+@helper
+def combine(old, new):
+    return old + new
+"""
+
+# Rows are images, columns are channels: windows of one image may overlap.
+_MAX_GRADIENT = """
+def kernel(args, r0, r1, c0, c1, worker):
+    x, dy, out = pointer(args[0], DTYPE), pointer(args[1], DTYPE), pointer(args[2], DTYPE)
+    h, w, oh, ow, c, top, left = args[3], args[4], args[5], args[6], args[7], args[8], args[9]
+    memory = args[10] + worker * args[11]
+    best, left_over = pointer(memory, DTYPE), pointer(memory + BYTES * CHANNELS, DTYPE)
+    count = c1 - c0
+    for image in range(r0, r1):
+        for pixel in range(image * h * w, (image + 1) * h * w):
+            zero_bytes(args[2] + BYTES * (pixel * c + c0), BYTES * count)
+        for row in range(oh):
+            y0, y1 = window(row, SH, top, KH, h)
+            for col in range(ow):
+                x0, x1 = window(col, SW, left, KW, w)
+                source = ((image * h + y0) * w + x0) * c + c0
+                for f in range(count):
+                    best[f] = x[source + f]
+                for y in range(y0, y1):
+                    for i in range(x0, x1):
+                        source = ((image * h + y) * w + i) * c + c0
+                        for f in range(count):
+                            best[f] = x[source + f] if x[source + f] > best[f] else best[f]
+                gradient = ((image * oh + row) * ow + col) * c + c0
+                for f in range(count):
+                    left_over[f] = dy[gradient + f]
+                for y in range(y0, y1):
+                    for i in range(x0, x1):
+                        source = ((image * h + y) * w + i) * c + c0
+                        for f in range(count):
+                            # Once given away, nothing is left for later elements.
+                            given = left_over[f] if x[source + f] == best[f] else ZERO
+                            left_over[f] = ZERO if x[source + f] == best[f] else left_over[f]
+                            out[source + f] += given
+"""
+
+_AVERAGE_GRADIENT = """
+def kernel(args, r0, r1, c0, c1, worker):
+    dy, out = pointer(args[0], DTYPE), pointer(args[1], DTYPE)
+    h, w, oh, ow, c, top, left = args[2], args[3], args[4], args[5], args[6], args[7], args[8]
+    count = c1 - c0
+    for image in range(r0, r1):
+        for pixel in range(image * h * w, (image + 1) * h * w):
+            zero_bytes(args[1] + BYTES * (pixel * c + c0), BYTES * count)
+        for row in range(oh):
+            y0, y1 = window(row, SH, top, KH, h)
+            for col in range(ow):
+                x0, x1 = window(col, SW, left, KW, w)
+                scale = ONE / ((y1 - y0) * (x1 - x0))
+                gradient = ((image * oh + row) * ow + col) * c + c0
+                for y in range(y0, y1):
+                    for i in range(x0, x1):
+                        source = ((image * h + y) * w + i) * c + c0
+                        for f in range(count):
+                            out[source + f] += dy[gradient + f] * scale
+"""
+
+
+def max_pool(
+    b: Any, x: Any, ksize: Sequence[int], strides: Sequence[int], padding: Padding,
+    data_format: str = "NHWC",
+) -> Any:  # fmt: skip
+    """The largest element of every window, or NotImplemented."""
+    return _pool(b, "max_pool", _MAXIMUM, x, ksize, strides, padding, data_format)
+
+
+def avg_pool(
+    b: Any, x: Any, ksize: Sequence[int], strides: Sequence[int], padding: Padding,
+    data_format: str = "NHWC",
+) -> Any:  # fmt: skip
+    """The mean of every window, or NotImplemented."""
+    return _pool(b, "avg_pool", _SUM, x, ksize, strides, padding, data_format)
+
+
+def max_pool_gradient(
+    b: Any, x: Any, y: Any, dy: Any, ksize: Sequence[int], strides: Sequence[int], padding: Padding,
+    data_format: str = "NHWC",
+) -> Any:  # fmt: skip
+    """The gradient of max_pool with respect to x.  The maxima are found again, so y is not read."""
+    if _unfit(x.dtype, ksize, strides):
+        return NotImplemented
+    x, dy = _channels_last(b, x, data_format), _channels_last(b, dy, data_format)
+    both = _window_axes(x.shape, ksize, strides, padding, data_format)
+    out = _gradient(b, "max_pool_gradient", _MAX_GRADIENT, [x, dy], x.shape, both)
+    return _channels_back(b, out, data_format)
+
+
+def avg_pool_gradient(
+    b: Any, input_shape: Sequence[AnySize], dy: Any, ksize: Sequence[int], strides: Sequence[int],
+    padding: Padding, data_format: str = "NHWC",
+) -> Any:  # fmt: skip
+    """The gradient of avg_pool with respect to an input of shape `input_shape`."""
+    if _unfit(dy.dtype, ksize, strides):
+        return NotImplemented
+    order = (0, 1, 2, 3) if data_format == "NHWC" else (0, 2, 3, 1)
+    shape = [input_shape[i] for i in order]
+    dy = _channels_last(b, dy, data_format)
+    both = _window_axes(shape, ksize, strides, padding, data_format)
+    out = _gradient(b, "avg_pool_gradient", _AVERAGE_GRADIENT, [dy], shape, both)
+    return _channels_back(b, out, data_format)
+
+
+def _unfit(dtype: str, ksize: Sequence[int], strides: Sequence[int]) -> bool:
+    """Pooling over images or channels, and other dtypes, have no kernel."""
+    outer = [v for values in (ksize, strides) if len(values) == 4 for v in values]
+    return dtype not in BYTES or (
+        bool(outer) and not all(_outer_is_one(v) for v in (ksize, strides) if len(v) == 4)
+    )
+
+
+def _outer_is_one(values: Sequence[int]) -> bool:
+    return values[0] == 1 and (values[3] == 1 or values[1] == 1)
+
+
+def _channels_last(b: Any, value: Any, data_format: str) -> Any:
+    return value if data_format == "NHWC" else b.transpose(value, (0, 2, 3, 1))
+
+
+def _channels_back(b: Any, value: Any, data_format: str) -> Any:
+    return value if data_format == "NHWC" else b.transpose(value, (0, 3, 1, 2))
+
+
+def _window_axes(
+    shape: Sequence[AnySize], ksize: Sequence[int], strides: Sequence[int], padding: Padding,
+    data_format: str,
+) -> tuple[Axis, Axis]:  # fmt: skip
+    return axes(shape[1:3], spatial(ksize, data_format), strides, padding, (1, 1), data_format)
+
+
+def _facts(dtype: str, both: tuple[Axis, Axis]) -> dict[str, Any]:
+    high, wide = both
+    return {
+        "DTYPE": dtype, "BYTES": BYTES[dtype], "KH": high.window, "KW": wide.window,
+        "SH": high.stride, "SW": wide.stride,
+    }  # fmt: skip
+
+
+def _numbers(dtype: str, text: str) -> str:
+    return text.replace("ONE", f"{dtype}(1)").replace("ZERO", f"{dtype}(0)")
+
+
+def _extents(both: tuple[Axis, Axis], c: AnySize) -> list[AnySize]:
+    high, wide = both
+    return [high.size, wide.size, high.out, wide.out, c, high.before, wide.before]
+
+
+def _pool(
+    b: Any, name: str, combine: str, x: Any, ksize: Sequence[int], strides: Sequence[int],
+    padding: Padding, data_format: str,
+) -> Any:  # fmt: skip
+    if _unfit(x.dtype, ksize, strides):
+        return NotImplemented
+    x = _channels_last(b, x, data_format)
+    n, _, _, c = x.shape
+    both = _window_axes(x.shape, ksize, strides, padding, data_format)
+    high, wide = both
+    text = _numbers(x.dtype, _WINDOW + combine + _FORWARD)
+    kernel = specialise(name, text, AVERAGE=combine is _SUM, **_facts(x.dtype, both))
+    line = maximum(wide.out * c * high.window * wide.window, 1)
+    (out,) = b.call(
+        kernel, [x], [((n, high.out, wide.out, c), x.dtype)], _extents(both, c), n * high.out,
+        maximum(_WORK // line, 1),
+    )  # fmt: skip
+    return _channels_back(b, out, data_format)
+
+
+def _gradient(
+    b: Any, name: str, text: str, inputs: list[Any], shape: Sequence[AnySize], both: tuple[Axis, Axis]
+) -> Any:
+    n, h, w, c = shape
+    dtype = inputs[0].dtype
+    kernel = specialise(
+        name, _numbers(dtype, _WINDOW + text), CHANNELS=_CHANNELS, **_facts(dtype, both)
+    )
+    scratch = 2 * BYTES[dtype] * _CHANNELS if text is _MAX_GRADIENT else 0
+    (out,) = b.call(
+        kernel, inputs, [(tuple(shape), dtype)], _extents(both, c), n,
+        maximum(_WORK // maximum(h * w * c, 1), 1), c, _CHANNELS, scratch,
+    )  # fmt: skip
+    return out
