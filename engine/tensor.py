@@ -196,7 +196,8 @@ def overload(operator: str, function: Callable[..., Any]) -> None:
 
 
 def _overload_on(cls: type, operator: str, function: Callable[..., Any]) -> None:
-    existing = getattr(cls, operator, None)
+    # Not getattr: the metaclass answers for `|`.
+    existing = vars(cls).get(operator)
     if existing is not None and not isinstance(existing, type(object.__lt__)):
         raise ValueError(f"operator {operator} cannot be overwritten again on class {cls}.")
     if operator not in Tensor.OVERLOADABLE_OPERATORS:

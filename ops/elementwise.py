@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`elementwise`: an op stated by one scalar body.
+
+From the body come the NumPy reference kernel, the compiled kernel text (both through the vocabulary
+of `jit.scalar`) and, by the broadcasting rule, the shape.  The gradient stands beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..engine import errors
+from ..engine.build import OpFunction, define
+from ..engine.shape import TensorShape
+
+Body = Callable[..., Any]
+
+
+def kind_of(value: Any) -> str:
+    """NumPy's one-letter kind of the dtype of an array or kernel expression; bfloat16 is "f"."""
+    name = str(value.dtype)
+    return "f" if name == "bfloat16" else np.dtype(name).kind
+
+
+def is_integer(value: Any) -> bool:
+    """Whether an array or kernel expression holds signed or unsigned integers."""
+    return kind_of(value) in "iu"
+
+
+def is_complex(value: Any) -> bool:
+    """Whether an array or kernel expression holds complex numbers."""
+    return kind_of(value) == "c"
+
+
+def static_broadcast(x: TensorShape, y: TensorShape) -> TensorShape:
+    """The static shape of a broadcast; a ValueError tells which sizes differ."""
+    if x.ndims is None or y.ndims is None:
+        return TensorShape(None)
+    ones = [1] * abs(x.ndims - y.ndims)
+    xs, ys = x.as_list(), y.as_list()
+    xs, ys = (ones + xs, ys) if len(xs) < len(ys) else (xs, ones + ys)
+    return TensorShape([_broadcast_size(a, b) for a, b in zip(xs, ys, strict=True)])
+
+
+def _broadcast_size(a: int | None, b: int | None) -> int | None:
+    if a == 1:
+        return b
+    if b == 1 or a == b:
+        return a
+    if a is None or b is None:
+        # A size above one must be the result; the unknown one is equal to it or is one.
+        return a if b is None else b
+    raise ValueError(f"Dimensions must be equal, but are {a} and {b}")
+
+
+def broadcast_shape(c: Any) -> TensorShape:
+    """Shape function: all inputs broadcast against each other."""
+    result = c.inputs[0]
+    for other in c.inputs[1:]:
+        result = static_broadcast(result, other)
+    return result
+
+
+def first_shape(c: Any) -> TensorShape:
+    """Shape function: the shape of the first input."""
+    return c.inputs[0]
+
+
+def shape_text(shape: Sequence[int]) -> str:
+    """A run-time shape as TensorFlow prints it: [2,3]."""
+    return "[" + ",".join(str(size) for size in shape) + "]"
+
+
+def require_broadcast(inputs: Sequence[np.ndarray]) -> None:
+    """Raises TensorFlow's error when run-time shapes do not broadcast."""
+    try:
+        np.broadcast_shapes(*(x.shape for x in inputs))
+    except ValueError:
+        texts = " vs. ".join(shape_text(x.shape) for x in inputs)
+        raise errors.InvalidArgumentError(None, None, f"Incompatible shapes: {texts}") from None
+
+
+def is_lowerable(dtype: str) -> bool:
+    """Whether compiled kernels hold this dtype: real numbers and booleans."""
+    return not str(dtype).startswith(("complex", "object", "str", "bytes", "q"))
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """Values that an integer input must not hold: the run raises InvalidArgumentError."""
+
+    index: int
+    is_bad: Body
+    message: str
+
+    def check(self, inputs: Sequence[np.ndarray]) -> None:
+        """Raises if the run-time input holds a bad value and there is anything to compute."""
+        x = inputs[self.index]
+        if is_integer(x) and all(other.size for other in inputs) and np.any(self.is_bad(x)):
+            raise self._error()
+
+    def lower(self, b: Any, values: Sequence[Any]) -> None:
+        """The same check in a compiled plan."""
+        x = values[self.index]
+        if is_integer(x):
+            b.require_not(b.reduce("any", b.map(self.is_bad, x), None), self._error)
+
+    def _error(self) -> errors.InvalidArgumentError:
+        return errors.InvalidArgumentError(None, None, self.message)
+
+
+def elementwise(
+    name: str,
+    signature: str,
+    attrs: str = "",
+    *,
+    body: Body | None = None,
+    attr_body: Callable[[Any], Body] | None = None,
+    gradient: Any,
+    broadcast: bool = True,
+    shape: Callable[[Any], TensorShape] | None = None,
+    sizes: Body | None = None,
+    guard: Guard | None = None,
+    host: bool = False,
+    **facts: Any,
+) -> OpFunction:
+    """Defines an op by its scalar body.
+
+    body        scalar function over `jit.scalar`; or attr_body(op) -> body, which reads op.attr
+    broadcast   False: the output has the shape of the first input
+    sizes       the same function over object arrays of symbolic sizes
+    guard       what an integer input must not hold
+    host        the body has no compiled form
+    """
+    body_of = attr_body or (lambda op: body)
+
+    def kernel(c: Any, *inputs: np.ndarray) -> np.ndarray:
+        if sizes is not None and any(x.dtype == object for x in inputs):
+            return _as_objects(sizes(*inputs))
+        if guard:
+            guard.check(inputs)
+        with np.errstate(all="ignore"):
+            try:
+                result = body_of(c)(*inputs)
+            except ValueError:
+                require_broadcast(inputs)
+                raise
+        return np.asarray(result, dtype=c.out_dtype())
+
+    def lower(b: Any, op: Any, *values: Any) -> Any:
+        if not all(is_lowerable(v.dtype) for v in values) or not is_lowerable(op.dtype(0)):
+            return NotImplemented
+        if guard:
+            guard.lower(b, values)
+        return b.map(body_of(op), *values, dtype=op.dtype(0))
+
+    return define(
+        name,
+        signature,
+        attrs,
+        shape=shape or (broadcast_shape if broadcast else first_shape),
+        kernel=kernel,
+        lower=None if host else lower,
+        gradient=gradient,
+        sizes=sizes is not None,
+        **facts,
+    )
+
+
+def _as_objects(value: Any) -> np.ndarray:
+    """An object array, also for a lone item."""
+    if isinstance(value, np.ndarray):
+        return value.astype(object)
+    result = np.empty((), object)
+    result[()] = value
+    return result
