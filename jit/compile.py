@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From kernels to addresses of machine code: emit, compile or take from the cache, load.
+
+Numba types and lowers the generated source; LLVM, with passes chosen here, makes one object file of
+it, which is cached and loaded with llvmlite alone.  A process that finds every kernel in the cache
+never imports Numba.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import time
+from dataclasses import dataclass, field
+from functools import cache as memoize
+from importlib.metadata import version
+from pathlib import Path
+
+from . import cache, emit, settings, target
+from .ir import Kernel, digest
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryKernel:
+    """A kernel written by hand: Python text that defines kernel(args, r0, r1, c0, c1, worker).
+
+    parallel says that the loads and stores of every loop of the text are independent between the
+    loop's iterations, so that LLVM may vectorise without checking for overlap.
+    """
+
+    name: str
+    text: str
+    parallel: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A kernel in memory; `seconds` is what it took to compile, 0 from the cache."""
+
+    address: int
+    name: str
+    key: str
+    seconds: float
+    from_cache: bool
+    source: str
+    object_bytes: int
+
+
+@dataclass
+class Stats:
+    """What this process has compiled and taken from the cache so far."""
+
+    compiles: int = 0
+    hits: int = 0
+    seconds: float = 0.0
+    names: list[str] = field(default_factory=list)
+
+
+STATS = Stats()
+_LOCK = threading.RLock()
+_DONE: dict[tuple[str, str], Compiled] = {}
+
+
+def compile_kernel(kernel: Kernel | LibraryKernel, name: str = "") -> Compiled:
+    """The machine code of a kernel; equal kernels are compiled once, by one thread."""
+    aim = target.current()
+    done_key = (_digest(kernel), repr(aim))
+    done = _DONE.get(done_key)
+    if done is None:
+        with _LOCK:
+            done = _DONE.get(done_key) or _obtain(kernel, name, aim, done_key[0])
+            _DONE[done_key] = done
+    return done
+
+
+def source_of(kernel: Kernel | LibraryKernel, name: str = "") -> str:
+    """The Python source that is compiled for a kernel."""
+    return kernel.text if isinstance(kernel, LibraryKernel) else emit.emit(kernel, name)
+
+
+_DIGESTS: dict[Kernel | LibraryKernel, str] = {}
+
+
+def _digest(kernel: Kernel | LibraryKernel) -> str:
+    known = _DIGESTS.get(kernel)
+    if known is None:
+        if isinstance(kernel, LibraryKernel):
+            text = f"{kernel.name}\0{kernel.parallel}\0{kernel.text}"
+            known = hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+        else:
+            known = digest(kernel)
+        _DIGESTS[kernel] = known
+    return known
+
+
+def _obtain(
+    kernel: Kernel | LibraryKernel, name: str, aim: target.Target, content: str
+) -> Compiled:
+    name = kernel.name if isinstance(kernel, LibraryKernel) else name or kernel.form
+    labels = _labels(content, aim)
+    key = cache.key_of(labels)
+    entry, seconds = cache.load(labels), 0.0
+    if entry is not None:
+        STATS.hits += 1
+    else:
+        start = time.perf_counter()
+        entry = _compile(kernel, name, aim, f"kernel_{key}")
+        seconds = time.perf_counter() - start
+        STATS.compiles += 1
+        STATS.seconds += seconds
+        STATS.names.append(name)
+        cache.save(labels, entry)
+    address = load_object(entry.object_code, entry.symbol)
+    return Compiled(
+        address, name, key, seconds, seconds == 0.0, entry.source, len(entry.object_code)
+    )
+
+
+def _labels(content: str, aim: target.Target) -> cache.Labels:
+    return (
+        ("kernel", content),
+        ("emitter", _emitter_version()),
+        *_versions(),
+        ("triple", aim.triple),
+        ("cpu", aim.cpu),
+        ("features", aim.features),
+        *settings.code_settings(),
+    )
+
+
+@memoize
+def _versions() -> tuple[tuple[str, str], ...]:
+    return tuple((package, version(package)) for package in ("numba", "llvmlite"))
+
+
+@memoize
+def _emitter_version() -> str:
+    """A hash of the modules whose text decides what machine code a kernel becomes."""
+    here = Path(__file__).parent
+    names = ("scalar", "emit", "intrinsics", "lowering", "functions", "llvm", "compile")
+    files = [here / f"{name}.py" for name in names]
+    files += sorted((here / "library").glob("*intrinsics*.py"))
+    text = hashlib.blake2b(digest_size=8)
+    for path in files:
+        text.update(path.read_bytes())
+    return text.hexdigest()
+
+
+def _compile(
+    kernel: Kernel | LibraryKernel, name: str, aim: target.Target, symbol: str
+) -> cache.Entry:
+    from . import llvm
+
+    source = source_of(kernel, name)
+    if "source" in settings.get("debug"):
+        print(source)
+    parallel = kernel.parallel if isinstance(kernel, LibraryKernel) else True
+    return cache.Entry(symbol, source, llvm.object_code(source, symbol, aim, parallel))
+
+
+_ENGINE: list[object] = []
+
+
+def load_object(code: bytes, symbol: str) -> int:
+    """Links an object file into this process and returns the address of a symbol."""
+    import llvmlite.binding as binding
+
+    with _LOCK:
+        if not _ENGINE:
+            machine = target.machine(target.current(), opt=0)
+            _ENGINE.append(binding.create_mcjit_compiler(binding.parse_assembly(""), machine))
+        engine = _ENGINE[0]
+        engine.add_object_file(binding.ObjectFileRef.from_data(code))  # type: ignore[attr-defined]
+        engine.finalize_object()  # type: ignore[attr-defined]
+        address = engine.get_function_address(symbol)  # type: ignore[attr-defined]
+    if not address:
+        raise RuntimeError(f"the object file has no function {symbol}")
+    return int(address)

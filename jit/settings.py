@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every setting of the compiler: one table, read from the environment, overridable in process.
+
+`settings.get("jit")` reads; `with settings.override(jit="never"): …` changes it for the current
+thread and what it starts within the block.  Imports nothing from the package.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One knob; `affects_code` says that generated code depends on it, so the cache key has it."""
+
+    name: str
+    variable: str
+    default: str
+    parse: Callable[[str], Any]
+    help: str
+    affects_code: bool = False
+
+
+def _mode(text: str) -> str:
+    if text not in ("auto", "always", "never"):
+        raise ValueError(f"NUMBAFLOW_JIT is {text!r}; it must be auto, always or never")
+    return text
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word.strip() for word in text.split(",") if word.strip())
+
+
+def _folder(text: str) -> Path:
+    if text:
+        return Path(text).expanduser()
+    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(base).expanduser() / "numbaflow"
+
+
+def _count(text: str) -> int:
+    count = int(text or 0)
+    if count < 0:
+        raise ValueError(f"NUMBAFLOW_THREADS is {count}; it must be 0 (all cores) or positive")
+    return count
+
+
+TABLE: tuple[Setting, ...] = (
+    Setting("jit", "NUMBAFLOW_JIT", "auto", _mode, "when graphs are compiled: auto, always, never"),
+    Setting(
+        "debug",
+        "NUMBAFLOW_DEBUG",
+        "",
+        _words,
+        "what to print: graph, ir, fused, schedule, source, timing (comma-separated)",
+    ),
+    Setting("cache", "NUMBAFLOW_CACHE", "", _folder, "folder of compiled kernels"),
+    Setting("threads", "NUMBAFLOW_THREADS", "0", _count, "threads of a large kernel; 0: all cores"),
+    Setting(
+        "target",
+        "NUMBAFLOW_TARGET",
+        "",
+        str,
+        "CPU to compile for: a name of LLVM's, or name:+feature,-feature; empty: this one",
+        affects_code=True,
+    ),
+)
+_BY_NAME = {setting.name: setting for setting in TABLE}
+_OVERRIDES: ContextVar[dict[str, Any]] = ContextVar("numbaflow_settings")
+_PARSED: dict[tuple[str, str], Any] = {}
+
+
+def get(name: str) -> Any:
+    """The value of a setting: the innermost override, else the environment, else the default."""
+    overrides = _OVERRIDES.get({})
+    if name in overrides:
+        return overrides[name]
+    setting = _BY_NAME[name]
+    text = os.environ.get(setting.variable, setting.default)
+    key = (name, text)
+    if key not in _PARSED:
+        _PARSED[key] = setting.parse(text)
+    return _PARSED[key]
+
+
+@contextmanager
+def override(**values: Any) -> Iterator[None]:
+    """Replaces settings within a block; values as `get` returns them, or as text."""
+    parsed = {
+        name: _BY_NAME[name].parse(value) if isinstance(value, str) else value
+        for name, value in values.items()
+    }
+    token = _OVERRIDES.set({**_OVERRIDES.get({}), **parsed})
+    try:
+        yield
+    finally:
+        _OVERRIDES.reset(token)
+
+
+def code_settings() -> list[tuple[str, str]]:
+    """The settings that generated code depends on, for cache keys."""
+    return [(s.name, str(get(s.name))) for s in TABLE if s.affects_code]

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The CPU that kernels are compiled for: its name, features and vector width.
+
+Imports llvmlite on first use.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from . import settings
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A CPU as LLVM names it; `vector_bits` is the width that loops are vectorised to."""
+
+    triple: str
+    cpu: str
+    features: str
+    vector_bits: int
+
+    def lanes(self, itemsize: int) -> int:
+        """How many elements of `itemsize` bytes one vector holds."""
+        return self.vector_bits // (8 * itemsize)
+
+
+def current() -> Target:
+    """The target of the settings: this machine's CPU unless NUMBAFLOW_TARGET names another."""
+    return _resolve(settings.get("target"))
+
+
+@cache
+def _resolve(text: str) -> Target:
+    import llvmlite.binding as llvm
+
+    triple = llvm.get_process_triple()
+    if text:
+        cpu, _, features = text.partition(":")
+        bits = _vector_bits(triple, f"{_implied(cpu)},{features}")
+        return Target(triple, cpu, features, bits)
+    features = llvm.get_host_cpu_features().flatten()
+    return Target(triple, llvm.get_host_cpu_name(), features, _vector_bits(triple, features))
+
+
+def _implied(cpu: str) -> str:
+    if cpu in ("x86-64-v4", "znver4", "znver5") or "avx512" in cpu or cpu.endswith("lake-avx512"):
+        return "+avx512f"
+    return "+avx2" if cpu in ("x86-64-v3", "haswell") or cpu.startswith("znver") else ""
+
+
+def _vector_bits(triple: str, features: str) -> int:
+    enabled = set(features.split(","))
+    if "+avx512f" in enabled:
+        return 512
+    if "+avx2" in enabled or "+avx" in enabled:
+        return 256
+    return 128
+
+
+def machine(target: Target, opt: int = 3) -> Any:
+    """An LLVM target machine; callers hold the compile lock, as LLVM objects are not shared."""
+    import llvmlite.binding as llvm
+
+    initialize()
+    return llvm.Target.from_triple(target.triple).create_target_machine(
+        cpu=target.cpu,
+        features=target.features,
+        opt=opt,
+        reloc="pic",
+        codemodel="jitdefault",
+        jit=True,
+    )
+
+
+@cache
+def initialize() -> None:
+    """Makes LLVM's native code generator available, once per process."""
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
