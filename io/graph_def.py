@@ -100,7 +100,7 @@ def write_graph(
     if as_text:
         from google.protobuf import text_format
 
-        content = text_format.MessageToString(message, float_format="").encode()
+        content = text_format.MessageToString(message).encode()
     else:
         content = message.SerializeToString()
     write_atomically(path, content)
