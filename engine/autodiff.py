@@ -213,9 +213,7 @@ def _initial_gradient(y: Tensor, grad_y: Gradient, i: int) -> Gradient:
         _check_given(y, grad_y)
         return _named_copy(grad_y, i)
     if y.dtype.is_complex:
-        raise TypeError(
-            f"Gradients of complex tensors must set grad_ys (y.dtype = {y.dtype!r})"
-        )
+        raise TypeError(f"Gradients of complex tensors must set grad_ys (y.dtype = {y.dtype!r})")
     shape = _public("shape")(y)
     one = _public("constant")(1, dtype=y.dtype, name=f"grad_ys_{i}")
     return _public("fill")(shape, one)

@@ -28,3 +28,8 @@ def deprecated_argument_lookup(
     if new_value is not None:
         raise ValueError(f"Cannot specify both '{old_name}' and '{new_name}'")
     return old_value
+
+
+def deprecated_args(date: str | None, instructions: str, *names: Any, **unused: Any) -> Callable[[F], F]:
+    """A decorator that notes which arguments TensorFlow 1.15 deprecates."""
+    return deprecated(date, f"{instructions} ({', '.join(map(str, names))})")

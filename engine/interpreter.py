@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a graph with the reference kernels, one operation after the other: the oracle.
+
+The needed part of the graph runs in order of creation, so that a program means one thing.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import errors
+from .kernel import KernelContext
+from .operation import Operation, arg_length
+from .state import Cell
+from .tensor import Tensor
+
+Runner = Callable[[Sequence[Any]], list[Any]]
+
+# Tests switch this on: every kernel's results are held against the declared dtype and shape.
+verify = False
+
+_KIND_OF_ERROR: tuple[tuple[type[BaseException], type[errors.OpError]], ...] = (
+    (NotImplementedError, errors.UnimplementedError),
+    (MemoryError, errors.ResourceExhaustedError),
+    (StopIteration, errors.OutOfRangeError),
+    (TypeError, errors.InvalidArgumentError),
+    (ValueError, errors.InvalidArgumentError),
+)
+
+
+def needed_operations(
+    fetches: Iterable[Tensor], targets: Iterable[Operation], feeds: Iterable[Tensor]
+) -> list[Operation]:
+    """The operations to run, in order: creation order, corrected for edges that point back."""
+    fed = set(feeds)
+    # A placeholder that is fed does not run, even where something waits for it.
+    skipped = {t.op for t in fed if t.op.definition.test.get("feed_only")}
+    pending = [t.op for t in fetches if t not in fed]
+    pending += [op for op in targets if op not in skipped]
+    seen = set(pending)
+    while pending:
+        op = pending.pop()
+        for other in _predecessors(op, fed, skipped):
+            if other not in seen:
+                seen.add(other)
+                pending.append(other)
+    return _ordered(sorted(seen, key=lambda op: op._id), fed, skipped)
+
+
+def _predecessors(op: Operation, fed: set[Tensor], skipped: set[Operation]) -> list[Operation]:
+    result = [t.op for t in op._inputs_val if t not in fed]
+    result += [other for other in op._control_inputs_val if other not in skipped]
+    return result
+
+
+def _ordered(
+    ops: list[Operation], fed: set[Tensor], skipped: set[Operation]
+) -> list[Operation]:
+    before = {op: _predecessors(op, fed, skipped) for op in ops}
+    if all(other._id < op._id for op in ops for other in before[op]):
+        return ops
+    waiting = {op: len(set(before[op])) for op in ops}
+    after: dict[Operation, list[Operation]] = {op: [] for op in ops}
+    for op in ops:
+        for other in set(before[op]):
+            after[other].append(op)
+    by_id = {op._id: op for op in ops}
+    ready = [op._id for op in ops if not waiting[op]]
+    heapq.heapify(ready)
+    result = []
+    while ready:
+        op = by_id[heapq.heappop(ready)]
+        result.append(op)
+        for other in after[op]:
+            waiting[other] -= 1
+            if not waiting[other]:
+                heapq.heappush(ready, other._id)
+    if len(result) < len(ops):
+        stuck = [op.name for op in ops if waiting[op]]
+        raise errors.InvalidArgumentError(
+            None, None, f"The graph has a cycle through {', '.join(sorted(stuck)[:8])}"
+        )
+    return result
+
+
+class Step:
+    """One operation, prepared: where its inputs lie and where its outputs go."""
+
+    __slots__ = ("op", "kernel", "context", "sources", "layout", "first", "count", "free", "plain")
+
+    def __init__(self, op: Operation, context: KernelContext, slots: dict[Tensor, int]) -> None:
+        kernel = op.definition.kernel
+        if kernel is None:
+            raise errors.UnimplementedError(
+                None, op, f"There is no kernel for op type '{op.type}' (node '{op.name}')"
+            )
+        self.op = op
+        self.kernel = kernel
+        self.context = context
+        refs = _reference_flags(op)
+        # Slot and whether the cell itself is wanted rather than its value.
+        self.sources = [(slots[t], ref) for t, ref in zip(op._inputs_val, refs)]
+        lengths = [arg_length(arg, op._attrs) for arg in op.definition.inputs]
+        self.layout = None if all(n is None for n in lengths) else lengths
+        self.first = slots[op.outputs[0]] if op.outputs else 0
+        self.count = len(op.outputs)
+        self.free: list[int] = []
+        self.plain = [_holds_array(t) for t in op.outputs]
+
+    def inputs(self, values: list[Any]) -> list[Any]:
+        """The kernel's arguments."""
+        flat = []
+        for slot, ref in self.sources:
+            value = values[slot]
+            if type(value) is Cell and not ref:
+                value = value.read()
+            flat.append(value)
+        if self.layout is None:
+            return flat
+        grouped: list[Any] = []
+        position = 0
+        for length in self.layout:
+            if length is None:
+                grouped.append(flat[position])
+                position += 1
+            else:
+                grouped.append(flat[position : position + length])
+                position += length
+        return grouped
+
+    def run(self, values: list[Any]) -> None:
+        """Runs the kernel and stores its results."""
+        try:
+            result = self.kernel(self.context, *self.inputs(values))
+            if self.count == 1:
+                if type(result) in (tuple, list) and len(result) == 1:
+                    result = result[0]
+                values[self.first] = self.settle(0, result)
+            elif self.count:
+                for i, item in enumerate(self.spread(result)):
+                    values[self.first + i] = self.settle(i, item)
+        except Exception as error:
+            raise located(error, self.op) from error
+        for slot in self.free:
+            values[slot] = None
+
+    def spread(self, result: Any) -> list[Any]:
+        """Several results as one flat list."""
+        items = list(result)
+        if len(items) != self.count:
+            items = [
+                x for item in items for x in (item if isinstance(item, (list, tuple)) else (item,))
+            ]
+        if len(items) != self.count:
+            raise errors.InternalError(
+                None, None, f"The kernel of {self.op.type} gave {len(items)} results"
+            )
+        return items
+
+    def settle(self, index: int, value: Any) -> Any:
+        """A result as an array, where arrays are meant."""
+        if self.plain[index] and type(value) is not np.ndarray and type(value) is not Cell:
+            value = np.asarray(value, dtype=self.context.out_dtype(index))
+        if verify and type(value) is np.ndarray:
+            _verify(self.op.outputs[index], value)
+        return value
+
+
+def _reference_flags(op: Operation) -> list[bool]:
+    flags: list[bool] = []
+    for arg in op.definition.inputs:
+        length = arg_length(arg, op._attrs)
+        flags.extend([arg.is_ref] * (1 if length is None else length))
+    # Loops add inputs beyond the signature: references too.
+    return flags + [False] * (len(op._inputs_val) - len(flags))
+
+
+def _holds_array(tensor: Tensor) -> bool:
+    return not tensor.dtype._is_ref_dtype and tensor.dtype.is_numpy_compatible
+
+
+def _verify(tensor: Tensor, value: np.ndarray) -> None:
+    kind = tensor.dtype.base_dtype.np_dtype
+    if value.dtype != kind:
+        raise errors.InternalError(
+            None, None, f"{tensor.name} should be {kind} but its kernel gave {value.dtype}"
+        )
+    if not tensor.shape.is_compatible_with(value.shape):
+        raise errors.InternalError(
+            None, None, f"{tensor.name} should be {tensor.shape} but its kernel gave {value.shape}"
+        )
+
+
+def located(error: BaseException, op: Operation) -> BaseException:
+    """The error to raise for a failure in an operation: it names the node and the user's line."""
+    if isinstance(error, errors.OpError):
+        if error.op is not None:
+            return error
+        kind, text = type(error), error.message
+    else:
+        kind = next((k for e, k in _KIND_OF_ERROR if isinstance(error, e)), errors.UnknownError)
+        text = f"{type(error).__name__}: {error}"
+    filename, line, _ = op._frame
+    return kind(None, op, f"{text}\n\t [[node {op.name} (defined at {filename}:{line}) ]]")  # type: ignore[call-arg]
+
+
+class Program:
+    """The needed part of a graph, prepared for one session."""
+
+    __slots__ = ("steps", "size", "feed_slots", "fetch_slots")
+
+    def __init__(
+        self,
+        session: Any,
+        fetches: Sequence[Tensor],
+        targets: Sequence[Operation],
+        feeds: Sequence[Tensor],
+        release: bool = True,
+    ) -> None:
+        ops = needed_operations(fetches, targets, feeds)
+        slots: dict[Tensor, int] = {}
+        for op in ops:
+            for tensor in op.outputs:
+                slots[tensor] = len(slots)
+        # A fed tensor has a slot of its own: its operation may run too, for other outputs.
+        for tensor in feeds:
+            slots[tensor] = len(slots)
+        shadowed = [t for op in ops for t in op.outputs if t in set(feeds)]
+        self.size = len(slots) + len(shadowed)
+        self.feed_slots = [slots[t] for t in feeds]
+        self.fetch_slots = [slots[t] for t in fetches]
+        self.steps = [self._step(session, op, slots) for op in ops]
+        if shadowed:
+            self._move_outputs(slots)
+        if release:
+            self._release()
+
+    @staticmethod
+    def _step(session: Any, op: Operation, slots: dict[Tensor, int]) -> Step:
+        context = KernelContext(op, session.resources, session.kernel_states, session=session)
+        return Step(op, context, slots)
+
+    def _move_outputs(self, slots: dict[Tensor, int]) -> None:
+        """Gives outputs of operations with a fed output fresh slots, which nothing reads."""
+        fed = set(self.feed_slots)
+        for step in self.steps:
+            outputs = [slots[t] for t in step.op.outputs]
+            if fed.isdisjoint(outputs):
+                continue
+            step.first = self.size
+            self.size += len(outputs)
+            moved = {slot: step.first + i for i, slot in enumerate(outputs) if slot not in fed}
+            for other in self.steps:
+                other.sources = [(moved.get(slot, slot), ref) for slot, ref in other.sources]
+            self.fetch_slots = [moved.get(slot, slot) for slot in self.fetch_slots]
+
+    def _release(self) -> None:
+        """Notes after which step each intermediate value is no longer needed."""
+        kept = {*self.fetch_slots, *self.feed_slots}
+        for step in reversed(self.steps):
+            outputs = range(step.first, step.first + step.count)
+            for slot in (*(slot for slot, _ in step.sources), *outputs):
+                if slot not in kept:
+                    kept.add(slot)
+                    step.free.append(slot)
+
+    def start(self, feeds: Sequence[Any]) -> list[Any]:
+        """The slots of a new run, with the feeds in place."""
+        values: list[Any] = [None] * self.size
+        for slot, value in zip(self.feed_slots, feeds):
+            values[slot] = value
+        return values
+
+    def run(self, feeds: Sequence[Any]) -> list[Any]:
+        """One run: the fetched values, which share no memory with anything."""
+        values = self.start(feeds)
+        for step in self.steps:
+            step.run(values)
+        return [fetched(values[slot]) for slot in self.fetch_slots]
+
+
+def fetched(value: Any) -> Any:
+    """A value as the caller gets it: a copy, since variables change in place."""
+    if type(value) is Cell:
+        value = value.read()
+    return value.copy() if type(value) is np.ndarray else value
+
+
+def make_runner(
+    session: Any,
+    graph: Any,
+    fetches: Sequence[Tensor],
+    targets: Sequence[Operation],
+    feeds: Sequence[Tensor],
+) -> Runner:
+    """A function from feed arrays to fetched arrays."""
+    del graph
+    return Program(session, fetches, targets, feeds).run

@@ -1,0 +1,348 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nested structures of lists, tuples, named tuples, dictionaries and attrs classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from .api import export
+
+
+def is_namedtuple(value: Any) -> bool:
+    """Whether a value is a named tuple."""
+    return isinstance(value, tuple) and isinstance(getattr(value, "_fields", None), tuple)
+
+
+def _is_attrs(value: Any) -> bool:
+    return getattr(type(value), "__attrs_attrs__", None) is not None
+
+
+@export("nest.is_nested", "contrib.framework.nest.is_sequence")
+def is_sequence(structure: Any) -> bool:
+    """Whether a value is a structure rather than a leaf; strings and arrays are leaves."""
+    if isinstance(structure, (Mapping, list, tuple)) or _is_attrs(structure):
+        return True
+    return isinstance(structure, Sequence) and not isinstance(structure, (str, bytes, bytearray))
+
+
+is_nested = is_sequence
+
+
+def _sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:
+    try:
+        return sorted(mapping)
+    except TypeError:
+        raise TypeError("nest only supports dicts with sortable keys.") from None
+
+
+def _items(structure: Any) -> list[tuple[Any, Any]]:
+    """The children of a structure with their keys, dictionaries in order of their keys."""
+    if isinstance(structure, Mapping):
+        return [(key, structure[key]) for key in _sorted_keys(structure)]
+    if is_namedtuple(structure):
+        return list(zip(structure._fields, structure))
+    if _is_attrs(structure):
+        names = [attribute.name for attribute in structure.__attrs_attrs__]
+        return [(name, getattr(structure, name)) for name in names]
+    return list(enumerate(structure))
+
+
+def _children(structure: Any) -> list[Any]:
+    return [value for _, value in _items(structure)]
+
+
+def _rebuild(like: Any, values: list[Any]) -> Any:
+    """A structure of the type of `like` with other children."""
+    kind = type(like)
+    if isinstance(like, Mapping):
+        by_key = dict(zip(_sorted_keys(like), values))
+        if hasattr(like, "default_factory"):
+            result = kind(like.default_factory)  # type: ignore[call-arg]
+            result.update((key, by_key[key]) for key in like)  # type: ignore[attr-defined]
+            return result
+        return kind((key, by_key[key]) for key in like)  # type: ignore[call-arg]
+    if is_namedtuple(like) or _is_attrs(like):
+        return kind(*values)
+    return kind(values)
+
+
+@export("nest.flatten", "contrib.framework.nest.flatten")
+def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
+    """The leaves, in order; a leaf gives a list of itself."""
+    del expand_composites
+    if not is_sequence(structure):
+        return [structure]
+    result: list[Any] = []
+    for child in _children(structure):
+        if is_sequence(child):
+            result.extend(flatten(child))
+        else:
+            result.append(child)
+    return result
+
+
+@export("nest.assert_same_structure", "contrib.framework.nest.assert_same_structure")
+def assert_same_structure(
+    nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False
+) -> None:
+    """Raises ValueError (or TypeError) unless both have the same structure."""
+    del expand_composites
+    try:
+        _assert_same(nest1, nest2, check_types)
+    except (ValueError, TypeError) as error:
+        first, second = (str(map_structure(lambda _: ".", x)) for x in (nest1, nest2))
+        raise type(error)(
+            f"{error}\nEntire first structure:\n{first}\nEntire second structure:\n{second}"
+        ) from None
+
+
+def _assert_same(x: Any, y: Any, check_types: bool) -> None:
+    prefix = (
+        "The two structures don't have the same nested structure.\n\n"
+        f"First structure: type={type(x).__name__} str={x}\n\n"
+        f"Second structure: type={type(y).__name__} str={y}\n\nMore specifically: "
+    )
+    if is_sequence(x) != is_sequence(y):
+        nested, leaf = (x, y) if is_sequence(x) else (y, x)
+        raise ValueError(
+            f'{prefix}Substructure "type={type(nested).__name__} str={nested}" is a sequence, '
+            f'while substructure "type={type(leaf).__name__} str={leaf}" is not'
+        )
+    if not is_sequence(x):
+        return
+    if check_types:
+        _assert_same_types(prefix, x, y)
+    if len(_children(x)) != len(_children(y)):
+        raise ValueError(
+            f"{prefix}The two structures don't have the same number of elements. First structure: "
+            f"{x}. Second structure: {y}."
+        )
+    for a, b in zip(_children(x), _children(y)):
+        _assert_same(a, b, check_types)
+
+
+def _assert_same_types(prefix: str, x: Any, y: Any) -> None:
+    if isinstance(x, Mapping) and isinstance(y, Mapping):
+        if set(x) != set(y):
+            raise ValueError(
+                "The two dictionaries don't have the same set of keys. First structure has keys "
+                f"{list(x)}, while second structure has keys {list(y)}"
+            )
+        return
+    if is_namedtuple(x) and is_namedtuple(y):
+        if type(x).__name__ == type(y).__name__ and x._fields == y._fields:
+            return
+        raise TypeError(
+            "The two namedtuples don't have the same sequence type. First structure "
+            f'type={type(x).__name__} str={x} has type {type(x).__name__}, while second structure '
+            f"type={type(y).__name__} str={y} has type {type(y).__name__}"
+        )
+    if type(x) is not type(y):
+        raise TypeError(
+            f"{prefix}The two namedtuples don't have the same sequence type. First structure has "
+            f"type {type(x).__name__}, while second structure has type {type(y).__name__}"
+            if is_namedtuple(x) or is_namedtuple(y)
+            else "The two structures don't have the same sequence type. Input structure has type "
+            f"{type(x)}, while shallow structure has type {type(y)}."
+        )
+
+
+@export("nest.pack_sequence_as", "contrib.framework.nest.pack_sequence_as")
+def pack_sequence_as(
+    structure: Any, flat_sequence: Sequence[Any], expand_composites: bool = False
+) -> Any:
+    """The leaves of `flat_sequence` arranged like `structure`."""
+    del expand_composites
+    if not is_sequence(flat_sequence):
+        raise TypeError("flat_sequence must be a sequence")
+    if not is_sequence(structure):
+        if len(flat_sequence) != 1:
+            raise ValueError(
+                f"Structure is a scalar but len(flat_sequence) == {len(flat_sequence)} > 1"
+            )
+        return flat_sequence[0]
+    leaves = flatten(structure)
+    if len(leaves) != len(flat_sequence):
+        raise ValueError(
+            "Could not pack sequence. Structure had "
+            f"{len(leaves)} elements, but flat_sequence had {len(flat_sequence)} elements.  "
+            f"Structure: {structure}, flat_sequence: {flat_sequence}."
+        )
+    return _pack(structure, iter(flat_sequence))
+
+
+def _pack(structure: Any, leaves: Iterator[Any]) -> Any:
+    values = [
+        _pack(child, leaves) if is_sequence(child) else next(leaves)
+        for child in _children(structure)
+    ]
+    return _rebuild(structure, values)
+
+
+@export("nest.map_structure", "contrib.framework.nest.map_structure")
+def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
+    """Applies a function to the leaves of structures of one shape."""
+    check_types = kwargs.pop("check_types", True)
+    kwargs.pop("expand_composites", None)
+    if kwargs:
+        raise ValueError(
+            "Only valid keyword arguments are `check_types` and `expand_composites`, not: "
+            f"`{'`, `'.join(kwargs)}`"
+        )
+    if not callable(func):
+        raise TypeError(f"func must be callable, got: {func}")
+    if not structure:
+        raise ValueError("Must provide at least one structure")
+    for other in structure[1:]:
+        assert_same_structure(structure[0], other, check_types=check_types)
+    flat = [flatten(item) for item in structure]
+    return pack_sequence_as(structure[0], [func(*leaves) for leaves in zip(*flat)])
+
+
+def yield_flat_paths(structure: Any) -> Iterator[tuple[Any, ...]]:
+    """The path of each leaf, as a tuple of keys."""
+    if not is_sequence(structure):
+        yield ()
+        return
+    for key, child in _items(structure):
+        for path in yield_flat_paths(child):
+            yield (key, *path)
+
+
+def flatten_with_joined_string_paths(
+    structure: Any, separator: str = "/"
+) -> list[tuple[str, Any]]:
+    """Pairs of path text and leaf."""
+    paths = [separator.join(str(key) for key in path) for path in yield_flat_paths(structure)]
+    return list(zip(paths, flatten(structure)))
+
+
+def map_structure_with_paths(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
+    """`map_structure` whose function gets the leaf's path as text first."""
+    check_types = kwargs.pop("check_types", True)
+    for other in structure[1:]:
+        assert_same_structure(structure[0], other, check_types=check_types)
+    paths = [path for path, _ in flatten_with_joined_string_paths(structure[0])]
+    flat = [flatten(item) for item in structure]
+    results = [func(*leaves, **kwargs) for leaves in zip(paths, *flat)]
+    return pack_sequence_as(structure[0], results)
+
+
+def flatten_dict_items(dictionary: Any) -> dict[Any, Any]:
+    """A dictionary whose structured keys are replaced by their leaves, values alike."""
+    if not isinstance(dictionary, Mapping):
+        raise TypeError("input must be a dictionary")
+    flat: dict[Any, Any] = {}
+    for key, value in dictionary.items():
+        if not is_sequence(key):
+            _put(flat, key, value)
+            continue
+        keys, values = flatten(key), flatten(value)
+        if len(keys) != len(values):
+            raise ValueError(
+                f"Could not flatten dictionary. Key had {len(keys)} elements, but value had "
+                f"{len(values)} elements. Key: {keys}, value: {values}."
+            )
+        for leaf, item in zip(keys, values):
+            _put(flat, leaf, item)
+    return flat
+
+
+def _put(flat: dict[Any, Any], key: Any, value: Any) -> None:
+    if key in flat:
+        raise ValueError(
+            f"Could not flatten dictionary: key {key} is not unique."
+        )
+    flat[key] = value
+
+
+@export("contrib.framework.nest.assert_shallow_structure")
+def assert_shallow_structure(
+    shallow_tree: Any, input_tree: Any, check_types: bool = True, expand_composites: bool = False
+) -> None:
+    """Raises unless `input_tree` has the structure of `shallow_tree` at its top."""
+    del expand_composites
+    if not is_sequence(shallow_tree):
+        return
+    if not is_sequence(input_tree):
+        raise TypeError(
+            "If shallow structure is a sequence, input must also be a sequence. Input has type: "
+            f"{type(input_tree)}."
+        )
+    _assert_shallow_types(shallow_tree, input_tree, check_types)
+    if len(input_tree) != len(shallow_tree):
+        raise ValueError(
+            "The two structures don't have the same sequence length. Input structure has length "
+            f"{len(input_tree)}, while shallow structure has length {len(shallow_tree)}."
+        )
+    inputs = dict(_items(input_tree))
+    for key, branch in _items(shallow_tree):
+        if key not in inputs:
+            raise ValueError(
+                "The two structures don't have the same keys. Input structure has keys "
+                f"{list(inputs)}, while shallow structure has keys {list(shallow_tree)}."
+            )
+        assert_shallow_structure(branch, inputs[key], check_types)
+
+
+def _assert_shallow_types(shallow: Any, tree: Any, check_types: bool) -> None:
+    if not check_types or isinstance(tree, type(shallow)):
+        return
+    both_named = is_namedtuple(shallow) and is_namedtuple(tree)
+    if both_named and shallow._fields == tree._fields:
+        return
+    if isinstance(shallow, Mapping) and isinstance(tree, Mapping):
+        return
+    raise TypeError(
+        "The two structures don't have the same sequence type. Input structure has type "
+        f"{type(tree)}, while shallow structure has type {type(shallow)}."
+    )
+
+
+@export("contrib.framework.nest.flatten_up_to")
+def flatten_up_to(
+    shallow_tree: Any, input_tree: Any, check_types: bool = True, expand_composites: bool = False
+) -> list[Any]:
+    """The parts of `input_tree` where `shallow_tree` has leaves."""
+    del expand_composites
+    assert_shallow_structure(shallow_tree, input_tree, check_types)
+    return list(_up_to(shallow_tree, input_tree))
+
+
+def _up_to(shallow: Any, tree: Any) -> Iterator[Any]:
+    if not is_sequence(shallow):
+        yield tree
+        return
+    inputs = dict(_items(tree))
+    for key, branch in _items(shallow):
+        yield from _up_to(branch, inputs[key])
+
+
+@export("contrib.framework.nest.map_structure_up_to")
+def map_structure_up_to(
+    shallow_tree: Any, func: Callable[..., Any], *inputs: Any, **kwargs: Any
+) -> Any:
+    """Applies a function to the parts of `inputs` where `shallow_tree` has leaves."""
+    check_types = kwargs.pop("check_types", True)
+    if not inputs:
+        raise ValueError("Cannot map over no sequences")
+    flat = [flatten_up_to(shallow_tree, item, check_types) for item in inputs]
+    results = [func(*parts, **kwargs) for parts in zip(*flat)]
+    return pack_sequence_as(shallow_tree, results)
+
+
+@export("contrib.framework.nest.get_traverse_shallow_structure")
+def get_traverse_shallow_structure(traverse_fn: Callable[[Any], Any], structure: Any) -> Any:
+    """A structure of bools, as deep as `traverse_fn` says to go."""
+    decision = traverse_fn(structure)
+    if not is_sequence(structure):
+        if not isinstance(decision, bool):
+            raise TypeError(f"traverse_fn returned structure: {decision} for non-structure.")
+        return decision
+    if isinstance(decision, bool):
+        if not decision:
+            return False
+        parts = [get_traverse_shallow_structure(traverse_fn, c) for c in _children(structure)]
+        return _rebuild(structure, parts)
+    raise TypeError(f"traverse_fn must return a bool, got {decision} for {structure}")

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs in several parts: `partial_run_setup` and `partial_run`."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+from . import errors
+from .fetches import FeedSlot, Fetches, expand_feed, feed_elements, feed_tensor
+from .interpreter import Program, Step, fetched, needed_operations
+from .nest import flatten_dict_items
+from .tensor import Tensor
+
+_numbers = itertools.count()
+
+
+def setup(session: Any, fetches: Any, feeds: Any) -> tuple[str, PartialRun]:
+    """The handle and state of a new run in parts."""
+    if feeds is None:
+        feeds = []
+    if not isinstance(feeds, (list, tuple)):
+        feeds = [feeds]
+    tensors = [tensor for feed in feeds for tensor in feed_elements(session.graph, feed)]
+    run = PartialRun(session, fetches, tensors)
+    names = ",".join(tensor.name for tensor in tensors)
+    outputs = ",".join(tensor.name for tensor in run.wanted.tensors)
+    targets = ",".join(op.name for op in run.wanted.targets)
+    return f"{names}->{outputs}/{targets}/{next(_numbers)}", run
+
+
+class PartialRun:
+    """The values computed so far and what may still be fed and fetched."""
+
+    def __init__(self, session: Any, fetches: Any, feeds: list[Tensor]) -> None:
+        self._graph = session.graph
+        self.wanted = Fetches(session.graph, fetches)
+        self._feeds = feeds
+        program = Program(session, self.wanted.tensors, self.wanted.targets, feeds, release=False)
+        self._values = program.start([None] * len(feeds))
+        self._steps: dict[Any, Step] = {step.op: step for step in program.steps}
+        self._done: set[Any] = set()
+        self._fed: set[Tensor] = set()
+        self._left = {id(tensor) for tensor in self.wanted.tensors}
+        self._slot_of = {t: slot for t, slot in zip(feeds, program.feed_slots)}
+        self._fetch_slot = dict(zip(self.wanted.tensors, program.fetch_slots))
+
+    @property
+    def finished(self) -> bool:
+        """Whether everything was fed and fetched."""
+        return not self._left and len(self._fed) == len(self._feeds)
+
+    def advance(self, fetches: Any, feed_dict: Any) -> Any:
+        """Takes more feeds and gives the values asked for."""
+        self._feed(feed_dict)
+        part = Fetches(self._graph, fetches)
+        if part.targets:
+            raise RuntimeError("partial_run() requires empty target_list.")
+        for tensor in part.tensors:
+            if id(tensor) not in self._left:
+                known = tensor in self._fetch_slot
+                problem = "has already been fetched" if known else "was not specified in setup()"
+                raise errors.InvalidArgumentError(
+                    None, None, f"The tensor {tensor.name} {problem}."
+                )
+        self._require_fed(part.tensors)
+        for op in needed_operations(part.tensors, [], self._feeds):
+            if op not in self._done:
+                self._done.add(op)
+                self._steps[op].run(self._values)
+        self._left -= {id(tensor) for tensor in part.tensors}
+        values = [fetched(self._values[self._fetch_slot[tensor]]) for tensor in part.tensors]
+        if not self._left:
+            self._finish()
+        return part.build([value[()] for value in values])
+
+    def _feed(self, feed_dict: Any) -> None:
+        flat = flatten_dict_items(feed_dict)
+        for key, value in (pair for k, v in flat.items() for pair in expand_feed(k, v)):
+            tensor = feed_tensor(self._graph, key)
+            array = FeedSlot(tensor).convert(value)
+            if tensor not in self._slot_of:
+                raise errors.InvalidArgumentError(
+                    None, None, f"The feed {tensor.name} was not specified in setup()."
+                )
+            if tensor in self._fed:
+                raise errors.InvalidArgumentError(
+                    None, None, f"The feed {tensor.name} has already been fed."
+                )
+            self._fed.add(tensor)
+            self._values[self._slot_of[tensor]] = array
+
+    def _require_fed(self, tensors: list[Tensor]) -> None:
+        fed = set(self._feeds)
+        needed = needed_operations(tensors, [], self._feeds)
+        for tensor in (*tensors, *(t for op in needed for t in op._inputs_val)):
+            if tensor in fed and tensor not in self._fed:
+                raise errors.InvalidArgumentError(
+                    None,
+                    None,
+                    f"Tensor {tensor.name} is needed to compute the fetches but has not been fed.",
+                )
+
+    def _finish(self) -> None:
+        """Runs the operations that nothing fetched waits for, once all is fed."""
+        if len(self._fed) < len(self._feeds):
+            return
+        for op, step in self._steps.items():
+            if op not in self._done:
+                self._done.add(op)
+                step.run(self._values)

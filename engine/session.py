@@ -1,0 +1,463 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`Session`: runs parts of a graph and keeps the state of its variables.
+
+A call to `run` looks up what was prepared for the same fetches and feed keys; only the first call
+walks structures and graph.  The work itself is the compiled plan's or the interpreter's.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import defaults, errors, interpreter
+from .api import export
+from .devices import canonical_name
+from .fetches import Build, FeedSlot, Fetches, expand_feed, feed_tensor, freeze
+from .graph import Graph
+from .nest import flatten_dict_items
+from .operation import Operation
+from .partial_run import PartialRun, setup
+from .state import Resources
+from .tensor import Tensor
+
+Runner = Callable[[Sequence[Any]], list[Any]]
+
+# Targets other than this process's own runtime: prefix -> function(target) -> Resources.
+TARGETS: dict[str, Callable[[str], Resources]] = {}
+# The state of containers shared by all sessions on a target, for `Session.reset`.
+_incarnations = itertools.count(1)
+
+
+def _runner(
+    session: BaseSession,
+    fetches: Sequence[Tensor],
+    targets: Sequence[Operation],
+    feeds: Sequence[Tensor],
+) -> Runner:
+    """What runs a part of the graph: a compiled plan, or the interpreter."""
+    graph = session.graph
+    if not (fetches or targets):
+        return lambda values: []
+    make = _compiled(session)
+    if make is not None:
+        return make(session, graph, fetches, targets, feeds)
+    return interpreter.make_runner(session, graph, fetches, targets, feeds)
+
+
+def _compiled(session: BaseSession) -> Any:
+    """The compiler's `make_runner`, unless switched off or not installed."""
+    try:
+        from ..jit import plan, settings
+    except ImportError:
+        return None
+    return None if settings.mode(session.config) == "never" else plan.make_runner
+
+
+class Prepared:
+    """One combination of fetches and feed keys, ready to run."""
+
+    __slots__ = ("mutation", "slots", "run", "build", "single", "expanded", "fed_positions")
+
+    def __init__(self, session: BaseSession, structure: Any, feeds: list[Tensor]) -> None:
+        graph = session.graph
+        self.mutation = graph.mutation
+        self.slots = [FeedSlot(tensor) for tensor in feeds]
+        wanted = Fetches(graph, structure)
+        fed = {id(tensor): i for i, tensor in enumerate(feeds)}
+        computed = [t for t in wanted.tensors if id(t) not in fed]
+        self.run = _runner(session, computed, wanted.targets, feeds)
+        self.build = _result_builder(wanted, computed, fed)
+        # The commonest case, one tensor, needs no structure at all.
+        self.single = isinstance(structure, Tensor) and len(computed) == 1
+        # Keys that stand for several tensors are taken apart on every run.
+        self.expanded = False
+
+
+def _result_builder(wanted: Fetches, computed: list[Tensor], fed: dict[int, int]) -> Any:
+    """A function of (computed values, feed values) to the structure asked for."""
+    places = {id(tensor): i for i, tensor in enumerate(computed)}
+    picks: list[tuple[int, int]] = []
+    for element in wanted.elements:
+        if isinstance(element, Operation):
+            picks.append((2, 0))
+        elif id(element) in fed:
+            picks.append((1, fed[id(element)]))
+        else:
+            picks.append((0, places[id(element)]))
+    build: Build = wanted.build
+    if all(pick == (0, i) for i, pick in enumerate(picks)):
+        return lambda values, given: build(values)
+
+    def arrange(values: Sequence[Any], given: Sequence[Any]) -> Any:
+        sources = (values, given, (None,))
+        return build([sources[source][i] for source, i in picks])
+
+    return arrange
+
+
+def _as_result(value: Any) -> Any:
+    """A computed value as programs get it: scalars of NumPy types rather than 0-d arrays."""
+    return value[()] if type(value) is np.ndarray and value.ndim == 0 else value
+
+
+class DeviceAttributes:
+    """One entry of `Session.list_devices`."""
+
+    __slots__ = ("name", "device_type", "memory_limit_bytes", "incarnation")
+
+    def __init__(self, name: str, device_type: str, memory: int, incarnation: int) -> None:
+        self.name = canonical_name(name)
+        self.device_type = device_type
+        self.memory_limit_bytes = memory
+        self.incarnation = incarnation
+
+    def __repr__(self) -> str:
+        return (
+            f"_DeviceAttributes({self.name}, {self.device_type}, {self.memory_limit_bytes}, "
+            f"{self.incarnation})"
+        )
+
+
+class BaseSession:
+    """What `Session` and `InteractiveSession` share."""
+
+    def __init__(self, target: Any = "", graph: Graph | None = None, config: Any = None) -> None:
+        if graph is not None and not isinstance(graph, Graph):
+            raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
+        self._closed = False
+        self._graph: Graph = defaults.get_default_graph() if graph is None else graph
+        self._target = _target_bytes(target)
+        if config is not None and type(config).__name__ != "ConfigProto":
+            raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
+        self._config = config
+        self.resources = _resources_of(self._target)
+        self.kernel_states: dict[Any, Any] = {}
+        self._prepared: dict[Any, Prepared] = {}
+        self._partial_runs: dict[str, PartialRun] = {}
+        # Set when the session closes; operations that wait for something look at it.
+        self.cancelled = threading.Event()
+
+    @property
+    def graph(self) -> Graph:
+        """The graph that this session runs."""
+        return self._graph
+
+    @property
+    def graph_def(self) -> Any:
+        """The graph as a GraphDef."""
+        return self._graph.as_graph_def()
+
+    @property
+    def sess_str(self) -> bytes | None:
+        """The target."""
+        return self._target
+
+    @property
+    def config(self) -> Any:
+        """The ConfigProto given, or None."""
+        return self._config
+
+    @property
+    def _session(self) -> Any:
+        return None if self._closed else self
+
+    def as_default(self) -> Any:
+        """A context in which `Tensor.eval` and `Operation.run` use this session."""
+        return defaults.default_session(self)
+
+    def close(self) -> None:
+        """Ends the session: operations that wait are cancelled, its state is dropped."""
+        if self._closed:
+            return
+        self._closed = True
+        self.cancelled.set()
+        for _, thing in self.resources:
+            cancel = getattr(thing, "cancel", None)
+            if callable(cancel) and not self._target:
+                cancel()
+        self._prepared.clear()
+
+    def list_devices(self) -> list[DeviceAttributes]:
+        """The devices of the runtime."""
+        count = 1
+        if self._config is not None:
+            count = self._config.device_count.get("CPU", 1)
+        prefix = "/job:localhost/replica:0/task:0/device:CPU"
+        return [
+            DeviceAttributes(f"{prefix}:{i}", "CPU", 256 << 20, next(_incarnations))
+            for i in range(count)
+        ]
+
+    # Running
+
+    def run(
+        self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None
+    ) -> Any:
+        """Computes `fetches` (a tensor, operation, name or structure of them).
+
+        `feed_dict` gives values to use in place of tensors.  Returns the same structure with NumPy
+        values, None for operations.
+        """
+        if options is not None or run_metadata is not None:
+            return self._run_observed(fetches, feed_dict, options, run_metadata)
+        if self._closed:
+            raise RuntimeError("Attempted to use a closed Session.")
+        prepared = self._find(fetches, feed_dict)
+        if prepared is None or prepared.mutation != self._graph.mutation:
+            prepared = self._prepare(fetches, feed_dict)
+        if prepared.expanded:
+            values = _expanded_values(self._graph, feed_dict, prepared.slots)
+        elif feed_dict:
+            values = [
+                slot.convert(value) for slot, value in zip(prepared.slots, feed_dict.values())
+            ]
+        else:
+            values = []
+        results = prepared.run(values)
+        if prepared.single:
+            value = results[0]
+            return value[()] if type(value) is np.ndarray and value.ndim == 0 else value
+        return prepared.build(
+            [
+                value[()] if type(value) is np.ndarray and value.ndim == 0 else value
+                for value in results
+            ],
+            values,
+        )
+
+    def _find(self, fetches: Any, feed_dict: Any) -> Prepared | None:
+        kind = type(fetches)
+        try:
+            key = (kind, *fetches) if kind is list or kind is tuple else fetches
+            return self._prepared.get((key, *feed_dict) if feed_dict else key)
+        except TypeError:
+            # Nested lists and dictionaries are not hashable as they are.
+            key = freeze(fetches)
+        try:
+            return self._prepared.get((key, *feed_dict) if feed_dict else key)
+        except TypeError:
+            return None
+
+    def _prepare(self, fetches: Any, feed_dict: Any) -> Prepared:
+        if self._graph.version == 0:
+            raise RuntimeError(
+                "The Session graph is empty.  Add operations to the graph before calling run()."
+            )
+        if feed_dict and any(isinstance(key, tuple) for key in feed_dict):
+            flat = flatten_dict_items(feed_dict)
+        else:
+            flat = feed_dict or {}
+        pairs = [pair for key, value in flat.items() for pair in expand_feed(key, value)]
+        tensors = [feed_tensor(self._graph, key) for key, _ in pairs]
+        for tensor, (_, value) in zip(tensors, pairs):
+            # Wrong values are reported before wrong fetches, as in TensorFlow.
+            FeedSlot(tensor).convert(value)
+        prepared = Prepared(self, fetches, tensors)
+        prepared.expanded = len(tensors) != len(feed_dict or ()) or flat is not (feed_dict or flat)
+        self._remember(fetches, feed_dict, prepared)
+        return prepared
+
+    def _remember(self, fetches: Any, feed_dict: Any, prepared: Prepared) -> None:
+        kind = type(fetches)
+        for key in ((kind, *fetches) if kind in (list, tuple) else fetches, freeze(fetches)):
+            try:
+                self._prepared[(key, *feed_dict) if feed_dict else key] = prepared
+                return
+            except TypeError:
+                continue
+
+    def _run_observed(self, fetches: Any, feed_dict: Any, options: Any, metadata: Any) -> Any:
+        """A run with RunOptions or for a RunMetadata."""
+        if options is not None and type(options).__name__ != "RunOptions":
+            raise TypeError(f"options must be a tf.RunOptions, but got {type(options)}")
+        if metadata is not None and type(metadata).__name__ != "RunMetadata":
+            raise TypeError(f"run_metadata must be a tf.RunMetadata, but got {type(metadata)}")
+        if metadata is None or not getattr(options, "trace_level", 0):
+            return self.run(fetches, feed_dict)
+        from .observe import traced
+
+        return traced(self, fetches, feed_dict, options, metadata)
+
+    # Callables and partial runs
+
+    def make_callable(
+        self, fetches: Any, feed_list: Any = None, accept_options: bool = False
+    ) -> Callable[..., Any]:
+        """A function of the values of `feed_list` that runs `fetches`."""
+        if feed_list is not None and not isinstance(feed_list, (list, tuple)):
+            raise TypeError("`feed_list` must be a list or tuple.")
+        feeds = list(feed_list or ())
+
+        def call(*values: Any, **options: Any) -> Any:
+            return self.run(fetches, feed_dict=dict(zip(feeds, values)) or None, **options)
+
+        if feed_list is None:
+            Fetches(self._graph, fetches)
+        if feed_list is None and not accept_options:
+            return lambda: self.run(fetches)
+        return call
+
+    def partial_run_setup(self, fetches: Any, feeds: Any = None) -> str:
+        """Prepares a run in several parts; returns the handle for `partial_run`."""
+        if self._closed:
+            raise RuntimeError("Attempted to use a closed Session.")
+        if self._graph.version == 0:
+            raise RuntimeError(
+                "The Session graph is empty.  Add operations to the graph before calling run()."
+            )
+        handle, run = setup(self, fetches, feeds)
+        self._partial_runs[handle] = run
+        return handle
+
+    def partial_run(self, handle: Any, fetches: Any, feed_dict: Any = None) -> Any:
+        """Continues a run in parts: feeds some more tensors, fetches what they allow."""
+        if self._closed:
+            raise RuntimeError("Attempted to use a closed Session.")
+        run = self._partial_runs.get(handle)
+        if run is None:
+            raise errors.InvalidArgumentError(
+                None, None, "Must run 'setup' before performing partial runs!"
+            )
+        result = run.advance(fetches, feed_dict or {})
+        if run.finished:
+            self._partial_runs.pop(handle, None)
+        return result
+
+    def _extend_graph(self) -> None:
+        """Kept for programs that call it: the session always sees the whole graph."""
+
+
+def _expanded_values(graph: Graph, feed_dict: Any, slots: list[FeedSlot]) -> list[Any]:
+    flat = flatten_dict_items(feed_dict)
+    pairs = [pair for key, value in flat.items() for pair in expand_feed(key, value)]
+    return [slot.convert(value) for slot, (_, value) in zip(slots, pairs)]
+
+
+def _target_bytes(target: Any) -> bytes | None:
+    if target is None or isinstance(target, bytes):
+        return target
+    if isinstance(target, str):
+        return target.encode()
+    advice = ""
+    if type(target).__name__ == "ConfigProto":
+        advice = ' Did you do "Session(config)" instead of "Session(config=config)"?'
+    raise TypeError(
+        f"target must be a string, but got {type(target)}." + advice
+        if advice
+        else f"target must be a string, but got {type(target)}"
+    )
+
+
+def _resources_of(target: bytes | None) -> Resources:
+    if not target:
+        return Resources()
+    text = target.decode()
+    for prefix, resolve in TARGETS.items():
+        if text.startswith(prefix):
+            return resolve(text)
+    raise errors.NotFoundError(
+        None,
+        None,
+        f'No session factory registered for the given session options: {{target: "{text}" '
+        "config: } Registered factories are {DIRECT_SESSION}.",
+    )
+
+
+@export("Session")
+class Session(BaseSession):
+    """Runs operations of a graph; usable as a context that closes it at the end."""
+
+    def __init__(self, target: Any = "", graph: Graph | None = None, config: Any = None) -> None:
+        super().__init__(target, graph, config)
+        self._contexts: list[Any] = []
+
+    def __enter__(self) -> Session:
+        if self._contexts:
+            raise RuntimeError(
+                "Session context managers are not re-entrant. Use `Session.as_default()` if you "
+                "want to enter a session multiple times."
+            )
+        self._contexts = [self._graph.as_default(), self.as_default()]
+        for context in self._contexts:
+            context.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        contexts, self._contexts = self._contexts, []
+        for context in reversed(contexts):
+            try:
+                context.__exit__(*error)
+            except RuntimeError as raised:
+                if raised is not error[1]:
+                    raise
+        self.close()
+
+    @staticmethod
+    def reset(target: Any, containers: Any = None, config: Any = None) -> None:
+        """Clears the containers of a target that several sessions share."""
+        del config
+        resources = _resources_of(_target_bytes(target))
+        names = None if not containers else [_text(name) for name in containers]
+        resources.clear(names)
+
+
+def _text(value: str | bytes) -> str:
+    return value.decode() if isinstance(value, bytes) else value
+
+
+@export("InteractiveSession")
+class InteractiveSession(BaseSession):
+    """A session that makes itself the default one; for interactive use."""
+
+    _count_lock = threading.Lock()
+    _active_session_count = 0
+
+    def __init__(self, target: Any = "", graph: Graph | None = None, config: Any = None) -> None:
+        super().__init__(target, graph, config)
+        with InteractiveSession._count_lock:
+            if InteractiveSession._active_session_count > 0:
+                warnings.warn(
+                    "An interactive session is already active. This can cause out-of-memory "
+                    "errors in some cases. You must explicitly call `InteractiveSession.close()` "
+                    "to release resources held by the other session(s).",
+                    stacklevel=2,
+                )
+            InteractiveSession._active_session_count += 1
+        self._explicitly_closed = False
+        self._contexts = [_Entered(defaults.sessions, self)]
+        if graph is not None:
+            self._contexts.append(_Entered(defaults.graphs, graph))
+
+    def close(self) -> None:
+        """Ends the session and gives back what it made the default."""
+        super().close()
+        with InteractiveSession._count_lock:
+            if self._explicitly_closed:
+                return
+            InteractiveSession._active_session_count -= 1
+            self._explicitly_closed = True
+        for context in reversed(self._contexts):
+            context.leave()
+
+
+class _Entered:
+    """An entry of a default stack that may be left out of order."""
+
+    __slots__ = ("_stack", "_thing")
+
+    def __init__(self, stack: defaults.DefaultStack, thing: Any) -> None:
+        self._stack = stack
+        self._thing = thing
+        stack.stack.append(thing)
+
+    def leave(self) -> None:
+        for i in range(len(self._stack.stack) - 1, -1, -1):
+            if self._stack.stack[i] is self._thing:
+                del self._stack.stack[i]
+                return
