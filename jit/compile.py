@@ -176,3 +176,14 @@ def load_object(code: bytes, symbol: str) -> int:
     if not address:
         raise RuntimeError(f"the object file has no function {symbol}")
     return int(address)
+
+
+def load_assembly(text: str, symbol: str) -> int:
+    """Compiles a text of LLVM assembly and links it into this process."""
+    import llvmlite.binding as binding
+
+    with _LOCK:
+        machine = target.machine(target.current(), opt=2)
+        module = binding.parse_assembly(text)
+        module.triple = target.current().triple
+        return load_object(machine.emit_object(module), symbol)

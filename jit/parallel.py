@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The one parallel function: walks a table of steps, spreading the tiles of each with prange.
+
+Imports Numba; jit/driver.py imports it on the first step with more than one tile.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba as nb
+from llvmlite import ir
+from numba import njit, prange, types
+from numba.extending import intrinsic
+
+
+@intrinsic
+def call_kernel(
+    context: Any, address: Any, args: Any, r0: Any, r1: Any, c0: Any, c1: Any, worker: Any
+) -> Any:
+    """Calls the machine code at an address with the arguments of a kernel."""
+
+    def lower(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        word = ir.IntType(64)
+        kind = ir.FunctionType(ir.VoidType(), [word.as_pointer(), *[word] * 5])
+        kernel = builder.inttoptr(values[0], kind.as_pointer())
+        block = builder.inttoptr(values[1], word.as_pointer())
+        builder.call(kernel, [block, *values[2:]])
+        return context.get_dummy_value()
+
+    return types.void(*[types.intp] * 7), lower
+
+
+@njit(nb.void(nb.int64[:, ::1]), parallel=True, nogil=True, error_model="numpy", cache=True)
+def walk(table):  # type: ignore[no-untyped-def]
+    for s in range(table.shape[0]):
+        kernel, args = table[s, 0], table[s, 1]
+        rows, row_tile, columns, column_tile = table[s, 2], table[s, 3], table[s, 4], table[s, 5]
+        if rows <= row_tile and columns <= column_tile:
+            if rows > 0 and columns > 0:
+                call_kernel(kernel, args, 0, rows, 0, columns, 0)
+        else:
+            across = (columns + column_tile - 1) // column_tile
+            for t in prange((rows + row_tile - 1) // row_tile * across):
+                r, c = t // across * row_tile, t % across * column_tile
+                call_kernel(
+                    kernel,
+                    args,
+                    r,
+                    min(r + row_tile, rows),
+                    c,
+                    min(c + column_tile, columns),
+                    nb.get_thread_id(),
+                )
