@@ -51,7 +51,7 @@ def test_train_op_is_collected_and_named() -> None:
     first = tf.train.GradientDescentOptimizer(0.1).minimize(w * w, name="first")
     second = tf.train.GradientDescentOptimizer(0.1).minimize(w * w, step, name="second")
     assert (first.name, first.type) == ("first", "NoOp")
-    assert (second.op.name, second.op.type) == ("second", "AssignAdd")
+    assert (second.name, second.type) == ("second", "AssignAdd")
     collected = tf.get_collection(tf.GraphKeys.TRAIN_OP)
     assert [op.name for op in collected] == ["first", "second"]
 
