@@ -331,6 +331,9 @@ class Builder:
     def write(self, cell_value: Value, value: Value) -> Value:
         """Puts new contents into a variable; returns the variable as it is afterwards."""
         cell = cell_value.cell
+        present = cell.value
+        if present is None or not sizes.same_shape(present.shape, value.shape):
+            raise NotLowered("the variable does not have this shape yet")
         self._reads.pop(id(cell), None)
         (after,) = self.program.add(Write((value,), cell), (cell_value.dtype, value.shape))
         after.cell = cell

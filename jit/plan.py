@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -49,12 +49,14 @@ class Plan:
         scope: Scope,
         wanted: Callable[[int], Sequence[Any]],
         evaluate: Evaluate,
+        handles: Mapping[Any, Any],
     ) -> None:
         """wanted(stop) names the tensors that are needed once the stretch ends at `stop`."""
         began = time.perf_counter()
-        tracer = Tracer(operations, start, feeds, scope, evaluate)
+        tracer = Tracer(operations, start, feeds, scope, evaluate, handles)
         traced = tracer.run()
         self.stop, self.barrier = traced.stop, traced.barrier
+        self.complete = self.stop == len(operations) and not self.barrier
         self.host_reasons = traced.host_reasons
         self.exports: dict[Any, int] = {}
         for tensor in wanted(self.stop):
@@ -239,7 +241,9 @@ class Stretch:
         inputs: Sequence[Any],
         wanted: Callable[[int], Sequence[Any]],
         evaluate: Evaluate,
+        handles: Mapping[Any, Any],
     ) -> None:
+        self.handles = handles
         self.operations, self.start, self.inputs = operations, start, list(inputs)
         self.wanted, self.evaluate = wanted, evaluate
         self.static = [tensor.shape.sizes for tensor in self.inputs]
@@ -251,9 +255,7 @@ class Stretch:
 
     def run(self, arrays: Sequence[np.ndarray]) -> tuple[Plan, list[Any]]:
         """Runs the plan for these inputs, made if there is none; returns it and its exports."""
-        key: Any = tuple([array.shape for array in arrays])
-        if self.may_be_sizes:
-            key = (key, *(arrays[i].tobytes() for i in self.may_be_sizes))
+        key = self._key(arrays)
         for _ in range(3):
             ready = self._ready.get(key)
             if ready is None:
@@ -272,6 +274,18 @@ class Stretch:
             return plan, results
         raise errors.AbortedError(None, None, "a variable keeps changing its shape while running")
 
+    def prepare(self, arrays: Sequence[np.ndarray]) -> tuple[Plan, Binding]:
+        """The plan for these inputs, made if there is none, without running it."""
+        key = self._key(arrays)
+        plan, binding, _ = self._ready.get(key) or self._prepare(key, arrays)
+        return plan, binding
+
+    def _key(self, arrays: Sequence[np.ndarray]) -> Any:
+        key: Any = tuple([array.shape for array in arrays])
+        if self.may_be_sizes:
+            key = (key, *(arrays[i].tobytes() for i in self.may_be_sizes))
+        return key
+
     def _prepare(self, key: Any, arrays: Sequence[np.ndarray]) -> tuple[Plan, Binding, list[Run]]:
         with self._lock:
             if key in self._ready:
@@ -287,7 +301,7 @@ class Stretch:
                     break
             else:
                 plan = Plan(self.operations, self.start, dict(zip(self.inputs, feeds)), scope,
-                            self.wanted, self.evaluate)
+                            self.wanted, self.evaluate, self.handles)
                 plans.append(plan)
             if len(self._ready) >= _MOST_BINDINGS:
                 self._ready.pop(next(iter(self._ready)))

@@ -86,6 +86,7 @@ class Tracer:
         feeds: Mapping[Any, FeedType],
         scope: Scope,
         evaluate: Evaluate,
+        handles: Mapping[Any, Any],
     ) -> None:
         self.operations, self.start = operations, start
         self.program = Program()
@@ -99,6 +100,9 @@ class Tracer:
             (value,) = self.program.add(node, (kind.dtype, kind.shape))
             value.known = kind.known
             self.values[tensor] = value
+
+        for tensor, thing in handles.items():
+            self._handle(tensor, thing)
 
     def run(self) -> Traced:
         """The program up to the first barrier."""
@@ -139,13 +143,15 @@ class Tracer:
         return "done" if reason is None else self._host(op, definition, inputs, reason)
 
     def _handles(self, op: Any) -> str:
-        (thing,) = self.evaluate(op, [])
-        node = Source((), "handle", thing)
-        for output in op.outputs:
-            (value,) = self.program.add(node, ("object", ()))
-            value.cell = thing
-            self.values[output] = value
+        for output, thing in zip(op.outputs, self.evaluate(op, [])):
+            self._handle(output, thing)
         return "done"
+
+    def _handle(self, tensor: Any, thing: Any) -> None:
+        node = Source((), "handle", thing)
+        (value,) = self.program.add(node, (dtype_name(tensor.dtype), ()))
+        value.cell = thing
+        self.values[tensor] = value
 
     def _inputs(self, op: Any) -> list[Value]:
         result = []

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `Session.run` calls for one set of fetches and feeds: plans, and host operations between.
+
+A graph is compiled in stretches.  Most have one; an operation whose result shapes depend on data
+ends a stretch, runs on the host by itself, and a new stretch begins with what it gave.
+Imports the rest of jit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .plan import Stretch
+from .report import PlanReport, plan_report
+from .trace import Evaluate, is_handle
+
+
+class Runner:
+    """Computes fetches from feeds; shapes of feeds are free, their number and dtypes are not."""
+
+    def __init__(
+        self,
+        operations: Sequence[Any],
+        fetches: Sequence[Any],
+        feeds: Sequence[Any],
+        evaluate: Evaluate,
+    ) -> None:
+        """operations: what the fetches need, in the order to run; evaluate: runs one on the host."""
+        self.operations, self.fetches, self.feeds = list(operations), list(fetches), list(feeds)
+        self.evaluate = evaluate
+        self.handles: dict[Any, Any] = {}
+        self._made = _made_at(self.operations, self.feeds)
+        self._used = _last_use(self.operations)
+        self._stretches: dict[int, Stretch] = {}
+        self._first = self._stretch(0)
+        self._distinct = len(dict.fromkeys(self.fetches)) == len(self.fetches)
+
+    def __call__(self, arrays: Sequence[np.ndarray]) -> list[Any]:
+        """The fetches' values, each an array of its own; 0-d ones as NumPy scalars."""
+        plan, results = self._first.run(arrays)
+        if plan.complete and self._distinct:
+            return results
+        known = dict(zip(self.feeds, arrays))
+        while True:
+            known.update((tensor, results[i]) for tensor, i in plan.exports.items())
+            if plan.complete:
+                return [known[tensor] for tensor in self.fetches]
+            self.handles.update(plan.passed)
+            start = plan.stop
+            if plan.barrier:
+                self._host(self.operations[start], known)
+                start += 1
+            stretch = self._stretch(start)
+            plan, results = stretch.run([known[tensor] for tensor in stretch.inputs])
+
+    def explain(self, arrays: Sequence[np.ndarray]) -> list[PlanReport]:
+        """Reports of the plans that these feeds use; makes them without running anything."""
+        plan, binding = self._first.prepare(arrays)
+        return [plan_report(plan, binding)]
+
+    def live(self, position: int) -> list[Any]:
+        """The tensors that exist before operation number `position` and are needed from there on."""
+        end = len(self.operations)
+        if position >= end:
+            return list(dict.fromkeys(self.fetches))
+        needed = [t for t, last in self._used.items() if last >= position]
+        needed += [t for t in self.fetches if t not in self._used or self._used[t] < position]
+        return [t for t in dict.fromkeys(needed) if self._made.get(t, end) < position]
+
+    def _stretch(self, start: int) -> Stretch:
+        if start not in self._stretches:
+            if start == 0:
+                inputs = self.feeds
+            else:
+                inputs = [t for t in self.live(start) if t not in self.handles and not _refers(t)]
+            self._stretches[start] = Stretch(
+                self.operations, start, inputs, self.live, self.evaluate, self.handles)
+        return self._stretches[start]
+
+    def _host(self, op: Any, known: dict[Any, Any]) -> None:
+        inputs = []
+        for tensor, wanted in zip(op._inputs_val, op._input_types_val):
+            thing = self.handles.get(tensor, known.get(tensor))
+            if tensor in self.handles and not wanted._is_ref_dtype and not is_handle(tensor):
+                thing = thing.read()
+            inputs.append(thing)
+        for output, result in zip(op.outputs, self.evaluate(op, inputs)):
+            if _refers(output):
+                self.handles[output] = result
+            else:
+                known[output] = np.asarray(result)
+
+
+def _refers(tensor: Any) -> bool:
+    return tensor.dtype._is_ref_dtype or is_handle(tensor)
+
+
+def _made_at(operations: Sequence[Any], feeds: Sequence[Any]) -> dict[Any, int]:
+    made = {out: i for i, op in enumerate(operations) for out in op.outputs}
+    made.update(dict.fromkeys(feeds, -1))
+    return made
+
+
+def _last_use(operations: Sequence[Any]) -> dict[Any, int]:
+    used: dict[Any, int] = {}
+    for number, op in enumerate(operations):
+        for tensor in op._inputs_val:
+            used[tensor] = number
+    return used

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Symbolic sizes: exact arithmetic, canonical forms, guards."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from numbaflow.jit import sizes
+
+pytestmark = pytest.mark.pure
+
+OPERATIONS = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "//": lambda a, b: a // b,
+    "%": lambda a, b: a % b,
+    "min": sizes.minimum,
+    "max": sizes.maximum,
+}
+
+
+@st.composite
+def expressions(draw, symbols):
+    """A size built from symbols and small ints by random operations."""
+    leaf = st.sampled_from([*symbols, 1, 2, 3, 7])
+    value = draw(leaf)
+    for _ in range(draw(st.integers(0, 4))):
+        name = draw(st.sampled_from(sorted(OPERATIONS)))
+        other = draw(leaf)
+        value = OPERATIONS[name](value, other)
+    return value
+
+
+@given(st.data(), st.integers(2, 50), st.integers(2, 50), st.integers(2, 50), st.integers(2, 50))
+def test_the_text_computes_what_the_hint_says(data, a, b, c, d):
+    scope = sizes.Scope()
+    x, y = scope.symbol(a), scope.symbol(b)
+    value = data.draw(expressions([x, y]))
+    compute = sizes.compile_function(scope.examples, sizes.expression(value))
+    assert compute(a, b) == sizes.hint(value)
+    # The same form holds for other values: rebuild it at (c, d) by evaluating the text.
+    assert isinstance(compute(c, d), int)
+
+
+@given(st.integers(2, 99), st.integers(2, 99))
+def test_products_divide_exactly(a, b):
+    scope = sizes.Scope()
+    x, y = scope.symbol(a), scope.symbol(b)
+    assert (x * 12) // 4 is not None and sizes.same((x * 12) // 4, x * 3)
+    assert sizes.same((x * y * 6) // (y * 2), x * 3)
+    assert (x * 784) % 784 == 0
+    assert sizes.same((x + y) - y, x)
+    assert not scope.guards
+
+
+def test_a_question_that_needs_the_example_becomes_a_guard():
+    scope = sizes.Scope()
+    x = scope.symbol(10)
+    assert x == 10
+    fits = scope.checker()
+    assert fits(10) and not fits(11)
+
+
+def test_signs_are_known_without_guards():
+    scope = sizes.Scope()
+    x = scope.symbol(5)
+    assert x > 1 and x != 0 and x * 2 > x and not x < 0
+    assert not scope.guards
+
+
+def test_int_specialises():
+    scope = sizes.Scope()
+    x = scope.symbol(5)
+    assert list(range(x)) == [0, 1, 2, 3, 4]
+    assert scope.checker()(5) and not scope.checker()(6)
+
+
+def test_object_arrays_compute():
+    scope = sizes.Scope()
+    x = scope.symbol(4)
+    shape = np.array([x, 3], dtype=object)
+    assert sizes.same(np.multiply.reduce(shape), x * 3)
+    assert (shape[1:] == np.array([3])).all()
+
+
+def test_equal_dimensions_share_a_symbol():
+    scope = sizes.Scope()
+    shapes, values = sizes.unify(scope, [(8, 1, 8), (8, 5)], [None, (None, 5)])
+    assert values == (8,)
+    assert str(shapes) == "[(s0, 1, s0), (s0, 5)]"
