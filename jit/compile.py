@@ -18,19 +18,7 @@ from pathlib import Path
 
 from . import cache, emit, settings, target
 from .ir import Kernel, digest
-
-
-@dataclass(frozen=True, slots=True)
-class LibraryKernel:
-    """A kernel written by hand: Python text that defines kernel(args, r0, r1, c0, c1, worker).
-
-    parallel says that the loads and stores of every loop of the text are independent between the
-    loop's iterations, so that LLVM may vectorise without checking for overlap.
-    """
-
-    name: str
-    text: str
-    parallel: bool = False
+from .library.kernel import LibraryKernel
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +73,7 @@ def _digest(kernel: Kernel | LibraryKernel) -> str:
     known = _DIGESTS.get(kernel)
     if known is None:
         if isinstance(kernel, LibraryKernel):
-            text = f"{kernel.name}\0{kernel.parallel}\0{kernel.text}"
+            text = f"{kernel.name}\0{kernel.text}"
             known = hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
         else:
             known = digest(kernel)
@@ -139,9 +127,11 @@ def _emitter_version() -> str:
     here = Path(__file__).parent
     names = ("scalar", "emit", "intrinsics", "lowering", "functions", "llvm", "compile")
     files = [here / f"{name}.py" for name in names]
-    files += sorted((here / "library").glob("*intrinsics*.py"))
+    files += [
+        here / "library" / f"{name}.py" for name in ("kernel", "vocabulary", "tiles", "vectors")
+    ]
     text = hashlib.blake2b(digest_size=8)
-    for path in files:
+    for path in filter(Path.exists, files):
         text.update(path.read_bytes())
     return text.hexdigest()
 
@@ -154,8 +144,8 @@ def _compile(
     source = source_of(kernel, name)
     if "source" in settings.get("debug"):
         print(source)
-    parallel = kernel.parallel if isinstance(kernel, LibraryKernel) else True
-    return cache.Entry(symbol, source, llvm.object_code(source, symbol, aim, parallel))
+    names = kernel.namespace() if isinstance(kernel, LibraryKernel) else None
+    return cache.Entry(symbol, source, llvm.object_code(source, symbol, aim, names))
 
 
 _ENGINE: list[object] = []

@@ -14,7 +14,7 @@ from typing import Any
 import llvmlite.binding as binding
 from llvmlite import ir
 from numba import types
-from numba.core import compiler, sigutils
+from numba.core import compiler
 from numba.core.codegen import CPUCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
@@ -22,10 +22,12 @@ from numba.core.registry import cpu_target
 from . import functions, intrinsics, target
 from .lowering import GROUP
 
+# The further names that a hand-written text uses; None marks a generated text, all of whose loops
+# are free of dependences between iterations through memory.
+Names = dict[str, Any] | None
 _LOOP = "numbaflow.loop"
 _SIGNATURE = types.void(types.CPointer(types.intp), *[types.intp] * 5)
 del functions  # imported for the entries that it adds to the table of primitives
-_ = sigutils
 
 
 class Capture(CPUCodeLibrary):
@@ -39,33 +41,32 @@ class Capture(CPUCodeLibrary):
         self.captured.append(ir_module)
 
 
-def object_code(source: str, symbol: str, aim: target.Target, parallel: bool = True) -> bytes:
+def object_code(source: str, symbol: str, aim: target.Target, names: Names = None) -> bytes:
     """Compiles the function `kernel` of a source text to an object file that defines `symbol`."""
-    module = optimised(source, symbol, aim, parallel)
+    module = optimised(source, symbol, aim, names)
     return target.machine(aim).emit_object(module)
 
 
-def assembly(source: str, symbol: str, aim: target.Target, parallel: bool = True) -> str:
+def assembly(source: str, symbol: str, aim: target.Target, names: Names = None) -> str:
     """The machine code of a source text in readable form."""
-    module = optimised(source, symbol, aim, parallel)
+    module = optimised(source, symbol, aim, names)
     return target.machine(aim).emit_assembly(module)
 
 
 @global_compiler_lock
-def optimised(source: str, symbol: str, aim: target.Target, parallel: bool = True) -> Any:
+def optimised(source: str, symbol: str, aim: target.Target, names: Names = None) -> Any:
     """The LLVM module of a source text after all passes."""
-    names = dict(intrinsics.vocabulary())
-    names["__name__"] = f"numbaflow_{symbol}"
-    exec(compile(source, f"<{symbol}>", "exec"), names)
-    library, function_name = _lower(names["kernel"], symbol)
+    module_names = {**intrinsics.vocabulary(), **(names or {}), "__name__": f"numbaflow_{symbol}"}
+    exec(compile(source, f"<{symbol}>", "exec"), module_names)
+    library, function_name = _lower(module_names["kernel"], symbol)
     (module,) = library.captured
-    text = _annotate(module, function_name, symbol, aim, parallel)
+    text = _annotate(module, function_name, symbol, aim, names is None)
     machine = target.machine(aim)
     optimised_module = binding.parse_assembly(text)
     optimised_module.data_layout = str(machine.target_data)
     optimised_module.triple = aim.triple
     optimised_module.verify()
-    for linked in library._linking_libraries:
+    for linked in dict.fromkeys(library._linking_libraries):
         optimised_module.link_in(linked._get_module_for_linking(), preserve=True)
     _run_passes(optimised_module, machine)
     return optimised_module
