@@ -71,7 +71,20 @@ def _facts() -> list[tuple[str, str]]:
     facts = [("python", platform.python_version()), ("platform", platform.platform())]
     for package in ("numbaflow", "numpy", "numba", "llvmlite", "scipy", "protobuf"):
         facts.append((package, _version(package)))
-    return facts
+    return facts + _compiler_facts()
+
+
+def _compiler_facts() -> list[tuple[str, str]]:
+    from .jit import cache, settings, target, threads
+
+    aim = target.current()
+    kept = len(cache.entries())
+    return [
+        ("target", f"{aim.cpu} ({aim.triple}), {aim.vector_bits}-bit vectors"),
+        ("threads", str(threads.count())),
+        ("jit", settings.get("jit")),
+        ("cache", f"{settings.get('cache')} ({kept} kernels)"),
+    ]
 
 
 def _version(package: str) -> str:
