@@ -203,7 +203,8 @@ def linear_cosine_decay(
         )
         step = tf.minimum(tf.cast(global_step, rate.dtype), steps)
         line = (steps - step) / steps
-        wave = _cosine(2.0 * periods * (step / steps))
+        done = step / steps
+        wave = _cosine(2.0 * periods * done)
         return tf.multiply(rate, (low + line) * wave + floor, name=scope)
 
 
@@ -238,7 +239,8 @@ def noisy_linear_cosine_decay(
         line = (steps - step) / steps
         deviation = tf.sqrt(variance / tf.pow(1.0 + step, fall))
         noisy = line + tf.random_normal(line.shape, stddev=deviation)
-        wave = _cosine(2.0 * periods * (step / steps))
+        done = step / steps
+        wave = _cosine(2.0 * periods * done)
         return tf.multiply(rate, (low + noisy) * wave + floor, name=scope)
 
 
