@@ -53,10 +53,10 @@ def _runner(
 def _compiled(session: BaseSession) -> Any:
     """The compiler's `make_runner`, unless switched off or not installed."""
     try:
-        from ..jit import plan, settings
+        from ..jit import runner, settings
     except ImportError:
         return None
-    return None if settings.mode(session.config) == "never" else plan.make_runner
+    return None if settings.mode(session.config) == "never" else runner.make_runner
 
 
 class Prepared:

@@ -312,11 +312,12 @@ def nests(cluster: Cluster, stored: set[int]) -> list[Nest]:
     form, groups = loops(cluster, stored)
     if _is_chunked(cluster, form, groups):
         return _chunked(cluster, stored, form, groups)
-    scalars = [] if groups else [(ir.Axis("map", 1), 1)]
-    builder = NestBuilder(cluster, stored, groups, lead=len(scalars))
+    # Every nest has a map loop, if only of one turn.
+    lone = [] if cluster.kept else [(ir.Axis("map", 1), 1)]
+    builder = NestBuilder(cluster, stored, groups, lead=len(lone))
     for node in cluster.nodes:
         builder.write(node)
-    return [_finish(builder, form, scalars)]
+    return [_finish(builder, form, lone)]
 
 
 Form = Literal["map", "row", "column"]
@@ -433,11 +434,12 @@ def _combined(
     groups: Groups = [(0,)] if not kept else [(0,), kept]
     if kept and not _walks_as_one(rows, stored, partials, kept):
         groups = [(axis,) for axis in (*kept[:-1], 0, kept[-1])]
-    builder = NestBuilder(rows, stored, groups)
+    lone = [] if kept else [(ir.Axis("map", 1), 1)]
+    builder = NestBuilder(rows, stored, groups, lead=len(lone))
     builder.partials = partials
     for node in rows.nodes:
         builder.write(node)
-    return _finish(builder, "column" if kept else "row", [])
+    return _finish(builder, "column" if kept else "row", lone)
 
 
 def _walks_as_one(

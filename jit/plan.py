@@ -10,15 +10,16 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..engine import errors
 from . import compile as compiler
-from . import debug, sizes
+from . import debug, threads
 from .bind import Binding, Frame, aligned_copy, bind, make_template
-from .driver import run_table, worker_count
+from .driver import Program
 from .fuse import fuse
 from .nest import root
 from .schedule import CallStep, HostStep, KernelStep, is_native, schedule
@@ -105,8 +106,8 @@ class Run:
     def __init__(self, plan: Plan, binding: Binding, feed_types: Sequence[np.ndarray]) -> None:
         self.plan, self.binding = plan, binding
         template = plan.template
-        self.frame = Frame(binding, worker_count())
-        self.args, self.table = self.frame.args, self.frame.table
+        self.frame = Frame(binding, max(threads.count(), threads.cores()))
+        self.args = self.frame.args
         positions: dict[int, list[int]] = {}
         for position, number in template.feeds:
             positions.setdefault(number, []).append(position)
@@ -128,17 +129,22 @@ class Run:
         self.feeds: Sequence[np.ndarray] = ()
         self.flags = [(self._view(flag), error) for flag, error in plan.program.checks]
         self.results = [self._reader(value) for value in plan.program.fetches]
-        self.whole = self._whole_table()
-
-    def _whole_table(self) -> bool:
-        segments = self.plan.template.segments
-        return len(segments) == 1 and isinstance(segments[0], tuple)
+        # Compiled steps between host steps, each a program of the driver.
+        self.segments: list[Callable[[], None]] = []
+        for segment in template.segments:
+            if isinstance(segment, tuple):
+                program = Program(self.frame.table[segment[0] : segment[1]].copy())
+                self.segments.append(program.call)
+            else:
+                self.segments.append(partial(self._host, segment))
 
     def __call__(self, feeds: Sequence[np.ndarray]) -> list[Any]:
         """Runs the plan; the results belong to the caller."""
         for number, memory in self.staged:
             memory[...] = feeds[number]
         for number, places in self.pointed:
+            if not feeds[number].flags.c_contiguous:
+                feeds = [np.ascontiguousarray(feed) for feed in feeds]
             self.args[places] = feeds[number].__array_interface__["data"][0]
         for entry in self.cells:
             if entry[0].value is not entry[1]:
@@ -146,10 +152,8 @@ class Run:
         for position, count, reserve in self.plan.template.reserves:
             self.args[position : position + count] = reserve(self)
         self.feeds = feeds
-        if self.whole:
-            run_table(self.table)
-        else:
-            self._run_segments()
+        for segment in self.segments:
+            segment()
         for flag, error in self.flags:
             if flag[()]:
                 raise error()
@@ -167,14 +171,6 @@ class Run:
                 raise Stale(cell.name)
         self.args[entry[2]] = array.ctypes.data
         entry[1] = array
-
-    def _run_segments(self) -> None:
-        self.hosted = {}
-        for segment in self.plan.template.segments:
-            if isinstance(segment, tuple):
-                run_table(self.table[segment[0] : segment[1]])
-            else:
-                self._host(segment)
 
     def _host(self, step: HostStep) -> None:
         node = step.node

@@ -8,14 +8,76 @@ Imports the rest of jit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ..engine import errors, interpreter
+from ..engine.kernel import KernelContext
+from ..engine.operation import group
+from . import settings
 from .plan import Stretch
 from .report import PlanReport, plan_report
 from .trace import Evaluate, is_handle
+
+
+def make_runner(
+    session: Any, graph: Any, fetches: Sequence[Any], targets: Sequence[Any], feeds: Sequence[Any]
+) -> Callable[[Sequence[Any]], list[Any]]:
+    """What runs a part of a graph: compiled at once, or from the second run on (mode auto)."""
+    operations = interpreter.needed_operations(fetches, targets, feeds)
+    runner = Runner(operations, fetches, feeds, evaluator(session))
+    if settings.mode(session.config) == "always":
+        return runner
+    return _Warming(runner, interpreter.make_runner(session, graph, fetches, targets, feeds))
+
+
+class _Warming:
+    """Runs once by reference kernels, since most parts of a program run once, then compiles."""
+
+    def __init__(self, runner: Runner, reference: Callable[[Sequence[Any]], list[Any]]) -> None:
+        self.runner, self.reference = runner, reference
+        self.cold = True
+
+    def __call__(self, arrays: Sequence[Any]) -> list[Any]:
+        if self.cold:
+            self.cold = False
+            return self.reference(arrays)
+        return self.runner(arrays)
+
+
+def evaluator(session: Any) -> Evaluate:
+    """Runs one operation by its reference kernel; errors name the operation and its line."""
+    contexts: dict[Any, KernelContext] = {}
+
+    def evaluate(op: Any, inputs: Sequence[Any]) -> Sequence[Any]:
+        context = contexts.get(op)
+        if context is None:
+            context = KernelContext(op, session.resources, session.kernel_states, session=session)
+            contexts[op] = context
+        definition = op.definition
+        if definition.kernel is None:
+            raise errors.UnimplementedError(
+                None, op, f"There is no kernel for op type '{op.type}' (node '{op.name}')")
+        try:
+            result = definition.kernel(context, *group(definition.inputs, op._attrs, inputs))
+        except Exception as error:
+            raise interpreter.located(error, op) from error
+        return _spread(result, len(op.outputs))
+
+    return evaluate
+
+
+def _spread(result: Any, count: int) -> Sequence[Any]:
+    """A kernel's results as one flat list."""
+    if count == 0:
+        return ()
+    if not isinstance(result, (tuple, list)):
+        return (result,)
+    if len(result) == count:
+        return result
+    return [x for item in result for x in (item if isinstance(item, (list, tuple)) else (item,))]
 
 
 class Runner:
