@@ -17,7 +17,6 @@ from . import protos
 from ..engine import dtypes
 from ..engine.api import constant, export
 from ..engine.shape import TensorShape, as_shape
-from ..ops.array_values import as_array, element_count
 
 _LIMIT = 1 << 31  # protobuf's limit for one message
 
@@ -110,6 +109,8 @@ def make_tensor_proto(
     allow_broadcast: bool = False,
 ) -> Any:
     """A TensorProto of Python values or an array, as the value of a Const holds it."""
+    from ..ops.array_values import as_array, element_count
+
     if isinstance(values, protos.TensorProto):
         return values
     array, found = as_array(values, dtype, shape, verify_shape, allow_broadcast)

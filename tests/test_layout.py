@@ -25,6 +25,7 @@ MAY_IMPORT = {
 # File -> the folders that it alone may import besides, inside functions.
 LATE_IMPORTS = {
     "engine": {"io", "jit"},
+    "io": {"ops"},
     "ops": {"io"},
 }
 # The kernel vocabulary: all that ops may know of the compiler when it is imported.

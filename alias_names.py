@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the names of TensorFlow 1.15's internal modules are found here: tables for alias.py.
+
+A home is a module of this package (".engine.dtypes"), a public namespace ("tf.math", "tf"), a
+module of the standard library ("inspect") or "raw" (the functions that make one node each).
+"""
+
+from __future__ import annotations
+
+# Module below `tensorflow.python` -> homes, in the order in which they are asked.
+HOMES = {
+    "framework": {
+        "common_shapes": ".engine.shape_rules .engine.shape",
+        "constant_op": ".ops.constant tf",
+        "device": ".engine.devices tf",
+        "device_spec": ".engine.devices tf",
+        "dtypes": ".engine.dtypes tf.dtypes",
+        "errors": ".engine.errors tf.errors",
+        "errors_impl": ".engine.errors tf.errors",
+        "function": "tf.function_library",
+        "graph_io": ".io.graph_def",
+        "graph_util": ".io.graph_util",
+        "graph_util_impl": ".io.graph_util",
+        "importer": ".io.graph_import",
+        "indexed_slices": ".engine.tensor",
+        "load_library": "tf",
+        "meta_graph": ".train.meta_graph tf.train",
+        "op_def_registry": ".io.op_registry",
+        "ops": (
+            ".engine.graph .engine.operation .engine.tensor .engine.convert .engine.collections "
+            ".engine.scope_functions .engine.autodiff .engine.defaults .engine.devices "
+            ".engine.registry tf"
+        ),
+        "random_seed": ".engine.seed tf",
+        "sparse_tensor": ".engine.tensor tf",
+        "tensor_shape": ".engine.shape",
+        "tensor_spec": "tf",
+        "tensor_util": ".io.tensor_proto .engine.constants tf",
+        "test_util": "tf.test",
+        "versions": ".io.versions",
+    },
+    "ops": {
+        "array_grad": "",
+        "array_ops": "tf .ops.constant raw",
+        "bitwise_ops": "tf.bitwise",
+        "candidate_sampling_ops": "tf.nn",
+        "check_ops": "tf.debugging tf",
+        "clip_ops": "tf",
+        "confusion_matrix": "tf tf.math",
+        "control_flow_grad": "",
+        "control_flow_ops": "tf .ops.control .ops.control_flow",
+        "control_flow_util": ".ops.control_flow .ops.control",
+        "ctc_ops": "tf.nn",
+        "custom_gradient": "tf",
+        "data_flow_grad": "",
+        "data_flow_ops": "tf tf.queue .ops.queues",
+        "embedding_ops": "tf.nn",
+        "functional_ops": "tf",
+        "gradient_checker": "tf.test",
+        "gradients": "tf .engine.autodiff",
+        "gradients_impl": "tf .engine.autodiff",
+        "gradients_util": ".engine.autodiff",
+        "histogram_ops": "tf",
+        "image_grad": "",
+        "image_ops": "tf.image",
+        "image_ops_impl": "tf.image",
+        "init_ops": ".ops.init tf.initializers tf",
+        "init_ops_v2": "tf.keras.initializers",
+        "inplace_ops": "tf",
+        "io_ops": "tf tf.io raw",
+        "linalg_grad": "",
+        "linalg_ops": "tf tf.linalg",
+        "list_ops": "raw",
+        "logging_ops": "tf tf.summary",
+        "lookup_ops": "tf.lookup tf",
+        "losses.losses": "tf.losses",
+        "losses.losses_impl": "tf.losses",
+        "losses.util": "tf.losses",
+        "manip_ops": "tf.manip",
+        "map_fn": "tf",
+        "math_grad": "",
+        "math_ops": "tf.math tf .ops.math_operators raw",
+        "metrics": "tf.metrics",
+        "metrics_impl": "tf.metrics",
+        "nn": "tf.nn",
+        "nn_grad": "",
+        "nn_impl": "tf.nn",
+        "nn_ops": "tf.nn raw",
+        "numerics": "tf",
+        "parsing_ops": "tf tf.io",
+        "partitioned_variables": "tf",
+        "random_grad": "",
+        "random_ops": "tf tf.random",
+        "resource_variable_ops": ".ops.variables .ops.state tf raw",
+        "rnn": "tf.nn",
+        "rnn_cell": "tf.nn.rnn_cell",
+        "rnn_cell_impl": "tf.nn.rnn_cell tf.nn",
+        "script_ops": "tf .ops.script",
+        "session_ops": "tf",
+        "sets": "tf.sets",
+        "sets_impl": "tf.sets",
+        "sort_ops": "tf",
+        "sparse_grad": "",
+        "sparse_ops": "tf tf.sparse raw",
+        "special_math_ops": "tf tf.math",
+        "standard_ops": "tf",
+        "state_grad": "",
+        "state_ops": "tf .ops.state raw",
+        "string_ops": "tf tf.strings",
+        "summary_ops": "tf.summary",
+        "template": "tf",
+        "tensor_array_grad": "",
+        "tensor_array_ops": "tf",
+        "variable_scope": "tf .ops.variable_scope .ops.variables",
+        "variables": "tf .ops.variables",
+        "weights_broadcast_ops": ".ops.weights",
+        "distributions.distributions": "tf.distributions",
+        "distributions.distribution": "tf.distributions",
+        "distributions.normal": "tf.distributions",
+        "linalg.linalg": "tf.linalg",
+        "signal.signal": "tf.signal",
+    },
+    "platform": {
+        "app": "tf.app",
+        "benchmark": "tf.test",
+        "flags": "tf.flags tf.app.flags",
+        "gfile": "tf.gfile",
+        "googletest": "tf.test",
+        "logging": "tf.logging",
+        "resource_loader": "tf.resource_loader",
+        "sysconfig": "tf.sysconfig",
+        "test": "tf.test",
+        "tf_logging": "tf.logging",
+    },
+    "client": {
+        "client_lib": "tf",
+        "device_lib": ".engine.devices tf",
+        "session": ".engine.session tf",
+        "timeline": ".io.timeline",
+    },
+    "lib": {
+        "io.file_io": "tf.gfile tf.io.gfile",
+        "io.python_io": "tf.python_io",
+        "io.tf_record": "tf.python_io tf.io",
+    },
+    "layers": {
+        name: "tf.layers"
+        for name in ("base", "convolutional", "core", "layers", "normalization", "pooling")
+    },
+    "summary": {
+        "summary": "tf.summary",
+        "summary_iterator": "tf.train",
+        "writer.event_file_writer": "tf.summary",
+        "writer.writer": "tf.summary",
+        "writer.writer_cache": "tf.summary",
+    },
+    "saved_model": {
+        name: f"tf.saved_model.{name} tf.saved_model"
+        for name in (
+            "builder constants loader main_op signature_constants signature_def_utils "
+            "simple_save tag_constants utils"
+        ).split()
+    },
+    "data": {
+        "ops.dataset_ops": "tf.data",
+        "ops.iterator_ops": "tf.data",
+        "ops.readers": "tf.data",
+        "util.nest": "tf.nest",
+    },
+    "util": {
+        "compat": "tf.compat",
+        "deprecation": ".engine.deprecation",
+        "nest": "tf.nest .engine.nest",
+        "tf_contextlib": "contextlib",
+        "tf_inspect": "inspect",
+    },
+    "training": {
+        name: f".train.{name} tf.train tf"
+        for name in (
+            "adadelta adagrad adagrad_da adam basic_loops basic_session_run_hooks "
+            "checkpoint_management checkpoint_utils coordinator device_setter evaluation ftrl "
+            "gradient_descent input learning_rate_decay momentum monitored_session "
+            "moving_averages optimizer proximal_adagrad proximal_gradient_descent queue_runner "
+            "queue_runner_impl rmsprop saver saver_test_utils server_lib session_manager "
+            "session_run_hook slot_creator summary_io supervisor sync_replicas_optimizer training "
+            "training_ops training_util warm_starting_util"
+        ).split()
+    },
+}
+HOMES["ops"].update(
+    (f"gen_{family}_ops", "raw")
+    for family in (
+        "array audio bitwise candidate_sampling control_flow ctc data_flow functional image io "
+        "linalg list logging lookup manip math nn parsing random resource_variable script sdca "
+        "set sparse spectral state stateless_random string"
+    ).split()
+)
+
+# Module -> {name there: public name or ".module:attribute"}, where the names differ.
+RENAMED = {
+    "framework.constant_op": {"constant_v1": "constant"},
+    "framework.device": {"DeviceSpecV1": "DeviceSpec"},
+    "framework.ops": {"name_scope_v1": "name_scope", "TensorLike": "Tensor"},
+    "framework.tensor_shape": {"TensorShapeV1": "TensorShape"},
+    "framework.tensor_util": {
+        "TensorShapeProtoToList": ".io.tensor_proto:tensor_shape_proto_to_list",
+        "ShapeEquals": ".io.tensor_proto:shape_equals",
+    },
+    "framework.versions": {
+        "__version__": ".io.versions:VERSION",
+        "__git_version__": ".io.versions:GIT_VERSION",
+        "__compiler_version__": ".io.versions:COMPILER_VERSION",
+    },
+    "lib.io.file_io": {
+        "FileIO": "gfile.GFile",
+        "copy": "gfile.Copy",
+        "create_dir": "gfile.MkDir",
+        "delete_file": "gfile.Remove",
+        "delete_recursively": "gfile.DeleteRecursively",
+        "file_exists": "gfile.Exists",
+        "get_matching_files": "gfile.Glob",
+        "is_directory": "gfile.IsDirectory",
+        "list_directory": "gfile.ListDirectory",
+        "recursive_create_dir": "gfile.MakeDirs",
+        "rename": "gfile.Rename",
+        "stat": "gfile.Stat",
+        "walk": "gfile.Walk",
+    },
+    "ops.init_ops": {
+        "Constant": "constant_initializer",
+        "GlorotNormal": "glorot_normal_initializer",
+        "GlorotUniform": "glorot_uniform_initializer",
+        "Identity": "initializers.identity",
+        "Ones": "ones_initializer",
+        "Orthogonal": "orthogonal_initializer",
+        "RandomNormal": "random_normal_initializer",
+        "RandomUniform": "random_uniform_initializer",
+        "TruncatedNormal": "truncated_normal_initializer",
+        "UniformUnitScaling": "uniform_unit_scaling_initializer",
+        "VarianceScaling": "variance_scaling_initializer",
+        "Zeros": "zeros_initializer",
+    },
+    "ops.math_ops": {"mul": "multiply", "neg": "negative", "sub": "subtract"},
+    "ops.variables": {"VariableV1": "Variable", "RefVariable": "Variable"},
+    "data.ops.dataset_ops": {"DatasetV1": "data.Dataset"},
+    "pywrap_tensorflow": {"NewCheckpointReader": "train.NewCheckpointReader"},
+}
