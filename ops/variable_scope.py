@@ -146,7 +146,8 @@ class VariableScope:
             return var_store.get_variable(self._full_name(name), **asked)
 
     def _full_name(self, name: str | None) -> str:
-        return "/".join(part for part in (self.name, name) if part) if self.name else name or ""
+        # Without a name it ends in "/": the variable then takes the scope's own name.
+        return f"{self.name}/{name or ''}" if self.name else name or ""
 
     def _get_partitioned_variable(self, var_store: VariableStore, name: str, **asked: Any) -> Any:
         keys = ("initializer", "regularizer", "constraint", "caching_device", "partitioner")
