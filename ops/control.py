@@ -75,10 +75,7 @@ def group(*inputs: Any, **kwargs: Any) -> Operation:
         if len(by_device) == 1:
             (place, deps), *_ = by_device.items()
             return _grouped(place or None, deps, name=name)
-        nodes = []
-        with name_scope(""):
-            for place in sorted(by_device):
-                nodes.append(_grouped(place or None, by_device[place]))
+        nodes = [_grouped(place or None, by_device[place]) for place in sorted(by_device)]
         with control_dependencies(nodes):
             return no_op(name=name)
 
