@@ -97,9 +97,11 @@ assert_rank_at_least = _one_rank(
 
 
 def _any_equal(actual: Any, *given: Any) -> Any:
-    result = tf.constant(False)
-    for rank in given:
-        result = tf.logical_or(result, tf.equal(actual, rank))
+    if not given:
+        return convert_to_tensor(False)
+    result = tf.equal(given[0], actual)
+    for rank in given[1:]:
+        result = tf.logical_or(result, tf.equal(rank, actual))
     return result
 
 

@@ -12,7 +12,6 @@ import numpy as np
 
 from ..engine import dtypes
 from ..engine.api import export
-from ..engine.convert import convert_to_tensor
 from ..engine.registry import NoGradient
 from ..engine.scope_functions import control_dependencies, name_scope
 from ..jit import scalar as k
@@ -21,7 +20,6 @@ from .math_gradient import (
     shapes_and_axes,
     shapes_equal,
     smart_broadcast,
-    sum_pair_to,
     sum_to,
     undo_broadcast,
 )
@@ -170,8 +168,8 @@ def _div_no_nan_gradient(op: Any, grad: Any) -> Any:
     x, y = op.inputs
     shape_x, shape_y, axes_x, axes_y = shapes_and_axes(x, y)
     x, y = tf.conj(x), tf.conj(y)
-    grad_x = sum_to(raw_div_no_nan(grad, y), axes_x, shape_x)
-    grad_y = grad * raw_div_no_nan(raw_div_no_nan(-x, y), y)
+    grad_x = sum_to(tf.div_no_nan(grad, y), axes_x, shape_x)
+    grad_y = grad * tf.div_no_nan(tf.div_no_nan(-x, y), y)
     return grad_x, sum_to(grad_y, axes_y, shape_y)
 
 

@@ -61,12 +61,6 @@ def sum_to(grad: Any, axes: Any, shape: Any) -> Any:
     return tf.reshape(tf.reduce_sum(grad, axes), shape)
 
 
-def sum_pair_to(grads: Sequence[Any], where: tuple[Any, Any, Any, Any]) -> tuple[Any, Any]:
-    """`sum_to` for both inputs, with what shapes_and_axes returned."""
-    shape_x, shape_y, axes_x, axes_y = where
-    return sum_to(grads[0], axes_x, shape_x), sum_to(grads[1], axes_y, shape_y)
-
-
 Broadcast = tuple[Any, Any, bool]
 
 
