@@ -11,7 +11,19 @@ from .pool import avg_pool, avg_pool_gradient, max_pool, max_pool_gradient
 from .random import philox_integers, philox_normal, philox_truncated_normal, philox_uniform
 
 __all__ = [
-    "External", "LibraryKernel", "avg_pool", "avg_pool_gradient", "batch_matmul", "conv2d", "conv2d_filter_gradient",
-    "conv2d_input_gradient", "matmul", "max_pool", "max_pool_gradient", "philox_integers", "philox_normal",
-    "philox_truncated_normal", "philox_uniform",
-]  # fmt: skip
+    "External",
+    "LibraryKernel",
+    "avg_pool",
+    "avg_pool_gradient",
+    "batch_matmul",
+    "conv2d",
+    "conv2d_filter_gradient",
+    "conv2d_input_gradient",
+    "matmul",
+    "max_pool",
+    "max_pool_gradient",
+    "philox_integers",
+    "philox_normal",
+    "philox_truncated_normal",
+    "philox_uniform",
+]

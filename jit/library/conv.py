@@ -100,7 +100,8 @@ def _static(shape: Sequence[AnySize]) -> bool:
 def _is_product(both: Sequence[Axis]) -> bool:
     """A 1x1 window on every pixel is a matrix product."""
     return all(
-        a.window == 1 and a.stride == 1 and isinstance(a.before, int) and a.before == 0 for a in both
+        a.window == 1 and a.stride == 1 and isinstance(a.before, int) and a.before == 0
+        for a in both
     ) and all(a.out is a.size or str(a.out) == str(a.size) for a in both)
 
 
@@ -114,7 +115,9 @@ def _convolve(b: Any, x: Any, w: Any, both: tuple[Axis, Axis], bias: Any, relu: 
     return _windows(b, x, w, both, (kh, kw, c, f), steps, 0, 1, bias, relu)
 
 
-def _convolve_back(b: Any, shape: Sequence[AnySize], w: Any, dy: Any, both: tuple[Axis, Axis]) -> Any:
+def _convolve_back(
+    b: Any, shape: Sequence[AnySize], w: Any, dy: Any, both: tuple[Axis, Axis]
+) -> Any:
     kh, kw, c, f = w.shape
     if _is_product(both):
         n, h, width, _ = shape
@@ -127,7 +130,9 @@ def _convolve_back(b: Any, shape: Sequence[AnySize], w: Any, dy: Any, both: tupl
         return NotImplemented
     insert = both[0].stride
     back = tuple(Axis(a.out, a.window, 1, a.dilation, a.reach - 1 - a.before, a.size) for a in both)
-    return _windows(b, dy, w, (back[0], back[1]), (kh, kw, f, c), steps, origin, insert, None, False)
+    return _windows(
+        b, dy, w, (back[0], back[1]), (kh, kw, f, c), steps, origin, insert, None, False
+    )
 
 
 def _tile_shape(dtype: str, features: int, pixels: AnySize) -> tuple[int, int, int]:
@@ -227,9 +232,7 @@ def _work_tiles(oh: AnySize, ow: AnySize, per_pixel: int, panels: int) -> tuple[
     return lines, col_tile, lines
 
 
-def _filter_gradient(
-    b: Any, x: Any, shape: Sequence[int], dy: Any, both: tuple[Axis, Axis]
-) -> Any:
+def _filter_gradient(b: Any, x: Any, shape: Sequence[int], dy: Any, both: tuple[Axis, Axis]) -> Any:
     kh, kw, c, f = shape
     high, wide = both
     dtype, size = x.dtype, BYTES[x.dtype]

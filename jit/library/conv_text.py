@@ -76,21 +76,21 @@ def lines_of_tiles(padded, weights, out, bias, flags, width, height, ow, line, s
         target = out + BYTES * r * ow * F
         col = 0
         while col + PIXELS <= ow:
-            fma_tile(DTYPE, PIXELS, VECTORS, LANES, EDGE, 0, source + BYTES * col * SW * C, weights,
-                     target + BYTES * col * F, bias, flags, segments, SEGMENT_X, RUN * PANEL, count,
-                     SW * C, 1, PANEL, F)
+            fma_tile(DTYPE, PIXELS, VECTORS, LANES, EDGE, 0,
+                     source + BYTES * col * SW * C, weights, target + BYTES * col * F, bias, flags,
+                     segments, SEGMENT_X, RUN * PANEL, count, SW * C, 1, PANEL, F)
             col += PIXELS
         if REST:
             while col + REST <= ow:
-                fma_tile(DTYPE, REST, VECTORS, LANES, EDGE, 0, source + BYTES * col * SW * C, weights,
-                         target + BYTES * col * F, bias, flags, segments, SEGMENT_X, RUN * PANEL, count,
-                         SW * C, 1, PANEL, F)
+                fma_tile(DTYPE, REST, VECTORS, LANES, EDGE, 0,
+                         source + BYTES * col * SW * C, weights, target + BYTES * col * F, bias,
+                         flags, segments, SEGMENT_X, RUN * PANEL, count, SW * C, 1, PANEL, F)
                 col += REST
         if ONES:
             while col < ow:
-                fma_tile(DTYPE, 1, VECTORS, LANES, EDGE, 0, source + BYTES * col * SW * C, weights,
-                         target + BYTES * col * F, bias, flags, segments, SEGMENT_X, RUN * PANEL, count,
-                         SW * C, 1, PANEL, F)
+                fma_tile(DTYPE, 1, VECTORS, LANES, EDGE, 0,
+                         source + BYTES * col * SW * C, weights, target + BYTES * col * F, bias,
+                         flags, segments, SEGMENT_X, RUN * PANEL, count, SW * C, 1, PANEL, F)
                 col += 1
 
 
@@ -107,14 +107,16 @@ def blocks(padded, weights, out, bias, width, height, ow, line):
                 if outer == OUTER - 1 and first + segments == SEGMENTS and q + count == RUN:
                     flags += EPILOGUE
                 source = padded + BYTES * (outer * DH * line + first * SEGMENT_X + q)
-                lines_of_tiles(source, weights + BYTES * ((outer * SEGMENTS + first) * RUN + q) * PANEL,
-                               out, bias, flags, width, height, ow, line, segments, count)
+                at = ((outer * SEGMENTS + first) * RUN + q) * PANEL
+                lines_of_tiles(source, weights + BYTES * at, out, bias, flags, width,
+                               height, ow, line, segments, count)
 
 
 def kernel(args, r0, r1, c0, c1, worker):
     x, packed, bias, out = args[0], args[1], args[BIAS_AT], args[OUT_AT]
     p = OUT_AT + 1
-    h, w, oh, ow, top, before = args[p], args[p + 1], args[p + 2], args[p + 3], args[p + 4], args[p + 5]
+    h, w, oh, ow = args[p], args[p + 1], args[p + 2], args[p + 3]
+    top, before = args[p + 4], args[p + 5]
     padded = args[p + 6] + worker * args[p + 7]
     line = ((ow - 1) * SW + (KW - 1) * DW + 1) * C
     row = r0
@@ -143,11 +145,13 @@ def taps(padded, dy, out, width, lines, ow, line, old):
             p = 0
             while p + PIXELS <= RUN:
                 fma_tile(DTYPE, PIXELS, VECTORS, LANES, EDGE, 1, source + BYTES * p, dy,
-                         target + BYTES * p * F, 0, old, lines, SH * line, ow * F, ow, 1, SW * C, F, F)
+                         target + BYTES * p * F, 0, old, lines, SH * line, ow * F, ow, 1, SW * C,
+                         F, F)
                 p += PIXELS
             if REST:
                 fma_tile(DTYPE, REST, VECTORS, LANES, EDGE, 1, source + BYTES * p, dy,
-                         target + BYTES * p * F, 0, old, lines, SH * line, ow * F, ow, 1, SW * C, F, F)
+                         target + BYTES * p * F, 0, old, lines, SH * line, ow * F, ow, 1, SW * C,
+                         F, F)
 
 
 def kernel(args, r0, r1, c0, c1, worker):

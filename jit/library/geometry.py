@@ -64,7 +64,12 @@ def axes(
 
 
 def _axis(
-    size: AnySize, window: int, stride: int, dilation: int, padding: Padding, pair: Sequence[int] | None
+    size: AnySize,
+    window: int,
+    stride: int,
+    dilation: int,
+    padding: Padding,
+    pair: Sequence[int] | None,
 ) -> Axis:
     reach = (window - 1) * dilation + 1
     if pair is not None:

@@ -31,7 +31,8 @@ def pack_right(y, first, depth, start, width, stride, panel):
             done = depth // LANES * LANES
             for f in range(0, PANEL, LANES):
                 for q in range(0, done, LANES):
-                    transpose_tile(WIDTH, LANES, y + BYTES * ((start + f) * stride + first + q), stride,
+                    corner = (start + f) * stride + first + q
+                    transpose_tile(WIDTH, LANES, y + BYTES * corner, stride,
                                    panel + BYTES * (q * PANEL + f), PANEL)
         for f in range(width):
             for q in range(done, depth):
@@ -50,7 +51,8 @@ def pack_right(y, first, depth, start, width, stride, panel):
 def pack_left(x, first, depth, start, m, stride, packed):
     if LEFT_TRANSPOSED:
         for q in range(depth):
-            copy_bytes(packed + BYTES * q * ROWS, x + BYTES * ((first + q) * stride + start), BYTES * m)
+            copy_bytes(packed + BYTES * q * ROWS, x + BYTES * ((first + q) * stride + start),
+                       BYTES * m)
     else:
         for i in range(m):
             copy_bytes(packed + BYTES * i * LEFT_ROW, x + BYTES * ((start + i) * stride + first),
@@ -107,8 +109,8 @@ def kernel(args, r0, r1, c0, c1, worker):
             for c in range(c0, c1, PANEL):
                 width = min(PANEL, c1 - c)
                 pack_right(y_matrix, first, depth, c, width, y_stride, panel)
-                multiply(left, pixel, step, panel, out + BYTES * (row * n + c), height, depth, width, n,
-                         1 if first > 0 else 0)
+                multiply(left, pixel, step, panel, out + BYTES * (row * n + c), height, depth,
+                         width, n, 1 if first > 0 else 0)
         row += height
 """
 
@@ -140,7 +142,9 @@ def matmul(b: Any, x: Any, y: Any, transpose_x: bool = False, transpose_y: bool 
     return _product(b, x, y, transpose_x, transpose_y)
 
 
-def batch_matmul(b: Any, x: Any, y: Any, transpose_x: bool = False, transpose_y: bool = False) -> Any:
+def batch_matmul(
+    b: Any, x: Any, y: Any, transpose_x: bool = False, transpose_y: bool = False
+) -> Any:
     """The products of two equal stacks of matrices (all leading dimensions are the stack)."""
     return _product(b, x, y, transpose_x, transpose_y)
 
@@ -164,13 +168,15 @@ def _product(b: Any, x: Any, y: Any, transpose_x: bool, transpose_y: bool) -> An
 
 
 def _tiles(rows: AnySize, n: AnySize) -> tuple[AnySize, AnySize]:
-    """Rows and columns of a tile: about eight tiles down and four across, within what is efficient."""
+    """Rows and columns of a tile: about eight tiles down, four across, none too small."""
     row_tile = minimum(_ROWS, maximum(64, ceil_div(ceil_div(rows, 8), 16) * 16))
     col_tile = minimum(256, maximum(128, ceil_div(ceil_div(n, 4), 32) * 32))
     return row_tile, col_tile
 
 
-def _kernel(dtype: str, n: AnySize, transpose_x: bool, transpose_y: bool) -> tuple[LibraryKernel, int]:
+def _kernel(
+    dtype: str, n: AnySize, transpose_x: bool, transpose_y: bool
+) -> tuple[LibraryKernel, int]:
     """The kernel for a dtype and (where known) width of the product, and its scratch bytes."""
     facts = {"DTYPE": dtype, "LEFT_TRANSPOSED": transpose_x, "RIGHT_TRANSPOSED": transpose_y}
     if dtype in _INTEGERS:

@@ -142,7 +142,7 @@ def max_pool_gradient(
     data_format: str = "NHWC",
 ) -> Any:  # fmt: skip
     """The gradient of max_pool with respect to x.  The maxima are found again, so y is not read."""
-    if _unfit(x.dtype, ksize, strides):
+    if _unfit(x.dtype, ksize, strides, data_format):
         return NotImplemented
     x, dy = _channels_last(b, x, data_format), _channels_last(b, dy, data_format)
     both = _window_axes(x.shape, ksize, strides, padding, data_format)
@@ -155,7 +155,7 @@ def avg_pool_gradient(
     padding: Padding, data_format: str = "NHWC",
 ) -> Any:  # fmt: skip
     """The gradient of avg_pool with respect to an input of shape `input_shape`."""
-    if _unfit(dy.dtype, ksize, strides):
+    if _unfit(dy.dtype, ksize, strides, data_format):
         return NotImplemented
     order = (0, 1, 2, 3) if data_format == "NHWC" else (0, 2, 3, 1)
     shape = [input_shape[i] for i in order]
@@ -165,16 +165,13 @@ def avg_pool_gradient(
     return _channels_back(b, out, data_format)
 
 
-def _unfit(dtype: str, ksize: Sequence[int], strides: Sequence[int]) -> bool:
-    """Pooling over images or channels, and other dtypes, have no kernel."""
-    outer = [v for values in (ksize, strides) if len(values) == 4 for v in values]
-    return dtype not in BYTES or (
-        bool(outer) and not all(_outer_is_one(v) for v in (ksize, strides) if len(v) == 4)
-    )
-
-
-def _outer_is_one(values: Sequence[int]) -> bool:
-    return values[0] == 1 and (values[3] == 1 or values[1] == 1)
+def _unfit(
+    dtype: str, ksize: Sequence[int], strides: Sequence[int], data_format: str = "NHWC"
+) -> bool:
+    """Other dtypes, and pooling over images or channels, have no kernel."""
+    channel = 3 if data_format == "NHWC" else 1
+    outer = [v[i] for v in (ksize, strides) if len(v) == 4 for i in (0, channel)]
+    return dtype not in BYTES or any(size != 1 for size in outer)
 
 
 def _channels_last(b: Any, value: Any, data_format: str) -> Any:
@@ -213,7 +210,7 @@ def _pool(
     b: Any, name: str, combine: str, x: Any, ksize: Sequence[int], strides: Sequence[int],
     padding: Padding, data_format: str,
 ) -> Any:  # fmt: skip
-    if _unfit(x.dtype, ksize, strides):
+    if _unfit(x.dtype, ksize, strides, data_format):
         return NotImplemented
     x = _channels_last(b, x, data_format)
     n, _, _, c = x.shape
@@ -230,7 +227,12 @@ def _pool(
 
 
 def _gradient(
-    b: Any, name: str, text: str, inputs: list[Any], shape: Sequence[AnySize], both: tuple[Axis, Axis]
+    b: Any,
+    name: str,
+    text: str,
+    inputs: list[Any],
+    shape: Sequence[AnySize],
+    both: tuple[Axis, Axis],
 ) -> Any:
     n, h, w, c = shape
     dtype = inputs[0].dtype

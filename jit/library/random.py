@@ -51,7 +51,8 @@ def to_float(bits):
 
 @helper
 def to_double(high, low):
-    return bits_as_float(((high & uint64(0xFFFFF)) << HALF) | low | uint64(0x3FF0000000000000)) - 1.0
+    mantissa = ((high & uint64(0xFFFFF)) << HALF) | low
+    return bits_as_float(mantissa | uint64(0x3FF0000000000000)) - 1.0
 """
 
 # What one block becomes: PER values.
@@ -179,13 +180,17 @@ def _signed(word: int) -> int:
     return word - (1 << 64) if word >> 63 else word
 
 
-def philox_uniform(b: Any, op: Any, dims: Sequence[AnySize], stream: Any, dtype: str = "float32") -> Any:
+def philox_uniform(
+    b: Any, op: Any, dims: Sequence[AnySize], stream: Any, dtype: str = "float32"
+) -> Any:
     """Uniform in [0, 1): float32 or float64."""
     texts = {"float32": _UNIFORM_FLOAT, "float64": _UNIFORM_DOUBLE}
     return _draw(b, "uniform", texts.get(dtype), _FILL, op, dims, stream, dtype, _TILE)
 
 
-def philox_normal(b: Any, op: Any, dims: Sequence[AnySize], stream: Any, dtype: str = "float32") -> Any:
+def philox_normal(
+    b: Any, op: Any, dims: Sequence[AnySize], stream: Any, dtype: str = "float32"
+) -> Any:
     """Standard normal: float32 or float64."""
     texts = {"float32": _NORMAL_FLOAT, "float64": _NORMAL_DOUBLE}
     return _draw(b, "normal", texts.get(dtype), _FILL, op, dims, stream, dtype, _TILE_SLOW)
@@ -196,7 +201,9 @@ def philox_truncated_normal(
 ) -> Any:
     """Standard normal within two deviations: float32 or float64."""
     texts = {"float32": _NORMAL_FLOAT, "float64": _NORMAL_DOUBLE}
-    return _draw(b, "truncated_normal", texts.get(dtype), _TRUNCATED, op, dims, stream, dtype, _TILE_SLOW)
+    return _draw(
+        b, "truncated_normal", texts.get(dtype), _TRUNCATED, op, dims, stream, dtype, _TILE_SLOW
+    )
 
 
 def philox_integers(
@@ -206,7 +213,9 @@ def philox_integers(
     texts = {"int32": _INTEGER_32, "int64": _INTEGER_64}
     if low >= high:
         return NotImplemented
-    return _draw(b, "integers", texts.get(dtype), _FILL, op, dims, stream, dtype, _TILE, (low, high))
+    return _draw(
+        b, "integers", texts.get(dtype), _FILL, op, dims, stream, dtype, _TILE, (low, high)
+    )
 
 
 def _draw(

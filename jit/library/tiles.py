@@ -33,7 +33,8 @@ class _Tile:
         self.element, self.bytes = _ELEMENTS[dtype]
         self.vector = ir.VectorType(self.element, self.lanes)
         self.left = left
-        self.partial = partial  # rows of w end where those of out do, so that their loads are masked
+        # Rows of w end where those of out do, so that their loads are masked.
+        self.partial = partial
         self.masks = [None if left is None else self._mask(v) for v in range(self.vectors)]
         self.cells = [(p, v) for p in range(self.pixels) for v in range(self.vectors)]
 

@@ -79,7 +79,13 @@ def zero_bytes(typing_context: Any, target: Any, count: Any) -> Any:
 
 @intrinsic(prefer_literal=True)
 def transpose_tile(
-    typing_context: Any, width: Any, lanes: Any, source: Any, source_row: Any, target: Any, target_row: Any
+    typing_context: Any,
+    width: Any,
+    lanes: Any,
+    source: Any,
+    source_row: Any,
+    target: Any,
+    target_row: Any,
 ) -> Any:
     """target[j * target_row + i] = source[i * source_row + j] for i, j < lanes.
 
@@ -114,9 +120,7 @@ def _transpose(builder: Any, rows: list[Any], count: int) -> list[Any]:
         # Lane j of the low row: its own where bit `half` of j is clear, else the high row's lane.
         low = [j if not j & half else count + j - half for j in range(count)]
         high = [j + half if not j & half else count + j for j in range(count)]
-        masks = [
-            ir.Constant(ir.VectorType(ir.IntType(32), count), lanes) for lanes in (low, high)
-        ]
+        masks = [ir.Constant(ir.VectorType(ir.IntType(32), count), lanes) for lanes in (low, high)]
         for i in range(count):
             if not i & half:
                 a, b = rows[i], rows[i + half]

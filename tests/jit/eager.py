@@ -6,23 +6,12 @@ from __future__ import annotations
 import ctypes
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
-from numba import cfunc, types
 
+from numbaflow.jit.compile import Compiled, compile_kernel
 from numbaflow.jit.library.kernel import LibraryKernel
-
-_SIGNATURE = types.void(types.CPointer(types.int64), *[types.int64] * 5)
-
-
-@cache
-def compiled(kernel: LibraryKernel) -> Any:
-    """The machine code of a library kernel, without the cache of the real backend."""
-    names = kernel.namespace()
-    exec(kernel.text, names)
-    return cfunc(_SIGNATURE, error_model="numpy")(names["kernel"])
 
 
 @dataclass(eq=False)
@@ -69,7 +58,9 @@ class EagerBuilder:
     def full(self, shape: Any, fill: Any, dtype: str) -> Array:
         return self.value(np.full(shape, fill, dtype))
 
-    def reduce(self, fn: str, value: Array, axes: Any, keepdims: bool = False, dtype: Any = None) -> Array:
+    def reduce(
+        self, fn: str, value: Array, axes: Any, keepdims: bool = False, dtype: Any = None
+    ) -> Array:
         return self.value(getattr(np, fn)(value.data, axis=tuple(axes), keepdims=keepdims))
 
     def call(
@@ -95,7 +86,7 @@ class EagerBuilder:
             words += [memory.ctypes.data, scratch]
         block = np.array(words, np.int64)
         grid = (rows, row_tile, columns, columns if col_tile is None else col_tile)
-        run = lambda: _run(compiled(kernel), block, grid, self.threads)  # noqa: E731
+        run = lambda: _run(compile_kernel(kernel), block, grid, self.threads)  # noqa: E731
         run()
         self.calls.append((kernel.name, run, (arrays, made, memory)))
         return tuple(Array(a) for a in made)
@@ -107,7 +98,7 @@ def _fresh(shape: Any, dtype: str) -> np.ndarray:
     return array
 
 
-def _run(code: Any, block: np.ndarray, grid: tuple[int, int, int, int], threads: int) -> None:
+def _run(code: Compiled, block: np.ndarray, grid: tuple[int, int, int, int], threads: int) -> None:
     rows, row_tile, columns, col_tile = grid
     if rows <= 0 or columns <= 0:
         return
