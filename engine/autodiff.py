@@ -493,7 +493,7 @@ def gradients(
         xs = [_differentiable(x) for x in xs]
         xs = convert_n_to_tensor_or_indexed_slices(xs, name="x", as_ref=True)
         _run(walk, ys, xs, given, [t.op for t in stops])
-        return [walk.result(x, unconnected) for x in xs]
+    return [walk.result(x, unconnected) for x in xs]
 
 
 def _run(

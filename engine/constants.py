@@ -72,11 +72,23 @@ class _Folder:
             return known
         op = tensor.op
         if op._id not in self.done:
-            self.done[op._id] = self._run(op)
+            try:
+                self.done[op._id] = self._run(op)
+            except Exception:
+                if not self.partial:
+                    raise
+                # Nothing of this value is known, but its length may be: markers stand for it.
+                self.done[op._id] = [self._markers(output) for output in op.outputs]
         value = np.asarray(self.done[op._id][tensor.value_index])
         if value.dtype != object or tensor.dtype.base_dtype.np_dtype == object:
             tensor._folded = value  # type: ignore[attr-defined]
         return value
+
+    def _markers(self, tensor: Tensor) -> np.ndarray:
+        sizes = tensor.shape.sizes
+        if sizes is None or None in sizes or not tensor.dtype.is_integer or np.prod(sizes) > 64:
+            raise _NotKnown
+        return np.full(sizes, UNKNOWN, dtype=object)
 
     def _run(self, op: Operation) -> list[Any]:
         definition = op.definition

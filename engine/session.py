@@ -231,6 +231,20 @@ class BaseSession:
             values,
         )
 
+    def explain(self, fetches: Any, feed_dict: Any = None) -> Any:
+        """What `run` with these arguments is compiled to; print it.
+
+        Returns a report (jit/report.py: PlanReport) of the kernels, what each fuses, the bytes it
+        moves and its measured time, the memory of the plan and what came from the cache.  Nothing
+        is changed by it.  ValueError where the graph is not compiled (jit mode never).
+        """
+        prepared = self._find(fetches, feed_dict) or self._prepare(fetches, feed_dict)
+        report = getattr(prepared.run, "explain", None)
+        if report is None:
+            raise ValueError("The session does not compile its graph (NUMBAFLOW_JIT=never).")
+        values = [s.convert(v) for s, v in zip(prepared.slots, (feed_dict or {}).values())]
+        return report(values)
+
     def _find(self, fetches: Any, feed_dict: Any) -> Prepared | None:
         kind = type(fetches)
         try:

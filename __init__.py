@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""numbaflow: the TensorFlow 1.x graph API on kernels that Numba compiles.
+
+`import numbaflow as tf`.  The names come from the definitions themselves (engine/api.py); heavy
+libraries are imported on first use.
+"""
+
+from __future__ import annotations
+
+import sys as _sys
+
+from .engine import namespaces as _namespaces
+from .engine import public as _public
+
+__numbaflow_version__ = _public.NUMBAFLOW_VERSION
+# Programs test for the version whose API this is.
+__version__ = _public.VERSION
+__git_version__ = _public.GIT_VERSION
+__compiler_version__ = _public.COMPILER_VERSION
+
+_namespaces.load_definitions(__name__)
+_namespaces.publish(_sys.modules[__name__])
+_public.add_compat(_sys.modules[__name__])

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tf.compat`: text and bytes, and the switches between TensorFlow's versions."""
+
+from __future__ import annotations
+
+import datetime
+import numbers
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+import numpy as np
+
+from .api import constant, export
+
+
+@export("compat.as_bytes")
+def as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:
+    """Text or bytes as bytes."""
+    if isinstance(bytes_or_text, str):
+        return bytes_or_text.encode(encoding)
+    if isinstance(bytes_or_text, (bytes, bytearray)):
+        return bytes(bytes_or_text)
+    raise TypeError(f"Expected binary or unicode string, got {bytes_or_text!r}")
+
+
+@export("compat.as_text", "compat.as_str")
+def as_text(bytes_or_text: Any, encoding: str = "utf-8") -> str:
+    """Text or bytes as text."""
+    if isinstance(bytes_or_text, str):
+        return bytes_or_text
+    if isinstance(bytes_or_text, bytes):
+        return bytes_or_text.decode(encoding)
+    raise TypeError(f"Expected binary or unicode string, got {bytes_or_text!r}")
+
+
+as_str = as_text
+
+
+@export("compat.as_str_any")
+def as_str_any(value: Any) -> str:
+    """Anything as text; bytes are decoded."""
+    return as_text(value) if isinstance(value, bytes) else str(value)
+
+
+@export("compat.path_to_str")
+def path_to_str(path: Any) -> Any:
+    """A path object as text; anything else as it is."""
+    return as_str_any(os.fspath(path)) if hasattr(path, "__fspath__") else path
+
+
+constant("compat.integral_types", (numbers.Integral, np.integer))
+constant("compat.real_types", (numbers.Real, np.integer, np.floating))
+constant("compat.complex_types", (numbers.Complex, np.number))
+constant("compat.bytes_or_text_types", (bytes, str))
+
+
+@export("compat.forward_compatible")
+def forward_compatible(year: int, month: int, day: int) -> bool:
+    """Whether graphs may use what was added after a date: TensorFlow 1.15's date decides."""
+    return datetime.date(2019, 10, 7) > datetime.date(year, month, day)
+
+
+@export("compat.forward_compatibility_horizon")
+@contextmanager
+def forward_compatibility_horizon(year: int, month: int, day: int) -> Iterator[None]:
+    """Kept for programs that name it."""
+    del year, month, day
+    yield
+
+
+@export("executing_eagerly")
+def executing_eagerly() -> bool:
+    """False: everything here is a graph."""
+    return False
+
+
+def _no_op_switch(name: str) -> None:
+    def switch(*unused: Any, **options: Any) -> None:
+        """Switches off what is never on here."""
+
+    switch.__name__ = name.rpartition(".")[2]
+    constant(name, switch)
+
+
+def _refused_switch(name: str, what: str) -> None:
+    def switch(*unused: Any, **options: Any) -> NoReturn:
+        """Not supported."""
+        raise NotImplementedError(f"tf.{name}: {what} is not supported by numbaflow")
+
+    switch.__name__ = name
+    constant(name, switch)
+
+
+for _name in (
+    "disable_eager_execution disable_v2_behavior disable_tensor_equality disable_control_flow_v2"
+).split():
+    _no_op_switch(_name)
+_refused_switch("enable_eager_execution", "eager execution")
+_refused_switch("enable_v2_behavior", "TensorFlow 2 behaviour")
+_refused_switch("enable_tensor_equality", "element-wise `==` of tensors")
+
+
+@export("control_flow_v2_enabled")
+def control_flow_v2_enabled() -> bool:
+    """False: conditionals and loops are those of TensorFlow 1."""
+    return False

@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tf.test`: a TestCase with sessions and numeric assertions, for programs' own tests."""
+
+from __future__ import annotations
+
+import random
+import re
+import tempfile
+import unittest
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from . import defaults, errors, seed
+from .graph import Graph
+from .session import Session
+from .tensor import IndexedSlicesValue, SparseTensorValue
+
+__all__ = ["mock"]
+
+
+def get_temp_dir() -> str:
+    """A folder for the files of tests."""
+    global _folder
+    if _folder is None:
+        _folder = tempfile.mkdtemp(prefix="numbaflow_test_")
+    return _folder
+
+
+_folder: str | None = None
+
+
+def is_gpu_available(cuda_only: bool = False, min_cuda_compute_capability: Any = None) -> bool:
+    """False: sessions run on the CPU."""
+    del cuda_only, min_cuda_compute_capability
+    return False
+
+
+def is_built_with_cuda() -> bool:
+    """False: sessions run on the CPU."""
+    return False
+
+
+is_built_with_rocm = is_built_with_gpu_support = is_built_with_xla = is_built_with_cuda
+
+
+def gpu_device_name() -> str:
+    """"": there is no GPU device."""
+    return ""
+
+
+def test_src_dir_path(relative_path: str) -> str:
+    """A path relative to the working directory."""
+    import os
+
+    return os.path.join(os.getcwd(), relative_path)
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Runs the tests of the main program."""
+    unittest.main(argv=argv)
+
+
+def assert_equal_graph_def(
+    actual: Any, expected: Any, checkpoint_v2: bool = False, hash_table_shared_name: bool = False
+) -> None:
+    """Asserts that two GraphDefs hold the same nodes, in whatever order."""
+    del checkpoint_v2, hash_table_shared_name
+    first, second = ({node.name: node for node in graph.node} for graph in (actual, expected))
+    if first != second:
+        names = sorted(n for n in {*first, *second} if first.get(n) != second.get(n))
+        raise AssertionError(f"the graphs differ in {', '.join(names[:20])}")
+
+
+class StubOutForTesting:
+    """Replaces attributes for the time of a test."""
+
+    def __init__(self) -> None:
+        self._old: list[tuple[Any, str, Any]] = []
+
+    def Set(self, parent: Any, child_name: str, new_child: Any) -> None:  # noqa: N802
+        """Replaces parent.child_name."""
+        self._old.append((parent, child_name, getattr(parent, child_name)))
+        setattr(parent, child_name, new_child)
+
+    SmartSet = Set
+
+    def UnsetAll(self) -> None:  # noqa: N802 - TensorFlow's name
+        """Puts everything back."""
+        for parent, name, value in reversed(self._old):
+            setattr(parent, name, value)
+        self._old.clear()
+
+    SmartUnsetAll = CleanUp = UnsetAll
+
+
+class Benchmark:
+    """The base of benchmarks; `run_op_benchmark` times an op in a session."""
+
+    def run_op_benchmark(
+        self, sess: Any, op_or_tensor: Any, feed_dict: Any = None, burn_iters: int = 2,
+        min_iters: int = 10, **unused: Any,
+    ) -> dict[str, Any]:
+        """Runs the op and returns iterations and the median wall time."""
+        import time
+
+        times = []
+        for i in range(burn_iters + min_iters):
+            start = time.perf_counter()
+            sess.run(op_or_tensor, feed_dict=feed_dict)
+            if i >= burn_iters:
+                times.append(time.perf_counter() - start)
+        return {"iters": min_iters, "wall_time": float(np.median(times))}
+
+
+class TestCase(unittest.TestCase):
+    """A test case with a fresh default graph and fixed seeds for every test."""
+
+    def setUp(self) -> None:  # noqa: N802 - unittest's name
+        random.seed(87654321)
+        np.random.seed(87654321)
+        defaults.graphs.reset()
+        seed.set_random_seed(87654321)
+        self._cached: Any = None
+        self._folder: str | None = None
+
+    def tearDown(self) -> None:  # noqa: N802 - unittest's name
+        if self._cached is not None:
+            self._cached.close()
+            self._cached = None
+
+    def get_temp_dir(self) -> str:
+        """A folder for this test's files."""
+        if self._folder is None:
+            self._folder = tempfile.mkdtemp(dir=get_temp_dir())
+        return self._folder
+
+    @contextmanager
+    def session(
+        self, graph: Graph | None = None, config: Any = None, use_gpu: bool = False,
+        force_gpu: bool = False,
+    ) -> Iterator[Session]:
+        """A new session as the default one."""
+        del use_gpu, force_gpu
+        with Session(graph=graph, config=config) as sess:
+            yield sess
+
+    @contextmanager
+    def cached_session(
+        self, graph: Graph | None = None, config: Any = None, use_gpu: bool = False,
+        force_gpu: bool = False,
+    ) -> Iterator[Session]:
+        """One session for the whole test, as the default one."""
+        del use_gpu, force_gpu
+        if self._cached is None:
+            self._cached = Session(graph=graph, config=config)
+        with self._cached.graph.as_default(), self._cached.as_default():
+            yield self._cached
+
+    test_session = cached_session
+
+    def evaluate(self, tensors: Any) -> Any:
+        """The values of tensors, in the default session."""
+        sess = defaults.get_default_session()
+        if sess is not None:
+            return sess.run(tensors)
+        with self.cached_session() as cached:
+            return cached.run(tensors)
+
+    def _value(self, value: Any) -> Any:
+        if isinstance(value, (IndexedSlicesValue, SparseTensorValue)):
+            return value
+        if hasattr(value, "graph") or hasattr(value, "_as_graph_element"):
+            value = self.evaluate(value)
+        return value
+
+    def assertAllClose(  # noqa: N802 - TensorFlow's name
+        self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None
+    ) -> None:
+        """Asserts that two structures of arrays are close."""
+        a, b = self._value(a), self._value(b)
+        if isinstance(a, Mapping):
+            self.assertCountEqual(a, b, msg)
+            for key in a:
+                self.assertAllClose(a[key], b[key], rtol, atol, msg)
+            return
+        try:
+            x, y = np.asarray(a), np.asarray(b)
+        except ValueError:
+            x = y = np.empty((), object)
+        if x.dtype == object and isinstance(a, (list, tuple)):
+            self.assertEqual(len(a), len(b), msg)
+            for one, other in zip(a, b):
+                self.assertAllClose(one, other, rtol, atol, msg)
+            return
+        if x.dtype == np.float16 or y.dtype == np.float16:
+            rtol, atol = max(rtol, 1e-3), max(atol, 1e-3)
+        self.assertEqual(x.shape, y.shape, f"Shape mismatch: {x.shape} and {y.shape}. {msg or ''}")
+        np.testing.assert_allclose(x, y, rtol=rtol, atol=atol, err_msg=msg or "", equal_nan=True)
+
+    def assertAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:  # noqa: N802
+        """Asserts that two arrays are equal; NaN equals NaN."""
+        x, y = np.asarray(self._value(a)), np.asarray(self._value(b))
+        self.assertEqual(x.shape, y.shape, f"Shape mismatch: {x.shape} and {y.shape}. {msg or ''}")
+        if x.dtype.kind in "OSU" or y.dtype.kind in "OSU":
+            self.assertEqual(_texts(x), _texts(y), msg)
+            return
+        np.testing.assert_array_equal(x, y, err_msg=msg or "")
+
+    def assertAllCloseAccordingToType(  # noqa: N802 - TensorFlow's name
+        self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, float_rtol: float = 1e-6,
+        float_atol: float = 1e-6, half_rtol: float = 1e-3, half_atol: float = 1e-3,
+        bfloat16_rtol: float = 1e-2, bfloat16_atol: float = 1e-2, msg: str | None = None,
+    ) -> None:
+        """`assertAllClose` with tolerances by type."""
+        x, y = np.asarray(self._value(a)), np.asarray(self._value(b))
+        kinds = {x.dtype.name, y.dtype.name}
+        for name, r, t in (
+            ("float32", float_rtol, float_atol),
+            ("complex64", float_rtol, float_atol),
+            ("float16", half_rtol, half_atol),
+            ("bfloat16", bfloat16_rtol, bfloat16_atol),
+        ):
+            if name in kinds:
+                rtol, atol = max(rtol, r), max(atol, t)
+        self.assertAllClose(x, y, rtol, atol, msg)
+
+    def assertArrayNear(self, farray1: Any, farray2: Any, err: float, msg: Any = None) -> None:  # noqa: N802
+        """Asserts that two vectors are within `err` of each other."""
+        self.assertEqual(len(farray1), len(farray2), msg)
+        for x, y in zip(farray1, farray2):
+            self.assertNear(float(x), float(y), err, msg)
+
+    def assertNear(self, f1: float, f2: float, err: float, msg: str | None = None) -> None:  # noqa: N802
+        """Asserts that two numbers are within `err` of each other."""
+        self.assertTrue(f1 == f2 or abs(f1 - f2) <= err, f"{f1} != {f2} +/- {err} {msg or ''}")
+
+    def assertNDArrayNear(self, a: Any, b: Any, err: float, msg: Any = None) -> None:  # noqa: N802
+        """Asserts that the Euclidean distance of two arrays is at most `err`."""
+        distance = float(np.linalg.norm(np.asarray(a) - np.asarray(b)))
+        self.assertTrue(distance <= err, f"distance {distance} > {err}: {msg or ''}")
+
+    def assertShapeEqual(self, np_array: Any, tf_tensor: Any, msg: Any = None) -> None:  # noqa: N802
+        """Asserts that a tensor has the static shape of an array."""
+        self.assertEqual(list(np_array.shape), tf_tensor.get_shape().as_list(), msg)
+
+    def assertProtoEquals(self, expected: Any, message: Any, msg: Any = None) -> None:  # noqa: N802
+        """Asserts that a message equals another, or the text form of one."""
+        if isinstance(expected, (str, bytes)):
+            from google.protobuf import text_format
+
+            text = expected
+            expected = type(message)()
+            text_format.Merge(text, expected)
+        self.assertEqual(expected, message, msg)
+
+    def assertStartsWith(self, actual: str, expected: str, msg: Any = None) -> None:  # noqa: N802
+        """Asserts that a text begins with another."""
+        self.assertTrue(actual.startswith(expected), msg or f"{actual!r} / {expected!r}")
+
+    def assertDeviceEqual(self, device1: Any, device2: Any, msg: Any = None) -> None:  # noqa: N802
+        """Asserts that two device names mean the same."""
+        from .devices import canonical_name
+
+        self.assertEqual(canonical_name(device1), canonical_name(device2), msg)
+
+    @contextmanager
+    def assertRaisesWithPredicateMatch(  # noqa: N802 - TensorFlow's name
+        self, exception_type: Any, expected_err_re_or_predicate: str | Callable[[Any], bool]
+    ) -> Iterator[None]:
+        """Asserts that an exception is raised which fits a pattern or predicate."""
+        try:
+            yield
+        except exception_type as error:
+            wanted = expected_err_re_or_predicate
+            text = error.message if isinstance(error, errors.OpError) else str(error)
+            fits = wanted(error) if callable(wanted) else re.search(wanted, text)
+            self.assertTrue(fits, f"unexpected message: {text}")
+        else:
+            self.fail(f"{exception_type.__name__} not raised")
+
+    def assertRaisesOpError(self, expected_err_re_or_predicate: Any) -> Any:  # noqa: N802
+        """Asserts that an OpError is raised which fits."""
+        return self.assertRaisesWithPredicateMatch(errors.OpError, expected_err_re_or_predicate)
+
+    # Gone from unittest in newer Pythons, used by TensorFlow 1 programs.
+    assertItemsEqual = unittest.TestCase.assertCountEqual
+    assertRaisesRegexp = unittest.TestCase.assertRaisesRegex
+    assertRegexpMatches = unittest.TestCase.assertRegex
+    assertEquals = unittest.TestCase.assertEqual
+
+
+def _texts(array: np.ndarray) -> list[Any]:
+    return [x.decode() if isinstance(x, bytes) else x for x in array.ravel().tolist()]
