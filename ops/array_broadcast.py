@@ -103,7 +103,10 @@ def _gradient_axes(c: Any, s0: np.ndarray, s1: np.ndarray) -> tuple[np.ndarray, 
             for side in (0, 1):
                 if one[side] or missing[side]:
                     axes[side].append(i)
-    return tuple(np.array(a, dtype=s.dtype if s.dtype != object else np.int32) for a, s in zip(axes, (s0, s1)))
+    return tuple(
+        np.array(a, dtype=s.dtype if s.dtype != object else np.int32)
+        for a, s in zip(axes, (s0, s1))
+    )
 
 
 def _is_same(p: Any, q: Any) -> bool:
@@ -152,25 +155,3 @@ def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
 def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
     """The shape, as a tensor, that two shape tensors broadcast to."""
     return _broadcast_args(shape_x, shape_y)
-
-
-@export("broadcast_static_shape")
-def broadcast_static_shape(shape_x: TensorShape, shape_y: TensorShape) -> TensorShape:
-    """The shape that two static shapes broadcast to."""
-    a, b = rules.dims(TensorShape(shape_x)), rules.dims(TensorShape(shape_y))
-    if a is None or b is None:
-        return rules.unknown()
-    count = max(len(a), len(b))
-    out = []
-    for p, q in zip([1] * (count - len(a)) + a, [1] * (count - len(b)) + b):
-        if p is None or q is None:
-            out.append(max((n for n in (p, q) if n is not None and n > 1), default=None))
-        elif p == 1 or q == 1 or p == q:
-            out.append(q if p == 1 else p)
-        else:
-            raise ValueError(
-                f"Incompatible shapes for broadcasting: {TensorShape(a)} and {TensorShape(b)}"
-            )
-    return TensorShape(out)
-
-

@@ -75,7 +75,9 @@ def _gather(c: Any, params: np.ndarray, indices: np.ndarray, axis: Any = 0, batc
         raise invalid("params must be at least 1 dimensional")
     where = int(axis)
     if not -params.ndim <= where < params.ndim:
-        raise invalid(f"Expected axis in the range [{-params.ndim}, {params.ndim}), but got {where}")
+        raise invalid(
+            f"Expected axis in the range [{-params.ndim}, {params.ndim}), but got {where}"
+        )
     where %= params.ndim
     batch = batch + indices.ndim if batch < 0 else batch
     if where < batch:
@@ -213,9 +215,7 @@ _gather_v2 = define(
     "params: Tparams, indices: Tindices, axis: Taxis -> output: Tparams",
     "batch_dims: int = 0; Tparams: type; Tindices: index; Taxis: index",
     shape=_gather_v2_shape,
-    kernel=lambda c, params, indices, axis: _gather(
-        c, params, indices, axis, c.attr("batch_dims")
-    ),
+    kernel=lambda c, params, indices, axis: _gather(c, params, indices, axis, c.attr("batch_dims")),
     lower=_lower_gather,
     gradient=_gather_v2_gradient,
     sizes=True,
@@ -352,7 +352,10 @@ _gather_nd = define(
     kernel=_gather_nd_kernel,
     gradient=_gather_nd_gradient,
     doc="Slices of a tensor by index vectors.",
-    test={"values": [[_ROWS, np.int32([[2, 1], [0, 0]])], [_ROWS, np.int32([[2]])]], "gradient": True},
+    test={
+        "values": [[_ROWS, np.int32([[2, 1], [0, 0]])], [_ROWS, np.int32([[2]])]],
+        "gradient": True,
+    },
 )
 
 

@@ -64,9 +64,7 @@ _stop_gradient = define(
 
 
 def _prevented(op: Any, grad: Any) -> Any:
-    raise LookupError(
-        f"Gradient explicitly disabled. Reason: {_text(op.get_attr('message'))}"
-    )
+    raise LookupError(f"Gradient explicitly disabled. Reason: {_text(op.get_attr('message'))}")
 
 
 def _text(value: Any) -> str:

@@ -38,14 +38,16 @@ def _concat_shape(c: Any, values: list[TensorShape], axis_index: int) -> TensorS
     if not ranks:
         return rules.unknown()
     axis, rank = int(axis), max(ranks)
-    for shape in values:
-        rules.ranked_at_least(shape, axis + 1 if axis >= 0 else -axis)
+    for given_shape in values:
+        rules.ranked_at_least(given_shape, axis + 1 if axis >= 0 else -axis)
     where = rules.canonical_axis(axis, rank) if len(ranks) == 1 else axis
     total: int | None = 0
     merged = TensorShape(None)
-    for i, shape in enumerate(values):
-        given = rules.dims(shape)
-        total = None if total is None or given is None or given[where] is None else total + given[where]
+    for given_shape in values:
+        given = rules.dims(given_shape)
+        total = (
+            None if total is None or given is None or given[where] is None else total + given[where]
+        )
         if given is not None:
             merged = rules.merge(merged, TensorShape(given[:where] + [None] + given[where:][1:]))
     out = merged.as_list()
@@ -155,9 +157,7 @@ def _sparse_concat_gradients(grad: Any, axis: Tensor, values: list[Tensor]) -> l
 def _sparse_inner_gradients(grad: Any, axis: Tensor, sizes: list[Tensor]) -> list[Any]:
     """Every input gets all rows of the gradient, cut along the axis."""
     of_shape = shape(sizes[0])
-    mask = concat(
-        [tf.fill(expand_dims(axis, 0), 0), [1], tf.fill(of_shape - axis - 1, 0)], 0
-    )
+    mask = concat([tf.fill(expand_dims(axis, 0), 0), [1], tf.fill(of_shape - axis - 1, 0)], 0)
     begin = tf.fill(of_shape, 0)
     grads = []
     for size in sizes:

@@ -223,7 +223,9 @@ def _reverse_shape(c: Any) -> TensorShape:
     for axis in axes.tolist():
         where = axis + len(given) if axis < 0 else axis
         if not 0 <= where < len(given):
-            raise ValueError(f"'axis'[{axes.tolist().index(axis)}] = {axis} is out of valid range [0, {len(given) - 1}]")
+            raise ValueError(
+                f"'axis'[{axes.tolist().index(axis)}] = {axis} is out of valid range [0, {len(given) - 1}]"
+            )
         if where in seen:
             raise ValueError(f"axis {where} specified more than once.")
         seen.add(where)
@@ -383,7 +385,9 @@ _roll = define(
     gradient=_roll_gradient,
     doc="A tensor with its elements moved along dimensions, around the end.",
     test={
-        "values": [[np.arange(6, dtype=np.float32).reshape(2, 3), np.int32([1, -1]), np.int32([0, 1])]],
+        "values": [
+            [np.arange(6, dtype=np.float32).reshape(2, 3), np.int32([1, -1]), np.int32([0, 1])]
+        ],
         "gradient": True,
     },
 )

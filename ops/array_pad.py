@@ -35,7 +35,9 @@ def _pad_shape(c: Any) -> TensorShape:
     if paddings is None:
         return rules.of_rank(count)
     if (paddings < 0).any():
-        raise ValueError(f"Paddings must be non-negative: {' '.join(map(str, paddings[(paddings < 0).any(1)][0]))}")
+        raise ValueError(
+            f"Paddings must be non-negative: {' '.join(map(str, paddings[(paddings < 0).any(1)][0]))}"
+        )
     given = given or [None] * len(paddings)
     return TensorShape(
         [None if d is None else d + int(p[0]) + int(p[1]) for d, p in zip(given, paddings)]
@@ -164,7 +166,11 @@ _mirror_pad = define(
         None,
     ),
     doc="A tensor with its own reflection around it.",
-    test={"values": [[np.float32([[1, 2, 3], [4, 5, 6]]), _PADS[1]]], "attrs": _MODES, "gradient": True},
+    test={
+        "values": [[np.float32([[1, 2, 3], [4, 5, 6]]), _PADS[1]]],
+        "attrs": _MODES,
+        "gradient": True,
+    },
 )
 _mirror_pad_grad = define(
     "MirrorPadGrad",
@@ -226,7 +232,10 @@ def _tile_shape(c: Any) -> TensorShape:
     if multiples is None or given is None:
         return rules.of_rank(count if given is None else len(given))
     return TensorShape(
-        [0 if 0 in (d, m) else None if d is None or m is None else d * m for d, m in zip(given, multiples)]
+        [
+            0 if 0 in (d, m) else None if d is None or m is None else d * m
+            for d, m in zip(given, multiples)
+        ]
     )
 
 
@@ -307,9 +316,7 @@ def meshgrid(*args: Any, **kwargs: Any) -> list[Tensor]:
     with name_scope(name, "meshgrid", args):
         count = len(args)
         flat = (1,) * count
-        output = [
-            reshape(stack(x), flat[:i] + (-1,) + flat[i + 1 :]) for i, x in enumerate(args)
-        ]
+        output = [reshape(stack(x), flat[:i] + (-1,) + flat[i + 1 :]) for i, x in enumerate(args)]
         shapes = [size(x) for x in args]
         dtype = convert_to_tensor(args[0]).dtype.base_dtype
         if indexing == "xy" and count > 1:

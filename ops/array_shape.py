@@ -184,9 +184,7 @@ def _reshape_shape(c: Any) -> TensorShape:
     if out.count(None) > 1 or known == 0:
         return wanted
     if total % known:
-        raise ValueError(
-            f"Dimension size must be evenly divisible by {known} but is {total}"
-        )
+        raise ValueError(f"Dimension size must be evenly divisible by {known} but is {total}")
     out[out.index(None)] = total // known
     return TensorShape(out)
 
@@ -296,9 +294,7 @@ def _expand_dims_shape(c: Any) -> TensorShape:
         return rules.of_rank(len(given) + 1)
     axis = int(axis.reshape(-1)[0])
     if not -1 - len(given) <= axis <= len(given):
-        raise ValueError(
-            f"dim {axis} not in the interval [{-1 - len(given)}, {len(given)}]."
-        )
+        raise ValueError(f"dim {axis} not in the interval [{-1 - len(given)}, {len(given)}].")
     axis = axis + len(given) + 1 if axis < 0 else axis
     return TensorShape(given[:axis] + [1] + given[axis:])
 
@@ -371,13 +367,17 @@ def _squeeze_shape(c: Any) -> TensorShape:
         return rules.unknown()
     for axis in axes:
         if not -len(given) <= axis < len(given):
-            raise ValueError(f"Tried to squeeze dim index {axis} for tensor with {len(given)} dimensions.")
+            raise ValueError(
+                f"Tried to squeeze dim index {axis} for tensor with {len(given)} dimensions."
+            )
     chosen = {axis % len(given) for axis in axes} if axes else set()
     if not axes and None in given:
         return rules.unknown()
     for axis in sorted(chosen):
         if given[axis] not in (1, None):
-            raise ValueError(f"Can not squeeze dim[{axis}], expected a dimension of 1, got {given[axis]}")
+            raise ValueError(
+                f"Can not squeeze dim[{axis}], expected a dimension of 1, got {given[axis]}"
+            )
     return TensorShape(_without(given, chosen, bool(axes)))
 
 

@@ -195,7 +195,7 @@ def as_array(
     if isinstance(values, (np.ndarray, np.generic)):
         numpy_type = _numpy_type(wanted)
         array = np.asarray(values)
-        if numpy_type is not None and numpy_type != object:
+        if numpy_type is not None and np.dtype(numpy_type) != np.dtype(object):
             with np.errstate(all="ignore"):
                 array = array.astype(numpy_type)
     else:
@@ -266,8 +266,6 @@ def _fitted(
 
 def _nothing(numpy_type: np.dtype) -> np.ndarray:
     fill = np.zeros(1, dtype=numpy_type)
-    if numpy_type == object:
+    if numpy_type.kind == "O":
         fill[0] = b""
     return fill
-
-

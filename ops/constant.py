@@ -7,6 +7,8 @@ TensorFlow 1.15, since names and op seeds count nodes.
 
 from __future__ import annotations
 
+import functools
+import operator
 from typing import Any
 
 import numpy as np
@@ -47,14 +49,20 @@ const_op = define(
 
 @export("constant")
 def constant_v1(
-    value: Any, dtype: Any = None, shape: Any = None, name: str = "Const", verify_shape: bool = False
+    value: Any,
+    dtype: Any = None,
+    shape: Any = None,
+    name: str = "Const",
+    verify_shape: bool = False,
 ) -> Tensor:
     """A constant tensor; a shape larger than the value repeats its last element."""
     array, found = as_array(value, dtype, shape, verify_shape=verify_shape)
     return _make(array, found, name, None if shape is None else element_count(value))
 
 
-def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = "Const") -> Tensor:
+def constant(
+    value: Any, dtype: Any = None, shape: Any = None, name: str | None = "Const"
+) -> Tensor:
     """A constant tensor; only single elements are broadcast to a given shape."""
     array, found = as_array(value, dtype, shape, allow_broadcast=True)
     return _make(array, found, name, None if shape is None else element_count(value))
@@ -96,8 +104,7 @@ def _from_shape(
         raise TypeError(f"Cannot convert a TensorShape to dtype: {dtype}")
     elif dtype == dtypes.int32 and large:
         raise ValueError(
-            "Cannot convert a TensorShape to dtype int32; "
-            f"a dimension is too large ({large})"
+            f"Cannot convert a TensorShape to dtype int32; a dimension is too large ({large})"
         )
     return constant(sizes, dtype=dtype, name="shape_as_tensor" if name is None else name)
 
@@ -124,7 +131,9 @@ register_tensor_conversion_function(Dimension, _from_dimension, 100)
 def _not_fed(c: Any) -> None:
     dtype = dtypes.as_dtype(c.attr("dtype"))
     shape = c.attr("shape") if c.op.type.startswith("Placeholder") else None
-    known = "" if shape is None or shape.ndims is None else f" and shape {rules.text(shape.as_list())}"
+    known = (
+        "" if shape is None or shape.ndims is None else f" and shape {rules.text(shape.as_list())}"
+    )
     raise errors.InvalidArgumentError(
         None,
         None,
@@ -216,7 +225,7 @@ _ones_like = define(
 
 
 def _filled(shape: tuple[int, ...], dtype: np.dtype, value: int) -> np.ndarray:
-    if dtype == object:
+    if dtype.kind == "O":
         return np.full(shape, b"" if value == 0 else value, dtype=object)
     return np.full(shape, value, dtype=dtype)
 
@@ -237,7 +246,9 @@ def _fill_kernel(c: Any, shape: np.ndarray, value: np.ndarray) -> np.ndarray:
         )
     for i, size in enumerate(shape.tolist()):
         if isinstance(size, int) and size < 0:
-            raise errors.InvalidArgumentError(None, None, f"dims[{i}] = {size} must be nonnegative.")
+            raise errors.InvalidArgumentError(
+                None, None, f"dims[{i}] = {size} must be nonnegative."
+            )
     return np.full(tuple(shape.tolist()), value[()], dtype=value.dtype)
 
 
@@ -281,28 +292,26 @@ def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
 
 def _small_constant(value: Any, shape: Any, dtype: dtypes.DType, name: str) -> Tensor | None:
     try:
+        # A tensor among the sizes makes this comparison a tensor, whose truth is a TypeError.
         if _element_count(shape) < 1000:
             return constant(value, shape=shape, dtype=dtype, name=name)
     except (NotImplementedError, TypeError):
-        pass  # A shape with tensors or unknown dimensions in it.
+        pass
     return None
 
 
-def _element_count(shape: Any) -> int:
+def _element_count(shape: Any) -> Any:
+    """The product of the sizes; sizes that are tensors multiply in the graph, as in TensorFlow."""
     if isinstance(shape, TensorShape):
-        return int(np.prod([_known(d) for d in shape.as_list()], dtype=np.int64))
-    if isinstance(shape, (list, tuple)):
-        return int(np.prod([_known(getattr(d, "value", d)) for d in shape], dtype=np.float64))
-    return int(np.prod(shape))
+        shape = shape.as_list()
+    if not isinstance(shape, (list, tuple)):
+        return int(np.prod(shape))
+    return functools.reduce(operator.mul, shape) if shape else 1
 
 
-def _known(size: Any) -> Any:
-    if size is None or isinstance(size, Tensor) or not np.isscalar(size):
-        raise TypeError(f"not a known dimension: {size}")
-    return size
-
-
-def _uniform(shape: Any, dtype: Any, name: str | None, scope: str, values: dict[str, Any]) -> Tensor:
+def _uniform(
+    shape: Any, dtype: Any, name: str | None, scope: str, values: dict[str, Any]
+) -> Tensor:
     dtype = dtypes.as_dtype(dtype).base_dtype
     with name_scope(name, scope, [shape]) as name:
         value = values.get(dtype.name, values[""])

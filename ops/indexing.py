@@ -216,7 +216,11 @@ def _one(size: Any, i: int, begin: Any, end: Any, stride: int, masks: Masks, dim
     low, high = (0, size) if stride > 0 else (-1, size - 1)
     start = (low if stride > 0 else high) if open_begin else _clamped(begin, size, low, high)
     stop = (high if stride > 0 else low) if open_end else _clamped(end, size, low, high)
-    length = (stop - start + stride - 1) // stride if stride > 0 else (start - stop - stride - 1) // -stride
+    length = (
+        (stop - start + stride - 1) // stride
+        if stride > 0
+        else (start - stop - stride - 1) // -stride
+    )
     return Range(start, stride, length if length > 0 else 0)
 
 
