@@ -68,6 +68,7 @@ def optimised(source: str, symbol: str, aim: target.Target, names: Names = None)
     optimised_module.verify()
     for linked in dict.fromkeys(library._linking_libraries):
         optimised_module.link_in(linked._get_module_for_linking(), preserve=True)
+    _hide_all_but(symbol, optimised_module)
     _run_passes(optimised_module, machine)
     return optimised_module
 
@@ -85,6 +86,13 @@ def _lower(function: Any, symbol: str) -> tuple[Capture, str]:
         typing, context, function, _SIGNATURE.args, types.void, flags, {}, library=library
     )
     return library, result.fndesc.mangled_name
+
+
+def _hide_all_but(symbol: str, module: Any) -> None:
+    """Makes helpers and Numba's environment variables local, so that unused ones go away."""
+    for value in (*module.functions, *module.global_variables):
+        if not value.is_declaration and value.name != symbol:
+            value.linkage = "internal"
 
 
 def _run_passes(module: Any, machine: Any) -> None:
@@ -167,7 +175,6 @@ def _finish_text(text: str, aim: target.Target) -> str:
     text = _NODE.sub(node, text)
     if group is not None:
         text += f'\n!{last} = !{{!"llvm.loop.parallel_accesses", !{group}}}\n'
-    text = text.replace("= common global", "= internal global")
     attributes = f'"prefer-vector-width"="{aim.vector_bits}" nounwind'
     return re.sub(
         r"^(define [^\n]*?\))( alwaysinline)?\s*$", rf"\1\2 {attributes}", text, flags=re.M

@@ -65,11 +65,13 @@ def machine(target: Target, opt: int = 3) -> Any:
     import llvmlite.binding as llvm
 
     initialize()
+    # Sections are loaded far apart: x86 needs absolute 64-bit addresses for that.
+    reloc = "static" if target.triple.startswith(("x86", "i686")) else "default"
     return llvm.Target.from_triple(target.triple).create_target_machine(
         cpu=target.cpu,
         features=target.features,
         opt=opt,
-        reloc="pic",
+        reloc=reloc,
         codemodel="jitdefault",
         jit=True,
     )
