@@ -85,9 +85,7 @@ raw_assert = define(
 
 
 @export("debugging.Assert", "Assert")
-def Assert(  # noqa: N802 - TensorFlow's name
-    condition: Any, data: Any, summarize: int | None = None, name: str | None = None
-) -> Any:
+def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> Any:
     """An operation that raises InvalidArgumentError unless the condition holds."""
     with name_scope(name, "Assert", [condition, data]) as name:
         tensors = convert_n_to_tensor(data)

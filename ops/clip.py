@@ -25,13 +25,13 @@ def _values(t: Any, name: str) -> Any:
 
 def _like(t: Any, values: Any) -> Any:
     """The clipped values in the form in which t came."""
-    return IndexedSlices(values, t.indices, t.dense_shape) if isinstance(t, IndexedSlices) else values
+    return (
+        IndexedSlices(values, t.indices, t.dense_shape) if isinstance(t, IndexedSlices) else values
+    )
 
 
 @export("clip_by_value")
-def clip_by_value(
-    t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None
-) -> Any:
+def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
     """Values below the minimum become the minimum, those above the maximum the maximum."""
     with name_scope(name, "clip_by_value", [t, clip_value_min, clip_value_max]) as name:
         values = _values(t, "t")

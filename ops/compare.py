@@ -32,9 +32,7 @@ _EQUALITY = (
 
 
 def _comparison(name: str, body: Any, sizes: Any, public: str) -> Any:
-    op = elementwise(
-        name, _COMPARISON, "T: realnumbertype", body=body, sizes=sizes, gradient=_NONE
-    )
+    op = elementwise(name, _COMPARISON, "T: realnumbertype", body=body, sizes=sizes, gradient=_NONE)
     return export(f"math.{public}", public)(op)
 
 

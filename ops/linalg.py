@@ -150,8 +150,7 @@ def _batch_v2_shape(c: Any) -> TensorShape:
 def _check_batches(x: Any, y: Any, broadcasts: bool) -> None:
     if not broadcasts and x.ndim != y.ndim:
         raise _invalid(
-            "In[0] and In[1] has different ndims: "
-            f"{shape_text(x.shape)} vs. {shape_text(y.shape)}"
+            f"In[0] and In[1] has different ndims: {shape_text(x.shape)} vs. {shape_text(y.shape)}"
         )
     for i, stack in enumerate((x, y)):
         if stack.ndim < 2:

@@ -50,8 +50,7 @@ def _contracted_axes(a: Any, axes: Any) -> tuple[Any, Any]:
         a_axes, b_axes = [a_axes], [b_axes]
     if len(a_axes) != len(b_axes):
         raise ValueError(
-            "Different number of contraction axes 'a' and 'b', "
-            f"{len(a_axes)} != {len(b_axes)}."
+            f"Different number of contraction axes 'a' and 'b', {len(a_axes)} != {len(b_axes)}."
         )
     return a_axes, b_axes
 
@@ -131,9 +130,7 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Any:
             return tf.trace(tensors[0])
         for text in labels:
             if len(set(text)) != len(text):
-                raise ValueError(
-                    f"Subscript not supported: an axis appears more than once: {text}"
-                )
+                raise ValueError(f"Subscript not supported: an axis appears more than once: {text}")
         for label in found:
             if sum(label in text for text in labels) > 2 and label not in output:
                 _LOGGER.warning(

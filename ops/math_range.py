@@ -49,9 +49,7 @@ def _range_shape(c: Any) -> TensorShape:
     return TensorShape([_range_size(*(value[()] for value in values))])
 
 
-def _range_kernel(
-    c: Any, start: np.ndarray, limit: np.ndarray, delta: np.ndarray
-) -> np.ndarray:
+def _range_kernel(c: Any, start: np.ndarray, limit: np.ndarray, delta: np.ndarray) -> np.ndarray:
     for name, value in (("start", start), ("limit", limit), ("delta", delta)):
         if value.ndim:
             text = f"{name} must be a scalar, not shape {list(value.shape)}"
@@ -141,9 +139,7 @@ def _linspace_shape(c: Any) -> TensorShape:
     return TensorShape([None if num is None else int(num)])
 
 
-def _linspace_kernel(
-    c: Any, start: np.ndarray, stop: np.ndarray, num: np.ndarray
-) -> np.ndarray:
+def _linspace_kernel(c: Any, start: np.ndarray, stop: np.ndarray, num: np.ndarray) -> np.ndarray:
     count, dtype = int(num), c.out_dtype()
     if count <= 0:
         raise errors.InvalidArgumentError(None, None, f"Requires num > 0: {count}")

@@ -165,9 +165,7 @@ def _igamma_slope(a: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def _binary(name: str, signature: str, body: Any, gradient: Any, *public: str) -> OpFunction:
-    op = elementwise(
-        name, signature, _TWO, body=body, gradient=gradient, host=True, test=_HOST
-    )
+    op = elementwise(name, signature, _TWO, body=body, gradient=gradient, host=True, test=_HOST)
     return export(*public)(op) if public else op
 
 
@@ -175,7 +173,12 @@ igamma = _binary(
     "Igamma", "a: T, x: T -> z: T", _scipy("gammainc"), _igamma_gradients, "math.igamma", "igamma"
 )
 igammac = _binary(
-    "Igammac", "a: T, x: T -> z: T", _scipy("gammaincc"), _igammac_gradient, "math.igammac", "igammac"
+    "Igammac",
+    "a: T, x: T -> z: T",
+    _scipy("gammaincc"),
+    _igammac_gradient,
+    "math.igammac",
+    "igammac",
 )
 igamma_grad_a = _binary(
     "IgammaGradA",
@@ -213,9 +216,7 @@ def _polygamma_body(n: np.ndarray, x: np.ndarray) -> np.ndarray:
     return np.where(wide_n == 0, scipy.special.psi(wide_x), higher).astype(x.dtype)
 
 
-zeta = _binary(
-    "Zeta", "x: T, q: T -> z: T", _scipy("zeta"), _zeta_gradient, "math.zeta", "zeta"
-)
+zeta = _binary("Zeta", "x: T, q: T -> z: T", _scipy("zeta"), _zeta_gradient, "math.zeta", "zeta")
 polygamma = _binary(
     "Polygamma",
     "a: T, x: T -> z: T",

@@ -149,7 +149,9 @@ def _cross_shape(c: Any) -> TensorShape:
 def _cross_kernel(c: Any, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     if a.shape != b.shape:
         raise errors.InvalidArgumentError(
-            None, None, f"Both inputs must be of same shape: {shape_text(a.shape)} vs. {shape_text(b.shape)}"
+            None,
+            None,
+            f"Both inputs must be of same shape: {shape_text(a.shape)} vs. {shape_text(b.shape)}",
         )
     (a0, a1, a2), (b0, b1, b2) = np.moveaxis(a, -1, 0), np.moveaxis(b, -1, 0)
     parts = (a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0)
@@ -178,9 +180,7 @@ def _bincount_shape(c: Any) -> TensorShape:
     return TensorShape([None if size is None else int(size)])
 
 
-def _bincount_kernel(
-    c: Any, arr: np.ndarray, size: np.ndarray, weights: np.ndarray
-) -> np.ndarray:
+def _bincount_kernel(c: Any, arr: np.ndarray, size: np.ndarray, weights: np.ndarray) -> np.ndarray:
     if size.size != 1:
         text = f"Shape must be rank 0 but is rank {size.ndim}"
         raise errors.InvalidArgumentError(None, None, text)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of one tensor: signs, roots, exponentials, logarithms, rounding, and their *Grad ops."""
+"""Functions of one tensor: signs, roots, exponentials, logarithms, rounding; their *Grad ops."""
 
 from __future__ import annotations
 

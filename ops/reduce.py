@@ -51,7 +51,9 @@ def _axes(x: Any, axes: np.ndarray) -> tuple[int, ...]:
             text = f"Invalid reduction dimension ({axis} for input with {x.ndim} dimension(s)"
             raise errors.InvalidArgumentError(None, None, text)
         if axis % x.ndim in result:
-            text = f"Invalid reduction arguments: Axes contains duplicate dimension: {axis % x.ndim}"
+            text = (
+                f"Invalid reduction arguments: Axes contains duplicate dimension: {axis % x.ndim}"
+            )
             raise errors.InvalidArgumentError(None, None, text)
         result.append(axis % x.ndim)
     return tuple(sorted(result))

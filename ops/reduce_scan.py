@@ -20,7 +20,7 @@ _ATTRS = "exclusive: bool = False; reverse: bool = False; "
 
 
 def _scan(c: Any, x: np.ndarray, axis: np.ndarray, accumulate: Any, start: float) -> np.ndarray:
-    """accumulate(x) along axis, from the end if reversed, without the element itself if exclusive."""
+    """accumulate(x) along axis; from the end if reversed, without the element if exclusive."""
     if axis.ndim or not -x.ndim <= axis < x.ndim:
         text = f"ScanOp: Expected scan axis in the range [{-x.ndim}, {x.ndim}), but got {axis}"
         raise errors.InvalidArgumentError(None, None, text)
@@ -50,7 +50,10 @@ def _scanner(name: str, ufunc: np.ufunc, start: float, gradient: Any, types: str
         shape=first_shape,
         kernel=kernel,
         gradient=gradient,
-        test={"values": [[np.array([[1, 2, 3], [4, 5, 6]], np.float32), np.int32(1)]], "attrs": flags},
+        test={
+            "values": [[np.array([[1, 2, 3], [4, 5, 6]], np.float32), np.int32(1)]],
+            "attrs": flags,
+        },
     )
 
 

@@ -54,7 +54,9 @@ def check_sorted(ids: np.ndarray) -> int:
     if ids.size == 0:
         return 0
     if ids[0] < 0 or (np.diff(ids) < 0).any():
-        raise _invalid("segment ids are not increasing" if ids[0] >= 0 else "segment ids must be >= 0")
+        raise _invalid(
+            "segment ids are not increasing" if ids[0] >= 0 else "segment ids must be >= 0"
+        )
     return int(ids[-1]) + 1
 
 
@@ -135,9 +137,7 @@ def _segment(name: str, reduce: Any, gradient: Any, public: str, types: str) -> 
 
 def _segment_mean_gradient(op: Any, grad: Any) -> Any:
     rank = tf.rank(op.inputs[0])
-    ones_shape = tf.concat(
-        [tf.shape(op.inputs[1]), tf.fill(tf.expand_dims(rank - 1, 0), 1)], 0
-    )
+    ones_shape = tf.concat([tf.shape(op.inputs[1]), tf.fill(tf.expand_dims(rank - 1, 0), 1)], 0)
     ones = tf.fill(ones_shape, constant(1, dtype=grad.dtype))
     scaled = tf.divide(grad, segment_sum(ones, op.inputs[1]))
     return tf.gather(scaled, op.inputs[1]), None
@@ -163,9 +163,7 @@ segment_sum = _segment(
     "segment_sum",
     "numbertype",
 )
-segment_mean = _segment(
-    "SegmentMean", _mean, _segment_mean_gradient, "segment_mean", "numbertype"
-)
+segment_mean = _segment("SegmentMean", _mean, _segment_mean_gradient, "segment_mean", "numbertype")
 
 
 def _segment_prod(data: np.ndarray, ids: np.ndarray, count: int) -> np.ndarray:
@@ -202,7 +200,9 @@ def _unsorted_shape(c: Any) -> TensorShape:
     merge(TensorShape(data.as_list()[: ids.ndims]), ids)
     count = c.value(2)
     if count is not None and count < 0:
-        raise ValueError(f"Dimension size, given by scalar input 2, must be non-negative but is {count}")
+        raise ValueError(
+            f"Dimension size, given by scalar input 2, must be non-negative but is {count}"
+        )
     rest = data.as_list()[ids.ndims :]
     return TensorShape([None if count is None else int(count), *rest])
 
@@ -210,9 +210,7 @@ def _unsorted_shape(c: Any) -> TensorShape:
 def _unsorted(
     name: str, ufunc: np.ufunc, start: Any, gradient: Any, public: str, types: str
 ) -> OpFunction:
-    def kernel(
-        c: Any, data: np.ndarray, ids: np.ndarray, num_segments: np.ndarray
-    ) -> np.ndarray:
+    def kernel(c: Any, data: np.ndarray, ids: np.ndarray, num_segments: np.ndarray) -> np.ndarray:
         if data.shape[: ids.ndim] != ids.shape:
             raise _invalid(
                 f"data.shape = {shape_text(data.shape)} does not start with "

@@ -91,9 +91,7 @@ _ROWS = np.array([[1, 2], [3, 4], [5, 6]], np.float32)
 _PICK = [np.array([0, 2, 1], np.int32), np.array([0, 0, 1], np.int32)]
 
 
-def _family(
-    suffix: str, power: float, types: str, gradient: Any
-) -> tuple[OpFunction, OpFunction]:
+def _family(suffix: str, power: float, types: str, gradient: Any) -> tuple[OpFunction, OpFunction]:
     """The op and its variant with num_segments; gradient(op, grad) is that of the data."""
     kernel = _reducer(power)
     plain = define(
@@ -134,9 +132,7 @@ def _scaled_gradient(op_type: str) -> Callable[..., Any]:
 
 _FLOATS = "{float32, float64}"
 raw_sum, raw_sum_counted = _family("Sum", 0, "realnumbertype", _sum_gradient)
-raw_mean, raw_mean_counted = _family(
-    "Mean", 1, _FLOATS, _scaled_gradient("SparseSegmentMeanGrad")
-)
+raw_mean, raw_mean_counted = _family("Mean", 1, _FLOATS, _scaled_gradient("SparseSegmentMeanGrad"))
 raw_sqrt_n, raw_sqrt_n_counted = _family(
     "SqrtN", 0.5, _FLOATS, _scaled_gradient("SparseSegmentSqrtNGrad")
 )

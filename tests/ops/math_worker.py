@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Computes many math ops on fixed inputs and saves the results; run once per implementation.
 
-As a script, `python math_worker.py MODULE OUT.npz` imports a TensorFlow 1.x API by name.  Errors are
-kept as the name of their class.  Works under Python 3.7 with NumPy 1.18.
+As a script, `python math_worker.py MODULE OUT.npz` imports a TensorFlow 1.x API by name.  Errors
+are kept as the name of their class.  Works under Python 3.7 with NumPy 1.18.
 """
 
 import importlib
@@ -13,17 +13,70 @@ import numpy as np
 FLOATS = ("float32", "float64", "float16")
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.5, -2.5, 1.5, 1e-4, 30.0, -30.0]
 NOT_FINITE = [np.inf, -np.inf, np.nan]
-UNARY = (
-    "abs negative sign reciprocal square sqrt rsqrt exp expm1 log log1p sin cos tan asin acos atan "
-    "sinh cosh tanh asinh acosh atanh sigmoid erf erfc lgamma digamma floor ceil rint round is_nan "
-    "is_inf is_finite"
-).split()
-BINARY = (
-    "add subtract multiply divide floordiv floormod pow maximum minimum squared_difference less "
-    "less_equal greater greater_equal equal not_equal"
-).split()
-INTEGER_UNARY = "abs negative sign square".split()
-REDUCTIONS = "reduce_sum reduce_mean reduce_prod reduce_max reduce_min reduce_logsumexp".split()
+UNARY = [
+    "abs",
+    "negative",
+    "sign",
+    "reciprocal",
+    "square",
+    "sqrt",
+    "rsqrt",
+    "exp",
+    "expm1",
+    "log",
+    "log1p",
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "asinh",
+    "acosh",
+    "atanh",
+    "sigmoid",
+    "erf",
+    "erfc",
+    "lgamma",
+    "digamma",
+    "floor",
+    "ceil",
+    "rint",
+    "round",
+    "is_nan",
+    "is_inf",
+    "is_finite",
+]
+BINARY = [
+    "add",
+    "subtract",
+    "multiply",
+    "divide",
+    "floordiv",
+    "floormod",
+    "pow",
+    "maximum",
+    "minimum",
+    "squared_difference",
+    "less",
+    "less_equal",
+    "greater",
+    "greater_equal",
+    "equal",
+    "not_equal",
+]
+INTEGER_UNARY = ["abs", "negative", "sign", "square"]
+REDUCTIONS = [
+    "reduce_sum",
+    "reduce_mean",
+    "reduce_prod",
+    "reduce_max",
+    "reduce_min",
+    "reduce_logsumexp",
+]
 
 
 def unary_cases(tf):
@@ -73,13 +126,27 @@ def binary_cases(tf):
         op = getattr(tf.math, name)
         yield name, lambda op=op, x=x, y=y: op(tf.constant(x), tf.constant(y))
     x = np.array([0.1, 0.5, 0.9, 0.3])
-    yield "betainc", lambda: tf.betainc(tf.constant(positive), tf.constant(positive), tf.constant(x))
-    yield "nextafter", lambda: tf.math.nextafter(tf.constant(values), tf.constant(values[::-1].copy()))
+    yield (
+        "betainc",
+        lambda: tf.betainc(tf.constant(positive), tf.constant(positive), tf.constant(x)),
+    )
+    yield (
+        "nextafter",
+        lambda: tf.math.nextafter(tf.constant(values), tf.constant(values[::-1].copy())),
+    )
 
 
 def reduction_cases(tf, random):
     """Reductions over every kind of axes, of empty tensors too."""
-    shapes = [((3, 4), None), ((3, 4), 0), ((3, 4), [1]), ((2, 3, 4), [0, -1]), ((0, 3), 0), ((0, 3), 1), ((), None)]
+    shapes = [
+        ((3, 4), None),
+        ((3, 4), 0),
+        ((3, 4), [1]),
+        ((2, 3, 4), [0, -1]),
+        ((0, 3), 0),
+        ((0, 3), 1),
+        ((), None),
+    ]
     for name in REDUCTIONS:
         for dtype in ("float32", "float64", "int32", "float16"):
             if name == "reduce_logsumexp" and dtype == "int32":
@@ -87,11 +154,15 @@ def reduction_cases(tf, random):
             for i, (shape, axis) in enumerate(shapes):
                 if dtype == "int32" and name == "reduce_mean" and shape == (0, 3):
                     continue
-                x = np.asarray(random.uniform(-3, 3, shape) * (3 if dtype == "int32" else 1)).astype(dtype)
+                x = np.asarray(
+                    random.uniform(-3, 3, shape) * (3 if dtype == "int32" else 1)
+                ).astype(dtype)
                 for keep in (False, True):
                     yield (
-                        "%s/%s/%d/%d" % (name, dtype, i, keep),
-                        lambda n=name, x=x, a=axis, k=keep: getattr(tf, n)(tf.constant(x), a, keepdims=k),
+                        f"{name}/{dtype}/{i}/{int(keep)}",
+                        lambda n=name, x=x, a=axis, k=keep: getattr(tf, n)(
+                            tf.constant(x), a, keepdims=k
+                        ),
                     )
     x = np.array([[1, 7, 7], [3, 2, 1]], np.float32)
     for name in ("argmax", "argmin"):
@@ -106,19 +177,26 @@ def reduction_cases(tf, random):
         for reverse in (False, True):
             flags = {"exclusive": exclusive, "reverse": reverse}
             for name in ("cumsum", "cumprod"):
-                yield name + str(flags), lambda n=name, f=flags: getattr(tf, n)(tf.constant(x), 1, **f)
+                yield (
+                    name + str(flags),
+                    lambda n=name, f=flags: getattr(tf, n)(tf.constant(x), 1, **f),
+                )
 
 
 def product_cases(tf, random):
     """Matrix products and contractions."""
+
     def draw(*shape):
         return random.uniform(-1, 1, shape).astype(np.float32)
 
     a, b, s, t = draw(3, 3), draw(3, 3), draw(2, 1, 3, 3), draw(4, 3, 3)
     for p in (False, True):
         for q in (False, True):
-            yield "mm%d%d" % (p, q), lambda p=p, q=q: tf.matmul(a, b, transpose_a=p, transpose_b=q)
-            yield "bmm%d%d" % (p, q), lambda p=p, q=q: tf.matmul(s, t, adjoint_a=p, adjoint_b=q)
+            yield (
+                f"mm{int(p)}{int(q)}",
+                lambda p=p, q=q: tf.matmul(a, b, transpose_a=p, transpose_b=q),
+            )
+            yield f"bmm{int(p)}{int(q)}", lambda p=p, q=q: tf.matmul(s, t, adjoint_a=p, adjoint_b=q)
     yield "mm/int32", lambda: tf.matmul(np.arange(6).reshape(2, 3), np.arange(6).reshape(3, 2))
     yield "mm/half", lambda: tf.matmul(a.astype("float16"), b.astype("float16"))
     yield "mm/empty", lambda: tf.matmul(np.zeros((2, 0)), np.zeros((0, 3)))
@@ -133,10 +211,15 @@ def segment_cases(tf):
     x = np.array([[1, 2], [3, 4], [5, 6], [7, 8]], np.float32)
     for name in ("sum", "mean", "prod", "max", "min"):
         for dtype in ("float32", "int32"):
-            yield "segment_%s/%s" % (name, dtype), lambda n=name, d=dtype: getattr(tf, "segment_" + n)(
-                x.astype(d), [0, 0, 2, 3])
+            yield (
+                f"segment_{name}/{dtype}",
+                lambda n=name, d=dtype: getattr(tf, "segment_" + n)(x.astype(d), [0, 0, 2, 3]),
+            )
         if name != "mean":
-            yield "unsorted_" + name, lambda n=name: getattr(tf, "unsorted_segment_" + n)(x, [2, 0, -1, 2], 4)
+            yield (
+                "unsorted_" + name,
+                lambda n=name: getattr(tf, "unsorted_segment_" + n)(x, [2, 0, -1, 2], 4),
+            )
     yield "segment/error", lambda: tf.segment_sum(x, [1, 0, 2, 3])
     yield "unsorted/error", lambda: tf.unsorted_segment_sum(x, [1, 0, 2, 4], 4)
     for name in ("sum", "mean", "sqrt_n"):
@@ -153,8 +236,10 @@ def other_cases(tf):
     for source in ("float32", "float64"):
         for target in ("int32", "int64", "uint8", "int8", "int16", "bool", "float16", "complex64"):
             x = values[:6] if target in ("uint8", "int8", "int16") else values
-            yield "cast/%s/%s" % (source, target), lambda s=source, t=target, x=x: tf.cast(
-                tf.constant(x.astype(s)), getattr(tf, t))
+            yield (
+                f"cast/{source}/{target}",
+                lambda s=source, t=target, x=x: tf.cast(tf.constant(x.astype(s)), getattr(tf, t)),
+            )
     yield "saturate", lambda: tf.saturate_cast(tf.constant(values[:6]), tf.uint8)
     yield "range", lambda: tf.range(0.0, 1.0, 0.1)
     yield "range/int", lambda: tf.range(7, 1, -2)
