@@ -57,11 +57,10 @@ def _lower_with(function: str) -> Callable[..., Any]:
     def lower(b: Any, op: Any, shape: Any) -> Any:
         from ..jit import library
 
-        draw = getattr(library, function, None)
-        dims = b.known(shape)
-        if draw is None or dims is None or op.dtype(0) != "float32":
+        dims, dtype = b.known(shape), op.dtype(0)
+        if dims is None or dtype not in ("float32", "float64"):
             return NotImplemented
-        return draw(b, op, tuple(dims))
+        return getattr(library, function)(b, op, tuple(dims), stream, dtype)
 
     return lower
 
@@ -114,12 +113,23 @@ def _integers(c: Any, at: Callable[[int], Any], shape: Any, low: Any, high: Any)
     return philox.integers(at(size), dims, c.out_dtype(), low, high)
 
 
+def _lower_integers(b: Any, op: Any, shape: Any, low: Any, high: Any) -> Any:
+    from ..jit import library
+
+    known = [b.known(value) for value in (shape, low, high)]
+    if any(value is None or value.dtype == object for value in known[1:]) or known[0] is None:
+        return NotImplemented
+    dims, limits = tuple(known[0]), (int(known[1]), int(known[2]))
+    return library.philox_integers(b, op, dims, stream, op.dtype(0), *limits)
+
+
 define(
     "RandomUniformInt",
     "shape: T, minval: Tout, maxval: Tout -> output: Tout",
     f"{_SEEDS}; Tout: index; T: index",
     shape=shape_of,
     kernel=lambda c, *inputs: _integers(c, stream(c).reserve_outputs, *inputs),
+    lower=_lower_integers,
     gradient=RANDOM,
     stateful=True,
     doc="Uniform integers in [minval, maxval).",

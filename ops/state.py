@@ -41,10 +41,6 @@ def _variable_shape(c: Any) -> TensorShape:
     return unknown_shape() if c.op_type == "Variable" and shape.ndims == 0 else shape
 
 
-def _lower_variable(b: Any, op: Any) -> Any:
-    return b.variable(op)
-
-
 for _name in ("VariableV2", "Variable"):
     define(
         _name,
@@ -52,7 +48,6 @@ for _name in ("VariableV2", "Variable"):
         "shape: shape; dtype: type; container: string = ''; shared_name: string = ''",
         shape=_variable_shape,
         kernel=cell_of,
-        lower=_lower_variable,
         gradient=STORAGE,
         stateful=True,
         doc="The storage of a variable, as a reference.",
@@ -165,7 +160,7 @@ def _dense_update(name: str, ufunc: Any, scalar: str, doc: str) -> Any:
 
 
 assign_add_op = _dense_update("AssignAdd", np.add, "add", "Adds to a variable.")
-assign_sub_op = _dense_update("AssignSub", np.subtract, "subtract", "Subtracts from a variable.")
+assign_sub_op = _dense_update("AssignSub", np.subtract, "sub", "Subtracts from a variable.")
 
 
 def _count(c: Any, cell: Cell) -> np.ndarray:

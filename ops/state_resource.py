@@ -21,17 +21,12 @@ from .state import STORAGE, UPDATE, cell_of
 from .state_scatter import require_indices
 
 
-def _lower_handle(b: Any, op: Any) -> Any:
-    return b.variable(op)
-
-
 define(
     "VarHandleOp",
     "-> resource: resource",
     "container: string = ''; shared_name: string = ''; dtype: type; shape: shape",
     shape=lambda c: TensorShape([]),
     kernel=cell_of,
-    lower=_lower_handle,
     gradient=STORAGE,
     stateful=True,
     doc="The handle of a variable.",
@@ -135,7 +130,7 @@ def _define_update(name: str, ufunc: Any, scalar: str, doc: str) -> None:
 
 
 _define_update("AssignAddVariableOp", np.add, "add", "Adds to a resource variable.")
-_define_update("AssignSubVariableOp", np.subtract, "subtract", "Subtracts from one.")
+_define_update("AssignSubVariableOp", np.subtract, "sub", "Subtracts from one.")
 define(
     "VarIsInitializedOp",
     "resource: resource -> is_initialized: bool",
