@@ -8,8 +8,6 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from . import defaults
 from .api import export
 from .devices import device_string
@@ -196,11 +194,13 @@ class Operation:
             value = self._attrs[name]
         except KeyError:
             raise ValueError(f"Operation '{self._name}' has no attr named '{name}'.") from None
-        if isinstance(value, (TensorShape, np.ndarray)) or type(value) in (list, tuple):
-            from ..io.graph_def import get_attr
+        # Floats pass through TensorFlow's single precision on the way.
+        if isinstance(value, (int, bytes, DType)):
+            return value
+        from ..io.graph_def import get_attr
 
-            return get_attr(value)
-        return value
+        kind = next((attr.type for attr in self.definition.attrs if attr.name == name), None)
+        return get_attr(value, kind)
 
     def has_attr(self, name: str) -> bool:
         """Whether there is such an attribute."""

@@ -7,26 +7,10 @@ import sys
 from types import ModuleType
 
 # Imported for the names that they publish.
-from . import compat, graph, nest, seed, session  # noqa: F401
-from .api import constant, lazy
+from . import compat, fetches, nest, seed, session  # noqa: F401
+from .api import lazy
 
 NUMBAFLOW_VERSION = "0.1.0"
-VERSION = "1.15.0"
-GIT_VERSION = f"numbaflow-{NUMBAFLOW_VERSION}"
-COMPILER_VERSION = "numba"
-
-for _name, _value in {
-    "VERSION": VERSION,
-    "GIT_VERSION": GIT_VERSION,
-    "COMPILER_VERSION": COMPILER_VERSION,
-    "GRAPH_DEF_VERSION": graph.PRODUCER,
-    "GRAPH_DEF_VERSION_MIN_CONSUMER": graph.MIN_CONSUMER,
-    "GRAPH_DEF_VERSION_MIN_PRODUCER": 0,
-}.items():
-    constant(f"version.{_name}", _value)
-    constant(_name, _value)
-constant("CXX11_ABI_FLAG", 0)
-constant("MONOLITHIC_BUILD", 0)
 
 for _name in (
     "debug error fatal info log warn warning vlog flush log_every_n log_first_n log_if "

@@ -292,11 +292,11 @@ class BaseSession:
             raise TypeError(f"options must be a tf.RunOptions, but got {type(options)}")
         if metadata is not None and type(metadata).__name__ != "RunMetadata":
             raise TypeError(f"run_metadata must be a tf.RunMetadata, but got {type(metadata)}")
-        if metadata is None or not getattr(options, "trace_level", 0):
+        if self._closed or metadata is None or not getattr(options, "trace_level", 0):
             return self.run(fetches, feed_dict)
         from .observe import traced
 
-        return traced(self, fetches, feed_dict, options, metadata)
+        return traced(self, fetches, feed_dict, metadata)
 
     # Callables and partial runs
 
