@@ -89,7 +89,7 @@ class Builder:
     def _sizes(self, array: np.ndarray, dtype: str) -> Value:
         node = Source((), "sizes", array)
         (value,) = self.program.add(node, (dtype, array.shape))
-        value.known = array
+        value.known = array if dtype.startswith(("int", "uint")) else None
         return value
 
     def size_scalar(self, value: Value, axes: Sequence[int] | None, dtype: str) -> Value:
@@ -97,8 +97,7 @@ class Builder:
         axes = range(value.ndim) if axes is None else axes
         count = sizes.product(value.shape[axis] for axis in axes)
         if isinstance(count, Size):
-            counted = self._sizes(np.array(count, dtype=object), "int64")
-            return counted if dtype == "int64" else self.cast(counted, dtype)
+            return self._sizes(np.array(count, dtype=object), dtype)
         return self.constant(np.array(count, dtype=_numpy_dtype(dtype)))
 
     def rollback(self, length: int) -> None:

@@ -166,17 +166,24 @@ class KernelReport:
     """One step of a plan at concrete sizes."""
 
     name: str
+    key: str
     ops: tuple[str, ...]
     bytes: int
     from_cache: bool
     compile_seconds: float
     kind: str
+    seconds: float
+    work: str
     reason: str = ""
 
 
 @dataclass(frozen=True)
 class PlanReport:
-    """What was compiled for a run; prints as a table."""
+    """What was compiled for a run; prints as a table.
+
+    kernels has one entry per step, in order.  Seconds of a kernel are measured, with variables set
+    aside; bytes are what a step reads and writes.
+    """
 
     kernels: tuple[KernelReport, ...]
     arena_bytes: int
@@ -185,22 +192,35 @@ class PlanReport:
     cache_hits: int
     cache_misses: int
     guards: tuple[str, ...]
+    follows: str = ""
 
     def __str__(self) -> str:
-        distinct = len({k.name for k in self.kernels if k.kind != "host"})
-        head = (
-            f"plan: {len(self.kernels)} steps, {distinct} kernels "
-            f"({self.cache_hits} from the cache, {self.cache_misses} compiled in "
-            f"{self.compile_seconds:.2f} s), arena {_bytes(self.arena_bytes)}, "
-            f"traced in {self.trace_seconds * 1e3:.0f} ms")
-        return "\n".join([head, *(_kernel_line(i, k) for i, k in enumerate(self.kernels))])
+        distinct = len({k.key for k in self.kernels if k.kind != "host"})
+        total = sum(k.seconds for k in self.kernels)
+        compiled = f", {self.cache_misses} compiled in {self.compile_seconds:.2f} s" if self.cache_misses else ""
+        head = [
+            f"plan   {len(self.kernels)} steps in {total * 1e3:.3f} ms, arena {_bytes(self.arena_bytes)}, "
+            f"traced in {self.trace_seconds * 1e3:.0f} ms",
+            f"cache  {distinct} kernels: {self.cache_hits} loaded{compiled}",
+        ]
+        if self.guards:
+            head.append("serves sizes with " + ", ".join(self.guards))
+        if self.follows:
+            head.append(f"then {self.follows}")
+        title = f"{'':>4} {'kernel':<10} {'loops':<24} {'moves':>9} {'time':>10} {'GB/s':>6}  fuses"
+        return "\n".join([*head, title, *(_kernel_line(i, k) for i, k in enumerate(self.kernels))])
+
+    __repr__ = __str__
 
 
 def _kernel_line(number: int, kernel: KernelReport) -> str:
     ops = " ".join(kernel.ops)
-    ops = ops if len(ops) <= 70 else f"{ops[:69]}… ({len(kernel.ops)} ops)"
-    note = f"  host: {kernel.reason}" if kernel.kind == "host" else ""
-    return f"{number:3d}  {kernel.name:<24} {_bytes(kernel.bytes):>9}  {ops}{note}"
+    ops = ops if len(ops) <= 76 else f"{ops[:75]}… ({len(kernel.ops)} ops)"
+    if kernel.kind == "host":
+        return f"{number:>4} {'host':<10} {kernel.name:<24} {'':>9} {'':>10} {'':>6}  {ops}: {kernel.reason}"
+    rate = kernel.bytes / max(kernel.seconds, 1e-9) / 1e9
+    return (f"{number:>4} {kernel.name:<10} {kernel.work:<24} {_bytes(kernel.bytes):>9} "
+            f"{kernel.seconds * 1e6:>7.1f} µs {rate:>6.1f}  {ops}")
 
 
 def _bytes(count: float) -> str:
@@ -211,27 +231,42 @@ def _bytes(count: float) -> str:
     return f"{count:.1f} GB"
 
 
-def plan_report(plan: Any, binding: Any) -> PlanReport:
-    """The report of a plan bound to concrete sizes."""
+def plan_report(plan: Any, binding: Any, seconds: list[float]) -> PlanReport:
+    """The report of a plan bound to concrete sizes; seconds has one entry per step."""
     values = dict(zip(plan.scope.examples, binding.symbols))
-    reports, compiled = [], iter(plan.kernels)
-    for step in plan.schedule.steps:
-        total = sum(_concrete(byte_size(value), values) for value in _distinct(step.reads))
-        if isinstance(step, HostStep):
-            reports.append(KernelReport(
-                step.node.op.type, (step.node.op.name,), total, False, 0.0, "host", step.node.reason))
-            continue
-        kernel = next(compiled)
-        ops = fused_ops(step.nest) if isinstance(step, KernelStep) else [_name(step.node)]
-        kind = "generated" if isinstance(step, KernelStep) else "library"
-        reports.append(KernelReport(
-            kernel.name, tuple(ops), total, kernel.from_cache, kernel.seconds, kind))
-    unique = {k.name: k for k in reports if k.kind != "host"}.values()
+    compiled = iter(plan.kernels)
+    reports = [
+        _step_report(step, None if isinstance(step, HostStep) else next(compiled), values, time)
+        for step, time in zip(plan.schedule.steps, seconds)]
+    unique = {kernel.key: kernel for kernel in plan.kernels}.values()
+    follows = ""
+    if plan.barrier:
+        op, reason = plan.host_reasons[-1]
+        follows = f"{op.type} {op.name} on the host ({reason}), and another plan"
     return PlanReport(
         tuple(reports), binding.arena_bytes, plan.traced_seconds,
-        sum(k.compile_seconds for k in unique if not k.from_cache),
-        sum(k.from_cache for k in unique), sum(not k.from_cache for k in unique),
-        tuple(plan.scope.guards))
+        sum(k.seconds for k in unique), sum(k.from_cache for k in unique),
+        sum(not k.from_cache for k in unique),
+        tuple(t if yes else f"not {t}" for t, yes in plan.scope.guards.items()), follows)
+
+
+def _step_report(step: Any, kernel: Any, values: dict[str, int], seconds: float) -> KernelReport:
+    total = sum(_concrete(byte_size(value), values) for value in _distinct(step.reads))
+    if isinstance(step, HostStep):
+        op = step.node.op
+        return KernelReport(
+            op.type, "", (op.name,), total, False, 0.0, "host", 0.0, "", step.node.reason)
+    if isinstance(step, KernelStep):
+        ops, kind = fused_ops(step.nest), "generated"
+        loops = " ".join(
+            f"{axis.kind[0]}{_concrete(size, values)}"
+            for axis, size in zip(step.nest.kernel.axes, step.nest.sizes))
+    else:
+        ops, kind = [_name(step.node)], "library"
+        loops = " ".join(str(_concrete(s, values)) for s in step.node.outputs[0].shape)
+    return KernelReport(
+        kernel.name, kernel.key, tuple(ops), total, kernel.from_cache, kernel.seconds, kind,
+        seconds, loops)
 
 
 def _distinct(values: Iterable[Value]) -> list[Value]:

@@ -18,6 +18,7 @@ from ..engine.kernel import KernelContext
 from ..engine.operation import group
 from . import settings
 from .plan import Stretch
+from .profile import kernel_seconds
 from .report import PlanReport, plan_report
 from .trace import Evaluate, is_handle
 
@@ -45,6 +46,10 @@ class _Warming:
             self.cold = False
             return self.reference(arrays)
         return self.runner(arrays)
+
+    def explain(self, arrays: Sequence[Any]) -> PlanReport:
+        """See Runner.explain."""
+        return self.runner.explain(arrays)
 
 
 def evaluator(session: Any) -> Evaluate:
@@ -118,10 +123,10 @@ class Runner:
             stretch = self._stretch(start)
             plan, results = stretch.run([known[tensor] for tensor in stretch.inputs])
 
-    def explain(self, arrays: Sequence[np.ndarray]) -> list[PlanReport]:
-        """Reports of the plans that these feeds use; makes them without running anything."""
+    def explain(self, arrays: Sequence[np.ndarray]) -> PlanReport:
+        """The report of the (first) plan that these feeds use; nothing is run for its effects."""
         plan, binding = self._first.prepare(arrays)
-        return [plan_report(plan, binding)]
+        return plan_report(plan, binding, kernel_seconds(plan, binding, arrays))
 
     def live(self, position: int) -> list[Any]:
         """The tensors that exist before operation number `position` and are needed from there on."""

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measured times of a plan's kernels, without side effects: variables are copies meanwhile.
+
+Imports the rest of jit.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .bind import Binding, aligned_copy, aligned_empty
+from .driver import Program
+from .plan import Plan, Run
+from .schedule import HostStep
+
+_REPEATS = 5
+
+
+def kernel_seconds(plan: Plan, binding: Binding, arrays: Sequence[np.ndarray]) -> list[float]:
+    """The best of a few timed runs of every step; host steps, which may have effects, count 0."""
+    run = Run(plan, binding, arrays)
+    kept: list[Any] = []
+    for number, memory in run.staged:
+        memory[...] = arrays[number]
+    for number, places in run.pointed:
+        kept.append(np.ascontiguousarray(arrays[number]))
+        run.args[places] = kept[-1].ctypes.data
+    for cell, _, places in run.cells:
+        copy = aligned_empty((1,), np.uint8) if cell.value is None else aligned_copy(cell.value)
+        kept.append(copy)
+        run.args[places] = copy.ctypes.data
+    seconds, row = [], 0
+    for step in plan.schedule.steps:
+        if isinstance(step, HostStep):
+            seconds.append(0.0)
+            continue
+        seconds.append(_best(Program(run.frame.table[row : row + 1].copy())))
+        row += 1
+    return seconds
+
+
+def _best(program: Program) -> float:
+    best = float("inf")
+    for _ in range(_REPEATS):
+        start = time.perf_counter()
+        program.call()
+        best = min(best, time.perf_counter() - start)
+    return best
