@@ -101,7 +101,8 @@ def _module(name: str, rest: list[str]) -> tuple[ModuleType, CodeType]:
                 text = f"{name!r} is a package and cannot be directly executed"
                 _fail(f"No module named {name}.__main__; {text}")
     except (ImportError, ValueError) as error:
-        _fail(f"Error while finding module specification for {name!r} ({error})")
+        reason = f"{type(error).__name__}: {error}"
+        _fail(f"Error while finding module specification for {name!r} ({reason})")
     if spec is None:
         _fail(f"No module named {name}")
     module, code = _from_spec(spec, package=spec.parent)
@@ -143,7 +144,8 @@ def _fail(message: str) -> NoReturn:
 
 def _report(error: BaseException) -> NoReturn:
     """Shows the exception as Python would, then leaves with Python's exit code for it."""
-    sys.excepthook(type(error), error, _without_launcher(error.__traceback__))
+    error.__traceback__ = _without_launcher(error.__traceback__)
+    sys.excepthook(type(error), error, error.__traceback__)
     sys.stdout.flush()
     sys.excepthook = lambda *_: None
     raise error

@@ -46,6 +46,8 @@ class BaseResourceVariable(Variable):
     _initializer_op: Any = None
     _is_initialized_op: Any = None
     _in_graph_mode = True
+    # Gradients are taken with respect to the handle.
+    _should_act_as_resource_variable = True
 
     def _set_handle(self, handle: Any, dtype: Any, shape: Any, handle_name: str) -> None:
         self._handle = handle

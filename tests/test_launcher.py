@@ -45,7 +45,8 @@ def write(folder: Path, name: str, text: str) -> str:
 SHOW_MAIN = """
 import sys, __main__
 print(sys.argv, sys.path[0], __name__, __file__, __package__, __doc__)
-print(__main__.__dict__ is globals(), sorted(k for k in globals() if k.startswith("__")))
+special = {k for k in globals() if k.startswith("__")} - {"__annotations__"}
+print(__main__.__dict__ is globals(), sorted(special))
 print(type(__loader__).__name__, __spec__ and __spec__.name)
 """
 

@@ -45,7 +45,7 @@ def package_files() -> list[Path]:
 def all_files() -> list[Path]:
     """All sources of the repository."""
     others = [file for folder in OUTSIDE_WHEEL for file in sorted((ROOT / folder).rglob("*.py"))]
-    return package_files() + others
+    return package_files() + [file for file in others if file.stat().st_size]
 
 
 def name_of(file: Path) -> str:

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+import numbaflow
+
 ROOT = Path(__file__).parent.parent
 FOLDERS = ("engine", "io", "jit", "ops", "train")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -64,6 +66,10 @@ def test_nothing_names_a_machine() -> None:
     assert not wrong
 
 
+def test_the_package_states_the_projects_version() -> None:
+    assert numbaflow.__numbaflow_version__ == PROJECT["project"]["version"]
+
+
 def test_ci_calls_make_test() -> None:
     assert "make test" in (ROOT / ".ci" / "run").read_text()
 
@@ -79,6 +85,7 @@ def test_wheel_holds_the_package_and_nothing_else(tmp_path: Path) -> None:
         copy = source / file.relative_to(ROOT)
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_bytes(file.read_bytes())
+    pytest.importorskip("build")
     build = [sys.executable, "-m", "build", "--wheel", "--outdir", str(tmp_path), str(source)]
     done = subprocess.run(build, capture_output=True, text=True, check=False)
     if done.returncode and "No matching distribution" in done.stdout + done.stderr:

@@ -10,7 +10,7 @@ from ..engine.api import export
 from ..engine.operation import Operation
 from ..ops.public import tf
 from . import slot_creator
-from .kinds import is_variable
+from .kinds import is_variable, value_to_start_from
 
 _FLOATS = (dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64)
 _VARIABLE_OPS = ("Variable", "VariableV2", "VarHandleOp")
@@ -163,7 +163,7 @@ class ExponentialMovingAverage:
 
     def _create(self, var: Any) -> Any:
         if is_variable(var):
-            average = slot_creator.create_slot(var, var.initialized_value(), self.name)
+            average = slot_creator.create_slot(var, value_to_start_from(var), self.name)
             tf.add_to_collection(tf.GraphKeys.MOVING_AVERAGE_VARIABLES, var)
             return average
         colocate = var.op.type in _VARIABLE_OPS

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..ops.public import tf
-from .kinds import is_reference, is_resource, is_variable
+from .kinds import is_reference, is_resource, is_variable, value_to_start_from
 
 
 def create_slot(primary: Any, val: Any, name: str, colocate_with_primary: bool = True) -> Any:
@@ -45,7 +45,7 @@ def create_zeros_slot(
         return create_slot_with_initializer(
             primary, tf.zeros_initializer(), shape, dtype, name, colocate_with_primary
         )
-    like = primary.initialized_value() if is_variable(primary) else primary
+    like = value_to_start_from(primary) if is_variable(primary) else primary
     val = tf.zeros(tf.shape(like), dtype=dtype)
     return create_slot(primary, val, name, colocate_with_primary)
 

@@ -10,7 +10,7 @@ from ..engine import dtypes
 from ..engine.api import export
 from ..engine.tensor import Tensor
 from ..ops.public import tf
-from .kinds import is_variable
+from .kinds import is_variable, value_to_start_from
 
 # The collection with the one tensor that reads the step for those that must see it unchanged.
 GLOBAL_STEP_READ_KEY = "global_step_read_op_cache"
@@ -100,7 +100,7 @@ def _get_or_create_global_step_read(graph: Any = None) -> Any:
     if step is None:
         return None
     with graph.as_default() as g, g.name_scope(None), g.name_scope(step.op.name + "/"):
-        value = step.initialized_value() if is_variable(step) else step
+        value = value_to_start_from(step) if is_variable(step) else step
         # The sum is a new tensor, so that it cannot see a later count.
         read = value + 0
         tf.add_to_collection(GLOBAL_STEP_READ_KEY, read)
