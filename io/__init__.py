@@ -3,3 +3,6 @@
 
 Imports `engine`'s base types.
 """
+
+# Modules that publish no names: imported by what needs them.
+ON_DEMAND = ("node_check", "step_stats", "timeline")

@@ -195,7 +195,7 @@ class _Import:
         self.made: dict[str, Operation] = {}
         self.added_names: list[str] = []
         self.back_edges: list[tuple[Operation, int, _Key]] = []
-        self.existing = _names_and_prefixes(graph._nodes_by_name) if not prefix else set()
+        self.existing = _names_and_prefixes(graph._nodes_by_name)
         self.coming = _names_and_prefixes(self.nodes)
 
     def run(self) -> list[Any]:
@@ -339,8 +339,7 @@ class _Import:
 
     def unique(self, name: str) -> str:
         """The name in the graph: prefixed, or numbered when the graph has it already."""
-        if self.prefix:
-            return self.prefix + name
+        name = self.prefix + name
         if name not in self.existing:
             return name
         count = 1

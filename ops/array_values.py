@@ -220,7 +220,7 @@ def _element_type(array: np.ndarray, wanted: dtypes.DType | None) -> dtypes.DTyp
 
 
 def _texts(array: np.ndarray, given: Any) -> np.ndarray:
-    if isinstance(given, np.ndarray):
+    if _is_array_like(given) and not isinstance(given, np.generic):
         return bytes_array(array)
     try:
         # From the values themselves: an array of NumPy strings loses trailing null bytes.
