@@ -104,7 +104,7 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
 
 def _is_tensor_like(x: Any) -> bool:
     # Resource variables offer the conversion that a tensor needs; nothing else is taken as one.
-    return isinstance(x, Tensor) or getattr(x, "_is_resource_variable", False)
+    return isinstance(x, Tensor) or getattr(x, "_should_act_as_resource_variable", False)
 
 
 @export("dtypes.saturate_cast", "saturate_cast")
