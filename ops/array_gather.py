@@ -307,6 +307,11 @@ def _gather_nd_shape(c: Any) -> TensorShape:
 
 
 def _gather_nd_kernel(c: Any, params: np.ndarray, indices: np.ndarray) -> np.ndarray:
+    if params.size == 0 and indices.size:
+        raise invalid(
+            "Requested more than 0 entries, but params is empty.  Params shape: "
+            + rules.text(params.shape)
+        )
     depth = check_nd_indices(params.shape, indices)
     return params[tuple(np.moveaxis(indices, -1, 0))] if depth else _all_of(params, indices)
 

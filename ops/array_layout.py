@@ -220,12 +220,12 @@ def _reverse_shape(c: Any) -> TensorShape:
     if given is None or axes is None:
         return c.inputs[0]
     seen = set()
-    for axis in axes.tolist():
+    for i, axis in enumerate(axes.tolist()):
         where = axis + len(given) if axis < 0 else axis
         if not 0 <= where < len(given):
-            raise ValueError(
-                f"'axis'[{axes.tolist().index(axis)}] = {axis} is out of valid range [0, {len(given) - 1}]"
-            )
+            # The bracket is missing in TensorFlow's text, too.
+            last = len(given) - 1
+            raise ValueError(f"'axis'[{i}] = {axis} is out of valid range [0, {last}")
         if where in seen:
             raise ValueError(f"axis {where} specified more than once.")
         seen.add(where)

@@ -225,9 +225,7 @@ def _lower_band(b: Any, op: Any, x: Any, lower: Any, upper: Any) -> Any:
     j = b.iota(x.shape, x.ndim - 1, "int64")
     for count, p, q in ((int(below), i, j), (int(above), j, i)):
         if count >= 0:
-            x = b.map(
-                lambda v, a, c, n=count: k.select(k.less_equal(k.sub(a, c), n), v, 0), x, p, q
-            )
+            x = b.map(lambda v, a, c, n=count: k.select(k.le(k.sub(a, c), n), v, 0), x, p, q)
     return b.identity(x)
 
 

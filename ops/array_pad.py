@@ -35,9 +35,8 @@ def _pad_shape(c: Any) -> TensorShape:
     if paddings is None:
         return rules.of_rank(count)
     if (paddings < 0).any():
-        raise ValueError(
-            f"Paddings must be non-negative: {' '.join(map(str, paddings[(paddings < 0).any(1)][0]))}"
-        )
+        before, after = paddings[(paddings < 0).any(1)][0]
+        raise ValueError(f"Paddings must be non-negative: {before}, {after}")
     given = given or [None] * len(paddings)
     return TensorShape(
         [None if d is None else d + int(p[0]) + int(p[1]) for d, p in zip(given, paddings)]
@@ -227,7 +226,7 @@ def _tile_shape(c: Any) -> TensorShape:
     given = rules.dims(c.inputs[0])
     count = rules.ranked(c.inputs[1], 1)[0]
     if given is not None and count is not None and len(given) != count:
-        raise ValueError(f"Shape must be rank {count} but is rank {len(given)}")
+        raise ValueError(f"Shape must be rank {len(given)} but is rank {count}")
     multiples = rules.dims(c.value_as_shape(1))
     if multiples is None or given is None:
         return rules.of_rank(count if given is None else len(given))

@@ -309,7 +309,7 @@ def _lower_one_hot(b: Any, op: Any, indices: Any, depth: Any, on: Any, off: Any)
     sizes = (*indices.shape[:axis], known.item(), *indices.shape[axis:])
     steps = b.iota(sizes, axis, indices.dtype)
     return b.map(
-        lambda i, s, hot, cold: k.select(k.equal(i, s), hot, cold),
+        lambda i, s, hot, cold: k.select(k.eq(i, s), hot, cold),
         spread,
         steps,
         on,
