@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..engine import errors
+from ..engine.interpreter import located
 from . import ir, scalar, sizes
 from .sizes import AnySize, Size, same
 from .tensor import (
@@ -106,6 +107,8 @@ class Builder:
         self._constants = {k: v for k, v in self._constants.items() if id(v.node) in alive}
         self._reads = {k: v for k, v in self._reads.items() if id(v.node) in alive}
         self._equal = {k: v for k, v in self._equal.items() if id(v[0].node) in alive}
+        checks = self.program.checks
+        self.program.checks = [check for check in checks if id(check[0].node) in alive]
 
     # Elementwise and reductions.
 
@@ -343,9 +346,10 @@ class Builder:
         for cell in cells:
             self._reads.pop(id(cell), None)
 
-    def require_not(self, flag: Value, error: Callable[[], Exception]) -> None:
+    def require_not(self, flag: Value, error: Callable[[], BaseException]) -> None:
         """Raises error() after the run when the 0-d bool `flag` came out true."""
-        self.program.checks.append((flag, error))
+        origin = self.program.origin
+        self.program.checks.append((flag, lambda: located(error(), origin)))
 
     # Shapes.
 

@@ -39,6 +39,10 @@ class Stale(Exception):
     """A variable changed its shape: the plan no longer fits."""
 
 
+class CompileFailure(Exception):
+    """The compiler broke down (its fault, not the program's); the text says where and why."""
+
+
 class Plan:
     """A compiled stretch of operations, for one pattern of sizes."""
 
@@ -296,14 +300,22 @@ class Stretch:
                 if plan.fits(*symbols) and plan.shapes_hold():
                     break
             else:
-                plan = Plan(self.operations, self.start, dict(zip(self.inputs, feeds)), scope,
-                            self.wanted, self.evaluate, self.handles)
+                plan = self._plan(feeds, scope)
                 plans.append(plan)
             if len(self._ready) >= _MOST_BINDINGS:
                 self._ready.pop(next(iter(self._ready)))
             ready = (plan, bind(plan.template, symbols), [])
             self._ready[key] = ready
             return ready
+
+    def _plan(self, feeds: Sequence[Any], scope: Scope) -> Plan:
+        try:
+            return Plan(self.operations, self.start, dict(zip(self.inputs, feeds)), scope,
+                        self.wanted, self.evaluate, self.handles)
+        except (errors.OpError, KeyboardInterrupt, SystemExit):
+            raise
+        except Exception as error:
+            raise CompileFailure(f"{type(error).__name__}: {error}") from error
 
     def _forget(self, plan: Plan) -> None:
         with self._lock:

@@ -8,6 +8,7 @@ Imports the rest of jit.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,7 +18,7 @@ from ..engine import errors, interpreter
 from ..engine.kernel import KernelContext
 from ..engine.operation import group
 from . import settings
-from .plan import Stretch
+from .plan import CompileFailure, Stretch
 from .profile import kernel_seconds
 from .report import PlanReport, plan_report
 from .trace import Evaluate, is_handle
@@ -39,13 +40,23 @@ class _Warming:
 
     def __init__(self, runner: Runner, reference: Callable[[Sequence[Any]], list[Any]]) -> None:
         self.runner, self.reference = runner, reference
-        self.cold = True
+        self.use_reference = True
+        self.broken = False
 
     def __call__(self, arrays: Sequence[Any]) -> list[Any]:
-        if self.cold:
-            self.cold = False
+        if self.use_reference:
+            self.use_reference = self.broken
             return self.reference(arrays)
-        return self.runner(arrays)
+        try:
+            return self.runner(arrays)
+        except CompileFailure as failure:
+            if self.runner.has_effects_before_failure:
+                raise
+            self.use_reference = self.broken = True
+            warnings.warn(
+                "a part of the graph could not be compiled and runs by the (slow) reference "
+                f"kernels: {failure}. Please report this.", RuntimeWarning, stacklevel=4)
+            return self.reference(arrays)
 
     def explain(self, arrays: Sequence[Any]) -> PlanReport:
         """See Runner.explain."""
@@ -99,6 +110,7 @@ class Runner:
         self.operations, self.fetches, self.feeds = list(operations), list(fetches), list(feeds)
         self.evaluate = evaluate
         self.handles: dict[Any, Any] = {}
+        self.has_effects_before_failure = False
         self._made = _made_at(self.operations, self.feeds)
         self._used = _last_use(self.operations)
         self._stretches: dict[int, Stretch] = {}
@@ -107,9 +119,11 @@ class Runner:
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> list[Any]:
         """The fetches' values, each an array of its own; 0-d ones as NumPy scalars."""
+        self.has_effects_before_failure = False
         plan, results = self._first.run(arrays)
         if plan.complete and self._distinct:
             return results
+        self.has_effects_before_failure = True
         known = dict(zip(self.feeds, arrays))
         while True:
             known.update((tensor, results[i]) for tensor, i in plan.exports.items())

@@ -173,7 +173,7 @@ class Program:
         self.nodes: list[Node] = []
         self.origin: Any = None
         self.fetches: list[Value] = []
-        self.checks: list[tuple[Value, Callable[[], Exception]]] = []
+        self.checks: list[tuple[Value, Callable[[], BaseException]]] = []
 
     def add(self, node: Node, *results: tuple[str, tuple[AnySize, ...]]) -> tuple[Value, ...]:
         """Appends a node and makes its outputs."""

@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from ..engine import errors
+from ..engine.interpreter import located
 from ..engine.operation import group
 from ..engine.registry import OpDef
 from . import sizes
@@ -202,6 +204,8 @@ class Tracer:
             del self.program.nodes[mark:]
             self.builder.rollback(mark)
             return str(reason)
+        except errors.OpError as error:
+            raise located(error, op) from error
         if result is NotImplemented:
             del self.program.nodes[mark:]
             self.builder.rollback(mark)

@@ -75,7 +75,7 @@ def _matmul_kernel(c: Any, x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _matmul_lower(b: Any, op: Any, x: Any, y: Any) -> Any:
-    from ..jit.library import matmul as library
+    from ..jit import library
 
     turn_x, turn_y = op.attr("transpose_a"), op.attr("transpose_b")
     if not b.equal(x.shape[0 if turn_x else 1], y.shape[1 if turn_y else 0]):
@@ -190,7 +190,7 @@ def _batch_kernel(c: Any, x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _batch_lower(b: Any, op: Any, x: Any, y: Any) -> Any:
-    from ..jit.library import matmul as library
+    from ..jit import library
 
     adj_x, adj_y = op.attr("adj_x"), op.attr("adj_y")
     if x.dtype.startswith("complex"):
