@@ -187,6 +187,8 @@ HOMES = {
         ).split()
     },
 }
+HOMES["training"]["training_ops"] = "raw"
+HOMES["training"]["training_util"] = ".train.step tf.train tf"
 HOMES["ops"].update(
     (f"gen_{family}_ops", "raw")
     for family in (

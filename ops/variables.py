@@ -243,6 +243,10 @@ class Variable(metaclass=VariableMetaclass):
     def get_shape(self) -> Any:
         return self.shape
 
+    @property
+    def _shared_name(self) -> str:
+        return self.name[: self.name.index(":")]
+
     def initialized_value(self) -> Any:
         """The variable's value once it has one, until then its initial value."""
         with init_scope():

@@ -56,7 +56,7 @@ class Optimizer:
 
     def minimize(
         self,
-        loss: Tensor,
+        loss: Any,
         global_step: Any = None,
         var_list: Any = None,
         gate_gradients: int = GATE_OP,
@@ -95,19 +95,22 @@ class Optimizer:
 
     def compute_gradients(
         self,
-        loss: Tensor,
+        loss: Any,
         var_list: Any = None,
         gate_gradients: int = GATE_OP,
         aggregation_method: Any = None,
         colocate_gradients_with_ops: bool = False,
         grad_loss: Any = None,
     ) -> GradientsAndVariables:
-        """The gradients of `loss`, as (gradient or None, variable) pairs."""
-        if callable(loss) and not isinstance(loss, Tensor):
-            raise NotImplementedError(
-                "Optimizer.compute_gradients: `loss` is a function, which TensorFlow takes in "
-                "eager execution only; call it and pass the tensor."
-            )
+        """The gradients of `loss`, as (gradient or None, variable) pairs.
+
+        `loss` may be a function without arguments; without a `var_list` the variables are then
+        those that its result depends on.
+        """
+        if callable(loss):
+            value = loss()
+            pairs = self.compute_gradients(value, var_list, grad_loss=grad_loss)
+            return pairs if var_list is not None else [p for p in pairs if p[0] is not None]
         if gate_gradients not in (self.GATE_NONE, self.GATE_OP, self.GATE_GRAPH):
             raise ValueError(
                 "gate_gradients must be one of: Optimizer.GATE_NONE, Optimizer.GATE_OP, "
