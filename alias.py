@@ -22,6 +22,8 @@ from .alias_names import HOMES, RENAMED
 ROOT = "tensorflow"
 _PACKAGE = __package__ or "numbaflow"
 _MISSING = object()
+# Folders of this package that are no namespaces of TensorFlow's.
+_PRIVATE = frozenset({"engine", "jit", "ops"})
 # Packages that hold nothing but modules of messages.
 _PACKAGES = frozenset(
     "core core.example core.framework core.lib core.lib.core core.profiler core.protobuf core.util "
@@ -64,7 +66,7 @@ class _Finder(MetaPathFinder, Loader):
 def resolve(name: str) -> ModuleType:
     """The module that `import name` gives."""
     path = name.removeprefix(ROOT).lstrip(".")
-    found = _public(path)
+    found = None if path.split(".")[0] in _PRIVATE else _public(path)
     if not isinstance(found, ModuleType):
         found = _internal(path)
     if found is None:
