@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`import tensorflow` after `install()`: public modules, internal ones, and what is missing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.pure
+
+
+def run(*lines: str) -> subprocess.CompletedProcess[str]:
+    code = "\n".join(("from numbaflow.alias import install", "install()", *lines))
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("import tensorflow as tf, numbaflow", "assert tf is numbaflow"),
+        ("install()", "import tensorflow.compat.v1 as tf", "tf.Graph()"),
+        ("from tensorflow.compat import v1", "v1.disable_v2_behavior()"),
+        ("import tensorflow.nn", "tensorflow.nn.relu"),
+        ("from tensorflow.python.framework import ops", "ops.Tensor, ops.convert_to_tensor"),
+        ("from tensorflow.python.framework.dtypes import float32, as_dtype",),
+        ("import tensorflow.python.ops.math_ops as m", "m.reduce_sum, m.sub, m.add"),
+        ("from tensorflow.python.ops import gen_math_ops", "gen_math_ops.mat_mul"),
+        ("from tensorflow.core.framework.graph_pb2 import GraphDef", "GraphDef()"),
+        ("from tensorflow.core.framework import types_pb2", "assert types_pb2.DT_FLOAT == 1"),
+        ("from tensorflow.python.client import timeline", "timeline.Timeline"),
+        ("from tensorflow.python.framework import graph_util", "graph_util.extract_sub_graph"),
+        ("import tensorflow as tf", "import tensorflow.python.framework.ops", "tf.python"),
+    ],
+    ids=lambda lines: lines[0],
+)
+def test_imports_that_programs_make(lines: tuple[str, ...]) -> None:
+    done = run(*lines)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        "tensorflow.no_such",
+        "tensorflow.python.framework.no_such",
+        "tensorflow.core.framework.no_such_pb2",
+        "tensorflow.engine.graph",
+    ],
+)
+def test_what_there_is_not_is_named(module: str) -> None:
+    done = run(f"import {module}")
+    assert done.returncode == 1
+    missing = "tensorflow.engine" if "engine" in module else module
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith(f"ModuleNotFoundError: No module named {missing!r}: numbaflow has no")
+
+
+def test_a_missing_name_is_named() -> None:
+    done = run("from tensorflow.python.framework.ops import no_such")
+    assert "cannot import name 'no_such' from 'tensorflow.python.framework.ops'" in done.stderr
+
+
+def test_another_tensorflow_is_not_replaced() -> None:
+    code = (
+        "import sys, types; sys.modules['tensorflow'] = types.ModuleType('tensorflow')\n"
+        "from numbaflow.alias import install; install()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "RuntimeError: another tensorflow was imported before" in done.stderr
