@@ -40,7 +40,14 @@ class Stale(Exception):
 
 
 class CompileFailure(Exception):
-    """The compiler broke down (its fault, not the program's); the text says where and why."""
+    """The compiler broke down (its fault, not the program's); the text says where and why.
+
+    `before_effects` says that nothing of the run had happened yet.
+    """
+
+    def __init__(self, text: str, before_effects: bool) -> None:
+        super().__init__(text)
+        self.before_effects = before_effects
 
 
 class Plan:
@@ -135,9 +142,11 @@ class Run:
         self.results = [self._reader(value) for value in plan.program.fetches]
         # Compiled steps between host steps, each a program of the driver.
         self.segments: list[Callable[[], None]] = []
+        self.programs: list[Program] = []  # they own the memory that their calls read
         for segment in template.segments:
             if isinstance(segment, tuple):
                 program = Program(self.frame.table[segment[0] : segment[1]].copy())
+                self.programs.append(program)
                 self.segments.append(program.call)
             else:
                 self.segments.append(partial(self._host, segment))
@@ -315,7 +324,8 @@ class Stretch:
         except (errors.OpError, KeyboardInterrupt, SystemExit):
             raise
         except Exception as error:
-            raise CompileFailure(f"{type(error).__name__}: {error}") from error
+            text = f"{type(error).__name__}: {error}"
+            raise CompileFailure(text, self.start == 0) from error
 
     def _forget(self, plan: Plan) -> None:
         with self._lock:

@@ -50,7 +50,7 @@ class _Warming:
         try:
             return self.runner(arrays)
         except CompileFailure as failure:
-            if self.runner.has_effects_before_failure:
+            if not failure.before_effects:
                 raise
             self.use_reference = self.broken = True
             warnings.warn(
@@ -110,7 +110,6 @@ class Runner:
         self.operations, self.fetches, self.feeds = list(operations), list(fetches), list(feeds)
         self.evaluate = evaluate
         self.handles: dict[Any, Any] = {}
-        self.has_effects_before_failure = False
         self._made = _made_at(self.operations, self.feeds)
         self._used = _last_use(self.operations)
         self._stretches: dict[int, Stretch] = {}
@@ -119,11 +118,9 @@ class Runner:
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> list[Any]:
         """The fetches' values, each an array of its own; 0-d ones as NumPy scalars."""
-        self.has_effects_before_failure = False
         plan, results = self._first.run(arrays)
         if plan.complete and self._distinct:
             return results
-        self.has_effects_before_failure = True
         known = dict(zip(self.feeds, arrays))
         while True:
             known.update((tensor, results[i]) for tensor, i in plan.exports.items())
