@@ -79,12 +79,11 @@ class name_scope:  # noqa: N801 - TensorFlow's name
                 self._graph_context.__exit__(None, None, None)
             raise
 
-    def __exit__(self, *error: Any) -> bool:
+    def __exit__(self, *error: Any) -> None:
         assert self._scope is not None
         self._scope.__exit__(*error)
         if self._graph_context is not None:
             self._graph_context.__exit__(*error)
-        return False
 
 
 def get_graph_from_inputs(op_input_list: Iterable[Any], graph: Any = None) -> Any:
@@ -116,25 +115,25 @@ def _graph_element_of(value: Any) -> Any:
 
 
 @export("device")
-def device(device_name_or_function: Any) -> AbstractContextManager[None]:
+def device(device_name_or_function: Any) -> AbstractContextManager[None, None]:
     """`Graph.device` of the default graph."""
     return get_default_graph().device(device_name_or_function)
 
 
 @export("container")
-def container(container_name: str) -> AbstractContextManager[str]:
+def container(container_name: str) -> AbstractContextManager[str, None]:
     """`Graph.container` of the default graph."""
     return get_default_graph().container(container_name)
 
 
 @export("colocate_with")
-def colocate_with(op: Any, ignore_existing: bool = False) -> AbstractContextManager[None]:
+def colocate_with(op: Any, ignore_existing: bool = False) -> AbstractContextManager[None, None]:
     """`Graph.colocate_with` of the default graph."""
     return get_default_graph().colocate_with(op, ignore_existing)
 
 
 @export("control_dependencies")
-def control_dependencies(control_inputs: Any) -> AbstractContextManager[None]:
+def control_dependencies(control_inputs: Any) -> AbstractContextManager[None, None]:
     """`Graph.control_dependencies` of the default graph."""
     return get_default_graph().control_dependencies(control_inputs)
 
