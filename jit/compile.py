@@ -125,7 +125,16 @@ def _versions() -> tuple[tuple[str, str], ...]:
 def _emitter_version() -> str:
     """A hash of the modules whose text decides what machine code a kernel becomes."""
     here = Path(__file__).parent
-    names = ("scalar", "emit", "intrinsics", "lowering", "functions", "llvm", "compile")
+    names = (
+        "scalar",
+        "emit",
+        "intrinsics",
+        "lowering",
+        "functions",
+        "coefficients",
+        "llvm",
+        "compile",
+    )
     files = [here / f"{name}.py" for name in names]
     files += [
         here / "library" / f"{name}.py" for name in ("kernel", "vocabulary", "tiles", "vectors")

@@ -92,12 +92,13 @@ class Emitter:
         return self._declared(name + ("f" if self.wide == 32 else ""), args)
 
     def _declared(self, name: str, args: tuple[Any, ...], flags: tuple[str, ...] = ()) -> Any:
-        module = self.b.module
-        function = module.globals.get(name)
-        if function is None:
-            kind = ir.FunctionType(self.type, [a.type for a in args])
-            function = ir.Function(module, kind, name)
+        function = self._function(name, self.type, [a.type for a in args])
         return self.b.call(function, args, fastmath=flags)
+
+    def _function(self, name: str, result: Any, arguments: list[Any]) -> Any:
+        module = self.b.module
+        known = module.globals.get(name)
+        return known or ir.Function(module, ir.FunctionType(result, arguments), name)
 
     def compare(self, op: str, x: Any, y: Any) -> Any:
         """An ordered comparison (unordered for !=), so NaN compares as in C."""
@@ -127,6 +128,19 @@ class Emitter:
     def bitcast(self, x: Any) -> Any:
         """The bits of a float as an integer and back."""
         return self.b.bitcast(x, self.int if x.type == self.type else self.type)
+
+    def bitcast_to(self, x: Any, kind: Any) -> Any:
+        """The bits of a value as another type of the same width."""
+        return self.b.bitcast(x, kind)
+
+    def compare_bits(self, bits: Any) -> Any:
+        """Whether an integer as wide as the dtype is not zero."""
+        return self.b.icmp_unsigned("!=", bits, self.i(0))
+
+    def funnel(self, high: Any, low: Any, shift: Any) -> Any:
+        """The upper word of (high, low) shifted left; words are as wide as the dtype."""
+        function = self._function(f"llvm.fshl.i{self.wide}", self.int, [self.int] * 3)
+        return self.b.call(function, [high, low, shift])
 
     def sign_of(self, magnitude: Any, x: Any) -> Any:
         """`magnitude` with the sign of x."""
@@ -314,7 +328,7 @@ def _right_shift(e: Emitter, x: Any, y: Any) -> Any:
     return (e.b.ashr if e.is_signed else e.b.lshr)(x, _shift_count(e, y))
 
 
-def _int_pow(e: Emitter, x: Any, y: Any) -> Any:
+def int_pow(e: Emitter, x: Any, y: Any) -> Any:
     """Squaring, once per bit of the exponent; negative exponents give 0 but for 1 and -1."""
     one, zero, base = e.c(1), e.c(0), x
     value = one
