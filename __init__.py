@@ -13,11 +13,11 @@ from .engine import namespaces as _namespaces
 from .engine import public as _public
 
 __numbaflow_version__ = _public.NUMBAFLOW_VERSION
-# Programs test for the version whose API this is.
-__version__ = _public.VERSION
-__git_version__ = _public.GIT_VERSION
-__compiler_version__ = _public.COMPILER_VERSION
-
 _namespaces.load_definitions(__name__)
 _namespaces.publish(_sys.modules[__name__])
 _public.add_compat(_sys.modules[__name__])
+
+# Programs test for the version whose API this is.
+__version__ = VERSION  # noqa: F821 - published above
+__git_version__ = GIT_VERSION  # noqa: F821
+__compiler_version__ = COMPILER_VERSION  # noqa: F821

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from .api import NAMES, export
+from .convert import is_tensor
 from .kernel import KernelContext
-from .operation import Operation
+from .operation import Operation, group
 from .shape import TensorShape, as_shape, unknown_shape
 from .tensor import Tensor
 
@@ -102,12 +103,22 @@ class _Folder:
             return [np.asarray(op.inputs[0].shape.rank, np.int32)]
         if op.type in _FROM_SHAPE:
             return self._from_shape(op)
-        flat = [self.value(tensor) for tensor in op._inputs_val]
-        from .operation import group
+        flat = [self._input(tensor, op) for tensor in op._inputs_val]
 
         inputs = group(definition.inputs, op._attrs, flat)
         result = definition.kernel(KernelContext(op), *inputs)  # type: ignore[misc]
         return list(result) if len(op.outputs) > 1 else [_single(result)]
+
+    def _input(self, tensor: Tensor, consumer: Operation) -> np.ndarray:
+        try:
+            return self.value(tensor)
+        except _NotKnown:
+            # Of tensors that must have one shape, the scalars tell that of the others.
+            alike = consumer.definition.inputs[0].number_attr is not None
+            scalar = any(other.shape.rank == 0 for other in consumer._inputs_val)
+            if not (self.partial and alike and scalar and tensor.shape.rank is None):
+                raise
+            return np.full((), UNKNOWN, dtype=object)
 
     def _from_shape(self, op: Operation) -> list[Any]:
         kind = op.outputs[0].dtype.np_dtype
@@ -185,7 +196,7 @@ def constant_value(tensor: Any, partial: bool = False) -> Any:
     With `partial`, a stack of partly known parts is an object array with None for the unknown.
     """
     if not isinstance(tensor, Tensor):
-        return tensor if isinstance(tensor, np.ndarray) else None
+        return None if is_tensor(tensor) else tensor
     value = _python_value(tensor, partial)
     if value is not None:
         tensor.graph.prevent_feeding(tensor)
@@ -194,6 +205,8 @@ def constant_value(tensor: Any, partial: bool = False) -> Any:
 
 def _python_value(tensor: Tensor, partial: bool) -> Any:
     op = tensor.op
+    if op.type == "Pack" and op._attrs["axis"] != 0:
+        return None
     if op.type not in _PYTHON_FOLDED or not all(_folds(t, op) for t in op._inputs_val):
         if partial and op.type == "Pack":
             return _partial_pack(op)

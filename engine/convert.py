@@ -9,6 +9,7 @@ from typing import Any
 from . import dtypes
 from .api import export
 from .operation import Operation
+from .shape import dimension_value
 from .tensor import IndexedSlices, IndexedSlicesValue, SparseTensor, SparseTensorValue, Tensor
 
 Conversion = Callable[..., Any]
@@ -206,6 +207,40 @@ def convert_to_tensor_or_sparse_tensor(
             )
         return value
     return internal_convert_to_tensor(value, dtype, name)
+
+
+# Classes whose objects stand for one tensor, such as variables.
+_TENSOR_LIKE: list[type] = []
+
+
+def register_dense_tensor_like_type(tensor_type: type) -> None:
+    """Lets `is_tensor` hold for objects of a class that has `name` and `dtype` properties."""
+    for name in ("name", "dtype"):
+        if not isinstance(getattr(tensor_type, name, None), property):
+            raise TypeError(f"Type {tensor_type.__name__} does not define a `{name}` property")
+    _TENSOR_LIKE.append(tensor_type)
+
+
+def is_dense_tensor_like(t: Any) -> bool:
+    """Whether a value stands for one tensor."""
+    return isinstance(t, (Tensor, *_TENSOR_LIKE)) or callable(getattr(t, "_as_graph_element", None))
+
+
+@export("is_tensor", "contrib.framework.is_tensor")
+def is_tensor(x: Any) -> bool:
+    """Whether a value is a tensor, dense or sparse, or stands for one as variables do."""
+    if isinstance(x, (Tensor, IndexedSlices, SparseTensor)) or is_dense_tensor_like(x):
+        return True
+    return bool(getattr(x, "is_tensor_like", False))
+
+
+def shape_tensor(shape: Any) -> Tensor:
+    """A shape as a tensor, of int32 if it is empty."""
+    dtype = None
+    if isinstance(shape, (tuple, list)):
+        dtype = None if shape else dtypes.int32
+        shape = tuple(dimension_value(size) for size in shape)
+    return internal_convert_to_tensor(shape, dtype, "shape")
 
 
 def _refuse_operation(

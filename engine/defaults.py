@@ -54,6 +54,9 @@ class DefaultStack(threading.local):
 
 graphs = DefaultStack()
 sessions = DefaultStack()
+# TensorFlow's own names for the two.
+_default_graph_stack = graphs
+_default_session_stack = sessions
 _graph_factory: Callable[[], Any]
 
 

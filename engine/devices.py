@@ -64,72 +64,54 @@ def parse_device(spec: str | None) -> Parts:
     return _PARSED[key]
 
 
-@export("DeviceSpec")
-class DeviceSpec:
-    """A device name that may leave parts open."""
+class DeviceSpecV2:
+    """A device name that may leave parts open; does not change."""
 
     __slots__ = ("_job", "_replica", "_task", "_device_type", "_device_index")
 
     def __init__(
         self,
-        job: str | None = None,
-        replica: int | None = None,
-        task: int | None = None,
-        device_type: str | None = None,
-        device_index: int | None = None,
+        job: Any = None,
+        replica: Any = None,
+        task: Any = None,
+        device_type: Any = None,
+        device_index: Any = None,
     ) -> None:
-        self.job = job
-        self.replica = replica
-        self.task = task
-        self.device_type = device_type
-        self.device_index = device_index
+        self._set((job, replica, task, device_type, device_index))
+
+    def _set(self, parts: Any) -> None:
+        job, replica, task, kind, index = parts
+        self._job: str | None = None if job is None else str(job)
+        self._replica: int | None = None if replica is None else int(replica)
+        self._task: int | None = None if task is None else int(task)
+        kind = kind.upper() if kind in ("cpu", "gpu") else kind
+        self._device_type: str | None = None if kind is None else str(kind)
+        self._device_index: int | None = None if index is None else int(index)
 
     @property
     def job(self) -> str | None:
         """The job's name."""
         return self._job
 
-    @job.setter
-    def job(self, job: Any) -> None:
-        self._job = None if job is None else str(job)
-
     @property
     def replica(self) -> int | None:
         """The index of the replica."""
         return self._replica
-
-    @replica.setter
-    def replica(self, replica: Any) -> None:
-        self._replica = None if replica is None else int(replica)
 
     @property
     def task(self) -> int | None:
         """The index of the task."""
         return self._task
 
-    @task.setter
-    def task(self, task: Any) -> None:
-        self._task = None if task is None else int(task)
-
     @property
     def device_type(self) -> str | None:
         """"CPU", "GPU" or another kind."""
         return self._device_type
 
-    @device_type.setter
-    def device_type(self, device_type: Any) -> None:
-        if device_type in ("cpu", "gpu"):
-            device_type = device_type.upper()
-        self._device_type = None if device_type is None else str(device_type)
-
     @property
     def device_index(self) -> int | None:
         """The index among devices of the kind."""
         return self._device_index
-
-    @device_index.setter
-    def device_index(self, device_index: Any) -> None:
-        self._device_index = None if device_index is None else int(device_index)
 
     def _parts(self) -> Parts:
         return self._job, self._replica, self._task, self._device_type, self._device_index
@@ -139,31 +121,25 @@ class DeviceSpec:
         return _join(self._parts())
 
     @classmethod
-    def from_string(cls, spec: str | None) -> DeviceSpec:
+    def from_string(cls, spec: str | None) -> Any:
         """The spec that a name states."""
         return cls(*parse_device(spec))
 
-    def parse_from_string(self, spec: str | None) -> DeviceSpec:
-        """Replaces all parts by those of a name; returns this object."""
-        self.job, self.replica, self.task, self.device_type, self.device_index = parse_device(spec)
-        return self
+    def parse_from_string(self, spec: str | None) -> Any:
+        """The spec that a name states."""
+        return type(self)(*parse_device(spec))
 
-    def _combined(self, dev: DeviceSpec) -> Parts:
+    def _combined(self, dev: DeviceSpecV2) -> Parts:
         pairs = zip(dev._parts(), self._parts())
         return tuple(old if new is None else new for new, old in pairs)  # type: ignore[return-value]
 
-    def make_merged_spec(self, dev: DeviceSpec) -> DeviceSpec:
+    def make_merged_spec(self, dev: DeviceSpecV2) -> Any:
         """A new spec: the parts of `dev` where stated, else this one's."""
         return type(self)(*self._combined(dev))
 
-    def merge_from(self, dev: DeviceSpec) -> None:
-        """Takes over the parts that `dev` states."""
-        self.job, self.replica, self.task, self.device_type, self.device_index = self._combined(dev)
-
-    def replace(self, **kwargs: Any) -> DeviceSpec:
+    def replace(self, **kwargs: Any) -> Any:
         """A new spec with some parts changed."""
-        names = ("job", "replica", "task", "device_type", "device_index")
-        return type(self)(**{**dict(zip(names, self._parts())), **kwargs})
+        return type(self)(**{**dict(zip(_PARTS, self._parts())), **kwargs})
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, type(self)) and self.to_string() == other.to_string()
@@ -172,11 +148,44 @@ class DeviceSpec:
         return hash(self.to_string())
 
 
+_PARTS = ("job", "replica", "task", "device_type", "device_index")
+
+
+@export("DeviceSpec")
+class DeviceSpec(DeviceSpecV2):
+    """A device name that may leave parts open; the parts can be set."""
+
+    __slots__ = ()
+
+    def parse_from_string(self, spec: str | None) -> DeviceSpec:
+        """Replaces all parts by those of a name; returns this object."""
+        self._set(parse_device(spec))
+        return self
+
+    def merge_from(self, dev: DeviceSpecV2) -> None:
+        """Takes over the parts that `dev` states."""
+        self._set(self._combined(dev))
+
+
+DeviceSpecV1 = DeviceSpec
+
+
+def _settable(name: str) -> property:
+    def setter(self: DeviceSpec, value: Any) -> None:
+        self._set([value if part == name else getattr(self, part) for part in _PARTS])
+
+    return getattr(DeviceSpecV2, name).setter(setter)
+
+
+for _name in _PARTS:
+    setattr(DeviceSpec, _name, _settable(_name))
+
+
 def canonical_name(device: Any) -> str:
     """The full form of a device name or spec; "" for None."""
     if device is None:
         return ""
-    spec = device if isinstance(device, DeviceSpec) else DeviceSpec.from_string(device)
+    spec = device if isinstance(device, DeviceSpecV2) else DeviceSpec.from_string(device)
     return spec.to_string()
 
 
@@ -192,7 +201,7 @@ class MergeDevice:
 
     def __init__(self, spec: Any) -> None:
         self._parts: Parts = (
-            spec._parts() if isinstance(spec, DeviceSpec) else parse_device(spec)
+            spec._parts() if isinstance(spec, DeviceSpecV2) else parse_device(spec)
         )
 
     @property
@@ -255,7 +264,7 @@ def _describe(function: Any) -> str:
 
 def device_string(device: Any) -> str:
     """A device name from a spec, a name or None."""
-    if isinstance(device, DeviceSpec):
+    if isinstance(device, DeviceSpecV2):
         return device.to_string()
     if device is None:
         return ""

@@ -263,6 +263,10 @@ BY_NAME: dict[str, DType] = {kind.name: kind for kind in _INTERNED.values()}
 BY_NAME.update(half=half, double=double, float=float32)
 BY_NAME.update(half_ref=half._as_ref, double_ref=double._as_ref, float_ref=float32._as_ref)
 
+# The reference types as module attributes (`float32_ref`), and TensorFlow's name table.
+globals().update({name: kind for name, kind in BY_NAME.items() if name.endswith("_ref")})
+_TYPE_TO_STRING = {kind.as_datatype_enum: kind.name for kind in _INTERNED.values()}
+
 _FROM_NUMPY: dict[Any, DType] = {
     kind: _INTERNED[enum] for _, enum, kind in _ROWS if kind is not None and enum not in _OPAQUE
 }

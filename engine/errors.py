@@ -246,13 +246,16 @@ def error_code_from_exception_type(cls: type) -> Any:
     return UnknownError(None, None, "Unknown class exception", None)  # type: ignore[arg-type]
 
 
-def make_error(node_def: Any, op: Any, message: str, error_code: int) -> OpError:
+def _make_specific_exception(node_def: Any, op: Any, message: str, error_code: int) -> OpError:
     """The error for a code: its class, or UnknownError."""
     kind = _BY_CODE.get(error_code)
     if kind is None:
         warnings.warn(f"Unknown error code: {error_code}", stacklevel=2)
         return UnknownError(node_def, op, message, error_code)
     return kind(node_def, op, message)  # type: ignore[call-arg]
+
+
+make_error = _make_specific_exception
 
 
 class raise_exception_on_not_ok_status:  # noqa: N801 - TensorFlow's name

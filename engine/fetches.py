@@ -234,17 +234,12 @@ class FeedSlot:
 
 def _bytes_array(value: Any) -> np.ndarray:
     """Text of any kind as an object array of bytes."""
-    array = np.asarray(value)
-    if array.dtype.kind == "S":
-        return array.astype(object)
-    if array.dtype.kind == "U":
-        return np.char.encode(array, "utf-8").astype(object)
+    # Arrays of fixed width would lose trailing zero bytes: everything goes through objects.
     array = np.asarray(value, dtype=object)
     if not all(type(item) is bytes for item in array.flat):
-        flat = [item.encode() if isinstance(item, str) else item for item in array.flat]
         result = np.empty(array.shape, object)
         result.ravel()[:] = [
-            item if isinstance(item, bytes) else str(item).encode() for item in flat
+            item if isinstance(item, bytes) else str(item).encode() for item in array.flat
         ]
         return result
     return array

@@ -359,6 +359,8 @@ class Graph:
 
     def _enter_name(self, name: str | None) -> str | None:
         """Enters a scope and returns its full name; the caller restores `_name_stack`."""
+        if isinstance(name, bytes):
+            name = name.decode()
         if not name:
             scope = None
         else:
@@ -373,8 +375,6 @@ class Graph:
     def name_scope(self, name: Any) -> Iterator[str]:
         """A context that prefixes names; yields the prefix.  "x/" re-enters, None leaves all."""
         old = self._name_stack
-        if isinstance(name, bytes):
-            name = name.decode()
         scope = self._enter_name(name)
         try:
             yield "" if scope is None else scope + "/"

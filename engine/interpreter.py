@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from . import errors
+from . import dtypes, errors
 from .kernel import KernelContext
 from .operation import Operation, arg_length
 from .state import Cell
@@ -103,7 +103,9 @@ class Step:
         self.context = context
         refs = _reference_flags(op)
         # Slot and whether the cell itself is wanted rather than its value.
-        self.sources = [(slots[t], ref) for t, ref in zip(op._inputs_val, refs)]
+        self.sources = [
+            (slots[t], ref or t.dtype == dtypes.resource) for t, ref in zip(op._inputs_val, refs)
+        ]
         lengths = [arg_length(arg, op._attrs) for arg in op.definition.inputs]
         self.layout = None if all(n is None for n in lengths) else lengths
         self.first = slots[op.outputs[0]] if op.outputs else 0

@@ -13,9 +13,10 @@ from . import interpreter
 from .fetches import FeedSlot, Fetches, expand_feed, feed_tensor
 from .nest import flatten_dict_items
 from .state import Cell
+from .tensor import Tensor
 
 
-def traced(session: Any, fetches: Any, feed_dict: Any, metadata: Any) -> Any:
+def traced(session: Any, fetches: Any, feed_dict: Any, options: Any, metadata: Any) -> Any:
     """Like `session.run`, through the interpreter; fills `metadata` with what ran and when."""
     from ..io.step_stats import Event, partition_graph, step_stats
 
@@ -33,11 +34,13 @@ def traced(session: Any, fetches: Any, feed_dict: Any, metadata: Any) -> Any:
         step.run(values)
         events.append(_event(Event, step, values, start, time.time_ns()))
     metadata.Clear()
-    metadata.step_stats.CopyFrom(step_stats(events))
-    operations = [step.op for step in program.steps]
-    metadata.partition_graphs.add().CopyFrom(partition_graph(operations, feeds))
+    if options.trace_level:
+        metadata.step_stats.CopyFrom(step_stats(events))
+    if options.output_partition_graphs:
+        operations = [step.op for step in program.steps]
+        metadata.partition_graphs.add().CopyFrom(partition_graph(operations, feeds))
     results = iter([interpreter.fetched(values[slot]) for slot in program.fetch_slots])
-    found = [next(results) if hasattr(item, "dtype") else None for item in wanted.elements]
+    found = [next(results) if isinstance(e, Tensor) else None for e in wanted.elements]
     return wanted.build([x[()] if type(x) is np.ndarray else x for x in found])
 
 

@@ -23,6 +23,10 @@ def setup(session: Any, fetches: Any, feeds: Any) -> tuple[str, PartialRun]:
         feeds = [feeds]
     tensors = [tensor for feed in feeds for tensor in feed_elements(session.graph, feed)]
     run = PartialRun(session, fetches, tensors)
+    if not (run.wanted.tensors or run.wanted.targets):
+        raise errors.InvalidArgumentError(
+            None, None, "Must specify at least one target to fetch or execute."
+        )
     names = ",".join(tensor.name for tensor in tensors)
     outputs = ",".join(tensor.name for tensor in run.wanted.tensors)
     targets = ",".join(op.name for op in run.wanted.targets)
@@ -59,7 +63,7 @@ class PartialRun:
         for tensor in part.tensors:
             if id(tensor) not in self._left:
                 known = tensor in self._fetch_slot
-                problem = "has already been fetched" if known else "was not specified in setup()"
+                problem = "has already been fetched" if known else "was not specified in partial_run_setup"
                 raise errors.InvalidArgumentError(
                     None, None, f"The tensor {tensor.name} {problem}."
                 )
@@ -81,7 +85,7 @@ class PartialRun:
             array = FeedSlot(tensor).convert(value)
             if tensor not in self._slot_of:
                 raise errors.InvalidArgumentError(
-                    None, None, f"The feed {tensor.name} was not specified in setup()."
+                    None, None, f"The feed {tensor.name} was not specified in partial_run_setup."
                 )
             if tensor in self._fed:
                 raise errors.InvalidArgumentError(

@@ -106,7 +106,7 @@ def _as_result(value: Any) -> Any:
     return value[()] if type(value) is np.ndarray and value.ndim == 0 else value
 
 
-class DeviceAttributes:
+class _DeviceAttributes:
     """One entry of `Session.list_devices`."""
 
     __slots__ = ("name", "device_type", "memory_limit_bytes", "incarnation")
@@ -151,7 +151,8 @@ class BaseSession:
     @property
     def graph_def(self) -> Any:
         """The graph as a GraphDef."""
-        return self._graph.as_graph_def()
+        infer = self._config is not None and self._config.graph_options.infer_shapes
+        return self._graph.as_graph_def(add_shapes=infer)
 
     @property
     def sess_str(self) -> bytes | None:
@@ -183,14 +184,14 @@ class BaseSession:
                 cancel()
         self._prepared.clear()
 
-    def list_devices(self) -> list[DeviceAttributes]:
+    def list_devices(self) -> list[_DeviceAttributes]:
         """The devices of the runtime."""
         count = 1
         if self._config is not None:
             count = self._config.device_count.get("CPU", 1)
         prefix = "/job:localhost/replica:0/task:0/device:CPU"
         return [
-            DeviceAttributes(f"{prefix}:{i}", "CPU", 256 << 20, next(_incarnations))
+            _DeviceAttributes(f"{prefix}:{i}", "CPU", 256 << 20, next(_incarnations))
             for i in range(count)
         ]
 
@@ -292,11 +293,14 @@ class BaseSession:
             raise TypeError(f"options must be a tf.RunOptions, but got {type(options)}")
         if metadata is not None and type(metadata).__name__ != "RunMetadata":
             raise TypeError(f"run_metadata must be a tf.RunMetadata, but got {type(metadata)}")
-        if self._closed or metadata is None or not getattr(options, "trace_level", 0):
+        wanted = getattr(options, "trace_level", 0) or getattr(
+            options, "output_partition_graphs", False
+        )
+        if self._closed or metadata is None or not wanted:
             return self.run(fetches, feed_dict)
         from .observe import traced
 
-        return traced(self, fetches, feed_dict, metadata)
+        return traced(self, fetches, feed_dict, options, metadata)
 
     # Callables and partial runs
 
@@ -315,6 +319,18 @@ class BaseSession:
             Fetches(self._graph, fetches)
         if feed_list is None and not accept_options:
             return lambda: self.run(fetches)
+        return call
+
+    def _make_callable_from_options(self, callable_options: Any) -> Callable[..., list[Any]]:
+        """A function of feed arrays that gives the fetches a CallableOptions message names."""
+        feeds, fetches = list(callable_options.feed), list(callable_options.fetch)
+        targets, options = list(callable_options.target), callable_options.run_options
+
+        def call(*values: Any, run_metadata: Any = None) -> list[Any]:
+            feed = dict(zip(feeds, values)) or None
+            observed = None if run_metadata is None else options
+            return self.run([fetches, targets], feed, observed, run_metadata)[0]
+
         return call
 
     def partial_run_setup(self, fetches: Any, feeds: Any = None) -> str:

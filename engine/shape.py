@@ -360,7 +360,10 @@ class TensorShape:
             other = as_shape(other)
         except TypeError:
             return NotImplemented
-        return self._sizes == other._sizes
+        # Unknown sizes are not equal to anything but themselves.
+        return self._sizes == other._sizes and (
+            self is other or self._sizes is None or None not in self._sizes
+        )
 
     def __ne__(self, other: object) -> Any:
         try:
@@ -369,7 +372,7 @@ class TensorShape:
             return NotImplemented
         if self._sizes is None or other._sizes is None:
             raise ValueError("The inequality of unknown TensorShapes is undefined.")
-        return self._sizes != other._sizes
+        return self is not other and (self._sizes != other._sizes or None in self._sizes)
 
     def __hash__(self) -> int:
         return hash(self._sizes)
