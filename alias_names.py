@@ -79,7 +79,7 @@ HOMES = {
         "manip_ops": "tf.manip",
         "map_fn": "tf",
         "math_grad": "",
-        "math_ops": "tf.math tf .ops.math_operators raw",
+        "math_ops": "tf.math tf .ops.math_operators .ops.reduce_gradient raw",
         "metrics": "tf.metrics",
         "metrics_impl": "tf.metrics",
         "nn": "tf.nn",
@@ -143,10 +143,9 @@ HOMES = {
         "io.python_io": "tf.python_io",
         "io.tf_record": "tf.python_io tf.io",
     },
-    "layers": {
-        name: "tf.layers"
-        for name in ("base", "convolutional", "core", "layers", "normalization", "pooling")
-    },
+    "layers": dict.fromkeys(
+        ("base", "convolutional", "core", "layers", "normalization", "pooling"), "tf.layers"
+    ),
     "summary": {
         "summary": "tf.summary",
         "summary_iterator": "tf.train",

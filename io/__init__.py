@@ -5,4 +5,4 @@ Imports `engine`'s base types.
 """
 
 # Modules that publish no names: imported by what needs them.
-ON_DEMAND = ("node_check", "step_stats", "timeline")
+ON_DEMAND = ("import_arguments", "node_check", "step_stats", "timeline")

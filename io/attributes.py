@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from . import protos
-from .tensor_proto import make_ndarray, shape_from_proto, shape_proto, tensor_proto
 from ..engine import dtypes, registry
 from ..engine.shape import TensorShape
+from . import protos
+from .tensor_proto import make_ndarray, shape_from_proto, shape_proto, tensor_proto
 
 # Kind -> the field of AttrValue (and of its list).
 _FIELDS = {
@@ -125,8 +125,10 @@ def from_proto(message: Any, kind: str | None = None) -> Any:
 
 def _items(message: Any, field: str) -> list[Any]:
     decode = _DECODE.get(_KINDS[field])
-    return list(getattr(message, field)) if decode is None else list(
-        map(decode, getattr(message, field))
+    return (
+        list(getattr(message, field))
+        if decode is None
+        else list(map(decode, getattr(message, field)))
     )
 
 

@@ -11,11 +11,11 @@ import os
 import uuid
 from typing import TYPE_CHECKING, Any
 
+from ..engine.api import export
 from . import protos
 from .attributes import from_proto as attr_from_proto
 from .attributes import op_def, public_value, to_proto
 from .tensor_proto import shape_from_proto, shape_proto, tensor_proto
-from ..engine.api import export
 
 if TYPE_CHECKING:
     from ..engine.graph import Graph
@@ -23,8 +23,16 @@ if TYPE_CHECKING:
     from ..engine.tensor import Tensor
 
 __all__ = [
-    "as_graph_def", "attr_from_proto", "get_attr", "node_def", "op_def", "shape_from_proto",
-    "shape_proto", "to_proto", "version_def", "write_graph",
+    "as_graph_def",
+    "attr_from_proto",
+    "get_attr",
+    "node_def",
+    "op_def",
+    "shape_from_proto",
+    "shape_proto",
+    "to_proto",
+    "version_def",
+    "write_graph",
 ]
 
 get_attr = public_value
@@ -38,9 +46,7 @@ def input_name(tensor: Tensor) -> str:
 
 def node_def(operation: Operation) -> Any:
     """The NodeDef message of an operation."""
-    message = protos.NodeDef(
-        name=operation.name, op=operation.type, device=operation.device
-    )
+    message = protos.NodeDef(name=operation.name, op=operation.type, device=operation.device)
     message.input.extend(input_name(tensor) for tensor in operation._inputs_val)
     message.input.extend(sorted(f"^{op.name}" for op in operation._control_inputs_val))
     kinds = {attr.name: attr.type for attr in operation.definition.attrs}
@@ -56,14 +62,10 @@ def _constant(operation: Operation, value: Any) -> Any:
     """The value of a Const: NumPy alone cannot tell the quantized types and strings apart."""
     if isinstance(value, protos.TensorProto):
         return value
-    return tensor_proto(
-        value, operation.outputs[0].dtype.base_dtype, operation._explicit_elements
-    )
+    return tensor_proto(value, operation.outputs[0].dtype.base_dtype, operation._explicit_elements)
 
 
-def as_graph_def(
-    graph: Graph, from_version: int | None = None, add_shapes: bool = False
-) -> Any:
+def as_graph_def(graph: Graph, from_version: int | None = None, add_shapes: bool = False) -> Any:
     """The GraphDef message of a graph; `add_shapes` adds an `_output_shapes` attribute."""
     del from_version  # TensorFlow 1.15 takes it and writes the whole graph all the same.
     message = protos.GraphDef()
@@ -89,9 +91,7 @@ def version_def(graph: Graph) -> Any:
 
 
 @export("io.write_graph", "train.write_graph")
-def write_graph(
-    graph_or_graph_def: Any, logdir: str, name: str, as_text: bool = True
-) -> str:
+def write_graph(graph_or_graph_def: Any, logdir: str, name: str, as_text: bool = True) -> str:
     """Writes a graph or a GraphDef to `logdir/name` as text or in binary; returns the path."""
     message = graph_or_graph_def
     if not isinstance(message, protos.GraphDef):

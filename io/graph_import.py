@@ -14,24 +14,32 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Any
 
-from . import protos
-from .attributes import default_proto, from_proto
-from .node_check import check_node, find_definition, input_types, runtime_name
-from .tensor_proto import listed_elements, shape_from_proto
-from .versions import GRAPH_DEF_VERSION, GRAPH_DEF_VERSION_MIN_PRODUCER, VERSION
 from ..engine import dtypes, registry
 from ..engine.api import export
-from ..engine.convert import convert_to_tensor
 from ..engine.graph import Graph, get_default_graph, name_scope
 from ..engine.operation import Operation
 from ..engine.shape import unknown_shape
 from ..engine.tensor import Tensor
+from . import protos
+from .attributes import from_proto
+from .import_arguments import (
+    CONTROL,
+    Key,
+    add_defaults,
+    checked_elements,
+    checked_graph_def,
+    checked_input_map,
+    mapped_tensors,
+    parse_input,
+    parse_tensor_name,
+    remove_unknown_defaults,
+)
+from .node_check import check_node, find_definition, input_types, runtime_name
+from .tensor_proto import listed_elements, shape_from_proto
+from .versions import GRAPH_DEF_VERSION, GRAPH_DEF_VERSION_MIN_PRODUCER, VERSION
 
 _NODE_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9\-./_]*\Z")
-_CONTROL = -1  # The output index that stands for a control edge.
 _BACK_EDGES = frozenset({"Merge", "RefMerge"})
-
-_Key = tuple[str, int]
 
 # Ops whose shape functions once erred: graphs written then hold shapes that are wrong.
 _SHAPES_IGNORED = frozenset(
@@ -58,14 +66,14 @@ def import_graph_def(
     the graph; `return_elements` are names of operations and tensors to return.
     """
     del op_dict
-    graph_def = _checked_graph_def(graph_def)
-    input_map = _checked_input_map(input_map)
-    wanted = _checked_elements(return_elements)
+    graph_def = checked_graph_def(graph_def)
+    input_map = checked_input_map(input_map)
+    wanted = checked_elements(return_elements)
     if producer_op_list is not None:
-        _remove_unknown_defaults(graph_def, producer_op_list)
+        remove_unknown_defaults(graph_def, producer_op_list)
     graph = get_default_graph()
     with name_scope(name, "import", list(input_map.values())) as scope:
-        mapped = _mapped_tensors(name, input_map)
+        mapped = mapped_tensors(name, input_map)
     work = _Import(graph, graph_def, scope or "", mapped, wanted)
     with graph._lock:
         versions = graph._producer, graph._min_consumer
@@ -78,102 +86,6 @@ def import_graph_def(
     return None if return_elements is None else elements
 
 
-def parse_tensor_name(name: str) -> _Key:
-    """The node and output index in "a:1" or "a"; ValueError for anything else."""
-    parts = name.split(":")
-    if len(parts) == 1:
-        return name, 0
-    if len(parts) == 2 and parts[1].isdigit():
-        return parts[0], int(parts[1])
-    raise ValueError(f"Cannot convert {name!r} to a tensor name.")
-
-
-def _parse_input(text: str) -> _Key:
-    """The node and output index of an input; a name that is not "a:1" is a node's as it stands."""
-    if text.startswith("^"):
-        return text[1:], _CONTROL
-    node, _, index = text.rpartition(":")
-    return (node, int(index)) if node and index.isdigit() else (text, 0)
-
-
-def _checked_graph_def(graph_def: Any) -> Any:
-    if isinstance(graph_def, protos.GraphDef):
-        # TensorFlow shows its callers the defaults that it fills in.
-        for node in graph_def.node:
-            definition = registry.find(node.op)
-            if definition is not None:
-                _add_defaults(node, definition)
-        return graph_def
-    try:
-        return protos.GraphDef.FromString(graph_def.SerializeToString())
-    except AttributeError:
-        raise TypeError("graph_def must be a GraphDef proto.") from None
-
-
-def _add_defaults(node: Any, definition: registry.OpDef) -> None:
-    for attr in definition.attrs:
-        if attr.has_default and (
-            attr.name not in node.attr or node.attr[attr.name].WhichOneof("value") is None
-        ):
-            node.attr[attr.name].CopyFrom(default_proto(attr))
-
-
-def _checked_input_map(input_map: Any) -> dict[str, Any]:
-    if input_map is None:
-        return {}
-    if not isinstance(input_map, dict) or not all(isinstance(k, (str, bytes)) for k in input_map):
-        raise TypeError("input_map must be a dictionary mapping strings to Tensor objects.")
-    return {k.decode() if isinstance(k, bytes) else k: value for k, value in input_map.items()}
-
-
-def _checked_elements(elements: Any) -> list[str]:
-    if elements is None:
-        return []
-    if not all(isinstance(x, (str, bytes)) for x in elements):
-        raise TypeError("return_elements must be a list of strings.")
-    names = [x.decode() if isinstance(x, bytes) else x for x in elements]
-    for name in names:
-        if ":" in name:
-            parse_tensor_name(name)
-    return names
-
-
-def _mapped_tensors(name: str | None, input_map: dict[str, Any]) -> dict[_Key, Any]:
-    """The input map by node and index; its values as tensors (operations for control inputs)."""
-    if not all(isinstance(value, Tensor) for value in input_map.values()):
-        if name == "":
-            raise ValueError(
-                "tf.import_graph_def() requires a non-empty `name` if `input_map` contains "
-                "non-Tensor values. Try calling tf.convert_to_tensor() on `input_map` values "
-                "before calling tf.import_graph_def()."
-            )
-        with name_scope("_inputs"):
-            input_map = {key: convert_to_tensor(value) for key, value in input_map.items()}
-    result: dict[_Key, Any] = {}
-    for key, tensor in input_map.items():
-        if key.startswith("^"):
-            result[key[1:], _CONTROL] = tensor.op
-        else:
-            result[parse_tensor_name(key)] = tensor
-    return result
-
-
-def _remove_unknown_defaults(graph_def: Any, producer_op_list: Any) -> None:
-    """Drops attributes unknown here that have the default of the program that wrote the graph."""
-    producer = {op.name: {attr.name: attr for attr in op.attr} for op in producer_op_list.op}
-    for node in graph_def.node:
-        definition = registry.find(node.op)
-        if definition is None or node.op not in producer:
-            continue
-        known = {attr.name for attr in definition.attrs}
-        for key in [key for key in node.attr if key not in known]:
-            attr = producer[node.op].get(key)
-            if attr is None or not attr.HasField("default_value"):
-                continue
-            if node.attr[key] == attr.default_value:
-                del node.attr[key]
-
-
 class _Import:
     """One import: what it was asked and the nodes it has made."""
 
@@ -182,7 +94,7 @@ class _Import:
         graph: Graph,
         graph_def: Any,
         prefix: str,
-        mapped: dict[_Key, Any],
+        mapped: dict[Key, Any],
         wanted: list[str],
     ) -> None:
         self.graph = graph
@@ -191,10 +103,10 @@ class _Import:
         self.prefix = prefix
         self.mapped = mapped
         self.wanted = wanted
-        self.used: set[_Key] = set()
+        self.used: set[Key] = set()
         self.made: dict[str, Operation] = {}
         self.added_names: list[str] = []
-        self.back_edges: list[tuple[Operation, int, _Key]] = []
+        self.back_edges: list[tuple[Operation, int, Key]] = []
         self.existing = _names_and_prefixes(graph._nodes_by_name)
         self.coming = _names_and_prefixes(self.nodes)
 
@@ -211,8 +123,7 @@ class _Import:
         missing = [f"{name}:{index}" for name, index in self.mapped if self.is_missing(name, index)]
         if missing:
             raise ValueError(
-                "Attempted to map inputs that were not found in graph_def: "
-                f"[{', '.join(missing)}]"
+                f"Attempted to map inputs that were not found in graph_def: [{', '.join(missing)}]"
             )
         return [self.element(name) for name in self.wanted]
 
@@ -237,7 +148,7 @@ class _Import:
                 )
         for node in self.graph_def.node:
             for text in node.input:
-                key = _parse_input(text)
+                key = parse_input(text)
                 if key not in self.mapped and key[0] not in self.nodes:
                     raise ValueError(f"Node '{node.name}': Unknown input node '{text}'")
 
@@ -249,7 +160,7 @@ class _Import:
         readers: list[list[int]] = [[] for _ in nodes]
         for i, node in enumerate(nodes):
             for text in node.input:
-                key = _parse_input(text)
+                key = parse_input(text)
                 if key in self.mapped or self.is_back_edge(node, key[0]):
                     continue
                 readers[index[key[0]]].append(i)
@@ -281,7 +192,7 @@ class _Import:
         full = protos.NodeDef()
         full.CopyFrom(node)
         full.name = self.unique(node.name)
-        _add_defaults(full, definition)
+        add_defaults(full, definition)
         check_node(full, definition)
         types = input_types(full, definition)
         late = [i for i, tensor in enumerate(inputs) if not isinstance(tensor, Tensor)]
@@ -303,18 +214,18 @@ class _Import:
         inputs: list[Any] = []
         controls: list[Operation] = []
         for text in node.input:
-            key = name, index = _parse_input(text)
+            key = name, index = parse_input(text)
             source: Any
             if key in self.mapped:
                 self.used.add(key)
                 source = self.mapped[key]
             elif name not in self.made:
                 source = key
-            elif index == _CONTROL:
+            elif index == CONTROL:
                 source = self.made[name]
             else:
                 source = self.output(node.name, self.made[name], name, index)
-            if index == _CONTROL:
+            if index == CONTROL:
                 controls.append(source)
             else:
                 inputs.append(source)
@@ -457,7 +368,8 @@ class _Import:
         outputs = self.made[node].outputs
         if index >= len(outputs):
             raise ValueError(
-                f"Invalid return output {index} of node '{node}', which has {len(outputs)} output(s)"
+                f"Invalid return output {index} of node '{node}', which has {len(outputs)} "
+                "output(s)"
             )
         return outputs[index]
 

@@ -7,11 +7,11 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from . import protos
-from .tensor_proto import make_tensor_proto
 from ..engine import dtypes
 from ..engine.api import export
 from ..engine.operation import Operation
+from . import protos
+from .tensor_proto import make_tensor_proto
 
 _LOG = logging.getLogger("tensorflow")
 
@@ -170,9 +170,7 @@ def _frozen_gather(node: Any) -> list[Any]:
     if node.attr["batch_dims"].i != 0:
         raise ValueError("batch_dims != 0 is not supported by freeze_graph.")
     axis = _constant(f"{node.name}/axis", node.attr["Tindices"], 0)
-    gather = protos.NodeDef(
-        name=node.name, op="GatherV2", input=[*node.input[:2], axis.name]
-    )
+    gather = protos.NodeDef(name=node.name, op="GatherV2", input=[*node.input[:2], axis.name])
     gather.attr["Tparams"].CopyFrom(node.attr["dtype"])
     gather.attr["Tindices"].CopyFrom(node.attr["Tindices"])
     gather.attr["Taxis"].CopyFrom(node.attr["Tindices"])

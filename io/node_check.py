@@ -35,15 +35,15 @@ def find_definition(op_type: str) -> registry.OpDef:
 
 def check_node(node: Any, definition: registry.OpDef) -> None:
     """Raises ValueError unless the NodeDef's attributes and input count fit the definition."""
-    about = f"{summarize(definition)}; NodeDef: {{{{node {node.name}}}}}"
     known = {attr.name: attr for attr in definition.attrs}
     for name in sorted(node.attr):
         if name.startswith("_"):
             continue
         if name not in known:
             raise ValueError(
-                f"NodeDef mentions attr '{name}' not in {about}. (Check whether your "
-                "GraphDef-interpreting binary is up to date with your GraphDef-generating binary.)."
+                f"NodeDef mentions attr '{name}' not in {_about(node, definition)}. (Check whether "
+                "your GraphDef-interpreting binary is up to date with your GraphDef-generating "
+                "binary.)."
             )
         problem = attr_problem(node.attr[name], known[name])
         if problem:
@@ -52,15 +52,20 @@ def check_node(node: Any, definition: registry.OpDef) -> None:
             )
     missing = [name for name in known if name not in node.attr]
     if missing:
-        names = "', '".join(missing)
-        raise ValueError(f"NodeDef missing attr{'s' * (len(missing) > 1)} '{names}' from {about}")
+        what = f"attr{'s' * (len(missing) > 1)} '" + "', '".join(missing)
+        raise ValueError(f"NodeDef missing {what}' from {_about(node, definition)}")
     given = sum(not text.startswith("^") for text in node.input)
     expected = input_types(node, definition)
     if given != len(expected):
         types = ", ".join(map(runtime_name, expected))
         raise ValueError(
-            f"NodeDef expected inputs '{types}' do not match {given} inputs specified; {about}"
+            f"NodeDef expected inputs '{types}' do not match {given} inputs specified; "
+            f"{_about(node, definition)}"
         )
+
+
+def _about(node: Any, definition: registry.OpDef) -> str:
+    return f"{summarize(definition)}; NodeDef: {{{{node {node.name}}}}}"
 
 
 def input_types(node: Any, definition: registry.OpDef) -> list[dtypes.DType]:
@@ -81,9 +86,11 @@ def attr_problem(value: Any, attr: registry.Attr) -> str | None:
     field = value.WhichOneof("value")
     if field == "placeholder":
         return None
-    expected = "list" if attr.type.startswith("list(") else {
-        "string": "s", "int": "i", "float": "f", "bool": "b"
-    }.get(attr.type, attr.type)
+    expected = (
+        "list"
+        if attr.type.startswith("list(")
+        else {"string": "s", "int": "i", "float": "f", "bool": "b"}.get(attr.type, attr.type)
+    )
     if field != expected:
         found = {"s": "string", "i": "int", "f": "float", "b": "bool", None: "unset"}
         return (

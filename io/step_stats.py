@@ -11,11 +11,11 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from ..engine import dtypes
 from . import protos
 from .graph_def import node_def
 from .tensor_proto import shape_proto
 from .versions import GRAPH_DEF_VERSION
-from ..engine import dtypes
 
 CPU = "/job:localhost/replica:0/task:0/device:CPU:0"
 

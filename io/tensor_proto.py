@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from . import protos
 from ..engine import dtypes
 from ..engine.api import constant, export
 from ..engine.shape import TensorShape, as_shape
+from . import protos
 
 _LIMIT = 1 << 31  # protobuf's limit for one message
 

@@ -186,9 +186,7 @@ class Timeline:
         changes: dict[str, list[tuple[int, int, str]]] = {}
         for tensor in self._tensors.values():
             last = tensor.last_release
-            self._trace.event(
-                "D", "Tensor", tensor.name, tensor.pid, 0, last, id=tensor.object_id
-            )
+            self._trace.event("D", "Tensor", tensor.name, tensor.pid, 0, last, id=tensor.object_id)
             history = changes.setdefault(tensor.allocator, [])
             history.append((tensor.created, tensor.num_bytes, tensor.name))
             history.append((last, -tensor.num_bytes, tensor.name))

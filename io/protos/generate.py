@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiles the .proto files beside it into messages.binpb; run it after changing one of them.
 
-    python io/protos/generate.py            # needs grpcio-tools, for the protocol compiler only
+python io/protos/generate.py            # needs grpcio-tools, for the protocol compiler only
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ import pytest
 import numbaflow as tf
 from numbaflow.io import protos
 
+
 def _load(path: Path) -> Any:
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None and spec.loader is not None

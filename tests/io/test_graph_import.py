@@ -75,9 +75,7 @@ def test_defaults_are_filled_in_and_seen_by_the_caller() -> None:
 
 
 def test_unknown_attributes_with_the_producers_default_are_dropped() -> None:
-    graph_def = message(
-        "node { name: 'a' op: 'NoOp' attr { key: 'new' value { i: 1 } } }"
-    )
+    graph_def = message("node { name: 'a' op: 'NoOp' attr { key: 'new' value { i: 1 } } }")
     producer = protos.OpList()
     attr = producer.op.add(name="NoOp").attr.add(name="new", type="int")
     attr.default_value.i = 1
@@ -88,7 +86,9 @@ def test_unknown_attributes_with_the_producers_default_are_dropped() -> None:
 
 
 def test_devices_pass_through_the_surrounding_scopes() -> None:
-    graph_def = message("node { name: 'a' op: 'NoOp' device: '/job:ps' } node { name: 'b' op: 'NoOp' }")
+    graph_def = message(
+        "node { name: 'a' op: 'NoOp' device: '/job:ps' } node { name: 'b' op: 'NoOp' }"
+    )
     with tf.device("/device:CPU:0"):
         a, b = tf.import_graph_def(graph_def, return_elements=["a", "b"])
     assert a.device == "/job:ps/device:CPU:0"
@@ -186,9 +186,7 @@ def test_an_unknown_op_type(graph: Any) -> None:
         ({"return_elements": ["a:b:0"]}, ValueError, "Cannot convert 'a:b:0' to a tensor name."),
     ],
 )
-def test_wrong_arguments(
-    graph: Any, arguments: dict, kind: type[Exception], expected: str
-) -> None:
+def test_wrong_arguments(graph: Any, arguments: dict, kind: type[Exception], expected: str) -> None:
     with pytest.raises(kind) as caught:
         tf.import_graph_def(CHAIN, **arguments)
     assert expected in str(caught.value)

@@ -51,9 +51,7 @@ def test_frozen_variables_give_the_same_results(graph: Any, use_resource: bool) 
     y = tf.matmul(x, w, name="y")
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
-        frozen = tf.graph_util.convert_variables_to_constants(
-            session, graph.as_graph_def(), ["y"]
-        )
+        frozen = tf.graph_util.convert_variables_to_constants(session, graph.as_graph_def(), ["y"])
         wanted = session.run(y, {x: [[3.0, 4.0]]})
     assert not any("Var" in kind or "Assign" in kind for kind in ops(frozen).values())
     with tf.Graph().as_default(), tf.Session() as session:

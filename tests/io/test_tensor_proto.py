@@ -29,9 +29,7 @@ LISTED = "float16 uint16 bool complex64 complex128".split()
 _shapes = arrays.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4)
 
 
-@given(
-    st.sampled_from(RAW + LISTED).flatmap(lambda kind: arrays.arrays(np.dtype(kind), _shapes))
-)
+@given(st.sampled_from(RAW + LISTED).flatmap(lambda kind: arrays.arrays(np.dtype(kind), _shapes)))
 def test_arrays_come_back_bit_for_bit(array: np.ndarray) -> None:
     back = make_ndarray(make_tensor_proto(array))
     assert back.dtype == array.dtype
