@@ -71,7 +71,7 @@ def _program(arguments: list[str]) -> tuple[ModuleType, CodeType]:
 def _script(path: str) -> tuple[ModuleType, CodeType]:
     importer = pkgutil.get_importer(path)
     if importer is not None:  # a folder or an archive
-        _replace_path(path)
+        _replace_path(os.path.abspath(path))
         spec = importer.find_spec("__main__")
         if spec is None:
             _fail(f"can't find '__main__' module in {path!r}")
