@@ -3,17 +3,18 @@
 
 A tile copies the lines that it needs, with zeros around them, into scratch memory; then every
 window is a few contiguous runs, and no patches are materialised.  Filters are packed once per call
-into panels of whole vectors.  The input gradient is a convolution with flipped, transposed
-filters.  The filter gradient sums fixed chunks of images, then the chunks in order.
-NCHW goes through a transpose on both sides.
+into panels of whole vectors.  The input gradient is a convolution with flipped, transposed filters,
+taken phase by phase when strided.  The filter gradient sums fixed chunks of images, then the chunks
+in order.  NCHW goes through a transpose on both sides.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from ..sizes import AnySize, ceil_div, maximum, minimum
+from ..sizes import AnySize, ceil_div, maximum
 from . import conv_text
 from .geometry import Axis, Padding, axes
 from .kernel import edge, specialise
@@ -111,8 +112,10 @@ def _convolve(b: Any, x: Any, w: Any, both: tuple[Axis, Axis], bias: Any, relu: 
         n, h, width, _ = x.shape
         flat = matmul(b, b.reshape(x, (n * h * width, c)), b.reshape(w, (c, f)))
         return b.reshape(flat, (n, h, width, f))
-    steps = (kw * c * f, c * f, f, 1)
-    return _windows(b, x, w, both, (kh, kw, c, f), steps, 0, 1, bias, relu)
+    taps = tuple(tap * c * f for tap in range(kh * kw))
+    tile = _Tile.choose(x.dtype, f, both[1].out)
+    packed = _pack(b, w, tile, (c, f), taps, (f, 1))
+    return _windows(b, x, packed, both, (kh, kw, c, f), tile, bias, relu)
 
 
 def _convolve_back(
@@ -123,98 +126,156 @@ def _convolve_back(
         n, h, width, _ = shape
         flat = matmul(b, b.reshape(dy, (n * h * width, f)), b.reshape(w, (c, f)), False, True)
         return b.reshape(flat, (n, h, width, c))
+    if (both[0].stride, both[1].stride) != (1, 1):
+        return _strided_back(b, shape, w, dy, both)
     # The flipped filter: last tap first; input and output channels change places.
-    steps = (-kw * c * f, -c * f, 1, f)
-    origin = ((kh - 1) * kw + kw - 1) * c * f
-    if both[0].stride != both[1].stride:
+    taps = tuple(tap * c * f for tap in reversed(range(kh * kw)))
+    back = [Axis(a.out, a.window, 1, a.dilation, a.reach - 1 - a.before, a.size) for a in both]
+    tile = _Tile.choose(dy.dtype, c, shape[2])
+    packed = _pack(b, w, tile, (f, c), taps, (1, f))
+    return _windows(b, dy, packed, (back[0], back[1]), (kh, kw, f, c), tile, None, False)
+
+
+def _strided_back(
+    b: Any, shape: Sequence[AnySize], w: Any, dy: Any, both: tuple[Axis, Axis]
+) -> Any:
+    kh, kw, c, f = w.shape
+    high, wide = both
+    if high.dilation != 1 or wide.dilation != 1:
         return NotImplemented
-    insert = both[0].stride
-    back = tuple(Axis(a.out, a.window, 1, a.dilation, a.reach - 1 - a.before, a.size) for a in both)
-    return _windows(
-        b, dy, w, (back[0], back[1]), (kh, kw, f, c), steps, origin, insert, None, False
+    # Phase by phase, and within a phase the last tap first.
+    taps = tuple(
+        (i * kw + j) * c * f
+        for a in range(high.stride)
+        for z in range(wide.stride)
+        for i in reversed(range(a, kh, high.stride))
+        for j in reversed(range(z, kw, wide.stride))
     )
+    lines = (high.size - 1 + high.before) // high.stride + 1
+    cols = (wide.size - 1 + wide.before) // wide.stride + 1
+    tile = _Tile.choose(dy.dtype, c, cols)
+    packed = _pack(b, w, tile, (f, c), taps, (1, f))
+    tall, broad = -(-kh // high.stride), -(-kw // wide.stride)
+    row_tile, col_tile, highest = _work_tiles(lines, cols, kh * kw * c * f, tile.panels(c))
+    run = broad * f
+    kernel = specialise(
+        "conv2d_input_gradient",
+        edge(conv_text.PAD_LINES + conv_text.STRIDED_GRADIENT, c % tile.panel != 0, "width"),
+        SH=high.stride, SW=wide.stride, KH=kh, KW=kw, C=f, F=c, HIGH=tall, WIDE=broad,
+        RUN_BLOCK=-(-run // -(-run // _BLOCK)), SEGMENT_BLOCK=max(1, _BLOCK // run),
+        HIGHEST=highest, **tile.facts(),
+    )  # fmt: skip
+    scratch = BYTES[dy.dtype] * (highest + tall - 1) * (cols + broad - 1) * f
+    (out,) = b.call(
+        kernel, [dy, packed], [(tuple(shape), dy.dtype)],
+        [high.size, wide.size, high.out, wide.out, high.before, wide.before, lines, cols],
+        shape[0] * lines, row_tile, tile.panels(c), col_tile, scratch + 64,
+    )  # fmt: skip
+    return out
 
 
-def _tile_shape(dtype: str, features: int, pixels: AnySize) -> tuple[int, int, int]:
-    """Pixels and vectors of a tile and the pixels left over at the end of a line (0: unknown).
+@dataclass(frozen=True)
+class _Tile:
+    """A register tile: rows and vectors of it, and the rows left over at the end of a line."""
 
-    Chosen by a count of cycles: two multiply-adds and two loads per cycle, and at least four
-    cycles from one step to the next.
-    """
-    lanes, registers = vectors(dtype)
-    best: tuple[float, int, int, int] | None = None
-    for count in (1, 2, 3, 4):
-        panels = -(-features // (lanes * count))
-        tallest = min((registers - 1 - count) // count, 28)
-        for tall in range(min(2, tallest), tallest + 1):
-            length = pixels if isinstance(pixels, int) else 7 * tallest
-            if tall > max(length, 1):
-                continue
-            rest = length % tall
-            cycles = panels * (length // tall * _cycles(tall, count) + _cycles(rest, count))
-            if best is None or cycles < best[0]:
-                best = (cycles, tall, count, rest)
-    if best is None:
-        return 1, 1, 0
-    return best[1:]
+    dtype: str
+    pixels: int
+    vectors: int
+    rest: int
+
+    @staticmethod
+    def choose(dtype: str, features: int, length: AnySize) -> _Tile:
+        """The tile with the fewest cycles for lines of `length` rows (`rest` is 0 if unknown).
+
+        A core does two multiply-adds and two loads per cycle, and needs four cycles from one step
+        of the reduction to the next.
+        """
+        lanes, registers = vectors(dtype)
+        known = length if isinstance(length, int) else 0
+        best: tuple[float, int, int] | None = None
+        for count in (1, 2, 3, 4):
+            panels = -(-features // (lanes * count))
+            tallest = min((registers - 1 - count) // count, 28)
+            for tall in range(1, min(tallest, known or tallest) + 1):
+                line = known or 6 * tall
+                each = line // tall * _cycles(tall, count) + _cycles(line % tall, count)
+                cost = panels * each / line
+                if best is None or cost < best[0]:
+                    best = (cost, tall, count)
+        assert best is not None  # every target holds at least one accumulator
+        return _Tile(dtype, best[1], best[2], known % best[1])
+
+    @property
+    def panel(self) -> int:
+        """Features per tile."""
+        return self.vectors * vectors(self.dtype).lanes
+
+    def panels(self, features: int) -> int:
+        """Tiles for so many features."""
+        return -(-features // self.panel)
+
+    def facts(self) -> dict[str, Any]:
+        """The constants that texts use for a tile."""
+        return {
+            "DTYPE": self.dtype, "BYTES": BYTES[self.dtype], "PIXELS": self.pixels,
+            "VECTORS": self.vectors, "LANES": vectors(self.dtype).lanes, "PANEL": self.panel,
+        }  # fmt: skip
 
 
 def _cycles(tall: int, count: int) -> float:
     return max(tall * count / 2, (tall + count) / 2, 4.0) + 0.4 if tall else 0.0
 
 
-def _windows(
+def _pack(
     b: Any,
-    x: Any,
     w: Any,
-    both: tuple[Axis, Axis],
-    sizes: tuple[int, int, int, int],
-    steps: tuple[int, int, int, int],
-    origin: int,
-    insert: int,
-    bias: Any,
-    relu: bool,
+    tile: _Tile,
+    sizes: tuple[int, int],
+    taps: tuple[int, ...],
+    steps: tuple[int, int],
 ) -> Any:
-    """Packs filters (a view of w given by steps and origin), then runs the windows."""
+    """Filters as panels: `sizes` and `steps` are those of reduced channels and of features."""
+    c, f = sizes
+    kernel = specialise(
+        "pack_filter", conv_text.PACK_FILTER, TAPS=taps, C=c, F=f, STEP_C=steps[0],
+        STEP_F=steps[1], WIDTH=BYTES[w.dtype], **tile.facts(),
+    )  # fmt: skip
+    panels = tile.panels(f)
+    taps_tile = max(1, (1 << 14) // (c * tile.panel))
+    outputs = [((panels, len(taps), c, tile.panel), w.dtype)]
+    (packed,) = b.call(kernel, [w], outputs, [], len(taps), taps_tile, panels, 1)
+    return packed
+
+
+def _windows(
+    b: Any, x: Any, packed: Any, both: tuple[Axis, Axis], sizes: tuple[int, int, int, int],
+    tile: _Tile, bias: Any, relu: bool,
+) -> Any:  # fmt: skip
+    """Slides packed filters over x."""
     kh, kw, c, f = sizes
     high, wide = both
-    dtype, size = x.dtype, BYTES[x.dtype]
-    lanes = vectors(dtype).lanes
-    tall, count, rest = _tile_shape(dtype, f, wide.out)
-    panel = lanes * count
-    panels = -(-f // panel)
-    common = {"DTYPE": dtype, "BYTES": size, "C": c, "F": f, "KH": kh, "KW": kw, "PANEL": panel,
-              "LANES": lanes}  # fmt: skip
-    pack = specialise(
-        "pack_filter", conv_text.PACK_FILTER, WIDTH=size, ORIGIN=origin, STEP_I=steps[0],
-        STEP_J=steps[1], STEP_C=steps[2], STEP_F=steps[3], **common,
-    )  # fmt: skip
-    taps_tile = max(1, (1 << 14) // (c * panel))
-    (packed,) = b.call(
-        pack, [w], [((panels, kh * kw, c, panel), dtype)], [], kh * kw, taps_tile, panels, 1
-    )
-    static_wide = isinstance(wide.out, int)
     dense = wide.dilation == 1
     run, segments, outer = (kw * c, kh, 1) if dense else (c, kw, kh)
-    blocks = -(-run // _BLOCK)
-    text = edge(conv_text.PAD_LINES + conv_text.FORWARD, f % panel != 0, "width")
+    text = edge(conv_text.PAD_LINES + conv_text.FORWARD, f % tile.panel != 0, "width")
     segment = f"({high.dilation} * line)" if dense else str(wide.dilation * c)
+    panels = tile.panels(f)
     row_tile, col_tile, highest = _work_tiles(high.out, wide.out, kh * kw * c * f, panels)
+    known = isinstance(wide.out, int)
     kernel = specialise(
-        "conv2d", text.replace("SEGMENT_X", segment), SH=high.stride, SW=wide.stride,
-        DH=high.dilation, DW=wide.dilation, INSERT=insert, PIXELS=tall, VECTORS=count,
-        REST=rest if static_wide else 4, ONES=not static_wide, RUN=run, RUN_BLOCK=-(-run // blocks),
-        SEGMENTS=segments, SEGMENT_BLOCK=max(1, min(segments, _BLOCK // run)), OUTER=outer,
+        "conv2d", text.replace("SEGMENT_X", segment), C=c, F=f, KH=kh, KW=kw, SH=high.stride,
+        SW=wide.stride, DH=high.dilation, DW=wide.dilation, REST=tile.rest if known else 4,
+        ONES=not known, RUN=run, RUN_BLOCK=-(-run // -(-run // _BLOCK)), SEGMENTS=segments,
+        SEGMENT_BLOCK=max(1, min(segments, _BLOCK // run)), OUTER=outer,
         EPILOGUE=2 * (bias is not None) + 4 * relu, BIAS_AT=1 if bias is None else 2,
-        OUT_AT=2 if bias is None else 3, HIGHEST=highest, **common,
+        OUT_AT=2 if bias is None else 3, HIGHEST=highest, **tile.facts(),
     )  # fmt: skip
-    n = x.shape[0]
-    scratch = size * ((highest - 1) * high.stride + high.reach) * wide.padded * c
+    lines = (highest - 1) * high.stride + high.reach
     (out,) = b.call(
         kernel, [x, packed] if bias is None else [x, packed, bias],
-        [((n, high.out, wide.out, f), dtype)],
+        [((x.shape[0], high.out, wide.out, f), x.dtype)],
         [high.size, wide.size, high.out, wide.out, high.before, wide.before],
-        n * high.out, row_tile, panels, col_tile, scratch + 64,
+        x.shape[0] * high.out, row_tile, panels, col_tile,
+        BYTES[x.dtype] * lines * wide.padded * c + 64,
     )  # fmt: skip
     return out
 
@@ -235,20 +296,16 @@ def _work_tiles(oh: AnySize, ow: AnySize, per_pixel: int, panels: int) -> tuple[
 def _filter_gradient(b: Any, x: Any, shape: Sequence[int], dy: Any, both: tuple[Axis, Axis]) -> Any:
     kh, kw, c, f = shape
     high, wide = both
-    dtype, size = x.dtype, BYTES[x.dtype]
-    lanes = vectors(dtype).lanes
     dense = wide.dilation == 1
     run = kw * c if dense else c
-    tall, count, rest = _tile_shape(dtype, f, run)
-    panel = lanes * count
-    panels = -(-f // panel)
-    lines = _gradient_lines(high, wide, c, panel * size, size)
+    tile = _Tile.choose(x.dtype, f, run)
+    size = BYTES[x.dtype]
+    lines = _gradient_lines(high, wide, c, tile.panel * size, size)
     kernel = specialise(
         "conv2d_filter_gradient",
-        edge(conv_text.PAD_LINES + conv_text.FILTER_GRADIENT, f % panel != 0, "width"),
-        DTYPE=dtype, BYTES=size, C=c, F=f, KH=kh, KW=kw, PANEL=panel, LANES=lanes, INSERT=1,
-        SH=high.stride, SW=wide.stride, DH=high.dilation, DW=wide.dilation, PIXELS=tall, REST=rest,
-        VECTORS=count, RUN=run, OUTER=kh, INNER=1 if dense else kw, LINES=lines,
+        edge(conv_text.PAD_LINES + conv_text.FILTER_GRADIENT, f % tile.panel != 0, "width"),
+        C=c, F=f, KH=kh, KW=kw, SH=high.stride, SW=wide.stride, DH=high.dilation, DW=wide.dilation,
+        REST=tile.rest, RUN=run, OUTER=kh, INNER=1 if dense else kw, LINES=lines, **tile.facts(),
     )  # fmt: skip
     n = x.shape[0]
     pixels = maximum(high.out * wide.out, 1)
@@ -256,9 +313,9 @@ def _filter_gradient(b: Any, x: Any, shape: Sequence[int], dy: Any, both: tuple[
     chunks = ceil_div(n, images)
     scratch = size * ((lines - 1) * high.stride + high.reach) * wide.padded * c
     (partial,) = b.call(
-        kernel, [x, dy], [((chunks, kh, kw, c, f), dtype)],
+        kernel, [x, dy], [((chunks, kh, kw, c, f), x.dtype)],
         [n, high.size, wide.size, high.out, wide.out, high.before, wide.before, images],
-        chunks, 1, panels, 1, scratch + 64,
+        chunks, 1, tile.panels(f), 1, scratch + 64,
     )  # fmt: skip
     return b.reduce("sum", partial, (0,))
 
@@ -270,6 +327,3 @@ def _gradient_lines(high: Axis, wide: Axis, c: int, panel_bytes: int, size: int)
     halo = max(0, high.reach - high.stride) * wide.padded * c * size
     line = high.stride * wide.padded * c * size + wide.out * panel_bytes
     return max(1, min(high.out, max(4, (32768 - halo) // line)))
-
-
-__all__ = ["conv2d", "conv2d_filter_gradient", "conv2d_input_gradient", "minimum"]

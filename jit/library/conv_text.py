@@ -2,48 +2,35 @@
 """Texts of the convolution kernels (NHWC); see jit/library/conv.py for what the constants mean."""
 
 # Lines of the input with zeros around them: lines [top, top + lines) of one image, `before` zeros
-# on the left.  With INSERT > 1 that many minus one zeros stand between neighbours (the gradient of
-# a strided convolution).
+# on the left (a negative number drops that many pixels).
 PAD_LINES = """
 @helper
 def pad_lines(image, height, width, top, lines, before, line, padded):
+    skip = max(0, -before)
+    left = min(max(0, before) * C, line)
+    count = max(0, min((width - skip) * C, line - left))
     for i in range(lines):
         target = padded + BYTES * i * line
         y = top + i
-        inside = y >= 0 and y < height * INSERT
-        if INSERT > 1:
-            inside = inside and y % INSERT == 0
-        if not inside:
-            zero_bytes(target, BYTES * line)
-        elif INSERT > 1:
-            zero_bytes(target, BYTES * line)
-            for j in range(width):
-                place = before + j * INSERT
-                if place >= 0 and (place + 1) * C <= line:
-                    copy_bytes(target + BYTES * place * C,
-                               image + BYTES * (y // INSERT * width + j) * C, BYTES * C)
-        else:
-            skip = max(0, -before)
-            left = max(0, before) * C
-            count = min((width - skip) * C, line - left)
+        if y >= 0 and y < height:
             zero_bytes(target, BYTES * left)
-            copy_bytes(target + BYTES * left, image + BYTES * (y * width + skip) * C, BYTES * count)
+            source = image + BYTES * (y * width + skip) * C
+            copy_bytes(target + BYTES * left, source, BYTES * count)
             zero_bytes(target + BYTES * (left + count), BYTES * (line - left - count))
+        else:
+            zero_bytes(target, BYTES * line)
 """
 
-# Filters as panels: out[panel, i, j, c, f] = w[i, j, c, panel * PANEL + f], zero where f is no
-# feature.  STEP_* are the strides of the source, so that flipped and transposed filters are views.
+# Filters as panels: out[panel, tap, c, f] is w[TAPS[tap] + c * STEP_C + g * STEP_F] for feature
+# g = panel * PANEL + f, zero where there is no such feature.  TAPS and the steps make flipped and
+# transposed filters.
 PACK_FILTER = """
 def kernel(args, r0, r1, c0, c1, worker):
-    w = args[0] + BYTES * ORIGIN
     for tap in range(r0, r1):
-        i = tap // KW
-        j = tap - i * KW
         for panel in range(c0, c1):
-            target = args[1] + BYTES * ((panel * KH * KW + tap) * C * PANEL)
-            source = w + BYTES * (i * STEP_I + j * STEP_J + panel * PANEL * STEP_F)
-            width = min(PANEL, F - panel * PANEL)
-            pack(source, target, width)
+            target = args[1] + BYTES * ((panel * len(TAPS) + tap) * C * PANEL)
+            source = args[0] + BYTES * (TAPS[tap] + panel * PANEL * STEP_F)
+            pack(source, target, min(PANEL, F - panel * PANEL))
 
 
 @helper
@@ -130,6 +117,92 @@ def kernel(args, r0, r1, c0, c1, worker):
             blocks(padded, packed + BYTES * panel * KH * KW * C * PANEL,
                    out + BYTES * (row * ow * F + panel * PANEL), bias + BYTES * panel * PANEL,
                    min(PANEL, F - panel * PANEL), height, ow, line)
+        row += height
+"""
+
+# The gradient of a strided convolution: every pixel of the output belongs to one of SH * SW phases,
+# and within a phase the gradient is a convolution of stride one with every SH-th and SW-th tap.
+# Here C is the number of output channels of the convolution, F that of its input channels.  Rows
+# are lines of dy (and some more) of all images, columns are panels of input channels.
+STRIDED_GRADIENT = """
+@helper
+def lines_of_tiles(padded, weights, out, flags, width, lines, cols, line, skip, segments, run,
+                   count):
+    for r in range(lines):
+        source = padded + BYTES * r * line
+        target = out + BYTES * r * skip
+        col = 0
+        while col + PIXELS <= cols:
+            fma_tile(DTYPE, PIXELS, VECTORS, LANES, EDGE, 0, source + BYTES * col * C, weights,
+                     target + BYTES * col * SW * F, 0, flags, segments, line, run * PANEL, count,
+                     C, 1, PANEL, SW * F)
+            col += PIXELS
+        while col < cols:
+            fma_tile(DTYPE, 1, VECTORS, LANES, EDGE, 0, source + BYTES * col * C, weights,
+                     target + BYTES * col * SW * F, 0, flags, segments, line, run * PANEL, count,
+                     C, 1, PANEL, SW * F)
+            col += 1
+
+
+@helper
+def phase(padded, weights, out, width, lines, cols, line, skip, high, wide):
+    run = wide * C
+    if high * run == 0:
+        for r in range(lines):
+            for col in range(cols):
+                zero_bytes(out + BYTES * (r * skip + col * SW * F), BYTES * width)
+        return
+    for first in range(0, high, SEGMENT_BLOCK):
+        segments = min(SEGMENT_BLOCK, high - first)
+        for q in range(0, run, RUN_BLOCK):
+            flags = 1 if first + q > 0 else 0
+            lines_of_tiles(padded + BYTES * (first * line + q),
+                           weights + BYTES * (first * run + q) * PANEL, out, flags, width, lines,
+                           cols, line, skip, segments, run, min(RUN_BLOCK, run - q))
+
+
+@helper
+def count_below(limit, offset, step):
+    # How many i >= 0 have offset + i * step < limit.
+    return max(0, (limit - offset + step - 1) // step)
+
+
+@helper
+def phases(padded, weights, image, first, last, width, h, w, top, before, line):
+    # Lines first <= v < last; phase (a, b) of line v is output line v * SH + a - top.
+    done = 0
+    for a in range(SH):
+        high = max(0, (KH - a + SH - 1) // SH)
+        v0, v1 = max(first, count_below(0, a - top, SH)), min(last, count_below(h, a - top, SH))
+        for b in range(SW):
+            wide = max(0, (KW - b + SW - 1) // SW)
+            q0, q1 = count_below(0, b - before, SW), count_below(w, b - before, SW)
+            if v1 > v0 and q1 > q0:
+                skipped = (v0 - first + HIGH - high) * line + (q0 + WIDE - wide) * C
+                source = padded + BYTES * skipped
+                target = image + BYTES * (((v0 * SH + a - top) * w + q0 * SW + b - before) * F)
+                phase(source, weights + BYTES * done * C * PANEL, target, width, v1 - v0, q1 - q0,
+                      line, SH * w * F, high, wide)
+            done += high * wide
+
+
+def kernel(args, r0, r1, c0, c1, worker):
+    dy, packed, out = args[0], args[1], args[2]
+    h, w, oh, ow = args[3], args[4], args[5], args[6]
+    top, before, lines, cols = args[7], args[8], args[9], args[10]
+    padded = args[11] + worker * args[12]
+    line = (cols + WIDE - 1) * C
+    row = r0
+    while row < r1:
+        image = row // lines
+        first = row - image * lines
+        height = min(r1 - row, lines - first, HIGHEST)
+        pad_lines(dy + BYTES * image * oh * ow * C, oh, ow, first - (HIGH - 1), height + HIGH - 1,
+                  WIDE - 1, line, padded)
+        for panel in range(c0, c1):
+            phases(padded, packed + BYTES * panel * KH * KW * C * PANEL,
+                   out + BYTES * (image * h * w * F + panel * PANEL), first, first + height,
+                   min(PANEL, F - panel * PANEL), h, w, top, before, line)
         row += height
 """
 

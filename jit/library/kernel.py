@@ -60,7 +60,7 @@ def _assemble(name: str, template: str, constants: tuple[tuple[str, Any], ...]) 
     return LibraryKernel(name, f"{header}\n{template.strip()}\n")
 
 
-def specialise(name: str, template: str, **constants: int | float | str | bool) -> LibraryKernel:
+def specialise(name: str, template: str, **constants: Any) -> LibraryKernel:
     """The kernel of a template with its static facts written above it as constants.
 
     A constant is a literal to the intrinsics; a word in the template that must be either a literal

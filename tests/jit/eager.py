@@ -12,21 +12,23 @@ import numpy as np
 
 from numbaflow.jit.compile import Compiled, compile_kernel
 from numbaflow.jit.library.kernel import LibraryKernel
+from numbaflow.jit.sizes import hint
 
 
 @dataclass(eq=False)
 class Array:
-    """A value with contents."""
+    """A value with contents; its shape may be given as symbolic sizes."""
 
     data: np.ndarray
+    sizes: tuple[Any, ...] | None = None
 
     @property
     def dtype(self) -> str:
         return self.data.dtype.name
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        return self.data.shape
+    def shape(self) -> tuple[Any, ...]:
+        return self.data.shape if self.sizes is None else self.sizes
 
     @property
     def ndim(self) -> int:
@@ -41,19 +43,20 @@ class EagerBuilder:
 
     def __init__(self, threads: int = 1) -> None:
         self.threads = threads
-        self.calls: list[Any] = []
+        self.calls: list[Any] = []  # name, a function that runs it again, what it needs
+        self.kernels: list[LibraryKernel] = []
 
-    def value(self, array: Any) -> Array:
-        return Array(np.ascontiguousarray(array))
+    def value(self, array: Any, sizes: Any = None) -> Array:
+        return Array(np.ascontiguousarray(array), sizes)
 
     def known(self, value: Array) -> None:
         return None
 
     def transpose(self, value: Array, perm: Any) -> Array:
-        return self.value(value.data.transpose(perm))
+        return self.value(value.data.transpose(perm), tuple(value.shape[i] for i in perm))
 
     def reshape(self, value: Array, shape: Any) -> Array:
-        return self.value(value.data.reshape([int(n) for n in shape]))
+        return self.value(value.data.reshape([hint(n) for n in shape]), tuple(shape))
 
     def full(self, shape: Any, fill: Any, dtype: str) -> Array:
         return self.value(np.full(shape, fill, dtype))
@@ -79,26 +82,29 @@ class EagerBuilder:
     ) -> tuple[Array, ...]:
         arrays = [v.data for v in inputs]
         made = [_fresh(shape, dtype) for shape, dtype in outputs]
-        words = [a.ctypes.data for a in (*arrays, *made)] + [int(p) for p in params]
+        words = [a.ctypes.data for a in (*arrays, *made)] + [hint(p) for p in params]
+        scratch = hint(scratch)
         words += [int(w) for w in reserve()] if reserve else []
         memory = np.full(scratch * self.threads + 64, 255, np.uint8)
         if scratch:
             words += [memory.ctypes.data, scratch]
         block = np.array(words, np.int64)
-        grid = (rows, row_tile, columns, columns if col_tile is None else col_tile)
+        extents = (rows, row_tile, columns, columns if col_tile is None else col_tile)
+        grid = tuple(hint(size) for size in extents)
         run = lambda: _run(compile_kernel(kernel), block, grid, self.threads)  # noqa: E731
         run()
+        self.kernels.append(kernel)
         self.calls.append((kernel.name, run, (arrays, made, memory)))
-        return tuple(Array(a) for a in made)
+        return tuple(Array(a, tuple(shape)) for a, (shape, _) in zip(made, outputs, strict=True))
 
 
 def _fresh(shape: Any, dtype: str) -> np.ndarray:
-    array = np.empty([int(n) for n in shape], dtype)
+    array = np.empty([hint(n) for n in shape], dtype)
     array.fill(np.nan if array.dtype.kind == "f" else np.array(85).astype(dtype))
     return array
 
 
-def _run(code: Compiled, block: np.ndarray, grid: tuple[int, int, int, int], threads: int) -> None:
+def _run(code: Compiled, block: np.ndarray, grid: tuple[int, ...], threads: int) -> None:
     rows, row_tile, columns, col_tile = grid
     if rows <= 0 or columns <= 0:
         return

@@ -157,7 +157,11 @@ def test_conv2d(
     out, dx, dw = reference(x, w, dy, *how)
     b = EagerBuilder()
     close(conv2d(b, b.value(x), b.value(w), *how).data, out, 9 * c)
-    close(conv2d_input_gradient(b, x.shape, b.value(w), b.value(dy), *how).data, dx, 9 * f)
+    back = conv2d_input_gradient(b, x.shape, b.value(w), b.value(dy), *how)
+    if back is NotImplemented:
+        assert stride > 1 and dilation != (1, 1)
+    else:
+        close(back.data, dx, 9 * f)
     close(conv2d_filter_gradient(b, b.value(x), w.shape, b.value(dy), *how).data, dw, dy.size)
 
 
