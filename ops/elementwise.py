@@ -16,6 +16,7 @@ import numpy as np
 from ..engine import errors
 from ..engine.build import OpFunction, define
 from ..engine.shape import TensorShape
+from ..engine.tensor import SparseTensor
 
 Body = Callable[..., Any]
 
@@ -169,6 +170,19 @@ def elementwise(
         sizes=sizes is not None,
         **facts,
     )
+
+
+def maps_sparse(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of one tensor, also for a SparseTensor: it is applied to the values there."""
+
+    def mapped(x: Any, name: str | None = None) -> Any:
+        if isinstance(x, SparseTensor):
+            return SparseTensor(x.indices, function(x.values, name=name), x.dense_shape)
+        return function(x, name=name)
+
+    mapped.__name__ = mapped.__qualname__ = function.__name__
+    mapped.__doc__ = function.__doc__
+    return mapped
 
 
 def _as_objects(value: Any) -> np.ndarray:

@@ -356,11 +356,16 @@ def _squared_difference_gradient(op: Any, grad: Any) -> Any:
     return undo_broadcast(grad_x, of_x), -undo_broadcast(grad_x, of_y)
 
 
+def _squared_difference(x: Any, y: Any) -> Any:
+    difference = k.sub(x, y)
+    return k.mul(difference, k.conj(difference))
+
+
 squared_difference = elementwise(
     "SquaredDifference",
     _SIGNATURE,
     _FEWER,
-    body=lambda x, y: k.square(k.sub(x, y)),
+    body=_squared_difference,
     gradient=_squared_difference_gradient,
     commutative=True,
 )

@@ -20,7 +20,7 @@ from ..engine.shape import TensorShape
 from ..jit import scalar as k
 from .array_rules import merge
 from .constant import constant
-from .elementwise import elementwise
+from .elementwise import elementwise, maps_sparse
 from .math_gradient import shapes_and_axes, sum_to
 from .public import tf
 
@@ -58,7 +58,8 @@ def _erf_gradient(op: Any, grad: Any, sign: int = 1) -> Any:
         return grad * factor * tf.exp(-tf.square(x))
 
 
-erf = _unary("Erf", k.erf, _erf_gradient, "math.erf", "erf")
+erf = _unary("Erf", k.erf, _erf_gradient)
+export("math.erf", "erf")(maps_sparse(erf))
 erfc = _unary(
     "Erfc", k.erfc, lambda op, grad: _erf_gradient(op, grad, sign=-1), "math.erfc", "erfc"
 )

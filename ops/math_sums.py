@@ -174,6 +174,8 @@ export("linalg.cross", "cross")(cross)
 
 
 def _bincount_shape(c: Any) -> TensorShape:
+    if c.inputs[1].ndims not in (0, None):
+        raise ValueError(f"Shape must be rank 0 but is rank {c.inputs[1].ndims}")
     size = c.value(1)
     if size is not None and size < 0:
         raise ValueError(f"size ({size}) must be non-negative")

@@ -9,7 +9,7 @@ from ..engine.api import export
 from ..engine.scope_functions import control_dependencies
 from ..jit import scalar as k
 from .constant import constant
-from .elementwise import elementwise
+from .elementwise import elementwise, maps_sparse
 from .public import tf
 
 _SIGNATURE = "x: T -> y: T"
@@ -124,7 +124,7 @@ export("math.sinh", "sinh")(sinh)
 cosh = elementwise("Cosh", _SIGNATURE, _COMPLEX, body=k.cosh, gradient=_cosh_gradient)
 export("math.cosh", "cosh")(cosh)
 tanh = elementwise("Tanh", _SIGNATURE, _COMPLEX, body=k.tanh, gradient=_tanh_gradient)
-export("math.tanh", "nn.tanh", "tanh")(tanh)
+export("math.tanh", "nn.tanh", "tanh")(maps_sparse(tanh))
 tanh_grad = elementwise(
     "TanhGrad",
     "y: T, dy: T -> z: T",

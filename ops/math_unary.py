@@ -13,7 +13,7 @@ from ..engine.registry import NoGradient
 from ..engine.scope_functions import control_dependencies, name_scope
 from ..jit import scalar as k
 from .constant import constant
-from .elementwise import Guard, elementwise, is_complex, is_integer
+from .elementwise import Guard, elementwise, is_complex, is_integer, maps_sparse
 from .public import raw, tf
 
 _SIGNATURE = "x: T -> y: T"
@@ -45,6 +45,7 @@ raw_abs = elementwise(
 
 
 @export("math.abs", "abs")
+@maps_sparse
 def abs(x: Any, name: str | None = None) -> Any:
     """The absolute value; of complex numbers, their modulus as a real number."""
     with name_scope(name, "Abs", [x]) as name:
@@ -57,7 +58,7 @@ def abs(x: Any, name: str | None = None) -> Any:
 negative = elementwise(
     "Neg", _SIGNATURE, _ANY, body=k.neg, sizes=np.negative, gradient=lambda op, grad: -grad
 )
-export("math.negative", "negative")(negative)
+export("math.negative", "negative")(maps_sparse(negative))
 
 
 def _sign_gradient(op: Any, grad: Any) -> Any:
@@ -66,7 +67,7 @@ def _sign_gradient(op: Any, grad: Any) -> Any:
 
 
 sign = elementwise("Sign", _SIGNATURE, _ANY, body=k.sign, gradient=_sign_gradient)
-export("math.sign", "sign")(sign)
+export("math.sign", "sign")(maps_sparse(sign))
 
 
 # --- reciprocals ------------------------------------------------------------------------------
@@ -153,7 +154,7 @@ def _square_gradient(op: Any, grad: Any) -> Any:
 
 
 square = elementwise("Square", _SIGNATURE, _ANY, body=k.square, gradient=_square_gradient)
-export("math.square", "square")(square)
+export("math.square", "square")(maps_sparse(square))
 
 
 def _sqrt_grad_gradient(op: Any, grad: Any) -> Any:
@@ -171,7 +172,7 @@ sqrt = elementwise(
     gradient=lambda op, grad: sqrt_grad(op.outputs[0], grad),
     test=_POSITIVE,
 )
-export("math.sqrt", "sqrt")(sqrt)
+export("math.sqrt", "sqrt")(maps_sparse(sqrt))
 sqrt_grad = elementwise(
     "SqrtGrad",
     _GRAD,

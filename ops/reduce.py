@@ -45,17 +45,12 @@ def _reduction_shape(c: Any) -> TensorShape:
 
 def _axes(x: Any, axes: np.ndarray) -> tuple[int, ...]:
     """The axes as distinct numbers from zero up, or TensorFlow's error."""
-    result: list[int] = []
+    result: set[int] = set()
     for axis in axes.ravel().tolist():
         if not -x.ndim <= axis < x.ndim:
             text = f"Invalid reduction dimension ({axis} for input with {x.ndim} dimension(s)"
             raise errors.InvalidArgumentError(None, None, text)
-        if axis % x.ndim in result:
-            text = (
-                f"Invalid reduction arguments: Axes contains duplicate dimension: {axis % x.ndim}"
-            )
-            raise errors.InvalidArgumentError(None, None, text)
-        result.append(axis % x.ndim)
+        result.add(axis % x.ndim)
     return tuple(sorted(result))
 
 
@@ -111,7 +106,7 @@ def _lower_by(fn: str) -> Callable[..., Any]:
 
 
 def _reduce(b: Any, fn: str, x: Any, axes: tuple[int, ...], keep: bool) -> Any:
-    if not axes and fn != "euclidean":
+    if not axes:
         return x
     if fn == "euclidean":
         if is_integer(x):
@@ -134,12 +129,10 @@ def _reduction(
 ) -> OpFunction:
     def kernel(c: Any, x: np.ndarray, axes: np.ndarray) -> np.ndarray:
         where = {"axis": _axes(x, axes), "keepdims": bool(c.attr("keep_dims"))}
+        if not where["axis"]:
+            return x
         with np.errstate(all="ignore"):
-            wide = _wide(x)
-            if not where["axis"]:
-                # No axes reduce nothing: each element is reduced alone.
-                wide, where = wide[None], {"axis": (0,), "keepdims": False}
-            result = compute(wide, **where)
+            result = compute(_wide(x), **where)
         return np.asarray(result, dtype=object if x.dtype == object else c.out_dtype())
 
     attrs = "keep_dims: bool = False; Tidx: {int32, int64} = int32"

@@ -13,7 +13,7 @@ from ..engine.api import export
 from ..engine.build import OpFunction, define
 from ..engine.convert import convert_to_tensor
 from ..engine.scope_functions import name_scope
-from .elementwise import first_shape
+from .elementwise import first_shape, shape_text
 from .public import raw, tf
 
 _ATTRS = "exclusive: bool = False; reverse: bool = False; "
@@ -21,7 +21,10 @@ _ATTRS = "exclusive: bool = False; reverse: bool = False; "
 
 def _scan(c: Any, x: np.ndarray, axis: np.ndarray, accumulate: Any, start: float) -> np.ndarray:
     """accumulate(x) along axis; from the end if reversed, without the element if exclusive."""
-    if axis.ndim or not -x.ndim <= axis < x.ndim:
+    if axis.ndim:
+        text = f"ScanOp: axis must be a scalar, not {shape_text(axis.shape)}"
+        raise errors.InvalidArgumentError(None, None, text)
+    if not -x.ndim <= axis < x.ndim:
         text = f"ScanOp: Expected scan axis in the range [{-x.ndim}, {x.ndim}), but got {axis}"
         raise errors.InvalidArgumentError(None, None, text)
     if not x.size:

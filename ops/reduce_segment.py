@@ -49,15 +49,25 @@ def _invalid(text: str) -> errors.InvalidArgumentError:
     return errors.InvalidArgumentError(None, None, text)
 
 
-def check_sorted(ids: np.ndarray) -> int:
-    """The number of segments of sorted ids, or TensorFlow's error."""
-    if ids.size == 0:
-        return 0
-    if ids[0] < 0 or (np.diff(ids) < 0).any():
+def check_sorted(ids: np.ndarray, rows: int | None = None) -> int:
+    """The number of output rows for sorted ids (`rows` when given), or TensorFlow's error."""
+    if rows is None:
+        rows = int(ids[-1]) + 1 if ids.size else 0
+    elif ids.size and ids[-1] >= rows >= 0:
+        raise _invalid("segment ids must be < num_segments")
+    if rows < 0 or (ids.size and rows == 0):
+        raise _invalid("segment ids must be >= 0")
+    distinct = ids[np.flatnonzero(np.diff(ids, prepend=ids[:1] - 1))]
+    falls = np.flatnonzero(np.diff(distinct) <= 0)
+    outside = np.flatnonzero((distinct < 0) | (distinct >= rows))
+    if falls.size and (not outside.size or falls[0] <= outside[0]):
+        raise _invalid("segment ids are not increasing")
+    if outside.size:
         raise _invalid(
-            "segment ids are not increasing" if ids[0] >= 0 else "segment ids must be >= 0"
+            f"Segment id {distinct[outside[0]]} out of range [0, {rows}), possibly because "
+            "'segment_ids' input is not sorted."
         )
-    return int(ids[-1]) + 1
+    return rows
 
 
 def combine(

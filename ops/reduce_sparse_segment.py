@@ -53,15 +53,13 @@ def _segments(
     """The number of output rows, after checking the inputs."""
     if indices.shape != ids.shape:
         raise _invalid("segment_ids and indices should have same size.")
-    found = check_sorted(ids)
-    if count is not None and found > int(count):
-        raise _invalid("segment ids must be < num_segments")
+    rows = check_sorted(ids, None if count is None else int(count))
     outside = (indices < 0) | (indices >= data.shape[0])
     if outside.any():
         bad = int(np.argmax(outside))
         text = f"Bad: indices[{bad}] == {indices[bad]} out of range [0, {data.shape[0]})"
         raise _invalid(text)
-    return found if count is None else int(count)
+    return rows
 
 
 def _weights(ids: np.ndarray, count: int, power: float, dtype: Any) -> np.ndarray:
@@ -146,16 +144,24 @@ def _grad_shape(c: Any) -> TensorShape:
     return rows_shape(None if rows is None else int(rows), c.inputs[0])
 
 
+def _check_range(what: str, values: np.ndarray, limit: int) -> None:
+    outside = np.flatnonzero((values < 0) | (values >= limit))
+    if outside.size:
+        raise _invalid(f"{what} {values[outside[0]]} out of range [0, {limit}).")
+
+
 def _grad_kernel(power: float) -> Callable[..., np.ndarray]:
     def kernel(
         c: Any, grad: np.ndarray, indices: np.ndarray, ids: np.ndarray, dim0: np.ndarray
     ) -> np.ndarray:
         rows = int(dim0)
-        if ((indices < 0) | (indices >= rows)).any():
-            raise _invalid(f"Index out of range for output_dim0 {rows}")
-        if ((ids < 0) | (ids >= grad.shape[0])).any():
-            raise _invalid(f"Segment id out of range [0, {grad.shape[0]}).")
-        weights = _weights(ids, grad.shape[0], power, grad.dtype)
+        segments = grad.shape[0]
+        if rows and ids.size:
+            if ids[-1] >= segments:
+                raise _invalid("Invalid number of segments")
+            _check_range("Segment id", ids, segments)
+            _check_range("Index", indices, rows)
+        weights = _weights(ids, segments, power, grad.dtype)
         scaled = grad / weights.reshape((-1,) + (1,) * (grad.ndim - 1))
         return combine(np.add, scaled[ids], indices, rows, 0).astype(c.out_dtype())
 
