@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Emitted and compiled kernels against NumPy's evaluation of the same IR, kernels drawn at random."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numbaflow.jit import compile as compiler
+from numbaflow.jit import emit, ir, meaning
+from numbaflow.jit import scalar as k
+
+pytestmark = pytest.mark.cpu
+
+_REDUCE = {
+    "sum": np.sum, "prod": np.prod, "max": np.max, "min": np.min, "any": np.any, "all": np.all,
+}  # fmt: skip
+
+
+class Evaluation:
+    """A kernel computed on the whole grid of its axes at once."""
+
+    def __init__(self, kernel: ir.Kernel, buffers: list[Any], sizes: list[int], params: list[int]) -> None:
+        self.kernel, self.buffers, self.params, self.sizes = kernel, buffers, params, sizes
+        self.grid = np.indices(sizes, dtype=np.int64) if sizes else []
+        self.reduce = tuple(n for n, a in enumerate(kernel.axes) if a.kind == "reduce")
+        self.valid = np.ones(sizes, bool)
+        for n, axis in enumerate(kernel.axes):
+            if axis.kind == "chunk":
+                low = self.grid[n] * params[axis.length.slot]
+                position = self.grid[axis.of]
+                self.valid &= (position >= low) & (position < low + params[axis.length.slot])
+        self.reduced: list[Any] = []
+        self.known: dict[Any, Any] = {}
+
+    def value(self, node: Any) -> Any:
+        if node not in self.known:
+            self.known[node] = self.compute(node)
+        return self.known[node]
+
+    def compute(self, node: Any) -> Any:
+        match node:
+            case ir.Const(value=value, dtype=dtype):
+                return np.asarray(value, meaning.numpy_dtype(dtype))
+            case ir.AxisIndex(axis=axis):
+                return self.grid[axis]
+            case ir.Param(slot=slot):
+                return np.asarray(self.params[slot], np.int64)
+            case ir.Load(buffer=buffer, index=index):
+                return self.buffers[buffer][self.offsets(index)]
+            case ir.Apply(fn="cast", args=(x,), dtype=dtype):
+                return k.cast(self.value(x), dtype)
+            case ir.Apply(fn=fn, args=args):
+                return k.apply(fn, *map(self.value, args))
+            case ir.Reduced(reduction=number):
+                return self.reduced[number]
+        raise TypeError(node)
+
+    def offsets(self, index: ir.Index) -> Any:
+        total = np.zeros(self.sizes, np.int64)
+        for axis, stride in enumerate(index.strides):
+            total = total + self.grid[axis] * (self.params[stride.slot] if isinstance(stride, ir.Param) else stride)
+        return np.where(self.valid, total + (0 if index.offset is None else self.value(index.offset)), 0)
+
+    def reduction(self, reduction: ir.Reduction) -> Any:
+        value = np.broadcast_to(self.value(reduction.value), self.sizes)
+        if reduction.fn.startswith("arg"):
+            (axis,) = self.reduce
+            return np.expand_dims(getattr(np, reduction.fn)(value, axis), axis)
+        wide = np.float32 if reduction.dtype in ("float16", "bfloat16") else value.dtype
+        start = emit._identity(reduction.fn, emit.accumulator_dtype(reduction)).value
+        value = np.where(self.valid, value.astype(wide), np.asarray(start).astype(wide))
+        with np.errstate(all="ignore"):
+            total = _REDUCE[reduction.fn](value, axis=self.reduce, keepdims=True)
+        return total.astype(meaning.numpy_dtype(reduction.dtype))
+
+    def run(self) -> None:
+        for reduction in self.kernel.reductions:
+            self.reduced.append(self.reduction(reduction))
+        for store in self.kernel.stores:
+            value = np.broadcast_to(self.value(store.value), self.sizes)
+            where = self.offsets(store.index)
+            self.buffers[store.buffer][where[self.valid]] = value[self.valid]
+
+
+def call(kernel: ir.Kernel, buffers: list[Any], sizes: list[int], params: list[int], cuts: int = 1) -> None:
+    """Runs the compiled kernel, rows and columns cut into tiles."""
+    address = compiler.compile_kernel(kernel).address
+    function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *[ctypes.c_int64] * 5)(address)
+    block = np.array([*(b.ctypes.data for b in buffers), *sizes, *params], np.int64)
+    outer = [s for s, a in zip(sizes, kernel.axes) if a.kind != "reduce"]
+    columns = 1 if kernel.form == "row" else outer.pop()
+    rows = math.prod(outer)
+    for r in range(0, rows, max(1, -(-rows // cuts))):
+        for c in range(0, columns, max(1, -(-columns // cuts))):
+            last = min(r + max(1, -(-rows // cuts)), rows), min(c + max(1, -(-columns // cuts)), columns)
+            function(block.ctypes.data, r, last[0], c, last[1], 0)
+
+
+FLOATS = ("float32", "float64", "float16", "bfloat16")
+UNARY = ("neg", "abs", "square", "exp", "tanh", "sigmoid", "sin", "erf", "floor", "sign", "log1p")
+BINARY = ("add", "sub", "mul", "maximum", "minimum")
+INTEGER = ("floordiv", "floormod", "truncatediv", "truncatemod", "left_shift", "right_shift", "bitwise_xor")
+
+
+def numbers(rng: np.random.Generator, count: int, dtype: str) -> Any:
+    if dtype == "bool":
+        return rng.random(count) < 0.5
+    if k.kind_of(dtype) == "f":
+        return rng.uniform(0.1, 2, count).astype(meaning.numpy_dtype(dtype))
+    return rng.integers(0 if dtype.startswith("u") else -9, 9, count).astype(dtype)
+
+
+@st.composite
+def expressions(draw: Any, leaves: list[Any], dtype: str, depth: int = 3) -> Any:
+    if depth == 0 or draw(st.booleans()):
+        return draw(st.sampled_from(leaves))
+    x = draw(expressions(leaves, dtype, depth - 1))
+    y = draw(expressions(leaves, dtype, depth - 1))
+    is_float = k.kind_of(dtype) == "f"
+    kind = draw(st.sampled_from(("unary", "binary", "select", "index")))
+    if kind == "select":
+        return k.select(k.lt(x, y), x, k.mul(y, 2))
+    if kind == "index":
+        return k.add(x, k.cast(ir.AxisIndex(draw(st.integers(0, len(AXES_OF[id(leaves)]) - 1))), dtype))
+    if kind == "unary":
+        names = UNARY if is_float else ("neg", "abs", "square", "sign")
+        value = getattr(k, draw(st.sampled_from(names)))(x)
+        return k.minimum(value, 3) if is_float else value
+    return getattr(k, draw(st.sampled_from(BINARY if is_float else BINARY + INTEGER)))(x, y)
+
+
+AXES_OF: dict[int, list[int]] = {}
+
+
+@st.composite
+def problems(draw: Any) -> Any:
+    """(kernel, buffers, sizes, params): a random kernel with buffers that fit it."""
+    form = draw(st.sampled_from(("map", "row", "column")))
+    outer = draw(st.integers(0, 2))
+    reduces = 0 if form == "map" else draw(st.integers(1, 2))
+    kinds = ["map"] * outer + ["reduce"] * reduces + (["map"] if form != "row" else [])
+    sizes = [draw(st.sampled_from((1, 2, 3, 5, 17, 40))) for _ in kinds]
+    if form != "row":
+        sizes[-1] = draw(st.sampled_from((1, 7, 33, 150)))
+    static = [draw(st.sampled_from((None, None, size))) for size in sizes]
+    axes = tuple(ir.Axis(kind, size) for kind, size in zip(kinds, static))
+    dtype = draw(st.sampled_from((*FLOATS, "int32", "int64", "uint8", "float32")))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    params: list[int] = []
+    leaves: list[Any] = [k.const(1.5 if k.kind_of(dtype) == "f" else 3, dtype)]
+    buffers, declared = [], []
+    for n in range(draw(st.integers(1, 3))):
+        strides = _strides(draw, sizes, [draw(st.booleans()) or i == len(sizes) - 1 for i in range(len(sizes))], params)
+        buffers.append(numbers(rng, math.prod(sizes) + 5, dtype))
+        declared.append(ir.Buffer(dtype, "r"))
+        leaves.append(ir.Load(n, ir.Index(strides), dtype))
+    AXES_OF[id(leaves)] = sizes
+    reductions: list[ir.Reduction] = []
+    for n in range(draw(st.integers(1, 2)) if reduces else 0):
+        fns = ["sum", "max", "min"] + (["argmax", "argmin"] if reduces == 1 else [])
+        fn = draw(st.sampled_from(fns))
+        usable = leaves + [ir.Reduced(i, r.dtype) for i, r in enumerate(reductions) if form == "row" and r.dtype == dtype]
+        AXES_OF[id(usable)] = sizes
+        value = draw(expressions(usable, dtype, 2))
+        reductions.append(ir.Reduction(fn, value, "int64" if fn.startswith("arg") else dtype))
+    keep = [kind == "map" for kind in kinds]
+    stores = []
+    for full in ([False] if form != "map" else [True]) + ([True] if draw(st.booleans()) else []):
+        number = len(buffers)
+        results = [ir.Reduced(i, r.dtype) for i, r in enumerate(reductions)]
+        if full:
+            same = leaves + [r for r in results if r.dtype == dtype]
+            AXES_OF[id(same)] = sizes
+            value = draw(expressions(same, dtype, 3))
+        else:
+            value = draw(st.sampled_from(results))
+            value = k.neg(value) if value.dtype == "float32" else value
+        strides = _strides(draw, sizes, [True] * len(sizes) if full else keep, params)
+        buffers.append(np.zeros(math.prod(sizes) + 5, meaning.numpy_dtype(value.dtype)))
+        declared.append(ir.Buffer(value.dtype, "w"))
+        stores.append(ir.Store(number, ir.Index(strides), value))
+    kernel = ir.Kernel(form, tuple(declared), axes, tuple(reductions), tuple(stores), len(params))
+    return kernel, buffers, sizes, params
+
+
+def _strides(draw: Any, sizes: list[int], used: list[bool], params: list[int]) -> tuple[Any, ...]:
+    strides: list[Any] = []
+    step = 1
+    for size, use in reversed(list(zip(sizes, used))):
+        if not use:
+            strides.append(0)
+            continue
+        if step == 1 or draw(st.booleans()):
+            strides.append(step)
+        else:
+            params.append(step)
+            strides.append(ir.Param(len(params) - 1))
+        step *= size
+    return tuple(reversed(strides))
+
+
+@given(problems(), st.sampled_from((1, 3)))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+def test_compiled_kernels_agree_with_numpy(problem: Any, cuts: int) -> None:
+    kernel, buffers, sizes, params = problem
+    wanted = [b.copy() for b in buffers]
+    Evaluation(kernel, wanted, sizes, params).run()
+    call(kernel, buffers, sizes, params, cuts)
+    for got, want in zip(buffers, wanted):
+        compare(got, want, kernel)
+
+
+def compare(got: Any, want: Any, kernel: ir.Kernel) -> None:
+    name = got.dtype.name
+    if k.kind_of(name) != "f":
+        np.testing.assert_array_equal(got, want, err_msg=emit.emit(kernel))
+        return
+    tolerance = {"float16": 4e-3, "bfloat16": 3e-2, "float32": 2e-5, "float64": 1e-12}[name]
+    np.testing.assert_allclose(
+        got.astype(np.float64), want.astype(np.float64), rtol=tolerance, atol=tolerance,
+        err_msg=emit.emit(kernel),
+    )
