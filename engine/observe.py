@@ -59,5 +59,6 @@ def _event(kind: Any, step: interpreter.Step, values: list[Any], start: int, end
         start,
         end,
         tuple(outputs),
+        device=step.op.device,
         thread=threading.get_ident() & 0xFFFFFFFF,
     )

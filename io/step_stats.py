@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ..engine import dtypes
+from ..engine.devices import DeviceSpecV2
 from . import protos
 from .graph_def import node_def
 from .tensor_proto import shape_proto
@@ -21,7 +22,10 @@ CPU = "/job:localhost/replica:0/task:0/device:CPU:0"
 
 
 class Event(NamedTuple):
-    """One executed node: when (nanoseconds since the epoch), where, and what it produced."""
+    """One executed node: when (nanoseconds since the epoch), where, and what it produced.
+
+    `device` is the node's request, which may be partial or empty.
+    """
 
     name: str
     op_type: str
@@ -29,7 +33,7 @@ class Event(NamedTuple):
     start: int
     end: int
     outputs: tuple[tuple[dtypes.DType, tuple[int, ...]], ...] = ()
-    device: str = CPU
+    device: str = ""
     thread: int = 0
     scheduled: int = 0  # 0: when it started
 
@@ -39,10 +43,18 @@ def step_stats(events: Iterable[Event]) -> Any:
     message = protos.StepStats()
     devices: dict[str, Any] = {}
     for event in sorted(events, key=lambda event: event.start):
-        if event.device not in devices:
-            devices[event.device] = message.dev_stats.add(device=event.device)
-        _describe(devices[event.device].node_stats.add(), event)
+        device = full_device(event.device)
+        if device not in devices:
+            devices[device] = message.dev_stats.add(device=device)
+        _describe(devices[device].node_stats.add(), event)
     return message
+
+
+def full_device(request: str) -> str:
+    """The name of the CPU device that runs a node with this request."""
+    asked = DeviceSpecV2.from_string(request)
+    index = asked.device_index if asked.device_type == "CPU" else 0
+    return f"{CPU[:-1]}{index or 0}"
 
 
 def _describe(stats: Any, event: Event) -> None:
@@ -66,7 +78,7 @@ def _describe(stats: Any, event: Event) -> None:
         memory.allocator_name = "cpu"
 
 
-def partition_graph(operations: Sequence[Any], feeds: Sequence[Any] = (), device: str = CPU) -> Any:
+def partition_graph(operations: Sequence[Any], feeds: Sequence[Any] = ()) -> Any:
     """The GraphDef of what a run executed: fed tensors become `_Arg` nodes.
 
     `feeds` are the fed tensors; inputs that read them read the `_Arg` nodes instead.
@@ -76,21 +88,17 @@ def partition_graph(operations: Sequence[Any], feeds: Sequence[Any] = (), device
     arguments = {}
     for index, tensor in enumerate(feeds):
         name = f"_arg_{tensor.op.name}_{tensor.value_index}_{index}"
-        node = message.node.add(name=name, op="_Arg", device=device)
+        node = message.node.add(name=name, op="_Arg", device=CPU)
         node.attr["T"].type = tensor.dtype.base_dtype.as_datatype_enum
         node.attr["index"].i = index
         arguments[_short(tensor)] = name
     for operation in operations:
         node = message.node.add()
         node.CopyFrom(node_def(operation))
-        node.device = node.device if _is_full(node.device) else device
+        node.device = full_device(node.device)
         node.input[:] = [arguments.get(name, name) for name in node.input]
     return message
 
 
 def _short(tensor: Any) -> str:
     return tensor.name.removesuffix(":0")
-
-
-def _is_full(device: str) -> bool:
-    return device.startswith("/job:") and "/device:" in device

@@ -72,3 +72,8 @@ def test_memory_counters_reach_the_sum_and_return_to_zero() -> None:
 def test_processes_are_named() -> None:
     names = [event["args"]["name"] for event in trace() if event["ph"] == "M"]
     assert names == ["Allocators", f"{CPU} Compute", f"{CPU} Tensors"]
+
+
+def test_nodes_are_listed_under_the_device_that_ran_them() -> None:
+    events = [EVENTS[0]._replace(device=device) for device in ("/cpu:1", "/device:GPU:0", "")]
+    assert [stats.device for stats in step_stats(events).dev_stats] == [CPU[:-1] + "1", CPU]
