@@ -159,9 +159,10 @@ def kernel(args, r0, r1, c0, c1, worker):
 class Reserve:
     """Takes the next part of an op's stream, once per run.
 
-    Called with the run's kernel context of the op and the number of values; gives the three ints
-    that stand behind the parameters.  stream(context) must return the op's generator, with
-    reserve_outputs(count) -> an object with `key` and `counter`.
+    Called with the run, which must give the kernel context of an op (run.context(op)) and the
+    value of a symbolic size (run.size(size)).  Gives the three ints that stand behind the
+    parameters.  stream(context) returns the op's generator: reserve_outputs(count) -> an object
+    with `key` and `counter`.
     """
 
     op: Any
@@ -169,10 +170,10 @@ class Reserve:
     size: AnySize
     initial: tuple[int, int, int] = (0, 0, 0)
 
-    def __call__(self, context: Any, size: int) -> Sequence[int]:
-        at = self.stream(context).reserve_outputs(size)
-        words = (at.key, at.counter, at.counter >> 64)
-        return [_signed(word) for word in words]
+    def __call__(self, run: Any) -> Sequence[int]:
+        count = self.size if isinstance(self.size, int) else run.size(self.size)
+        at = self.stream(run.context(self.op)).reserve_outputs(count)
+        return [_signed(word) for word in (at.key, at.counter, at.counter >> 64)]
 
 
 def _signed(word: int) -> int:
