@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every op of the registry: complete, right in shape and dtype, the same compiled as by reference,
+with gradients that agree with central differences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, given
+from hypothesis import settings as hypothesis_settings
+
+import numbaflow as tf
+from numbaflow.engine import interpreter, registry
+from numbaflow.jit import settings
+
+from .samples import RTOL, Case, call, cases, needs_more_than_arrays
+
+NAMES = [definition.name for definition in registry.definitions()]
+CALLABLE = [name for name in NAMES if not needs_more_than_arrays(registry.lookup(name))]
+DIFFERENTIABLE = [
+    name for name in CALLABLE
+    if registry.lookup(name).test.get("gradient", callable(registry.lookup(name).gradient))
+]
+
+# The same examples on every machine, so that the kernel cache works for tests too.
+few = hypothesis_settings(
+    max_examples=6, deadline=None, derandomize=True, database=None, phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck))
+
+
+@pytest.mark.pure
+@pytest.mark.parametrize("name", NAMES)
+def test_definition_is_complete(name):
+    definition = registry.lookup(name)
+    assert definition.gradient is not None, "a gradient, or NoGradient with the reason"
+    assert definition.shape is not None or not definition.outputs
+    assert definition.doc
+
+
+def run(definition: Any, case: Case, mode: str) -> list[Any]:
+    """The outputs of an op in a mode."""
+    with tf.Graph().as_default(), settings.override(jit=mode), tf.Session() as session:
+        tf.set_random_seed(7)
+        outputs, feeds = call(definition, case)
+        return session.run(outputs, feeds) if outputs else []
+
+
+@pytest.mark.cpu
+@pytest.mark.parametrize("name", CALLABLE)
+def test_compiled_equals_reference(name, monkeypatch):
+    definition = registry.lookup(name)
+    monkeypatch.setattr(interpreter, "verify", True)
+
+    @few
+    @given(cases(definition))
+    def check(case):
+        want = run(definition, case, "never")
+        got = run(definition, case, "always")
+        for expected, actual in zip(want, got, strict=True):
+            same(expected, actual, definition)
+
+    check()
+
+
+def same(expected: Any, actual: Any, definition: Any) -> None:
+    """Asserts equality up to the tolerance of the dtype (or the op's own)."""
+    expected, actual = np.asarray(expected), np.asarray(actual)
+    assert expected.dtype == actual.dtype
+    assert expected.shape == actual.shape
+    name = expected.dtype.name
+    if expected.dtype.kind in "fc" or name == "bfloat16":
+        rtol = max(definition.test.get("rtol", 0), RTOL.get(name, 1e-5))
+        wide = np.complex128 if expected.dtype.kind == "c" else np.float64
+        np.testing.assert_allclose(actual.astype(wide), expected.astype(wide), rtol=rtol, atol=rtol)
+    else:
+        np.testing.assert_array_equal(actual, expected)
+
+
+@pytest.mark.cpu
+@pytest.mark.parametrize("name", DIFFERENTIABLE)
+def test_gradient_is_the_central_difference(name):
+    definition = registry.lookup(name)
+
+    @few
+    @given(cases(definition))
+    def check(case):
+        compare_gradient(definition, widened(definition, case))
+
+    check()
+
+
+def widened(definition: Any, case: Case) -> Case:
+    """The case with its float inputs in float64, where the op allows that."""
+    arg = next((a for a in definition.inputs if a.type_attr), None)
+    allowed = definition.attr(arg.type_attr).allowed if arg else None
+    if arg is None or (allowed is not None and tf.float64 not in allowed):
+        return case
+
+    def wide(array: np.ndarray) -> np.ndarray:
+        return array.astype(np.float64) if array.dtype.kind == "f" or array.dtype.name == "bfloat16" else array
+
+    inputs = [[wide(a) for a in item] if isinstance(item, list) else wide(item) for item in case.inputs]
+    return Case(inputs, case.attrs)
+
+
+def compare_gradient(definition: Any, case: Case) -> None:
+    """Holds the gradient against a central difference in one random direction."""
+    with tf.Graph().as_default(), settings.override(jit="never"), tf.Session() as session:
+        tf.set_random_seed(7)
+        outputs, feeds = call(definition, case)
+        outputs = [y for y in outputs if y.dtype.is_floating]
+        xs = [x for x in feeds if x.dtype == tf.float64]
+        if not outputs or not xs or any(array.size == 0 for array in feeds.values()):
+            return
+        random = np.random.default_rng(5)
+        values = session.run(outputs, feeds)
+        weights = [random.standard_normal(np.shape(v)) for v in values]
+        loss = tf.add_n([tf.reduce_sum(tf.cast(y, tf.float64) * w) for y, w in zip(outputs, weights)])
+        gradients = tf.gradients(loss, xs)
+        direction = {x: random.standard_normal(feeds[x].shape) for x in xs}
+        slope = 0.0
+        for x, g in zip(xs, gradients):
+            if g is not None:
+                slope += float(np.sum(session.run(tf.convert_to_tensor(g), feeds) * direction[x]))
+        step = 1e-6
+
+        def moved(sign: float) -> dict[Any, np.ndarray]:
+            return {**feeds, **{x: feeds[x] + sign * step * direction[x] for x in xs}}
+
+        difference = (session.run(loss, moved(1)) - session.run(loss, moved(-1))) / (2 * step)
+        scale = max(abs(slope), abs(difference), 1.0)
+        assert abs(slope - difference) <= 2e-4 * scale, f"gradient {slope}, difference {difference}"
