@@ -367,9 +367,9 @@ _gather_nd = define(
 @export("gather_nd", "manip.gather_nd")
 def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: Any = 0) -> Tensor:
     """The slices of `params` that the vectors in `indices` name."""
-    if isinstance(batch_dims, Tensor):
-        static = constant_value(batch_dims)
-        batch_dims = batch_dims if static is None else int(static)
+    if isinstance(batch_dims, (Tensor, np.ndarray, np.generic)):
+        static = constant_value(batch_dims) if isinstance(batch_dims, Tensor) else batch_dims
+        batch_dims = batch_dims if static is None else int(np.asarray(static).reshape(-1)[0])
     if batch_dims != 0:
         return batch_gather_nd(params, indices, batch_dims=batch_dims, name=name)
     own = getattr(params, "gather_nd", None)

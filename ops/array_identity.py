@@ -92,11 +92,21 @@ debug_gradient_identity = define(
     doc="The input; marks a gradient for debuggers.",
     test={"gradient": True},
 )
+
+
+def _promised(c: Any, x: Any) -> Any:
+    if c.op.inputs[0].dtype.base_dtype == dtypes.resource:
+        raise errors.InvalidArgumentError(
+            None, None, "Input tensor cannot be a resource variable handle."
+        )
+    return x
+
+
 _guarantee_const = define(
     "GuaranteeConst",
     "input: T -> output: T",
     shape=_same,
-    kernel=_pass,
+    kernel=_promised,
     lower=_lower_pass,
     gradient=NoGradient("a promised constant depends on nothing", silent=False),
     stateful=True,

@@ -33,10 +33,10 @@ def _concat_shape(c: Any, values: list[TensorShape], axis_index: int) -> TensorS
     rules.ranked(c.inputs[axis_index], 0)
     axis = c.value(axis_index)
     ranks = {shape.ndims for shape in values if shape.ndims is not None}
-    if axis is None:
-        return rules.of_rank(ranks.pop() if len(ranks) == 1 else None)
     if not ranks:
         return rules.unknown()
+    if axis is None:
+        return rules.of_rank(_common_rank(values))
     axis, rank = int(axis), max(ranks)
     for given_shape in values:
         rules.ranked_at_least(given_shape, axis + 1 if axis >= 0 else -axis)
@@ -53,6 +53,15 @@ def _concat_shape(c: Any, values: list[TensorShape], axis_index: int) -> TensorS
     out = merged.as_list()
     out[where] = total
     return TensorShape(out)
+
+
+def _common_rank(values: list[TensorShape]) -> int:
+    rank = next(shape.ndims for shape in values if shape.ndims is not None)
+    for given in values:
+        rules.ranked(given, rank)
+    if rank == 0:
+        raise ValueError("Can't concatenate scalars (use tf.stack instead)")
+    return rank
 
 
 def _concat(c: Any, values: list[np.ndarray], axis: np.ndarray) -> np.ndarray:
@@ -147,7 +156,7 @@ def _sparse_concat_gradients(grad: Any, axis: Tensor, values: list[Tensor]) -> l
                 "Can only compute IndexedSlices gradient with negative concat_dim when first "
                 "value rank is statically-known."
             )
-        static %= known
+        static = static % known
     sizes = [shape(x) for x in values]
     if static > 0:
         return _sparse_inner_gradients(grad, positive, sizes)
@@ -216,15 +225,38 @@ _concat_v2 = define(
 
 
 def _concat_offset_kernel(c: Any, axis: np.ndarray, shapes: list[np.ndarray]) -> tuple[Any, ...]:
-    where = int(axis) % max(len(shapes[0]), 1)
+    for i, sizes in enumerate(shapes):
+        if sizes.ndim != 1:
+            got = rules.text(sizes.shape)
+            raise invalid(f"input {i + 1} should be a vector, but got shape {got}")
+    count, where = len(shapes[0]), int(axis)
+    if not -count <= where < count:
+        raise invalid(f"Concat dim is out of range: {where} vs. {count}")
+    where %= count
     offset: Any = 0
     offsets = []
-    for sizes in shapes:
-        begin = [0] * len(sizes)
+    for i, sizes in enumerate(shapes):
+        _check_offset_input(i, sizes, shapes[0], where)
+        begin = [0] * count
         begin[where] = offset
         offsets.append(rules.size_array(c, begin))
         offset = offset + sizes.tolist()[where]
     return tuple(offsets)
+
+
+def _check_offset_input(i: int, sizes: np.ndarray, first: np.ndarray, where: int) -> None:
+    count = len(first)
+    if len(sizes) != count:
+        raise invalid(f"input {i} should contain {count} elements, but got {len(sizes)}")
+    # Symbolic sizes are equal by construction: the graph concatenates along this axis.
+    if first.dtype == object or sizes.dtype == object:
+        return
+    if any(p != q for j, (p, q) in enumerate(zip(first, sizes)) if j != where):
+        texts = [" ".join(map(str, s.tolist())) for s in (sizes, first)]
+        raise invalid(
+            f"All dimensions except {where} must match. Input {i} has shape [{texts[0]}] and "
+            f"doesn't match input 0 with shape [{texts[1]}]."
+        )
 
 
 _concat_offset = define(
@@ -265,13 +297,15 @@ def _split_shape(c: Any) -> list[TensorShape]:
     where = rules.canonical_axis(int(axis), len(given))
     if given[where] is not None and given[where] % count:
         raise ValueError(
-            f"Dimension size must be evenly divisible by {count} but is {given[where]}"
+            "Number of ways to split should evenly divide the split dimension, but got "
+            f"split_dim {where} (size = {given[where]}) and num_split {count}"
         )
     part = None if given[where] is None else given[where] // count
     return [TensorShape(given[:where] + [part] + given[where + 1 :])] * count
 
 
 def split_axis(axis: np.ndarray, ndim: int) -> int:
+    """A non-negative axis; InvalidArgumentError when it is out of range."""
     where = int(axis)
     if not -ndim <= where < ndim:
         raise invalid(f"-input rank(-{ndim}) <= split_dim < input rank ({ndim}), but got {where}")
@@ -341,6 +375,9 @@ def _split_v_shape(c: Any) -> list[TensorShape]:
 
 
 def _checked_lengths(total: int | None, lengths: list[int]) -> list[int | None]:
+    for i, length in enumerate(lengths):
+        if length < -1:
+            raise ValueError(f"Split size at index {i} must be >= 0. Got: {length}")
     known = sum(length for length in lengths if length >= 0)
     if -1 in lengths:
         rest = None if total is None else total - known
@@ -376,6 +413,8 @@ def _lengths(total: Any, sizes: np.ndarray) -> list[Any]:
 
 
 def _split_v(c: Any, x: np.ndarray, sizes: np.ndarray, axis: np.ndarray) -> tuple[Any, ...]:
+    if axis.size != 1:
+        raise invalid("split_dim_tensor must have exactly one element.")
     where = split_axis(axis.reshape(-1)[0], x.ndim)
     lengths = _lengths(x.shape[where], sizes)
     if len(lengths) != c.attr("num_split"):

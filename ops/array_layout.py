@@ -29,6 +29,8 @@ def _transpose_shape(c: Any) -> TensorShape:
     count = c.inputs[1].as_list()[0] if c.inputs[1].ndims is not None else None
     if given is not None and count is not None and len(given) != count:
         raise ValueError(f"Shape must be rank {count} but is rank {len(given)}")
+    if count in (0, 1) and given is None:
+        return c.inputs[0]
     if perm is None or given is None:
         return rules.of_rank(count if given is None else len(given))
     for axis in perm.tolist():

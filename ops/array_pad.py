@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -252,6 +253,13 @@ def _multiples(ndim: int, multiples: np.ndarray) -> list[Any]:
     return multiples.tolist()
 
 
+def _tile_kernel(c: Any, x: np.ndarray, multiples: np.ndarray) -> np.ndarray:
+    times = _multiples(x.ndim, multiples)
+    if math.prod(n * m for n, m in zip(x.shape, times)) > np.iinfo(np.int64).max:
+        raise invalid(f"The result of tiling {rules.text(x.shape)} by {times} is too large")
+    return np.tile(x, times)
+
+
 def _lower_tile(b: Any, op: Any, x: Any, multiples: Any) -> Any:
     known = b.known(multiples)
     if known is None:
@@ -282,7 +290,7 @@ _tile = define(
     "input: T, multiples: Tmultiples -> output: T",
     "T: type; Tmultiples: index = int32",
     shape=_tile_shape,
-    kernel=lambda c, x, multiples: np.tile(x, _multiples(x.ndim, multiples)),
+    kernel=_tile_kernel,
     lower=_lower_tile,
     gradient=_tile_gradient,
     sizes=True,

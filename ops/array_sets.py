@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -358,7 +359,11 @@ def searchsorted(
 
 
 def _unravel(c: Any, indices: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    total = int(np.prod(sizes, dtype=np.int64))
+    total = math.prod(sizes.tolist())
+    if total > np.iinfo(sizes.dtype).max:
+        raise invalid("Input dims product is causing integer overflow")
+    if (indices < 0).any():
+        raise invalid("index is out of bound: negative indices are not supported")
     if indices.size and indices.max() >= total:
         raise invalid(f"index is out of bound as with dims: {rules.text(sizes.tolist())}")
     parts = np.unravel_index(indices, tuple(sizes.tolist()))

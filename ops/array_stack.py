@@ -179,7 +179,10 @@ _PLAIN = (np.ndarray, np.generic, bool, int, float, complex, str, bytes)
 
 
 def _is_tensor(value: Any) -> bool:
-    return isinstance(value, Tensor) or bool(getattr(value, "_is_tensor_like", False))
+    # Variables stand for the tensors that they hold.
+    return isinstance(value, Tensor) or (
+        hasattr(value, "_as_graph_element") and hasattr(value, "dtype")
+    )
 
 
 def _inferred_dtype(values: Any) -> dtypes.DType | None:

@@ -134,6 +134,8 @@ def _dense(values: Any, numpy_type: Any) -> np.ndarray:
         return np.array(values).astype(numpy_type)
     except ValueError as error:
         # NumPy refuses ragged lists itself, before their shape could be compared.
+        if numpy_type is not None:
+            raise
         if "inhomogeneous" not in str(error) and "sequence" not in str(error):
             raise
         got: list[int] = [len(values)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Slices of tensors: Slice, StridedSlice and `tensor[...]`.
+"""StridedSlice and `tensor[...]`.
 
 One function resolves begin, end, strides and masks into plain ranges; shape inference, reference
 kernels and lowerings share it.  Sizes may be ints, None (unknown) or symbolic.
@@ -21,128 +21,13 @@ from ..engine.graph import name_scope
 from ..engine.shape import Dimension, TensorShape
 from ..engine.tensor import Tensor, overload
 from . import array_rules as rules
-from .array_shape import rank, reshape, shape
+from .array_shape import shape
 from .array_stack import stack
 from .constant import constant
 from .public import raw, tf
 
 newaxis = None
 publish("newaxis", None)
-
-# Slice
-
-
-def _slice_shape(c: Any) -> TensorShape:
-    given = rules.dims(c.inputs[0])
-    rules.ranked(c.inputs[1], 1)
-    rules.ranked(c.inputs[2], 1)
-    merged = rules.merge(c.inputs[1], c.inputs[2])
-    count = None if merged.ndims is None else merged.as_list()[0]
-    if given is not None and count is not None and len(given) != count:
-        raise ValueError(f"Shape must be rank {count} but is rank {len(given)}")
-    count = len(given) if given is not None else count
-    if count is None:
-        return rules.unknown()
-    given = given or [None] * count
-    begin, size = c.value(1), c.value(2)
-    if size is None:
-        return _sizes_of_slice(c, count)
-    out = []
-    for i, (whole, length) in enumerate(zip(given, size.tolist())):
-        if length != -1:
-            out.append(length)
-        elif begin is None or whole is None:
-            out.append(None)
-        else:
-            out.append(whole - int(begin[i]))
-            if out[-1] < 0:
-                raise ValueError(
-                    f"Negative dimension size caused by subtracting {begin[i]} from {whole}"
-                )
-    return TensorShape(out)
-
-
-def _sizes_of_slice(c: Any, count: int) -> TensorShape:
-    known = c.value_as_shape(2)
-    return known if known.ndims == count else rules.of_rank(count)
-
-
-def _slice_ranges(shape_: Any, begin: Any, size: Any) -> tuple[list[Any], list[Any]]:
-    starts, sizes = begin.tolist(), size.tolist()
-    if len(starts) != len(shape_) or len(sizes) != len(shape_):
-        raise errors.InvalidArgumentError(
-            None,
-            None,
-            "Expected begin and size arguments to be 1-D tensors of size "
-            f"{len(shape_)}, but got shapes {rules.text(begin.shape)} and "
-            f"{rules.text(size.shape)} instead.",
-        )
-    for i, whole in enumerate(shape_):
-        if isinstance(sizes[i], int) and sizes[i] == -1:
-            sizes[i] = whole - starts[i]
-        if not 0 <= starts[i] <= whole:
-            raise errors.InvalidArgumentError(
-                None, None, f"Expected begin[{i}] in [0, {whole}], but got {starts[i]}"
-            )
-        if not (sizes[i] >= 0 and starts[i] + sizes[i] <= whole):
-            raise errors.InvalidArgumentError(
-                None,
-                None,
-                f"Expected size[{i}] in [0, {whole - starts[i]}], but got {sizes[i]}",
-            )
-    return starts, sizes
-
-
-def _slice_kernel(c: Any, x: np.ndarray, begin: np.ndarray, size: np.ndarray) -> np.ndarray:
-    starts, sizes = _slice_ranges(x.shape, begin, size)
-    return x[tuple(slice_(start, start + n) for start, n in zip(starts, sizes))]
-
-
-def _lower_slice(b: Any, op: Any, x: Any, begin: Any, size: Any) -> Any:
-    starts, sizes = b.known(begin), b.known(size)
-    if starts is None or sizes is None:
-        return NotImplemented
-    starts, sizes = _slice_ranges(x.shape, starts, sizes)
-    return b.slice(x, tuple(starts), tuple(sizes))
-
-
-def _slice_gradient(op: Any, grad: Tensor) -> tuple[Any, ...]:
-    x, begin = op.inputs[0], op.inputs[1]
-    ranks = rank(x)
-    size = shape(op.outputs[0])
-    column = stack([ranks, 1])
-    before = reshape(begin, column)
-    after = reshape(shape(x) - size - begin, column)
-    return tf.pad(grad, tf.concat([before, after], 1)), None, None
-
-
-slice_ = slice
-_slice = define(
-    "Slice",
-    "input: T, begin: Index, size: Index -> output: T",
-    "T: type; Index: index",
-    shape=_slice_shape,
-    kernel=_slice_kernel,
-    lower=_lower_slice,
-    gradient=_slice_gradient,
-    sizes=True,
-    doc="A box of a tensor, by its corner and its size; size -1 means up to the end.",
-    test={
-        "values": [
-            [np.arange(12, dtype=np.float32).reshape(3, 4), np.int32([1, 0]), np.int32([2, -1])]
-        ],
-        "gradient": True,
-    },
-)
-
-
-@export("slice")
-def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor:
-    """The box of `input_` that starts at `begin` and has `size`; -1 means up to the end."""
-    return _slice(input_, begin, size, name=name)
-
-
-# StridedSlice
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,32 +149,34 @@ def _strided_slice_shape(c: Any) -> TensorShape:
     return TensorShape(resolve(sizes, begin, end, strides.tolist(), _masks(c.attr))[1])
 
 
-def _resolved(sizes: Any, begin: Any, end: Any, strides: Any, attr: Any) -> Any:
+def resolved(sizes: Any, begin: Any, end: Any, strides: Any, attr: Any) -> Any:
+    """As `resolve`, from arrays, with errors as the run time raises them."""
     try:
         return resolve(sizes, begin.tolist(), end.tolist(), strides.tolist(), _masks(attr))
     except ValueError as error:
         raise errors.InvalidArgumentError(None, None, str(error)) from None
 
 
-def _taken(r: Range) -> Any:
+def taken(r: Range) -> Any:
+    """A range as the slice that NumPy takes."""
     if r.size == 0:
-        return slice_(0, 0, 1)
+        return slice(0, 0, 1)
     stop = r.begin + r.size * r.stride
-    return slice_(r.begin, None if stop < 0 else stop, r.stride)
+    return slice(r.begin, None if stop < 0 else stop, r.stride)
 
 
 def _strided_slice_kernel(
     c: Any, x: np.ndarray, begin: np.ndarray, end: np.ndarray, strides: np.ndarray
 ) -> np.ndarray:
-    ranges, out = _resolved(x.shape, begin, end, strides, c.attr)
-    return x[tuple(_taken(r) for r in ranges)].reshape(out)
+    ranges, out = resolved(x.shape, begin, end, strides, c.attr)
+    return x[tuple(taken(r) for r in ranges)].reshape(out)
 
 
 def _lower_strided_slice(b: Any, op: Any, x: Any, begin: Any, end: Any, strides: Any) -> Any:
     known = [b.known(v) for v in (begin, end, strides)]
     if any(v is None for v in known):
         return NotImplemented
-    ranges, out = _resolved(x.shape, *known, op.attr)
+    ranges, out = resolved(x.shape, *known, op.attr)
     stride = tuple(r.stride for r in ranges)
     sizes = tuple(r.size for r in ranges)
     starts = tuple(r.begin for r in ranges)
@@ -298,7 +185,7 @@ def _lower_strided_slice(b: Any, op: Any, x: Any, begin: Any, end: Any, strides:
     return b.reshape(part, tuple(out))
 
 
-_MASKS = (
+MASKS = (
     "begin_mask: int = 0; end_mask: int = 0; ellipsis_mask: int = 0; new_axis_mask: int = 0; "
     "shrink_axis_mask: int = 0"
 )
@@ -319,7 +206,7 @@ _SAMPLE = [np.int32([1, 0]), np.int32([3, 4]), np.int32([1, 2])]
 _strided_slice = define(
     "StridedSlice",
     "input: T, begin: Index, end: Index, strides: Index -> output: T",
-    "T: type; Index: index; " + _MASKS,
+    "T: type; Index: index; " + MASKS,
     shape=_strided_slice_shape,
     kernel=_strided_slice_kernel,
     lower=_lower_strided_slice,
@@ -337,10 +224,10 @@ _strided_slice = define(
 def _strided_slice_grad_kernel(
     c: Any, sizes: np.ndarray, begin: Any, end: Any, strides: Any, dy: np.ndarray
 ) -> np.ndarray:
-    ranges, _ = _resolved(sizes.tolist(), begin, end, strides, c.attr)
+    ranges, _ = resolved(sizes.tolist(), begin, end, strides, c.attr)
     whole = np.zeros([int(n) for n in sizes.tolist()], dtype=dy.dtype)
     if dy.size:
-        whole[tuple(_taken(r) for r in ranges)] = dy.reshape([r.size for r in ranges])
+        whole[tuple(taken(r) for r in ranges)] = dy.reshape([r.size for r in ranges])
     return whole
 
 
@@ -370,7 +257,7 @@ def _lower_strided_slice_grad(
     if any(v is None for v in known):
         return NotImplemented
     whole = known[0].tolist()
-    ranges, _ = _resolved(whole, *known[1:], op.attr)
+    ranges, _ = resolved(whole, *known[1:], op.attr)
     if any(r.size == 0 for r in ranges):
         return b.full(tuple(whole), 0, op.dtype(0))
     value = b.reshape(dy, tuple(r.size for r in ranges))
@@ -383,7 +270,7 @@ def _lower_strided_slice_grad(
 _strided_slice_grad = define(
     "StridedSliceGrad",
     "shape: Index, begin: Index, end: Index, strides: Index, dy: T -> output: T",
-    "T: type; Index: index; " + _MASKS,
+    "T: type; Index: index; " + MASKS,
     shape=lambda c: c.value_as_shape(0),
     kernel=_strided_slice_grad_kernel,
     lower=_lower_strided_slice_grad,
@@ -488,7 +375,7 @@ class _Spec:
 
     def append(self, entry: Any) -> None:
         """Adds one entry: a slice, an ellipsis, a new axis or an index."""
-        if isinstance(entry, slice_):
+        if isinstance(entry, slice):
             self._append_slice(entry)
         elif entry is Ellipsis:
             self._append(0, 0, 1, "ellipsis_mask")

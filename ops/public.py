@@ -28,10 +28,14 @@ class _Raw:
     """Attribute access to one function per op type, as TensorFlow's generated wrappers."""
 
     def __getattr__(self, op_type: str) -> Callable[..., Any]:
-        function = OpFunction(registry.lookup(op_type))
+        definition = registry.find(op_type)
+        if definition is None:
+            raise AttributeError(f"no op type {op_type!r}")
+        function = OpFunction(definition)
         setattr(self, op_type, function)
         return function
 
 
 tf = _Public()
 raw = _Raw()
+api.constant("raw_ops", raw)
