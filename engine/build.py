@@ -149,6 +149,23 @@ def build_op(
     return _build(graph, definition, inputs, attrs, name)
 
 
+def apply_op(op_type_name: str, name: str | None = None, **keywords: Any) -> Any:
+    """Adds a node, with inputs and attributes by name; returns its outputs, or the node."""
+    definition = registry.find(op_type_name)
+    if definition is None:
+        raise RuntimeError(f"Unrecognized Op name {op_type_name}")
+    names = {key for arg in definition.inputs for key in (arg.name, arg.name + "_")}
+    inputs = {key: value for key, value in keywords.items() if key in names}
+    attrs = {key: value for key, value in keywords.items() if key not in names}
+    op = build_op(op_type_name, inputs, attrs, name)
+    if not definition.outputs:
+        return op
+    values = group(definition.outputs, op._attrs, op.outputs)
+    if values == [[]] and definition.stateful:
+        return op
+    return values[0] if len(values) == 1 else tuple(values)
+
+
 def _flat(values: Iterable[Any]) -> Iterable[Any]:
     for value in values:
         if isinstance(value, (list, tuple)):

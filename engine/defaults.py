@@ -70,8 +70,11 @@ def set_graph_factory(factory: Callable[[], Any]) -> None:
 def get_default_graph() -> Any:
     """The graph that new operations go to in this thread."""
     stack = graphs.stack
-    if stack:
-        return stack[-1]
+    return stack[-1] if stack else global_graph()
+
+
+def global_graph() -> Any:
+    """The graph of this thread when none was made the default."""
     if graphs.fallback is None:
         graphs.fallback = _graph_factory()
     return graphs.fallback

@@ -51,6 +51,19 @@ def needed_operations(
     return _ordered(sorted(seen, key=lambda op: op._id), fed, skipped)
 
 
+def check_types(ops: Iterable[Operation]) -> None:
+    """Raises InvalidArgumentError for an input that was exchanged for one of another type."""
+    for op in ops:
+        for i, (tensor, kind) in enumerate(zip(op._inputs_val, op._input_types_val)):
+            if not kind.base_dtype.is_compatible_with(tensor.dtype.base_dtype):
+                raise errors.InvalidArgumentError(
+                    None,
+                    None,
+                    f"Input {i} of node {op.name} was passed {tensor.dtype.base_dtype.name} from "
+                    f"{tensor.name} incompatible with expected {kind.base_dtype.name}.",
+                )
+
+
 def _predecessors(op: Operation, fed: set[Tensor], skipped: set[Operation]) -> list[Operation]:
     result = [t.op for t in op._inputs_val if t not in fed]
     result += [other for other in op._control_inputs_val if other not in skipped]
@@ -80,9 +93,12 @@ def _ordered(
             if not waiting[other]:
                 heapq.heappush(ready, other._id)
     if len(result) < len(ops):
-        stuck = [op.name for op in ops if waiting[op]]
+        stuck = sorted(op.name for op in ops if waiting[op])
         raise errors.InvalidArgumentError(
-            None, None, f"The graph has a cycle through {', '.join(sorted(stuck)[:8])}"
+            None,
+            None,
+            f"Graph is invalid, contains a cycle with {len(stuck)} nodes, including: "
+            f"{', '.join(stuck[:8])}",
         )
     return result
 

@@ -13,8 +13,9 @@ from .api import export
 from .devices import device_string
 from .dtypes import DType
 from .registry import Arg, OpDef
+from .scopes import Location
 from .shape import TensorShape
-from .tensor import Tensor
+from .tensor import Tensor, shape_text
 
 if TYPE_CHECKING:
     from .graph import Graph
@@ -101,13 +102,13 @@ class Operation:
         return self._graph
 
     @property
-    def inputs(self) -> InputList:
+    def inputs(self) -> _InputList:
         """The data inputs."""
-        return InputList(self._inputs_val)
+        return _InputList(self._inputs_val)
 
     @property
-    def _inputs(self) -> InputList:
-        return InputList(self._inputs_val)
+    def _inputs(self) -> _InputList:
+        return _InputList(self._inputs_val)
 
     @property
     def outputs(self) -> list[Tensor]:
@@ -150,8 +151,15 @@ class Operation:
     _set_device_from_string = _set_device
 
     @property
-    def _device_assignments(self) -> list[Any]:
-        return [entry for entry in self._device_entries]
+    def _device_assignments(self) -> list[Location]:
+        """Where the device scopes around this node were entered."""
+        return [Location(e.display_name, *e.frame[:2]) for e in self._device_entries]
+
+    @property
+    def _colocation_dict(self) -> dict[str, Location]:
+        """Where the colocation scopes around this node were entered, by the other's name."""
+        frames = self._colocation_frames.items()
+        return {name: Location(None, *frame[:2]) for name, frame in frames}
 
     @property
     def node_def(self) -> Any:
@@ -179,7 +187,10 @@ class Operation:
         filename, line, function = self._frame
         return [(filename, line, function, linecache.getline(filename, line).strip())]
 
-    traceback_with_start_lines = traceback
+    @property
+    def traceback_with_start_lines(self) -> list[Any]:
+        """`traceback` with the first line of the function where known (here: the line)."""
+        return [(*frame, frame[1]) for frame in self.traceback]
 
     # Attributes
 
@@ -266,15 +277,16 @@ class Operation:
                 f"Cannot update edge. Input index [{index}] is greater than the number of total "
                 f"inputs [{len(self._inputs_val)}].",
             )
-        if tensor.dtype.base_dtype != self._inputs_val[index].dtype.base_dtype:
+        old = self._inputs_val[index]
+        if not tensor.shape.is_compatible_with(old.shape):
             from .errors import InvalidArgumentError
 
             raise InvalidArgumentError(
-                None, None, f"Input {index} of node {self._name} was passed "
-                f"{tensor.dtype.name} from {tensor.name} incompatible with expected "
-                f"{self._inputs_val[index].dtype.name}.",
+                None,
+                None,
+                f"Cannot update edge, incompatible shapes: {shape_text(tensor.shape.sizes)} and "
+                f"{shape_text(old.shape.sizes)}.",
             )
-        old = self._inputs_val[index]
         values = list(self._inputs_val)
         values[index] = tensor
         self._inputs_val = tuple(values)
@@ -326,7 +338,7 @@ class Operation:
         return f"<tf.Operation '{self._name}' type={self.type}>"
 
 
-class InputList(tuple):  # type: ignore[type-arg]
+class _InputList(tuple):  # type: ignore[type-arg]
     """The inputs of an operation: a sequence that compares equal to lists of the same tensors."""
 
     __slots__ = ()

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
+from . import defaults
 from .api import export
 from .defaults import get_default_graph, reset_default_graph
 from .operation import Operation
@@ -138,16 +139,39 @@ def control_dependencies(control_inputs: Any) -> AbstractContextManager[None, No
     return get_default_graph().control_dependencies(control_inputs)
 
 
+def _outer_graph(current: Any) -> tuple[Any, Any]:
+    """The innermost graph that is not a function's body, and the innermost device scopes."""
+    devices = current._device_function_stack
+    if not defaults.graphs.stack:
+        if current.building_function:
+            raise RuntimeError("The global graph is building a function.")
+        return current, devices
+    for graph in reversed(defaults.graphs.stack):
+        if not devices.entries:
+            devices = graph._device_function_stack
+        if not graph.building_function:
+            return graph, devices
+    return defaults.global_graph(), devices
+
+
 @export("init_scope")
 @contextmanager
 def init_scope() -> Iterator[None]:
-    """A context outside of control dependencies and control flow, with the same name scope."""
-    graph = get_default_graph()
-    scope = graph.get_name_scope()
-    if scope and scope[-1] != "/":
-        scope += "/"
-    with graph.control_dependencies(None), graph.name_scope(scope):
-        yield
+    """A context outside of functions, control dependencies and control flow; names stay."""
+    current = get_default_graph()
+    scope = current.get_name_scope()
+    graph, devices = _outer_graph(current)
+    with (
+        graph.as_default(),
+        graph.name_scope(scope + "/" if scope else scope),
+        graph.control_dependencies(None),
+    ):
+        old = graph._device_function_stack
+        graph._device_function_stack = devices
+        try:
+            yield
+        finally:
+            graph._device_function_stack = old
 
 
 @export("op_scope")

@@ -3,11 +3,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from .graph import Graph
     from .operation import Frame, Operation
+
+
+class Location(NamedTuple):
+    """Where a scope was entered, and what for."""
+
+    obj: Any
+    filename: str
+    lineno: int
 
 
 class ScopeStack:

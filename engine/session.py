@@ -44,6 +44,8 @@ def _runner(
     graph = session.graph
     if not (fetches or targets):
         return lambda values: []
+    if graph.mutation:
+        interpreter.check_types(interpreter.needed_operations(fetches, targets, feeds))
     make = _compiled(session)
     if make is not None:
         return make(session, graph, fetches, targets, feeds)

@@ -147,8 +147,8 @@ class Tensor:
         return self._shape_val.rank
 
     def consumers(self) -> list[Operation]:
-        """The operations that take this tensor as input."""
-        return list(dict.fromkeys(self._consumers))
+        """The operations that take this tensor as input, once per input."""
+        return list(self._consumers)
 
     def _as_node_def_input(self) -> str:
         name = self._op.name
