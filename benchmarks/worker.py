@@ -37,7 +37,8 @@ class Worker:
         return dict(getattr(self, command.pop("do"))(**command))
 
     def version(self) -> dict[str, Any]:
-        return {"version": self.tf.__version__}
+        name = "__numbaflow_version__"
+        return {"version": getattr(self.tf, name, None) or self.tf.__version__}
 
     def build(self, workload: str) -> dict[str, Any]:
         """Builds a workload and warms it up; the seconds of its first step."""
