@@ -16,6 +16,7 @@ import numpy as np
 
 from . import sizes
 from .meaning import numpy_dtype
+from .nest import root
 from .schedule import CallStep, HostStep, KernelStep, Schedule, byte_size, in_arena
 from .sizes import AnySize
 from .tensor import Program, Source, Value
@@ -53,6 +54,7 @@ class Template:
     size_arrays: list[tuple[int, Value, list[int]]]  # slot, value, numbers in `compute`
     segments: list[tuple[int, int] | HostStep]  # ranges of table rows, and host steps between
     shapes: dict[int, list[int]]  # per value that is read from Python, numbers in `compute`
+    contents: dict[int, list[int]]  # per value of sizes that is read from Python, likewise
     keep: list[Any]  # what must stay alive: constants
 
 
@@ -120,6 +122,7 @@ class _Layout:
         self.segments: list[tuple[int, int] | HostStep] = []
         self.keep: list[Any] = []
         self.shapes: dict[int, list[int]] = {}
+        self.contents: dict[int, list[int]] = {}
 
     def native(self, step: KernelStep | CallStep, address: int) -> None:
         """The block of one kernel."""
@@ -147,7 +150,10 @@ class _Layout:
             self.shape(value)
 
     def shape(self, value: Value) -> None:
-        """Has the concrete shape of a value computed."""
+        """Has the concrete shape of a value computed, and its contents if they are sizes."""
+        source = root(value).node
+        if isinstance(source, Source) and source.kind == "sizes":
+            self.contents[id(root(value))] = [self.numbers.add(n) for n in source.payload.flat]
         if any(isinstance(size, sizes.Size) for size in value.shape):
             self.shapes[id(value)] = [self.numbers.add(size) for size in value.shape]
 
@@ -215,7 +221,8 @@ class _Layout:
         return Template(
             compute, self.length, [x for pair in dynamic for x in pair], self.constants, self.arena,
             self.feeds, self.cells, self.reserves, self.scratch, self.steps, slot_sizes,
-            size_arrays, self.segments, self.shapes, self.keep)
+            size_arrays, self.segments, self.shapes, self.contents,
+            self.keep)
 
 
 def aligned_copy(array: np.ndarray) -> np.ndarray:

@@ -181,6 +181,7 @@ class Builder:
         target = tuple(_size(size) for size in shape)
         if sizes.same_shape(target, value.shape):
             return value
+        self._need_compiled(value.dtype)
         if not self.equal(sizes.product(target), sizes.product(value.shape)):
             raise errors.InvalidArgumentError(
                 None, None, f"Input to reshape is a tensor with {sizes.hint(sizes.product(value.shape))} "
@@ -199,6 +200,7 @@ class Builder:
             for i, a in enumerate(axes))
         if identity:
             return value
+        self._need_compiled(value.dtype)
         key = ("view", id(value), tuple((a.axis, str(a.stride), str(a.offset)) for a in axes), _key(shape))
         return self._once(key, lambda: self.program.add(View((value,), axes), (value.dtype, shape)))[0]
 
@@ -270,6 +272,7 @@ class Builder:
     def gather(self, value: Value, indices: Value, axis: int = 0) -> Value:
         """Slices of `value` along `axis` chosen by integer `indices`, which must be in range."""
         axis = int(axis) % value.ndim
+        self._need_compiled(value.dtype)
         limit = self.constant(np.array(0), "int64")
         size = value.shape[axis]
         count = self._sizes(np.array(size, dtype=object), "int64") if isinstance(size, Size) else \

@@ -228,6 +228,10 @@ class Run:
                 return self.feeds[node.payload].reshape(self._shape(value))
             if node.kind == "constant":
                 return node.payload.reshape(self._shape(value))
+            if node.kind == "sizes":
+                places = self.plan.template.contents[id(storage)]
+                found = np.array([self.binding.numbers[n] for n in places], storage.dtype)
+                return found.reshape(self._shape(value))
             if node.kind == "cell":
                 return node.payload.read().reshape(self._shape(value))
         return self._view(value)
