@@ -19,6 +19,7 @@ HALF = ("float16", "bfloat16")
 # Results of these on 16-bit floats are 16-bit floats already.
 EXACT = ("select", "neg", "abs", "minimum", "maximum", "sign", "floor", "ceil", "rint", "trunc")
 BLOCK = 128  # columns whose accumulators the column form keeps in the frame at a time
+ROW = -1  # stands for the row among the axes that values depend on
 Axes = frozenset[int]
 
 
@@ -41,7 +42,8 @@ class Emission:
         self.count = 0
         self.axes_of: dict[Any, Axes] = {}
         maps = frozenset(n for n, axis in enumerate(kernel.axes) if axis.kind != "reduce")
-        self.reduced_axes = maps
+        # Finished reductions are known per row, even where no axis moves from row to row.
+        self.reduced_axes = maps | {ROW} if kernel.form == "row" else maps
         self.inner = len(kernel.axes) - 1
         self.outer = [n for n in sorted(maps) if kernel.form == "row" or n != self.inner]
         self.reduce = [n for n, axis in enumerate(kernel.axes) if axis.kind == "reduce"]
@@ -246,7 +248,7 @@ class Emission:
 def emit(kernel: Kernel, title: str = "") -> str:
     """The Python source of a kernel: a module whose one function is `kernel`."""
     e = Emission(kernel)
-    e.open(e.outer)
+    e.open((*e.outer, ROW))
     before, header, after = e.rows()
     {"map": _map_row, "row": _row_row, "column": _column_row}[kernel.form](e)
     for text in after:
@@ -297,7 +299,7 @@ def _row_pass(e: Emission, numbers: list[int]) -> None:
         text = f"x{n}" if reduction.fn.startswith("arg") else f"a{n}"
         if reduction.dtype in HALF:
             text = f"round_{reduction.dtype}({text})"
-        e.name(Reduced(n, reduction.dtype), text, e.scopes[-1], "r")
+        e.name(Reduced(n, reduction.dtype), text, e.scopes[-1], "done")
 
 
 def _nest(e: Emission, body: Any) -> None:
