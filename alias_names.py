@@ -24,7 +24,7 @@ HOMES = {
         "importer": ".io.graph_import",
         "indexed_slices": ".engine.tensor",
         "load_library": "tf",
-        "meta_graph": ".train.meta_graph tf.train",
+        "meta_graph": ".io.meta_graph .io.meta_graph_import",
         "op_def_registry": ".io.op_registry",
         "ops": (
             ".engine.graph .engine.operation .engine.tensor .engine.convert .engine.collections "
