@@ -18,6 +18,6 @@ _namespaces.publish(_sys.modules[__name__])
 _public.add_compat(_sys.modules[__name__])
 
 # Programs test for the version whose API this is.
-__version__ = VERSION  # noqa: F821 - published above
-__git_version__ = GIT_VERSION  # noqa: F821
-__compiler_version__ = COMPILER_VERSION  # noqa: F821
+__version__ = VERSION  # type: ignore[name-defined]  # noqa: F821 - published above
+__git_version__ = GIT_VERSION  # type: ignore[name-defined]  # noqa: F821
+__compiler_version__ = COMPILER_VERSION  # type: ignore[name-defined]  # noqa: F821

@@ -544,7 +544,7 @@ def hessians(
     aggregation_method: int | None = None,
 ) -> list[Tensor]:
     """The second derivatives of the sum of `ys` with respect to each x alone."""
-    options = {
+    options: dict[str, Any] = {
         "colocate_gradients_with_ops": colocate_gradients_with_ops,
         "gate_gradients": gate_gradients,
         "aggregation_method": aggregation_method,

@@ -264,7 +264,7 @@ class _Call:
     # One tensor
 
     def _convert(self, arg: Arg, value: Any) -> Tensor:
-        dtype = arg.dtype or self.attrs.get(arg.type_attr)
+        dtype = arg.dtype or self.attrs.get(arg.type_attr or "")
         if isinstance(value, Tensor) and (dtype is None or dtype.is_compatible_with(value.dtype)):
             return value
         preferred = None if dtype is not None else self.default_type(arg.type_attr)
@@ -326,7 +326,7 @@ class _Call:
             )
         dtype = arg.dtype
         if dtype is None and arg.number_attr:
-            dtype = self.attrs.get(arg.type_attr)
+            dtype = self.attrs.get(arg.type_attr or "")
             if dtype is None:
                 dtype = next((v.dtype for v in values if isinstance(v, Tensor)), None)
         preferred = None if dtype is not None else self.default_type(arg.type_attr)
@@ -479,7 +479,7 @@ def output_types(definition: OpDef, attrs: dict[str, Any]) -> list[DType]:
         if arg.type_list_attr:
             types.extend(attrs[arg.type_list_attr])
             continue
-        kind = arg.dtype if arg.dtype is not None else attrs[arg.type_attr]
+        kind = arg.dtype if arg.dtype is not None else attrs[arg.type_attr or ""]
         kind = kind._as_ref if arg.is_ref else kind
         types.extend([kind] * (attrs[arg.number_attr] if arg.number_attr else 1))
     return types

@@ -67,7 +67,7 @@ def internal_convert_to_tensor(
     name: str | None = None,
     as_ref: bool = False,
     preferred_dtype: Any = None,
-    accepted_result_types: tuple[type, ...] = (Tensor,),
+    accepted_result_types: Any = (Tensor,),
 ) -> Any:
     """`convert_to_tensor` that can keep references (`as_ref`)."""
     if dtype is not None:
@@ -82,7 +82,7 @@ def internal_convert_to_tensor(
     preferred = None if preferred_dtype is None else dtypes.as_dtype(preferred_dtype)
     prefix = "" if name is None else f"{name}: "
     for base, function in _conversions(type(value)):
-        result = None
+        result: Any = None
         if dtype is None and preferred is not None:
             result = _try_preferred(function, value, preferred, name, as_ref)
         if result is None:

@@ -270,8 +270,7 @@ _TYPE_TO_STRING = {kind.as_datatype_enum: kind.name for kind in _INTERNED.values
 _FROM_NUMPY: dict[Any, DType] = {
     kind: _INTERNED[enum] for _, enum, kind in _ROWS if kind is not None and enum not in _OPAQUE
 }
-for _kind in (np.bytes_, np.str_):
-    _FROM_NUMPY[_kind] = string
+_FROM_NUMPY.update({np.bytes_: string, np.str_: string})
 for _kind in (np.longlong, np.ulonglong, np.intc, np.uintc, np.int_, np.uint):
     _FROM_NUMPY.setdefault(_kind, BY_NAME[f"{np.dtype(_kind).kind}int{8 * np.dtype(_kind).itemsize}".removeprefix("i")])
 

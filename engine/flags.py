@@ -73,7 +73,7 @@ class _Flags:
         return _absl.FLAGS(*args, **kwargs)
 
 
-FLAGS = _Flags()
+FLAGS = _Flags()  # type: ignore[assignment]
 
 
 def run(main: Callable[[list[str]], Any] | None = None, argv: list[str] | None = None) -> None:

@@ -233,7 +233,7 @@ def overload(operator: str, function: Callable[..., Any]) -> None:
 def _overload_on(cls: type, operator: str, function: Callable[..., Any]) -> None:
     # Not getattr: the metaclass answers for `|`.
     existing = vars(cls).get(operator)
-    if existing is not None and not isinstance(existing, type(object.__lt__)):
+    if existing is not None and not isinstance(existing, type(object.__eq__)):
         raise ValueError(f"operator {operator} cannot be overwritten again on class {cls}.")
     if operator not in Tensor.OVERLOADABLE_OPERATORS:
         raise ValueError(f"Overriding {operator} is disallowed")

@@ -111,10 +111,11 @@ def _foreign(place: Path) -> str:
     return ""
 
 
-def _reject(place: Path, reason: str, remove: bool = True) -> None:
+def _reject(place: Path, reason: str, remove: bool = True) -> Entry | None:
     warnings.warn(f"cached kernel {place.name} is not used: {reason}", RuntimeWarning, stacklevel=3)
     if remove:
         shutil.rmtree(place, ignore_errors=True)
+    return None
 
 
 def entries() -> list[Path]:

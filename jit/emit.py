@@ -277,29 +277,67 @@ def _row_row(e: Emission) -> None:
         _row_pass(e, [n for n, at in enumerate(levels) if at == level])
     late = [store for store in e.kernel.stores if e.depends_on_reduce(store)]
     if late:
-        _nest(e, lambda: [e.store(store) for store in late])
+        _nest(e, lambda: [e.store(store) for store in late])  # type: ignore[func-returns-value]
     for store in e.kernel.stores:
         if store not in late:
             e.store(store)
 
 
 def _row_pass(e: Emission, numbers: list[int]) -> None:
+    """One pass; positions of extremes take a second one, as finding both at once is no vector loop."""
+    reductions = e.kernel.reductions
+    args = [n for n in numbers if reductions[n].fn.startswith("arg")]
     for n in numbers:
         _start(e, n)
 
     def step() -> None:
         for n in numbers:
-            value = e.value(e.kernel.reductions[n].value)
-            for text in _combine(e, n, value, f"a{n}", f"x{n}"):
+            value = e.value(reductions[n].value)
+            texts = _best(e, n, value) if n in args else _combine(e, n, value, f"a{n}", "")
+            for text in texts:
                 e.line(text)
 
+    def locate() -> None:
+        for n in args:
+            value = e.value(reductions[n].value)
+            far = e.node(Const(_FAR, "int64"))
+            e.line(f"here{n} = select(eq({value}, a{n}), i{e.reduce[0]}, {far})")
+            e.line(f"x{n} = accumulate_min(x{n}, here{n})")
+
     _nest(e, step)
+    if args:
+        for n in args:
+            e.line(f"x{n} = {e.node(Const(_FAR, 'int64'))}")
+        _nest(e, locate)
     for n in numbers:
-        reduction = e.kernel.reductions[n]
-        text = f"x{n}" if reduction.fn.startswith("arg") else f"a{n}"
-        if reduction.dtype in HALF:
-            text = f"round_{reduction.dtype}({text})"
-        e.name(Reduced(n, reduction.dtype), text, e.scopes[-1], "done")
+        _finish(e, n)
+
+
+# A position beyond all others; not the largest int64, with which LLVM would fold the minimum.
+_FAR = 1 << 62
+
+
+def _best(e: Emission, n: int, value: str) -> list[str]:
+    """The extreme of what is not NaN."""
+    reduction = e.kernel.reductions[n]
+    lines = []
+    if kind_of(reduction.value.dtype) == "f":
+        worst = e.node(_identity(reduction.fn, _wide(reduction.value.dtype)))
+        lines.append(f"seen{n} = select(isnan({value}), {worst}, {value})")
+        value = f"seen{n}"
+    return [*lines, f"a{n} = accumulate_{reduction.fn[3:]}(a{n}, {value})"]
+
+
+def _finish(e: Emission, n: int) -> None:
+    """Names the result of a reduction of the row form."""
+    reduction = e.kernel.reductions[n]
+    text = f"a{n}"
+    if reduction.fn.startswith("arg"):
+        nowhere = f"eq(x{n}, {e.node(Const(_FAR, 'int64'))})"
+        text = f"select({nowhere}, {e.node(Const(0, 'int64'))}, x{n})"
+    if reduction.dtype in HALF:
+        text = f"round_{reduction.dtype}({text})"
+    e.name(Reduced(n, reduction.dtype), text, e.scopes[-1], "done")
 
 
 def _nest(e: Emission, body: Any) -> None:
@@ -382,11 +420,9 @@ def _frame(kernel: Kernel) -> list[str]:
 
 def _start(e: Emission, n: int) -> None:
     reduction = e.kernel.reductions[n]
-    if reduction.fn.startswith("arg"):
-        e.line(f"x{n} = {e.node(Const(0, 'int64'))}")
-        e.line(f"a{n} = {e.node(_identity(reduction.fn, _wide(reduction.value.dtype)))}")
-    else:
-        e.line(f"a{n} = {e.node(_identity(reduction.fn, accumulator_dtype(reduction)))}")
+    is_arg = reduction.fn.startswith("arg")
+    kind = _wide(reduction.value.dtype) if is_arg else accumulator_dtype(reduction)
+    e.line(f"a{n} = {e.node(_identity(reduction.fn, kind))}")
 
 
 def _combine(e: Emission, n: int, value: str, best: str, where: str) -> list[str]:

@@ -378,7 +378,7 @@ class _Fusion:
 
     def _join(self, node: Node, cluster: Cluster, alignment: Alignment) -> None:
         if isinstance(node, Reduce):
-            axes = frozenset(alignment[i] for i in node.axes if alignment[i] is not None)
+            axes = frozenset(a for a in (alignment[i] for i in node.axes) if a is not None)
             cluster.reduced = axes if cluster.reduced is None else cluster.reduced
         for other in self._candidates(node):
             if other is not cluster and self._can_merge(node, other, cluster, alignment):

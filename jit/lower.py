@@ -118,7 +118,8 @@ class Builder:
         Returns a Value, or a tuple of them when the body returns a tuple.
         """
         shape = self.broadcast_shape(*(value.shape for value in values))
-        arguments, inputs = [], []
+        arguments: list[Any] = []
+        inputs: list[Value] = []
         for value in values:
             literal = _literal(value)
             if literal is not None:
@@ -246,7 +247,7 @@ class Builder:
         """Joins values along an axis."""
         first, axis = values[0], int(axis) % max(values[0].ndim, 1)
         offset: AnySize = 0
-        parts = []
+        parts: list[Any] = []
         for value in values:
             for i, size in enumerate(value.shape):
                 if i != axis and not self.equal(size, first.shape[i]):

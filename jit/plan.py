@@ -317,7 +317,7 @@ class Stretch:
                 plans.append(plan)
             if len(self._ready) >= _MOST_BINDINGS:
                 self._ready.pop(next(iter(self._ready)))
-            ready = (plan, bind(plan.template, symbols), [])
+            ready: Any = (plan, bind(plan.template, symbols), [])
             self._ready[key] = ready
             return ready
 

@@ -161,7 +161,7 @@ class Runner:
     def _host(self, op: Any, known: dict[Any, Any]) -> None:
         inputs = []
         for tensor, wanted in zip(op._inputs_val, op._input_types_val):
-            thing = self.handles.get(tensor, known.get(tensor))
+            thing: Any = self.handles.get(tensor, known.get(tensor))
             if tensor in self.handles and not wanted._is_ref_dtype and not is_handle(tensor):
                 thing = thing.read()
             inputs.append(thing)

@@ -279,9 +279,9 @@ def symbolic_feeds(
     found = list(values)
     result = []
     for array, shape, dtype, is_valued in zip(arrays, shapes, dtypes, valued):
-        known = None
+        known: Any = None
         if is_valued and array.size and array.min() >= 0:
-            items = np.empty(array.shape, object)
+            items: Any = np.empty(array.shape, object)
             for place, item in np.ndenumerate(array):
                 number = int(item)
                 if number < sizes.SMALLEST_SYMBOL:

@@ -191,7 +191,7 @@ def _moved(given: Any, block: list[int], edges: Any, to_batch: bool) -> TensorSh
         raise ValueError(f"{'paddings' if to_batch else 'crops'} cannot be negative")
     volume = int(np.prod(block, dtype=np.int64))
     batch = _times(given[0], volume) if to_batch else _divided(given[0], volume)
-    sizes = []
+    sizes: list[Any] = []
     for i, n in enumerate(block):
         size = given[i + 1]
         edge = None if edges is None else int(edges[i][0]) + int(edges[i][1])

@@ -80,7 +80,7 @@ _broadcast_to_op = define(
 )
 
 
-def _gradient_axes(c: Any, s0: np.ndarray, s1: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _gradient_axes(c: Any, s0: np.ndarray, s1: np.ndarray) -> tuple[np.ndarray, ...]:
     """The axes to sum over: those where one side is 1 (or missing) and the other is not.
 
     Where both are 1 both sides sum, as the runtime does; it changes nothing.

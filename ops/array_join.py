@@ -193,7 +193,7 @@ def _sparse_outer_gradients(grad: Any, axis: Tensor, sizes: list[Tensor]) -> lis
     return grads
 
 
-_JOINS = {
+_JOINS: dict[str, Any] = {
     "shapes": [[[2, 3], [2, 1]]],
     "values": [[[np.float32([[1, 2]]), np.float32([[3, 4]])], np.int32(axis)] for axis in (0, -1)],
     "gradient": True,

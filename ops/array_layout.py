@@ -161,7 +161,7 @@ def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = F
         ndims = static.ndims
         if ndims is None:
             ranks = rank(a)
-            perm = concat((raw.Range(0, ranks - 2, 1), [ranks - 1, ranks - 2]), 0)
+            perm: Any = concat((raw.Range(0, ranks - 2, 1), [ranks - 1, ranks - 2]), 0)
         elif ndims < 2:
             raise ValueError(
                 f"Argument 'a' should be a (batch) matrix, with rank >= 2.  Found: {static}"

@@ -124,7 +124,7 @@ def clip_by_global_norm(
         finite_scale = clip_norm * tf.minimum(ratio, limit)
         not_a_number = constant(float("nan"), dtype=use_norm.dtype)
         scale = tf.where(tf.is_finite(use_norm), finite_scale, not_a_number)
-        clipped = []
+        clipped: list[Any] = []
         for i, values in enumerate(_all_values(t_list)):
             if values is None:
                 clipped.append(None)

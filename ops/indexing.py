@@ -120,7 +120,8 @@ def resolve(
     sizes: Any, begin: Any, end: Any, strides: Any, masks: Masks
 ) -> tuple[list[Range], list[Any]]:
     """One range per input dimension, and the output's shape; begin and end may be None."""
-    ranges, out = [], []
+    ranges: list[Range] = []
+    out: list[Any] = []
     for kind, i in _entries(len(sizes), len(strides), masks):
         if kind == "new":
             out.append(1)

@@ -75,7 +75,7 @@ def _as_matrix_dynamically(a: Any, axes: Any, flipped: bool) -> tuple[Any, Any, 
     if a.get_shape().ndims is not None and isinstance(axes, (list, tuple)):
         dims = a.get_shape().as_list()
         axes = [axis if axis >= 0 else axis + len(dims) for axis in axes]
-        free = [i for i in range(len(dims)) if i not in axes]
+        free: Any = [i for i in range(len(dims)) if i not in axes]
         static = [dims[i] for i in free]
         axes = convert_to_tensor(axes, dtype=dtypes.int32, name="axes")
         free = convert_to_tensor(free, dtype=dtypes.int32, name="free")

@@ -119,6 +119,12 @@ def _reduce(b: Any, fn: str, x: Any, axes: tuple[int, ...], keep: bool) -> Any:
     return b.map(k.div, b.reduce("sum", x, axes, keep), b.size_scalar(x, axes, x.dtype))
 
 
+def _samples(dtype: str) -> list[list[np.ndarray]]:
+    x: Any = np.array([[0.5, -1.5, 2.0], [1.0, 3.0, -0.25]], np.float32)
+    x = x > 0 if dtype == "bool" else x
+    return [[x, np.array(axes, np.int32)] for axes in ([1], [0, 1], [-2])]
+
+
 def _reduction(
     name: str,
     fn: str,
@@ -147,7 +153,7 @@ def _reduction(
         lower=_lower_by(fn),
         gradient=gradient,
         sizes=dtype == "T",
-        test={"reduction": True, "attrs": [{}, {"keep_dims": True}]},
+        test={"values": _samples(dtype), "attrs": [{}, {"keep_dims": True}]},
         **facts,
     )
 

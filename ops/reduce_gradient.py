@@ -75,7 +75,7 @@ def mean_gradient(op: Any, grad: Any) -> tuple[Any, None]:
     sum_grad = sum_gradient(op, grad)[0]
     dims_in, dims_out = known_dims(op.inputs[0]), known_dims(op.outputs[0])
     if dims_in is not None and dims_out is not None:
-        size_in, size_out = np.prod(dims_in), np.prod(dims_out)
+        size_in, size_out = int(np.prod(dims_in)), int(np.prod(dims_out))
         factor = constant(size_in // max(size_out, 1), dtype=sum_grad.dtype)
     else:
         shape_in, shape_out = tf.shape(op.inputs[0]), tf.shape(op.outputs[0])

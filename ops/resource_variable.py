@@ -43,6 +43,7 @@ class BaseResourceVariable(Variable):
     _caching_device: Any = None
     _constraint: Any = None
     _initial_value: Any = None
+    _graph_element: Any = None
     _initializer_op: Any = None
     _is_initialized_op: Any = None
     _in_graph_mode = True

@@ -6,7 +6,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..engine.api import export
 from ..engine.collections import GraphKeys, add_to_collections
@@ -205,7 +205,12 @@ class Variable(metaclass=VariableMetaclass):
     SaveSliceInfo = SaveSliceInfo
     __array_priority__ = 100
     _distribute_strategy = None
-    _save_slice_info: SaveSliceInfo | None = None
+    _save_slice_info: Any = None
+
+    if TYPE_CHECKING:
+        # Arguments go to the class that the creators choose; the rest is what that one has.
+        def __init__(self, initial_value: Any = None, **options: Any) -> None: ...
+        def __getattr__(self, name: str) -> Any: ...
 
     def __repr__(self) -> str:
         return f"<tf.Variable '{self.name}' shape={self.get_shape()} dtype={self.dtype.name}>"
@@ -269,10 +274,10 @@ class Variable(metaclass=VariableMetaclass):
 
         return _Reference(self)
 
-    def _set_save_slice_info(self, save_slice_info: SaveSliceInfo) -> None:
+    def _set_save_slice_info(self, save_slice_info: Any) -> None:
         self._save_slice_info = save_slice_info
 
-    def _get_save_slice_info(self) -> SaveSliceInfo | None:
+    def _get_save_slice_info(self) -> Any:
         return self._save_slice_info
 
     @staticmethod
@@ -299,7 +304,7 @@ def _overload_operators() -> None:
     # Comparison with == stays that of identity: variables are keys of dictionaries.
     for operator in Tensor.OVERLOADABLE_OPERATORS - {"__eq__", "__ne__", "__getitem__"}:
         setattr(Variable, operator, _operator_of_value(operator))
-    Variable.__getitem__ = _slice_of_variable  # type: ignore[attr-defined]
+    setattr(Variable, "__getitem__", _slice_of_variable)  # noqa: B010
 
 
 _overload_operators()

@@ -90,7 +90,8 @@ def conv2d_filter_gradient(
         x, dy = b.transpose(x, (0, 2, 3, 1)), b.transpose(dy, (0, 2, 3, 1))
     if int(x.shape[3]) != filter_shape[2]:
         return NotImplemented
-    both = axes(x.shape[1:3], filter_shape[:2], strides, padding, dilations, data_format)
+    kernel = [int(n) for n in filter_shape[:2]]
+    both = axes(x.shape[1:3], kernel, strides, padding, dilations, data_format)
     return _filter_gradient(b, x, [int(n) for n in filter_shape], dy, both)
 
 

@@ -190,7 +190,7 @@ def fma_tile(
     shape = tuple(kind.literal_value for kind in (pixels, vectors, lanes))
     name = dtype.literal_value
     masked = not (isinstance(left, types.IntegerLiteral) and left.literal_value == -1)
-    kinds = (left, x, w, out, bias, flags, segments, x_segment, w_segment, count)
+    kinds: tuple[Any, ...] = (left, x, w, out, bias, flags, segments, x_segment, w_segment, count)
     kinds += (x_pixel, x_step, w_step, out_pixel)
 
     def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
