@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is known of tensors while the graph is built, by folding reference kernels.
 
-Ops flagged `sizes` have kernels that also take object arrays; with a marker for "not known" among
-the items, the same kernels give partly known shapes.
+Partly known shapes come from the few ops that TensorFlow looks through, no further: how much is
+known decides which nodes the public functions make.
 """
 
 from __future__ import annotations
@@ -29,41 +29,16 @@ _PYTHON_FOLDED = frozenset(
 )  # fmt: skip
 
 
-class _Unknown:
-    """A size that is not known; arithmetic with it is not known either."""
-
-    __slots__ = ()
-
-    def _same(self, *unused: Any) -> _Unknown:
-        return self
-
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _same
-    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __neg__ = __pos__ = _same
-
-    def _refuse(self, *unused: Any) -> Any:
-        raise _NotKnown
-
-    __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = __bool__ = __int__ = _refuse  # type: ignore[assignment]
-    __index__ = __hash__ = __float__ = _refuse  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return "?"
-
-
 class _NotKnown(Exception):
     """Folding met something that the graph alone does not tell."""
 
 
-UNKNOWN = _Unknown()
-
-
 class _Folder:
-    """Folds one tensor; `partial` lets unknown sizes through as markers."""
+    """Folds one tensor, within a budget."""
 
-    __slots__ = ("partial", "left", "done")
+    __slots__ = ("done", "left")
 
-    def __init__(self, partial: bool) -> None:
-        self.partial = partial
+    def __init__(self) -> None:
         self.left = _BUDGET
         self.done: dict[int, list[Any]] = {}
 
@@ -73,23 +48,10 @@ class _Folder:
             return known
         op = tensor.op
         if op._id not in self.done:
-            try:
-                self.done[op._id] = self._run(op)
-            except Exception:
-                if not self.partial:
-                    raise
-                # Nothing of this value is known, but its length may be: markers stand for it.
-                self.done[op._id] = [self._markers(output) for output in op.outputs]
+            self.done[op._id] = self._run(op)
         value = np.asarray(self.done[op._id][tensor.value_index])
-        if value.dtype != object or tensor.dtype.base_dtype.np_dtype == object:
-            tensor._folded = value  # type: ignore[attr-defined]
+        tensor._folded = value  # type: ignore[attr-defined]
         return value
-
-    def _markers(self, tensor: Tensor) -> np.ndarray:
-        sizes = tensor.shape.sizes
-        if sizes is None or None in sizes or not tensor.dtype.is_integer or np.prod(sizes) > 64:
-            raise _NotKnown
-        return np.full(sizes, UNKNOWN, dtype=object)
 
     def _run(self, op: Operation) -> list[Any]:
         definition = op.definition
@@ -103,38 +65,18 @@ class _Folder:
             return [np.asarray(op.inputs[0].shape.rank, np.int32)]
         if op.type in _FROM_SHAPE:
             return self._from_shape(op)
-        flat = [self._input(tensor, op) for tensor in op._inputs_val]
-
+        flat = [self.value(tensor) for tensor in op._inputs_val]
         inputs = group(definition.inputs, op._attrs, flat)
         result = definition.kernel(KernelContext(op), *inputs)  # type: ignore[misc]
         return list(result) if len(op.outputs) > 1 else [_single(result)]
 
-    def _input(self, tensor: Tensor, consumer: Operation) -> np.ndarray:
-        try:
-            return self.value(tensor)
-        except _NotKnown:
-            # Of tensors that must have one shape, the scalars tell that of the others.
-            alike = consumer.definition.inputs[0].number_attr is not None
-            scalar = any(other.shape.rank == 0 for other in consumer._inputs_val)
-            if not (self.partial and alike and scalar and tensor.shape.rank is None):
-                raise
-            return np.full((), UNKNOWN, dtype=object)
-
     def _from_shape(self, op: Operation) -> list[Any]:
         kind = op.outputs[0].dtype.np_dtype
-        return [self._sizes(tensor.shape, op.type == "Size", kind) for tensor in op._inputs_val]
-
-    def _sizes(self, shape: TensorShape, count: bool, kind: Any) -> np.ndarray:
-        sizes = shape.sizes
-        if sizes is None:
+        shapes = [tensor.shape for tensor in op._inputs_val]
+        if not all(shape.is_fully_defined() for shape in shapes):
             raise _NotKnown
-        if None not in sizes:
-            return np.asarray(shape.num_elements() if count else sizes, kind)
-        if count or not self.partial:
-            raise _NotKnown
-        result = np.empty(len(sizes), object)
-        result[:] = [UNKNOWN if size is None else size for size in sizes]
-        return result
+        count = op.type == "Size"
+        return [np.asarray(s.num_elements() if count else s.sizes, kind) for s in shapes]
 
 
 def _single(result: Any) -> Any:
@@ -142,14 +84,14 @@ def _single(result: Any) -> Any:
     return result[0] if isinstance(result, (tuple, list)) and len(result) == 1 else result
 
 
-def _fold(tensor: Tensor, partial: bool) -> np.ndarray | None:
+def _fold(tensor: Tensor) -> np.ndarray | None:
     known = tensor.__dict__.get("_folded")
     if known is not None:
         return known
     if not tensor.op.definition.sizes:
         return None
     try:
-        return _Folder(partial).value(tensor)
+        return _Folder().value(tensor)
     # A kernel given markers, or values it rejects, may fail in any way: then nothing is known.
     except Exception:
         return None
@@ -157,8 +99,8 @@ def _fold(tensor: Tensor, partial: bool) -> np.ndarray | None:
 
 def evaluate(tensor: Tensor) -> np.ndarray | None:
     """The value of a tensor that depends on constants and static shapes only, else None."""
-    value = _fold(tensor, partial=False)
-    if value is None or (value.dtype == object and tensor.dtype.base_dtype.np_dtype != object):
+    value = _fold(tensor)
+    if value is None or (value.dtype == object and np.dtype(tensor.dtype.base_dtype.np_dtype) != object):
         return None
     return value
 
@@ -174,16 +116,66 @@ def evaluate_shape(tensor: Tensor) -> TensorShape:
                 "unknown scalar with value '-1' to describe an unknown shape."
             )
         return unknown_shape()
-    value = _fold(tensor, partial=True)
-    if value is None:
-        length = static.sizes[0] if static.rank == 1 else None  # type: ignore[index]
-        return unknown_shape(rank=length) if length is not None else unknown_shape()
-    return TensorShape([_size(item) for item in value.ravel().tolist()])
+    shape = _spelled(tensor)
+    if shape.rank is None:
+        shape = _spelled_by_value(tensor)
+    return shape
 
 
-def _size(item: Any) -> int | None:
-    if item is UNKNOWN:
-        return None
+def _spelled(tensor: Tensor) -> TensorShape:
+    """What the ops that shapes are usually made of tell about a vector of sizes.
+
+    TensorFlow looks through these ops only, and programs see in the nodes they get how far.
+    """
+    op = tensor.op
+    if tensor.shape.sizes == (0,):
+        return as_shape([])
+    if op.type in ("Shape", "ShapeN"):
+        return op.inputs[tensor.value_index].shape
+    if op.type == "Pack":
+        return TensorShape([_dimension(part) for part in op.inputs])
+    if op.type in ("Concat", "ConcatV2"):
+        parts = op.inputs[1:] if op.type == "Concat" else op.inputs[:-1]
+        shape = as_shape([])
+        for part in parts:
+            shape = shape.concatenate(evaluate_shape(part))
+        return shape
+    if op.type == "StridedSlice":
+        return _spelled_slice(op)
+    return _spelled_by_value(tensor)
+
+
+def _spelled_slice(op: Operation) -> TensorShape:
+    """A plain slice of one dimension of a shape; anything else is unknown."""
+    masks = [op._attrs[f"{name}_mask"] for name in ("begin", "end")]
+    others = [op._attrs[f"{name}_mask"] for name in ("ellipsis", "new_axis", "shrink_axis")]
+    if any(others) or any(mask not in (0, 1) for mask in masks):
+        return unknown_shape()
+    bounds = []
+    for tensor, mask in zip(op.inputs[1:], [*masks, 0]):
+        value = None if mask else evaluate(tensor)
+        if tensor.shape.sizes != (1,) or (value is None and not mask):
+            return unknown_shape()
+        bounds.append(None if mask else int(value[0]))  # type: ignore[index]
+    shape = evaluate_shape(op.inputs[0])
+    return shape if shape.rank is None else shape[slice(*bounds)]
+
+
+def _spelled_by_value(tensor: Tensor) -> TensorShape:
+    value = evaluate(tensor)
+    if value is not None:
+        return TensorShape([_size(item) for item in value.ravel().tolist()])
+    sizes = tensor.shape.sizes
+    length = sizes[0] if sizes is not None and len(sizes) == 1 else None
+    return unknown_shape() if length is None else unknown_shape(rank=length)
+
+
+def _dimension(tensor: Tensor) -> int | None:
+    value = evaluate(tensor)
+    return None if value is None or value < 0 else int(value)
+
+
+def _size(item: int) -> int | None:
     if item < -1:
         raise ValueError(f"Dimension {item} must be >= -1")
     return None if item == -1 else int(item)

@@ -23,6 +23,8 @@ def _assign(c: Any, cell: Cell, begin: Any, end: Any, strides: Any, value: np.nd
         array = cell.read()
         ranges, out = resolved(array.shape, begin, end, strides, c.attr)
         wanted = [r.size for r in ranges]
+        if 0 in wanted:
+            return cell
         if list(value.shape) != out and value.size != 1:
             raise invalid(
                 f"Input {text(out)} must match the shape of the assigned value: {text(value.shape)}"

@@ -175,6 +175,8 @@ def _block_shape(c: Any, to_batch: bool) -> TensorShape:
     given, block, edges = rules.dims(c.inputs[0]), c.value(1), c.value(2)
     columns = rules.ranked(c.inputs[2], 2)
     rules.merge_dim(columns[1], 2)
+    if count is not None and columns[0] is not None and columns[0] != count:
+        raise ValueError(f"Dimension must be {count} but is {columns[0]}")
     if given is None or count is None:
         return rules.of_rank(None if given is None else len(given))
     rules.ranked_at_least(c.inputs[0], count + 1)

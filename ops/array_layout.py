@@ -371,6 +371,7 @@ def _roll_shape(c: Any) -> TensorShape:
     rules.ranked_at_least(c.inputs[0], 1)
     rules.ranked_at_most(c.inputs[1], 1)
     rules.ranked_at_most(c.inputs[2], 1)
+    rules.merge(c.inputs[1], c.inputs[2])
     return c.inputs[0]
 
 

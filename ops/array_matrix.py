@@ -21,6 +21,11 @@ from .public import tf
 _NUMBERS = "{bfloat16, half, float32, float64, int32, int64, complex64, complex128}"
 
 
+def _diag_shape(c: Any) -> TensorShape:
+    given = rules.ranked_at_least(c.inputs[0], 1)
+    return TensorShape(None if given is None else given * 2)
+
+
 def _diag(c: Any, x: np.ndarray) -> np.ndarray:
     return np.diag(x.reshape(-1)).reshape(x.shape * 2)
 
@@ -29,7 +34,7 @@ _diag_op = define(
     "Diag",
     "diagonal: T -> output: T",
     "T: " + _NUMBERS,
-    shape=lambda c: TensorShape(None if c.inputs[0].ndims is None else c.inputs[0].as_list() * 2),
+    shape=_diag_shape,
     kernel=_diag,
     gradient=lambda op, grad: diag_part(grad),
     doc="A tensor on the diagonal of one with twice its dimensions.",

@@ -61,7 +61,7 @@ def _amounts(ndim: int, paddings: np.ndarray) -> list[tuple[Any, Any]]:
 def _pad_kernel(c: Any, x: np.ndarray, paddings: np.ndarray, fill: Any = None) -> np.ndarray:
     amounts = _amounts(x.ndim, paddings)
     if fill is None:
-        fill = b"" if x.dtype == object else 0
+        fill = b"" if c.out_dtype().kind == "O" else 0
     else:
         fill = fill[()]
     shape_ = [n + before + after for n, (before, after) in zip(x.shape, amounts)]
@@ -96,6 +96,7 @@ _pad = define(
     kernel=_pad_kernel,
     lower=_lower_pad,
     gradient=_pad_gradient,
+    sizes=True,
     doc="A tensor with zeros around it.",
     test={"values": [_PADS], "gradient": True},
 )
@@ -107,6 +108,7 @@ _pad_v2 = define(
     kernel=_pad_kernel,
     lower=_lower_pad,
     gradient=_pad_gradient,
+    sizes=True,
     doc="A tensor with a constant around it.",
     test={"values": [[*_PADS, np.float32(7)]], "gradient": True},
 )

@@ -35,6 +35,10 @@ def _scatter_nd_shape(c: Any) -> TensorShape:
 
 
 def _check_updates(indices: Any, updates: Any, out: Any) -> None:
+    for given in (indices, updates):
+        filled = given is not None and None not in given and 0 not in given
+        if filled and out is not None and 0 in out:
+            raise ValueError("Indices and updates specified for empty output tensor")
     if indices is None or updates is None or out is None or indices[-1] is None:
         return
     outer, depth = indices[:-1], indices[-1]
@@ -60,6 +64,8 @@ def _check_updates(indices: Any, updates: Any, out: Any) -> None:
 
 
 def _add_at(out: np.ndarray, indices: np.ndarray, updates: np.ndarray, how: Any) -> np.ndarray:
+    if out.size == 0 and (indices.size or updates.size):
+        raise invalid("Indices and updates specified for empty output tensor")
     depth = check_nd_indices(out.shape, indices)
     if updates.shape != indices.shape[:-1] + out.shape[depth:]:
         raise invalid(
@@ -68,6 +74,8 @@ def _add_at(out: np.ndarray, indices: np.ndarray, updates: np.ndarray, how: Any)
             f"{rules.text(indices.shape)}, buffer_shape: {rules.text(out.shape)}"
         )
     at = tuple(np.moveaxis(indices, -1, 0)) if depth else (Ellipsis,)
+    if updates.size == 0:
+        return out
     if depth == 0:
         updates = updates.reshape((-1, *out.shape))
         for update in updates:
@@ -84,8 +92,8 @@ def _scatter_nd_kernel(c: Any, indices: np.ndarray, updates: np.ndarray, sizes: 
     if (sizes < 0).any():
         raise invalid(f"Shape {rules.text(sizes.tolist())} has negative dimensions")
     out = np.zeros(sizes.tolist(), dtype=updates.dtype)
-    if out.size == 0 and (indices.size or updates.size):
-        raise invalid("Indices and updates specified for empty output tensor")
+    if updates.dtype == object:
+        out[...] = b""
     if updates.dtype == bool:
         return _add_at(out, indices, updates, np.logical_or)
     return _add_at(out, indices, updates, None if updates.dtype == object else np.add)

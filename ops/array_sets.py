@@ -185,7 +185,8 @@ def _partition(c: Any, data: np.ndarray, marks: np.ndarray) -> tuple[np.ndarray,
     wrong = (marks < 0) | (marks >= count)
     if wrong.any():
         at = np.unravel_index(int(np.argmax(wrong)), marks.shape)
-        raise invalid(f"partitions{rules.text(at)} = {marks[at]} is not in [0, {count})")
+        place = rules.text(at) if at else ""
+        raise invalid(f"partitions{place} = {marks[at]} is not in [0, {count})")
     return tuple(data[marks == i] for i in range(count))
 
 
