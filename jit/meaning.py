@@ -193,7 +193,7 @@ def erfc(x: Any) -> Any:
 
 def lgamma(x: Any) -> Any:
     """The logarithm of the absolute value of the gamma function."""
-    return _special("gammaln")(x)
+    return np.where(np.isneginf(x), np.asarray(np.inf, x.dtype), _special("gammaln")(x))
 
 
 def digamma(x: Any) -> Any:

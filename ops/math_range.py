@@ -19,6 +19,8 @@ from ..jit import scalar as k
 from .elementwise import first_shape
 from .public import tf
 
+# More elements than any memory holds; NumPy's error for them would not say so.
+_TOO_LARGE = 1 << 44
 _NONE = NoGradient("a sequence is not differentiated")
 
 
@@ -61,6 +63,8 @@ def _range_kernel(c: Any, start: np.ndarray, limit: np.ndarray, delta: np.ndarra
         size = _range_size(first, last, step)
     except ValueError as error:
         raise errors.InvalidArgumentError(None, None, str(error)) from None
+    if size > _TOO_LARGE:
+        raise errors.ResourceExhaustedError(None, None, f"OOM when allocating shape[{size}]")
     if start.dtype.kind in "iu":
         return (first + np.arange(size) * int(step)).astype(start.dtype)
     # TensorFlow adds the step up; rounding follows it.

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine import errors
 from ..engine.api import export
 from ..engine.build import OpFunction
 from ..engine.convert import convert_to_tensor
@@ -20,7 +21,7 @@ from ..engine.shape import TensorShape
 from ..jit import scalar as k
 from .array_rules import merge
 from .constant import constant
-from .elementwise import elementwise, maps_sparse
+from .elementwise import elementwise, maps_sparse, shape_text
 from .math_gradient import shapes_and_axes, sum_to
 from .public import tf
 
@@ -165,25 +166,20 @@ def _igamma_slope(a: np.ndarray, x: np.ndarray) -> np.ndarray:
     return ((4 * slope(step / 2) - slope(step)) / 3).astype(a.dtype)
 
 
-def _binary(name: str, signature: str, body: Any, gradient: Any, *public: str) -> OpFunction:
-    op = elementwise(name, signature, _TWO, body=body, gradient=gradient, host=True, test=_HOST)
-    return export(*public)(op) if public else op
+def _binary(
+    name: str, signature: str, body: Any, gradient: Any, public: str = "", test: Any = _HOST
+) -> OpFunction:
+    op = elementwise(name, signature, _TWO, body=body, gradient=gradient, host=True, test=test)
+    return export(f"math.{public}", public)(op) if public else op
 
 
-igamma = _binary(
-    "Igamma", "a: T, x: T -> z: T", _scipy("gammainc"), _igamma_gradients, "math.igamma", "igamma"
-)
-igammac = _binary(
-    "Igammac",
-    "a: T, x: T -> z: T",
-    _scipy("gammaincc"),
-    _igammac_gradient,
-    "math.igammac",
-    "igammac",
-)
+_IGAMMA = "a: T, x: T -> z: T"
+
+igamma = _binary("Igamma", _IGAMMA, _scipy("gammainc"), _igamma_gradients, "igamma")
+igammac = _binary("Igammac", _IGAMMA, _scipy("gammaincc"), _igammac_gradient, "igammac")
 igamma_grad_a = _binary(
     "IgammaGradA",
-    "a: T, x: T -> z: T",
+    _IGAMMA,
     _igamma_slope,
     NoGradient("TensorFlow registers none", silent=False),
 )
@@ -217,14 +213,12 @@ def _polygamma_body(n: np.ndarray, x: np.ndarray) -> np.ndarray:
     return np.where(wide_n == 0, scipy.special.psi(wide_x), higher).astype(x.dtype)
 
 
-zeta = _binary("Zeta", "x: T, q: T -> z: T", _scipy("zeta"), _zeta_gradient, "math.zeta", "zeta")
+_ABOVE_ONE = {**_HOST, "ranges": [(1.5, 4), (0.5, 4)]}
+_ORDERS = {**_HOST, "values": [[np.array([0.0, 1.0, 2.0]), np.array([0.5, 1.5, 3.0])]]}
+
+zeta = _binary("Zeta", "x: T, q: T -> z: T", _scipy("zeta"), _zeta_gradient, "zeta", _ABOVE_ONE)
 polygamma = _binary(
-    "Polygamma",
-    "a: T, x: T -> z: T",
-    _polygamma_body,
-    _polygamma_gradient,
-    "math.polygamma",
-    "polygamma",
+    "Polygamma", _IGAMMA, _polygamma_body, _polygamma_gradient, "polygamma", _ORDERS
 )
 
 
@@ -251,11 +245,21 @@ def _betainc_gradient(op: Any, grad: Any) -> Any:
     return None, None, sum_to(partial_x * grad, axes_x, shape_x)
 
 
+def _betainc(a: np.ndarray, b: np.ndarray, x: np.ndarray) -> np.ndarray:
+    pairs = ((("a", a), ("b", b)), (("a", a), ("x", x)), (("b", b), ("x", x)))
+    for (name, one), (other_name, other) in pairs:
+        if one.ndim and other.ndim and one.shape != other.shape:
+            shapes = f"{shape_text(one.shape)} vs. {shape_text(other.shape)}"
+            text = f"Shapes of {name} and {other_name} are inconsistent: {shapes}"
+            raise errors.InvalidArgumentError(None, None, text)
+    return _scipy("betainc")(a, b, x)
+
+
 betainc = elementwise(
     "Betainc",
     "a: T, b: T, x: T -> z: T",
     _TWO,
-    body=_scipy("betainc"),
+    body=_betainc,
     gradient=_betainc_gradient,
     shape=_betainc_shape,
     host=True,

@@ -75,7 +75,7 @@ raw_add_n = define(
     lower=_sum_lower,
     gradient=_same_gradient,
     commutative=True,
-    test={"attrs": [{"N": 3}], "shapes": [[[2, 3], [2, 3], [2, 3]]]},
+    test={"values": [[[np.float32([1, 2]), np.float32([3, 4]), np.float32([5, 6])]]]},
 )
 
 _ADD_N_INPUTS = (
@@ -108,7 +108,10 @@ raw_accumulate_n = define(
     lower=_sum_lower,
     gradient=_same_gradient,
     commutative=True,
-    test={"attrs": [{"N": 2, "shape": [2, 3]}], "shapes": [[[2, 3], [2, 3]]]},
+    test={
+        "values": [[[np.float32([1, 2]), np.float32([3, 4])]]],
+        "attrs": [{"shape": TensorShape([2])}],
+    },
 )
 
 

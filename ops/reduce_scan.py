@@ -56,6 +56,8 @@ def _scanner(name: str, ufunc: np.ufunc, start: float, gradient: Any, types: str
         test={
             "values": [[np.array([[1, 2, 3], [4, 5, 6]], np.float32), np.int32(1)]],
             "attrs": flags,
+            # log(0) = -inf leads the exclusive sums: no finite difference there.
+            "gradient": name != "CumulativeLogsumexp",
         },
     )
 
