@@ -12,13 +12,13 @@ import uuid
 from typing import TYPE_CHECKING, Any
 
 from ..engine.api import export
+from ..engine.graph import Graph
 from . import protos
 from .attributes import from_proto as attr_from_proto
 from .attributes import op_def, public_value, to_proto
 from .tensor_proto import shape_from_proto, shape_proto, tensor_proto
 
 if TYPE_CHECKING:
-    from ..engine.graph import Graph
     from ..engine.operation import Operation
     from ..engine.tensor import Tensor
 
@@ -92,10 +92,10 @@ def version_def(graph: Graph) -> Any:
 
 @export("io.write_graph", "train.write_graph")
 def write_graph(graph_or_graph_def: Any, logdir: str, name: str, as_text: bool = True) -> str:
-    """Writes a graph or a GraphDef to `logdir/name` as text or in binary; returns the path."""
+    """Writes a graph or a message to `logdir/name` as text or in binary; returns the path."""
     message = graph_or_graph_def
-    if not isinstance(message, protos.GraphDef):
-        message = message.as_graph_def()
+    if isinstance(message, Graph):
+        message = as_graph_def(message)
     path = os.path.join(logdir, name)
     if as_text:
         from google.protobuf import text_format

@@ -184,7 +184,9 @@ class _Collections:
             return self.graph.as_graph_element(prepend_name_scope(value, self.scope))
         if kind == "int64_list":
             return int(value)
-        return prepend_name_scope(value, self.scope)
+        if not self.scope or kind != "bytes_list":
+            return value
+        return prepend_name_scope(value.decode(), self.scope)
 
 
 def copy_scoped_meta_graph(

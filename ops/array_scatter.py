@@ -176,7 +176,7 @@ _scatter_sub = _tensor_scatter(
 define(
     "ScatterNdNonAliasingAdd",
     "input: T, indices: Tindices, updates: T -> output: T",
-    "T: numbertype; Tindices: index",
+    "T: {numbertype, bool}; Tindices: index",
     shape=_tensor_scatter_shape,
     kernel=lambda c, x, indices, updates: _add_at(x.copy(), indices, updates, np.add),
     gradient=_alias_gradient,

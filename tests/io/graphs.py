@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds graphs with the package named on the command line and writes their GraphDefs.
+"""Builds graphs with TensorFlow 1.15 and writes them, and the signatures of all ops.
 
-    python graphs.py tensorflow FOLDER
+    python graphs.py FOLDER
 
 Each function below makes one graph; the same program runs under TensorFlow 1.15 and here.
 """
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 
@@ -104,17 +103,23 @@ def convolutions(tf):
 GRAPHS = (constants, scopes, shapes, perceptron, convolutions)
 
 
-def main(module, folder):
-    """Writes one file per graph; a graph that cannot be built leaves its error in a text file."""
-    tf = importlib.import_module(module)
+def main(folder):
+    """Writes a meta graph for each function, and the op table."""
+    import tensorflow as tf
+    from tensorflow.core.framework import op_def_pb2
+    from tensorflow.python.framework import meta_graph, op_def_registry
+
     for build in GRAPHS:
         graph = tf.Graph()
         with graph.as_default():
             build(tf)
-        path = os.path.join(folder, build.__name__)
-        with open(path + ".pb", "wb") as file:
-            file.write(graph.as_graph_def(add_shapes=True).SerializeToString())
+        meta_graph.export_scoped_meta_graph(
+            os.path.join(folder, build.__name__ + ".meta"), graph=graph
+        )
+    with open(os.path.join(folder, "ops.pb"), "wb") as file:
+        table = op_def_registry.get_registered_ops().values()
+        file.write(op_def_pb2.OpList(op=table).SerializeToString())
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2])
+    main(sys.argv[1])

@@ -13,7 +13,11 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
+from numbaflow.engine import registry
 from numbaflow.io import protos
+from numbaflow.io.attributes import op_def
+from numbaflow.io.meta_graph import export_scoped_meta_graph
+from numbaflow.io.meta_graph_import import read_meta_graph_file
 
 
 def _load(path: Path) -> Any:
@@ -61,7 +65,7 @@ def references(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("graphs")
     environment = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="-1")
     environment.pop("PYTHONPATH", None)
-    command = [TENSORFLOW, graphs.__file__, "tensorflow", str(folder)]
+    command = [TENSORFLOW, graphs.__file__, str(folder)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return folder
@@ -70,8 +74,43 @@ def references(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.tf
 @BUILDERS
 def test_graphs_are_those_of_tensorflow(build: Any, references: Path) -> None:
-    theirs = protos.GraphDef.FromString((references / f"{build.__name__}.pb").read_bytes())
-    assert not differences(graph_def(build), theirs)
+    theirs = read_meta_graph_file(str(references / f"{build.__name__}.meta"))
+    with tf.Graph().as_default():
+        build(tf)
+        ours, _ = export_scoped_meta_graph()
+    assert not differences(ours.graph_def, theirs.graph_def)
+    assert dict(ours.collection_def) == dict(theirs.collection_def)
+    used = [op.name for op in theirs.meta_info_def.stripped_op_list.op]
+    assert [op.name for op in ours.meta_info_def.stripped_op_list.op] == used
+
+
+@pytest.mark.tf
+def test_op_signatures_are_those_of_tensorflow(references: Path) -> None:
+    table = protos.OpList.FromString((references / "ops.pb").read_bytes())
+    theirs = {op.name: op for op in table.op}
+    wrong = [
+        definition.name
+        for definition in registry.definitions()
+        if definition.name in theirs
+        and signature(op_def(definition)) != signature(theirs[definition.name])
+    ]
+    assert not wrong
+
+
+def signature(message: Any) -> Any:
+    """What matters of an OpDef: not the texts, nor the order in which types are allowed."""
+    copy = protos.OpDef()
+    copy.CopyFrom(message)
+    for field in (
+        "summary description deprecation is_aggregate allows_uninitialized_input"
+    ).split():
+        copy.ClearField(field)
+    for part in (*copy.input_arg, *copy.output_arg, *copy.attr):
+        part.description = ""
+    for attr in copy.attr:
+        for values in (attr.allowed_values.list.type, attr.allowed_values.list.s):
+            values[:] = sorted(set(values))
+    return copy
 
 
 @pytest.mark.pure
