@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Matrix products from register tiles: packed panels, tiles cut by size alone.
 
-A tile packs its block of the left factor and one panel of the right factor at a time into the
-worker's scratch memory, so that the innermost loop reads both from the nearest cache.
+A tile packs its blocks of both factors into the worker's scratch memory, so that the innermost loop
+reads a few rows of the left one from the nearest cache and streams the right one from the next.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from .vectors import BYTES, vectors
 
 _DEPTH = 256  # how much of the reduction is packed at a time: a panel of it fits the first cache
 _ROWS = 128  # rows of the left factor packed at a time: they stay in the second cache
+_COLUMNS = 256  # columns of the right factor packed at a time
 _GAP = 16  # keeps packed rows from starting at the same place in the cache
 
 _PACK_RIGHT = """
@@ -62,12 +63,12 @@ def pack_left(x, first, depth, start, m, stride, packed):
 _MULTIPLY = """
 @helper
 def multiply(left, pixel, step, panel, out, m, depth, width, n, old):
-    # out[i, f] (+)= the sum over q of left[i * pixel + q * step] * panel[q, f]
+    # out[i, f] (+)= the sum over q of left[i * pixel + q * step] * panel[q, f], for at most TALL rows
     i = 0
-    while i + TALL <= m:
-        fma_tile(DTYPE, TALL, VECTORS, LANES, EDGE, 0, left + BYTES * i * PIXEL, panel,
-                 out + BYTES * i * n, 0, old, 1, 0, 0, depth, PIXEL, STEP, PANEL, n)
-        i += TALL
+    if m == TALL:
+        fma_tile(DTYPE, TALL, VECTORS, LANES, EDGE, 0, left, panel, out, 0, old, 1, 0, 0, depth,
+                 PIXEL, STEP, PANEL, n)
+        return
     while i + LOW <= m:
         fma_tile(DTYPE, LOW, VECTORS, LANES, EDGE, 0, left + BYTES * i * PIXEL, panel,
                  out + BYTES * i * n, 0, old, 1, 0, 0, depth, PIXEL, STEP, PANEL, n)
@@ -81,8 +82,8 @@ def multiply(left, pixel, step, panel, out, m, depth, width, n, old):
 def kernel(args, r0, r1, c0, c1, worker):
     x, y, out = args[0], args[1], args[2]
     m, n, k = args[3], args[4], args[5]
-    panel = args[6] + worker * args[7]
-    packed = panel + BYTES * DEPTH * PANEL
+    panels = args[6] + worker * args[7]
+    packed = panels + BYTES * DEPTH * COLUMNS
     x_stride = m if LEFT_TRANSPOSED else k
     y_stride = k if RIGHT_TRANSPOSED else n
     if k == 0:
@@ -107,10 +108,14 @@ def kernel(args, r0, r1, c0, c1, worker):
             pixel = 1 if LEFT_TRANSPOSED else x_stride
             step = x_stride if LEFT_TRANSPOSED else 1
             for c in range(c0, c1, PANEL):
-                width = min(PANEL, c1 - c)
-                pack_right(y_matrix, first, depth, c, width, y_stride, panel)
-                multiply(left, pixel, step, panel, out + BYTES * (row * n + c), height, depth,
-                         width, n, 1 if first > 0 else 0)
+                pack_right(y_matrix, first, depth, c, min(PANEL, c1 - c), y_stride,
+                           panels + BYTES * (c - c0) * DEPTH)
+            for i in range(0, height, TALL):
+                for c in range(c0, c1, PANEL):
+                    multiply(left + BYTES * i * PIXEL, pixel, step,
+                             panels + BYTES * (c - c0) * DEPTH, out + BYTES * ((row + i) * n + c),
+                             min(TALL, height - i), depth, min(PANEL, c1 - c), n,
+                             1 if first > 0 else 0)
         row += height
 """
 
@@ -170,7 +175,7 @@ def _product(b: Any, x: Any, y: Any, transpose_x: bool, transpose_y: bool) -> An
 def _tiles(rows: AnySize, n: AnySize) -> tuple[AnySize, AnySize]:
     """Rows and columns of a tile: about eight tiles down, four across, none too small."""
     row_tile = minimum(_ROWS, maximum(64, ceil_div(ceil_div(rows, 8), 16) * 16))
-    col_tile = minimum(256, maximum(128, ceil_div(ceil_div(n, 4), 32) * 32))
+    col_tile = minimum(_COLUMNS, maximum(128, ceil_div(ceil_div(n, 4), 32) * 32))
     return row_tile, col_tile
 
 
@@ -196,6 +201,7 @@ def _kernel(
     text = text.replace("PIXEL", pixel).replace("STEP", step)
     kernel = specialise(
         "matmul", text, BYTES=size, WIDTH=size, TALL=tall, LOW=4, VECTORS=count, LANES=lanes,
-        PANEL=panel, DEPTH=_DEPTH, ROWS=_ROWS, LEFT_ROW=row, PACK_LEFT=pack_left, **facts,
+        PANEL=panel, DEPTH=_DEPTH, ROWS=_ROWS, COLUMNS=_COLUMNS, LEFT_ROW=row,
+        PACK_LEFT=pack_left, **facts,
     )  # fmt: skip
-    return kernel, size * (_DEPTH * panel + max(_ROWS * row, _DEPTH * _ROWS))
+    return kernel, size * (_DEPTH * _COLUMNS + max(_ROWS * row, _DEPTH * _ROWS))
