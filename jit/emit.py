@@ -313,16 +313,22 @@ def _row_pass(e: Emission, numbers: list[int]) -> None:
         _finish(e, n)
 
 
+_LARGEST = {"float32": 3.4028234663852886e38, "float64": 1.7976931348623157e308}
 # A position beyond all others; not the largest int64, with which LLVM would fold the minimum.
 _FAR = 1 << 62
 
 
 def _best(e: Emission, n: int, value: str) -> list[str]:
-    """The extreme of what is not NaN."""
+    """The extreme of what is not NaN: a NaN counts as the worst finite number.
+
+    As the identity it would be folded into a conditional step, which is no vector loop.
+    """
     reduction = e.kernel.reductions[n]
     lines = []
     if kind_of(reduction.value.dtype) == "f":
-        worst = e.node(_identity(reduction.fn, _wide(reduction.value.dtype)))
+        kind = _wide(reduction.value.dtype)
+        largest = _LARGEST[kind]
+        worst = e.node(Const(-largest if reduction.fn == "argmax" else largest, kind))
         lines.append(f"seen{n} = select(isnan({value}), {worst}, {value})")
         value = f"seen{n}"
     return [*lines, f"a{n} = accumulate_{reduction.fn[3:]}(a{n}, {value})"]

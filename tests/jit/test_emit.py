@@ -226,3 +226,96 @@ def compare(got: Any, want: Any, kernel: ir.Kernel) -> None:
         got.astype(np.float64), want.astype(np.float64), rtol=tolerance, atol=tolerance,
         err_msg=emit.emit(kernel),
     )
+
+
+@pytest.mark.parametrize("form", ("row", "column"))
+@pytest.mark.parametrize("fn", ("sum", "max", "argmax"))
+def test_chunks_reduce_pieces_of_an_axis(form: str, fn: str) -> None:
+    size, length, columns = 1000, 64, 30
+    pieces = -(-size // length)
+    chunk = ir.Axis("chunk", None, of=1, length=ir.Param(0))
+    inner = (ir.Axis("map"),) if form == "column" else ()
+    strides = (0, columns, 1)[: 2 + len(inner)] if form == "column" else (0, 1)
+    load = ir.Load(0, ir.Index(strides), "float32")
+    dtype = "int64" if fn.startswith("arg") else "float32"
+    out = ir.Index((columns, 0, 1) if form == "column" else (1, 0))
+    kernel = ir.Kernel(
+        form,
+        (ir.Buffer("float32", "r"), ir.Buffer(dtype, "w")),
+        (chunk, ir.Axis("reduce"), *inner),
+        (ir.Reduction(fn, load, dtype),),
+        (ir.Store(1, out, ir.Reduced(0, dtype)),),
+        1,
+    )
+    width = columns if form == "column" else 1
+    x = np.random.default_rng(0).standard_normal((size, width)).astype(np.float32)
+    y = np.zeros((pieces, width), dtype)
+    call(kernel, [x, y], [pieces, size, width][: 2 + len(inner)], [length], cuts=3)
+    for p in range(pieces):
+        piece = x[p * length : (p + 1) * length]
+        want = getattr(np, fn)(piece, 0) + (p * length if fn.startswith("arg") else 0)
+        np.testing.assert_allclose(y[p], want, rtol=1e-5, atol=1e-5)
+
+
+def test_gather_reads_through_an_index() -> None:
+    index = k.mul(k.cast(ir.Load(1, ir.Index((1, 0)), "int32"), "int64"), 7)
+    load = ir.Load(0, ir.Index((0, 1), index), "float64")
+    kernel = ir.Kernel(
+        "map",
+        (ir.Buffer("float64", "r"), ir.Buffer("int32", "r"), ir.Buffer("float64", "w")),
+        (ir.Axis("map"), ir.Axis("map", 7)),
+        (),
+        (ir.Store(2, ir.Index((7, 1)), load),),
+        0,
+    )
+    table = np.arange(70, dtype=np.float64)
+    rows = np.array([3, 9, 0, 3], np.int32)
+    out = np.zeros((4, 7))
+    call(kernel, [table, rows, out], [4, 7], [])
+    np.testing.assert_array_equal(out, table.reshape(10, 7)[rows])
+
+
+def test_nan_passes_through_max_and_loses_argmax() -> None:
+    load = ir.Load(0, ir.Index((0, 1)), "float32")
+    kernel = ir.Kernel(
+        "row",
+        (ir.Buffer("float32", "r"), ir.Buffer("float32", "w"), ir.Buffer("int64", "w")),
+        (ir.Axis("map"), ir.Axis("reduce")),
+        (ir.Reduction("max", load, "float32"), ir.Reduction("argmax", load, "int64")),
+        (
+            ir.Store(1, ir.Index((0, 0)), ir.Reduced(0, "float32")),
+            ir.Store(2, ir.Index((0, 0)), ir.Reduced(1, "int64")),
+        ),
+        0,
+    )
+    x = np.array([np.nan, 1, 5, np.nan, 5, 2] * 40, np.float32)
+    top, where = np.zeros(1, np.float32), np.zeros(1, np.int64)
+    call(kernel, [x, top, where], [1, x.size], [])
+    assert np.isnan(top[0]) and where[0] == 2
+
+
+def test_empty_axes_touch_nothing_or_give_the_identity() -> None:
+    load = ir.Load(0, ir.Index((ir.Param(0), 1)), "float32")
+    kernel = ir.Kernel(
+        "row",
+        (ir.Buffer("float32", "r"), ir.Buffer("float32", "w")),
+        (ir.Axis("map"), ir.Axis("reduce")),
+        (ir.Reduction("sum", load, "float32"),),
+        (ir.Store(1, ir.Index((1, 0)), ir.Reduced(0, "float32")),),
+        1,
+    )
+    out = np.full(3, 7, np.float32)
+    call(kernel, [np.zeros(1, np.float32), out], [3, 0], [0])
+    assert (out == 0).all()
+
+
+def test_digest_is_linear_in_shared_nodes_and_stable() -> None:
+    value = ir.Load(0, ir.Index((1,)), "float32")
+    for _ in range(300):
+        value = k.mul(value, value)
+    kernel = ir.Kernel(
+        "map", (ir.Buffer("float32", "rw"),), (ir.Axis("map"),), (), (ir.Store(0, ir.Index((1,)), value),), 0
+    )
+    assert len(ir.lines(kernel)) < 320
+    small = ir.Kernel("map", (ir.Buffer("float32", "rw"),), (ir.Axis("map"),), (), (), 0)
+    assert ir.digest(small) == "b95075aa935bce1ef4f934a208be4208"
