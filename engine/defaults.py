@@ -118,7 +118,8 @@ def _session_for(graph: Any, session: Any, what: str, thing: str, call: str) -> 
                 f"Cannot {what} using `{call}()`: No default session is registered. Use {scope} "
                 f"or pass an explicit session to `{call}(session=sess)`"
             )
-        advice = f" Pass an explicit session to {f'`{call}(session=sess)`' if call == 'eval' else 'run(session=sess)'}."
+        explicit = "`eval(session=sess)`" if call == "eval" else "run(session=sess)"
+        advice = f" Pass an explicit session to {explicit}."
     if session.graph is not graph:
         raise ValueError(
             f"Cannot use the {given} session to {what}: the {thing}'s graph is different from the "
@@ -129,9 +130,7 @@ def _session_for(graph: Any, session: Any, what: str, thing: str, call: str) -> 
 
 def eval_in_session(tensors: Any, feed_dict: Any, graph: Any, session: Any) -> Any:
     """`Tensor.eval`: runs in the given or the default session."""
-    return _session_for(graph, session, "evaluate tensor", "tensor", "eval").run(
-        tensors, feed_dict
-    )
+    return _session_for(graph, session, "evaluate tensor", "tensor", "eval").run(tensors, feed_dict)
 
 
 def run_in_session(operation: Any, feed_dict: Any, graph: Any, session: Any) -> None:

@@ -19,9 +19,7 @@ def deprecated(date: str | None = None, instructions: str = "", **unused: Any) -
     return mark
 
 
-def deprecated_argument_lookup(
-    new_name: str, new_value: Any, old_name: str, old_value: Any
-) -> Any:
+def deprecated_argument_lookup(new_name: str, new_value: Any, old_name: str, old_value: Any) -> Any:
     """The one value given under a new or an old argument name."""
     if old_value is None:
         return new_value
@@ -30,6 +28,8 @@ def deprecated_argument_lookup(
     return old_value
 
 
-def deprecated_args(date: str | None, instructions: str, *names: Any, **unused: Any) -> Callable[[F], F]:
+def deprecated_args(
+    date: str | None, instructions: str, *names: Any, **unused: Any
+) -> Callable[[F], F]:
     """A decorator that notes which arguments TensorFlow 1.15 deprecates."""
     return deprecated(date, f"{instructions} ({', '.join(map(str, names))})")

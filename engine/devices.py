@@ -105,7 +105,7 @@ class DeviceSpecV2:
 
     @property
     def device_type(self) -> str | None:
-        """"CPU", "GPU" or another kind."""
+        """ "CPU", "GPU" or another kind."""
         return self._device_type
 
     @property
@@ -200,9 +200,7 @@ class MergeDevice:
     __slots__ = ("_parts",)
 
     def __init__(self, spec: Any) -> None:
-        self._parts: Parts = (
-            spec._parts() if isinstance(spec, DeviceSpecV2) else parse_device(spec)
-        )
+        self._parts: Parts = spec._parts() if isinstance(spec, DeviceSpecV2) else parse_device(spec)
 
     @property
     def is_null_merge(self) -> bool:
@@ -228,7 +226,7 @@ def merge_device(spec: Any) -> MergeDevice:
 
 
 class DeviceEntry:
-    """One entry of the device stack: a name, a spec, a function, or None for "forget outer ones"."""
+    """One entry of the device stack: a name, a spec, a function, or None: "forget outer ones"."""
 
     __slots__ = ("function", "display_name", "is_null_merge", "frame")
 

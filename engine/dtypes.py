@@ -272,7 +272,9 @@ _FROM_NUMPY: dict[Any, DType] = {
 }
 _FROM_NUMPY.update({np.bytes_: string, np.str_: string})
 for _kind in (np.longlong, np.ulonglong, np.intc, np.uintc, np.int_, np.uint):
-    _FROM_NUMPY.setdefault(_kind, BY_NAME[f"{np.dtype(_kind).kind}int{8 * np.dtype(_kind).itemsize}".removeprefix("i")])
+    _FROM_NUMPY.setdefault(
+        _kind, BY_NAME[f"{np.dtype(_kind).kind}int{8 * np.dtype(_kind).itemsize}".removeprefix("i")]
+    )
 
 # What `as_dtype` looks up besides DTypes and NumPy dtypes.
 _ANY: dict[Any, DType] = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tf.flags` and `tf.app`: absl's flags, with TensorFlow's old argument names and lenient parsing."""
+"""`tf.flags` and `tf.app`: absl's flags, with TensorFlow's argument names and lenient parsing."""
 
 from __future__ import annotations
 

@@ -7,18 +7,21 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager as Scope
 from contextlib import contextmanager
 from typing import Any
 
 from . import defaults, registry
+from . import graph_scopes as scopes
 from .api import export
 from .collections import Collections, names_of
-from .devices import DeviceEntry
 from .dtypes import DType
+from .elements import as_graph_element
 from .errors import NotFoundError
-from .operation import Operation, plain_attr, user_frame
+from .graph_scopes import apply_scopes, check_string_map, control_dependencies_of
+from .operation import Operation, plain_attr
 from .scopes import ControlDependencies, ScopeStack, control_inputs_for
-from .tensor import IndexedSlices, SparseTensor, Tensor
+from .tensor import Tensor
 
 _OP_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\\-/]*$")
 _SCOPE_NAME = re.compile(r"^[A-Za-z0-9_.\\\-/]*$")
@@ -188,7 +191,7 @@ class Graph:
                 raise ValueError(f"Duplicate node name in graph: '{name}'")
             self._add_op(op)
             op._control_flow_post_processing()
-            self._apply_scopes(op, compute_device)
+            apply_scopes(self, op, compute_device)
         return op
 
     def _add_op(self, op: Operation) -> None:
@@ -199,57 +202,6 @@ class Graph:
             tensor._consumers.append(op)
         for other in op._control_inputs_val:
             other._control_outputs_val.append(op)
-
-    def _apply_scopes(self, op: Operation, compute_device: bool) -> None:
-        """What the surrounding contexts set on a new operation: attributes, device, colocation."""
-        if self._attr_scope_map:
-            self._apply_attr_scope(op)
-        kind = op.type
-        if kind in self._op_to_kernel_label_map:
-            op._attrs["_kernel"] = self._op_to_kernel_label_map[kind].encode()
-        if kind in self._gradient_override_map:
-            op._attrs["_gradient_op_type"] = self._gradient_override_map[kind].encode()
-        for controller in self._control_dependencies_stack:
-            controller.add_op(op)
-        if compute_device:
-            self._apply_device_functions(op)
-        if self._colocation_stack.entries:
-            self._apply_colocation(op)
-        if self._container and op._is_stateful and op._attrs.get("container", None) == b"":
-            op._attrs["container"] = self._container.encode()
-
-    def _apply_attr_scope(self, op: Operation) -> None:
-        for key, value in self._attr_scope_map.items():
-            if key in op._attrs:
-                continue
-            if callable(value):
-                value = value(op.node_def)
-                if value is not None and type(value).__name__ != "AttrValue":
-                    raise TypeError(
-                        f"Callable for scope map key '{key}' must return either None or an "
-                        f"AttrValue protocol buffer; but it returned: {value}"
-                    )
-            if value is not None:
-                op._attrs[key] = plain_attr(value)
-
-    def _apply_device_functions(self, op: Operation) -> None:
-        entries = self._device_function_stack.peek_objs()
-        for entry in entries:
-            if entry.is_null_merge:
-                continue
-            if entry.function is None:
-                break
-            op._device = entry.string_merge(op)
-        op._device_entries = tuple(entries)
-
-    def _apply_colocation(self, op: Operation) -> None:
-        groups: set[bytes] = set()
-        for other, frame in self._colocation_stack.entries[::-1]:
-            groups.update(other.colocation_groups())
-            if other.device:
-                op._device = other.device
-            op._colocation_frames[other.name] = frame
-        op._attrs["_class"] = sorted(groups)
 
     def _next_id(self) -> int:
         self._check_not_finalized()
@@ -267,59 +219,7 @@ class Graph:
         self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True
     ) -> Any:
         """The Tensor or Operation that `obj`, its name or something that stands for it means."""
-        kinds = _kinds_text(allow_tensor, allow_operation)
-        stand_in = getattr(obj, "_as_graph_element", None)
-        if callable(stand_in):
-            obj = stand_in()
-        if isinstance(obj, (str, bytes)):
-            name = obj.decode() if isinstance(obj, bytes) else obj
-            if ":" in name:
-                return self._tensor_named(name, allow_tensor, kinds)
-            return self._operation_named(name, allow_operation, kinds)
-        if isinstance(obj, Tensor) and allow_tensor:
-            if obj.graph is not self:
-                raise ValueError(f"Tensor {obj} is not an element of this graph.")
-            return obj
-        if isinstance(obj, Operation) and allow_operation:
-            if obj.graph is not self:
-                raise ValueError(f"Operation {obj!r} is not an element of this graph.")
-            return obj
-        raise TypeError(f"Can not convert a {type(obj).__name__} into a {kinds}.")
-
-    def _tensor_named(self, name: str, allowed: bool, kinds: str) -> Tensor:
-        if not allowed:
-            raise ValueError(f"Name {name!r} appears to refer to a Tensor, not a {kinds}.")
-        parts = name.split(":")
-        if len(parts) != 2 or not parts[1].lstrip("-").isdigit():
-            raise ValueError(
-                f"The name {name!r} looks a like a Tensor name, but is not a valid one. Tensor "
-                'names must be of the form "<op_name>:<output_index>".'
-            )
-        op = self._nodes_by_name.get(parts[0])
-        if op is None:
-            raise KeyError(
-                f"The name {name!r} refers to a Tensor which does not exist. The operation, "
-                f"{parts[0]!r}, does not exist in the graph."
-            )
-        try:
-            return op.outputs[int(parts[1])]
-        except IndexError:
-            raise KeyError(
-                f"The name {name!r} refers to a Tensor which does not exist. The operation, "
-                f"{parts[0]!r}, exists but only has {len(op.outputs)} outputs."
-            ) from None
-
-    def _operation_named(self, name: str, allowed: bool, kinds: str) -> Operation:
-        op = self._nodes_by_name.get(name)
-        if allowed:
-            if op is None:
-                raise KeyError(f"The name {name!r} refers to an Operation not in the graph.")
-            return op
-        what = "refers to an Operation" if op is not None else "looks like an (invalid) Operation name"
-        raise ValueError(
-            f"The name {name!r} {what}, not a {kinds}. Tensor names must be of the form "
-            '"<op_name>:<output_index>".'
-        )
+        return as_graph_element(self, obj, allow_tensor, allow_operation)
 
     def get_operations(self) -> list[Operation]:
         """All operations, in order of creation."""
@@ -460,125 +360,44 @@ class Graph:
     def _control_dependencies_stack(self, stack: list[ControlDependencies]) -> None:
         self._set_local("_control_dependencies_stack", stack)
 
-    @contextmanager
-    def device(self, device_name_or_function: Any) -> Iterator[None]:
+    def device(self, device_name_or_function: Any) -> Scope[None]:
         """A context that sets the device of new operations: a name, a function of them, or None."""
-        frame = user_frame()
-        entry = DeviceEntry(device_name_or_function, frame)
-        self._device_function_stack.push_obj(entry, frame)
-        try:
-            yield
-        finally:
-            stack = self._device_function_stack
-            if not stack.entries or stack.peek_top_obj() is not entry:
-                raise RuntimeError("Exiting device scope without proper scope nesting.")
-            stack.pop_obj()
+        return scopes.device(self, device_name_or_function)
 
-    @contextmanager
-    def colocate_with(self, op: Any, ignore_existing: bool = False) -> Iterator[None]:
+    def colocate_with(self, op: Any, ignore_existing: bool = False) -> Scope[None]:
         """A context whose operations share the device of `op`."""
-        if op is None and not ignore_existing:
-            raise ValueError(
-                "Trying to reset colocation (op is None) but ignore_existing is not True"
-            )
-        op = _op_to_colocate_with(op)
-        # Colocation outranks the device scopes outside of it.
-        devices = self._device_function_stack
-        self._device_function_stack = ScopeStack()
-        colocation = self._colocation_stack
-        if ignore_existing:
-            self._colocation_stack = ScopeStack()
-        if op is not None:
-            self._colocation_stack.push_obj(op, user_frame())
-        try:
-            yield
-        finally:
-            self._device_function_stack = devices
-            if op is not None:
-                self._colocation_stack.pop_obj()
-            if ignore_existing:
-                self._colocation_stack = colocation
+        return scopes.colocate_with(self, op, ignore_existing)
 
-    @contextmanager
     def _colocate_with_for_gradient(
         self, op: Any, gradient_uid: Any, ignore_existing: bool = False
-    ) -> Iterator[None]:
-        with self.colocate_with(op, ignore_existing):
-            context = self._control_flow_context
-            if gradient_uid is None or context is None:
-                yield
-                return
-            context.EnterGradientColocation(op, gradient_uid)
-            try:
-                yield
-            finally:
-                context.ExitGradientColocation(op, gradient_uid)
+    ) -> Scope[None]:
+        return scopes.colocate_with_for_gradient(self, op, gradient_uid, ignore_existing)
+
+    def _attr_scope(self, attr_map: dict[str, Any]) -> Scope[None]:
+        return scopes.attr_scope(self, attr_map)
+
+    def _kernel_label_map(self, op_to_kernel_label_map: dict[str, str]) -> Scope[None]:
+        check_string_map(op_to_kernel_label_map, "op_to_kernel_label_map")
+        merged = {**self._op_to_kernel_label_map, **op_to_kernel_label_map}
+        return scopes.setting(self, "_op_to_kernel_label_map", merged)
+
+    def gradient_override_map(self, op_type_map: dict[str, str]) -> Scope[Any]:
+        """A context in which new operations of a type use the gradient of another name."""
+        check_string_map(op_type_map, "op_type_map")
+        merged = {**self._gradient_override_map, **op_type_map}
+        return scopes.setting(self, "_gradient_override_map", merged)
+
+    def container(self, container_name: str) -> Scope[str]:
+        """A context in which new stateful operations keep their state in a named container."""
+        return scopes.setting(self, "_container", container_name)
 
     def control_dependencies(self, control_inputs: Iterable[Any] | None) -> ControlDependencies:
         """A context whose operations run after `control_inputs`; None forgets outer ones."""
-        if control_inputs is None:
-            return ControlDependencies(self, None)
-        current = self._current_control_dependencies()
-        ops: list[Operation] = []
-        for item in control_inputs:
-            if isinstance(item, (IndexedSlices, SparseTensor)) or (
-                hasattr(item, "_handle") and hasattr(item, "op")
-            ):
-                item = item.op
-            item = self.as_graph_element(item)
-            op = item.op if isinstance(item, Tensor) else item
-            if op not in current:
-                ops.append(op)
-                current.add(op)
-        return ControlDependencies(self, ops)
+        return control_dependencies_of(self, control_inputs)
 
     def _current_control_dependencies(self) -> set[Operation]:
         stack = self._control_dependencies_stack
         return {op for controller in stack for op in controller.control_inputs}
-
-    @contextmanager
-    def _attr_scope(self, attr_map: dict[str, Any]) -> Iterator[None]:
-        _check_attr_map(attr_map)
-        old = dict(self._attr_scope_map)
-        for name, value in attr_map.items():
-            if value is None:
-                del self._attr_scope_map[name]
-            else:
-                self._attr_scope_map[name] = value
-        try:
-            yield
-        finally:
-            self._attr_scope_map = old
-
-    @contextmanager
-    def _kernel_label_map(self, op_to_kernel_label_map: dict[str, str]) -> Iterator[None]:
-        _check_string_map(op_to_kernel_label_map, "op_to_kernel_label_map")
-        old = self._op_to_kernel_label_map
-        self._op_to_kernel_label_map = {**old, **op_to_kernel_label_map}
-        try:
-            yield
-        finally:
-            self._op_to_kernel_label_map = old
-
-    @contextmanager
-    def gradient_override_map(self, op_type_map: dict[str, str]) -> Iterator[None]:
-        """A context in which new operations of a type use the gradient of another name."""
-        _check_string_map(op_type_map, "op_type_map")
-        old = self._gradient_override_map
-        self._gradient_override_map = {**old, **op_type_map}
-        try:
-            yield
-        finally:
-            self._gradient_override_map = old
-
-    @contextmanager
-    def container(self, container_name: str) -> Iterator[str]:
-        """A context in which new stateful operations keep their state in a named container."""
-        old, self._container = self._container, container_name
-        try:
-            yield container_name
-        finally:
-            self._container = old
 
     # Feeding and fetching
 
@@ -643,14 +462,6 @@ class Graph:
             self._collection_lists.lists.pop(name, None)
 
 
-def _kinds_text(allow_tensor: bool, allow_operation: bool) -> str:
-    if allow_tensor and allow_operation:
-        return "Tensor or Operation"
-    if not (allow_tensor or allow_operation):
-        raise ValueError("allow_tensor and allow_operation can't both be False.")
-    return "Tensor" if allow_tensor else "Operation"
-
-
 def _input_types(
     name: str, inputs: Sequence[Tensor], wanted: Sequence[DType] | None
 ) -> list[DType]:
@@ -662,36 +473,6 @@ def _input_types(
             f"expected types ({list(wanted)})"
         )
     return list(wanted)
-
-
-def _op_to_colocate_with(value: Any) -> Operation | None:
-    if value is None or isinstance(value, Operation):
-        return value
-    handle = getattr(value, "handle", None)
-    if isinstance(getattr(handle, "op", None), Operation):
-        return handle.op  # type: ignore[union-attr]
-    from .convert import internal_convert_to_tensor_or_indexed_slices
-
-    return internal_convert_to_tensor_or_indexed_slices(value, as_ref=True).op
-
-
-def _check_attr_map(attr_map: Any) -> None:
-    if not isinstance(attr_map, dict):
-        raise TypeError("attr_map must be a dictionary mapping strings to AttrValue protocol buffers")
-    for name, value in attr_map.items():
-        fits = value is None or callable(value) or type(value).__name__ == "AttrValue"
-        if not (isinstance(name, str) and fits):
-            raise TypeError(
-                "attr_map must be a dictionary mapping strings to AttrValue protocol buffers or "
-                "callables that emit AttrValue protocol buffers"
-            )
-
-
-def _check_string_map(mapping: Any, what: str) -> None:
-    if not isinstance(mapping, dict) or not all(
-        isinstance(key, str) and isinstance(value, str) for key, value in mapping.items()
-    ):
-        raise TypeError(f"{what} must be a dictionary mapping strings to strings")
 
 
 defaults.set_graph_factory(Graph)

@@ -70,9 +70,7 @@ def _predecessors(op: Operation, fed: set[Tensor], skipped: set[Operation]) -> l
     return result
 
 
-def _ordered(
-    ops: list[Operation], fed: set[Tensor], skipped: set[Operation]
-) -> list[Operation]:
+def _ordered(ops: list[Operation], fed: set[Tensor], skipped: set[Operation]) -> list[Operation]:
     before = {op: _predecessors(op, fed, skipped) for op in ops}
     if all(other._id < op._id for op in ops for other in before[op]):
         return ops

@@ -135,7 +135,7 @@ def _assert_same_types(prefix: str, x: Any, y: Any) -> None:
             return
         raise TypeError(
             "The two namedtuples don't have the same sequence type. First structure "
-            f'type={type(x).__name__} str={x} has type {type(x).__name__}, while second structure '
+            f"type={type(x).__name__} str={x} has type {type(x).__name__}, while second structure "
             f"type={type(y).__name__} str={y} has type {type(y).__name__}"
         )
     if type(x) is not type(y):
@@ -210,9 +210,7 @@ def yield_flat_paths(structure: Any) -> Iterator[tuple[Any, ...]]:
             yield (key, *path)
 
 
-def flatten_with_joined_string_paths(
-    structure: Any, separator: str = "/"
-) -> list[tuple[str, Any]]:
+def flatten_with_joined_string_paths(structure: Any, separator: str = "/") -> list[tuple[str, Any]]:
     """Pairs of path text and leaf."""
     paths = [separator.join(str(key) for key in path) for path in yield_flat_paths(structure)]
     return list(zip(paths, flatten(structure)))
@@ -251,9 +249,7 @@ def flatten_dict_items(dictionary: Any) -> dict[Any, Any]:
 
 def _put(flat: dict[Any, Any], key: Any, value: Any) -> None:
     if key in flat:
-        raise ValueError(
-            f"Could not flatten dictionary: key {key} is not unique."
-        )
+        raise ValueError(f"Could not flatten dictionary: key {key} is not unique.")
     flat[key] = value
 
 

@@ -46,7 +46,7 @@ class PartialRun:
         self._done: set[Any] = set()
         self._fed: set[Tensor] = set()
         self._left = {id(tensor) for tensor in self.wanted.tensors}
-        self._slot_of = {t: slot for t, slot in zip(feeds, program.feed_slots)}
+        self._slot_of = dict(zip(feeds, program.feed_slots))
         self._fetch_slot = dict(zip(self.wanted.tensors, program.fetch_slots))
 
     @property
@@ -63,7 +63,11 @@ class PartialRun:
         for tensor in part.tensors:
             if id(tensor) not in self._left:
                 known = tensor in self._fetch_slot
-                problem = "has already been fetched" if known else "was not specified in partial_run_setup"
+                problem = (
+                    "has already been fetched"
+                    if known
+                    else "was not specified in partial_run_setup"
+                )
                 raise errors.InvalidArgumentError(
                     None, None, f"The tensor {tensor.name} {problem}."
                 )

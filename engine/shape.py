@@ -168,7 +168,9 @@ class TensorShape:
             self._sizes = dims._sizes
         elif type(dims).__name__ == "TensorShapeProto":
             sizes = (dim.size for dim in dims.dim)
-            self._sizes = None if dims.unknown_rank else tuple(s if s != -1 else None for s in sizes)
+            self._sizes = (
+                None if dims.unknown_rank else tuple(s if s != -1 else None for s in sizes)
+            )
         else:
             try:
                 items = iter(dims)
@@ -470,5 +472,3 @@ def broadcast_static(x: Any, y: Any) -> TensorShape:
 def broadcast_static_shape(shape_x: TensorShape, shape_y: TensorShape) -> TensorShape:
     """The static shape that results from broadcasting two shapes."""
     return broadcast_static(shape_x, shape_y)
-
-

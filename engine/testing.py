@@ -48,7 +48,7 @@ is_built_with_rocm = is_built_with_gpu_support = is_built_with_xla = is_built_wi
 
 
 def gpu_device_name() -> str:
-    """"": there is no GPU device."""
+    """ "": there is no GPU device."""
     return ""
 
 
@@ -101,8 +101,13 @@ class Benchmark:
     """The base of benchmarks; `run_op_benchmark` times an op in a session."""
 
     def run_op_benchmark(
-        self, sess: Any, op_or_tensor: Any, feed_dict: Any = None, burn_iters: int = 2,
-        min_iters: int = 10, **unused: Any,
+        self,
+        sess: Any,
+        op_or_tensor: Any,
+        feed_dict: Any = None,
+        burn_iters: int = 2,
+        min_iters: int = 10,
+        **unused: Any,
     ) -> dict[str, Any]:
         """Runs the op and returns iterations and the median wall time."""
         import time
@@ -140,7 +145,10 @@ class TestCase(unittest.TestCase):
 
     @contextmanager
     def session(
-        self, graph: Graph | None = None, config: Any = None, use_gpu: bool = False,
+        self,
+        graph: Graph | None = None,
+        config: Any = None,
+        use_gpu: bool = False,
         force_gpu: bool = False,
     ) -> Iterator[Session]:
         """A new session as the default one."""
@@ -150,7 +158,10 @@ class TestCase(unittest.TestCase):
 
     @contextmanager
     def cached_session(
-        self, graph: Graph | None = None, config: Any = None, use_gpu: bool = False,
+        self,
+        graph: Graph | None = None,
+        config: Any = None,
+        use_gpu: bool = False,
         force_gpu: bool = False,
     ) -> Iterator[Session]:
         """One session for the whole test, as the default one."""
@@ -211,9 +222,18 @@ class TestCase(unittest.TestCase):
         np.testing.assert_array_equal(x, y, err_msg=msg or "")
 
     def assertAllCloseAccordingToType(  # noqa: N802 - TensorFlow's name
-        self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, float_rtol: float = 1e-6,
-        float_atol: float = 1e-6, half_rtol: float = 1e-3, half_atol: float = 1e-3,
-        bfloat16_rtol: float = 1e-2, bfloat16_atol: float = 1e-2, msg: str | None = None,
+        self,
+        a: Any,
+        b: Any,
+        rtol: float = 1e-6,
+        atol: float = 1e-6,
+        float_rtol: float = 1e-6,
+        float_atol: float = 1e-6,
+        half_rtol: float = 1e-3,
+        half_atol: float = 1e-3,
+        bfloat16_rtol: float = 1e-2,
+        bfloat16_atol: float = 1e-2,
+        msg: str | None = None,
     ) -> None:
         """`assertAllClose` with tolerances by type."""
         x, y = np.asarray(self._value(a)), np.asarray(self._value(b))

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The engine's tests build their own graphs and run through the interpreter only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+import numbaflow as tf
+from numbaflow.engine import interpreter
+from numbaflow.jit import settings
+
+
+@pytest.fixture(autouse=True)
+def _fresh_graph(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(interpreter, "verify", True)
+    with settings.override(jit="never"), tf.Graph().as_default():
+        yield

@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sessions: fetch structures, feeds, errors, partial runs, callables."""
+
+from __future__ import annotations
+
+import collections
+import threading
+
+import numpy as np
+import pytest
+
+import numbaflow as tf
+from numbaflow.engine import registry
+from numbaflow.engine.build import define
+
+pytestmark = pytest.mark.pure
+
+
+def test_fetch_structures() -> None:
+    a, b = tf.constant(1.0, name="a"), tf.constant([2, 3], name="b")
+    Pair = collections.namedtuple("Pair", "x y")
+    with tf.Session() as session:
+        value = session.run(a)
+        assert type(value) is np.float32 and value == 1.0
+        assert session.run([a, b.op, "b:0"])[1] is None
+        result = session.run({"p": Pair(a, [b]), "q": (a, a)})
+        assert isinstance(result["p"], Pair) and result["p"].y[0].tolist() == [2, 3]
+        ordered = session.run(collections.OrderedDict([("z", a), ("a", b)]))
+        assert type(ordered) is collections.OrderedDict and list(ordered) == ["z", "a"]
+        assert session.run([]) == [] and session.run("a") is None
+
+
+def test_results_share_no_memory() -> None:
+    b = tf.constant([2, 3])
+    with tf.Session() as session:
+        first = session.run(b)
+        first[0] = 99
+        assert session.run(b).tolist() == [2, 3]
+
+
+@pytest.mark.parametrize(
+    ("fetch", "error", "text"),
+    [
+        (None, TypeError, "Fetch argument None has invalid type"),
+        ([1], TypeError, "Fetch argument 1 has invalid type .*must be a string or Tensor"),
+        ("nope:0", ValueError, "Fetch argument 'nope:0' cannot be interpreted as a Tensor"),
+        ("a b", ValueError, "cannot be interpreted as a Tensor"),
+    ],
+)
+def test_bad_fetches(fetch: object, error: type, text: str) -> None:
+    tf.constant(1)
+    with tf.Session() as session, pytest.raises(error, match=text):
+        session.run(fetch)
+
+
+def test_feeding() -> None:
+    x = tf.placeholder(tf.float32, [None, 2], name="x")
+    total = tf.reduce_sum(x)
+    with tf.Session() as session:
+        assert session.run(total, {x: [[1, 2]]}) == 3.0
+        assert session.run(total, {"x:0": np.ones((2, 2))}) == 4.0
+        assert session.run([total, x], {total: 7.0, x: [[1, 2]]})[0] == 7.0
+        a = tf.constant(1.0)
+        assert session.run(a + 1.0, {a: 4.0}) == 5.0
+        for feed, error, text in (
+            ({x: [1, 2]}, ValueError, r"Cannot feed value of shape \(2,\) for Tensor 'x:0', which "
+             r"has shape '\(\?, 2\)'"),
+            ({x: total}, TypeError, "The value of a feed cannot be a tf.Tensor object"),
+            ({"y:0": 1}, TypeError, "Cannot interpret feed_dict key as Tensor: The name 'y:0'"),
+            ({tf.Graph(): 1}, TypeError, "Cannot interpret feed_dict key as Tensor"),
+        ):  # fmt: skip
+            with pytest.raises(error, match=text):
+                session.run(total, feed)
+
+
+def test_feeds_of_integers_must_fit() -> None:
+    x = tf.placeholder(tf.int8, [])
+    with tf.Session() as session:
+        assert session.run(x + 1, {x: 5}) == 6
+        with pytest.raises(TypeError, match="is not compatible with Tensor type"):
+            session.run(x, {x: 300})
+
+
+def test_feeds_of_text_become_bytes() -> None:
+    x = tf.placeholder(tf.string)
+    y = tf.identity(x)
+    with tf.Session() as session:
+        assert session.run(y, {x: "é"}) == "é".encode()
+        assert session.run(y, {x: [b"a\x00", "b"]}).tolist() == [b"a\x00", b"b"]
+        assert session.run(y, {x: np.array(["a", "bc"])}).tolist() == [b"a", b"bc"]
+
+
+def test_feeds_of_structures() -> None:
+    x, y = tf.placeholder(tf.float32), tf.placeholder(tf.float32)
+    sparse = tf.sparse_placeholder(tf.float32) if hasattr(tf, "sparse_placeholder") else None
+    with tf.Session() as session:
+        for _ in range(2):
+            assert session.run(x - y, {(x, y): (5.0, 3.0)}) == 2.0
+        if sparse is not None:
+            value = tf.SparseTensorValue([[0]], [1.5], [2])
+            for _ in range(2):
+                assert session.run(sparse.values, {sparse: value}).tolist() == [1.5]
+
+
+def test_missing_feed_names_the_node_and_the_line() -> None:
+    x = tf.placeholder(tf.float32, [2], name="x")
+    y = x + 1.0
+    with (
+        tf.Session() as session,
+        pytest.raises(
+            tf.errors.InvalidArgumentError,
+            match=r"You must feed a value for placeholder tensor 'x' with dtype float and shape "
+            r"\[2\]\n\t \[\[node x \(defined at .*test_session.py:\d+\) \]\]",
+        ) as caught,
+    ):
+        session.run(y)
+    assert caught.value.op is x.op and caught.value.node_def.name == "x"
+    assert 'x = tf.placeholder(tf.float32, [2], name="x")' in str(caught.value)
+
+
+def test_uninitialized_variables() -> None:
+    v = tf.Variable(1.0, name="v")
+    with tf.Session() as session:
+        with pytest.raises(
+            tf.errors.FailedPreconditionError, match="Attempting to use uninitialized value v"
+        ):
+            session.run(v)
+        session.run(v.initializer)
+        assert session.run(tf.assign_add(v, 2.0)) == 3.0 and v.eval() == 3.0
+    with tf.Session() as session, pytest.raises(tf.errors.FailedPreconditionError):
+        session.run(v)
+
+
+def test_closed_and_empty_sessions() -> None:
+    session = tf.Session(graph=tf.Graph())
+    with pytest.raises(RuntimeError, match="The Session graph is empty"):
+        session.run([])
+    session.close()
+    with pytest.raises(RuntimeError, match="Attempted to use a closed Session"):
+        session.run([])
+    with pytest.raises(RuntimeError, match="Attempted to use a closed Session"):
+        session.partial_run_setup([])
+
+
+def test_default_sessions() -> None:
+    x = tf.constant(2.0)
+    with pytest.raises(ValueError, match="Cannot evaluate tensor using `eval\\(\\)`: No default"):
+        x.eval()
+    with pytest.raises(ValueError, match="Cannot execute operation using `run\\(\\)`: No default"):
+        x.op.run()
+    with tf.Session() as session:
+        assert tf.get_default_session() is session and x.eval() == 2.0
+        with pytest.raises(RuntimeError, match="not re-entrant"):
+            session.__enter__()
+    other = tf.Session(graph=tf.Graph())
+    with pytest.raises(ValueError, match="the tensor's graph is different from the session's"):
+        x.eval(session=other)
+
+
+def test_session_arguments() -> None:
+    for arguments, text in (
+        ({"target": 37}, "target must be a string, but got <class 'int'>"),
+        ({"target": tf.ConfigProto()}, r'Did you do "Session\(config\)" instead of'),
+        ({"config": 37}, "config must be a tf.ConfigProto, but got <class 'int'>"),
+        ({"graph": 37}, "graph must be a tf.Graph, but got <class 'int'>"),
+    ):
+        with pytest.raises(TypeError, match=text):
+            tf.Session(**arguments)
+    with pytest.raises(tf.errors.NotFoundError, match='No session factory .*target: "no://x"'):
+        tf.Session("no://x")
+
+
+def test_interactive_session() -> None:
+    session = tf.InteractiveSession()
+    try:
+        assert tf.constant(3).eval() == 3
+        with pytest.warns(UserWarning, match="An interactive session is already active"):
+            tf.InteractiveSession().close()
+    finally:
+        session.close()
+    assert tf.get_default_session() is None
+
+
+def test_stateful_operations_run_in_order_of_creation() -> None:
+    v = tf.Variable(1.0)
+    double = tf.assign(v, v * 2.0)
+    add = tf.assign_add(v, 10.0)
+    with tf.Session() as session:
+        session.run(v.initializer)
+        session.run([add.op, double.op])
+        assert session.run(v) == 12.0
+
+
+def test_only_what_is_needed_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[int] = []
+
+    def kernel(c: object) -> np.ndarray:
+        ran.append(1)
+        return np.float32(0)
+
+    monkeypatch.setattr(registry, "_TABLE", dict(registry._TABLE))
+    noisy = define("NoisyForTest", "-> y: float32", kernel=kernel, stateful=True)()
+    x = tf.placeholder_with_default(1.0, []) + 1.0
+    y = noisy + x
+    with tf.Session() as session:
+        session.run(x)
+        session.run(y + 1.0, {y: 5.0})
+        assert ran == []
+        session.run(y)
+        assert ran == [1]
+
+
+def test_control_edges_added_later_are_kept() -> None:
+    v = tf.Variable(0.0)
+    read = v.read_value()
+    write = tf.assign(v, 5.0)
+    read.op._add_control_input(write.op)
+    with tf.Session() as session:
+        session.run(v.initializer)
+        assert session.run(read) == 5.0
+    write.op._add_control_input(read.op)
+    with (
+        tf.Session() as session,
+        pytest.raises(tf.errors.InvalidArgumentError, match="contains a cycle with 2 nodes"),
+    ):
+        session.run(read)
+
+
+def test_partial_runs() -> None:
+    a, b, c = (tf.placeholder(tf.float32, []) for _ in range(3))
+    r1 = a + b
+    r2 = r1 * c
+    with tf.Session() as session:
+        handle = session.partial_run_setup([r1, r2], [a, b, c])
+        first = session.partial_run(handle, r1, {a: 1.0, b: 2.0})
+        assert first == 3.0
+        assert session.partial_run(handle, r2, {c: first * 17}) == 153.0
+        handle = session.partial_run_setup([r1, r2], [a, b, c])
+        with pytest.raises(tf.errors.InvalidArgumentError, match="has not been fed|needed"):
+            session.partial_run(handle, r2, {a: 1.0})
+        with pytest.raises(tf.errors.InvalidArgumentError, match="has already been fed"):
+            session.partial_run(handle, r1, {a: 1.0})
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Must run 'setup'"):
+            session.partial_run("nope", r1, {})
+
+
+def test_callables() -> None:
+    x = tf.placeholder(tf.float32)
+    call = tf.Session().make_callable([x * 2.0], feed_list=[x])
+    assert call(4.0) == [8.0] and call(5.0) == [10.0]
+    with pytest.raises(TypeError, match="`feed_list` must be a list or tuple"):
+        tf.Session().make_callable(x, feed_list=x)
+
+
+def test_traces() -> None:
+    x = tf.constant([1.0, 2.0]) + 1.0
+    metadata = tf.RunMetadata()
+    options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+    with tf.Session() as session:
+        assert session.run(x, options=options, run_metadata=metadata).tolist() == [2.0, 3.0]
+    names = {node.node_name for node in metadata.step_stats.dev_stats[0].node_stats}
+    assert x.op.name in names
+
+
+def test_concurrent_runs() -> None:
+    x = tf.placeholder(tf.float32, [])
+    y = x * 2.0
+    session, wrong = tf.Session(), []
+
+    def work(start: int) -> None:
+        for i in range(start, start + 200):
+            if session.run(y, {x: float(i)}) != 2.0 * i:
+                wrong.append(i)
+
+    threads = [threading.Thread(target=work, args=(1000 * i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_list_devices() -> None:
+    (device,) = tf.Session().list_devices()
+    assert device.name.endswith("/device:CPU:0") and device.device_type == "CPU"
