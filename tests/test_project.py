@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -100,5 +101,21 @@ def test_wheel_holds_the_package_and_nothing_else(tmp_path: Path) -> None:
         if name.endswith(".py") and (name.count("/") == 0 or name.split("/")[0] in FOLDERS)
     }
     assert expected <= inside
+    assert "numbaflow/io/protos/messages.binpb" in inside
     others = {name.split("/")[1] for name in inside if name.count("/") > 1}
     assert others <= set(FOLDERS)
+
+    target = tmp_path / "installed"
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
+    subprocess.run([*install, "--target", str(target), str(wheel)], check=True)
+    program = "import numbaflow as tf; print(tf.__file__, tf.constant(1.0).graph.as_graph_def())"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=dict(os.environ, PYTHONPATH=str(target)),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(str(target)) and 'op: "Const"' in done.stdout
