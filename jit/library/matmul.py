@@ -40,12 +40,12 @@ def pack_right(y, first, depth, start, width, stride, panel):
                 target[q * PANEL + f] = source[(start + f) * stride + first + q]
     elif width == PANEL:
         for q in range(depth):
-            for f in range(PANEL):
-                target[q * PANEL + f] = source[(first + q) * stride + start + f]
+            copy_bytes(panel + BYTES * q * PANEL, y + BYTES * ((first + q) * stride + start),
+                       BYTES * PANEL)
     else:
         for q in range(depth):
-            for f in range(width):
-                target[q * PANEL + f] = source[(first + q) * stride + start + f]
+            copy_bytes(panel + BYTES * q * PANEL, y + BYTES * ((first + q) * stride + start),
+                       BYTES * width)
 
 
 @helper
@@ -63,7 +63,7 @@ def pack_left(x, first, depth, start, m, stride, packed):
 _MULTIPLY = """
 @helper
 def multiply(left, pixel, step, panel, out, m, depth, width, n, old):
-    # out[i, f] (+)= the sum over q of left[i * pixel + q * step] * panel[q, f], for at most TALL rows
+    # out[i, f] (+)= the sum over q of left[i * pixel + q * step] * panel[q, f]; m is at most TALL
     i = 0
     if m == TALL:
         fma_tile(DTYPE, TALL, VECTORS, LANES, EDGE, 0, left, panel, out, 0, old, 1, 0, 0, depth,

@@ -141,7 +141,7 @@ class _Tile:
 
     def multiply_add(self, x: Any, steps: tuple[Any, ...], w: Any, row: Any, sums: Any) -> Any:
         """One step of the reduction: sums[p, v] += x[steps[0] * p + …] * w[row + v * lanes]."""
-        name = f"llvm.fma.v{self.lanes}{self._suffix}"
+        name = f"llvm.fmuladd.v{self.lanes}{self._suffix}"
         fma = self.function(name, self.vector, [self.vector] * 3)
         whole = not self.partial
         weights = [self.load(w, v, row, whole=whole) for v in range(self.vectors)]
