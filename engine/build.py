@@ -82,10 +82,8 @@ class OpFunction:
         free = [attr for attr in definition.attrs if attr.name not in inferred]
         free.sort(key=lambda attr: attr.has_default)
         self._parameters = self._inputs + tuple(attr.name for attr in free)
+        # Made at the first call: making named tuples is slow.
         self._result: Any = None
-        if len(definition.outputs) > 1:
-            fields = [arg.name for arg in definition.outputs]
-            self._result = namedtuple(definition.name, fields, rename=True)  # type: ignore[misc]
         self.__name__ = function_name or _python_name(definition.name)
         self.__doc__ = definition.doc
 
@@ -124,11 +122,17 @@ class OpFunction:
         if not definition.outputs:
             return op
         values = group(definition.outputs, op._attrs, op.outputs)
-        if self._result is not None:
-            return self._result(*values)
+        if len(values) > 1:
+            return self._named(values)
         if values[0] == [] and definition.stateful:
             return op
         return values[0]
+
+    def _named(self, values: list[Any]) -> Any:
+        if self._result is None:
+            fields = [arg.name for arg in self.definition.outputs]
+            self._result = namedtuple(self._type, fields, rename=True)  # type: ignore[misc]
+        return self._result(*values)
 
     def __repr__(self) -> str:
         return f"<op {self._type}>"
