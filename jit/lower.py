@@ -67,9 +67,9 @@ class Builder:
 
     def constant(self, array: Any, dtype: str | None = None) -> Value:
         """A value with contents known now."""
+        if _holds_sizes(array):
+            return self.known_as(np.array(array, dtype=object), dtype or "int64")
         array = np.asarray(array, dtype=None if dtype is None else _numpy_dtype(dtype))
-        if array.dtype == object:
-            return self._sizes(array, "int64" if dtype is None else dtype)
         array = np.ascontiguousarray(array).reshape(array.shape)
         key = (array.dtype.name, array.shape, array.tobytes())
         if key not in self._constants:
@@ -383,6 +383,12 @@ class Builder:
         if key not in self._equal:
             self._equal[key] = make()
         return self._equal[key]
+
+
+def _holds_sizes(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(map(_holds_sizes, value))
+    return isinstance(value, Size) or (isinstance(value, np.ndarray) and value.dtype == object)
 
 
 def _numpy_dtype(name: str) -> np.dtype:

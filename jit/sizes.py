@@ -9,7 +9,8 @@ Imports nothing from the package.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Union
 
 import numpy as np
@@ -22,12 +23,42 @@ _MOST_TERMS = 24
 Term = tuple[str, ...]  # the atoms of a product, sorted; each atom is a Python expression
 
 
+class NeedsNumber(BaseException):
+    """Code that runs on symbolic sizes asked for the number itself (see Scope.symbolic).
+
+    Not an Exception, so that nobody on the way takes it for a failure of the code.
+    """
+
+
 class Scope:
     """The symbols of one trace, their example values, and the guards written down for them."""
 
     def __init__(self) -> None:
         self.examples: dict[str, int] = {}
         self.guards: dict[str, bool] = {}
+        self._is_strict = False
+
+    @contextmanager
+    def symbolic(self) -> Iterator[None]:
+        """Within it, a size asked for its number raises NeedsNumber instead of fixing the number.
+
+        What was noted as guards until then is forgotten.
+        """
+        guards, self._is_strict = dict(self.guards), True
+        try:
+            yield
+        except NeedsNumber:
+            self.guards = guards
+            raise
+        finally:
+            self._is_strict = False
+
+    def fix(self, size: Size) -> int:
+        """The number of a size, noting that the plan serves this number only."""
+        if self._is_strict:
+            raise NeedsNumber(size.text)
+        self.ask(f"{size.text} == {size.hint}", True)
+        return size.hint
 
     def symbol(self, example: int) -> Size:
         """A new symbol whose example is `example` (two or more)."""
@@ -90,9 +121,7 @@ class Size:
         return self._hash
 
     def __int__(self) -> int:
-        # Somebody needs the number itself: the plan then serves this number only.
-        self.scope.ask(f"{self.text} == {self.hint}", True)
-        return self.hint
+        return self.scope.fix(self)
 
     __index__ = __int__
 

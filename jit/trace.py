@@ -175,7 +175,11 @@ class Tracer:
         symbolic = any(array.dtype == object for array in known)  # type: ignore[union-attr]
         if symbolic and not definition.sizes:
             return False
-        results = self.evaluate(op, known)
+        try:
+            with self.scope.symbolic():
+                results = self.evaluate(op, known)
+        except sizes.NeedsNumber:
+            return False
         if inputs and sum(array.nbytes for array in results) > _FOLD_LIMIT:
             return False
         for output, array in zip(op.outputs, results):
