@@ -17,7 +17,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from .alias_names import HOMES, RENAMED
+from .alias_names import HOMES, OTHERS, RENAMED
 
 ROOT = "tensorflow"
 _PACKAGE = __package__ or "numbaflow"
@@ -113,8 +113,7 @@ def _internal_names() -> dict[str, str]:
         for package, modules in HOMES.items()
         for module, homes in modules.items()
     }
-    names["python.pywrap_tensorflow"] = "tf.train"
-    return names
+    return {**names, **OTHERS}
 
 
 class _View(ModuleType):

@@ -10,6 +10,8 @@ from __future__ import annotations
 # Module below `tensorflow.python` -> homes, in the order in which they are asked.
 HOMES = {
     "framework": {
+        "config": "tf.config tf.config.experimental",
+        "smart_cond": "tf.contrib.framework",
         "common_shapes": ".engine.shape_rules .engine.shape",
         "constant_op": ".ops.constant tf",
         "device": ".engine.devices tf",
@@ -40,6 +42,10 @@ HOMES = {
         "versions": ".io.versions",
     },
     "ops": {
+        "gradient_checker_v2": "tf.test",
+        "linalg.linalg_impl": "tf.linalg",
+        "signal.fft_ops": "tf.signal",
+        "unconnected_gradients": "tf",
         "array_grad": "",
         "array_ops": "tf .ops.constant raw",
         "bitwise_ops": "tf.bitwise",
@@ -138,6 +144,12 @@ HOMES = {
         "session": ".engine.session tf",
         "timeline": ".io.timeline",
     },
+    "estimator": dict.fromkeys(
+        ("estimator", "estimator_lib", "model_fn", "run_config"), "tf.estimator"
+    ),
+    "feature_column": dict.fromkeys(
+        ("feature_column", "feature_column_lib", "feature_column_v2"), "tf.feature_column"
+    ),
     "lib": {
         "io.file_io": "tf.gfile tf.io.gfile",
         "io.python_io": "tf.python_io",
@@ -154,19 +166,29 @@ HOMES = {
         "writer.writer_cache": "tf.summary",
     },
     "saved_model": {
-        name: f"tf.saved_model.{name} tf.saved_model"
+        name: f"tf.saved_model.{name.removesuffix('_impl')} tf.saved_model"
         for name in (
-            "builder constants loader main_op signature_constants signature_def_utils "
-            "simple_save tag_constants utils"
+            "builder builder_impl constants loader loader_impl main_op main_op_impl "
+            "signature_constants signature_def_utils signature_def_utils_impl simple_save "
+            "tag_constants utils utils_impl"
         ).split()
     },
     "data": {
+        "experimental.ops.batching": "tf.data.experimental",
+        "experimental.ops.grouping": "tf.data.experimental",
+        "experimental.ops.interleave_ops": "tf.data.experimental",
+        "experimental.ops.optimization": "tf.data.experimental",
+        "experimental.ops.readers": "tf.data.experimental",
+        "experimental.ops.scan_ops": "tf.data.experimental",
         "ops.dataset_ops": "tf.data",
         "ops.iterator_ops": "tf.data",
         "ops.readers": "tf.data",
         "util.nest": "tf.nest",
     },
     "util": {
+        "all_util": ".alias_helpers",
+        "lazy_loader": ".alias_helpers",
+        "tf_export": ".alias_helpers",
         "compat": "tf.compat",
         "deprecation": ".engine.deprecation",
         "nest": "tf.nest .engine.nest",
@@ -193,9 +215,19 @@ HOMES["ops"].update(
     for family in (
         "array audio bitwise candidate_sampling control_flow ctc data_flow functional image io "
         "linalg list logging lookup manip math nn parsing random resource_variable script sdca "
-        "set sparse spectral state stateless_random string"
+        "set sparse spectral state stateless_random string dataset experimental_dataset"
     ).split()
 )
+
+# Modules elsewhere below `tensorflow`.
+OTHERS = {
+    "examples.tutorials.mnist.input_data": ".io.mnist",
+    "contrib.learn.python.learn.datasets.base": ".io.mnist",
+    "contrib.learn.python.learn.datasets.mnist": ".io.mnist",
+    "python.compat.compat": ".alias_helpers",
+    "python.pywrap_tensorflow": "tf.train",
+    "python.tf2": ".alias_helpers",
+}
 
 # Module -> {name there: public name or ".module:attribute"}, where the names differ.
 RENAMED = {

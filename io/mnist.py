@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""MNIST as TensorFlow 1.x's tutorials read it: `input_data.read_data_sets(folder)`.
+
+The four files are read from the folder and downloaded first where they are missing.  Batches come
+in the order that TensorFlow gives for the same seed.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+
+from ..engine import dtypes, seed
+from ..engine.api import export
+
+DEFAULT_SOURCE_URL = "https://storage.googleapis.com/cvdf-datasets/mnist/"
+_IMAGES_MAGIC = 2051
+_LABELS_MAGIC = 2049
+
+
+class Datasets(NamedTuple):
+    """The three parts of a data set."""
+
+    train: Any
+    validation: Any
+    test: Any
+
+
+class DataSet:
+    """Images and labels in memory, given out in batches."""
+
+    def __init__(
+        self,
+        images: Any,
+        labels: Any,
+        fake_data: bool = False,
+        one_hot: bool = False,
+        dtype: Any = dtypes.float32,
+        reshape: bool = True,
+        seed: int | None = None,
+    ) -> None:
+        _seed_numpy(seed)
+        dtype = dtypes.as_dtype(dtype).base_dtype
+        if dtype not in (dtypes.uint8, dtypes.float32):
+            raise TypeError(f"Invalid image dtype {dtype!r}, expected uint8 or float32")
+        self._num_examples = 10000
+        self.one_hot = one_hot
+        if not fake_data:
+            if images.shape[0] != labels.shape[0]:
+                raise AssertionError(f"images.shape: {images.shape} labels.shape: {labels.shape}")
+            self._num_examples = images.shape[0]
+            if reshape:
+                images = images.reshape(images.shape[0], images.shape[1] * images.shape[2])
+            if dtype == dtypes.float32:
+                images = np.multiply(images.astype(np.float32), 1.0 / 255.0)
+        self._images = images
+        self._labels = labels
+        self._epochs_completed = 0
+        self._index_in_epoch = 0
+
+    @property
+    def images(self) -> Any:
+        """The images, in the order of this epoch."""
+        return self._images
+
+    @property
+    def labels(self) -> Any:
+        """The labels, in the order of this epoch."""
+        return self._labels
+
+    @property
+    def num_examples(self) -> int:
+        """How many images there are."""
+        return self._num_examples
+
+    @property
+    def epochs_completed(self) -> int:
+        """How often all images have been given out."""
+        return self._epochs_completed
+
+    def next_batch(
+        self, batch_size: int, fake_data: bool = False, shuffle: bool = True
+    ) -> tuple[Any, Any]:
+        """The next images and labels; a batch may span two epochs."""
+        if fake_data:
+            label = [1, *[0] * 9] if self.one_hot else 0
+            return [[1] * 784 for _ in range(batch_size)], [label for _ in range(batch_size)]
+        start = self._index_in_epoch
+        if self._epochs_completed == 0 and start == 0 and shuffle:
+            self._shuffle()
+        end = start + batch_size
+        if end <= self._num_examples:
+            self._index_in_epoch = end
+            return self._images[start:end], self._labels[start:end]
+        self._epochs_completed += 1
+        images, labels = self._images[start:], self._labels[start:]
+        if shuffle:
+            self._shuffle()
+        end -= self._num_examples
+        self._index_in_epoch = end
+        return (
+            np.concatenate((images, self._images[:end]), axis=0),
+            np.concatenate((labels, self._labels[:end]), axis=0),
+        )
+
+    def _shuffle(self) -> None:
+        order = np.arange(self._num_examples)
+        np.random.shuffle(order)
+        self._images = self._images[order]
+        self._labels = self._labels[order]
+
+
+def _seed_numpy(value: int | None) -> None:
+    graph_seed, op_seed = seed.get_seed(value)
+    np.random.seed(graph_seed if value is None else op_seed)
+
+
+@export("contrib.learn.datasets.mnist.extract_images")
+def extract_images(f: IO[bytes]) -> np.ndarray:
+    """The images in a gzipped file, as uint8 [index, row, column, 1]."""
+    content, header = _extract(f, _IMAGES_MAGIC, "image", 3)
+    return content.reshape(*header, 1)
+
+
+@export("contrib.learn.datasets.mnist.extract_labels")
+def extract_labels(f: IO[bytes], one_hot: bool = False, num_classes: int = 10) -> np.ndarray:
+    """The labels in a gzipped file, as uint8 or one-hot float64 vectors."""
+    labels, _ = _extract(f, _LABELS_MAGIC, "label", 1)
+    return dense_to_one_hot(labels, num_classes) if one_hot else labels
+
+
+def _extract(f: IO[bytes], magic: int, what: str, sizes: int) -> tuple[np.ndarray, list[int]]:
+    import gzip
+
+    print("Extracting", f.name)
+    with gzip.GzipFile(fileobj=f) as stream:
+        found, *header = np.frombuffer(stream.read(4 + 4 * sizes), dtype=">u4").tolist()
+        if found != magic:
+            raise ValueError(f"Invalid magic number {found} in MNIST {what} file: {f.name}")
+        content = stream.read(int(np.prod(header)))
+    return np.frombuffer(content, dtype=np.uint8), header
+
+
+def dense_to_one_hot(labels_dense: np.ndarray, num_classes: int) -> np.ndarray:
+    """Class numbers as one-hot vectors."""
+    vectors = np.zeros((labels_dense.shape[0], num_classes))
+    vectors[np.arange(labels_dense.shape[0]), labels_dense.ravel()] = 1
+    return vectors
+
+
+@export("contrib.learn.datasets.mnist.read_data_sets")
+def read_data_sets(
+    train_dir: str,
+    fake_data: bool = False,
+    one_hot: bool = False,
+    dtype: Any = dtypes.float32,
+    reshape: bool = True,
+    validation_size: int = 5000,
+    seed: int | None = None,
+    source_url: str = DEFAULT_SOURCE_URL,
+) -> Datasets:
+    """The training, validation and test sets in `train_dir`, downloaded if they are not there."""
+    if fake_data:
+        options = {"fake_data": True, "one_hot": one_hot, "dtype": dtype, "seed": seed}
+        return Datasets(*(DataSet([], [], **options) for _ in range(3)))
+    url = source_url or DEFAULT_SOURCE_URL
+    parts = []
+    for name in ("train", "t10k"):
+        with open(maybe_download(f"{name}-images-idx3-ubyte.gz", train_dir, url), "rb") as f:
+            images = extract_images(f)
+        with open(maybe_download(f"{name}-labels-idx1-ubyte.gz", train_dir, url), "rb") as f:
+            parts.append((images, extract_labels(f, one_hot=one_hot)))
+    (images, labels), test = parts
+    if not 0 <= validation_size <= len(images):
+        raise ValueError(
+            f"Validation size should be between 0 and {len(images)}. Received: {validation_size}."
+        )
+    options = {"dtype": dtype, "reshape": reshape, "seed": seed}
+    return Datasets(
+        DataSet(images[validation_size:], labels[validation_size:], **options),
+        DataSet(images[:validation_size], labels[:validation_size], **options),
+        DataSet(*test, **options),
+    )
+
+
+@export("contrib.learn.datasets.mnist.load_mnist")
+def load_mnist(train_dir: str = "MNIST-data") -> Datasets:
+    """`read_data_sets` with its defaults."""
+    return read_data_sets(train_dir)
+
+
+def maybe_download(filename: str, work_directory: str, source_url: str) -> str:
+    """The path of a file in a folder, downloaded to it if it is not there."""
+    path = os.path.join(work_directory, filename)
+    if os.path.exists(path):
+        return path
+    import urllib.request
+
+    from .graph_def import write_atomically
+
+    try:
+        with urllib.request.urlopen(source_url + filename) as response:
+            content = response.read()
+    except OSError as error:
+        raise OSError(
+            f"{path} does not exist and {source_url}{filename} cannot be read ({error}); put the "
+            "four MNIST files there yourself"
+        ) from error
+    write_atomically(path, content)
+    print("Successfully downloaded", filename, len(content), "bytes.")
+    return path
