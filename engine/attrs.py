@@ -27,7 +27,11 @@ def default(attr: Attr) -> Any:
     value = attr.default
     if attr.type == "shape" and not isinstance(value, TensorShape):
         return TensorShape(value)
-    return list(value) if isinstance(value, (list, tuple)) else value
+    if attr.type == "float":
+        return single(value)
+    if isinstance(value, (list, tuple)):
+        return [single(x) for x in value] if attr.type == "list(float)" else list(value)
+    return value
 
 
 def check(op_type: str, attr: Attr, value: Any) -> Any:
@@ -77,7 +81,13 @@ def _int(value: Any, attr: Attr) -> int:
 def _float(value: Any, attr: Attr) -> float:
     if not isinstance(value, numbers.Real):
         raise _wrong("float", attr, value)
-    return float(value)
+    return single(value)
+
+
+def single(value: float) -> float:
+    """A number as an attribute holds it: in single precision, as in a NodeDef."""
+    with np.errstate(over="ignore"):
+        return float(np.float32(value))
 
 
 def _bool(value: Any, attr: Attr) -> bool:
