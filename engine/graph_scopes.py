@@ -49,7 +49,7 @@ def apply_scopes(graph: Graph, op: Operation, compute_device: bool) -> None:
     for controller in graph._control_dependencies_stack:
         controller.add_op(op)
     if compute_device:
-        _apply_device_functions(graph, op)
+        apply_device_functions(graph, op)
     if graph._colocation_stack.entries:
         _apply_colocation(graph, op)
     if graph._container and op._is_stateful and op._attrs.get("container", None) == b"":
@@ -71,7 +71,8 @@ def _apply_attr_scope(graph: Graph, op: Operation) -> None:
             op._attrs[key] = plain_attr(value)
 
 
-def _apply_device_functions(graph: Graph, op: Operation) -> None:
+def apply_device_functions(graph: Graph, op: Operation) -> None:
+    """Sets the device of an operation by the device scopes in force."""
     entries = graph._device_function_stack.peek_objs()
     for entry in entries:
         if entry.is_null_merge:

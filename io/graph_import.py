@@ -17,6 +17,7 @@ from typing import Any
 from ..engine import dtypes, registry
 from ..engine.api import export
 from ..engine.graph import Graph, get_default_graph, name_scope
+from ..engine.graph_scopes import apply_device_functions
 from ..engine.operation import Operation
 from ..engine.shape import unknown_shape
 from ..engine.tensor import Tensor
@@ -325,7 +326,7 @@ class _Import:
                 ]
             if not others:
                 with self.graph.device(node.device) if node.device else nullcontext():
-                    self.graph._apply_device_functions(operation)
+                    apply_device_functions(self.graph, operation)
         for old, operation in self.made.items():
             for other in _colocated(self.nodes[old]):
                 device = self.made[other].device
