@@ -15,6 +15,7 @@ from ..engine.convert import convert_to_tensor
 from ..engine.deprecation import deprecated
 from ..engine.scope_functions import name_scope
 from ..engine.shape import TensorShape
+from ..jit import sizes
 from .array_rules import merge, merge_dim, ranked, ranked_at_least
 from .elementwise import shape_text, static_broadcast
 from .public import tf
@@ -74,12 +75,17 @@ def _matmul_kernel(c: Any, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return _product(_turned(x, turn_x), _turned(y, turn_y))
 
 
+def _example(value: Any) -> np.ndarray:
+    """An array of the shape that a traced value has now, for messages."""
+    return np.broadcast_to(0, tuple(sizes.hint(size) for size in value.shape))
+
+
 def _matmul_lower(b: Any, op: Any, x: Any, y: Any) -> Any:
     from ..jit import library
 
     turn_x, turn_y = op.attr("transpose_a"), op.attr("transpose_b")
     if not b.equal(x.shape[0 if turn_x else 1], y.shape[1 if turn_y else 0]):
-        _check_matrices(x, y, 0, 1)
+        _check_matrices(_example(x), _example(y), 0, 1)
     if x.dtype in _HALF:
         wide = library.matmul(b, b.cast(x, "float32"), b.cast(y, "float32"), turn_x, turn_y)
         return wide if wide is NotImplemented else b.cast(wide, x.dtype)
@@ -197,7 +203,7 @@ def _batch_lower(b: Any, op: Any, x: Any, y: Any) -> Any:
         return NotImplemented
     inner_x, inner_y = x.shape[-2 if adj_x else -1], y.shape[-1 if adj_y else -2]
     if not b.equal(inner_x, inner_y):
-        _inner_error(op, x, y, inner_x, inner_y)
+        _inner_error(op, _example(x), _example(y), sizes.hint(inner_x), sizes.hint(inner_y))
     lead = b.broadcast_shape(x.shape[:-2], y.shape[:-2])
     x, y = (b.broadcast(v, (*lead, *v.shape[-2:])) for v in (x, y))
     half = x.dtype if x.dtype in _HALF else None
