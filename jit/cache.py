@@ -53,7 +53,7 @@ def load(labels: Labels) -> Entry | None:
     try:
         manifest = json.loads((place / "manifest.json").read_bytes())
     except FileNotFoundError:
-        return None
+        return _reject(place, "it has no manifest") if place.exists() else None
     except (OSError, ValueError) as error:
         return _reject(place, f"its manifest cannot be read: {error}")
     problem = _foreign(place.parent) or _foreign(place)

@@ -85,7 +85,7 @@ def _obtain(
     kernel: Kernel | LibraryKernel, name: str, aim: target.Target, content: str
 ) -> Compiled:
     name = kernel.name if isinstance(kernel, LibraryKernel) else name or kernel.form
-    labels = _labels(content, aim)
+    labels = labels_of(content)
     key = cache.key_of(labels)
     entry, seconds = cache.load(labels), 0.0
     if entry is not None:
@@ -104,7 +104,9 @@ def _obtain(
     )
 
 
-def _labels(content: str, aim: target.Target) -> cache.Labels:
+def labels_of(content: str) -> cache.Labels:
+    """The key of a kernel, label by label, given the hash of its content."""
+    aim = target.current()
     return (
         ("kernel", content),
         ("emitter", _emitter_version()),

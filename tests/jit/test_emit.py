@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Emitted and compiled kernels against NumPy's evaluation of the same IR, kernels drawn at random."""
+"""Compiled kernels against NumPy's evaluation of the same IR; kernels are drawn at random."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from numbaflow.jit import compile as compiler
 from numbaflow.jit import emit, ir, meaning
 from numbaflow.jit import scalar as k
@@ -25,7 +26,9 @@ _REDUCE = {
 class Evaluation:
     """A kernel computed on the whole grid of its axes at once."""
 
-    def __init__(self, kernel: ir.Kernel, buffers: list[Any], sizes: list[int], params: list[int]) -> None:
+    def __init__(
+        self, kernel: ir.Kernel, buffers: list[Any], sizes: list[int], params: list[int]
+    ) -> None:
         self.kernel, self.buffers, self.params, self.sizes = kernel, buffers, params, sizes
         self.grid = np.indices(sizes, dtype=np.int64) if sizes else []
         self.reduce = tuple(n for n, a in enumerate(kernel.axes) if a.kind == "reduce")
@@ -64,8 +67,12 @@ class Evaluation:
     def offsets(self, index: ir.Index) -> Any:
         total = np.zeros(self.sizes, np.int64)
         for axis, stride in enumerate(index.strides):
-            total = total + self.grid[axis] * (self.params[stride.slot] if isinstance(stride, ir.Param) else stride)
-        return np.where(self.valid, total + (0 if index.offset is None else self.value(index.offset)), 0)
+            total = total + self.grid[axis] * (
+                self.params[stride.slot] if isinstance(stride, ir.Param) else stride
+            )
+        return np.where(
+            self.valid, total + (0 if index.offset is None else self.value(index.offset)), 0
+        )
 
     def reduction(self, reduction: ir.Reduction) -> Any:
         value = np.broadcast_to(self.value(reduction.value), self.sizes)
@@ -88,7 +95,9 @@ class Evaluation:
             self.buffers[store.buffer][where[self.valid]] = value[self.valid]
 
 
-def call(kernel: ir.Kernel, buffers: list[Any], sizes: list[int], params: list[int], cuts: int = 1) -> None:
+def call(
+    kernel: ir.Kernel, buffers: list[Any], sizes: list[int], params: list[int], cuts: int = 1
+) -> None:
     """Runs the compiled kernel, rows and columns cut into tiles."""
     address = compiler.compile_kernel(kernel).address
     function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *[ctypes.c_int64] * 5)(address)
@@ -98,14 +107,25 @@ def call(kernel: ir.Kernel, buffers: list[Any], sizes: list[int], params: list[i
     rows = math.prod(outer)
     for r in range(0, rows, max(1, -(-rows // cuts))):
         for c in range(0, columns, max(1, -(-columns // cuts))):
-            last = min(r + max(1, -(-rows // cuts)), rows), min(c + max(1, -(-columns // cuts)), columns)
+            last = (
+                min(r + max(1, -(-rows // cuts)), rows),
+                min(c + max(1, -(-columns // cuts)), columns),
+            )
             function(block.ctypes.data, r, last[0], c, last[1], 0)
 
 
 FLOATS = ("float32", "float64", "float16", "bfloat16")
 UNARY = ("neg", "abs", "square", "exp", "tanh", "sigmoid", "sin", "erf", "floor", "sign", "log1p")
 BINARY = ("add", "sub", "mul", "maximum", "minimum")
-INTEGER = ("floordiv", "floormod", "truncatediv", "truncatemod", "left_shift", "right_shift", "bitwise_xor")
+INTEGER = (
+    "floordiv",
+    "floormod",
+    "truncatediv",
+    "truncatemod",
+    "left_shift",
+    "right_shift",
+    "bitwise_xor",
+)
 
 
 def numbers(rng: np.random.Generator, count: int, dtype: str) -> Any:
@@ -127,7 +147,9 @@ def expressions(draw: Any, leaves: list[Any], dtype: str, depth: int = 3) -> Any
     if kind == "select":
         return k.select(k.lt(x, y), x, k.mul(y, 2))
     if kind == "index":
-        return k.add(x, k.cast(ir.AxisIndex(draw(st.integers(0, len(AXES_OF[id(leaves)]) - 1))), dtype))
+        return k.add(
+            x, k.cast(ir.AxisIndex(draw(st.integers(0, len(AXES_OF[id(leaves)]) - 1))), dtype)
+        )
     if kind == "unary":
         names = UNARY if is_float else ("neg", "abs", "square", "sign")
         value = getattr(k, draw(st.sampled_from(names)))(x)
@@ -156,16 +178,25 @@ def problems(draw: Any) -> Any:
     leaves: list[Any] = [k.const(1.5 if k.kind_of(dtype) == "f" else 3, dtype)]
     buffers, declared = [], []
     for n in range(draw(st.integers(1, 3))):
-        strides = _strides(draw, sizes, [draw(st.booleans()) or i == len(sizes) - 1 for i in range(len(sizes))], params)
+        strides = _strides(
+            draw,
+            sizes,
+            [draw(st.booleans()) or i == len(sizes) - 1 for i in range(len(sizes))],
+            params,
+        )
         buffers.append(numbers(rng, math.prod(sizes) + 5, dtype))
         declared.append(ir.Buffer(dtype, "r"))
         leaves.append(ir.Load(n, ir.Index(strides), dtype))
     AXES_OF[id(leaves)] = sizes
     reductions: list[ir.Reduction] = []
-    for n in range(draw(st.integers(1, 2)) if reduces else 0):
+    for _ in range(draw(st.integers(1, 2)) if reduces else 0):
         fns = ["sum", "max", "min"] + (["argmax", "argmin"] if reduces == 1 else [])
         fn = draw(st.sampled_from(fns))
-        usable = leaves + [ir.Reduced(i, r.dtype) for i, r in enumerate(reductions) if form == "row" and r.dtype == dtype]
+        usable = leaves + [
+            ir.Reduced(i, r.dtype)
+            for i, r in enumerate(reductions)
+            if form == "row" and r.dtype == dtype
+        ]
         AXES_OF[id(usable)] = sizes
         value = draw(expressions(usable, dtype, 2))
         reductions.append(ir.Reduction(fn, value, "int64" if fn.startswith("arg") else dtype))
@@ -223,7 +254,10 @@ def compare(got: Any, want: Any, kernel: ir.Kernel) -> None:
         return
     tolerance = {"float16": 4e-3, "bfloat16": 3e-2, "float32": 2e-5, "float64": 1e-12}[name]
     np.testing.assert_allclose(
-        got.astype(np.float64), want.astype(np.float64), rtol=tolerance, atol=tolerance,
+        got.astype(np.float64),
+        want.astype(np.float64),
+        rtol=tolerance,
+        atol=tolerance,
         err_msg=emit.emit(kernel),
     )
 
@@ -314,7 +348,12 @@ def test_digest_is_linear_in_shared_nodes_and_stable() -> None:
     for _ in range(300):
         value = k.mul(value, value)
     kernel = ir.Kernel(
-        "map", (ir.Buffer("float32", "rw"),), (ir.Axis("map"),), (), (ir.Store(0, ir.Index((1,)), value),), 0
+        "map",
+        (ir.Buffer("float32", "rw"),),
+        (ir.Axis("map"),),
+        (),
+        (ir.Store(0, ir.Index((1,)), value),),
+        0,
     )
     assert len(ir.lines(kernel)) < 320
     small = ir.Kernel("map", (ir.Buffer("float32", "rw"),), (ir.Axis("map"),), (), (), 0)

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The folder of compiled kernels: warm processes, damage, foreign owners, concurrent writers."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from numbaflow.jit import cache, settings
+from numbaflow.jit import compile as compiler
+
+pytestmark = pytest.mark.cpu
+
+LABELS = (("kernel", "abc"), ("cpu", "some"))
+ENTRY = cache.Entry("symbol", "def kernel(): ...\n", b"\x7fELF and more")
+
+# Compiles two kernels, runs one and reports what that took.
+PROGRAM = """
+import ctypes, json, sys
+import numpy as np
+from numbaflow.jit import compile as compiler, driver, ir, scalar as k
+
+def kernel(factor):
+    x = ir.Load(0, ir.Index((1,)), "float32")
+    store = ir.Store(1, ir.Index((1,)), k.mul(k.exp(x), factor))
+    buffers = ir.Buffer("float32", "r"), ir.Buffer("float32", "w")
+    return ir.Kernel("map", buffers, (ir.Axis("map"),), (), (store,), 0)
+
+done = [compiler.compile_kernel(kernel(f)) for f in (2.0, 3.0, 2.0)]
+x = np.zeros(5, np.float32)
+y = np.zeros(5, np.float32)
+args = np.array([x.ctypes.data, y.ctypes.data, 5], np.int64)
+table = np.array([[done[1].address, args.ctypes.data, 1, 1, 5, 5]], np.int64)
+driver.Program(table).run()
+print(json.dumps({
+    "compiles": compiler.STATS.compiles, "hits": compiler.STATS.hits,
+    "numba": "numba" in sys.modules, "result": y.tolist(),
+}))
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Any:
+    with settings.override(cache=tmp_path / "kernels"):
+        yield tmp_path / "kernels"
+
+
+def run_program(folder: Path) -> subprocess.Popen[str]:
+    environment = {**os.environ, "NUMBAFLOW_CACHE": str(folder)}
+    environment["PYTHONPATH"] = os.pathsep.join(p for p in sys.path if p)
+    return subprocess.Popen(
+        [sys.executable, "-c", PROGRAM],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def report(process: subprocess.Popen[str]) -> dict[str, Any]:
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert "Warning" not in err, err
+    return json.loads(out)
+
+
+def test_a_second_process_compiles_nothing_and_leaves_numba_alone(folder: Path) -> None:
+    first, second = report(run_program(folder)), report(run_program(folder))
+    assert first["compiles"] == 2 and first["result"] == [3.0] * 5
+    assert second == {"compiles": 0, "hits": 2, "numba": False, "result": [3.0] * 5}
+
+
+def test_concurrent_processes_share_the_folder(folder: Path) -> None:
+    reports = [report(p) for p in [run_program(folder) for _ in range(3)]]
+    assert all(r["result"] == [3.0] * 5 for r in reports)
+    assert len(cache.entries()) == 2
+    assert not list(folder.glob(".new-*"))
+
+
+def test_entries_come_back_as_they_were(folder: Path) -> None:
+    assert cache.load(LABELS) is None
+    cache.save(LABELS, ENTRY)
+    assert cache.load(LABELS) == ENTRY
+    place = folder / cache.key_of(LABELS)
+    assert place.stat().st_mode & 0o777 == 0o700
+    assert (place / "key.txt").read_text() == "kernel: abc\ncpu: some\n"
+    assert cache.clear() == 1 and cache.load(LABELS) is None
+
+
+@pytest.mark.parametrize("name", ("kernel.o", "manifest.json"))
+@pytest.mark.parametrize("damage", ("flip", "cut", "remove"))
+def test_damage_is_reported_and_rebuilt(folder: Path, name: str, damage: str) -> None:
+    cache.save(LABELS, ENTRY)
+    path = folder / cache.key_of(LABELS) / name
+    content = bytearray(path.read_bytes())
+    if damage == "flip":
+        content[len(content) // 2] ^= 0x10
+    path.write_bytes(content if damage == "flip" else content[: len(content) // 2])
+    if damage == "remove":
+        path.unlink()
+    with pytest.warns(RuntimeWarning, match="is not used"):
+        assert cache.load(LABELS) is None
+    cache.save(LABELS, ENTRY)
+    assert cache.load(LABELS) == ENTRY
+
+
+def test_a_folder_that_others_can_write_is_not_trusted(folder: Path) -> None:
+    cache.save(LABELS, ENTRY)
+    folder.chmod(0o777)
+    with pytest.warns(RuntimeWarning, match="can be written by others"):
+        assert cache.load(LABELS) is None
+
+
+def test_a_folder_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with settings.override(cache=tmp_path / "file" / "below"):
+        with pytest.warns(RuntimeWarning, match="kernels are not cached"):
+            cache.save(LABELS, ENTRY)
+
+
+def test_settings_that_affect_code_are_in_the_key() -> None:
+    names = [name for name, _ in compiler.labels_of("content")]
+    for setting in settings.TABLE:
+        assert (setting.name in names) == setting.affects_code
+    assert {"kernel", "emitter", "numba", "llvmlite", "cpu", "features"} <= set(names)

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compiled scalar functions against references of higher precision: errors in ulp, limits, NaN.
+
+float32 is compared with float64, float64 with long double where that is wider, else within 8 ulp
+of NumPy.  The arguments are random bit patterns, ordinary numbers and the special values.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from numbaflow.jit import compile as compiler
+from numbaflow.jit import ir, meaning
+from numbaflow.jit import scalar as k
+
+pytestmark = pytest.mark.cpu
+
+# Largest error in units in the last place: float32, float64.
+ULP = {
+    "exp": (1.1, 1.1), "expm1": (2.0, 2.0), "log": (0.9, 0.9), "log1p": (0.9, 0.9),
+    "sin": (1.7, 1.0), "cos": (1.7, 1.0), "tan": (3.5, 1.0), "sinh": (3.0, 3.0),
+    "cosh": (3.0, 3.0), "tanh": (2.6, 2.7), "asinh": (1.9, 1.9), "acosh": (2.4, 2.4),
+    "atanh": (2.4, 2.4), "sigmoid": (2.3, 2.3), "erf": (1.3, None), "erfc": (4.5, 8),
+    "sqrt": (0.51, 0.51), "rsqrt": (1.6, 1.6), "reciprocal": (0.51, 0.51), "asin": (1.0, 1.5),
+    "acos": (1.0, 1.5), "atan": (1.0, 1.5), "floor": (0, 0), "ceil": (0, 0), "rint": (0, 0),
+    "trunc": (0, 0), "neg": (0, 0), "abs": (0, 0), "sign": (0, 0), "square": (0.51, 0.51),
+}  # fmt: skip
+UNIT_INTERVAL = ("asin", "acos", "atanh")
+
+
+def apply_compiled(fn: str, *inputs: Any, result: str | None = None) -> Any:
+    """Applies a primitive to whole arrays in one compiled kernel."""
+    dtype = result or inputs[0].dtype.name
+    loads = [ir.Load(n, ir.Index((1,)), x.dtype.name) for n, x in enumerate(inputs)]
+    value = k.cast(loads[0], dtype) if fn == "cast" else k.apply(fn, *loads)
+    buffers = (*(ir.Buffer(x.dtype.name, "r") for x in inputs), ir.Buffer(value.dtype, "w"))
+    store = ir.Store(len(inputs), ir.Index((1,)), value)
+    kernel = ir.Kernel("map", buffers, (ir.Axis("map"),), (), (store,), 0)
+    out = np.zeros(inputs[0].shape, meaning.numpy_dtype(value.dtype))
+    args = np.array([x.ctypes.data for x in (*inputs, out)] + [out.size], np.int64)
+    address = compiler.compile_kernel(kernel).address
+    function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *[ctypes.c_int64] * 5)(address)
+    function(args.ctypes.data, 0, 1, 0, out.size, 0)
+    return out
+
+
+def arguments(fn: str, dtype: str) -> Any:
+    rng = np.random.default_rng(7)
+    info = np.finfo(dtype)
+    bits = rng.integers(0, 256, (20000, info.bits // 8), np.uint8).view(dtype)[:, 0]
+    usual = (rng.standard_normal(20000) * np.exp(rng.uniform(-8, 5, 20000))).astype(dtype)
+    limits = [0.0, np.inf, np.nan, 1.0, info.tiny, info.smallest_subnormal, info.max, 88.7, 709.7]
+    special = np.array([*limits, *(-x for x in limits), -103.9, -745.0], dtype)
+    x = np.concatenate([special, bits, usual])
+    with np.errstate(all="ignore"):
+        if fn in UNIT_INTERVAL:
+            x = np.where(np.abs(x) > 1, 1 / x, x)
+        if fn == "acosh":
+            x = np.abs(x) + 1
+    return x.astype(dtype)
+
+
+@pytest.mark.parametrize("fn", ULP)
+@pytest.mark.parametrize("dtype", ("float32", "float64"))
+def test_functions_are_accurate_and_right_at_the_limits(fn: str, dtype: str) -> None:
+    x = arguments(fn, dtype)
+    got = apply_compiled(fn, x)
+    plain = k.apply(fn, x)
+    assert not np.flatnonzero(np.isnan(got) != np.isnan(plain)).size
+    assert not np.flatnonzero(np.isinf(got) != np.isinf(plain)).size
+    assert not np.flatnonzero((np.signbit(got) != np.signbit(plain)) & ~np.isnan(got)).size
+    bound = ULP[fn][0 if dtype == "float32" else 1]
+    if fn == "erfc":  # SciPy's is zero where the result is denormal
+        with np.errstate(all="ignore"):
+            plain = np.vectorize(math.erfc)(x.astype(np.float64)).astype(dtype)
+    wide = np.float64 if dtype == "float32" else np.longdouble
+    exact = bound is not None and np.finfo(wide).nmant > np.finfo(dtype).nmant
+    with np.errstate(all="ignore"):
+        fine = k.apply(fn, x.astype(wide)) if exact and fn != "erfc" else plain
+        finite = np.isfinite(plain) & np.isfinite(got)
+        error = np.abs(got[finite].astype(fine.dtype) - fine[finite])
+        ulp = error / np.spacing(np.abs(plain[finite])).astype(fine.dtype)
+    limit = bound if exact else 8
+    assert ulp.max() <= limit, (x[finite][ulp.argmax()], float(ulp.max()))
+
+
+@pytest.mark.parametrize("dtype", ("float32", "float64"))
+@pytest.mark.parametrize("fn", ("lgamma", "digamma"))
+def test_gamma_functions_are_close(fn: str, dtype: str) -> None:
+    x = np.concatenate([np.linspace(-20.3, 50, 1500), [0.5, 1, 2, 1e6]]).astype(dtype)
+    tolerance = 1e-5 if dtype == "float32" else 1e-12
+    np.testing.assert_allclose(
+        apply_compiled(fn, x), k.apply(fn, x), rtol=tolerance, atol=tolerance
+    )
+
+
+@pytest.mark.parametrize("dtype", ("float32", "float64"))
+def test_powers(dtype: str) -> None:
+    rng = np.random.default_rng(3)
+    special = np.array([0.0, -0.0, 1, -1, np.inf, -np.inf, np.nan, 2, 3, -2, -3, 0.5, -0.5], dtype)
+    x, y = (v.ravel() for v in np.meshgrid(special, special))
+    x = np.concatenate([x, rng.uniform(0, 10, 5000).astype(dtype)])
+    y = np.concatenate([y, rng.uniform(-30, 30, 5000).astype(dtype)])
+    got, want = apply_compiled("pow", x, y), k.pow(x, y)
+    np.testing.assert_array_equal(
+        np.signbit(got) & ~np.isnan(got), np.signbit(want) & ~np.isnan(want)
+    )
+    np.testing.assert_allclose(got, want, rtol=2.5e-7 if dtype == "float32" else 5e-16)
+
+
+INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+BINARY = (
+    "add", "sub", "mul", "div", "floordiv", "floormod", "truncatediv", "truncatemod", "minimum",
+    "maximum", "left_shift", "right_shift", "bitwise_and", "bitwise_or", "bitwise_xor", "eq", "ne",
+    "lt", "le", "gt", "ge", "pow",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_integer_arithmetic_is_exact(dtype: str) -> None:
+    rng = np.random.default_rng(5)
+    info = np.iinfo(dtype)
+    edge = np.array([0, 1, 2, 3, 7, info.min, info.max, info.max - 1], dtype)
+    edge = np.concatenate([edge, -edge]) if info.min else edge
+    x, y = (v.ravel() for v in np.meshgrid(edge, edge))
+    x = np.concatenate([x, rng.integers(info.min, info.max, 300, dtype)])
+    y = np.concatenate([y, rng.integers(info.min, info.max, 300, dtype) >> (info.bits // 2)])
+    for fn in BINARY:
+        got, want = apply_compiled(fn, x, y), k.apply(fn, x, y)
+        np.testing.assert_array_equal(got, want, err_msg=f"{fn} {dtype}")
+    for fn in ("neg", "abs", "sign", "square", "invert"):
+        np.testing.assert_array_equal(apply_compiled(fn, x), k.apply(fn, x), err_msg=fn)
+
+
+@pytest.mark.parametrize("dtype", ("float32", "float64", "float16", "bfloat16"))
+def test_float_arithmetic_is_exact(dtype: str) -> None:
+    rng = np.random.default_rng(5)
+    special = [0.0, -0.0, 1, -1, 2.5, np.inf, -np.inf, np.nan, 7, -7]
+    x, y = (v.ravel() for v in np.meshgrid(special, special))
+    x = np.concatenate([x, rng.standard_normal(500) * 10]).astype(meaning.numpy_dtype(dtype))
+    y = np.concatenate([y, rng.standard_normal(500)]).astype(meaning.numpy_dtype(dtype))
+    for fn in (*BINARY[:10], "eq", "ne", "lt", "le", "gt", "ge"):
+        got, want = apply_compiled(fn, x, y), k.apply(fn, x, y)
+        np.testing.assert_array_equal(got.astype(np.float64), want.astype(np.float64), err_msg=fn)
+    for fn in ("isnan", "isinf", "isfinite"):
+        np.testing.assert_array_equal(apply_compiled(fn, x), k.apply(fn, x))
+
+
+@pytest.mark.parametrize("target", (*INTEGERS, "bool", "float16", "bfloat16", "float32", "float64"))
+def test_casts_are_those_of_the_reference(target: str) -> None:
+    floats = np.array(
+        [0, -0.0, 1.5, -1.5, 200.7, 300, -200, 3e9, -3e9, 1e10, -1e10, 1e19, 1e30, -2147483648.5,
+         2147483647.5, 65504, 70000, 1e-7, np.inf, -np.inf, np.nan]
+    )  # fmt: skip
+    with np.errstate(all="ignore"):
+        sources = [floats, floats.astype(np.float32), floats.astype(np.float16)]
+    sources += [np.array([-5, 0, 7, 100], "int8"), np.array([2**31, 1], "uint32")]
+    sources += [np.array([-(2**40), 2**40 + 3], "int64"), np.array([True, False])]
+    for x in sources:
+        if x.dtype.name != target:
+            got, want = apply_compiled("cast", x, result=target), k.cast(x, target)
+            np.testing.assert_array_equal(
+                got.astype(np.float64), want.astype(np.float64), err_msg=x.dtype.name
+            )
+
+
+def test_selection_and_logic() -> None:
+    rng = np.random.default_rng(2)
+    c, d = rng.random(100) < 0.5, rng.random(100) < 0.5
+    x, y = rng.standard_normal((2, 100))
+    np.testing.assert_array_equal(apply_compiled("select", c, x, y), np.where(c, x, y))
+    for fn in ("logical_and", "logical_or", "bitwise_xor", "eq", "lt"):
+        np.testing.assert_array_equal(apply_compiled(fn, c, d), k.apply(fn, c, d))
+    np.testing.assert_array_equal(apply_compiled("logical_not", c), ~c)

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of settings: defaults, environment, overrides."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from numbaflow.jit import settings
+
+pytestmark = pytest.mark.pure
+
+
+def test_the_environment_is_read_and_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMBAFLOW_JIT", "never")
+    monkeypatch.setenv("NUMBAFLOW_DEBUG", "ir, source")
+    assert settings.get("jit") == "never"
+    assert settings.get("debug") == {"ir", "source"}
+    monkeypatch.setenv("NUMBAFLOW_JIT", "sometimes")
+    with pytest.raises(ValueError, match="it must be auto, always or never"):
+        settings.get("jit")
+
+
+def test_overrides_nest_and_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NUMBAFLOW_THREADS", raising=False)
+    with settings.override(threads=3, jit="always"):
+        with settings.override(threads="1"):
+            assert settings.get("threads") == 1 and settings.get("jit") == "always"
+        assert settings.get("threads") == 3
+    assert settings.get("threads") == 0
+
+
+def test_the_cache_follows_xdg(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("NUMBAFLOW_CACHE", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with settings.override(cache=""):
+        assert settings.get("cache") == tmp_path / "numbaflow"
+
+
+def test_there_are_few_settings() -> None:
+    assert len(settings.TABLE) <= 10
+    assert all(
+        setting.variable == f"NUMBAFLOW_{setting.name.upper()}" for setting in settings.TABLE
+    )
