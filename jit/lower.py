@@ -341,7 +341,7 @@ class Builder:
         if present is None or not sizes.same_shape(present.shape, value.shape):
             raise NotLowered("the variable does not have this shape yet")
         self._reads.pop(id(cell), None)
-        (after,) = self.program.add(Write((value,), cell), (cell_value.dtype, value.shape))
+        (after,) = self.program.add(Write((value,), cell), (value.dtype, value.shape))
         after.cell = cell
         return after
 
