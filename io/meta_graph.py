@@ -213,12 +213,14 @@ def ops_used_by_graph_def(graph_def: Any) -> list[str]:
 
 def stripped_op_list_for_graph(graph_def: Any) -> Any:
     """The OpList of the op types in a graph; ValueError for a type that is not known."""
-    used = sorted(ops_used_by_graph_def(graph_def))
-    known = {op: registry.find(op) for op in used}
-    for op in used:
-        if known[op] is None and op not in _PSEUDO_OPS:
+    message = protos.OpList()
+    for op in sorted(ops_used_by_graph_def(graph_def)):
+        definition = registry.find(op)
+        if definition is not None:
+            message.op.append(op_def(definition))
+        elif op not in _PSEUDO_OPS:
             raise ValueError(f"Op {op} is used by the graph, but is not registered")
-    return protos.OpList(op=[op_def(known[op]) for op in used if known[op] is not None])
+    return message
 
 
 def strip_graph_default_valued_attrs(meta_graph_def: Any) -> None:

@@ -153,7 +153,7 @@ def _from_python(values: Any, dtype: dtypes.DType | None, shape: Any) -> np.ndar
         empty = np.empty([int(d) for d in shape], dtype=numpy_type)
         return _default_precision(empty) if dtype is None else empty
     _check_values(values, dtype)
-    if any(isinstance(v, Dimension) for v in flatten(values)):
+    if dtype is not None and any(isinstance(v, Dimension) for v in flatten(values)):
         values = _plain(values)
     array = _dense(values, numpy_type)
     wanted = _dense_dimensions(values)
@@ -203,6 +203,8 @@ def as_array(
     else:
         array = _from_python(values, wanted, shape)
     found = _element_type(array, wanted)
+    if wanted is None and dtype is not None:  # 0, DT_INVALID
+        raise TypeError(f"Incompatible types: {dtype} vs. {array.dtype}. Value is {given}")
     if wanted is not None and wanted.base_dtype != found.base_dtype:
         raise TypeError(f"Incompatible types: {wanted} vs. {array.dtype}. Value is {given}")
     if found == dtypes.string:
