@@ -100,7 +100,8 @@ def _fold(tensor: Tensor) -> np.ndarray | None:
 def evaluate(tensor: Tensor) -> np.ndarray | None:
     """The value of a tensor that depends on constants and static shapes only, else None."""
     value = _fold(tensor)
-    if value is None or (value.dtype == object and np.dtype(tensor.dtype.base_dtype.np_dtype) != object):
+    is_text = np.dtype(tensor.dtype.base_dtype.np_dtype).kind == "O"
+    if value is None or (value.dtype.kind == "O" and not is_text):
         return None
     return value
 

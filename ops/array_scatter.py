@@ -38,7 +38,7 @@ def _check_updates(indices: Any, updates: Any, out: Any) -> None:
     for given in (indices, updates):
         filled = given is not None and None not in given and 0 not in given
         if filled and out is not None and 0 in out:
-            raise ValueError("Indices and updates specified for empty output tensor")
+            raise ValueError("Indices and updates specified for empty output shape")
     if indices is None or updates is None or out is None or indices[-1] is None:
         return
     outer, depth = indices[:-1], indices[-1]
@@ -96,7 +96,8 @@ def _scatter_nd_kernel(c: Any, indices: np.ndarray, updates: np.ndarray, sizes: 
         out[...] = b""
     if updates.dtype == bool:
         return _add_at(out, indices, updates, np.logical_or)
-    return _add_at(out, indices, updates, None if updates.dtype == object else np.add)
+    # Texts are joined.
+    return _add_at(out, indices, updates, np.add)
 
 
 _TABLE = [np.int32([[0], [2], [0]]), np.float32([[1, 2], [3, 4], [5, 6]])]

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Array ops: what constants accept, names, static shapes and the texts of errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import numbaflow as tf
+from numbaflow.jit import settings
+
+pytestmark = pytest.mark.pure
+
+
+@pytest.fixture(autouse=True)
+def _fresh_graph():
+    with settings.override(jit="never"), tf.Graph().as_default():
+        yield
+
+
+def value(tensor):
+    with tf.Session() as session:
+        return session.run(tensor)
+
+
+def test_constants_take_the_types_of_python() -> None:
+    assert tf.constant(1.5).dtype == tf.float32
+    assert tf.constant(1).dtype == tf.int32
+    assert tf.constant(2**40).dtype == tf.int64
+    assert tf.constant("a").dtype == tf.string
+    assert tf.constant(np.float64(1)).dtype == tf.float64
+    assert tf.constant([tf.Dimension(3)]).dtype == tf.int32
+
+
+def test_constants_repeat_their_last_element() -> None:
+    assert value(tf.constant([1, 2], shape=[2, 2])).tolist() == [[1, 2], [2, 2]]
+    with pytest.raises(ValueError, match="Too many elements provided. Needed at most 1"):
+        tf.constant([1, 2], shape=[1])
+    with pytest.raises(TypeError, match=r"Expected Tensor's shape: \(3,\), got \(2,\)"):
+        tf.constant([1, 2], shape=[3], verify_shape=True)
+
+
+def test_constants_refuse_what_does_not_fit() -> None:
+    with pytest.raises(TypeError, match="Expected int32, got 1.5 of type 'float' instead"):
+        tf.constant([1.5], dtype=tf.int32)
+    with pytest.raises(ValueError, match="None values not supported"):
+        tf.constant(None)
+    with pytest.raises(ValueError, match="Argument must be a dense tensor"):
+        tf.constant([[1, 2], [3]])
+    with pytest.raises(TypeError, match="List of Tensors when single Tensor expected"):
+        tf.constant([tf.constant(1)])
+
+
+def test_constants_are_copies() -> None:
+    array = np.zeros(2, np.float32)
+    constant = tf.constant(array)
+    array[0] = 7
+    assert value(constant).tolist() == [0, 0]
+
+
+def test_lists_with_tensors_are_packed() -> None:
+    x = tf.constant(1.0)
+    packed = tf.convert_to_tensor([[x, 2.0], [3.0, x]])
+    assert packed.op.type == "Pack"
+    assert packed.name == "packed:0"
+    assert value(packed).tolist() == [[1, 2], [3, 1]]
+    with pytest.raises(TypeError, match="Cannot convert a list containing a tensor of dtype"):
+        tf.convert_to_tensor([x, tf.constant(1)])
+
+
+def test_placeholders_must_be_fed() -> None:
+    x = tf.placeholder(tf.float32, [2], name="x")
+    message = "You must feed a value for placeholder tensor 'x' with dtype float and shape"
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        value(tf.identity(x))
+    default = tf.placeholder_with_default([1.0], [None])
+    with tf.Session() as session:
+        assert session.run(default).tolist() == [1]
+        assert session.run(default, {default: [1, 2]}).tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("shape", "target", "wanted"),
+    [
+        ([2, 3], [-1], "(6,)"),
+        ([None, 3], [-1], "(?,)"),
+        ([None, 3], [2, -1], "(2, ?)"),
+        ([0, 3], [3, 0], "(3, 0)"),
+    ],
+)
+def test_static_shape_of_reshape(shape, target, wanted) -> None:
+    assert str(tf.reshape(tf.placeholder(tf.float32, shape), target).shape) == wanted
+
+
+def test_errors_name_the_op_and_its_shapes() -> None:
+    with pytest.raises(ValueError, match=r"Cannot reshape a tensor with 6 elements to shape \[4\]"):
+        tf.reshape(tf.zeros([2, 3]), [4])
+    with pytest.raises(
+        ValueError, match=r"Dimension 0 in both shapes must be equal, but are 2 and"
+    ):
+        tf.stack([tf.zeros([2]), tf.zeros([3])], axis=1)
+    with pytest.raises(ValueError, match="slice index 5 of dimension 0 out of bounds"):
+        tf.zeros([3])[5]
+    with pytest.raises(TypeError, match="Only integers, slices"):
+        tf.zeros([3])["a"]
+    with pytest.raises(ValueError, match="Unknown padding mode: ODD"):
+        tf.pad(tf.zeros([3]), [[1, 1]], "odd")
+
+
+def test_run_time_errors() -> None:
+    at = tf.placeholder(tf.int32, [None])
+    rows = tf.gather(tf.zeros([3]), at)
+    message = r"indices\[1\] = 9 is not in \[0, 3\)"
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        session.run(rows, {at: [0, 9]})
+    with pytest.raises(tf.errors.InvalidArgumentError, match="checked : Tensor had NaN values"):
+        value(tf.check_numerics([np.float32(np.nan)], "checked"))
+
+
+@pytest.mark.parametrize(
+    "cut",
+    [
+        np.s_[1],
+        np.s_[-1],
+        np.s_[::-1],
+        np.s_[1:3, ::2],
+        np.s_[..., 0],
+        np.s_[:, None, 1:],
+        np.s_[3:0:-2, 1:5:3],
+        np.s_[5:],
+        np.s_[None, ..., None],
+        np.s_[2, 3],
+        np.s_[-100:100],
+        np.s_[:0:-1],
+    ],
+)
+def test_subscripts_are_numpys(cut) -> None:
+    array = np.arange(24).reshape(4, 6)
+    tensor = tf.constant(array)[cut]
+    assert tensor.shape.as_list() == list(array[cut].shape)
+    np.testing.assert_array_equal(value(tensor), array[cut])
+
+
+def test_subscripts_with_tensors() -> None:
+    i = tf.placeholder(tf.int32, [])
+    x = tf.constant(np.arange(24).reshape(4, 6))
+    with tf.Session() as session:
+        found = session.run([x[i], x[i:], x[:, i - 1 : i + 1]], {i: 2})
+    assert [f.shape for f in found] == [(6,), (2, 6), (4, 2)]
+
+
+def test_dense_form_of_slices() -> None:
+    slices = tf.IndexedSlices(tf.constant([[1.0], [2.0], [3.0]]), [0, 2, 0], tf.constant([3, 1]))
+    assert value(tf.convert_to_tensor(slices)).tolist() == [[4], [0], [2]]
+    with pytest.raises(ValueError, match="without dense_shape"):
+        tf.convert_to_tensor(tf.IndexedSlices(tf.zeros([1, 1]), tf.constant([0])))
