@@ -24,19 +24,20 @@ HOMES = {
         "graph_util": ".io.graph_util",
         "graph_util_impl": ".io.graph_util",
         "importer": ".io.graph_import",
-        "indexed_slices": ".engine.tensor",
+        "indexed_slices": ".engine.tensor .engine.specs",
         "load_library": "tf",
         "meta_graph": ".io.meta_graph .io.meta_graph_import",
         "op_def_registry": ".io.op_registry",
         "ops": (
             ".engine.graph .engine.operation .engine.tensor .engine.convert .engine.collections "
             ".engine.scope_functions .engine.autodiff .engine.defaults .engine.devices "
-            ".engine.registry tf"
+            ".engine.registry .engine.nodes .engine.statistics tf"
         ),
         "random_seed": ".engine.seed tf",
-        "sparse_tensor": ".engine.tensor tf",
+        "sparse_tensor": ".engine.tensor .engine.specs .engine.convert tf",
         "tensor_shape": ".engine.shape",
-        "tensor_spec": "tf",
+        "tensor_spec": ".engine.specs",
+        "type_spec": ".engine.specs",
         "tensor_util": ".io.tensor_proto .engine.constants tf",
         "test_util": "tf.test",
         "versions": ".io.versions",

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import keyword
 import re
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Sequence
@@ -66,6 +67,11 @@ def _python_name(op_type: str) -> str:
     return re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", words).lower()
 
 
+def _safe(name: str) -> str:
+    """A parameter's name; Python's keywords get an underscore."""
+    return name + "_" if keyword.iskeyword(name) else name
+
+
 class OpFunction:
     """Makes nodes of one op type: inputs, then attributes that inputs do not tell, then `name`."""
 
@@ -91,6 +97,21 @@ class OpFunction:
     def definition(self) -> OpDef:
         """The entry of the op table, as it is now."""
         return registry.lookup(self._type)
+
+    @property
+    def __signature__(self) -> Any:
+        """The parameters, for `inspect` and `help`."""
+        import inspect
+
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        defaults = {attr.name: attr.default for attr in self.definition.attrs if attr.has_default}
+        parameters = [
+            inspect.Parameter(
+                _safe(name), kind, default=defaults.get(name, inspect.Parameter.empty)
+            )
+            for name in self._parameters
+        ]
+        return inspect.Signature([*parameters, inspect.Parameter("name", kind, default=None)])
 
     def build(self, *args: Any, name: str | None = None, **keywords: Any) -> Operation:
         """The new Operation itself, whatever its outputs."""

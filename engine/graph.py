@@ -23,7 +23,7 @@ from .operation import Operation, plain_attr
 from .scopes import ControlDependencies, ScopeStack, control_inputs_for
 from .tensor import Tensor
 
-_OP_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\\-/]*$")
+OP_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\\-/]*$")
 _SCOPE_NAME = re.compile(r"^[A-Za-z0-9_.\\\-/]*$")
 # The version of graphs that TensorFlow 1.15 writes.
 PRODUCER = 134
@@ -166,33 +166,41 @@ class Graph:
         input_types: Sequence[DType] | None = None,
         compute_device: bool = True,
     ) -> Operation:
-        from .build import complete_attrs, infer_shapes, output_types
-
         self._check_not_finalized()
         name = definition.name if name is None else name
         name = name[:-1] if name[-1:] == "/" else self.unique_name(name)
-        if not _OP_NAME.match(name):
+        if not OP_NAME.match(name):
             raise ValueError(f"'{name}' is not a valid node name")
+        before = control_inputs_for(self._control_dependencies_stack, {t.op for t in inputs})
+        op = Operation.__new__(Operation)
+        with self._lock:
+            self._place(op, definition, name, inputs, attrs, input_types, before)
+            apply_scopes(self, op, compute_device)
+        return op
+
+    def _place(
+        self,
+        op: Operation,
+        definition: registry.OpDef,
+        name: str,
+        inputs: Sequence[Tensor],
+        attrs: dict[str, Any],
+        input_types: Sequence[DType] | None,
+        control_inputs: list[Operation],
+    ) -> None:
+        """Fills a new operation and adds it, without what the scopes set."""
+        from .build import complete_attrs, infer_shapes, output_types
+
         wanted = _input_types(name, inputs, input_types)
         attrs = complete_attrs(definition, inputs, attrs)
+        kinds = output_types(definition, attrs)
         with self._lock:
-            op = Operation(
-                self,
-                definition,
-                name,
-                inputs,
-                attrs,
-                output_types(definition, attrs),
-                control_inputs_for(self._control_dependencies_stack, {t.op for t in inputs}),
-                wanted,
-            )
+            op._fill(self, definition, name, inputs, attrs, kinds, control_inputs, wanted)
             infer_shapes(op)
             if name in self._nodes_by_name:
                 raise ValueError(f"Duplicate node name in graph: '{name}'")
             self._add_op(op)
             op._control_flow_post_processing()
-            apply_scopes(self, op, compute_device)
-        return op
 
     def _add_op(self, op: Operation) -> None:
         self._nodes_by_id[op._id] = op
@@ -264,7 +272,7 @@ class Graph:
         if not name:
             scope = None
         else:
-            pattern = _SCOPE_NAME if self._name_stack else _OP_NAME
+            pattern = _SCOPE_NAME if self._name_stack else OP_NAME
             if not pattern.match(name):
                 raise ValueError(f"'{name}' is not a valid scope name")
             scope = name[:-1] if name[-1] == "/" else self.unique_name(name)

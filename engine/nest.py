@@ -19,11 +19,11 @@ def _is_attrs(value: Any) -> bool:
 
 
 @export("nest.is_nested", "contrib.framework.nest.is_sequence")
-def is_sequence(structure: Any) -> bool:
+def is_sequence(seq: Any) -> bool:
     """Whether a value is a structure rather than a leaf; strings and arrays are leaves."""
-    if isinstance(structure, (Mapping, list, tuple)) or _is_attrs(structure):
+    if isinstance(seq, (Mapping, list, tuple)) or _is_attrs(seq):
         return True
-    return isinstance(structure, Sequence) and not isinstance(structure, (str, bytes, bytearray))
+    return isinstance(seq, Sequence) and not isinstance(seq, (str, bytes, bytearray))
 
 
 is_nested = is_sequence

@@ -58,6 +58,23 @@ class Operation:
 
     def __init__(
         self,
+        node_def: Any,
+        g: Graph,
+        inputs: list[Tensor] | None = None,
+        output_types: Any = None,
+        control_inputs: Any = None,
+        input_types: Sequence[DType] | None = None,
+        original_op: Operation | None = None,
+        op_def: Any = None,
+    ) -> None:
+        """Adds the node that a NodeDef states to a graph; `Graph.create_op` is the usual way."""
+        del output_types, op_def
+        from .nodes import fill_from_node_def
+
+        fill_from_node_def(self, node_def, g, inputs, control_inputs, input_types, original_op)
+
+    def _fill(
+        self,
         graph: Graph,
         definition: OpDef,
         name: str,

@@ -7,7 +7,7 @@ import sys
 from types import ModuleType
 
 # Imported for the names that they publish.
-from . import compat, fetches, nest, seed, session  # noqa: F401
+from . import compat, fetches, nest, seed, session, specs  # noqa: F401
 from .api import lazy
 
 NUMBAFLOW_VERSION = "0.1.0"
