@@ -56,18 +56,26 @@ constant("compat.complex_types", (numbers.Complex, np.number))
 constant("compat.bytes_or_text_types", (bytes, str))
 
 
+# What TensorFlow 1.15 counts as its date; programs move it to get newer ops in their graphs.
+_horizon = datetime.date(2019, 8, 21)
+
+
 @export("compat.forward_compatible")
 def forward_compatible(year: int, month: int, day: int) -> bool:
-    """Whether graphs may use what was added after a date: TensorFlow 1.15's date decides."""
-    return datetime.date(2019, 10, 7) > datetime.date(year, month, day)
+    """Whether graphs may use what was added after a date."""
+    return _horizon > datetime.date(year, month, day)
 
 
 @export("compat.forward_compatibility_horizon")
 @contextmanager
 def forward_compatibility_horizon(year: int, month: int, day: int) -> Iterator[None]:
-    """Kept for programs that name it."""
-    del year, month, day
-    yield
+    """A context in which another date counts."""
+    global _horizon
+    before, _horizon = _horizon, datetime.date(year, month, day)
+    try:
+        yield
+    finally:
+        _horizon = before
 
 
 @export("executing_eagerly")

@@ -234,6 +234,11 @@ def is_tensor(x: Any) -> bool:
     return bool(getattr(x, "is_tensor_like", False))
 
 
+def is_sparse(x: Any) -> bool:
+    """Whether a value is a SparseTensor or the value of one."""
+    return isinstance(x, (SparseTensor, SparseTensorValue))
+
+
 def shape_tensor(shape: Any) -> Tensor:
     """A shape as a tensor, of int32 if it is empty."""
     dtype = None

@@ -42,6 +42,11 @@ class KernelContext:
         """The name of the operation."""
         return self.op.name
 
+    @property
+    def deadline(self) -> float | None:
+        """When the run must end, by `time.monotonic`, for operations that wait; None: never."""
+        return None if self.session is None else self.session.deadline
+
     def attr(self, name: str) -> Any:
         """An attribute as a plain Python value, text rather than bytes."""
         return self.op.attr(name)

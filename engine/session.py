@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import itertools
 import threading
+import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -23,14 +25,11 @@ from .graph import Graph
 from .nest import flatten_dict_items
 from .operation import Operation
 from .partial_run import PartialRun, setup
-from .state import Resources
+from .targets import resources_of, target_bytes
 from .tensor import Tensor
 
 Runner = Callable[[Sequence[Any]], list[Any]]
 
-# Targets other than this process's own runtime: prefix -> function(target) -> Resources.
-TARGETS: dict[str, Callable[[str], Resources]] = {}
-# The state of containers shared by all sessions on a target, for `Session.reset`.
 _incarnations = itertools.count(1)
 
 
@@ -134,16 +133,17 @@ class BaseSession:
             raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
         self._closed = False
         self._graph: Graph = defaults.get_default_graph() if graph is None else graph
-        self._target = _target_bytes(target)
+        self._target = target_bytes(target)
         if config is not None and type(config).__name__ != "ConfigProto":
             raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
         self._config = config
-        self.resources = _resources_of(self._target)
+        self.resources = resources_of(self._target)
         self.kernel_states: dict[Any, Any] = {}
         self._prepared: dict[Any, Prepared] = {}
         self._partial_runs: dict[str, PartialRun] = {}
         # Set when the session closes; operations that wait for something look at it.
         self.cancelled = threading.Event()
+        self._times = threading.local()
 
     @property
     def graph(self) -> Graph:
@@ -298,11 +298,31 @@ class BaseSession:
         wanted = getattr(options, "trace_level", 0) or getattr(
             options, "output_partition_graphs", False
         )
+        timeout = getattr(options, "timeout_in_ms", 0)
+        if timeout:
+            with self._limited(timeout / 1000.0):
+                return self._run_observed(fetches, feed_dict, _without_timeout(options), metadata)
         if self._closed or metadata is None or not wanted:
             return self.run(fetches, feed_dict)
         from .observe import traced
 
         return traced(self, fetches, feed_dict, options, metadata)
+
+    @property
+    def deadline(self) -> float | None:
+        """When this thread's run must end, by `time.monotonic`; for operations that wait."""
+        limit = getattr(self._times, "deadline", None)
+        if limit is None and self._config is not None and self._config.operation_timeout_in_ms:
+            return time.monotonic() + self._config.operation_timeout_in_ms / 1000.0
+        return limit
+
+    @contextmanager
+    def _limited(self, seconds: float) -> Iterator[None]:
+        self._times.deadline = time.monotonic() + seconds
+        try:
+            yield
+        finally:
+            self._times.deadline = None
 
     # Callables and partial runs
 
@@ -371,34 +391,11 @@ def _expanded_values(graph: Graph, feed_dict: Any, slots: list[FeedSlot]) -> lis
     return [slot.convert(value) for slot, (_, value) in zip(slots, pairs)]
 
 
-def _target_bytes(target: Any) -> bytes | None:
-    if target is None or isinstance(target, bytes):
-        return target
-    if isinstance(target, str):
-        return target.encode()
-    advice = ""
-    if type(target).__name__ == "ConfigProto":
-        advice = ' Did you do "Session(config)" instead of "Session(config=config)"?'
-    raise TypeError(
-        f"target must be a string, but got {type(target)}." + advice
-        if advice
-        else f"target must be a string, but got {type(target)}"
-    )
-
-
-def _resources_of(target: bytes | None) -> Resources:
-    if not target:
-        return Resources()
-    text = target.decode()
-    for prefix, resolve in TARGETS.items():
-        if text.startswith(prefix):
-            return resolve(text)
-    raise errors.NotFoundError(
-        None,
-        None,
-        f'No session factory registered for the given session options: {{target: "{text}" '
-        "config: } Registered factories are {DIRECT_SESSION}.",
-    )
+def _without_timeout(options: Any) -> Any:
+    copy = type(options)()
+    copy.CopyFrom(options)
+    copy.timeout_in_ms = 0
+    return copy
 
 
 @export("Session")
@@ -434,7 +431,7 @@ class Session(BaseSession):
     def reset(target: Any, containers: Any = None, config: Any = None) -> None:
         """Clears the containers of a target that several sessions share."""
         del config
-        resources = _resources_of(_target_bytes(target))
+        resources = resources_of(target_bytes(target))
         names = None if not containers else [_text(name) for name in containers]
         resources.clear(names)
 

@@ -185,6 +185,10 @@ class TensorShape:
         return self._sizes
 
     @property
+    def _v2_behavior(self) -> bool:
+        return _v2_behavior
+
+    @property
     def _dims(self) -> list[Dimension] | None:
         if self._sizes is None:
             return None

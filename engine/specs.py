@@ -277,6 +277,18 @@ class BoundedTensorSpec(TensorSpec):
     def _serialize(self) -> tuple[Any, ...]:
         return self._shape, self._dtype, self.minimum, self.maximum, self._name
 
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, BoundedTensorSpec)
+            and (self._shape.sizes, self._dtype, self._name)
+            == (other._shape.sizes, other._dtype, other._name)
+            and np.allclose(self.minimum, other.minimum)
+            and np.allclose(self.maximum, other.maximum)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self._shape.sizes, self._dtype))
+
     def __repr__(self) -> str:
         return (
             f"BoundedTensorSpec(shape={self.shape}, dtype={self.dtype!r}, name={self.name!r}, "
@@ -382,6 +394,11 @@ class SparseTensorSpec(TypeSpec):
             TensorSpec([None], self._dtype),
             TensorSpec([rank], dtypes.int64),
         ]
+
+    @property
+    def _flat_tensor_specs(self) -> list[TensorSpec]:
+        # Serialized, a sparse tensor (or a batch of them) is one variant.
+        return [TensorSpec(None, dtypes.variant)]
 
     def _to_components(self, value: Any) -> list[Any]:
         if isinstance(value, SparseTensorValue):

@@ -86,7 +86,9 @@ class StubOutForTesting:
         self._old.append((parent, child_name, getattr(parent, child_name)))
         setattr(parent, child_name, new_child)
 
-    SmartSet = Set
+    def SmartSet(self, obj: Any, attr_name: str, new_attr: Any) -> None:  # noqa: N802
+        """Replaces obj.attr_name."""
+        self.Set(obj, attr_name, new_attr)
 
     def UnsetAll(self) -> None:  # noqa: N802 - TensorFlow's name
         """Puts everything back."""

@@ -283,3 +283,17 @@ def test_concurrent_runs() -> None:
 def test_list_devices() -> None:
     (device,) = tf.Session().list_devices()
     assert device.name.endswith("/device:CPU:0") and device.device_type == "CPU"
+
+
+def test_deadlines_reach_the_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_TABLE", dict(registry._TABLE))
+    limited = define(
+        "LimitedForTest",
+        "-> y: bool",
+        kernel=lambda c: np.bool_(c.deadline is not None),
+        stateful=True,
+    )()
+    with tf.Session() as session:
+        assert not session.run(limited)
+        assert session.run(limited, options=tf.RunOptions(timeout_in_ms=1000))
+        assert not session.run(limited)
