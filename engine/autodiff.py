@@ -10,31 +10,19 @@ from __future__ import annotations
 
 import enum
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from . import api, dtypes, registry
+from . import dtypes
 from .api import export
+from .autodiff_registry import GradientFunction, gradient_function
+from .autodiff_sums import AggregationMethod, Gradient, add_up, public
 from .convert import convert_n_to_tensor_or_indexed_slices
 from .defaults import get_default_graph
 from .graph import name_scope
 from .operation import Operation
-from .shape import TensorShape
 from .tensor import IndexedSlices, Tensor
-
-Gradient = Any  # Tensor | IndexedSlices | None
-GradientFunction = Callable[..., Any]
-
-
-@export("AggregationMethod")
-class AggregationMethod:
-    """How several gradients of one tensor are added up."""
-
-    ADD_N = 0
-    DEFAULT = ADD_N
-    EXPERIMENTAL_TREE = 1
-    EXPERIMENTAL_ACCUMULATE_N = 2
 
 
 @export("UnconnectedGradients")
@@ -43,59 +31,6 @@ class UnconnectedGradients(enum.Enum):
 
     NONE = "none"
     ZERO = "zero"
-
-
-# Which function is an op's gradient
-
-# Registered by name, beside or instead of those in the op table; None: not differentiable.
-_REGISTERED: dict[str, GradientFunction | None] = {}
-
-
-def _register(name: str, function: GradientFunction | None) -> None:
-    definition = registry.find(name)
-    if name in _REGISTERED or (definition is not None and definition.gradient is not None):
-        raise KeyError(f"Registering two gradient with name '{name}'!")
-    _REGISTERED[name] = function
-
-
-@export("RegisterGradient")
-class RegisterGradient:
-    """A decorator that makes a function the gradient of an op type, or of a name for
-    `Graph.gradient_override_map`.  The function gets the op and its outputs' gradients."""
-
-    def __init__(self, op_type: str) -> None:
-        if not isinstance(op_type, str):
-            raise TypeError("op_type must be a string")
-        self._op_type = op_type
-
-    def __call__(self, f: GradientFunction) -> GradientFunction:
-        _register(self._op_type, f)
-        return f
-
-
-@export("NoGradient", "NotDifferentiable", "no_gradient")
-def no_gradient(op_type: str) -> None:
-    """Declares that an op type has no gradient and that None goes to its inputs."""
-    if not isinstance(op_type, str):
-        raise TypeError("op_type must be a string")
-    _register(op_type, None)
-
-
-def gradient_function(op: Operation) -> GradientFunction | None:
-    """The gradient function of an op, None when nothing flows back; LookupError without any."""
-    if not op.inputs:
-        return None
-    override = op._attrs.get("_gradient_op_type")
-    name = op.type if override is None else override.decode()
-    if name in _REGISTERED:
-        return _REGISTERED[name]
-    definition = registry.find(name)
-    gradient = None if definition is None else definition.gradient
-    if isinstance(gradient, registry.NoGradient) and gradient.silent:
-        return None
-    if gradient is None or isinstance(gradient, registry.NoGradient):
-        raise LookupError(f"No gradient defined for operation '{op.name}' (op type: {op.type})")
-    return gradient
 
 
 # Which ops lie between
@@ -158,11 +93,6 @@ def _pending_counts(
 # The gradients that the caller gives or leaves to us
 
 
-def _public(name: str) -> Callable[..., Any]:
-    """A public function of the ops layer, which this layer does not import."""
-    return api.NAMES[name]
-
-
 def _check_given(y: Tensor, grad_y: Gradient) -> None:
     given, wanted = dtypes.as_dtype(grad_y.dtype), dtypes.as_dtype(y.dtype)
     if wanted.is_floating or wanted.is_integer:
@@ -195,7 +125,7 @@ def _check_given(y: Tensor, grad_y: Gradient) -> None:
 
 
 def _named_copy(grad_y: Gradient, i: int) -> Gradient:
-    identity = _public("identity")
+    identity = public("identity")
 
     def copy(part: Any, suffix: str) -> Any:
         named = f"grad_ys_{i}{suffix}"
@@ -214,100 +144,9 @@ def _initial_gradient(y: Tensor, grad_y: Gradient, i: int) -> Gradient:
         return _named_copy(grad_y, i)
     if y.dtype.is_complex:
         raise TypeError(f"Gradients of complex tensors must set grad_ys (y.dtype = {y.dtype!r})")
-    shape = _public("shape")(y)
-    one = _public("constant")(1, dtype=y.dtype, name=f"grad_ys_{i}")
-    return _public("fill")(shape, one)
-
-
-# Adding up
-
-
-def _as_slices(x: Gradient) -> IndexedSlices:
-    if isinstance(x, IndexedSlices):
-        return x
-    shape = _public("shape")(x)
-    return IndexedSlices(x, _public("range")(0, shape[0]), shape)
-
-
-def _flat(grad: IndexedSlices) -> IndexedSlices:
-    """Slices whose values are slices themselves, as plain slices."""
-    if isinstance(grad.values, Tensor):
-        return grad
-    inner = _flat(grad.values)
-    indices = _public("gather")(grad.indices, inner.indices)
-    return IndexedSlices(inner.values, indices, inner.dense_shape)
-
-
-def _one_index_type(slices: list[IndexedSlices]) -> list[IndexedSlices]:
-    narrow = [s.indices.dtype == dtypes.int32 for s in slices]
-    if all(narrow) or not any(narrow):
-        return slices
-    cast = _public("cast")
-    return [
-        IndexedSlices(s.values, cast(s.indices, dtypes.int64), s.dense_shape) if small else s
-        for s, small in zip(slices, narrow)
-    ]
-
-
-def add_sparse(grads: Sequence[Gradient]) -> Gradient:
-    """The sum of gradients of which some are IndexedSlices: dense as soon as one is."""
-    present = [g for g in grads if g is not None]
-    if len(present) == 1:
-        return present[0]
-    if any(isinstance(g, Tensor) for g in present):
-        return _public("add_n")(present)
-    slices = [_flat(s) for s in _one_index_type([_as_slices(g) for g in present])]
-    concat = _public("concat")
-    values = concat([s.values for s in slices], axis=0)
-    indices = concat([s.indices for s in slices], axis=0)
-    return IndexedSlices(values, indices, slices[0].dense_shape)
-
-
-def _merged_shape(tensors: Sequence[Any]) -> TensorShape:
-    shape = TensorShape(None)
-    for tensor in tensors:
-        if isinstance(tensor, Tensor):
-            shape = shape.merge_with(tensor.get_shape())
-    return shape
-
-
-def _add_by_device(tensors: Sequence[Tensor], uid: str) -> Tensor:
-    """Adds what is on one device there, then the partial sums."""
-    devices: dict[str, list[Tensor]] = {}
-    for tensor in tensors:
-        devices.setdefault(tensor.device or "", []).append(tensor)
-    add_n = _public("add_n")
-    sums = []
-    for device in sorted(devices):
-        first = devices[device][0].op
-        graph = get_default_graph()
-        with graph._colocate_with_for_gradient(first, uid, ignore_existing=True):
-            sums.append(add_n(devices[device]))
-    return add_n(sums)
-
-
-def _add_pairwise(op: Operation, grads: Sequence[Tensor]) -> Tensor:
-    with name_scope(op.name + "_gradient_sum"):
-        total = grads[0]
-        for grad in grads[1:]:
-            total = _public("add_n")([total, grad])
-        return total
-
-
-def _add_up(op: Operation, grads: list[Gradient], uid: str, method: int) -> Gradient:
-    if not all(isinstance(g, (Tensor, IndexedSlices)) for g in grads if g is not None):
-        raise TypeError("gradients have to be either all Tensors or all IndexedSlices")
-    if len(grads) < 2:
-        return grads[0] if grads else None
-    if not all(isinstance(g, Tensor) for g in grads if g is not None):
-        return add_sparse(grads)
-    shape = _merged_shape(grads)
-    if method == AggregationMethod.ADD_N:
-        return _add_by_device(grads, uid)
-    accumulate = method == AggregationMethod.EXPERIMENTAL_ACCUMULATE_N
-    if accumulate and len(grads) > 2 and shape.is_fully_defined():
-        return _public("accumulate_n")(grads)
-    return _add_pairwise(op, grads)
+    shape = public("shape")(y)
+    one = public("constant")(1, dtype=y.dtype, name=f"grad_ys_{i}")
+    return public("fill")(shape, one)
 
 
 # The walk
@@ -345,7 +184,7 @@ class _Walk:
         if found is None:
             return [None] * len(op.outputs)
         for i, grads in enumerate(found):
-            found[i] = _add_up(op, grads, self.uid, self.method)
+            found[i] = add_up(op, grads, self.uid, self.method)
         return found
 
     def through(self, op: Operation, function: GradientFunction, grads: list[Gradient]) -> Any:
@@ -370,7 +209,7 @@ class _Walk:
         graph = get_default_graph()
         with graph.device(None):
             with graph._colocate_with_for_gradient(None, self.uid, ignore_existing=True):
-                return _public("tuple")(grads)
+                return public("tuple")(grads)
 
     def visit(self, op: Operation, is_stop: bool) -> None:
         """Takes the gradient through one op, all of whose outputs' gradients are complete."""
@@ -393,8 +232,8 @@ class _Walk:
         if unconnected == UnconnectedGradients.NONE:
             return None
         if x.dtype == dtypes.resource:
-            return _public("zeros")(_resource_shape(x), dtype=dtypes.float32)
-        return _public("zeros_like")(x, dtype=x.dtype)
+            return public("zeros")(_resource_shape(x), dtype=dtypes.float32)
+        return public("zeros_like")(x, dtype=x.dtype)
 
 
 def _check_shape(op: Operation, i: int, x: Tensor, grad: Gradient) -> None:
@@ -420,8 +259,8 @@ def zeros_for(op: Operation, index: int) -> Tensor:
     """Zeros in place of the missing gradient of an output."""
     output = op.outputs[index]
     if output.dtype == dtypes.resource:
-        return _public("zeros")(_resource_shape(output), dtype=dtypes.float32)
-    return _public("zeros_like")(output, optimize=False)
+        return public("zeros")(_resource_shape(output), dtype=dtypes.float32)
+    return public("zeros_like")(output, optimize=False)
 
 
 def _stop_ops(
@@ -524,11 +363,11 @@ def _run(
                 queue.append(x.op)
 
 
-def hessian_vector_product(ys: Any, xs: list[Any], v: list[Any]) -> list[Gradient]:
+def _hessian_vector_product(ys: Any, xs: list[Any], v: list[Any]) -> list[Gradient]:
     """The product of the Hessian of `ys` with respect to `xs` and a vector, without the matrix."""
     if len(v) != len(xs):
         raise ValueError("xs and v must have the same length.")
-    multiply, stop = _public("multiply"), _public("stop_gradient")
+    multiply, stop = public("multiply"), public("stop_gradient")
     grads = gradients(ys, xs)
     products = [multiply(g, stop(part)) for g, part in zip(grads, v) if g is not None]
     return gradients(products, xs)
@@ -555,11 +394,11 @@ def hessians(
 
 def _hessian(grad: Tensor, x: Tensor) -> Tensor:
     """One row per element of x, gathered by a loop, for the size of x may be unknown."""
-    reshape, shape, concat = (_public(n) for n in ("reshape", "shape", "concat"))
+    reshape, shape, concat = (public(n) for n in ("reshape", "shape", "concat"))
     flat = reshape(grad, [-1])
-    count = _public("size")(x)
-    start = [_public("constant")(0, dtypes.int32), _public("TensorArray")(x.dtype, count)]
-    _, rows = _public("while_loop")(
+    count = public("size")(x)
+    start = [public("constant")(0, dtypes.int32), public("TensorArray")(x.dtype, count)]
+    _, rows = public("while_loop")(
         lambda j, _: j < count,
         lambda j, result: (j + 1, result.write(j, gradients(flat[j], x)[0])),
         start,

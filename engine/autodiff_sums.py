@@ -32,9 +32,11 @@ def public(name: str) -> Callable[..., Any]:
     return api.NAMES[name]
 
 
-def _as_slices(x: Gradient) -> IndexedSlices:
+def _as_indexed_slices(x: Gradient) -> IndexedSlices:
     if isinstance(x, IndexedSlices):
         return x
+    if not isinstance(x, Tensor):
+        raise TypeError(f"Not a Tensor or IndexedSlices: {type(x)}")
     shape = public("shape")(x)
     return IndexedSlices(x, public("range")(0, shape[0]), shape)
 
@@ -59,6 +61,10 @@ def _one_index_type(slices: list[IndexedSlices]) -> list[IndexedSlices]:
     ]
 
 
+def _as_indexed_slices_list(inputs: Sequence[Gradient]) -> list[IndexedSlices]:
+    return _one_index_type([_as_indexed_slices(x) for x in inputs])
+
+
 def add_sparse(grads: Sequence[Gradient]) -> Gradient:
     """The sum of gradients of which some are IndexedSlices: dense as soon as one is."""
     present = [g for g in grads if g is not None]
@@ -66,7 +72,7 @@ def add_sparse(grads: Sequence[Gradient]) -> Gradient:
         return present[0]
     if any(isinstance(g, Tensor) for g in present):
         return public("add_n")(present)
-    slices = [_flat(s) for s in _one_index_type([_as_slices(g) for g in present])]
+    slices = [_flat(s) for s in _as_indexed_slices_list(present)]
     concat = public("concat")
     values = concat([s.values for s in slices], axis=0)
     indices = concat([s.indices for s in slices], axis=0)

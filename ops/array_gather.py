@@ -387,7 +387,11 @@ def batch_gather_nd(params: Any, indices: Any, batch_dims: Any, name: str | None
             raise ValueError("tf.gather_nd does not allow negative batch_dims.")
         if indices.shape.ndims is not None:
             _check_batch(batch_dims, indices.shape.ndims, params.shape.ndims)
-        return _batch_gather_nd(params, indices, batch_dims)
+        if batch_dims:
+            return _batch_gather_nd(params, indices, batch_dims)
+        # Without batch dimensions, one is made for the time being.
+        params, indices = expand_dims(params, axis=0), expand_dims(indices, axis=0)
+        return squeeze(_batch_gather_nd(params, indices, 1), axis=0)
 
 
 def _batch_gather_nd(params: Tensor, indices: Tensor, batch: int) -> Tensor:

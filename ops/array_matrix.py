@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine import compat as tf_compat
 from ..engine.api import export
 from ..engine.build import define
 from ..engine.graph import colocate_with
@@ -16,7 +17,7 @@ from . import array_rules as rules
 from .array_join import concat, invalid
 from .array_shape import rank, shape
 from .constant import zeros, zeros_like
-from .public import tf
+from .public import raw, tf
 
 _NUMBERS = "{bfloat16, half, float32, float64, int32, int64, complex64, complex128}"
 
@@ -98,7 +99,7 @@ def _matrix_diag_shape(c: Any) -> TensorShape:
 
 def _matrix_diag(c: Any, x: np.ndarray) -> np.ndarray:
     if not x.ndim:
-        raise invalid("input must be at least 1-dim, received shape: []")
+        raise invalid("diagonal must be at least 1-dim, received shape: []")
     out = np.zeros((*x.shape, x.shape[-1]), dtype=x.dtype)
     at = np.arange(x.shape[-1])
     out[..., at, at] = x
@@ -162,6 +163,8 @@ def _set_diag_shape(c: Any) -> TensorShape:
 def _set_diag(c: Any, x: np.ndarray, diagonal: np.ndarray) -> np.ndarray:
     if x.ndim < 2:
         raise invalid(f"input must be at least 2-dim, received shape: {rules.text(x.shape)}")
+    if not diagonal.ndim:
+        raise invalid("diagonal must be at least 1-dim, received shape: []")
     wanted = (*x.shape[:-2], min(x.shape[-2:]))
     if diagonal.shape != wanted:
         raise invalid(
@@ -253,6 +256,16 @@ _band_op = define(
 )
 
 
+def _has_many_diagonals() -> bool:
+    """Whether graphs may hold the second version of the diagonal ops; TensorFlow 1.15's do not
+    unless a program moves the horizon of compatibility."""
+    return tf_compat.forward_compatible(2019, 8, 31)
+
+
+def _typed_padding(tensor: Any, padding: Any) -> Any:
+    return bool(padding) if getattr(tensor, "dtype", None) == "bool" else padding
+
+
 @export("linalg.diag", "matrix_diag")
 def matrix_diag(
     diagonal: Any,
@@ -262,8 +275,10 @@ def matrix_diag(
     num_cols: int = -1,
     padding_value: Any = 0,
 ) -> Tensor:
-    """Square matrices with the given diagonals; only the main one, as in TensorFlow 1.15."""
-    del k, num_rows, num_cols, padding_value
+    """Square matrices with the given main diagonals."""
+    if _has_many_diagonals():
+        padding = _typed_padding(diagonal, padding_value)
+        return raw.MatrixDiagV2(diagonal, k, num_rows, num_cols, padding, name=name)
     return _matrix_diag_op(diagonal, name=name)
 
 
@@ -272,14 +287,17 @@ def matrix_diag_part(
     input: Any, name: str = "diag_part", k: Any = 0, padding_value: Any = 0
 ) -> Tensor:
     """The main diagonals of matrices."""
-    del k, padding_value
+    if _has_many_diagonals():
+        padding = _typed_padding(input, padding_value)
+        return raw.MatrixDiagPartV2(input, k, padding, name=name)
     return _matrix_diag_part_op(input, name=name)
 
 
 @export("linalg.set_diag", "matrix_set_diag")
 def matrix_set_diag(input: Any, diagonal: Any, name: str = "set_diag", k: Any = 0) -> Tensor:
     """`input` with its main diagonals replaced."""
-    del k
+    if _has_many_diagonals():
+        return raw.MatrixSetDiagV2(input, diagonal, k, name=name)
     return _set_diag_op(input, diagonal, name=name)
 
 

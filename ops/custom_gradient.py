@@ -10,9 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 from ..engine.api import export
-from ..engine.autodiff import RegisterGradient, is_trainable
+from ..engine.autodiff import gradients, is_trainable
+from ..engine.autodiff_registry import RegisterGradient
 from ..engine.convert import convert_to_tensor
 from ..engine.defaults import get_default_graph
+from ..engine.scope_functions import control_dependencies
 from ..engine.tensor import Tensor, uid
 from .array_identity import identity_n
 from .array_values import flatten
@@ -53,7 +55,7 @@ def _build(f: Callable[..., Any], args: list[Tensor]) -> Any:
                 "`ResourceVariable`s. Ensure that no `variable_scope` is created with "
                 "`use_resource=False`."
             )
-    variables = _variables_between(args, result)
+    variables = get_dependent_variables(args, result)
     _check_signature(grad_fn, variables)
     flat = list(flatten(result))
     count = len(flat)
@@ -88,10 +90,10 @@ def _check_signature(grad_fn: Callable[..., Any], variables: list[Any]) -> None:
         )
 
 
-def _variables_between(args: list[Tensor], result: Any) -> list[Any]:
-    """The trainable variables that the result reads, other than through the arguments."""
-    queue = deque(raw.Identity(x).op for x in flatten(result))
-    stops, seen, names = {id(x) for x in args}, set(), []
+def get_dependent_variables(input_ops: Any, output_ops: Any) -> list[Any]:
+    """The trainable variables that tensors depend on, other than through `input_ops`."""
+    queue = deque(raw.Identity(x).op for x in flatten(output_ops))
+    stops, seen, names = {id(x) for x in flatten(input_ops)}, set(), []
     while queue:
         op = queue.popleft()
         if op in seen:
@@ -117,6 +119,25 @@ def _like(structure: Any, values: Any) -> Any:
     if isinstance(structure, (list, tuple)):
         return type(structure)(_like(item, values) for item in structure)
     return next(values)
+
+
+@export("recompute_grad")
+def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorates `f` so that its gradient computes it again instead of keeping its inner values."""
+
+    @custom_gradient
+    def inner(*args: Any) -> Any:
+        def grad(dresult: Any, variables: Any = None) -> Any:
+            with control_dependencies([dresult]):
+                again = f(*args)
+            wanted = [*args, *(variables or [])]
+            found = gradients(again, wanted, grad_ys=[dresult])
+            first = found[: len(args)]
+            return first if variables is None else (first, found[len(args) :])
+
+        return f(*args), grad
+
+    return functools.wraps(f)(inner)
 
 
 @export("grad_pass_through")

@@ -326,7 +326,7 @@ def strided_slice(
 
 # tensor[...]
 
-_TYPE_ERROR = (
+_SLICE_TYPE_ERROR = (
     "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar "
     "tf.int32/tf.int64 tensors are valid indices"
 )
@@ -338,9 +338,9 @@ def _check_index(index: Any) -> None:
         return
     dtype = getattr(index, "dtype", None)
     if dtype is None or dtypes.as_dtype(dtype).name not in _INDEX_TYPES:
-        raise TypeError(f"{_TYPE_ERROR}, got {index!r}")
+        raise TypeError(f"{_SLICE_TYPE_ERROR}, got {index!r}")
     if index.shape and len(index.shape) == 1:
-        raise TypeError(f"{_TYPE_ERROR}, got {index!r}")
+        raise TypeError(f"{_SLICE_TYPE_ERROR}, got {index!r}")
 
 
 class _Spec:
