@@ -9,6 +9,7 @@ from .kernel import External, LibraryKernel
 from .matmul import batch_matmul, matmul
 from .pool import avg_pool, avg_pool_gradient, max_pool, max_pool_gradient
 from .random import philox_integers, philox_normal, philox_truncated_normal, philox_uniform
+from .rows import running, scatter_rows, transpose_matrices
 
 __all__ = [
     "External",
@@ -26,4 +27,7 @@ __all__ = [
     "philox_normal",
     "philox_truncated_normal",
     "philox_uniform",
+    "running",
+    "scatter_rows",
+    "transpose_matrices",
 ]

@@ -14,6 +14,7 @@ from typing import Any
 
 # The vocabulary's names, for a compiler that wants to know what a text may use.
 VOCABULARY = (
+    "atomic_add", "atomic_load", "atomic_store", "call_kernel", "futex", "pause", "take_if_zero",
     "bits_as_float", "copy_bytes", "cos", "float32", "float64", "fma_tile", "helper", "log",
     "pointer", "sin", "sqrt", "transpose_tile", "uint32", "uint64", "zero_bytes",
 )  # fmt: skip

@@ -11,13 +11,24 @@ from math import cos, log, sin, sqrt
 from typing import Any
 
 from llvmlite import ir
-from numba import float32, float64, njit, types, uint32, uint64
+from numba import float32, float64, types, uint32, uint64
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from .atomics import (
+    atomic_add,
+    atomic_load,
+    atomic_store,
+    call_kernel,
+    futex,
+    pause,
+    take_if_zero,
+)
+from .helpers import helper
 from .tiles import fma_tile
 
 __all__ = [
+    "atomic_add", "atomic_load", "atomic_store", "call_kernel", "futex", "pause", "take_if_zero",
     "bits_as_float", "copy_bytes", "cos", "float32", "float64", "fma_tile", "helper", "log",
     "pointer", "sin", "sqrt", "transpose_tile", "uint32", "uint64", "zero_bytes",
 ]  # fmt: skip
@@ -25,10 +36,6 @@ __all__ = [
 _BYTE = ir.IntType(8).as_pointer()
 _WORD = ir.IntType(64)
 _WIDTHS = {4: ir.FloatType(), 8: ir.DoubleType()}
-
-
-# A function that a kernel's text defines for itself.
-helper = njit(error_model="numpy", nogil=True)
 
 
 @intrinsic(prefer_literal=True)
