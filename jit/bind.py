@@ -297,24 +297,44 @@ def tiles(rows: int, columns: int, work: float, cut_columns: bool) -> tuple[int,
     return row_tile, -(-col_tile // _COLUMN_UNIT) * _COLUMN_UNIT
 
 
-class Frame:
-    """The memory of one run: an arena, and argument blocks that point into it."""
+class Arena:
+    """A block of memory that runs at many sizes use in turn; it only grows."""
 
-    def __init__(self, binding: Binding, workers: int) -> None:
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+        self.memory = aligned_empty((0,), np.uint8)
+        # What was prepared to run in this block, by binding.
+        self.runs: dict[int, Any] = {}
+
+    def reserve(self, count: int) -> np.ndarray:
+        """At least `count` bytes.  A move makes everything that was prepared void."""
+        if count > self.memory.nbytes:
+            self.runs.clear()
+            self.memory = aligned_empty((count + count // 4,), np.uint8)
+        return self.memory
+
+
+class Frame:
+    """Argument blocks that point into an arena, for one binding."""
+
+    def __init__(self, binding: Binding, arena: Arena) -> None:
         template = binding.template
-        self.arena = aligned_empty((binding.arena_bytes,), np.uint8)
-        start = self.arena.ctypes.data
+        scratch = sum(size * arena.workers for size in binding.scratch_bytes)
+        self.memory = arena.reserve(binding.arena_bytes + scratch)
+        start = self.memory.ctypes.data
         self.args = binding.args.copy()
         for position, _ in template.arena:
             self.args[position] += start
-        self.scratch = []
+        free = start + binding.arena_bytes
         for (position, _), size in zip(template.scratch, binding.scratch_bytes):
-            memory = aligned_empty((size * workers,), np.uint8)
-            self.scratch.append(memory)
-            self.args[position], self.args[position + 1] = memory.ctypes.data, size
+            self.args[position], self.args[position + 1] = free, size
+            free += size * arena.workers
         self.table = binding.table.copy()
         self.table[:, 1] = self.args.ctypes.data + 8 * self.table[:, 1]
-        for slot, value, places in template.size_arrays:
+
+    def fill_sizes(self, binding: Binding) -> None:
+        """Writes the tensors whose contents are sizes."""
+        for slot, value, places in binding.template.size_arrays:
             view = self.view(binding, slot, value, tuple(value.shape))
             view[...] = np.array([binding.numbers[n] for n in places]).reshape(value.shape)
 
@@ -323,4 +343,4 @@ class Frame:
         dtype = numpy_dtype(value.dtype)
         count = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
         offset = binding.offsets[slot]
-        return self.arena[offset:offset + count].view(dtype).reshape(shape)
+        return self.memory[offset:offset + count].view(dtype).reshape(shape)

@@ -139,7 +139,8 @@ def _emitter_version() -> str:
     )
     files = [here / f"{name}.py" for name in names]
     files += [
-        here / "library" / f"{name}.py" for name in ("kernel", "vocabulary", "tiles", "vectors")
+        here / "library" / f"{name}.py"
+        for name in ("kernel", "vocabulary", "atomics", "tiles", "vectors")
     ]
     text = hashlib.blake2b(digest_size=8)
     for path in filter(Path.exists, files):

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from . import compile, threads
+from . import compile, pool, threads
 
 COLUMNS = ("kernel", "args", "rows", "row_tile", "columns", "column_tile")
 Table = np.ndarray[Any, np.dtype[np.int64]]
@@ -117,10 +117,19 @@ class Program:
         self.call()
 
     def _parallel(self) -> None:
-        if threads.count() <= 1 or not threads.may_launch():
+        workers = threads.count() - 1
+        if workers > 0 and pool.is_supported():
+            pool.current().run(self.table.ctypes.data, len(self.table), workers)
+        elif workers <= 0 or not threads.may_launch():
             self._walk()
         else:
             run_parallel(self.table)
+
+
+def prepare() -> None:
+    """Loads what steps of several tiles need, so that the first of them compiles nothing."""
+    if threads.count() > 1 and pool.is_supported():
+        pool.current()
 
 
 _SERIALISE = threading.Lock()

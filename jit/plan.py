@@ -17,8 +17,8 @@ import numpy as np
 
 from ..engine import errors
 from . import compile as compiler
-from . import debug, threads
-from .bind import Binding, Frame, aligned_copy, bind, make_template
+from . import debug, driver, threads
+from .bind import Arena, Binding, Frame, aligned_copy, bind, make_template
 from .driver import Program
 from .fuse import fuse
 from .nest import root
@@ -31,6 +31,8 @@ from .trace import Evaluate, Tracer, dtype_name, symbolic_feeds
 _STAGED_BYTES = 2048
 # Exact sizes that are remembered per stretch before the oldest are forgotten.
 _MOST_BINDINGS = 512
+# Prepared runs that are kept per arena.
+_MOST_RUNS = 64
 # Contents of integer feeds count as sizes when there are at most so many of them.
 _SIZE_FEED_ITEMS = 8
 
@@ -88,6 +90,7 @@ class Plan:
             compiler.compile_kernel(
                 step.nest.kernel if isinstance(step, KernelStep) else step.node.kernel)
             for step in self.schedule.steps if not isinstance(step, HostStep)]
+        driver.prepare()
         self.program = traced.program
         self.scope = scope
         self.fits = scope.checker()
@@ -96,7 +99,14 @@ class Plan:
             self.schedule, self.program, scope, [kernel.address for kernel in self.kernels])
         self.seconds = time.perf_counter() - began
         self.evaluate = evaluate
-        self.runs = 0
+        self.arenas: list[Arena] = []
+
+    def arena(self) -> Arena:
+        """Memory for one run; give it back by appending it to `arenas`."""
+        try:
+            return self.arenas.pop()
+        except IndexError:
+            return Arena(max(threads.count(), threads.cores()))
 
     def _cells(self) -> list[tuple[Any, tuple[int, ...]]]:
         """The variables whose shapes the plan was traced with."""
@@ -114,10 +124,12 @@ class Plan:
 class Run:
     """Memory for one run of a plan at concrete sizes, ready to go; reused by later runs."""
 
-    def __init__(self, plan: Plan, binding: Binding, feed_types: Sequence[np.ndarray]) -> None:
+    def __init__(
+        self, plan: Plan, binding: Binding, arena: Arena, feed_types: Sequence[np.ndarray]
+    ) -> None:
         self.plan, self.binding = plan, binding
         template = plan.template
-        self.frame = Frame(binding, max(threads.count(), threads.cores()))
+        self.frame = Frame(binding, arena)
         self.args = self.frame.args
         positions: dict[int, list[int]] = {}
         for position, number in template.feeds:
@@ -153,6 +165,8 @@ class Run:
 
     def __call__(self, feeds: Sequence[np.ndarray]) -> list[Any]:
         """Runs the plan; the results belong to the caller."""
+        if self.plan.template.size_arrays:
+            self.frame.fill_sizes(self.binding)
         for number, memory in self.staged:
             memory[...] = feeds[number]
         for number, places in self.pointed:
@@ -263,7 +277,7 @@ class Stretch:
         self.dtypes = [dtype_name(tensor.dtype) for tensor in self.inputs]
         self.may_be_sizes = [i for i, t in enumerate(self.inputs) if _may_be_sizes(t)]
         self.plans: dict[Any, list[Plan]] = {}
-        self._ready: dict[Any, tuple[Plan, Binding, list[Run]]] = {}
+        self._ready: dict[Any, tuple[Plan, Binding]] = {}
         self._lock = threading.Lock()
 
     def run(self, arrays: Sequence[np.ndarray]) -> tuple[Plan, list[Any]]:
@@ -273,25 +287,31 @@ class Stretch:
             ready = self._ready.get(key)
             if ready is None:
                 ready = self._prepare(key, arrays)
-            plan, binding, pool = ready
+            plan, binding = ready
+            arena = plan.arena()
             try:
-                run = pool.pop()
-            except IndexError:
-                run = Run(plan, binding, arrays)
-            try:
-                results = run(arrays)
+                run = arena.runs.get(id(binding))
+                if run is None:
+                    run = self._run(plan, binding, arena, arrays)
+                return plan, run(arrays)
             except Stale:
                 self._forget(plan)
-                continue
-            pool.append(run)
-            return plan, results
+            finally:
+                plan.arenas.append(arena)
         raise errors.AbortedError(None, None, "a variable keeps changing its shape while running")
+
+    @staticmethod
+    def _run(plan: Plan, binding: Binding, arena: Arena, arrays: Sequence[np.ndarray]) -> Run:
+        run = Run(plan, binding, arena, arrays)
+        if len(arena.runs) >= _MOST_RUNS:
+            arena.runs.pop(next(iter(arena.runs)))
+        arena.runs[id(binding)] = run
+        return run
 
     def prepare(self, arrays: Sequence[np.ndarray]) -> tuple[Plan, Binding]:
         """The plan for these inputs, made if there is none, without running it."""
         key = self._key(arrays)
-        plan, binding, _ = self._ready.get(key) or self._prepare(key, arrays)
-        return plan, binding
+        return self._ready.get(key) or self._prepare(key, arrays)
 
     def _key(self, arrays: Sequence[np.ndarray]) -> Any:
         key: Any = tuple([array.shape for array in arrays])
@@ -299,7 +319,7 @@ class Stretch:
             key = (key, *(arrays[i].tobytes() for i in self.may_be_sizes))
         return key
 
-    def _prepare(self, key: Any, arrays: Sequence[np.ndarray]) -> tuple[Plan, Binding, list[Run]]:
+    def _prepare(self, key: Any, arrays: Sequence[np.ndarray]) -> tuple[Plan, Binding]:
         with self._lock:
             if key in self._ready:
                 return self._ready[key]
@@ -317,7 +337,7 @@ class Stretch:
                 plans.append(plan)
             if len(self._ready) >= _MOST_BINDINGS:
                 self._ready.pop(next(iter(self._ready)))
-            ready: Any = (plan, bind(plan.template, symbols), [])
+            ready = (plan, bind(plan.template, symbols))
             self._ready[key] = ready
             return ready
 

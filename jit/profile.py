@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from .bind import Binding, aligned_copy, aligned_empty
+from . import threads
+from .bind import Arena, Binding, aligned_copy, aligned_empty
 from .driver import Program
 from .plan import Plan, Run
 from .schedule import HostStep
@@ -22,7 +23,8 @@ _REPEATS = 5
 
 def kernel_seconds(plan: Plan, binding: Binding, arrays: Sequence[np.ndarray]) -> list[float]:
     """The best of a few timed runs of every step; host steps, which may have effects, count 0."""
-    run = Run(plan, binding, arrays)
+    run = Run(plan, binding, Arena(max(threads.count(), threads.cores())), arrays)
+    run.frame.fill_sizes(binding)
     kept: list[Any] = []
     for number, memory in run.staged:
         memory[...] = arrays[number]

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The threads that share the tiles of a plan's steps, without an interpreter lock between them.
+
+A caller walks the table of steps (see jit/driver.py).  For a step of several tiles it publishes the
+step and takes tiles itself until none are left; threads that are awake take tiles too.  So a step
+never waits for a thread that has not begun to work, which matters on busy machines.  The tiles are
+the same whoever computes them, and so are the results.
+
+One word holds epoch, number of tiles and next tile, so that a thread that comes late for one step
+cannot take a tile of another.  A second caller while the pool is taken does its own tiles alone.
+Linux only (futexes); elsewhere Numba's prange does the work (jit/parallel.py).
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import os
+import platform
+import sys
+import threading
+from functools import partial
+
+from . import compile as compiler
+from .library.kernel import LibraryKernel
+
+_FUTEX_NUMBERS = {"x86_64": 202, "aarch64": 98}
+_LINE = 64  # every word of the pool's state has a cache line of its own
+_WORDS = ("GEN", "LOCK", "WORD", "DONE", "STEP", "SLEEPERS", "WAITING", "STOP", "LIMIT", "EPOCH")
+_STATE_BYTES = _LINE * len(_WORDS)
+
+_TEXT = """
+@helper
+def run_tile(row, tile, worker):
+    # row: the address of a step's line in the table
+    words = pointer(row, "int64")
+    rows, row_tile, columns, column_tile = words[2], words[3], words[4], words[5]
+    across = (columns + column_tile - 1) // column_tile
+    r, c = tile // across * row_tile, tile % across * column_tile
+    call_kernel(words[0], words[1], r, min(r + row_tile, rows), c, min(c + column_tile, columns), worker)
+
+
+@helper
+def take_tiles(state, worker):
+    while True:
+        word = atomic_add(state + WORD, 1)
+        tile, total = word & MASK, (word >> BITS) & MASK
+        if tile >= total:
+            return
+        run_tile(atomic_load(state + STEP), tile, worker)
+        if atomic_add(state + DONE, 1) + 1 == total and atomic_load(state + WAITING) != 0:
+            futex(FUTEX, state + DONE, WAKE, 1)
+"""
+
+_WALK = """
+@helper
+def share(state, row, total, limit):
+    epoch = atomic_load(state + EPOCH) + 1
+    atomic_store(state + EPOCH, epoch)
+    atomic_store(state + STEP, row)
+    atomic_store(state + DONE, 0)
+    atomic_store(state + LIMIT, limit)
+    atomic_store(state + WORD, (epoch << (2 * BITS)) | (total << BITS))
+    atomic_add(state + GEN, 1)
+    if atomic_load(state + SLEEPERS) > 0:
+        futex(FUTEX, state + GEN, WAKE, 1 << 30)
+    take_tiles(state, 0)
+    spins = 0
+    while atomic_load(state + DONE) != total:
+        spins += 1
+        if spins < SPINS:
+            pause()
+        else:
+            atomic_store(state + WAITING, 1)
+            done = atomic_load(state + DONE)
+            if done != total:
+                futex(FUTEX, state + DONE, WAIT, done)
+            atomic_store(state + WAITING, 0)
+
+
+def kernel(args, r0, r1, c0, c1, worker):
+    # args: the table; r0: its steps; r1: the pool's state; c0: workers to use; c1: the table's address
+    state = r1
+    mine = take_if_zero(state + LOCK) if c0 > 0 else 0
+    for s in range(r0):
+        rows, row_tile = args[6 * s + 2], args[6 * s + 3]
+        columns, column_tile = args[6 * s + 4], args[6 * s + 5]
+        total = (rows + row_tile - 1) // row_tile * ((columns + column_tile - 1) // column_tile)
+        if total > 1 and total < MASK // 2 and mine == 1:
+            share(state, c1 + 48 * s, total, c0)
+            continue
+        for r in range(0, rows, row_tile):
+            for c in range(0, columns, column_tile):
+                call_kernel(args[6 * s], args[6 * s + 1], r, min(r + row_tile, rows),
+                            c, min(c + column_tile, columns), 0)
+    if mine == 1:
+        atomic_store(state + LOCK, 0)
+"""
+
+_WORK = """
+def kernel(args, r0, r1, c0, c1, worker):
+    # a thread of the pool, until it is stopped; r1: the pool's state
+    state = r1
+    while True:
+        seen = atomic_load(state + GEN)
+        if atomic_load(state + STOP) != 0:
+            return
+        if worker <= atomic_load(state + LIMIT):
+            take_tiles(state, worker)
+        spins = 0
+        while spins < SPINS and atomic_load(state + GEN) == seen:
+            pause()
+            spins += 1
+        if atomic_load(state + GEN) == seen:
+            atomic_add(state + SLEEPERS, 1)
+            futex(FUTEX, state + GEN, WAIT, seen & 0xFFFFFFFF)
+            atomic_add(state + SLEEPERS, -1)
+"""
+
+
+def is_supported() -> bool:
+    """Does this system have futexes with a known number?"""
+    return sys.platform == "linux" and platform.machine() in _FUTEX_NUMBERS
+
+
+def _kernel(name: str, text: str) -> LibraryKernel:
+    constants = {word: _LINE * place for place, word in enumerate(_WORDS)}
+    constants |= {"FUTEX": _FUTEX_NUMBERS[platform.machine()], "WAIT": 128, "WAKE": 129}
+    constants |= {"BITS": 20, "MASK": (1 << 20) - 1, "SPINS": 4000}
+    header = "".join(f"{key} = {value}\n" for key, value in constants.items())
+    return LibraryKernel(name, header + _TEXT + text)
+
+
+_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *[ctypes.c_int64] * 5)
+
+
+class Pool:
+    """Worker threads that sleep until a caller has a step of several tiles."""
+
+    def __init__(self) -> None:
+        walk = compiler.compile_kernel(_kernel("pool_walk", _WALK))
+        work = compiler.compile_kernel(_kernel("pool_work", _WORK))
+        self._walk, self._work = _FUNCTION(walk.address), _FUNCTION(work.address)
+        # Never freed: a thread may look at it until the process is gone.
+        allocate = ctypes.pythonapi.PyMem_RawCalloc
+        allocate.restype, allocate.argtypes = ctypes.c_void_p, [ctypes.c_size_t, ctypes.c_size_t]
+        self._state = -(-int(allocate(1, _STATE_BYTES + _LINE)) // _LINE) * _LINE
+        self._threads: list[threading.Thread] = []
+        self._lock = threading.Lock()
+        self._pid = os.getpid()
+        atexit.register(self.stop)
+
+    def run(self, table: int, steps: int, workers: int) -> None:
+        """Runs a table of steps at an address with up to `workers` threads beside the caller's."""
+        if workers > len(self._threads):
+            self._grow(workers)
+        self._walk(table, steps, self._state, workers, table, 0)
+
+    def _grow(self, count: int) -> None:
+        with self._lock:
+            for number in range(len(self._threads) + 1, count + 1):
+                target = partial(self._work, None, 0, self._state, 0, 0, number)
+                thread = threading.Thread(target=target, name=f"numbaflow-{number}", daemon=True)
+                thread.start()
+                self._threads.append(thread)
+
+    def stop(self) -> None:
+        """Ends the threads; before the interpreter takes their code away."""
+        if self._pid != os.getpid() or not self._threads:
+            return
+        words = ctypes.cast(self._state, ctypes.POINTER(ctypes.c_int64))
+        words[_WORDS.index("STOP") * _LINE // 8] = 1
+        words[_WORDS.index("LIMIT") * _LINE // 8] = 0
+        words[_WORDS.index("GEN") * _LINE // 8] += 1
+        number, wake = _FUTEX_NUMBERS[platform.machine()], 129
+        ctypes.CDLL(None).syscall(number, ctypes.c_void_p(self._state), wake, 1 << 30, 0, 0, 0)
+        for thread in self._threads:
+            thread.join(1.0)
+        self._threads.clear()
+
+
+_POOLS: list[Pool] = []
+_MAKING = threading.Lock()
+
+
+def current() -> Pool:
+    """The pool of this process."""
+    if not _POOLS:
+        with _MAKING:
+            if not _POOLS:
+                _POOLS.append(Pool())
+    return _POOLS[0]
+
+
+# A forked child has none of the parent's threads; it makes a pool of its own when it needs one.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_POOLS.clear)
