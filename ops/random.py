@@ -14,11 +14,11 @@ import numpy as np
 from ..engine import dtypes, errors
 from ..engine.api import export
 from ..engine.build import define
-from ..engine.convert import convert_to_tensor
+from ..engine.convert import convert_to_tensor, shape_tensor
 from ..engine.graph import name_scope
 from ..engine.registry import NoGradient
 from ..engine.seed import get_seed
-from ..engine.shape import TensorShape, dimension_value
+from ..engine.shape import TensorShape
 from ..engine.state import shape_text
 from . import philox
 from .public import raw, tf
@@ -221,22 +221,6 @@ define(
     stateful=True,
     doc="Class numbers drawn with probabilities softmax(logits).",
 )
-
-
-def set_static_shape(tensor: Any, shape: Any) -> Any:
-    """Hook for shapes that only the Python value knows; the builder has seen them already."""
-    return tensor
-
-
-def shape_tensor(shape: Any) -> Any:
-    """A shape as an integer tensor; an empty list is an int32 vector."""
-    dtype = None
-    if isinstance(shape, (tuple, list)):
-        if shape:
-            shape = tuple(dimension_value(size) for size in shape)
-        else:
-            dtype = dtypes.int32
-    return convert_to_tensor(shape, dtype=dtype, name="shape")
 
 
 def _scaled(op_type: str, scope: str, arguments: tuple[Any, ...], dtype: Any, seed: Any, name: Any) -> Any:

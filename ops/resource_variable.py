@@ -12,7 +12,11 @@ from typing import Any
 
 from ..engine import dtypes
 from ..engine.collections import GraphKeys, add_to_collection, add_to_collections
-from ..engine.convert import convert_to_tensor, register_tensor_conversion_function
+from ..engine.convert import (
+    convert_to_tensor,
+    register_dense_tensor_like_type,
+    register_tensor_conversion_function,
+)
 from ..engine.graph import (
     colocate_with,
     control_dependencies,
@@ -283,7 +287,7 @@ def _scatter_nd_method(op_type: str) -> Callable[..., Any]:
     return method
 
 
-def _refused(sign: str, method_name: str | None) -> Callable[..., Any]:
+def _refused(sign: str) -> Callable[..., Any]:
     word = {"+": "add", "-": "sub"}.get(sign)
     call = f"variable.assign_{word}(value)" if word else f"`var.assign(var {sign} value)`"
 
@@ -302,7 +306,7 @@ for _kind in ("Sub", "Add", "Update"):
     _name = f"scatter_nd_{_kind.lower()}"
     setattr(BaseResourceVariable, _name, _scatter_nd_method(f"ResourceScatterNd{_kind}"))
 for _name, _sign in (("add", "+"), ("sub", "-"), ("mul", "*"), ("truediv", "/"), ("pow", "**")):
-    setattr(BaseResourceVariable, f"__i{_name}__", _refused(_sign, None))
+    setattr(BaseResourceVariable, f"__i{_name}__", _refused(_sign))
 
 
 class ResourceVariable(BaseResourceVariable):
@@ -484,3 +488,4 @@ def _to_tensor(
 
 
 register_tensor_conversion_function(BaseResourceVariable, _to_tensor)
+register_dense_tensor_like_type(BaseResourceVariable)

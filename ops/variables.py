@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from ..engine.api import export
 from ..engine.collections import GraphKeys, add_to_collections
-from ..engine.convert import convert_to_tensor, register_tensor_conversion_function
+from ..engine.convert import (
+    convert_to_tensor,
+    register_dense_tensor_like_type,
+    register_tensor_conversion_function,
+)
 from ..engine.graph import colocate_with, device, get_default_graph, init_scope, name_scope
 from ..engine.scope_functions import prepend_name_scope, strip_name_scope
 from ..engine.shape import unknown_shape
@@ -583,3 +587,4 @@ def _to_tensor(v: Any, dtype: Any = None, name: str | None = None, as_ref: bool 
 
 
 register_tensor_conversion_function(RefVariable, _to_tensor)
+register_dense_tensor_like_type(RefVariable)
