@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from numbaflow.jit import compile as compiler
-from numbaflow.jit import emit, ir, meaning
+from numbaflow.jit import emit, ir, meaning, reductions, writer
 from numbaflow.jit import scalar as k
 
 pytestmark = pytest.mark.cpu
@@ -80,7 +80,7 @@ class Evaluation:
             (axis,) = self.reduce
             return np.expand_dims(getattr(np, reduction.fn)(value, axis), axis)
         wide = np.float32 if reduction.dtype in ("float16", "bfloat16") else value.dtype
-        start = emit._identity(reduction.fn, emit.accumulator_dtype(reduction)).value
+        start = reductions.identity(reduction.fn, writer.wide(reduction.dtype)).value
         value = np.where(self.valid, value.astype(wide), np.asarray(start).astype(wide))
         with np.errstate(all="ignore"):
             total = _REDUCE[reduction.fn](value, axis=self.reduce, keepdims=True)
@@ -358,3 +358,36 @@ def test_digest_is_linear_in_shared_nodes_and_stable() -> None:
     assert len(ir.lines(kernel)) < 320
     small = ir.Kernel("map", (ir.Buffer("float32", "rw"),), (ir.Axis("map"),), (), (), 0)
     assert ir.digest(small) == "b95075aa935bce1ef4f934a208be4208"
+
+
+@pytest.mark.parametrize("dtype", ("float32", "float64", "float16"))
+@pytest.mark.parametrize("size", (None, 8))
+def test_softmax_computes_each_exponential_once(dtype: str, size: int | None) -> None:
+    rows, columns = 13, size or 300
+    at = ir.Index((columns if size else ir.Param(0), 1))
+    x = ir.Load(0, at, dtype)
+    shifted = k.sub(x, ir.Reduced(0, dtype))
+    power = k.exp(shifted)
+    kernel = ir.Kernel(
+        "row",
+        (ir.Buffer(dtype, "r"), ir.Buffer(dtype, "w"), ir.Buffer(dtype, "w")),
+        (ir.Axis("map"), ir.Axis("reduce", size)),
+        (ir.Reduction("max", x, dtype), ir.Reduction("sum", power, dtype)),
+        (
+            ir.Store(1, at, k.div(power, ir.Reduced(1, dtype))),
+            ir.Store(2, at, k.sub(shifted, k.log(ir.Reduced(1, dtype)))),
+        ),
+        1,
+    )
+    if size is None and dtype != "float16":
+        assert emit.emit(kernel).count("exp(") == 1
+    real = meaning.numpy_dtype(dtype)
+    values = np.random.default_rng(1).standard_normal((rows, columns)).astype(real)
+    buffers = [values, np.zeros_like(values), np.zeros_like(values)]
+    call(kernel, buffers, [rows, columns], [columns])
+    wide = values.astype(np.float64)
+    want = np.exp(wide - wide.max(1, keepdims=True))
+    want /= want.sum(1, keepdims=True)
+    tolerance = {"float16": 5e-3, "float32": 1e-5, "float64": 1e-13}[dtype]
+    np.testing.assert_allclose(buffers[1], want, rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(buffers[2], np.log(want), rtol=tolerance, atol=tolerance)

@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The row and column forms of kernels: passes over the reduce axes, accumulators, stores.
+
+Rows keep accumulators in variables and leave it to LLVM to make several vectors of them; columns
+keep a block of accumulators in the frame.  Imports no Numba.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .ir import Apply, Const, Expr, Kernel, Reduced, Reduction, Store
+from .meaning import UNARY_FLOAT
+from .scalar import kind_of
+from .writer import HALF, Writer, postorder, wide
+
+BLOCK = 128  # columns whose accumulators the column form keeps in the frame at a time
+
+
+# Worth storing in a result and loading again rather than computing in every pass.
+COSTLY = frozenset(UNARY_FLOAT) - {"floor", "ceil", "rint", "trunc"} | {"pow", "atan2"}
+
+
+def write_rows(e: Writer) -> None:
+    """Passes over the reduce axes, each finishing the reductions that it can; then the stores."""
+    levels = _levels(e.kernel)
+    late = [store for store in e.kernel.stores if e.depends_on_reduce(store)]
+    kept = _kept(e, late, levels)
+    for level in range(max(levels, default=-1) + 1):
+        _row_pass(e, [n for n, at in enumerate(levels) if at == level], level, kept)
+
+    def finish() -> None:
+        _recall(e, kept, len(levels))
+        for store in late:
+            e.store(store)
+
+    if late:
+        _nest(e, finish)
+    for store in e.kernel.stores:
+        if store not in late:
+            e.store(store)
+
+
+Kept = list[tuple[Expr, Store, int]]
+
+
+def _kept(e: Writer, late: list[Store], levels: list[int]) -> Kept:
+    """Costly values of a pass that a later store needs: they wait in the store's own place."""
+    if not late or all((e.kernel.axes[n].size or BLOCK) <= 16 for n in e.reduce):
+        return []
+    computed: dict[Expr, int] = {}
+    for reduction, level in zip(e.kernel.reductions, levels):
+        for node in postorder(reduction.value):
+            computed[node] = min(level, computed.get(node, level))
+    kept: Kept = []
+    for store in late:
+        buffer = e.kernel.buffers[store.buffer]
+        if buffer.access != "w" or buffer.dtype not in ("float32", "float64"):
+            continue
+        for node in reversed(postorder(store.value)):
+            if node in computed and node.dtype == buffer.dtype and _is_costly(e, node):
+                if all(node is not other for other, _, _ in kept):
+                    kept.append((node, store, computed[node]))
+                break
+    return kept
+
+
+def _is_costly(e: Writer, node: Expr) -> bool:
+    """Whether a value is computed per element by some transcendental function."""
+    if not frozenset(e.reduce) <= e.dependence(node):
+        return False
+    return any(isinstance(n, Apply) and n.fn in COSTLY for n in postorder(node))
+
+
+def _recall(e: Writer, kept: Kept, level: int) -> None:
+    for node, store, stored in kept:
+        if stored < level:
+            e.recall(store, node)
+
+
+def _row_pass(e: Writer, numbers: list[int], level: int, kept: Kept) -> None:
+    """One pass; positions of extremes take another, as finding both at once is no vector loop."""
+    reductions = e.kernel.reductions
+    args = [n for n in numbers if reductions[n].fn.startswith("arg")]
+    for n in numbers:
+        _start(e, n)
+
+    def step() -> None:
+        _recall(e, kept, level)
+        for n in numbers:
+            value = e.value(reductions[n].value)
+            texts = _best(e, n, value) if n in args else _combine(e, n, value, f"a{n}", "")
+            for text in texts:
+                e.line(text)
+        for node, store, stored in kept:
+            if stored == level:
+                e.store(store, node)
+
+    def locate() -> None:
+        for n in args:
+            value = e.value(reductions[n].value)
+            far = e.node(Const(_FAR, "int64"))
+            e.line(f"here{n} = select(eq({value}, a{n}), i{e.reduce[0]}, {far})")
+            e.line(f"x{n} = accumulate_min(x{n}, here{n})")
+
+    _nest(e, step)
+    if args:
+        for n in args:
+            e.line(f"x{n} = {e.node(Const(_FAR, 'int64'))}")
+        _nest(e, locate)
+    for n in numbers:
+        _finish(e, n)
+
+
+_LARGEST = {"float32": 3.4028234663852886e38, "float64": 1.7976931348623157e308}
+# A position beyond all others; not the largest int64, with which LLVM would fold the minimum.
+_FAR = 1 << 62
+
+
+def _best(e: Writer, n: int, value: str) -> list[str]:
+    """The extreme of what is not NaN: a NaN counts as the worst finite number.
+
+    As the identity it would be folded into a conditional step, which is no vector loop.
+    """
+    reduction = e.kernel.reductions[n]
+    lines = []
+    if kind_of(reduction.value.dtype) == "f":
+        kind = wide(reduction.value.dtype)
+        largest = _LARGEST[kind]
+        worst = e.node(Const(-largest if reduction.fn == "argmax" else largest, kind))
+        lines.append(f"seen{n} = select(isnan({value}), {worst}, {value})")
+        value = f"seen{n}"
+    return [*lines, f"a{n} = accumulate_{reduction.fn[3:]}(a{n}, {value})"]
+
+
+def _finish(e: Writer, n: int) -> None:
+    """Names the result of a reduction of the row form."""
+    reduction = e.kernel.reductions[n]
+    text = f"a{n}"
+    if reduction.fn.startswith("arg"):
+        nowhere = f"eq(x{n}, {e.node(Const(_FAR, 'int64'))})"
+        text = f"select({nowhere}, {e.node(Const(0, 'int64'))}, x{n})"
+    if reduction.dtype in HALF:
+        text = f"round_{reduction.dtype}({text})"
+    e.name(Reduced(n, reduction.dtype), text, e.scopes[-1], "done")
+
+
+def _nest(e: Writer, body: Any) -> None:
+    """Loops over the reduce axes around `body`."""
+    headers = [f"for i{axis} in {e.reduce_range(axis)}:" for axis in e.reduce]
+    for axis in e.reduce:
+        e.open((axis,))
+    body()
+    for header in reversed(headers):
+        e.close(header)
+
+
+def write_columns(e: Writer) -> None:
+    """Blocks of columns, whose accumulators stay in the frame while the reduce axes go by."""
+    numbers = range(len(e.kernel.reductions))
+    column = f"for i{e.inner} in range(block, end):"
+    e.open(())
+    e.line(f"end = minimum(block + {BLOCK}, c1)")
+    e.line("for column in range(end - block):")
+    for n in numbers:
+        for frame, dtype, value in _slots(e, n):
+            e.line(f"    store_{dtype}({frame}, column, {value})")
+
+    def sweep() -> None:
+        e.open((e.inner,))
+        for n in numbers:
+            _column_step(e, n)
+        e.close(column)
+
+    if e.kernel.reductions:
+        _nest(e, sweep)
+    late = [store for store in e.kernel.stores if e.depends_on_reduce(store)]
+    if late:
+        _nest(e, lambda: _column_stores(e, late, column))
+    _column_stores(e, [store for store in e.kernel.stores if store not in late], column)
+    e.close(f"for block in range(c0, c1, {BLOCK}):")
+
+
+def _column_stores(e: Writer, stores: list[Store], header: str) -> None:
+    e.open((e.inner,))
+    for store in stores:
+        e.store(store)
+    e.close(header)
+
+
+def _column_step(e: Writer, n: int) -> None:
+    value = e.value(e.kernel.reductions[n].value)
+    at = f"i{e.inner} - block"
+    slots = _slots(e, n)
+    names = [f"a{n}", f"x{n}"][-len(slots) :] if len(slots) == 2 else [f"a{n}"]
+    for name, (frame, dtype, _) in zip(names, slots):
+        e.line(f"{name} = load_{dtype}({frame}, {at})")
+    for text in _combine(e, n, value, f"a{n}", f"x{n}"):
+        e.line(text)
+    for name, (frame, dtype, _) in zip(names, slots):
+        e.line(f"store_{dtype}({frame}, {at}, {name})")
+
+
+def _slots(e: Writer, n: int) -> list[tuple[str, str, str]]:
+    """The accumulators of a reduction: frame block, dtype and first value."""
+    reduction = e.kernel.reductions[n]
+    kind = accumulator_dtype(reduction)
+    if not reduction.fn.startswith("arg"):
+        return [(f"s{n}", kind, e.node(identity(reduction.fn, kind)))]
+    best = wide(reduction.value.dtype)
+    first = e.node(identity(reduction.fn, best))
+    return [(f"t{n}", best, first), (f"s{n}", "int64", e.node(Const(0, "int64")))]
+
+
+def frame(kernel: Kernel) -> list[str]:
+    """The lines that reserve accumulators in the frame of the kernel."""
+    if kernel.form != "column":
+        return []
+    lines = []
+    for n, reduction in enumerate(kernel.reductions):
+        lines.append(f"s{n} = stack_{accumulator_dtype(reduction)}({BLOCK})")
+        if reduction.fn.startswith("arg"):
+            lines.append(f"t{n} = stack_{wide(reduction.value.dtype)}({BLOCK})")
+    return lines
+
+
+def _start(e: Writer, n: int) -> None:
+    reduction = e.kernel.reductions[n]
+    is_arg = reduction.fn.startswith("arg")
+    kind = wide(reduction.value.dtype) if is_arg else accumulator_dtype(reduction)
+    e.line(f"a{n} = {e.node(identity(reduction.fn, kind))}")
+
+
+def _combine(e: Writer, n: int, value: str, best: str, where: str) -> list[str]:
+    fn = e.kernel.reductions[n].fn
+    if fn in ("any", "all"):
+        return [f"{best} = logical_{'or' if fn == 'any' else 'and'}({best}, {value})"]
+    if fn in ("argmax", "argmin"):
+        better = f"{'gt' if fn == 'argmax' else 'lt'}({value}, {best})"
+        position = f"i{e.reduce[0]}"
+        return [
+            f"better{n} = {better}",
+            f"{best} = select(better{n}, {value}, {best})",
+            f"{where} = select(better{n}, {position}, {where})",
+        ]
+    step = {"sum": "add", "prod": "mul"}.get(fn, fn)
+    return [f"{best} = accumulate_{step}({best}, {value})"]
+
+
+def accumulator_dtype(reduction: Reduction) -> str:
+    """16-bit floats accumulate in float32 and are rounded once, at the end."""
+    return wide(reduction.dtype)
+
+
+def identity(fn: str, dtype: str) -> Const:
+    """What a reduction of nothing gives."""
+    if fn in ("any", "all"):
+        return Const(fn == "all", "bool")
+    if fn in ("sum", "prod"):
+        value = float(fn == "prod") if kind_of(dtype) == "f" else int(fn == "prod")
+        return Const(value, dtype)
+    lowest = fn in ("max", "argmax")
+    if kind_of(dtype) == "f":
+        return Const(float("-inf") if lowest else float("inf"), dtype)
+    if dtype == "bool":
+        return Const(not lowest, "bool")
+    bits = int(dtype.lstrip("uint"))
+    if dtype.startswith("u"):
+        return Const(0 if lowest else (1 << bits) - 1, dtype)
+    return Const(-(1 << (bits - 1)) if lowest else (1 << (bits - 1)) - 1, dtype)
+
+
+def _levels(kernel: Kernel) -> list[int]:
+    """The pass in which each reduction is finished: one later than those that it depends on."""
+    levels: list[int] = []
+    for reduction in kernel.reductions:
+        used = [n.reduction for n in postorder(reduction.value) if isinstance(n, Reduced)]
+        levels.append(1 + max((levels[n] for n in used), default=-1))
+    return levels
