@@ -267,3 +267,21 @@ def device_string(device: Any) -> str:
     if device is None:
         return ""
     return device.decode() if isinstance(device, bytes) else str(device)
+
+
+class _DeviceAttributes:
+    """One entry of `Session.list_devices`."""
+
+    __slots__ = ("name", "device_type", "memory_limit_bytes", "incarnation")
+
+    def __init__(self, name: str, device_type: str, memory: int, incarnation: int) -> None:
+        self.name = canonical_name(name)
+        self.device_type = device_type
+        self.memory_limit_bytes = memory
+        self.incarnation = incarnation
+
+    def __repr__(self) -> str:
+        return (
+            f"_DeviceAttributes({self.name}, {self.device_type}, {self.memory_limit_bytes}, "
+            f"{self.incarnation})"
+        )

@@ -31,49 +31,55 @@ DEFINE_float = _accept_old_names(_absl.DEFINE_float)
 DEFINE_integer = _accept_old_names(_absl.DEFINE_integer)
 
 
-class _Flags:
-    """absl's FLAGS, parsed from the command line when first read."""
+class _FlagValuesWrapper:
+    """absl's flag values, parsed from the command line when a flag is first read."""
+
+    def __init__(self, flags_object: Any) -> None:
+        self.__dict__["__wrapped"] = flags_object
 
     def __getattribute__(self, name: str) -> Any:
-        if name in ("__class__", "__dict__"):
-            return object.__getattribute__(self, name)
-        values = _absl.FLAGS
-        if not name.startswith("__") and not values.is_parsed() and name in values:
-            values(sys.argv, known_only=True)
-        return getattr(values, name)
+        if name == "__dict__":
+            return super().__getattribute__(name)
+        return self.__dict__["__wrapped"].__getattribute__(name)
+
+    def __getattr__(self, name: str) -> Any:
+        values = self.__dict__["__wrapped"]
+        if not values.is_parsed():
+            values(sys.argv)
+        return values.__getattr__(name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        setattr(_absl.FLAGS, name, value)
+        self.__dict__["__wrapped"].__setattr__(name, value)
 
     def __delattr__(self, name: str) -> None:
-        delattr(_absl.FLAGS, name)
+        self.__dict__["__wrapped"].__delattr__(name)
 
     def __dir__(self) -> list[str]:
-        return dir(_absl.FLAGS)
+        return self.__dict__["__wrapped"].__dir__()
 
     def __getitem__(self, name: str) -> Any:
-        return _absl.FLAGS[name]
+        return self.__dict__["__wrapped"][name]
 
     def __setitem__(self, name: str, flag: Any) -> None:
-        _absl.FLAGS[name] = flag
+        self.__dict__["__wrapped"][name] = flag
 
     def __contains__(self, name: str) -> bool:
-        return name in _absl.FLAGS
+        return name in self.__dict__["__wrapped"]
 
     def __len__(self) -> int:
-        return len(_absl.FLAGS)
+        return len(self.__dict__["__wrapped"])
 
     def __iter__(self) -> Any:
-        return iter(_absl.FLAGS)
+        return iter(self.__dict__["__wrapped"])
 
     def __str__(self) -> str:
-        return str(_absl.FLAGS)
+        return str(self.__dict__["__wrapped"])
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return _absl.FLAGS(*args, **kwargs)
+        return self.__dict__["__wrapped"](*args, **kwargs)
 
 
-FLAGS = _Flags()  # type: ignore[assignment]
+FLAGS = _FlagValuesWrapper(_absl.FLAGS)
 
 
 def run(main: Callable[[list[str]], Any] | None = None, argv: list[str] | None = None) -> None:

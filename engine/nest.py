@@ -36,7 +36,7 @@ def _sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:
         raise TypeError("nest only supports dicts with sortable keys.") from None
 
 
-def _items(structure: Any) -> list[tuple[Any, Any]]:
+def items(structure: Any) -> list[tuple[Any, Any]]:
     """The children of a structure with their keys, dictionaries in order of their keys."""
     if isinstance(structure, Mapping):
         return [(key, structure[key]) for key in _sorted_keys(structure)]
@@ -48,11 +48,11 @@ def _items(structure: Any) -> list[tuple[Any, Any]]:
     return list(enumerate(structure))
 
 
-def _children(structure: Any) -> list[Any]:
-    return [value for _, value in _items(structure)]
+def children(structure: Any) -> list[Any]:
+    return [value for _, value in items(structure)]
 
 
-def _rebuild(like: Any, values: list[Any]) -> Any:
+def rebuild(like: Any, values: list[Any]) -> Any:
     """A structure of the type of `like` with other children."""
     kind = type(like)
     if isinstance(like, Mapping):
@@ -74,7 +74,7 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
     if not is_sequence(structure):
         return [structure]
     result: list[Any] = []
-    for child in _children(structure):
+    for child in children(structure):
         if is_sequence(child):
             result.extend(flatten(child))
         else:
@@ -113,12 +113,12 @@ def _assert_same(x: Any, y: Any, check_types: bool) -> None:
         return
     if check_types:
         _assert_same_types(prefix, x, y)
-    if len(_children(x)) != len(_children(y)):
+    if len(children(x)) != len(children(y)):
         raise ValueError(
             f"{prefix}The two structures don't have the same number of elements. First structure: "
             f"{x}. Second structure: {y}."
         )
-    for a, b in zip(_children(x), _children(y)):
+    for a, b in zip(children(x), children(y)):
         _assert_same(a, b, check_types)
 
 
@@ -175,9 +175,9 @@ def pack_sequence_as(
 def _pack(structure: Any, leaves: Iterator[Any]) -> Any:
     values = [
         _pack(child, leaves) if is_sequence(child) else next(leaves)
-        for child in _children(structure)
+        for child in children(structure)
     ]
-    return _rebuild(structure, values)
+    return rebuild(structure, values)
 
 
 @export("nest.map_structure", "contrib.framework.nest.map_structure")
@@ -198,33 +198,6 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
         assert_same_structure(structure[0], other, check_types=check_types)
     flat = [flatten(item) for item in structure]
     return pack_sequence_as(structure[0], [func(*leaves) for leaves in zip(*flat)])
-
-
-def yield_flat_paths(structure: Any) -> Iterator[tuple[Any, ...]]:
-    """The path of each leaf, as a tuple of keys."""
-    if not is_sequence(structure):
-        yield ()
-        return
-    for key, child in _items(structure):
-        for path in yield_flat_paths(child):
-            yield (key, *path)
-
-
-def flatten_with_joined_string_paths(structure: Any, separator: str = "/") -> list[tuple[str, Any]]:
-    """Pairs of path text and leaf."""
-    paths = [separator.join(str(key) for key in path) for path in yield_flat_paths(structure)]
-    return list(zip(paths, flatten(structure)))
-
-
-def map_structure_with_paths(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
-    """`map_structure` whose function gets the leaf's path as text first."""
-    check_types = kwargs.pop("check_types", True)
-    for other in structure[1:]:
-        assert_same_structure(structure[0], other, check_types=check_types)
-    paths = [path for path, _ in flatten_with_joined_string_paths(structure[0])]
-    flat = [flatten(item) for item in structure]
-    results = [func(*leaves, **kwargs) for leaves in zip(paths, *flat)]
-    return pack_sequence_as(structure[0], results)
 
 
 def flatten_dict_items(dictionary: Any) -> dict[Any, Any]:
@@ -253,92 +226,22 @@ def _put(flat: dict[Any, Any], key: Any, value: Any) -> None:
     flat[key] = value
 
 
-@export("contrib.framework.nest.assert_shallow_structure")
-def assert_shallow_structure(
-    shallow_tree: Any, input_tree: Any, check_types: bool = True, expand_composites: bool = False
-) -> None:
-    """Raises unless `input_tree` has the structure of `shallow_tree` at its top."""
-    del expand_composites
-    if not is_sequence(shallow_tree):
-        return
-    if not is_sequence(input_tree):
-        raise TypeError(
-            "If shallow structure is a sequence, input must also be a sequence. Input has type: "
-            f"{type(input_tree)}."
-        )
-    _assert_shallow_types(shallow_tree, input_tree, check_types)
-    if len(input_tree) != len(shallow_tree):
-        raise ValueError(
-            "The two structures don't have the same sequence length. Input structure has length "
-            f"{len(input_tree)}, while shallow structure has length {len(shallow_tree)}."
-        )
-    inputs = dict(_items(input_tree))
-    for key, branch in _items(shallow_tree):
-        if key not in inputs:
-            raise ValueError(
-                "The two structures don't have the same keys. Input structure has keys "
-                f"{list(inputs)}, while shallow structure has keys {list(shallow_tree)}."
-            )
-        assert_shallow_structure(branch, inputs[key], check_types)
-
-
-def _assert_shallow_types(shallow: Any, tree: Any, check_types: bool) -> None:
-    if not check_types or isinstance(tree, type(shallow)):
-        return
-    both_named = is_namedtuple(shallow) and is_namedtuple(tree)
-    if both_named and shallow._fields == tree._fields:
-        return
-    if isinstance(shallow, Mapping) and isinstance(tree, Mapping):
-        return
-    raise TypeError(
-        "The two structures don't have the same sequence type. Input structure has type "
-        f"{type(tree)}, while shallow structure has type {type(shallow)}."
-    )
-
-
-@export("contrib.framework.nest.flatten_up_to")
-def flatten_up_to(
-    shallow_tree: Any, input_tree: Any, check_types: bool = True, expand_composites: bool = False
-) -> list[Any]:
-    """The parts of `input_tree` where `shallow_tree` has leaves."""
-    del expand_composites
-    assert_shallow_structure(shallow_tree, input_tree, check_types)
-    return list(_up_to(shallow_tree, input_tree))
-
-
-def _up_to(shallow: Any, tree: Any) -> Iterator[Any]:
-    if not is_sequence(shallow):
-        yield tree
-        return
-    inputs = dict(_items(tree))
-    for key, branch in _items(shallow):
-        yield from _up_to(branch, inputs[key])
-
-
-@export("contrib.framework.nest.map_structure_up_to")
-def map_structure_up_to(
-    shallow_tree: Any, func: Callable[..., Any], *inputs: Any, **kwargs: Any
-) -> Any:
-    """Applies a function to the parts of `inputs` where `shallow_tree` has leaves."""
-    check_types = kwargs.pop("check_types", True)
-    if not inputs:
-        raise ValueError("Cannot map over no sequences")
-    flat = [flatten_up_to(shallow_tree, item, check_types) for item in inputs]
-    results = [func(*parts, **kwargs) for parts in zip(*flat)]
-    return pack_sequence_as(shallow_tree, results)
-
-
-@export("contrib.framework.nest.get_traverse_shallow_structure")
-def get_traverse_shallow_structure(traverse_fn: Callable[[Any], Any], structure: Any) -> Any:
-    """A structure of bools, as deep as `traverse_fn` says to go."""
-    decision = traverse_fn(structure)
-    if not is_sequence(structure):
-        if not isinstance(decision, bool):
-            raise TypeError(f"traverse_fn returned structure: {decision} for non-structure.")
-        return decision
-    if isinstance(decision, bool):
-        if not decision:
-            return False
-        parts = [get_traverse_shallow_structure(traverse_fn, c) for c in _children(structure)]
-        return _rebuild(structure, parts)
-    raise TypeError(f"traverse_fn must return a bool, got {decision} for {structure}")
+# The functions on paths and partial structures, under the names that programs import them by.
+from .nest_paths import (  # noqa: E402,F401
+    _IF_SHALLOW_IS_SEQ_INPUT_MUST_BE_SEQ,
+    _INPUT_TREE_SMALLER_THAN_SHALLOW_TREE,
+    _SHALLOW_TREE_HAS_INVALID_KEYS,
+    _STRUCTURES_HAVE_MISMATCHING_LENGTHS,
+    _STRUCTURES_HAVE_MISMATCHING_TYPES,
+    assert_shallow_structure,
+    flatten_up_to,
+    flatten_with_joined_string_paths,
+    flatten_with_tuple_paths,
+    flatten_with_tuple_paths_up_to,
+    get_traverse_shallow_structure,
+    map_structure_up_to,
+    map_structure_with_paths,
+    map_structure_with_tuple_paths,
+    map_structure_with_tuple_paths_up_to,
+    yield_flat_paths,
+)

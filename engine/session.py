@@ -11,6 +11,7 @@ import itertools
 import threading
 import time
 import warnings
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -19,9 +20,11 @@ import numpy as np
 
 from . import defaults, errors, interpreter
 from .api import export
-from .devices import canonical_name
+from .compat import as_text
+from .devices import _DeviceAttributes
 from .fetches import Build, FeedSlot, Fetches, expand_feed, feed_tensor, freeze
 from .graph import Graph
+from .growth import GraphGrowth
 from .nest import flatten_dict_items
 from .operation import Operation
 from .partial_run import PartialRun, setup
@@ -31,6 +34,8 @@ from .tensor import Tensor
 Runner = Callable[[Sequence[Any]], list[Any]]
 
 _incarnations = itertools.count(1)
+# The open sessions on this process's own runtime, for `Session.reset`.
+_local_sessions: weakref.WeakSet[BaseSession] = weakref.WeakSet()
 
 
 def _runner(
@@ -107,24 +112,6 @@ def _as_result(value: Any) -> Any:
     return value[()] if type(value) is np.ndarray and value.ndim == 0 else value
 
 
-class _DeviceAttributes:
-    """One entry of `Session.list_devices`."""
-
-    __slots__ = ("name", "device_type", "memory_limit_bytes", "incarnation")
-
-    def __init__(self, name: str, device_type: str, memory: int, incarnation: int) -> None:
-        self.name = canonical_name(name)
-        self.device_type = device_type
-        self.memory_limit_bytes = memory
-        self.incarnation = incarnation
-
-    def __repr__(self) -> str:
-        return (
-            f"_DeviceAttributes({self.name}, {self.device_type}, {self.memory_limit_bytes}, "
-            f"{self.incarnation})"
-        )
-
-
 class BaseSession:
     """What `Session` and `InteractiveSession` share."""
 
@@ -144,6 +131,9 @@ class BaseSession:
         # Set when the session closes; operations that wait for something look at it.
         self.cancelled = threading.Event()
         self._times = threading.local()
+        self._growth = GraphGrowth()
+        if not self._target:
+            _local_sessions.add(self)
 
     @property
     def graph(self) -> Graph:
@@ -211,6 +201,8 @@ class BaseSession:
             return self._run_observed(fetches, feed_dict, options, run_metadata)
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
+        if self.cancelled.is_set():
+            raise errors.CancelledError(None, None, "Session has been closed.")
         prepared = self._find(fetches, feed_dict)
         if prepared is None or prepared.mutation != self._graph.mutation:
             prepared = self._prepare(fetches, feed_dict)
@@ -275,6 +267,7 @@ class BaseSession:
         for tensor, (_, value) in zip(tensors, pairs):
             # Wrong values are reported before wrong fetches, as in TensorFlow.
             FeedSlot(tensor).convert(value)
+        self._growth.note(self._graph)
         prepared = Prepared(self, fetches, tensors)
         prepared.expanded = len(tensors) != len(feed_dict or ()) or flat is not (feed_dict or flat)
         self._remember(fetches, feed_dict, prepared)
@@ -303,6 +296,8 @@ class BaseSession:
             with self._limited(timeout / 1000.0):
                 return self._run_observed(fetches, feed_dict, _without_timeout(options), metadata)
         if self._closed or metadata is None or not wanted:
+            if metadata is not None:
+                metadata.Clear()
             return self.run(fetches, feed_dict)
         from .observe import traced
 
@@ -429,15 +424,17 @@ class Session(BaseSession):
 
     @staticmethod
     def reset(target: Any, containers: Any = None, config: Any = None) -> None:
-        """Clears the containers of a target that several sessions share."""
+        """Clears containers of a target and closes its local sessions, as TensorFlow does."""
         del config
-        resources = resources_of(target_bytes(target))
-        names = None if not containers else [_text(name) for name in containers]
-        resources.clear(names)
-
-
-def _text(value: str | bytes) -> str:
-    return value.decode() if isinstance(value, bytes) else value
+        names = None if not containers else [as_text(name) for name in containers]
+        target = target_bytes(target)
+        if target:
+            resources_of(target).clear(names)
+            return
+        for session in list(_local_sessions):
+            session.resources.clear(names)
+            session.cancelled.set()
+        _local_sessions.clear()
 
 
 @export("InteractiveSession")

@@ -61,3 +61,19 @@ def with_rank_at_least(shape: TensorShape, rank: int) -> TensorShape:
     if shape.rank is not None and shape.rank < rank:
         raise ValueError(f"Shape must be at least rank {rank} but is rank {shape.rank}")
     return shape
+
+
+def broadcast_shape(shape_x: TensorShape, shape_y: TensorShape) -> TensorShape:
+    """The shape that two shapes broadcast to; ValueError when they cannot."""
+    return broadcast_static(shape_x, shape_y)
+
+
+def is_broadcast_compatible(shape_x: TensorShape, shape_y: TensorShape) -> bool:
+    """Whether two shapes of known rank broadcast."""
+    if shape_x.ndims is None or shape_y.ndims is None:
+        return False
+    try:
+        broadcast_static(shape_x, shape_y)
+    except ValueError:
+        return False
+    return True

@@ -297,3 +297,21 @@ def test_deadlines_reach_the_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
         assert not session.run(limited)
         assert session.run(limited, options=tf.RunOptions(timeout_in_ms=1000))
         assert not session.run(limited)
+
+
+def test_a_graph_that_grows_with_every_run_is_reported(caplog: pytest.LogCaptureFixture) -> None:
+    x = tf.constant([1.0, 2.0])
+    with tf.Session() as session:
+        for _ in range(30):
+            session.run(x + 1.0)
+    (record,) = [r for r in caplog.records if "adds nodes to the graph" in r.getMessage()]
+    assert "test_session.py" in record.getMessage()
+
+
+def test_reset_closes_local_sessions() -> None:
+    v = tf.Variable(1.0)
+    session = tf.Session()
+    session.run(v.initializer)
+    tf.Session.reset("")
+    with pytest.raises(tf.errors.CancelledError, match="Session has been closed"):
+        session.run(v)
