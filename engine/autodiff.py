@@ -16,6 +16,7 @@ from typing import Any
 
 from . import dtypes
 from .api import export
+from .autodiff_flow import LoopState, control_flow, zeros_for
 from .autodiff_registry import GradientFunction, gradient_function
 from .autodiff_sums import AggregationMethod, Gradient, add_up, public
 from .convert import convert_n_to_tensor_or_indexed_slices
@@ -67,10 +68,10 @@ def _reached(from_ops: Sequence[Operation]) -> set[Operation]:
     return reached
 
 
-def _pending_counts(
+def _between(
     to_ops: Sequence[Operation], from_ops: Sequence[Operation]
-) -> tuple[set[Operation], dict[Operation, int]]:
-    """Which of `to_ops` depend on `from_ops`, and how many gradients each op between waits for."""
+) -> tuple[set[Operation], list[Operation]]:
+    """Which of `to_ops` depend on `from_ops`, and the ops on the way."""
     reached = _reached(from_ops)
     reachable = {op for op in to_ops if op in reached}
     between: list[Operation] = []
@@ -81,13 +82,18 @@ def _pending_counts(
             reached.remove(op)
             between.append(op)
             queue.extend(x.op for x in op.inputs)
+    return reachable, between
+
+
+def _pending_counts(between: Sequence[Operation]) -> dict[Operation, int]:
+    """How many gradients each op waits for."""
     inside = set(between)
     pending: dict[Operation, int] = defaultdict(int)
     for op in between:
         for x in op.inputs:
             if x.op in inside:
                 pending[x.op] += 1
-    return reachable, pending
+    return pending
 
 
 # The gradients that the caller gives or leaves to us
@@ -161,6 +167,11 @@ class _Walk:
         self.colocate = colocate
         self.gate = gate
         self.method = method
+        self.flow = control_flow()
+        self.loops: LoopState | None = None
+        self.from_ops: list[Operation] = []
+        self.pending: dict[Operation, int] = {}
+        self.queue: deque[Operation] = deque()
 
     @contextmanager
     def beside(self, op: Operation) -> Iterator[None]:
@@ -171,12 +182,26 @@ class _Walk:
         with get_default_graph()._colocate_with_for_gradient(op, self.uid):
             yield
 
+    @contextmanager
+    def _loop_of(self, op: Operation, before: bool) -> Iterator[None]:
+        if self.loops is None:
+            yield
+            return
+        self.loops.EnterGradWhileContext(op, before)
+        yield
+        self.loops.ExitGradWhileContext(op, before)
+
     def add(self, tensor: Tensor, grad: Gradient) -> None:
         """Notes one more gradient of a tensor."""
         op = tensor.op
         if op not in self.grads:
             self.grads[op] = [[] for _ in op.outputs]
-        self.grads[op][tensor.value_index].append(grad)
+        found = self.grads[op]
+        if isinstance(found[tensor.value_index], list):
+            found[tensor.value_index].append(grad)
+        else:
+            # A loop comes back to its switch, whose gradient was complete before.
+            found[tensor.value_index] = grad
 
     def summed(self, op: Operation) -> list[Gradient]:
         """The gradients of an op's outputs, added up; None where there is none."""
@@ -184,15 +209,21 @@ class _Walk:
         if found is None:
             return [None] * len(op.outputs)
         for i, grads in enumerate(found):
-            found[i] = add_up(op, grads, self.uid, self.method)
+            if isinstance(grads, list):
+                found[i] = add_up(op, grads, self.uid, self.method)
         return found
+
+    def _zeros(self, op: Operation, i: int) -> Tensor | None:
+        if self.loops is not None:
+            return self.loops.ZerosLike(op, i)
+        return self.flow.zeros_outside_loop(op, i)
 
     def through(self, op: Operation, function: GradientFunction, grads: list[Gradient]) -> Any:
         """The gradients of an op's inputs, from those of its outputs."""
         for i, grad in enumerate(grads):
             # The result does not depend on this output: its gradient is zero.
             if grad is None and is_trainable(op.outputs[i]):
-                grads[i] = zeros_for(op, i)
+                grads[i] = self._zeros(op, i)
         with name_scope(op.name + "_grad"), op.graph._original_op(op):
             result = function(op, *grads)
             result = list(result) if isinstance(result, (list, tuple)) else [result]
@@ -214,16 +245,55 @@ class _Walk:
     def visit(self, op: Operation, is_stop: bool) -> None:
         """Takes the gradient through one op, all of whose outputs' gradients are complete."""
         with self.beside(op):
-            grads = self.summed(op)
+            with self._loop_of(op, before=True):
+                grads = self.summed(op)
             function = None
             if not is_stop and any(g is not None for g in grads):
                 function = gradient_function(op)
-            if function is None:
-                return
-            for i, (x, grad) in enumerate(zip(op.inputs, self.through(op, function, grads))):
-                if grad is not None:
-                    _check_shape(op, i, x, grad)
-                    self.add(x, grad)
+            with self._loop_of(op, before=False):
+                self.flow.check(op, self.from_ops)
+                if function is None:
+                    return
+                for i, (x, grad) in enumerate(zip(op.inputs, self.through(op, function, grads))):
+                    if grad is not None:
+                        _check_shape(op, i, x, grad)
+                        self.add(x, grad)
+
+    def leave(self, op: Operation) -> None:
+        """Counts down what the op's inputs wait for, and queues those that are ready."""
+        for x in op.inputs:
+            self.pending[x.op] -= 1
+            left = self.pending[x.op]
+            ready = left == 0
+            if self.loops is not None and left > 0:
+                ready = self.flow.is_loop_switch(x.op)
+            if ready and self.flow.is_loop_exit(x.op):
+                self._defer_exit(x)
+            elif ready:
+                self.queue.append(x.op)
+
+    def _defer_exit(self, x: Tensor) -> None:
+        """The exits of a loop go together, once all of them are ready."""
+        assert self.loops is not None
+        state = self.loops.GetGradState(x.op, before=False)
+        state.deferred_exits.append(x)
+        state.pending_exits_count -= 1
+        if state.pending_exits_count:
+            return
+        used = [y for y in state.deferred_exits if self._has_gradient(y.op)]
+        unused = [y for y in state.deferred_exits if not self._has_gradient(y.op)]
+        state.unused_exits.extend(unused)
+        self.queue.extend(y.op for y in used)
+        for y in state.unused_exits:
+            if used and is_trainable(y):
+                self.add(y, self.loops.ZerosLikeForExit(y))
+            self.queue.append(y.op)
+
+    def _has_gradient(self, op: Operation) -> bool:
+        for grads in self.grads.get(op, ()):
+            if any(g is not None for g in (grads if isinstance(grads, list) else [grads])):
+                return True
+        return False
 
     def result(self, x: Tensor, unconnected: UnconnectedGradients) -> Gradient:
         """The finished gradient of one of the xs."""
@@ -231,9 +301,7 @@ class _Walk:
             return self.grads[x.op][x.value_index]
         if unconnected == UnconnectedGradients.NONE:
             return None
-        if x.dtype == dtypes.resource:
-            return public("zeros")(_resource_shape(x), dtype=dtypes.float32)
-        return public("zeros_like")(x, dtype=x.dtype)
+        return zeros_for(x)
 
 
 def _check_shape(op: Operation, i: int, x: Tensor, grad: Gradient) -> None:
@@ -247,20 +315,6 @@ def _check_shape(op: Operation, i: int, x: Tensor, grad: Gradient) -> None:
             f"operation: {op.name}.  Input index: {i}. Original input shape: {x.shape}.  "
             f"Calculated input gradient shape: {grad.shape}"
         ) from None
-
-
-def _resource_shape(x: Tensor) -> Tensor:
-    from .build import build_op
-
-    return build_op("VariableShape", {"input": x}, {}, None).outputs[0]
-
-
-def zeros_for(op: Operation, index: int) -> Tensor:
-    """Zeros in place of the missing gradient of an output."""
-    output = op.outputs[index]
-    if output.dtype == dtypes.resource:
-        return public("zeros")(_resource_shape(output), dtype=dtypes.float32)
-    return public("zeros_like")(output, optimize=False)
 
 
 def _stop_ops(
@@ -345,22 +399,26 @@ def _run(
     for i, (y, grad_y) in enumerate(zip(ys, given)):
         with walk.beside(y.op):
             initial.append(_initial_gradient(y, grad_y, i))
-    to_ops, from_ops = [y.op for y in ys], [x.op for x in xs]
-    reachable, pending = _pending_counts(to_ops, from_ops)
+    to_ops, walk.from_ops = [y.op for y in ys], [x.op for x in xs]
+    reachable, between = _between(to_ops, walk.from_ops)
+    walk.loops = walk.flow.state(between, set(between), walk.colocate)
+    walk.pending = _pending_counts(between)
     for y, grad in zip(ys, initial):
         walk.add(y, grad)
-    queue: deque[Operation] = deque()
-    for op in dict.fromkeys(to_ops):
-        if pending[op] == 0 and op in reachable:
-            queue.append(op)
-    stop_ops = _stop_ops(from_ops, stops, pending)
-    while queue:
-        op = queue.popleft()
+    starts = [op for op in dict.fromkeys(to_ops) if walk.pending[op] == 0 and op in reachable]
+    walk.queue.extend(starts)
+    if walk.loops is not None:
+        for y in walk.loops.ProcessUnusedLoopExits(walk.pending, set(starts)):
+            if is_trainable(y):
+                walk.add(y, walk.loops.ZerosLikeForExit(y))
+                walk.queue.append(y.op)
+    stop_ops = _stop_ops(walk.from_ops, stops, walk.pending)
+    while walk.queue:
+        op = walk.queue.popleft()
         walk.visit(op, op in stop_ops)
-        for x in op.inputs:
-            pending[x.op] -= 1
-            if pending[x.op] == 0:
-                queue.append(x.op)
+        walk.leave(op)
+    if walk.loops is not None:
+        walk.loops.PostProcessing()
 
 
 def _hessian_vector_product(ys: Any, xs: list[Any], v: list[Any]) -> list[Gradient]:
