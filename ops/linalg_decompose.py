@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decompositions of stacks of matrices: QR, SVD, eigenvalues, LU, roots and logarithms; norms."""
+"""Decompositions of stacks of matrices: QR, singular values, eigenvalues; rank, inverse."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import dtypes, errors
+from ..engine import dtypes
 from ..engine.api import export
 from ..engine.build import define
 from ..engine.convert import convert_to_tensor
-from ..engine.deprecation import deprecated_argument_lookup
 from ..engine.registry import NoGradient
 from ..engine.scope_functions import control_dependencies, name_scope
 from ..engine.shape import TensorShape
-from ..engine.tensor import Tensor
 from .array_rules import ranked_at_least
 from .linalg_solve import (
     TYPES,
@@ -27,13 +25,14 @@ from .linalg_solve import (
     square,
     wide,
 )
-from .public import tf
+from .public import raw, tf
 
 _NONE = NoGradient("TensorFlow registers none", silent=False)
 _TALL = {"values": [[np.array([[2.0, 0.5], [0.25, 1.5], [1.0, -1.0]])]], "rtol": 1e-3}
 
 
-def _stacked(shape: TensorShape, *tail: int | None) -> TensorShape:
+def stacked(shape: TensorShape, *tail: int | None) -> TensorShape:
+    """The shape of a stack of what `tail` says, as deep as the stack of `shape`."""
     batch = batch_of(shape)
     return TensorShape(None if batch.ndims is None else [*batch.as_list(), *tail])
 
@@ -54,7 +53,7 @@ def _qr_shape(c: Any) -> list[TensorShape]:
     x = c.inputs[0]
     rows, columns, small = _sizes(x)
     inner = rows if c.attr("full_matrices") else small
-    return [_stacked(x, rows, inner), _stacked(x, inner, columns)]
+    return [stacked(x, rows, inner), stacked(x, inner, columns)]
 
 
 def _qr_kernel(c: Any, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -104,10 +103,10 @@ def _svd_shape(c: Any) -> list[TensorShape]:
     x = c.inputs[0]
     rows, columns, small = _sizes(x)
     if not c.attr("compute_uv"):
-        return [_stacked(x, small), TensorShape([0]), TensorShape([0])]
+        return [stacked(x, small), TensorShape([0]), TensorShape([0])]
     full = c.attr("full_matrices")
-    u = _stacked(x, rows, rows if full else small)
-    return [_stacked(x, small), u, _stacked(x, columns, columns if full else small)]
+    u = stacked(x, rows, rows if full else small)
+    return [stacked(x, small), u, stacked(x, columns, columns if full else small)]
 
 
 def _svd_kernel(c: Any, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -195,7 +194,7 @@ raw_svd = define(
 def svd(
     tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None
 ) -> Any:
-    """Singular values s and vectors u, v with tensor = u diag(s) v^H; s alone without compute_uv."""
+    """Singular values s and vectors u, v: tensor = u diag(s) v^H; s alone without compute_uv."""
     s, u, v = raw_svd(tensor, compute_uv=compute_uv, full_matrices=full_matrices, name=name)
     return (tf.real(s), u, v) if compute_uv else tf.real(s)
 
@@ -205,7 +204,7 @@ def svd(
 
 def _eigen_shape(c: Any) -> list[TensorShape]:
     x = square(c.inputs[0])
-    values = _stacked(x, None if x.ndims is None else x.as_list()[-1])
+    values = stacked(x, None if x.ndims is None else x.as_list()[-1])
     return [values, x if c.attr("compute_v") else TensorShape([0])]
 
 
@@ -260,172 +259,63 @@ def self_adjoint_eigvals(tensor: Any, name: str | None = None) -> Any:
     return raw_self_adjoint_eig(tensor, compute_v=False, name=name)[0]
 
 
-# --- LU, roots, logarithms --------------------------------------------------------------------
+# --- rank and pseudo-inverse ------------------------------------------------------------------
 
 
-def _lu_shape(c: Any) -> list[TensorShape]:
-    x = square(c.inputs[0])
-    return [x, _stacked(x, None if x.ndims is None else x.as_list()[-1])]
+def _matrices(a: Any, validate_args: bool) -> Any:
+    """The tensor, checked to be floating and of rank two at least."""
+    if not a.dtype.is_floating:
+        raise TypeError(f"Input `a` must have `float`-like `dtype` (saw {a.dtype.name}).")
+    if a.shape.ndims is None:
+        if not validate_args:
+            return a
+        text = "Input `a` must have at least 2 dimensions."
+        with control_dependencies([tf.assert_rank_at_least(a, rank=2, message=text)]):
+            return tf.identity(a)
+    if a.shape.ndims < 2:
+        raise ValueError(f"Input `a` must have at least 2 dimensions (saw: {a.shape.ndims}).")
+    return a
 
 
-def _each(function: Any, x: np.ndarray) -> list[Any]:
-    return [function(matrix) for matrix in wide(x).reshape(-1, *x.shape[-2:])]
-
-
-def _lu_kernel(c: Any, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    from scipy.linalg import lu
-
-    check_square(x)
-    factors, orders = np.empty(x.shape, x.dtype), np.empty(x.shape[:-1], c.out_dtype(1))
-    rows = orders.reshape(-1, x.shape[-1])
-    target = factors.reshape(-1, *x.shape[-2:])
-    for i, (p, low, up) in enumerate(_each(lambda a: lu(a, p_indices=True), x)):
-        if not np.all(np.diagonal(up)):
-            raise errors.InvalidArgumentError(None, None, "Input is not invertible.")
-        target[i], rows[i] = np.tril(low, -1) + up, np.argsort(p)
-    return factors, orders
-
-
-lu = define(
-    "Lu",
-    "input: T -> lu: T, p: output_idx_type",
-    f"{TYPES}; output_idx_type: {{int32, int64}} = int32",
-    shape=_lu_shape,
-    kernel=_lu_kernel,
-    gradient=_NONE,
-    test={"values": [[np.array([[2.0, 0.5], [0.25, 1.5]])]]},
-)
-export("linalg.lu")(lu)
-
-
-def _matrix_function(op_type: str, scipy_name: str, types: str, *public: str) -> Any:
-    def kernel(c: Any, x: np.ndarray) -> np.ndarray:
-        import scipy.linalg
-
-        check_square(x)
-        if not x.size:
-            return x
-        results = _each(getattr(scipy.linalg, scipy_name), x)
-        return np.stack(results).reshape(x.shape).astype(x.dtype)
-
-    op = define(
-        op_type,
-        "input: T -> output: T",
-        types,
-        shape=lambda c: square(c.inputs[0]),
-        kernel=kernel,
-        gradient=_NONE,
-        test={"values": [[np.array([[2.0, 0.5], [0.5, 1.0]], np.complex64)]]},
-    )
-    return export(*public)(op)
-
-
-matrix_square_root = _matrix_function(
-    "MatrixSquareRoot", "sqrtm", TYPES, "linalg.sqrtm", "matrix_square_root"
-)
-matrix_logarithm = _matrix_function(
-    "MatrixLogarithm", "logm", "T: {complex64, complex128}", "linalg.logm"
-)
-
-
-# --- identity and norms -----------------------------------------------------------------------
-
-
-@export("eye", "linalg.eye")
-def eye(
-    num_rows: Any,
-    num_columns: Any = None,
-    batch_shape: Any = None,
-    dtype: Any = dtypes.float32,
-    name: str | None = None,
+@export("linalg.matrix_rank")
+def matrix_rank(
+    a: Any, tol: Any = None, validate_args: bool = False, name: str | None = None
 ) -> Any:
-    """Identity matrices."""
-    with name_scope(name, default_name="eye", values=[num_rows, num_columns, batch_shape]):
-        is_square = num_columns is None
-        batch_shape = [] if batch_shape is None else batch_shape
-        num_columns = num_rows if num_columns is None else num_columns
-        if isinstance(num_rows, Tensor) or isinstance(num_columns, Tensor):
-            size = tf.minimum(num_rows, num_columns)
-        else:
-            if not all(isinstance(n, (int, np.integer)) for n in (num_rows, num_columns)):
-                raise TypeError("num_rows and num_columns must be positive integer values.")
-            is_square = num_rows == num_columns
-            size = min(num_rows, num_columns)
-        if isinstance(batch_shape, Tensor) or isinstance(size, Tensor):
-            batch_shape = convert_to_tensor(batch_shape, name="shape", dtype=dtypes.int32)
-            diagonal_shape = tf.concat((batch_shape, [size]), axis=0)
-            if not is_square:
-                shape = tf.concat((batch_shape, [num_rows, num_columns]), axis=0)
-        else:
-            diagonal_shape = [*batch_shape, size]
-            shape = [*batch_shape, num_rows, num_columns]
-        ones = tf.ones(diagonal_shape, dtype=dtype)
-        if is_square:
-            return tf.matrix_diag(ones)
-        return tf.matrix_set_diag(tf.zeros(shape, dtype=dtype), ones)
+    """The number of singular values above a tolerance."""
+    with name_scope(name or "matrix_rank"):
+        a = _matrices(convert_to_tensor(a, dtype_hint=dtypes.float32, name="a"), validate_args)
+        s = svd(a, compute_uv=False)
+        if tol is None:
+            if a.shape[-2:].is_fully_defined():
+                longest = max(a.shape[-2:].as_list())
+            else:
+                longest = tf.reduce_max(tf.shape(a)[-2:])
+            eps = np.finfo(a.dtype.as_numpy_dtype).eps
+            tol = eps * tf.cast(longest, a.dtype) * tf.reduce_max(s, axis=-1, keepdims=True)
+        return tf.reduce_sum(tf.cast(s > tol, dtypes.int32), axis=-1)
 
 
-def _check_norm(ord: Any, axis: Any, is_matrix: bool) -> None:
-    if is_matrix:
-        if not all(isinstance(a, int) for a in axis) or axis[0] == axis[1]:
-            raise ValueError("'axis' must be None, an integer, or a tuple of 2 unique integers")
-        supported = ["euclidean", "fro", 1, 2, np.inf]
-        if ord not in supported:
-            raise ValueError(f"'ord' must be a supported matrix norm in {supported}, got {ord}")
-        return
-    if not (isinstance(axis, int) or axis is None):
-        raise ValueError("'axis' must be None, an integer, or a tuple of 2 unique integers")
-    if ord not in ("euclidean", 1, 2, np.inf) and (not np.isreal(ord) or ord <= 0):
-        raise ValueError(f"'ord' must be a supported vector norm, got {ord}")
+def _default_rcond(a: Any, dtype: Any) -> Any:
+    sizes = [tf.shape(a)[i] if a.shape[i].value is None else a.shape[i].value for i in (-2, -1)]
+    if all(isinstance(size, int) for size in sizes):
+        longest = float(max(sizes))
+    else:
+        longest = tf.cast(tf.maximum(*sizes), dtype)
+    return 10.0 * longest * np.finfo(dtype).eps
 
 
-def _spectral_norm(tensor: Any, axis: tuple[int, int]) -> Any:
-    """The largest singular value over two axes, which stay as ones."""
-    rank = tensor.shape.ndims
-    if rank is None:
-        raise ValueError("the spectral norm needs a tensor of known rank")
-    chosen = [a % rank for a in axis]
-    perm = [i for i in range(rank) if i not in chosen] + chosen
-    values = tf.abs(raw_svd(tf.transpose(tensor, perm=perm), compute_uv=False)[0])
-    largest = tf.expand_dims(tf.reduce_max(values, axis=-1, keepdims=True), axis=-1)
-    return tf.transpose(largest, perm=[perm.index(i) for i in range(rank)])
-
-
-def _abs_norm(tensor: Any, ord: Any, axis: Any, is_matrix: bool) -> Any:
-    result = tf.abs(tensor)
-    first = None if axis is None else axis[0]
-    if ord == 1:
-        result = tf.reduce_sum(result, first, keepdims=True)
-        return tf.reduce_max(result, axis[-1], keepdims=True) if is_matrix else result
-    if ord == np.inf:
-        if is_matrix:
-            result = tf.reduce_sum(result, axis[1], keepdims=True)
-        return tf.reduce_max(result, first, keepdims=True)
-    total = tf.reduce_sum(tf.pow(result, ord), axis, keepdims=True)
-    return tf.pow(total, 1.0 / ord)
-
-
-@export("norm", "linalg.norm")
-def norm(
-    tensor: Any,
-    ord: Any = "euclidean",
-    axis: Any = None,
-    keepdims: Any = None,
-    name: str | None = None,
-    keep_dims: Any = None,
-) -> Any:
-    """The norm of vectors (axis an integer), matrices (two integers) or all elements (None)."""
-    keepdims = deprecated_argument_lookup("keepdims", keepdims, "keep_dims", keep_dims)
-    is_matrix = isinstance(axis, (tuple, list)) and len(axis) == 2
-    axis = tuple(axis) if is_matrix else axis
-    _check_norm(ord, axis, is_matrix)
-    axis = (axis,) if not is_matrix and axis is not None else axis
-    with name_scope(name, "norm", [tensor]):
-        tensor = convert_to_tensor(tensor)
-        if is_matrix and ord == 2:
-            result = _spectral_norm(tensor, axis)
-        elif ord in ("fro", "euclidean", 2):
-            result = tf.sqrt(tf.reduce_sum(tensor * tf.conj(tensor), axis, keepdims=True))
-        else:
-            result = _abs_norm(tensor, ord, axis, is_matrix)
-        return result if keepdims else tf.squeeze(result, axis)
+@export("linalg.pinv")
+def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | None = None) -> Any:
+    """The Moore-Penrose inverse; singular values below rcond times the largest count as zero."""
+    with name_scope(name or "pinv"):
+        a = _matrices(convert_to_tensor(a, name="a"), validate_args)
+        dtype = a.dtype.as_numpy_dtype
+        rcond = _default_rcond(a, dtype) if rcond is None else rcond
+        rcond = convert_to_tensor(rcond, dtype=dtype, name="rcond")
+        s, u, v = svd(a, full_matrices=False, compute_uv=True)
+        cutoff = rcond * tf.reduce_max(s, axis=-1)
+        s = raw.SelectV2(s > tf.expand_dims(cutoff, -1), s, np.array(np.inf, dtype))
+        inverse = tf.matmul(v / tf.expand_dims(s, -2), u, adjoint_b=True)
+        if a.shape.ndims is not None:
+            inverse.set_shape(a.shape[:-2].concatenate([a.shape[-1], a.shape[-2]]))
+        return inverse

@@ -23,6 +23,8 @@ from .array_rules import merge, merge_dim, ranked_at_least
 from .public import tf
 
 TYPES = "T: {float64, float32, half, complex64, complex128}"
+# LAPACK's letter for a dtype.
+_PREFIX = {"f": "s", "d": "d", "F": "c", "D": "z"}
 _SQUARE = np.array([[[2.0, 0.5], [0.25, 1.5]]])
 _SYMMETRIC = np.array([[[2.0, 0.5], [0.5, 1.5]]])
 
@@ -221,10 +223,21 @@ def _solve_kernel(c: Any, matrix: np.ndarray, rhs: np.ndarray) -> np.ndarray:
 
 def _triangular_kernel(c: Any, matrix: np.ndarray, rhs: np.ndarray) -> np.ndarray:
     check_square(matrix)
-    a = np.tril(matrix) if c.attr("lower") else np.triu(matrix)
-    a = _adjoint(a) if c.attr("adjoint") else a
+    flags = (c.attr("lower"), 2 if c.attr("adjoint") else 0)
     text = "Input matrix is not invertible."
-    return lapack(text, np.linalg.solve, wide(a), wide(rhs)).astype(rhs.dtype)
+    return lapack(text, _substitute, wide(matrix), wide(rhs), *flags).astype(rhs.dtype)
+
+
+def _substitute(matrix: np.ndarray, rhs: np.ndarray, lower: bool, trans: int) -> np.ndarray:
+    from scipy.linalg import lapack as routines
+
+    solve = getattr(routines, _PREFIX[matrix.dtype.char] + "trtrs")
+    out = np.empty_like(rhs)
+    for place in np.ndindex(matrix.shape[:-2]) if out.size else ():
+        out[place], failure = solve(matrix[place], rhs[place], lower=lower, trans=trans)
+        if failure:
+            raise np.linalg.LinAlgError
+    return out
 
 
 def _solve_gradient(op: Any, grad: Any) -> Any:
