@@ -24,6 +24,10 @@ from .report import PlanReport, plan_report
 from .trace import Evaluate, is_handle
 
 
+# From so many elements on, even a first run is compiled.
+_LARGE = 1 << 20
+
+
 def make_runner(
     session: Any, graph: Any, fetches: Sequence[Any], targets: Sequence[Any], feeds: Sequence[Any]
 ) -> Callable[[Sequence[Any]], list[Any]]:
@@ -36,23 +40,30 @@ def make_runner(
 
 
 class _Warming:
-    """Runs once by reference kernels, since most parts of a program run once, then compiles."""
+    """Runs small work once by reference kernels, since most parts of a program run once.
+
+    Large work, and everything that runs again, is compiled.  The rule looks at the graph and at
+    shapes alone, so that results do not depend on timing or on what a cache holds.
+    """
 
     def __init__(self, runner: Runner, reference: Callable[[Sequence[Any]], list[Any]]) -> None:
         self.runner, self.reference = runner, reference
-        self.use_reference = True
-        self.broken = False
+        self.is_first = True
+        self.is_broken = False
 
     def __call__(self, arrays: Sequence[Any]) -> list[Any]:
-        if self.use_reference:
-            self.use_reference = self.broken
+        if self.is_first:
+            self.is_first = False
+            if elements(self.runner.operations, arrays) < _LARGE:
+                return self.reference(arrays)
+        if self.is_broken:
             return self.reference(arrays)
         try:
             return self.runner(arrays)
         except CompileFailure as failure:
             if not failure.before_effects:
                 raise
-            self.use_reference = self.broken = True
+            self.is_broken = True
             warnings.warn(
                 "a part of the graph could not be compiled and runs by the (slow) reference "
                 f"kernels: {failure}. Please report this.", RuntimeWarning, stacklevel=4)
@@ -61,6 +72,19 @@ class _Warming:
     def explain(self, arrays: Sequence[Any]) -> PlanReport:
         """See Runner.explain."""
         return self.runner.explain(arrays)
+
+
+def elements(operations: Sequence[Any], arrays: Sequence[np.ndarray]) -> int:
+    """About how many elements the operations make; unknown sizes count as the largest fed one."""
+    unknown = max((size for array in arrays for size in array.shape), default=1)
+    total = 0
+    for op in operations:
+        for output in op.outputs:
+            count = 1
+            for size in output.shape.sizes or ():
+                count *= unknown if size is None else size
+            total += count
+    return total
 
 
 def evaluator(session: Any) -> Evaluate:
