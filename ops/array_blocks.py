@@ -260,6 +260,47 @@ def _batch_to_space(c: Any, x: np.ndarray, block: np.ndarray, crops: np.ndarray)
     return moved[tuple(cut)]
 
 
+def _lower_space_to_batch(b: Any, op: Any, x: Any, block: Any, paddings: Any) -> Any:
+    sizes, edges = b.known(block), b.known(paddings)
+    if sizes is None or edges is None or edges.dtype == object or sizes.dtype == object:
+        return NotImplemented
+    _check_blocks(x.shape, sizes, edges)
+    count, ints = len(sizes), sizes.tolist()
+    rest = x.ndim - count - 1
+    padded = b.pad(x, [(0, 0), *[tuple(p) for p in edges.tolist()], *[(0, 0)] * rest])
+    batch, tail = padded.shape[0], padded.shape[count + 1 :]
+    split, inner, volume = [batch], [], 1
+    for size, n in zip(padded.shape[1:], ints):
+        if isinstance(size, int) and size % n:
+            return NotImplemented
+        split += [size // n, n]
+        inner.append(size // n)
+        volume *= n
+    perm = [2 * i + 2 for i in range(count)] + [0] + [2 * i + 1 for i in range(count)]
+    perm += range(2 * count + 1, 2 * count + 1 + rest)
+    moved = b.transpose(b.reshape(padded, (*split, *tail)), tuple(perm))
+    return b.reshape(moved, (batch * volume, *inner, *tail))
+
+
+def _lower_batch_to_space(b: Any, op: Any, x: Any, block: Any, crops: Any) -> Any:
+    sizes, edges = b.known(block), b.known(crops)
+    if sizes is None or edges is None or edges.dtype == object or sizes.dtype == object:
+        return NotImplemented
+    _check_blocks(x.shape, sizes, edges)
+    count, ints, volume = len(sizes), sizes.tolist(), int(np.prod(sizes, dtype=np.int64))
+    batch, inner, tail = x.shape[0] // volume, x.shape[1 : count + 1], x.shape[count + 1 :]
+    perm = [count]
+    for i in range(count):
+        perm += [count + 1 + i, i]
+    perm += range(2 * count + 1, 2 * count + 1 + len(tail))
+    moved = b.transpose(b.reshape(x, (*ints, batch, *inner, *tail)), tuple(perm))
+    full = [size * n for size, n in zip(inner, ints)]
+    moved = b.reshape(moved, (batch, *full, *tail))
+    begin = [0, *[before for before, _ in edges.tolist()], *[0] * len(tail)]
+    kept = [size - before - after for size, (before, after) in zip(full, edges.tolist())]
+    return b.slice(moved, tuple(begin), (batch, *kept, *tail))
+
+
 _IMAGE = np.arange(16, dtype=np.float32).reshape(1, 4, 4, 1)
 _space_to_batch_nd = define(
     "SpaceToBatchND",
@@ -267,6 +308,7 @@ _space_to_batch_nd = define(
     "T: type; Tblock_shape: index = int32; Tpaddings: index = int32",
     shape=lambda c: _block_shape(c, True),
     kernel=_space_to_batch,
+    lower=_lower_space_to_batch,
     gradient=lambda op, grad: (batch_to_space_nd(grad, op.inputs[1], op.inputs[2]), None, None),
     doc="Blocks of positions as entries of the batch.",
     test={"values": [[_IMAGE, np.int32([2, 2]), np.int32([[1, 1], [0, 2]])]], "gradient": True},
@@ -277,6 +319,7 @@ _batch_to_space_nd = define(
     "T: type; Tblock_shape: index = int32; Tcrops: index = int32",
     shape=lambda c: _block_shape(c, False),
     kernel=_batch_to_space,
+    lower=_lower_batch_to_space,
     gradient=lambda op, grad: (space_to_batch_nd(grad, op.inputs[1], op.inputs[2]), None, None),
     doc="Entries of the batch as blocks of positions.",
     test={

@@ -14,7 +14,6 @@ import numpy as np
 from ..engine.build import define
 from ..engine.shape import TensorShape
 from ..engine.tensor import Tensor
-from . import array_matrix as matrix
 from . import array_rules as rules
 from .array_join import concat, invalid
 from .array_shape import reshape, shape
@@ -185,8 +184,12 @@ def _set_diag_shape(c: Any) -> TensorShape:
     return c.inputs[0]
 
 
+def _part(grad: Tensor, k: Tensor) -> Tensor:
+    return diag_part_op(grad, k, 0, name="diag_part")
+
+
 def _diag_gradient(op: Any, grad: Tensor) -> tuple[Any, ...]:
-    return (matrix.matrix_diag_part(grad, k=op.inputs[1]), *([None] * 4))
+    return (_part(grad, op.inputs[1]), *([None] * 4))
 
 
 def _diag_part_gradient(op: Any, grad: Tensor) -> tuple[Any, ...]:
@@ -194,9 +197,9 @@ def _diag_part_gradient(op: Any, grad: Tensor) -> tuple[Any, ...]:
     k = op.inputs[1]
     if static.is_fully_defined():
         rows, columns = static.as_list()
-        result = matrix.matrix_diag(grad, k=k, num_rows=rows, num_cols=columns)
+        result = diag_op(grad, k, rows, columns, 0, name="diag")
     else:
-        result = matrix.matrix_set_diag(zeros_like(op.inputs[0]), grad, k=k)
+        result = set_diag_op(zeros_like(op.inputs[0]), grad, k, name="set_diag")
     return result, None, None
 
 
@@ -205,8 +208,8 @@ def _set_diag_gradient(op: Any, grad: Tensor) -> tuple[Any, ...]:
     diagonal: Any = op.inputs[1].get_shape()
     if not diagonal.is_fully_defined():
         diagonal = _computed_shape(grad, k)
-    rest = matrix.matrix_set_diag(grad, zeros(diagonal, dtype=grad.dtype), k=k)
-    return rest, matrix.matrix_diag_part(grad, k=k), None
+    rest = set_diag_op(grad, zeros(diagonal, dtype=grad.dtype), k, name="set_diag")
+    return rest, _part(grad, k), None
 
 
 def _computed_shape(grad: Tensor, k: Tensor) -> Tensor:

@@ -136,6 +136,20 @@ def _mirror_pad_kernel(c: Any, x: np.ndarray, paddings: np.ndarray) -> np.ndarra
     return x
 
 
+def _lower_mirror_pad(b: Any, op: Any, x: Any, paddings: Any) -> Any:
+    known, offset = b.known(paddings), _mirror_offset(op.attr("mode"))
+    if known is None or known.dtype == object:
+        return NotImplemented
+    for axis, (before, after) in enumerate(_amounts(x.ndim, known)):
+        if not before and not after:
+            continue
+        if not isinstance(x.shape[axis], int):
+            return NotImplemented
+        positions = _mirrored(x.shape[axis], before, after, offset)
+        x = b.gather(x, b.constant(positions.astype(np.int64), "int64"), axis)
+    return b.identity(x)
+
+
 def _mirror_pad_grad_kernel(c: Any, dy: np.ndarray, paddings: np.ndarray) -> np.ndarray:
     offset = _mirror_offset(c.attr("mode"))
     for axis, (before, after) in enumerate(_amounts(dy.ndim, paddings)):
@@ -164,6 +178,7 @@ _mirror_pad = define(
     "T: type; Tpaddings: index = int32; mode: {'REFLECT', 'SYMMETRIC'}",
     shape=_pad_shape,
     kernel=_mirror_pad_kernel,
+    lower=_lower_mirror_pad,
     gradient=lambda op, grad: (
         _mirror_pad_grad(grad, op.inputs[1], mode=op.get_attr("mode")),
         None,
