@@ -47,7 +47,7 @@ class Template:
     arena: list[tuple[int, int]]  # position, slot
     feeds: list[tuple[int, int]]  # position, feed number
     cells: list[tuple[int, Any]]  # position, variable
-    reserves: list[tuple[int, int, Callable[..., Sequence[int]]]]  # position, count, function
+    reserves: list[tuple[int, int, Any, int]]  # position, count, Reserve, number of its size
     scratch: list[tuple[int, int]]  # position, number in `compute` with bytes per worker
     steps: list[StepNumbers]
     slot_sizes: list[list[int]]  # per slot, numbers in `compute` with the bytes of its values
@@ -116,7 +116,7 @@ class _Layout:
         self.arena: list[tuple[int, int]] = []
         self.feeds: list[tuple[int, int]] = []
         self.cells: list[tuple[int, Any]] = []
-        self.reserves: list[tuple[int, int, Callable[..., Sequence[int]]]] = []
+        self.reserves: list[tuple[int, int, Any, int]] = []
         self.scratch: list[tuple[int, int]] = []
         self.steps: list[StepNumbers] = []
         self.segments: list[tuple[int, int] | HostStep] = []
@@ -168,8 +168,8 @@ class _Layout:
         for param in node.params:
             self._number(param)
         if node.reserve is not None:
-            count = len(node.reserve.initial)  # type: ignore[attr-defined]
-            self.reserves.append((self.length, count, node.reserve))
+            count = len(node.reserve.initial)
+            self.reserves.append((self.length, count, node.reserve, self.numbers.add(node.reserve.size)))
             self.length += count
         if not sizes.same(node.scratch, 0):
             self.scratch.append((self.length, self.numbers.add(node.scratch)))

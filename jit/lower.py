@@ -312,12 +312,12 @@ class Builder:
         columns: AnySize = 1,
         col_tile: AnySize | None = None,
         scratch: AnySize = 0,
-        reserve: Callable[..., Sequence[int]] | None = None,
+        reserve: Any = None,
     ) -> tuple[Value, ...]:
         """A library kernel.  Inputs arrive contiguous; outputs are (shape, dtype).
 
-        The argument block holds input addresses, output addresses, params, the ints returned by
-        reserve() at every run, then scratch base and bytes per worker when scratch is not 0.
+        The argument block holds input addresses, output addresses, params, the ints that
+        `reserve` (library/random.py) takes at every run, then scratch base and bytes per worker when scratch is not 0.
         """
         node = Call(tuple(inputs), kernel, tuple(params), _size(rows), _size(row_tile), _size(columns),
                     None if col_tile is None else _size(col_tile), scratch, reserve)

@@ -74,7 +74,10 @@ class Plan:
         self.host_reasons = traced.host_reasons
         self.exports: dict[Any, int] = {}
         for tensor in wanted(self.stop):
-            value = tracer.export(tensor)
+            # Variables are passed on as they are; at the end their contents are what was asked.
+            known = tracer.values.get(tensor)
+            passed = known is not None and known.cell is not None and not self.complete
+            value = None if passed else tracer.export(tensor)
             if value is not None:
                 self.exports[tensor] = len(traced.program.fetches)
                 traced.program.fetches.append(value)
@@ -176,8 +179,9 @@ class Run:
         for entry in self.cells:
             if entry[0].value is not entry[1]:
                 self._point_at_variable(entry)
-        for position, count, reserve in self.plan.template.reserves:
-            self.args[position : position + count] = reserve(self)
+        for position, count, reserve, size in self.plan.template.reserves:
+            context = self.plan.evaluate.context(reserve.op)
+            self.args[position : position + count] = reserve.take(context, self.binding.numbers[size])
         self.feeds = feeds
         for segment in self.segments:
             segment()

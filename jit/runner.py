@@ -21,7 +21,7 @@ from . import settings
 from .plan import CompileFailure, Stretch
 from .profile import kernel_seconds
 from .report import PlanReport, plan_report
-from .trace import Evaluate, is_handle
+from .trace import Evaluate, OpView, is_handle
 
 
 # From so many elements on, even a first run is compiled.
@@ -33,7 +33,7 @@ def make_runner(
 ) -> Callable[[Sequence[Any]], list[Any]]:
     """What runs a part of a graph: compiled at once, or from the second run on (mode auto)."""
     operations = interpreter.needed_operations(fetches, targets, feeds)
-    runner = Runner(operations, fetches, feeds, evaluator(session))
+    runner = Runner(operations, fetches, feeds, Evaluator(session))
     if settings.mode(session.config) == "always":
         return runner
     return _Warming(runner, interpreter.make_runner(session, graph, fetches, targets, feeds))
@@ -87,26 +87,34 @@ def elements(operations: Sequence[Any], arrays: Sequence[np.ndarray]) -> int:
     return total
 
 
-def evaluator(session: Any) -> Evaluate:
-    """Runs one operation by its reference kernel; errors name the operation and its line."""
-    contexts: dict[Any, KernelContext] = {}
+class Evaluator:
+    """Runs operations of a session by their reference kernels; errors name the node and its line."""
 
-    def evaluate(op: Any, inputs: Sequence[Any]) -> Sequence[Any]:
-        context = contexts.get(op)
-        if context is None:
-            context = KernelContext(op, session.resources, session.kernel_states, session=session)
-            contexts[op] = context
+    def __init__(self, session: Any) -> None:
+        self.session = session
+        self._contexts: dict[Any, KernelContext] = {}
+
+    def context(self, op: Any) -> KernelContext:
+        """The kernel context of an operation, or of a lowering's view of one."""
+        op = op.node if isinstance(op, OpView) else op
+        found = self._contexts.get(op)
+        if found is None:
+            found = KernelContext(
+                op, self.session.resources, self.session.kernel_states, session=self.session)
+            self._contexts[op] = found
+        return found
+
+    def __call__(self, op: Any, inputs: Sequence[Any]) -> Sequence[Any]:
         definition = op.definition
         if definition.kernel is None:
             raise errors.UnimplementedError(
                 None, op, f"There is no kernel for op type '{op.type}' (node '{op.name}')")
+        arguments = group(definition.inputs, op._attrs, inputs)
         try:
-            result = definition.kernel(context, *group(definition.inputs, op._attrs, inputs))
+            result = definition.kernel(self.context(op), *arguments)
         except Exception as error:
             raise interpreter.located(error, op) from error
         return _spread(result, len(op.outputs))
-
-    return evaluate
 
 
 def _spread(result: Any, count: int) -> Sequence[Any]:

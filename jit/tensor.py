@@ -141,7 +141,7 @@ class Call(Node):
     columns: AnySize
     col_tile: AnySize | None
     scratch: AnySize
-    reserve: Callable[..., Sequence[int]] | None
+    reserve: Any  # None, or see library/random.py: Reserve
 
 
 @dataclass(eq=False, slots=True)

@@ -9,9 +9,9 @@ new one begins behind it.  Imports the engine's op table and errors, and the res
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -28,7 +28,14 @@ from .tensor import Host, Program, Source, Value
 # Larger results of constant operations are computed in the plan, not kept in it.
 _FOLD_LIMIT = 1 << 16
 
-Evaluate = Callable[[Any, Sequence[Any]], Sequence[Any]]
+
+class Evaluate(Protocol):
+    """Runs an operation by its reference kernel, and gives the context that kernels get."""
+
+    def __call__(self, op: Any, inputs: Sequence[Any]) -> Sequence[Any]: ...
+
+    def context(self, op: Any) -> Any:
+        """The kernel context of an operation (or of the OpView of one)."""
 
 
 @dataclass(frozen=True)
@@ -59,23 +66,23 @@ class Traced:
 class OpView:
     """What a lowering sees of an operation."""
 
-    __slots__ = ("_op", "name", "type")
+    __slots__ = ("name", "node", "type")
 
     def __init__(self, op: Any) -> None:
-        self._op = op
+        self.node = op
         self.name, self.type = op.name, op.type
 
     def attr(self, name: str) -> Any:
         """An attribute as a plain Python value."""
-        return self._op.attr(name)
+        return self.node.attr(name)
 
     def dtype(self, index: int = 0) -> str:
         """The NumPy dtype name of an output."""
-        return dtype_name(self._op.outputs[index].dtype)
+        return dtype_name(self.node.outputs[index].dtype)
 
     def shape(self, index: int = 0) -> Any:
         """The static shape of an output."""
-        return self._op.outputs[index].shape
+        return self.node.outputs[index].shape
 
 
 class Tracer:

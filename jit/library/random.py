@@ -159,10 +159,9 @@ def kernel(args, r0, r1, c0, c1, worker):
 class Reserve:
     """Takes the next part of an op's stream, once per run.
 
-    Called with the run, which must give the kernel context of an op (run.context(op)) and the
-    value of a symbolic size (run.size(size)).  Gives the three ints that stand behind the
-    parameters.  stream(context) returns the op's generator: reserve_outputs(count) -> an object
-    with `key` and `counter`.
+    take(context, count) gets the op's kernel context and the value of `size`, and gives the three
+    ints that stand behind the parameters.  stream(context) returns the op's generator:
+    reserve_outputs(count) -> an object with `key` and `counter`.
     """
 
     op: Any
@@ -170,9 +169,9 @@ class Reserve:
     size: AnySize
     initial: tuple[int, int, int] = (0, 0, 0)
 
-    def __call__(self, run: Any) -> Sequence[int]:
-        count = self.size if isinstance(self.size, int) else run.size(self.size)
-        at = self.stream(run.context(self.op)).reserve_outputs(count)
+    def take(self, context: Any, count: int) -> Sequence[int]:
+        """The key and the counter from which this run draws `count` outputs."""
+        at = self.stream(context).reserve_outputs(count)
         return [_signed(word) for word in (at.key, at.counter, at.counter >> 64)]
 
 
