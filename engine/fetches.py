@@ -35,6 +35,17 @@ def register_session_run_conversion_functions(
     _EXPANSIONS.insert(0, entry)
 
 
+# Op types whose value is given to programs as a handle: type -> class(value, dtype, session).
+HANDLES: dict[str, Any] = {}
+_HANDLE_CLASSES: list[type] = []
+
+
+def register_handles(op_type: str, handle_class: type) -> None:
+    """Makes fetches of an op type objects of a class that may be fed in place of values."""
+    HANDLES[op_type] = handle_class
+    _HANDLE_CLASSES.append(handle_class)
+
+
 def _slices_parts(slices: IndexedSlices) -> list[Any]:
     parts = [slices.values, slices.indices]
     return parts if slices.dense_shape is None else [*parts, slices.dense_shape]
@@ -199,6 +210,8 @@ class FeedSlot:
                 f"the tensor object was {value} which was passed to the feed with key "
                 f"{self.tensor}."
             )
+        if isinstance(value, tuple(_HANDLE_CLASSES)):
+            return value.kept()
         if self.is_object and not isinstance(value, np.ndarray):
             array = np.empty((), object)
             array[()] = value

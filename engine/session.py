@@ -22,12 +22,13 @@ from . import defaults, errors, interpreter
 from .api import export
 from .compat import as_text
 from .devices import _DeviceAttributes
-from .fetches import Build, FeedSlot, Fetches, expand_feed, feed_tensor, freeze
+from .fetches import HANDLES, FeedSlot, Fetches, expand_feed, feed_tensor, freeze
 from .graph import Graph
 from .growth import GraphGrowth
 from .nest import flatten_dict_items
 from .operation import Operation
 from .partial_run import PartialRun, setup
+from .results import result_builder, with_handles
 from .targets import resources_of, target_bytes
 from .tensor import Tensor
 
@@ -78,38 +79,14 @@ class Prepared:
         fed = {id(tensor): i for i, tensor in enumerate(feeds)}
         computed = [t for t in wanted.tensors if id(t) not in fed]
         self.run = _runner(session, computed, wanted.targets, feeds)
-        self.build = _result_builder(wanted, computed, fed)
+        self.build = result_builder(wanted, computed, fed)
+        handles = [i for i, tensor in enumerate(computed) if tensor.op.type in HANDLES]
+        if handles:
+            self.run = with_handles(session, self.run, computed, handles)
         # The commonest case, one tensor, needs no structure at all.
         self.single = isinstance(structure, Tensor) and len(computed) == 1
         # Keys that stand for several tensors are taken apart on every run.
         self.expanded = False
-
-
-def _result_builder(wanted: Fetches, computed: list[Tensor], fed: dict[int, int]) -> Any:
-    """A function of (computed values, feed values) to the structure asked for."""
-    places = {id(tensor): i for i, tensor in enumerate(computed)}
-    picks: list[tuple[int, int]] = []
-    for element in wanted.elements:
-        if isinstance(element, Operation):
-            picks.append((2, 0))
-        elif id(element) in fed:
-            picks.append((1, fed[id(element)]))
-        else:
-            picks.append((0, places[id(element)]))
-    build: Build = wanted.build
-    if all(pick == (0, i) for i, pick in enumerate(picks)):
-        return lambda values, given: build(values)
-
-    def arrange(values: Sequence[Any], given: Sequence[Any]) -> Any:
-        sources = (values, given, (None,))
-        return build([sources[source][i] for source, i in picks])
-
-    return arrange
-
-
-def _as_result(value: Any) -> Any:
-    """A computed value as programs get it: scalars of NumPy types rather than 0-d arrays."""
-    return value[()] if type(value) is np.ndarray and value.ndim == 0 else value
 
 
 class BaseSession:

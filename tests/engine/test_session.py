@@ -315,3 +315,19 @@ def test_reset_closes_local_sessions() -> None:
     tf.Session.reset("")
     with pytest.raises(tf.errors.CancelledError, match="Session has been closed"):
         session.run(v)
+
+
+def test_handles_of_kept_tensors() -> None:
+    x = tf.constant([1.0, 2.0]) * 3.0
+    with tf.Session() as session:
+        handle = session.run(tf.get_session_handle(x))
+        assert handle.eval().tolist() == [3.0, 6.0]
+        assert session.run(tf.constant([0.0, 0.0]) + x, {x: handle}).tolist() == [3.0, 6.0]
+        holder, kept = tf.get_session_tensor(handle.handle, tf.float32)
+        assert session.run(kept * 2.0, {holder: handle.handle}).tolist() == [6.0, 12.0]
+        text = handle.handle
+        handle.delete()
+        with pytest.raises(TypeError, match="may have already been deleted"):
+            handle.eval()
+        with pytest.raises(tf.errors.InvalidArgumentError, match="not in the session store"):
+            session.run(kept, {holder: text})
