@@ -180,17 +180,18 @@ def batch_indices(params_shape: Tensor, indices: Tensor, batch: int) -> Tensor:
     """Indices into batches, made indices into the batches joined."""
     ndims, dtype = indices.shape.ndims, indices.dtype.base_dtype
     sizes = tf.cast(params_shape, dtype)
-    return _offset_indices(sizes, ones((), dtype=dtype), indices, batch, ndims, dtype)
+    return _offset_indices(sizes, ones((), dtype=dtype), indices, batch, ndims, tf.range)
 
 
 def _offset_indices(
-    sizes: Tensor, step: Tensor, indices: Tensor, batch: int, ndims: int, dtype: Any
+    sizes: Tensor, step: Tensor, indices: Tensor, batch: int, ndims: int, make_range: Any
 ) -> Tensor:
+    dtype = indices.dtype.base_dtype
     for dim in range(batch, 0, -1):
         length = sizes[dim - 1]
         step *= sizes[dim]
         start, one = zeros((), dtype=dtype), ones((), dtype=dtype)
-        offsets = raw.Range(start, length, one)
+        offsets = make_range(start, length, one)
         offsets *= step
         column = stack([1] * (dim - 1) + [length] + [1] * (ndims - dim), axis=0)
         indices += reshape(offsets, column)
@@ -279,7 +280,7 @@ def _flat_batch_gather(params: Tensor, indices: Tensor, batch: int) -> Tensor:
     dtype = indices.dtype.base_dtype
     step = ones((), dtype=dtype)
     sizes = raw.Cast(params_shape, DstT=dtype)
-    chosen = _offset_indices(sizes, step, indices, batch, indices.shape.ndims, dtype)
+    chosen = _offset_indices(sizes, step, indices, batch, indices.shape.ndims, raw.Range)
     flat_indices = reshape(chosen, [-1])
     outer = params_shape[batch + 1 :]
     joined = raw.Prod(params_shape[: batch + 1], [0], keep_dims=False)

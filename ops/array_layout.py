@@ -85,6 +85,7 @@ _transpose = define(
     kernel=_transpose_kernel,
     lower=_lower_transpose,
     gradient=lambda op, grad: (transpose(grad, _invert(op.inputs[1])), None),
+    sizes=True,
     doc="The dimensions of a tensor in another order.",
     test=_TRANSPOSES,
 )

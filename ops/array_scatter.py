@@ -147,8 +147,9 @@ def _tensor_scatter(name: str, how: Any, gradient: Any, doc: str) -> Any:
 def _update_gradient(op: Any, grad: Tensor) -> tuple[Any, ...]:
     indices = op.inputs[1]
     updates = tf.gather_nd(grad, indices)
+    copy = identity(grad)
     zeros = zeros_like(op.inputs[2], dtype=grad.dtype)
-    return tensor_scatter_update(identity(grad), indices, zeros), None, updates
+    return tensor_scatter_update(copy, indices, zeros), None, updates
 
 
 def _add_gradient(op: Any, grad: Tensor) -> tuple[Any, ...]:

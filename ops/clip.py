@@ -122,8 +122,9 @@ def clip_by_global_norm(
         ratio = 1.0 / use_norm
         limit = constant(1.0, dtype=use_norm.dtype) / clip_norm
         finite_scale = clip_norm * tf.minimum(ratio, limit)
+        is_finite = tf.is_finite(use_norm)
         not_a_number = constant(float("nan"), dtype=use_norm.dtype)
-        scale = tf.where(tf.is_finite(use_norm), finite_scale, not_a_number)
+        scale = tf.where(is_finite, finite_scale, not_a_number)
         clipped: list[Any] = []
         for i, values in enumerate(_all_values(t_list)):
             if values is None:

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Small programs whose nodes are compared with those that TensorFlow 1.15 makes.
 
-As a script, `python node_programs.py OUT.json` records the nodes of TensorFlow 1.15, one list of
-(name, type, inputs, output shapes, control inputs) per program; node_programs.json holds them.
+As a script, `python node_programs.py OUT.json.gz` records the nodes of TensorFlow 1.15, one list of
+(name, type, inputs, output shapes, control inputs) per program; node_programs.json.gz holds them.
 Works under Python 3.7.
 """
 
+import gzip
 import json
 import sys
 
@@ -199,9 +200,76 @@ def own_gradient(tf):
     tf.gradients(f(x), x)
 
 
+def batch_gathers(tf):
+    x = tf.identity(tf.zeros([2, 3, 4]))
+    tf.gradients(tf.gather(x, [[0], [1]], axis=2, batch_dims=1), x)
+    tf.gradients(tf.gather(x, [1], axis=-1), x)
+    tf.gradients(tf.batch_gather(x[:, :, 0], [[0], [1]]), x)
+
+
+def sparse_gradients(tf):
+    t = tf.identity(tf.zeros([3, 2]))
+    rows = tf.concat([t, t * 2.0], 0)
+    tf.gradients(tf.gather(rows, [0, 4]), t)
+    tf.gradients(tf.gather(tf.concat([t, t * 2.0], 1), [0, 1]), t)
+    tf.gradients(tf.gather(tf.tile(t, [2, 1]), [0, 1]), t)
+    tf.gradients(tf.gather(tf.reshape(t, [2, 3]), [0]), t)
+    tf.gradients(tf.gather_nd(t, [[0], [1]]), t)
+    parts = tf.dynamic_partition(t[:, 0], [0, 1, 0], 2)
+    tf.gradients(parts, t)
+    tf.gradients(tf.dynamic_stitch([[0, 1], [2]], parts), t)
+    tf.gradients(tf.scatter_nd([[0], [2]], t[:2], [5, 2]), t)
+    for update in (tf.tensor_scatter_update, tf.tensor_scatter_add, tf.tensor_scatter_sub):
+        tf.gradients(update(t, [[0]], t[1:2]), t)
+
+
+def many_gradients(tf):
+    x = tf.placeholder(tf.float32, [None, 4], name="x")
+    u = tf.placeholder(tf.float32, name="u")
+    t = tf.identity(tf.zeros([3, 2]))
+    m = tf.identity(tf.zeros([3, 3]))
+    tf.gradients(tf.concat([x] * 17, 0), x)
+    tf.gradients(tf.pad(t, [[1, 1], [0, 0]], "REFLECT"), t)
+    tf.gradients(tf.reverse_sequence(t, [1, 2, 0], 1, 0), t)
+    tf.gradients(tf.linalg.set_diag(m, m[0]), m)
+    tf.gradients(tf.linalg.diag_part(u), u)
+    tf.gradients(tf.fill([2], t[0, 0]), t)
+    tf.gradients(tf.roll(t, 1, 0), t)
+    tf.gradients(tf.broadcast_to(t[0], [3, 2]), t)
+    tf.gradients(tf.transpose(u), u)
+    tf.gradients(tf.repeat(t, 2, axis=0), t)
+    tf.gradients(tf.meshgrid(t[0], t[1]), t)
+
+
+def recurrent(tf):
+    x = tf.placeholder(tf.float32, [None, 5, 3], name="x")
+    w = tf.Variable(tf.zeros([7, 16]), name="w")
+    b = tf.Variable(tf.zeros([16]), name="b")
+    h = c = tf.zeros([tf.shape(x)[0], 4])
+    for step in range(3):
+        gates = tf.nn.bias_add(tf.matmul(tf.concat([x[:, step], h], 1), w), b)
+        i, j, f, o = tf.split(gates, 4, axis=1)
+        c = c * tf.sigmoid(f + 1.0) + tf.sigmoid(i) * tf.tanh(j)
+        h = tf.tanh(c) * tf.sigmoid(o)
+    grads = tf.gradients(tf.reduce_mean(tf.square(h)), [w, b])
+    tf.clip_by_global_norm(grads, 5.0)
+
+
+def normalization(tf):
+    x = tf.placeholder(tf.float32, [None, 6], name="x")
+    scale = tf.Variable(tf.ones([6]), name="scale")
+    offset = tf.Variable(tf.zeros([6]), name="offset")
+    mean, variance = tf.nn.moments(x, [0])
+    y = tf.nn.batch_normalization(x, mean, variance, offset, scale, 1e-3)
+    tf.gradients(tf.reduce_sum(y * tf.nn.elu(y)), [x, scale, offset])
+    tf.gradients([tf.reduce_max(x, 1, keepdims=True), tf.reduce_logsumexp(x, 1)], x)
+    tf.gradients(tf.reduce_prod(x, 1), x)
+
+
 PROGRAMS = [
     fills, shapes, joins, subscripts, selections, partial_shapes, products, movements, blocks,
     options, dense_layers, softmax, convolution, embedding, own_gradient,
+    batch_gathers, sparse_gradients, many_gradients, recurrent, normalization,
 ]  # fmt: skip
 
 
@@ -226,13 +294,9 @@ def main(path):
 
     np.seterr(all="ignore")
     recorded = {program.__name__: nodes(tf, program) for program in PROGRAMS}
-    with open(path, "w") as file:
-        file.write("{\n")
-        for i, name in enumerate(sorted(recorded)):
-            rows = ",\n  ".join(json.dumps(row) for row in recorded[name])
-            comma = "," if i + 1 < len(recorded) else ""
-            file.write(f'"{name}": [\n  {rows}\n]{comma}\n')
-        file.write("}\n")
+    with open(path, "wb") as file:
+        text = json.dumps(recorded, sort_keys=True).encode()
+        file.write(gzip.compress(text, 9))
 
 
 if __name__ == "__main__":

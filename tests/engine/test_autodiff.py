@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gzip
 import importlib.util
 import json
 from pathlib import Path
@@ -26,7 +27,7 @@ def _programs() -> ModuleType:
 
 
 PROGRAMS = _programs()
-RECORDED = json.loads((HERE / "node_programs.json").read_text())
+RECORDED = json.loads(gzip.decompress((HERE / "node_programs.json.gz").read_bytes()))
 
 
 @pytest.mark.parametrize("program", PROGRAMS.PROGRAMS, ids=lambda program: program.__name__)
