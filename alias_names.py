@@ -39,11 +39,12 @@ HOMES = {
         "tensor_spec": ".engine.specs",
         "type_spec": ".engine.specs",
         "tensor_util": ".io.tensor_proto .engine.constants .engine.convert tf",
+        "test_ops": ".ops.testing raw",
         "test_util": "tf.test",
         "versions": ".io.versions",
     },
     "ops": {
-        "gradient_checker_v2": "tf.test",
+        "gradient_checker_v2": ".ops.gradient_checker_v2",
         "linalg.linalg_impl": "tf.linalg",
         "signal.fft_ops": "tf.signal",
         "unconnected_gradients": "tf",
@@ -93,8 +94,8 @@ HOMES = {
         "metrics_impl": "tf.metrics",
         "nn": "tf.nn",
         "nn_grad": "",
-        "nn_impl": "tf.nn",
-        "nn_ops": "tf.nn raw",
+        "nn_impl": "tf.nn .ops.nn_misc",
+        "nn_ops": "tf.nn raw .ops.nn_misc .ops.nn_format",
         "numerics": "tf",
         "parsing_ops": "tf tf.io",
         "partitioned_variables": "tf",
@@ -234,6 +235,9 @@ OTHERS = {
     "python.tf2": ".alias_helpers",
 }
 
+# Modules that add op types: importing them imports their first home.
+AT_ONCE = frozenset({"python.framework.test_ops"})
+
 # Module -> {name there: public name or ".module:attribute"}, where the names differ.
 RENAMED = {
     "framework.constant_op": {"constant_v1": "constant"},
@@ -278,7 +282,12 @@ RENAMED = {
         "VarianceScaling": "variance_scaling_initializer",
         "Zeros": "zeros_initializer",
     },
-    "ops.math_ops": {"mul": "multiply", "neg": "negative", "sub": "subtract"},
+    "ops.math_ops": {
+        "mul": "multiply",
+        "neg": "negative",
+        "sub": "subtract",
+        "_bucketize": ".ops.math_range:bucketize",
+    },
     "ops.linalg.linalg_impl": {"matrix_exponential": "linalg.expm"},
     "ops.variables": {
         "VariableV1": "Variable",
@@ -286,6 +295,13 @@ RENAMED = {
         "VariableAggregationV2": "VariableAggregation",
     },
     "ops.variable_scope": {"variable": "Variable"},
+    "ops.nn_ops": {
+        "softmax_v2": "nn.softmax",
+        "log_softmax_v2": "nn.log_softmax",
+        "conv2d_transpose_v2": "nn.conv2d_transpose",
+        "conv3d_transpose_v2": "nn.conv3d_transpose",
+    },
+    "ops.nn_impl": {"moments_v2": "nn.moments", "l2_normalize_v2": "nn.l2_normalize"},
     "data.ops.dataset_ops": {"DatasetV1": "data.Dataset"},
     "pywrap_tensorflow": {"NewCheckpointReader": "train.NewCheckpointReader"},
 }
