@@ -99,8 +99,7 @@ def import_time() -> Row:
         "import time; s = time.perf_counter(); import numbaflow, sys;"
         "print(time.perf_counter() - s, 'numba' in sys.modules)"
     )
-    # The first process may have to write bytecode, as the first one after an installation does.
-    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    environment = with_bytecode()
     subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True)
     row, times = Row("import"), []
     for _ in range(5):
@@ -113,6 +112,12 @@ def import_time() -> Row:
     return row
 
 
+def with_bytecode(**variables: str) -> dict[str, str]:
+    """The environment for processes that use bytecode, which the first one writes."""
+    kept = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    return {**kept, **variables}
+
+
 def starts() -> list[Row]:
     """From the start of a process to the first compiled step, with an empty and a full cache."""
     rows = []
@@ -121,7 +126,7 @@ def starts() -> list[Row]:
             row = Row(name)
             done = subprocess.run(
                 [sys.executable, str(HERE / "start.py"), str(time.time())],
-                env=dict(os.environ, NUMBAFLOW_CACHE=cache),
+                env=with_bytecode(NUMBAFLOW_CACHE=cache),
                 capture_output=True,
                 text=True,
                 check=False,

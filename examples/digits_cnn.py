@@ -13,11 +13,12 @@ import time
 
 import numpy as np
 import tensorflow as tf
-from sklearn.datasets import load_digits
 
 
 def load(seed):
     """Training and test images and labels: 1,437 and 360 of them."""
+    from sklearn.datasets import load_digits
+
     digits = load_digits()
     images = (digits.images / 16.0).astype(np.float32)
     labels = digits.target.astype(np.int64)
