@@ -17,7 +17,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from .alias_names import HOMES, OTHERS, RENAMED
+from .alias_names import AT_ONCE, HOMES, OTHERS, RENAMED
 
 ROOT = "tensorflow"
 _PACKAGE = __package__ or "numbaflow"
@@ -91,6 +91,9 @@ def _internal(path: str) -> ModuleType | None:
         return _messages(path)
     known = _internal_names()
     if path in known:
+        if path in AT_ONCE:
+            importlib.import_module(known[path].split()[0], _PACKAGE)
+            _raw_functions.cache_clear()
         return _View(path, known[path])
     prefix = f"{path}."
     if path in _PACKAGES or any(name.startswith(prefix) for name in known):

@@ -118,7 +118,7 @@ HOMES = {
         "state_ops": "tf .ops.state raw",
         "string_ops": "tf tf.strings",
         "summary_ops": "tf.summary",
-        "template": "tf",
+        "template": "tf .ops.template",
         "tensor_array_grad": "",
         "tensor_array_ops": "tf",
         "variable_scope": (

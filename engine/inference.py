@@ -70,14 +70,14 @@ class ShapeContext:
 def infer_shapes(op: Operation) -> None:
     """Sets the static shapes of the outputs of a new node."""
     function = op.definition.shape
-    if function is None or not op.outputs:
+    if function is None:
         return
     context = ShapeContext(op)
     try:
         shapes = function(context)
     except ValueError as error:
         raise ValueError(_shape_error(op, context, str(error))) from None
-    if shapes is None:
+    if shapes is None or not op.outputs:
         return
     if isinstance(shapes, TensorShape) or not isinstance(shapes, (list, tuple)):
         shapes = [shapes]

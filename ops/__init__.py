@@ -3,3 +3,6 @@
 
 Imports `engine`'s graph layer and the lowering vocabulary of `jit`.
 """
+
+# Modules that are no part of the public API and are imported when asked for.
+ON_DEMAND = ("testing",)
