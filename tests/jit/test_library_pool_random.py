@@ -119,7 +119,7 @@ class Drawing(EagerBuilder):
         self, kernel: Any, inputs: Any, outputs: Any, params: Any = (), *rest: Any, **more: Any
     ) -> Any:
         reserve: Reserve = more.pop("reserve")
-        words = reserve(self)
+        words = reserve.take(self.context(reserve.op), reserve.size)
         assert len(words) == len(reserve.initial)
         return super().call(kernel, inputs, outputs, params, *rest, reserve=lambda: words, **more)
 
