@@ -68,6 +68,7 @@ _get_handle = define(
     kernel=_keep,
     gradient=_KEPT,
     stateful=True,
+    test={"session_only": True},
     doc="Keeps a tensor in the session and gives its handle.",
 )
 _get_tensor = define(
@@ -78,6 +79,7 @@ _get_tensor = define(
     kernel=_find,
     gradient=_KEPT,
     stateful=True,
+    test={"session_only": True},
     doc="The tensor that a handle stands for.",
 )
 _delete = define(
@@ -87,6 +89,7 @@ _delete = define(
     kernel=_forget,
     gradient=_KEPT,
     stateful=True,
+    test={"session_only": True},
     doc="Drops the tensor that a handle stands for.",
 )
 

@@ -42,6 +42,8 @@ def needs_more_than_arrays(definition: OpDef) -> str:
     """Why an op cannot be called on drawn arrays; empty when it can."""
     if definition.test.get("feed_only"):
         return "is fed, never run"
+    if definition.test.get("session_only"):
+        return "works on what a session keeps"
     for arg in (*definition.inputs, *definition.outputs):
         if arg.dtype is not None and arg.dtype.name in ("resource", "variant"):
             return "works on handles"
