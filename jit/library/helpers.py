@@ -14,7 +14,7 @@ from typing import Any
 import llvmlite.binding as binding
 from numba.core import compiler
 from numba.core.codegen import CPUCodeLibrary
-from numba.core.dispatcher import _FunctionCompiler
+from numba.core.dispatcher import _FunctionCompiler  # type: ignore[attr-defined]
 from numba.core.registry import CPUDispatcher, cpu_target
 
 
@@ -34,6 +34,9 @@ class _Unassembled(CPUCodeLibrary):
     def _get_module_for_linking(self) -> Any:
         (first,) = self._captured
         module = binding.parse_assembly(str(first))
+        for value in (*module.functions, *module.global_variables):
+            if not value.is_declaration:
+                value.linkage = "linkonce_odr"  # two callers may both bring it along
         for linked in dict.fromkeys(self._linking_libraries):
             module.link_in(linked._get_module_for_linking(), preserve=True)
         return module

@@ -27,6 +27,29 @@ def window(position, stride, before, length, size):
 """
 
 _FORWARD = """
+@helper
+def whole(x, out, source, target, line, c):
+    # A window without an edge: all its elements of a channel are combined in a register.
+    for f in range(c):
+        value = x[source + f]
+        for y in range(KH):
+            for i in range(KW):
+                if y + i > 0:
+                    value = combine(value, x[source + y * line + i * c + f])
+        out[target + f] = value
+
+
+@helper
+def part(x, out, source, target, line, c, rows, cols):
+    for f in range(c):
+        out[target + f] = x[source + f]
+    for y in range(rows):
+        for i in range(cols):
+            if y + i > 0:
+                for f in range(c):
+                    out[target + f] = combine(out[target + f], x[source + y * line + i * c + f])
+
+
 def kernel(args, r0, r1, c0, c1, worker):
     x, out = pointer(args[0], DTYPE), pointer(args[1], DTYPE)
     h, w, oh, ow, c, top, left = args[2], args[3], args[4], args[5], args[6], args[7], args[8]
@@ -35,16 +58,11 @@ def kernel(args, r0, r1, c0, c1, worker):
         y0, y1 = window(row - image * oh, SH, top, KH, h)
         for col in range(ow):
             x0, x1 = window(col, SW, left, KW, w)
-            target = (row * ow + col) * c
-            source = ((image * h + y0) * w + x0) * c
-            for f in range(c):
-                out[target + f] = x[source + f]
-            for y in range(y0, y1):
-                for i in range(x0, x1):
-                    if y > y0 or i > x0:
-                        source = ((image * h + y) * w + i) * c
-                        for f in range(c):
-                            out[target + f] = combine(out[target + f], x[source + f])
+            source, target = ((image * h + y0) * w + x0) * c, (row * ow + col) * c
+            if y1 - y0 == KH and x1 - x0 == KW:
+                whole(x, out, source, target, w * c, c)
+            else:
+                part(x, out, source, target, w * c, c, y1 - y0, x1 - x0)
             if AVERAGE:
                 scale = ONE / ((y1 - y0) * (x1 - x0))
                 for f in range(c):
