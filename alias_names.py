@@ -54,7 +54,7 @@ HOMES = {
         "candidate_sampling_ops": "tf.nn",
         "check_ops": "tf.debugging tf",
         "clip_ops": "tf",
-        "confusion_matrix": "tf tf.math",
+        "confusion_matrix": "tf tf.math .ops.sparse_arithmetic",
         "control_flow_grad": "",
         "control_flow_ops": "tf .ops.control .ops.control_flow",
         "control_flow_util": ".ops.control_flow .ops.control",

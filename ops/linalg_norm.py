@@ -113,3 +113,14 @@ def norm(
         else:
             result = _abs_norm(tensor, ord, axis, is_matrix)
         return result if keepdims else tf.squeeze(result, axis)
+
+
+@export("linalg.normalize")
+def normalize(
+    tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str | None = None
+) -> tuple[Any, Any]:
+    """The tensor divided by its norm, and the norm."""
+    with name_scope(name, "normalize", [tensor]) as name:
+        tensor = convert_to_tensor(tensor)
+        length = tf.cast(norm(tensor, ord, axis, keepdims=True), tensor.dtype)
+        return tensor / length, length

@@ -103,7 +103,7 @@ reciprocal = elementwise(
     body=_reciprocal_body,
     guard=_NO_ZERO,
     gradient=_reciprocal_gradient,
-    test=_POSITIVE,
+    test={**_POSITIVE, "dtypes": ["float32", "float64"]},
 )
 export("math.reciprocal", "reciprocal")(reciprocal)
 inverse = elementwise(
@@ -113,7 +113,7 @@ inverse = elementwise(
     body=_reciprocal_body,
     guard=_NO_ZERO,
     gradient=_reciprocal_gradient,
-    test=_POSITIVE,
+    test={**_POSITIVE, "dtypes": ["float32", "float64"]},
 )
 reciprocal_grad = elementwise(
     "ReciprocalGrad",

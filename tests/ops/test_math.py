@@ -223,3 +223,18 @@ def test_einsum_agrees_with_numpy() -> None:
     ]:
         ours = run(tf.einsum(equation, *map(tf.constant, inputs)))
         np.testing.assert_allclose(ours, np.einsum(equation, *inputs), rtol=1e-6)
+
+
+def test_sparse_times_dense() -> None:
+    sparse = tf.SparseTensor([[0, 1], [1, 0]], [2.0, 3.0], [2, 2])
+    product, quotient = sparse * [[10.0], [100.0]], sparse / [[2.0, 4.0]]
+    assert run(product.values).tolist() == [20, 300]
+    assert run(quotient.values).tolist() == [0.5, 1.5]
+    assert run(tf.negative(sparse).values).tolist() == [-2, -3]
+
+
+def test_confusion_matrix_counts_pairs() -> None:
+    counts = tf.confusion_matrix([0, 1, 1], [0, 1, 0])
+    assert run(counts).tolist() == [[1, 0], [1, 1]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="`labels` out of bound"):
+        run(tf.confusion_matrix(tf.placeholder_with_default([5], [1]), [0], num_classes=2))
