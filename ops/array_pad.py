@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine import errors
 from ..engine.api import export
 from ..engine.build import define
 from ..engine.constants import constant_value
@@ -65,6 +66,10 @@ def _pad_kernel(c: Any, x: np.ndarray, paddings: np.ndarray, fill: Any = None) -
     else:
         fill = fill[()]
     shape_ = [n + before + after for n, (before, after) in zip(x.shape, amounts)]
+    if math.prod(shape_) > np.iinfo(np.int64).max:
+        raise errors.InternalError(
+            None, None, f"Encountered overflow when multiplying the sizes of {rules.text(shape_)}"
+        )
     out = np.full(shape_, fill, dtype=x.dtype)
     out[tuple(slice(before, before + n) for n, (before, _) in zip(x.shape, amounts))] = x
     return out

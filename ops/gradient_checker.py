@@ -71,7 +71,9 @@ def _dense(found: Any, dx: Any, value: np.ndarray, kind: Any) -> np.ndarray:
     return total.reshape(-1).view(kind)
 
 
-def _numeric(x: Tensor, value: np.ndarray, y: Tensor, delta: float, feeds: Any) -> np.ndarray:
+def _numeric(
+    x: Tensor, value: np.ndarray, y: Tensor, width: int, delta: float, feeds: Any
+) -> np.ndarray:
     """One row per element of x: the change of y over a small step, divided by it."""
     if x.dtype == dtypes.bfloat16:
         x = tf.cast(x, dtypes.float32)
@@ -89,7 +91,6 @@ def _numeric(x: Tensor, value: np.ndarray, y: Tensor, delta: float, feeds: Any) 
             ends.append(y.eval(feed_dict={**feeds, x: moved}))
         difference = np.asarray((ends[0] - ends[1]) / scale)
         rows.append(np.ascontiguousarray(difference).reshape(-1).view(y_kind))
-    width = _count(y.get_shape().as_list()) if not rows else len(rows[0])
     return np.array(rows, dtype=kind).reshape(len(rows), width)
 
 
@@ -128,7 +129,9 @@ def _jacobians(
             raise AssertionError(f"Don't support type {kind} for {name}")
     value = _start(x, x_shape, start)
     dx, dy = pair
-    return _analytic(x, value, dy, y_shape, dx, feeds), _numeric(x, value, y, delta, feeds)
+    width = _count(y_shape) * _parts(y.dtype)
+    analytic = _analytic(x, value, dy, y_shape, dx, feeds)
+    return analytic, _numeric(x, value, y, width, delta, feeds)
 
 
 @export("test.compute_gradient")
