@@ -281,3 +281,8 @@ def expand_feed(feed: Any, value: Any) -> list[tuple[Any, Any]]:
     if expand is None:
         raise TypeError(f"Feed argument {feed!r} has invalid type {type(feed)!r}")
     return list(expand(feed, value))
+
+
+def stands_for_itself(feed: Any) -> bool:
+    """Whether a key is one graph element whose value is fed as it is."""
+    return _expansion(feed)[0] is object

@@ -22,7 +22,7 @@ from . import defaults, errors, interpreter
 from .api import export
 from .compat import as_text
 from .devices import _DeviceAttributes
-from .fetches import HANDLES, FeedSlot, Fetches, expand_feed, feed_tensor, freeze
+from .fetches import HANDLES, FeedSlot, Fetches, expand_feed, feed_tensor, freeze, stands_for_itself
 from .graph import Graph
 from .growth import GraphGrowth
 from .nest import flatten_dict_items
@@ -246,7 +246,9 @@ class BaseSession:
             FeedSlot(tensor).convert(value)
         self._growth.note(self._graph)
         prepared = Prepared(self, fetches, tensors)
-        prepared.expanded = len(tensors) != len(feed_dict or ()) or flat is not (feed_dict or flat)
+        prepared.expanded = bool(feed_dict) and (
+            flat is not feed_dict or not all(map(stands_for_itself, flat))
+        )
         self._remember(fetches, feed_dict, prepared)
         return prepared
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.engine import registry
+from numbaflow.engine import fetches, registry
 from numbaflow.engine.build import define
 
 pytestmark = pytest.mark.pure
@@ -331,3 +331,23 @@ def test_handles_of_kept_tensors() -> None:
             handle.eval()
         with pytest.raises(tf.errors.InvalidArgumentError, match="not in the session store"):
             session.run(kept, {holder: text})
+
+
+def test_objects_with_conversions_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Doubled:
+        def __init__(self) -> None:
+            self.x = tf.placeholder(tf.float32, [])
+
+    monkeypatch.setattr(fetches, "_EXPANSIONS", list(fetches._EXPANSIONS))
+    fetches.register_session_run_conversion_functions(
+        Doubled,
+        lambda fetch: ([fetch.x], lambda values: values[0] / 2.0),
+        lambda feed, value: [(feed.x, 2.0 * value)],
+        lambda feed: [feed.x],
+    )
+    thing = Doubled()
+    with tf.Session() as session:
+        for _ in range(2):
+            assert session.run([thing, thing.x + 1.0], {thing: 3.0}) == [3.0, 7.0]
+    with pytest.raises(ValueError, match="has already been registered"):
+        fetches.register_session_run_conversion_functions(Doubled, lambda fetch: fetch)
