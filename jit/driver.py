@@ -6,12 +6,12 @@ A plan's steps are the rows of an int64 table with the columns COLUMNS:
     program = driver.Program(table)     # keeps the table; its addresses must stay valid
     program.run()                       # or program.call(): the cheapest form, a bound function
 
-A step with one tile is called directly.  Of steps with several tiles the parallel driver, which
-Numba compiled once, spreads the tiles over threads; the serial walker, a dozen lines of LLVM code,
-does them in order.  Tiles are cut by size alone, so both compute the same bits.  The table may be
-edited between runs (sizes, addresses) but not its number of steps; call `program.refresh()` when
-an edit may turn a one-tile step into a tiled one or back.  `run` releases the GIL and may be called
-from several threads.  A process without multi-tile steps never imports Numba.
+A step with one tile is called directly.  Tiles of a step with several are shared by the threads of
+jit/pool.py, or, where those are not supported, by Numba's prange (jit/parallel.py); with one thread
+the serial walker, a dozen lines of LLVM code, does them in order.  Tiles are cut by size alone, so
+all compute the same bits.  The table may be edited between runs (sizes, addresses) but not its
+number of steps; call `program.refresh()` when an edit may turn a one-tile step into a tiled one or
+back.  `run` releases the GIL and may be called from several threads.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@
 Each reduces its argument by bit operations and evaluates a polynomial fitted to the reduced range,
 so that loops over them become vector loops; ranges are full, with NaN, infinities and denormals.
 tests/jit/test_functions.py holds their largest errors in units in the last place.  The rare ones,
-and sin, cos and pow in float64, call C's library.  Imports llvmlite alone; its table joins lowering.PRIMITIVES.
+and sin, cos and pow in float64, call C's library.  Imports llvmlite alone; its table joins
+lowering.PRIMITIVES.
 """
 
 from __future__ import annotations
@@ -246,7 +247,8 @@ def _erfc_positive(e: Emitter, a: Any) -> Any:
 # sin and cos: the quadrant and the rest of the argument, then one of two polynomials.
 
 _TWO_OVER_PI = 0xA2F9836E4E441529FC2757D1F534DDC0DB6295993C439041FE5163ABDEBBC561  # * 2**-256
-_HALF_PI = (1.57079632673412561417e00, 6.07710050630396597660e-11, 2.02226624879595063154e-21)
+# In parts of 25 bits, whose products with the quadrant are exact even without fused operations.
+_HALF_PI = (1.5707963109016418, 1.5893254712295857e-08, 6.123233995736766e-17)
 
 
 def _quadrant(e: Emitter, size: Any) -> tuple[Any, Any]:

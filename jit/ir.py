@@ -170,6 +170,10 @@ class Kernel(metaclass=_Interned):
     The argument block is an int64 array: buffer addresses, then the size of every axis, then the
     parameters.  A compiled kernel is kernel(args, r0, r1, c0, c1, worker): it does rows [r0, r1)
     and columns [c0, c1); `worker` numbers the calling thread, for scratch memory.
+
+    Positions are independent of each other: a buffer that is stored to (access "w" or "rw") does
+    not overlap another, and is loaded only where the same position stores.  A "w" buffer may hold
+    intermediate values while the kernel runs.
     """
 
     form: Literal["map", "row", "column"]

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
+from . import target
+
 GROUP = "numbaflow.group"  # marks accesses that are independent between loop iterations
 _FLOATS = {"float16": 16, "bfloat16": 16, "float32": 32, "float64": 64}
 CONTRACT = ("contract",)
@@ -167,9 +169,7 @@ def from_memory(e: Emitter, value: Any) -> Any:
     if e.dtype == "bfloat16":
         wide = e.b.shl(e.b.zext(value, e.int), e.i(16))
         return e.b.bitcast(wide, e.type)
-    if e.dtype == "float16":
-        return e.b.fpext(e.b.bitcast(value, ir.HalfType()), e.type)
-    return value
+    return half_to_float(e, value) if e.dtype == "float16" else value
 
 
 def to_memory(e: Emitter, value: Any) -> Any:
@@ -178,15 +178,43 @@ def to_memory(e: Emitter, value: Any) -> Any:
         return e.b.zext(value, e.memory)
     if e.dtype == "bfloat16":
         return e.b.trunc(e.b.lshr(e.b.bitcast(value, e.int), e.i(16)), e.memory)
-    if e.dtype == "float16":
-        return e.b.bitcast(e.b.fptrunc(value, ir.HalfType()), e.memory)
-    return value
+    return float_to_half(e, value) if e.dtype == "float16" else value
+
+
+def half_to_float(e: Emitter, bits: Any) -> Any:
+    """The float32 with the value of 16 bits."""
+    if target.current().has_half:
+        return e.b.fpext(e.b.bitcast(bits, ir.HalfType()), e.type)
+    wide = e.b.zext(bits, e.int)
+    size = e.b.and_(wide, e.i(0x7FFF))
+    # Shifted into place the exponent is 112 too small; the product is exact, denormals included.
+    value = e.b.fmul(e.bitcast(e.b.shl(size, e.i(13))), e.c(2.0**112))
+    endless = e.b.icmp_unsigned(">=", size, e.i(0x7C00))
+    value = e.b.or_(e.bitcast(value), e.select(endless, e.i(0x7F800000), e.i(0)))
+    return e.bitcast(e.b.or_(value, e.b.shl(e.b.and_(wide, e.i(0x8000)), e.i(16))))
+
+
+def float_to_half(e: Emitter, x: Any) -> Any:
+    """The 16 bits of the nearest half, ties to even."""
+    if target.current().has_half:
+        return e.b.bitcast(e.b.fptrunc(x, ir.HalfType()), ir.IntType(16))
+    bits = e.bitcast(x)
+    size = e.b.and_(bits, e.i(0x7FFFFFFF))
+    odd = e.b.and_(e.b.lshr(size, e.i(13)), e.i(1))
+    normal = e.b.lshr(e.b.add(size, e.b.add(odd, e.i(0xFFF - (112 << 23)))), e.i(13))
+    # Adding one half leaves a denormal's bits at the end of the sum, rounded.
+    small = e.b.sub(e.bitcast(e.b.fadd(e.bitcast(size), e.c(0.5))), e.bitcast(e.c(0.5)))
+    value = e.select(e.b.icmp_unsigned("<", size, e.i(0x38800000)), small, normal)
+    value = e.select(e.b.icmp_unsigned(">=", size, e.i(0x477FF000)), e.i(0x7C00), value)
+    value = e.select(e.b.icmp_unsigned(">", size, e.i(0x7F800000)), e.i(0x7E00), value)
+    sign = e.b.and_(e.b.lshr(bits, e.i(16)), e.i(0x8000))
+    return e.b.trunc(e.b.or_(value, sign), ir.IntType(16))
 
 
 def round_half(e: Emitter, x: Any, dtype: str) -> Any:
     """A float32 rounded to the nearest value of a 16-bit type, still a float32."""
     if dtype == "float16":
-        return e.b.fpext(e.b.fptrunc(x, ir.HalfType()), e.type)
+        return half_to_float(e, float_to_half(e, x))
     bits = e.bitcast(x)
     odd = e.b.and_(e.b.lshr(bits, e.i(16)), e.i(1))
     rounded = e.b.and_(e.b.add(e.b.add(bits, odd), e.i(0x7FFF)), e.i(0xFFFF0000))

@@ -22,6 +22,12 @@ class Target:
     features: str
     vector_bits: int
 
+    @property
+    def has_half(self) -> bool:
+        """Whether instructions convert 16-bit floats; elsewhere LLVM would call a library."""
+        enabled = f"{_implied(self.cpu)},{self.features}".split(",")
+        return "+f16c" in enabled or self.triple.startswith(("aarch64", "arm64"))
+
     def lanes(self, itemsize: int) -> int:
         """How many elements of `itemsize` bytes one vector holds."""
         return self.vector_bits // (8 * itemsize)
@@ -46,9 +52,10 @@ def _resolve(text: str) -> Target:
 
 
 def _implied(cpu: str) -> str:
-    if cpu in ("x86-64-v4", "znver4", "znver5") or "avx512" in cpu or cpu.endswith("lake-avx512"):
-        return "+avx512f"
-    return "+avx2" if cpu in ("x86-64-v3", "haswell") or cpu.startswith("znver") else ""
+    """The features that matter here of CPUs that are named without any."""
+    if cpu in ("x86-64-v4", "znver4", "znver5") or "avx512" in cpu:
+        return "+avx512f,+f16c"
+    return "+avx2,+f16c" if cpu in ("x86-64-v3", "haswell") or cpu.startswith("znver") else ""
 
 
 def _vector_bits(triple: str, features: str) -> int:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import ctypes
 import math
+import platform
 from typing import Any
 
 import numpy as np
 import pytest
 
 from numbaflow.jit import compile as compiler
-from numbaflow.jit import ir, meaning
+from numbaflow.jit import ir, meaning, settings
 from numbaflow.jit import scalar as k
 
 pytestmark = pytest.mark.cpu
@@ -177,3 +178,19 @@ def test_selection_and_logic() -> None:
     for fn in ("logical_and", "logical_or", "bitwise_xor", "eq", "lt"):
         np.testing.assert_array_equal(apply_compiled(fn, c, d), k.apply(fn, c, d))
     np.testing.assert_array_equal(apply_compiled("logical_not", c), ~c)
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="names x86 CPUs")
+@pytest.mark.parametrize("cpu", ("x86-64", "x86-64-v3"))
+def test_older_cpus_compute_the_same_to_rounding(cpu: str) -> None:
+    x = arguments("sin", "float32")
+    with np.errstate(all="ignore"):
+        halves = x.astype(np.float16)
+    with settings.override(target=cpu):
+        sines, powers = apply_compiled("sin", x), apply_compiled("exp", x)
+        rounded = apply_compiled("cast", x, result="float16")
+        widened = apply_compiled("cast", halves, result="float32")
+    np.testing.assert_allclose(sines, k.sin(x), rtol=4e-7, atol=1e-9)
+    np.testing.assert_allclose(powers, k.exp(x), rtol=4e-7)
+    np.testing.assert_array_equal(rounded, halves)
+    np.testing.assert_array_equal(widened, halves.astype(np.float32))
