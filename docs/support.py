@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
+import textwrap
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -70,7 +71,7 @@ def table() -> str:
     for i in range(step):
         lines.append(f"| {cells[i]} | {cells[i + step]} | {cells[i + 2 * step]} |")
     if none:
-        lines += ["", f"Nothing yet of {', '.join(none)}."]
+        lines += ["", *textwrap.wrap(f"Nothing yet of {', '.join(none)}.", 100)]
     return "\n".join(lines)
 
 
