@@ -81,7 +81,7 @@ def _int(value: Any, attr: Attr) -> int:
 def _float(value: Any, attr: Attr) -> float:
     if not isinstance(value, numbers.Real):
         raise _wrong("float", attr, value)
-    return single(value)
+    return single(float(value))
 
 
 def single(value: float) -> float:

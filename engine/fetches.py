@@ -37,7 +37,7 @@ def register_session_run_conversion_functions(
 
 # Op types whose value is given to programs as a handle: type -> class(value, dtype, session).
 HANDLES: dict[str, Any] = {}
-_HANDLE_CLASSES: list[type] = []
+_HANDLE_CLASSES: list[Any] = []
 
 
 def register_handles(op_type: str, handle_class: type) -> None:

@@ -79,7 +79,7 @@ class _FlagValuesWrapper:
         return self.__dict__["__wrapped"](*args, **kwargs)
 
 
-FLAGS = _FlagValuesWrapper(_absl.FLAGS)
+FLAGS = _FlagValuesWrapper(_absl.FLAGS)  # type: ignore[assignment]
 
 
 def run(main: Callable[[list[str]], Any] | None = None, argv: list[str] | None = None) -> None:

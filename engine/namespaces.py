@@ -21,15 +21,8 @@ def load_definitions(package: str) -> None:
         parent = importlib.import_module(f"{package}.{folder}")
         for module in sorted(pkgutil.iter_modules(parent.__path__), key=lambda m: m.name):
             if not module.ispkg and module.name not in getattr(parent, "ON_DEMAND", ()):
-                _tolerant(f"{package}.{folder}.{module.name}")
+                importlib.import_module(f"{package}.{folder}.{module.name}")
     importlib.import_module(f"{package}.io.protos")
-
-
-def _tolerant(name: str) -> None:
-    try:
-        importlib.import_module(name)
-    except Exception as error:
-        print(f"numbaflow: {name} is left out: {error!r}", file=sys.stderr)
 
 
 def publish(root: ModuleType) -> None:
