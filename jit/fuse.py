@@ -124,6 +124,30 @@ def copy_of(value: Value) -> Value:
     return node.outputs[0]
 
 
+def renamed(storage: Value, value: Value) -> Value:
+    """A Reshape that gives memory the shape of `value`; not yet in program order."""
+    node = Reshape((storage,))
+    node.origin = value.node.origin
+    node.outputs.append(Value(value.dtype, value.shape, node))
+    return node.outputs[0]
+
+
+def _only_drops_ones(value: Value) -> bool:
+    """Does a view leave the elements in order, only adding and dropping dimensions of one?"""
+    node = value.node
+    if not isinstance(node, View):
+        return False
+    before = node.inputs[0].shape
+    wide = [i for i, size in enumerate(before) if not same(size, 1)]
+    moved = [node.axes[i] for i in wide]
+    if any(a.axis is None or not same(a.stride, 1) or not same(a.offset, 0) for a in moved):
+        return False
+    order = [a.axis for a in moved]
+    rest = [size for i, size in enumerate(value.shape) if i not in order]
+    return order == sorted(order) and all(same(size, 1) for size in rest) and sizes.same_shape(
+        [before[i] for i in wide], [value.shape[i] for i in order])
+
+
 # Preparing a program.
 
 
@@ -186,7 +210,8 @@ def _normalise(program: Program) -> None:
         if not is_lazy(value.node):
             return value
         if id(value) not in copies:
-            copies[id(value)] = copy_of(value)
+            same_memory = _only_drops_ones(value)
+            copies[id(value)] = renamed(stored(value.node.inputs[0]), value) if same_memory else copy_of(value)
             result.append(copies[id(value)].node)
         return copies[id(value)]
 
