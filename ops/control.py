@@ -8,7 +8,13 @@ from typing import Any
 
 from ..engine.api import export
 from ..engine.build import define
-from ..engine.graph import colocate_with, control_dependencies, device, get_default_graph, name_scope
+from ..engine.graph import (
+    colocate_with,
+    control_dependencies,
+    device,
+    get_default_graph,
+    name_scope,
+)
 from ..engine.operation import Operation
 from ..engine.registry import NoGradient
 from ..engine.tensor import IndexedSlices, SparseTensor, Tensor
@@ -96,7 +102,9 @@ def identity_of(data: Any, name: str | None = None) -> Any:
     return tf.identity(data, name=name)
 
 
-def with_dependencies(dependencies: Iterable[Any], output_tensor: Any, name: str | None = None) -> Any:
+def with_dependencies(
+    dependencies: Iterable[Any], output_tensor: Any, name: str | None = None
+) -> Any:
     """`output_tensor`, after the given operations have run."""
     dependencies = list(dependencies)
     with name_scope(name, "control_dependency", [*dependencies, output_tensor]) as name:

@@ -154,9 +154,7 @@ def embedding_lookup_sparse(
         return _weighted(found, index, segments, sp_weights.values, combiner, name)
 
 
-def _weighted(
-    found: Any, index: Any, segments: Any, weights: Any, combiner: str, name: Any
-) -> Any:
+def _weighted(found: Any, index: Any, segments: Any, weights: Any, combiner: str, name: Any) -> Any:
     if weights.dtype != found.dtype:
         weights = tf.cast(weights, found.dtype)
     found = tf.gather(found, index)

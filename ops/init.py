@@ -177,6 +177,8 @@ def compute_fans(shape: Any) -> tuple[float, float]:
     return shape[-2] * field, shape[-1] * field
 
 
+_compute_fans = compute_fans
+
 _DISTRIBUTIONS = ("normal", "uniform", "truncated_normal", "untruncated_normal")
 
 
@@ -325,7 +327,8 @@ class Identity(Initializer):
         full_shape = _whole(shape, partition_info)
         if len(full_shape) != 2:
             raise ValueError("Identity matrix initializer can only be used for 2D matrices.")
-        value = tf.eye(*full_shape, dtype=self._chosen(dtype))
+        rows, columns = (dimension_value(size) for size in full_shape)
+        value = tf.eye(rows, columns, dtype=self._chosen(dtype))
         if partition_info is not None:
             value = tf.slice(value, partition_info.var_offset, shape)
         return self.gain * value

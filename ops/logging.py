@@ -80,7 +80,9 @@ def _number(value: Any) -> str:
         return value.decode("utf-8", "replace")
     if isinstance(value, (bool, np.bool_)):
         return str(int(value))
-    if isinstance(value, np.floating) or getattr(value, "dtype", None) is not None and value.dtype.kind in "fV":
+    if isinstance(value, np.floating) or (
+        getattr(value, "dtype", None) is not None and value.dtype.kind in "fV"
+    ):
         short, digits = (6, 9) if value.dtype.itemsize <= 4 else (15, 17)
         text = f"{float(value):.{short}g}"
         return text if value.dtype.type(float(text)) == value else f"{float(value):.{digits}g}"

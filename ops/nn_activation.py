@@ -80,7 +80,7 @@ elementwise(
 
 def _leaky(op: Any) -> Any:
     alpha = op.attr("alpha")
-    return lambda x: k.maximum(x, k.mul(x, alpha))
+    return lambda x: k.select(k.gt(x, _zero(x)), x, k.mul(x, alpha))
 
 
 def _leaky_backward(op: Any) -> Any:
@@ -95,7 +95,7 @@ elementwise(
     _LEAKY_ATTRS,
     attr_body=_leaky,
     gradient=lambda op, grad: raw.LeakyReluGrad(grad, op.inputs[0], alpha=op.get_attr("alpha")),
-    doc="max(features, alpha * features).",
+    doc="The features where positive, else alpha * features.",
     test={**_FLOAT_TEST, "attrs": [{}, {"alpha": 0.1}]},
 )
 elementwise(
@@ -260,7 +260,7 @@ def relu6(features: Any, name: str | None = None) -> Any:
 
 @export("nn.leaky_relu")
 def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Any:
-    """max(features, alpha * features)."""
+    """The features where positive, else alpha * features."""
     with name_scope(name, "LeakyRelu", [features, alpha]) as name:
         features = convert_to_tensor(features, name="features")
         if features.dtype.is_integer:
@@ -288,3 +288,19 @@ def relu_layer(x: Any, weights: Any, biases: Any, name: str | None = None) -> An
         from .nn_bias import bias_add
 
         return relu(bias_add(tf.matmul(x, weights), biases), name=name)
+
+
+@export("nn.swish")
+def swish(features: Any) -> Any:
+    """features * sigmoid(features); the gradient computes the sigmoid again."""
+
+    @tf.custom_gradient
+    def of(features: Any) -> Any:
+        def grad(dy: Any) -> Any:
+            with control_dependencies([dy]):
+                sigmoid = tf.sigmoid(features)
+            return dy * (sigmoid * (1.0 + features * (1.0 - sigmoid)))
+
+        return features * tf.sigmoid(features), grad
+
+    return of(convert_to_tensor(features, name="features"))

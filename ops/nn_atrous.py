@@ -278,9 +278,7 @@ def atrous_conv2d(
 ) -> Any:
     """A convolution whose filter has rate - 1 zeros between its values."""
     rates = np.broadcast_to(rate, (2,))
-    return convolution(
-        input=value, filter=filters, padding=padding, dilation_rate=rates, name=name
-    )
+    return convolution(input=value, filter=filters, padding=padding, dilation_rate=rates, name=name)
 
 
 _POOLS = {
@@ -358,5 +356,3 @@ def _pool_op(
         return tf.squeeze(result, [axes[0]]) if count == 1 else result
 
     return op, axes
-
-

@@ -57,7 +57,9 @@ def _bias_kernel(c: Any, value: np.ndarray, bias: np.ndarray) -> np.ndarray:
             None, None, f"Input tensor must be at least 2D: {shape_text(value.shape)}"
         )
     if bias.ndim != 1:
-        raise errors.InvalidArgumentError(None, None, f"Biases must be 1D: {shape_text(bias.shape)}")
+        raise errors.InvalidArgumentError(
+            None, None, f"Biases must be 1D: {shape_text(bias.shape)}"
+        )
     if value.shape[at] != bias.shape[0]:
         raise errors.InvalidArgumentError(
             None,

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,22 @@ def _check_attrs(attr: Any, rank: int) -> None:
             )
         if min(values) <= 0:
             raise ValueError(f"Dimensions of {name} should be larger than 0.")
+    if rank == 4 and nw.text(attr("padding")) == "EXPLICIT":
+        _check_explicit(list(attr("explicit_paddings")), form)
+
+
+def _check_explicit(explicit: list[int], form: str) -> None:
+    if len(explicit) != 8:
+        raise ValueError(
+            f"explicit_paddings attribute must contain 8 values, but got: {len(explicit)}"
+        )
+    if min(explicit) < 0:
+        raise ValueError("All elements of explicit_paddings must be nonnegative")
+    channel = 2 if nw.is_channels_first(form) else 6
+    if any(explicit[:2]) or any(explicit[channel : channel + 2]):
+        raise ValueError(
+            "Nonzero explicit padding in the batch or depth dimensions is not supported"
+        )
 
 
 def _conv_shape(rank: int) -> Callable[[Any], TensorShape]:
@@ -69,12 +86,36 @@ def _conv_shape(rank: int) -> Callable[[Any], TensorShape]:
     return shape
 
 
+# Patches made at a time take at most about this many values.
+_PATCHES = 1 << 24
+
+
+def _chunks(images: int, out: Any, depth: int) -> Iterator[slice]:
+    """Batches of images whose patches are not too large together."""
+    step = max(1, _PATCHES // max(1, math.prod(out) * depth))
+    for start in range(0, images, step):
+        yield slice(start, start + step)
+
+
+def _rows(x: np.ndarray) -> np.ndarray:
+    """All axes but the last made into one."""
+    return x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
+
+
+def _patches(padded: np.ndarray, window: nw.Window) -> np.ndarray:
+    """One row per output position: the window's part of the padded input."""
+    parts = [padded[where] for _, where in window.offsets()]
+    stacked = np.concatenate(parts, axis=-1)
+    return _rows(stacked)
+
+
 def convolve(x: np.ndarray, w: np.ndarray, window: nw.Window) -> np.ndarray:
     """The convolution of a channels-last array."""
-    padded = window.pad(x)
+    padded, flat = window.pad(x), _rows(w)
     result = np.zeros([x.shape[0], *window.out, w.shape[-1]], x.dtype)
-    for offset, where in window.offsets():
-        result += np.matmul(padded[where], w[offset])
+    for batch in _chunks(len(x), window.out, len(flat)):
+        product = _patches(padded[batch], window) @ flat
+        result[batch] = product.reshape(result[batch].shape)
     return result
 
 
@@ -88,8 +129,13 @@ def convolve_input_gradient(
 ) -> np.ndarray:
     """The gradient with respect to a channels-last input of the given shape."""
     padded = window.padded_zeros(shape[0], shape[-1], dy.dtype)
-    for offset, where in window.offsets():
-        padded[where] += np.matmul(dy, w[offset].T)
+    flat, depth = _rows(w), shape[-1]
+    for batch in _chunks(len(dy), window.out, len(flat)):
+        grad = dy[batch]
+        product = _rows(grad) @ flat.T
+        patches = product.reshape(*grad.shape[:-1], product.shape[-1])
+        for i, (_, where) in enumerate(window.offsets()):
+            padded[batch][where] += patches[..., i * depth : (i + 1) * depth]
     return window.unpad(padded)
 
 
@@ -97,12 +143,11 @@ def convolve_filter_gradient(
     x: np.ndarray, shape: Any, dy: np.ndarray, window: nw.Window
 ) -> np.ndarray:
     """The gradient with respect to the filter."""
-    padded = window.pad(x)
-    result = np.zeros(shape, dy.dtype)
-    rows = dy.reshape(-1, dy.shape[-1])
-    for offset, where in window.offsets():
-        result[offset] = padded[where].reshape(-1, x.shape[-1]).T @ rows
-    return result
+    padded, depth = window.pad(x), math.prod(shape[:-1])
+    result = np.zeros((depth, shape[-1]), dy.dtype)
+    for batch in _chunks(len(dy), window.out, depth):
+        result += _patches(padded[batch], window).T @ _rows(dy[batch])
+    return result.reshape(shape)
 
 
 def _require_depth(x: np.ndarray, w: np.ndarray) -> None:
@@ -194,7 +239,7 @@ def _lower_filter_gradient(b: Any, op: Any, x: Any, sizes: Any, dy: Any) -> Any:
     from ..jit import library
 
     shape = b.known(sizes)
-    if shape is None or shape.dtype == object and not all(isinstance(n, int) for n in shape):
+    if shape is None or (shape.dtype == object and not all(isinstance(n, int) for n in shape)):
         return NotImplemented
     static = tuple(int(n) for n in shape)
     return library.conv2d_filter_gradient(b, x, static, dy, *_library_arguments(op))

@@ -7,7 +7,6 @@ from collections.abc import Sized
 from typing import Any
 
 from ..engine.api import export
-from ..engine.convert import convert_to_tensor
 from ..engine.deprecation import deprecated_argument_lookup
 from ..engine.graph import name_scope
 from ..engine.tensor import Tensor

@@ -42,7 +42,9 @@ def _forward(c: Any, x: np.ndarray, w: np.ndarray) -> np.ndarray:
     last = nw.channels_last(x, form).astype(kind, copy=False)
     if last.shape[-1] != w.shape[2]:
         raise errors.InvalidArgumentError(
-            None, None, f"input and filter must have the same depth: {last.shape[-1]} vs {w.shape[2]}"
+            None,
+            None,
+            f"input and filter must have the same depth: {last.shape[-1]} vs {w.shape[2]}",
         )
     window = nw.at_run_time(geometry, c.attr, last.shape[1:-1], w.shape[:2])
     padded = window.pad(last)
@@ -141,9 +143,9 @@ depthwise_conv2d_native_backprop_input = define(
     gradient=_input_second,
     doc="The gradient of DepthwiseConv2dNative with respect to its input.",
 )
-export(
-    "nn.depthwise_conv2d_native_backprop_input", "nn.depthwise_conv2d_backprop_input"
-)(depthwise_conv2d_native_backprop_input)
+export("nn.depthwise_conv2d_native_backprop_input", "nn.depthwise_conv2d_backprop_input")(
+    depthwise_conv2d_native_backprop_input
+)
 depthwise_conv2d_native_backprop_filter = define(
     "DepthwiseConv2dNativeBackpropFilter",
     "input: T, filter_sizes: int32, out_backprop: T -> output: T",
@@ -153,9 +155,9 @@ depthwise_conv2d_native_backprop_filter = define(
     gradient=_filter_second,
     doc="The gradient of DepthwiseConv2dNative with respect to its filter.",
 )
-export(
-    "nn.depthwise_conv2d_native_backprop_filter", "nn.depthwise_conv2d_backprop_filter"
-)(depthwise_conv2d_native_backprop_filter)
+export("nn.depthwise_conv2d_native_backprop_filter", "nn.depthwise_conv2d_backprop_filter")(
+    depthwise_conv2d_native_backprop_filter
+)
 
 
 @export("nn.depthwise_conv2d")

@@ -22,7 +22,11 @@ from .public import raw, tf
 _LEAST_EPSILON = 1.001e-5
 _FORM_4 = "data_format: {'NHWC', 'NCHW'} = 'NHWC'"
 _FORM_5 = "data_format: {'NHWC', 'NCHW', 'NDHWC', 'NCDHW'} = 'NHWC'"
-_TYPES = ("T: {float32}", "T: {half, bfloat16, float32}; U: {float32}", "T: {half, bfloat16, float32}; U: {float32}")
+_TYPES = (
+    "T: {float32}",
+    "T: {half, bfloat16, float32}; U: {float32}",
+    "T: {half, bfloat16, float32}; U: {float32}",
+)
 _SUFFIX = ("", "V2", "V3")
 
 
@@ -165,7 +169,9 @@ def _backward_kernel(version: int) -> Callable[..., Any]:
     return kernel
 
 
-def _lower_backward(b: Any, op: Any, dy: Any, x: Any, scale: Any, mean: Any, variance: Any, *extra: Any) -> Any:
+def _lower_backward(
+    b: Any, op: Any, dy: Any, x: Any, scale: Any, mean: Any, variance: Any, *extra: Any
+) -> Any:
     if not is_lowerable(x.dtype) or x.dtype != "float32":
         return NotImplemented
     form, epsilon = nw.text(op.attr("data_format")), op.attr("epsilon")
@@ -220,12 +226,12 @@ def _composed(dy: Any, x: Any, scale: Any, mean: Any, variance: Any, op: Any) ->
     variance = tf.reduce_mean(deviation, axes, keepdims=first)
     dy_offset, x_offset = dy - mean_dy, x - mean_x
     mean = tf.reduce_mean(dy * x_offset, axis=axes, keepdims=first)
-    dx = scale * tf.rsqrt(variance + epsilon) * (
-        dy_offset - tf.reciprocal(variance + epsilon) * mean * x_offset
+    dx = (
+        scale
+        * tf.rsqrt(variance + epsilon)
+        * (dy_offset - tf.reciprocal(variance + epsilon) * mean * x_offset)
     )
-    dscale = tf.rsqrt(variance + epsilon) * tf.reduce_sum(
-        dy * x_offset, axis=axes, keepdims=first
-    )
+    dscale = tf.rsqrt(variance + epsilon) * tf.reduce_sum(dy * x_offset, axis=axes, keepdims=first)
     if first:
         dscale = tf.squeeze(dscale)
     return dx, dscale, tf.reduce_sum(dy, axis=axes)

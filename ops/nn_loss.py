@@ -23,9 +23,7 @@ from .public import raw, tf
 def require_keywords(name: str, sentinel: Any, labels: Any, logits: Any) -> None:
     """Raises ValueError unless labels and logits were given by name."""
     if sentinel is not None:
-        raise ValueError(
-            f"Only call `{name}` with named arguments (labels=..., logits=..., ...)"
-        )
+        raise ValueError(f"Only call `{name}` with named arguments (labels=..., logits=..., ...)")
     if labels is None or logits is None:
         raise ValueError("Both labels and logits must be provided.")
 
@@ -227,7 +225,9 @@ l2_loss = define(
     "t: T -> output: T",
     "T: {half, bfloat16, float32, float64}",
     shape=lambda c: TensorShape([]),
-    kernel=lambda c, x: np.asarray(np.sum(np.square(x), dtype=x.dtype) * x.dtype.type(0.5), x.dtype),
+    kernel=lambda c, x: np.asarray(
+        np.sum(np.square(x), dtype=x.dtype) * x.dtype.type(0.5), x.dtype
+    ),
     lower=_lower_l2,
     gradient=lambda op, grad: op.inputs[0] * grad,
     doc="Half the sum of squares.",

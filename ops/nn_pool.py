@@ -32,7 +32,9 @@ class _Pool:
     Pooling over channels makes the channels one more window axis, before a new one of size one.
     """
 
-    def __init__(self, c: Any, shape: Sequence[int], ksize: Any = None, strides: Any = None) -> None:
+    def __init__(
+        self, c: Any, shape: Sequence[int], ksize: Any = None, strides: Any = None
+    ) -> None:
         self.form = nw.text(c.attr("data_format")) if _has(c, "data_format") else "NHWC"
         ksize = c.attr("ksize") if ksize is None else [int(n) for n in ksize]
         strides = c.attr("strides") if strides is None else [int(n) for n in strides]
@@ -43,8 +45,18 @@ class _Pool:
             )
         ends = [nw.channels(v, self.form) for v in (shape, ksize, strides)] if self.deep else []
         sizes, windows, steps = (
-            nw.spatial(v, self.form) + ends[i : i + 1] for i, v in enumerate((shape, ksize, strides))
+            nw.spatial(v, self.form) + ends[i : i + 1]
+            for i, v in enumerate((shape, ksize, strides))
         )
+        if self.deep:
+            _require_depth(*ends)
+            if any(size != 1 for v in (ksize, strides) for size in nw.spatial(v, self.form)):
+                raise errors.UnimplementedError(
+                    None,
+                    None,
+                    "MaxPooling supports exactly one of pooling across depth or pooling across "
+                    "width/height.",
+                )
         padding = nw.text(c.attr("padding"))
         self.window = nw.at_run_time(nw.window, sizes, windows, steps, padding)
 
@@ -66,6 +78,20 @@ class _Pool:
         return np.full([like.shape[0], *self.window.out, like.shape[-1]], fill, like.dtype)
 
 
+def _require_depth(size: int, window: int, stride: int) -> None:
+    """What pooling over channels supports."""
+    if size % window:
+        raise errors.UnimplementedError(
+            None,
+            None,
+            "Depthwise max pooling requires the depth window to evenly divide the input depth",
+        )
+    if stride != window:
+        raise errors.UnimplementedError(
+            None, None, "Depthwise max pooling requires the depth window to equal the depth stride"
+        )
+
+
 def _has(c: Any, name: str) -> bool:
     return any(attr.name == name for attr in c.op.definition.attrs)
 
@@ -84,14 +110,22 @@ def _maxima(pool: _Pool, x: np.ndarray) -> np.ndarray:
     return result
 
 
-def _first_hits(pool: _Pool, x: np.ndarray, y: np.ndarray) -> Any:
-    """For each offset: where the padded input lies, and whether its first maximum is there."""
+def _first_hits(pool: _Pool, x: np.ndarray) -> Any:
+    """For each offset: where the padded input lies, and whether the first maximum is there.
+
+    NaN is never larger than anything: it wins only where it comes first.
+    """
     padded = pool.window.pad(x, _lowest(x.dtype))
-    taken = np.zeros(y.shape, bool)
-    for _, where in pool.window.offsets():
-        hit = (padded[where] == y) & ~taken
-        taken |= hit
-        yield where, hit
+    inside = pool.window.pad(np.ones(x.shape, bool), False)
+    best = pool.result(x, _lowest(x.dtype))
+    winner = np.full(best.shape, -1)
+    places = [where for _, where in pool.window.offsets()]
+    for i, where in enumerate(places):
+        better = inside[where] & ((winner < 0) | (best < padded[where]))
+        np.copyto(best, padded[where], where=better)
+        winner[better] = i
+    for i, where in enumerate(places):
+        yield where, winner == i
 
 
 def _max_pool(c: Any, x: np.ndarray, ksize: Any = None, strides: Any = None) -> np.ndarray:
@@ -106,7 +140,7 @@ def _max_pool_grad(
     inner, top, grad = pool.inside(x), pool.inside(y), pool.inside(dy)
     _require_output(pool, grad, top)
     result = pool.zeros(grad)
-    for where, hit in _first_hits(pool, inner, top):
+    for where, hit in _first_hits(pool, inner):
         result[where] += np.where(hit, grad, 0).astype(grad.dtype, copy=False)
     return pool.outside(pool.window.unpad(result))
 
@@ -115,7 +149,9 @@ def _require_output(pool: _Pool, *arrays: np.ndarray) -> None:
     for array in arrays:
         if list(array.shape[1:-1]) != pool.window.out:
             raise errors.InvalidArgumentError(
-                None, None, f"Expected spatial sizes {pool.window.out}, got {list(array.shape[1:-1])}"
+                None,
+                None,
+                f"Expected spatial sizes {pool.window.out}, got {list(array.shape[1:-1])}",
             )
 
 
@@ -126,7 +162,7 @@ def _max_pool_grad_grad(
     inner, top, grad = pool.inside(x), pool.inside(y), pool.inside(ddx)
     padded = pool.window.pad(grad)
     result = np.zeros_like(top)
-    for where, hit in _first_hits(pool, inner, top):
+    for where, hit in _first_hits(pool, inner):
         np.copyto(result, padded[where], where=hit)
     return pool.outside(result)
 
@@ -176,7 +212,9 @@ def _pool_shape(rank: int) -> Callable[[Any], TensorShape]:
             if ksize is None or strides is None:
                 return TensorShape([None] * rank)
         x = nw.known_dims(c.inputs[0], rank)
-        return _pooled(x, [int(n) for n in ksize], [int(n) for n in strides], form, c.attr("padding"))
+        return _pooled(
+            x, [int(n) for n in ksize], [int(n) for n in strides], form, c.attr("padding")
+        )
 
     return shape
 
@@ -387,7 +425,7 @@ def _argmax_kernel(c: Any, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         numbers = np.broadcast_to(numbers[:1], x.shape) if len(x) else numbers
     padded = pool.window.pad(numbers)
     found = np.zeros(top.shape, np.int64)
-    for where, hit in _first_hits(pool, x, top):
+    for where, hit in _first_hits(pool, x):
         np.copyto(found, padded[where], where=hit)
     return top, found.astype(c.out_dtype(1))
 

@@ -80,7 +80,14 @@ def max_pool2d(
 
 
 def _line(
-    op_type: str, scope: str, value: Any, ksize: Any, strides: Any, padding: str, form: Any, name: Any
+    op_type: str,
+    scope: str,
+    value: Any,
+    ksize: Any,
+    strides: Any,
+    padding: str,
+    form: Any,
+    name: Any,
 ) -> Any:
     with name_scope(name, scope, [value]) as name:
         form = form or "NWC"
@@ -123,7 +130,14 @@ def max_pool1d(
 
 
 def _volume(
-    op_type: str, value: Any, ksize: Any, strides: Any, padding: str, form: Any, last: int, name: Any
+    op_type: str,
+    value: Any,
+    ksize: Any,
+    strides: Any,
+    padding: str,
+    form: Any,
+    last: int,
+    name: Any,
 ) -> Any:
     with name_scope(name, op_type, [value]) as name:
         form = form or "NDHWC"

@@ -188,7 +188,9 @@ def _xent_kernel(c: Any, features: np.ndarray, labels: np.ndarray) -> tuple[Any,
         ) from None
     if features.ndim != 2:
         raise errors.InvalidArgumentError(
-            None, None, "logits and labels must be either 2-dimensional, or broadcasted to be 2-dimensional"
+            None,
+            None,
+            "logits and labels must be either 2-dimensional, or broadcasted to be 2-dimensional",
         )
     with np.errstate(all="ignore"):
         shifted = _shifted(_wide(features))
@@ -238,7 +240,7 @@ def _xent_shape(c: Any) -> list[TensorShape]:
 
     both = static_broadcast(c.inputs[0], c.inputs[1])
     if both.ndims not in (None, 2):
-        raise ValueError(f"Shape must be rank 2 but is rank {both.ndims}")
+        raise ValueError(f"Shape must be broadcasted with rank 2, but is rank {both.ndims}")
     both = both.with_rank(2)
     return [TensorShape([both.as_list()[0]]), both]
 
@@ -305,7 +307,9 @@ def _lower_sparse(b: Any, op: Any, features: Any, labels: Any) -> Any:
         b.size_scalar(features, [1], labels.dtype),
     )
     b.require_not(b.reduce("any", outside, [0]), _label_error)
-    chosen = b.reduce("sum", b.map(lambda h, s: k.select(h, s, k.const_like(0, s)), hit, shifted), [1])
+    chosen = b.reduce(
+        "sum", b.map(lambda h, s: k.select(h, s, k.const_like(0, s)), hit, shifted), [1]
+    )
     flat = b.reshape(total, [features.shape[0]])
     loss = b.map(lambda t, s: k.sub(k.log(t), s), flat, chosen)
     one = k.const_like

@@ -99,9 +99,7 @@ def axis(
     before, after = explicit if padding == "EXPLICIT" else (0, 0)
     padded = size + before + after
     if padded < reach:
-        raise ValueError(
-            f"Negative dimension size caused by subtracting {reach} from {padded}"
-        )
+        raise ValueError(f"Negative dimension size caused by subtracting {reach} from {padded}")
     out = (padded - reach) // stride + 1
     return Axis(size, window, stride, dilation, before, after, out)
 

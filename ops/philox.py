@@ -57,7 +57,9 @@ class Philox:
         low, high = self.counter & (1 << 64) - 1, self.counter >> 64
         steps = np.arange(count, dtype=np.uint64) * np.uint64(stride)
         lows = np.uint64(low) + steps
-        highs = np.where(lows < np.uint64(low), np.uint64(high + 1 & (1 << 64) - 1), np.uint64(high))
+        highs = np.where(
+            lows < np.uint64(low), np.uint64(high + 1 & (1 << 64) - 1), np.uint64(high)
+        )
         return lows, highs
 
 
@@ -178,7 +180,9 @@ def normal(at: Philox, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     return _fill(at, shape, dtype, _normal_blocks)
 
 
-def integers(at: Philox, shape: tuple[int, ...], dtype: np.dtype, low: int, high: int) -> np.ndarray:
+def integers(
+    at: Philox, shape: tuple[int, ...], dtype: np.dtype, low: int, high: int
+) -> np.ndarray:
     """Uniform integers in [low, high): bits modulo the range."""
     unsigned = np.dtype(f"u{dtype.name}")
     span = unsigned.type((int(high) - int(low)) & np.iinfo(unsigned).max)

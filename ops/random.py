@@ -44,10 +44,12 @@ def shape_of(c: Any) -> TensorShape:
 def _dims(shape: np.ndarray) -> tuple[int, ...]:
     if shape.ndim != 1:
         raise errors.InvalidArgumentError(
-            None, None, f"shape must be a vector of {{int32,int64}}, got shape {shape_text(shape.shape)}"
+            None,
+            None,
+            f"shape must be a vector of {{int32,int64}}, got shape {shape_text(shape.shape)}",
         )
     dims = tuple(int(size) for size in shape)
-    for i, size in enumerate(dims):
+    for size in dims:
         if size < 0:
             raise errors.InvalidArgumentError(None, None, f"Dimension {size} must be >= 0")
     return dims
@@ -165,7 +167,7 @@ define(
 
 def _sample_rows(at: philox.Philox, logits: np.ndarray, samples: int, dtype: Any) -> np.ndarray:
     """Class numbers drawn by inverting each row's cumulative distribution."""
-    rows, classes = logits.shape
+    rows = len(logits)
     count = rows * samples
     bits = at.blocks((count * 2 + 3) // 4).reshape(-1)[: count * 2]
     draws = philox.to_double(bits[0::2], bits[1::2]).reshape(rows, samples)
@@ -223,7 +225,9 @@ define(
 )
 
 
-def _scaled(op_type: str, scope: str, arguments: tuple[Any, ...], dtype: Any, seed: Any, name: Any) -> Any:
+def _scaled(
+    op_type: str, scope: str, arguments: tuple[Any, ...], dtype: Any, seed: Any, name: Any
+) -> Any:
     shape, mean, stddev = arguments
     with name_scope(name, scope, [shape, mean, stddev]) as name:
         dims = shape_tensor(shape)
@@ -244,7 +248,9 @@ def random_normal(
     name: str | None = None,
 ) -> Any:
     """Normally distributed numbers."""
-    return _scaled("RandomStandardNormal", "random_normal", (shape, mean, stddev), dtype, seed, name)
+    return _scaled(
+        "RandomStandardNormal", "random_normal", (shape, mean, stddev), dtype, seed, name
+    )
 
 
 @export("random.truncated_normal", "truncated_normal")
@@ -330,7 +336,11 @@ def _draw_classes(logits: Any, samples: Any, dtype: Any, seed: Any) -> Any:
 
 @export("random.multinomial", "multinomial")
 def multinomial(
-    logits: Any, num_samples: Any, seed: Any = None, name: str | None = None, output_dtype: Any = None
+    logits: Any,
+    num_samples: Any,
+    seed: Any = None,
+    name: str | None = None,
+    output_dtype: Any = None,
 ) -> Any:
     """Class numbers drawn with probabilities softmax(logits)."""
     with name_scope(name, "multinomial", [logits]):

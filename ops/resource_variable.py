@@ -28,6 +28,7 @@ from ..engine.graph import (
 from ..engine.scope_functions import prepend_name_scope, strip_name_scope
 from ..engine.shape import TensorShape, as_shape
 from .public import raw, tf
+from .state_resource import variable_shape
 from .variable_guards import guarded
 from .variables import (
     Variable,
@@ -301,7 +302,9 @@ def _refused(sign: str) -> Callable[..., Any]:
 
 
 for _kind in ("Sub", "Add", "Max", "Min", "Mul", "Div", "Update"):
-    setattr(BaseResourceVariable, f"scatter_{_kind.lower()}", _scatter_method(f"ResourceScatter{_kind}"))
+    setattr(
+        BaseResourceVariable, f"scatter_{_kind.lower()}", _scatter_method(f"ResourceScatter{_kind}")
+    )
 for _kind in ("Sub", "Add", "Update"):
     _name = f"scatter_nd_{_kind.lower()}"
     setattr(BaseResourceVariable, _name, _scatter_nd_method(f"ResourceScatterNd{_kind}"))
@@ -474,6 +477,9 @@ class UnreadVariable(BaseResourceVariable):
     def _read_variable_op(self) -> Any:
         with control_dependencies([self._parent_op]):
             return super()._read_variable_op()
+
+
+__all__ = ["ResourceVariable", "is_resource_variable", "variable_shape"]
 
 
 def is_resource_variable(variable: Any) -> bool:

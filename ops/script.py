@@ -52,7 +52,9 @@ def _call(c: Any, inputs: list[np.ndarray]) -> Any:
         return ()
     if len(results) != len(kinds):
         raise errors.InvalidArgumentError(
-            None, None, f"{token} returns {len(results)} values, but expects to see {len(kinds)} values."
+            None,
+            None,
+            f"{token} returns {len(results)} values, but expects to see {len(kinds)} values.",
         )
     arrays = [_converted(value) for value in results]
     for i, (array, kind) in enumerate(zip(arrays, kinds, strict=True)):
@@ -85,7 +87,11 @@ for _name, _stateful in (("PyFunc", True), ("PyFuncStateless", False)):
 
 @export("py_func")
 def py_func(
-    func: Callable[..., Any], inp: Any, Tout: Any, stateful: bool = True, name: str | None = None  # noqa: N803
+    func: Callable[..., Any],
+    inp: Any,
+    Tout: Any,
+    stateful: bool = True,
+    name: str | None = None,  # noqa: N803
 ) -> Any:
     """Calls func(*arrays) when the operation runs; it returns arrays of the types `Tout`."""
     if not callable(func):
@@ -107,7 +113,10 @@ def py_func(
 
 @export("numpy_function")
 def numpy_function(
-    func: Callable[..., Any], inp: Any, Tout: Any, name: str | None = None  # noqa: N803
+    func: Callable[..., Any],
+    inp: Any,
+    Tout: Any,
+    name: str | None = None,  # noqa: N803
 ) -> Any:
     """py_func of a stateful function."""
     return py_func(func, inp, Tout, stateful=True, name=name)

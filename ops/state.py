@@ -7,7 +7,6 @@ it back; everything else sees the array.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from ..engine.api import export
 from ..engine.build import define
 from ..engine.registry import NoGradient
 from ..engine.shape import TensorShape, as_shape, unknown_shape
-from ..engine.state import Cell
+from ..engine.state import Cell, shape_text
 from . import array_rules as rules
 
 UPDATE = NoGradient("an assignment is not differentiable")
@@ -90,9 +89,28 @@ is_initialized_op = define(
 )
 
 
+def merged(x: TensorShape, y: TensorShape) -> TensorShape:
+    """What is known of a shape described twice; a ValueError in the runtime's words."""
+    if x.ndims is None or y.ndims is None:
+        return y if x.ndims is None else x
+    if x.ndims != y.ndims:
+        raise ValueError(f"Shapes must be equal rank, but are {x.ndims} and {y.ndims}")
+    for i, (a, b) in enumerate(zip(x.as_list(), y.as_list(), strict=True)):
+        if None not in (a, b) and a != b:
+            raise ValueError(
+                f"Dimension {i} in both shapes must be equal, but are {a} and {b}. "
+                f"Shapes are {_static_text(x)} and {_static_text(y)}."
+            )
+    return x.merge_with(y)
+
+
+def _static_text(shape: TensorShape) -> str:
+    return "[" + ",".join("?" if n is None else str(n) for n in shape.as_list()) + "]"
+
+
 def merged_shape(c: Any) -> TensorShape:
     """Shape function: both inputs have one shape."""
-    return c.inputs[0].merge_with(c.inputs[1])
+    return merged(c.inputs[0], c.inputs[1])
 
 
 def _assign_shape(c: Any) -> TensorShape:
@@ -129,9 +147,7 @@ def require_same_shape(cell: Cell, value: np.ndarray) -> np.ndarray:
             None, None, f"Attempting to use uninitialized parameters: {cell.name}"
         )
     if cell.value.shape != value.shape:
-        raise errors.InvalidArgumentError(
-            None, None, "Parameters and update must be the same size"
-        )
+        raise errors.InvalidArgumentError(None, None, "Parameters and update must be the same size")
     return cell.value
 
 
@@ -169,18 +185,13 @@ def _count(c: Any, cell: Cell) -> np.ndarray:
         array = cell.read()
         if array.ndim:
             raise errors.InvalidArgumentError(
-                None, None, f"input is not a scalar: {rules_text(array.shape)}"
+                None, None, f"input is not a scalar: {shape_text(array.shape)}"
             )
         if array >= limit:
             raise errors.OutOfRangeError(None, None, f"Reached limit of {limit}")
         before = array.copy()
         array += 1
         return before
-
-
-def rules_text(shape: tuple[int, ...]) -> str:
-    """A run-time shape as TensorFlow prints it: [2,3]."""
-    return "[" + ",".join(str(size) for size in shape) + "]"
 
 
 def _scalar_shape(c: Any) -> TensorShape:
@@ -278,6 +289,3 @@ def count_up_to(ref: Any, limit: int, name: str | None = None) -> Any:
     if is_ref(ref):
         return count_up_to_op(ref, limit=limit, name=name)
     return resource_count_up_to_op(ref.handle, limit=limit, T=ref.dtype, name=name)
-
-
-Kernel = Callable[..., Any]

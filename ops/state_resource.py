@@ -10,16 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import errors
+from ..engine import dtypes, errors
 from ..engine.build import define
 from ..engine.registry import NoGradient
 from ..engine.shape import TensorShape, unknown_shape
 from ..engine.state import Cell, shape_text
 from ..engine.tensor import IndexedSlices
 from .public import raw, tf
-from .state import STORAGE, UPDATE, cell_of
+from .state import STORAGE, UPDATE, cell_of, merged
 from .state_scatter import require_indices
-
 
 define(
     "VarHandleOp",
@@ -47,12 +46,18 @@ def read_cell(cell: Cell) -> np.ndarray:
     return cell.value
 
 
-def handle_shape(tensor: Any) -> TensorShape:
-    """The static shape of the variable behind a handle, as far as the graph tells."""
+def variable_behind(tensor: Any) -> Any:
+    """The VarHandleOp that a handle comes from, or None."""
     op = tensor.op
     while op.type in ("Identity", "Enter", "Switch", "Merge") and op.inputs:
         op = op.inputs[0].op
-    return op.attr("shape") if op.type == "VarHandleOp" else unknown_shape()
+    return op if op.type == "VarHandleOp" else None
+
+
+def handle_shape(tensor: Any) -> TensorShape:
+    """The static shape of the variable behind a handle, as far as the graph tells."""
+    variable = variable_behind(tensor)
+    return unknown_shape() if variable is None else TensorShape(variable.attr("shape"))
 
 
 def _read(c: Any, cell: Cell) -> np.ndarray:
@@ -76,8 +81,20 @@ def _shape_behind(c: Any) -> TensorShape:
     op = getattr(c, "op", None)
     if op is None or not op.inputs:
         return unknown_shape()
-    shape = handle_shape(op.inputs[0])
-    return shape if isinstance(shape, TensorShape) else TensorShape(shape)
+    return handle_shape(op.inputs[0])
+
+
+def _check_write(c: Any) -> None:
+    """The value's dtype and shape must be those of the variable, as far as they are known."""
+    variable = variable_behind(c.tensor(0))
+    if variable is None:
+        return
+    kind = variable.attr("dtype")
+    if kind != c.dtype(1):
+        raise ValueError(
+            f"Trying to assign a {c.dtype(1).name} value to a variable of dtype {kind.name}"
+        )
+    merged(TensorShape(variable.attr("shape")), c.inputs[1])
 
 
 def _write(c: Any, cell: Cell, value: np.ndarray) -> None:
@@ -88,6 +105,7 @@ def _write(c: Any, cell: Cell, value: np.ndarray) -> None:
 define(
     "AssignVariableOp",
     "resource: resource, value: dtype ->",
+    shape=_check_write,
     kernel=_write,
     lower=lambda b, op, cell, value: _written(b.write(cell, value)),
     gradient=UPDATE,
@@ -121,6 +139,7 @@ def _define_update(name: str, ufunc: Any, scalar: str, doc: str) -> None:
     define(
         name,
         "resource: resource, value: dtype ->",
+        shape=_check_write,
         kernel=kernel,
         lower=lower,
         gradient=UPDATE,
@@ -194,13 +213,17 @@ def _gather_shape(c: Any) -> TensorShape:
     return c.inputs[1].concatenate(params[batch + 1 :])
 
 
+def variable_shape(handle: Any, out_type: Any = dtypes.int32) -> Any:
+    """The shape of the variable behind a handle, a constant where it is known."""
+    known = handle_shape(handle)
+    if known.is_fully_defined():
+        return tf.constant(known.as_list(), dtype=out_type)
+    return raw.VariableShape(handle, out_type=out_type)
+
+
 def _gather_gradient(op: Any, grad: Any) -> tuple[Any, None]:
     handle, indices = op.inputs
-    known = handle_shape(handle)
-    if isinstance(known, TensorShape) and known.is_fully_defined():
-        shape = tf.constant(known.as_list(), dtype="int32")
-    else:
-        shape = raw.VariableShape(handle)
+    shape = variable_shape(handle)
     size = tf.expand_dims(tf.size(indices), 0)
     values = tf.reshape(grad, tf.concat([size, shape[1:]], 0))
     return IndexedSlices(values, tf.reshape(indices, size), shape), None

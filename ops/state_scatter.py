@@ -97,7 +97,8 @@ def _scatter_nd_kernel(update: Update) -> Callable[..., Any]:
                 raise errors.InvalidArgumentError(
                     None,
                     None,
-                    "Must have updates.shape = indices.shape[:-1] + params.shape[indices.shape[-1]:]"
+                    "Must have updates.shape = indices.shape[:-1] + "
+                    "params.shape[indices.shape[-1]:]"
                     f", got updates.shape {shape_text(updates.shape)}, indices.shape "
                     f"{shape_text(indices.shape)}, params.shape {shape_text(array.shape)}",
                 )
@@ -136,6 +137,14 @@ def _scatter_shape(c: Any) -> TensorShape:
     return var
 
 
+def _resource_shape(c: Any) -> None:
+    from .state_resource import handle_shape
+
+    var, indices, updates = handle_shape(c.tensor(0)), c.inputs[1], c.inputs[2]
+    if None not in (var.ndims, indices.ndims, updates.ndims) and updates.ndims:
+        indices.concatenate(var[1:]).assert_is_compatible_with(updates)
+
+
 def _define_all() -> None:
     for kind, update in UPDATES.items():
         types = _TYPES.get(kind, "numbertype")
@@ -153,6 +162,7 @@ def _define_all() -> None:
             f"ResourceScatter{kind}",
             "resource: resource, indices: Tindices, updates: dtype ->",
             f"dtype: {'type' if kind == 'Update' else 'numbertype'}; Tindices: index",
+            shape=_resource_shape,
             kernel=_without_result(_scatter_kernel(update)),
             gradient=UPDATE,
             stateful=True,

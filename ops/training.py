@@ -196,9 +196,7 @@ def _shrunk(x: Any, rate: Any, l1: Any, l2: Any) -> Any:
 
 
 def _proximal_descent(op: Any) -> Any:
-    return lambda var, rate, l1, l2, grad: (
-        _shrunk(k.sub(var, k.mul(grad, rate)), rate, l1, l2),
-    )
+    return lambda var, rate, l1, l2, grad: (_shrunk(k.sub(var, k.mul(grad, rate)), rate, l1, l2),)
 
 
 update_op(

@@ -215,9 +215,7 @@ def _signs_agree(m: Any, beta: Any, grad: Any) -> tuple[Any, Any]:
 
 
 def _add_sign(op: Any) -> Any:
-    def update(
-        var: Any, m: Any, lr: Any, alpha: Any, decay: Any, beta: Any, grad: Any
-    ) -> Any:
+    def update(var: Any, m: Any, lr: Any, alpha: Any, decay: Any, beta: Any, grad: Any) -> Any:
         m, sign = _signs_agree(m, beta, grad)
         scale = k.mul(lr, k.add(alpha, k.mul(decay, sign)))
         return k.sub(var, k.mul(scale, grad)), m
@@ -226,9 +224,7 @@ def _add_sign(op: Any) -> Any:
 
 
 def _power_sign(op: Any) -> Any:
-    def update(
-        var: Any, m: Any, lr: Any, logbase: Any, decay: Any, beta: Any, grad: Any
-    ) -> Any:
+    def update(var: Any, m: Any, lr: Any, logbase: Any, decay: Any, beta: Any, grad: Any) -> Any:
         m, sign = _signs_agree(m, beta, grad)
         scale = k.exp(k.mul(k.mul(logbase, decay), sign))
         return k.sub(var, k.mul(k.mul(lr, scale), grad)), m

@@ -73,6 +73,9 @@ class PartitionInfo:
         return found
 
 
+_PartitionInfo = PartitionInfo
+
+
 def call_partitioner(partitioner: Callable[..., Any], shape: Any, dtype: Any) -> Sequence[int]:
     """The number of parts along each axis, after checking it."""
     if not shape.is_fully_defined():
@@ -249,9 +252,7 @@ def _to_tensor(
             f"'{variable.dtype.name}'"
         )
     if as_ref:
-        raise NotImplementedError(
-            "PartitionedVariable doesn't support being used as a reference."
-        )
+        raise NotImplementedError("PartitionedVariable doesn't support being used as a reference.")
     return variable.as_tensor()
 
 

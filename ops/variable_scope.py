@@ -453,7 +453,9 @@ class variable_scope:  # noqa: N801
         if not name and scope is None:
             return self._enter_pure(given, None)
         opened = self._enter_names(scope or name_scope(name))
-        return self._enter_pure(given, opened if isinstance(given, str) else given.original_name_scope)
+        return self._enter_pure(
+            given, opened if isinstance(given, str) else given.original_name_scope
+        )
 
     def _enter_names(self, scope: Any) -> str:
         opened = scope.__enter__()
@@ -511,7 +513,12 @@ def variable_creator_scope(variable_creator: Callable[..., Any]) -> Iterator[Non
     try:
         yield
     finally:
-        stack.remove(variable_creator)
+        if not stack or stack[-1] is not variable_creator:
+            raise RuntimeError("Exiting variable_creator_scope without proper nesting.")
+        stack.pop()
+
+
+_get_default_variable_store = default_variable_store
 
 
 def default_variable_creator(next_creator: Any = None, **given: Any) -> Any:

@@ -19,7 +19,13 @@ from ..engine.shape import as_shape
 from ..engine.tensor import Tensor
 from .public import tf
 from .variable_partitions import PartitionedVariable, PartitionInfo, call_partitioner, slices
-from .variables import SaveSliceInfo, Variable, VariableAggregation, VariableSynchronization, checked_modes
+from .variables import (
+    SaveSliceInfo,
+    Variable,
+    VariableAggregation,
+    VariableSynchronization,
+    checked_modes,
+)
 
 
 class _ReuseMode(enum.Enum):
@@ -89,8 +95,11 @@ class VariableStore:
         self._partitioned_vars: dict[str, PartitionedVariable] = {}
         self._store_eager_variables = False
 
-    def get_variable(self, name: str, custom_getter: Any = None, **asked: Any) -> Any:
+    def get_variable(
+        self, name: str, shape: Any = None, custom_getter: Any = None, **asked: Any
+    ) -> Any:
         """Finds or makes a variable, through the custom getter when there is one."""
+        asked["shape"] = shape
         if custom_getter is not None and not callable(custom_getter):
             raise ValueError(f"Passed a custom_getter which is not callable: {custom_getter}")
         dtype = asked.get("dtype", dtypes.float32)
@@ -197,9 +206,7 @@ class VariableStore:
             full_name = f"{name}/part_{i}"
             with name_scope(full_name + "/PartitionedInitializer"):
                 init, init_shape, dtype = _part_of_initializer(request, shape, dtype, offset, size)
-            part = replace(
-                request, name=full_name, shape=init_shape, dtype=dtype, initializer=init
-            )
+            part = replace(request, name=full_name, shape=init_shape, dtype=dtype, initializer=init)
             with name_scope(None):
                 variable = self._get_single(part, info)
             variable._set_save_slice_info(SaveSliceInfo(name, shape.as_list(), offset, size))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ from ..engine.graph import colocate_with, device, get_default_graph, init_scope,
 from ..engine.scope_functions import prepend_name_scope, strip_name_scope
 from ..engine.shape import unknown_shape
 from ..engine.tensor import IndexedSlices, Tensor
-from . import state
+from . import state  # the operators of tensors come first
 from .public import raw, tf
 
 
@@ -268,7 +269,8 @@ class Variable(metaclass=VariableMetaclass):
         session = session or tf.get_default_session()
         if session is None:
             raise ValueError(
-                "Either session argument should be provided or default session should be established"
+                "Either session argument should be provided or default session should be "
+                "established"
             )
         session.run(self.initializer, {self.initializer.inputs[1]: value})
 
@@ -294,8 +296,8 @@ def _operator_of_value(operator: str) -> Callable[..., Any]:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         return getattr(Tensor, operator)(self.value(), *args, **kwargs)
 
-    method.__name__ = operator
-    return method
+    # Help and tracebacks show the operator of tensors.
+    return functools.update_wrapper(method, getattr(Tensor, operator))
 
 
 def _slice_of_variable(self: Any, slice_spec: Any) -> Any:
@@ -307,6 +309,8 @@ def _slice_of_variable(self: Any, slice_spec: Any) -> Any:
 def _overload_operators() -> None:
     # Comparison with == stays that of identity: variables are keys of dictionaries.
     for operator in Tensor.OVERLOADABLE_OPERATORS - {"__eq__", "__ne__", "__getitem__"}:
+        if not hasattr(Tensor, operator):
+            continue
         setattr(Variable, operator, _operator_of_value(operator))
     setattr(Variable, "__getitem__", _slice_of_variable)  # noqa: B010
 
@@ -469,21 +473,33 @@ class RefVariable(Variable):
         return self._variable.eval(session=session)
 
     def assign(
-        self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+        self,
+        value: Any,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
     ) -> Any:
         """Gives the variable a value."""
         result = state.assign(self._variable, value, use_locking=use_locking, name=name)
         return result if read_value else result.op
 
     def assign_add(
-        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+        self,
+        delta: Any,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
     ) -> Any:
         """Adds to the variable."""
         result = state.assign_add(self._variable, delta, use_locking=use_locking, name=name)
         return result if read_value else result.op
 
     def assign_sub(
-        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+        self,
+        delta: Any,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
     ) -> Any:
         """Subtracts from the variable."""
         result = state.assign_sub(self._variable, delta, use_locking=use_locking, name=name)
