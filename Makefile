@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # make run     install into .venv and train the digits example
 # make test    install with the test tools, lint, check types, run the tests
+# make format  the layout that make test asks for
 # make bench   the benchmarks; set NUMBAFLOW_TF_PYTHON to compare with TensorFlow
 # make clean   remove the virtual environments and caches
 # TF=1 also installs TensorFlow into .venv-tf, which the comparison tests use; where no package
@@ -25,7 +26,7 @@ ifneq ($(wildcard $(TF_VENV)/.ready)$(filter 1,$(TF)),)
 export NUMBAFLOW_TF_PYTHON ?= $(abspath $(TF_VENV))/bin/python
 endif
 
-.PHONY: run test check lint types pytest bench install clean
+.PHONY: run test check lint format types pytest bench install clean
 
 run: $(VENV)/.stamp-examples
 	$(VENV)/bin/numbaflow run examples/digits_cnn.py
@@ -37,6 +38,10 @@ check: lint types
 lint: $(VENV)/.stamp-test
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
+
+format: $(VENV)/.stamp-test
+	$(VENV)/bin/ruff check --fix-only --quiet .
+	$(VENV)/bin/ruff format .
 
 # The checker finds the package by name through a link, as this folder may have any name.
 types: $(VENV)/.stamp-test
