@@ -15,6 +15,7 @@ from typing import Literal
 from . import ir, scalar, sizes
 from .affine import ZERO, Affine, along, flatten
 from .fuse import Cluster, Place, base, iteration_shape
+from .rules import simplify
 from .sizes import AnySize, Size, same
 from .tensor import Gather, Iota, Map, Node, Reduce, Reshape, Source, Value, View, Write
 
@@ -302,7 +303,7 @@ def substitute(expr: ir.Expr, inputs: Sequence[ir.Expr], memo: dict[int, ir.Expr
         result = inputs[expr.buffer]
     elif isinstance(expr, ir.Apply):
         args = tuple(substitute(arg, inputs, memo) for arg in expr.args)
-        result = ir.Apply(expr.fn, args, expr.dtype)
+        result = simplify(ir.Apply(expr.fn, args, expr.dtype))
     memo[id(expr)] = result
     return result
 
