@@ -16,6 +16,7 @@ from .vectors import BYTES, vectors
 _DEPTH = 256  # how much of the reduction is packed at a time: a panel of it fits the first cache
 _ROWS = 128  # rows of the left factor packed at a time: they stay in the second cache
 _COLUMNS = 256  # columns of the right factor packed at a time
+_WORK = 1 << 19  # multiply-adds that make a worthwhile tile
 _GAP = 16  # keeps packed rows from starting at the same place in the cache
 
 _PACK_RIGHT = """
@@ -50,14 +51,9 @@ def pack_right(y, first, depth, start, width, stride, panel):
 
 @helper
 def pack_left(x, first, depth, start, m, stride, packed):
-    if LEFT_TRANSPOSED:
-        for q in range(depth):
-            copy_bytes(packed + BYTES * q * ROWS, x + BYTES * ((first + q) * stride + start),
-                       BYTES * m)
-    else:
-        for i in range(m):
-            copy_bytes(packed + BYTES * i * LEFT_ROW, x + BYTES * ((start + i) * stride + first),
-                       BYTES * depth)
+    for i in range(m):
+        copy_bytes(packed + BYTES * i * LEFT_ROW, x + BYTES * ((start + i) * stride + first),
+                   BYTES * depth)
 """
 
 _MULTIPLY = """
@@ -164,7 +160,7 @@ def _product(b: Any, x: Any, y: Any, transpose_x: bool, transpose_y: bool) -> An
     rows: AnySize = m
     for size in lead:
         rows = rows * size
-    row_tile, col_tile = _tiles(rows, n)
+    row_tile, col_tile = _tiles(rows, n, k)
     kernel, scratch = _kernel(dtype, n, transpose_x, transpose_y)
     (out,) = b.call(
         kernel, [x, y], [((*lead, m, n), dtype)], [m, n, k], rows, row_tile, n, col_tile, scratch
@@ -172,11 +168,12 @@ def _product(b: Any, x: Any, y: Any, transpose_x: bool, transpose_y: bool) -> An
     return out
 
 
-def _tiles(rows: AnySize, n: AnySize) -> tuple[AnySize, AnySize]:
+def _tiles(rows: AnySize, n: AnySize, k: AnySize) -> tuple[AnySize, AnySize]:
     """Rows and columns of a tile: about eight tiles down, four across, none too small."""
-    row_tile = minimum(_ROWS, maximum(64, ceil_div(ceil_div(rows, 8), 16) * 16))
     col_tile = minimum(_COLUMNS, maximum(128, ceil_div(ceil_div(n, 4), 32) * 32))
-    return row_tile, col_tile
+    row_tile = minimum(_ROWS, maximum(64, ceil_div(ceil_div(rows, 8), 16) * 16))
+    per_row = maximum(minimum(n, col_tile) * k, 1)
+    return maximum(row_tile, ceil_div(_WORK, per_row)), col_tile
 
 
 def _kernel(
@@ -193,15 +190,16 @@ def _kernel(
     tall = {(32, 1): 24, (32, 2): 12, (16, 1): 8, (16, 2): 6}[registers, count]
     panel = count * lanes
     masked = not (isinstance(n, int) and n % panel == 0)
-    pack_left = not narrow
+    # Columns of a transposed factor lie side by side already; each row of a narrow product is read
+    # only once.
+    pack_left = not narrow and not transpose_x
     row = _DEPTH + _GAP
-    places = ("1", str(_ROWS)) if transpose_x else (str(row), "1")
     text = edge(_PACK_RIGHT + _MULTIPLY, masked, "width")
-    pixel, step = places if pack_left else ("pixel", "step")
-    text = text.replace("PIXEL", pixel).replace("STEP", step)
+    pixel = "1" if transpose_x else str(row) if pack_left else "pixel"
+    text = text.replace("PIXEL", pixel).replace("STEP", "step" if transpose_x else "1")
     kernel = specialise(
         "matmul", text, BYTES=size, WIDTH=size, TALL=tall, LOW=4, VECTORS=count, LANES=lanes,
         PANEL=panel, DEPTH=_DEPTH, ROWS=_ROWS, COLUMNS=_COLUMNS, LEFT_ROW=row,
         PACK_LEFT=pack_left, **facts,
     )  # fmt: skip
-    return kernel, size * (_DEPTH * _COLUMNS + max(_ROWS * row, _DEPTH * _ROWS))
+    return kernel, size * (_DEPTH * _COLUMNS + pack_left * _ROWS * row)
