@@ -140,7 +140,7 @@ def _emitter_version() -> str:
     files = [here / f"{name}.py" for name in names]
     files += [
         here / "library" / f"{name}.py"
-        for name in ("kernel", "vocabulary", "atomics", "tiles", "vectors")
+        for name in ("kernel", "vocabulary", "helpers", "atomics", "tiles", "vectors")
     ]
     text = hashlib.blake2b(digest_size=8)
     for path in filter(Path.exists, files):
