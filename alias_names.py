@@ -27,6 +27,7 @@ HOMES = {
         "indexed_slices": ".engine.tensor .engine.specs",
         "load_library": "tf",
         "meta_graph": ".io.meta_graph .io.meta_graph_import",
+        "op_def_library": ".engine.op_def_library",
         "op_def_registry": ".io.op_registry",
         "ops": (
             ".engine.graph .engine.operation .engine.tensor .engine.convert .engine.collections "
@@ -79,7 +80,7 @@ HOMES = {
         "linalg_grad": "",
         "linalg_ops": "tf tf.linalg",
         "list_ops": "raw",
-        "logging_ops": "tf tf.summary",
+        "logging_ops": ".ops.logging tf tf.summary",
         "lookup_ops": "tf.lookup tf",
         "losses.losses": "tf.losses",
         "losses.losses_impl": "tf.losses",
@@ -116,7 +117,7 @@ HOMES = {
         "standard_ops": "tf",
         "state_grad": "",
         "state_ops": "tf .ops.state raw",
-        "string_ops": "tf tf.strings",
+        "string_ops": ".ops.logging tf tf.strings raw",
         "summary_ops": "tf.summary",
         "template": "tf .ops.template",
         "tensor_array_grad": "",

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from scipy import special
 
 from ..engine import dtypes, errors
 from ..engine.api import export
@@ -140,6 +139,8 @@ def _gamma_derivative(c: Any, alpha: np.ndarray, sample: np.ndarray) -> np.ndarr
     """-(dF/dalpha) / (dF/dx) of the distribution function F, by central differences of F."""
     a, x = np.broadcast_arrays(alpha.astype(np.float64), sample.astype(np.float64))
     step = 1e-5 * np.maximum(a, 1e-3)
+    from scipy import special
+
     slope = (special.gammainc(a + step, x) - special.gammainc(a - step, x)) / (2 * step)
     with np.errstate(all="ignore"):
         density = np.exp((a - 1) * np.log(x) - x - special.gammaln(a))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..engine import build, dtypes, errors, registry
+from ..engine.op_def_library import OpDefLibrary
 from ..engine.registry import Attr
 from ..engine.shape import TensorShape
 
@@ -248,4 +249,4 @@ def _define_defaults() -> None:
 
 
 _define_defaults()
-
+_op_def_lib = OpDefLibrary()
