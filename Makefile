@@ -22,9 +22,9 @@ TYPED := -m numbaflow.cli -m numbaflow.launcher -p numbaflow.engine -p numbaflow
 ifeq ($(TF),1)
 TF_STAMP := $(TF_VENV)/.stamp
 endif
-ifneq ($(wildcard $(TF_VENV)/.ready)$(filter 1,$(TF)),)
-export NUMBAFLOW_TF_PYTHON ?= $(abspath $(TF_VENV))/bin/python
-endif
+# What runs with TensorFlow beside it, where there is one.
+WITH_TF = if test -e $(TF_VENV)/.ready && test -z "$$NUMBAFLOW_TF_PYTHON"; then \
+          export NUMBAFLOW_TF_PYTHON="$(abspath $(TF_VENV))/bin/python"; fi;
 
 .PHONY: run test check lint format types pytest bench install clean
 
@@ -49,10 +49,10 @@ types: $(VENV)/.stamp-test
 	MYPYPATH=$(VENV)/named $(VENV)/bin/mypy $(TYPED)
 
 pytest: $(VENV)/.stamp-test $(TF_STAMP)
-	$(PY) -m pytest $(PYTEST_FLAGS)
+	@$(WITH_TF) $(PY) -m pytest $(PYTEST_FLAGS)
 
-bench: $(VENV)/.stamp-examples
-	$(PY) -m benchmarks
+bench: $(VENV)/.stamp-examples $(TF_STAMP)
+	@$(WITH_TF) $(PY) -m benchmarks
 
 install: $(VENV)/.stamp-test
 
