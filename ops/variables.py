@@ -307,6 +307,9 @@ def _slice_of_variable(self: Any, slice_spec: Any) -> Any:
 
 
 def _overload_operators() -> None:
+    # Tensors must have their operators by now, whatever module was imported first.
+    from . import math_operators  # noqa: F401
+
     # Comparison with == stays that of identity: variables are keys of dictionaries.
     for operator in Tensor.OVERLOADABLE_OPERATORS - {"__eq__", "__ne__", "__getitem__"}:
         if not hasattr(Tensor, operator):

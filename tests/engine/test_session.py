@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import collections
+import contextvars
 import threading
 
 import numpy as np
@@ -272,7 +273,11 @@ def test_concurrent_runs() -> None:
             if session.run(y, {x: float(i)}) != 2.0 * i:
                 wrong.append(i)
 
-    threads = [threading.Thread(target=work, args=(1000 * i,)) for i in range(4)]
+    # The setting "never compile" belongs to the context, which threads do not inherit.
+    threads = [
+        threading.Thread(target=contextvars.copy_context().run, args=(work, 1000 * i))
+        for i in range(4)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
