@@ -44,7 +44,11 @@ class Affine:
 
     def shifted(self, amount: AnySize) -> Affine:
         """This position plus a size."""
-        return self if same(amount, 0) else Affine(self.coefficients, self.offset + amount, self.loaded)
+        return (
+            self
+            if same(amount, 0)
+            else Affine(self.coefficients, self.offset + amount, self.loaded)
+        )
 
 
 ZERO = Affine()

@@ -160,8 +160,16 @@ class _Layout:
     def _kernel_extents(self, step: KernelStep, address: int, start: int) -> StepNumbers:
         nest, add = step.nest, self.numbers.add
         return StepNumbers(
-            address, start, add(nest.rows), add(nest.columns), add(nest.positions), None, None,
-            step.cost, nest.kernel.form != "row")
+            address,
+            start,
+            add(nest.rows),
+            add(nest.columns),
+            add(nest.positions),
+            None,
+            None,
+            step.cost,
+            nest.kernel.form != "row",
+        )
 
     def _call_arguments(self, step: CallStep) -> None:
         node = step.node
@@ -169,7 +177,9 @@ class _Layout:
             self._number(param)
         if node.reserve is not None:
             count = len(node.reserve.initial)
-            self.reserves.append((self.length, count, node.reserve, self.numbers.add(node.reserve.size)))
+            self.reserves.append(
+                (self.length, count, node.reserve, self.numbers.add(node.reserve.size))
+            )
             self.length += count
         if not sizes.same(node.scratch, 0):
             self.scratch.append((self.length, self.numbers.add(node.scratch)))
@@ -178,8 +188,16 @@ class _Layout:
     def _call_extents(self, step: CallStep, address: int, start: int) -> StepNumbers:
         node, add = step.node, self.numbers.add
         return StepNumbers(
-            address, start, add(node.rows), add(node.columns), add(1), add(node.row_tile),
-            add(node.columns if node.col_tile is None else node.col_tile), 0.0, False)
+            address,
+            start,
+            add(node.rows),
+            add(node.columns),
+            add(1),
+            add(node.row_tile),
+            add(node.columns if node.col_tile is None else node.col_tile),
+            0.0,
+            False,
+        )
 
     def _number(self, size: AnySize) -> None:
         self.sized.append((self.length, self.numbers.add(size)))
@@ -219,10 +237,23 @@ class _Layout:
                 self.constants[position] = int(self.numbers.texts[number])
         dynamic = [(p, n) for p, n in self.sized if p not in self.constants]
         return Template(
-            compute, self.length, [x for pair in dynamic for x in pair], self.constants, self.arena,
-            self.feeds, self.cells, self.reserves, self.scratch, self.steps, slot_sizes,
-            size_arrays, self.segments, self.shapes, self.contents,
-            self.keep)
+            compute,
+            self.length,
+            [x for pair in dynamic for x in pair],
+            self.constants,
+            self.arena,
+            self.feeds,
+            self.cells,
+            self.reserves,
+            self.scratch,
+            self.steps,
+            slot_sizes,
+            size_arrays,
+            self.segments,
+            self.shapes,
+            self.contents,
+            self.keep,
+        )
 
 
 def aligned_copy(array: np.ndarray) -> np.ndarray:
@@ -238,7 +269,7 @@ def aligned_empty(shape: Sequence[int], dtype: Any) -> np.ndarray:
     count = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
     raw = np.empty(count + _ALIGN, np.uint8)
     start = -raw.ctypes.data % _ALIGN
-    return raw[start:start + count].view(dtype).reshape(shape)
+    return raw[start : start + count].view(dtype).reshape(shape)
 
 
 @dataclass(slots=True)
@@ -271,15 +302,22 @@ def bind(template: Template, symbols: Sequence[int]) -> Binding:
         args[position] = offsets[slot_number]
     scratch = [-(-numbers[n] // _ALIGN) * _ALIGN for _, n in template.scratch]
     table = np.array([_table_row(step, numbers) for step in template.steps], np.int64)
-    return Binding(template, numbers, args, table.reshape(-1, ROW), total, offsets, scratch,
-                   tuple(symbols))
+    return Binding(
+        template, numbers, args, table.reshape(-1, ROW), total, offsets, scratch, tuple(symbols)
+    )
 
 
 def _table_row(step: StepNumbers, numbers: Sequence[int]) -> tuple[int, ...]:
     rows, columns = numbers[step.rows], numbers[step.columns]
     if step.row_tile is not None and step.col_tile is not None:
-        return (step.address, step.start, rows, max(numbers[step.row_tile], 1), columns,
-                max(numbers[step.col_tile], 1))
+        return (
+            step.address,
+            step.start,
+            rows,
+            max(numbers[step.row_tile], 1),
+            columns,
+            max(numbers[step.col_tile], 1),
+        )
     row_tile, col_tile = tiles(rows, columns, numbers[step.positions] * step.cost, step.cut_columns)
     return step.address, step.start, rows, row_tile, columns, col_tile
 
@@ -343,4 +381,4 @@ class Frame:
         dtype = numpy_dtype(value.dtype)
         count = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
         offset = binding.offsets[slot]
-        return self.memory[offset:offset + count].view(dtype).reshape(shape)
+        return self.memory[offset : offset + count].view(dtype).reshape(shape)

@@ -136,8 +136,10 @@ class Builder:
         exprs = result if isinstance(result, tuple) else (result,)
         if dtype is not None:
             exprs = tuple(scalar.cast(e, dtype) for e in exprs)
-        made = self._once(("map", exprs, tuple(map(id, inputs)), _key(shape)), lambda: self.program.add(
-            Map(tuple(inputs), exprs), *((e.dtype, shape) for e in exprs)))
+        made = self._once(
+            ("map", exprs, tuple(map(id, inputs)), _key(shape)),
+            lambda: self.program.add(Map(tuple(inputs), exprs), *((e.dtype, shape) for e in exprs)),
+        )
         return made if isinstance(result, tuple) else made[0]
 
     def cast(self, value: Value, dtype: str) -> Value:
@@ -155,7 +157,9 @@ class Builder:
         dtype: str | None = None,
     ) -> Value:
         """Combines over axes (all, when None): sum prod max min any all argmax argmin."""
-        reduced = frozenset(range(value.ndim) if axes is None else (int(a) % value.ndim for a in axes))
+        reduced = frozenset(
+            range(value.ndim) if axes is None else (int(a) % value.ndim for a in axes)
+        )
         out = dtype or ("int64" if fn.startswith("arg") else value.dtype)
         self._need_compiled(value.dtype)
         if fn.startswith("arg") and len(reduced) != 1:
@@ -164,8 +168,10 @@ class Builder:
         if all(same(value.shape[axis], 1) for axis in reduced):
             result = self.cast(value, out) if not fn.startswith("arg") else self.full(kept, 0, out)
         else:
-            made = self._once(("reduce", fn, id(value), reduced, out), lambda: self.program.add(
-                Reduce((value,), fn, reduced), (out, kept)))
+            made = self._once(
+                ("reduce", fn, id(value), reduced, out),
+                lambda: self.program.add(Reduce((value,), fn, reduced), (out, kept)),
+            )
             result = made[0]
         if keepdims:
             return result
@@ -185,25 +191,38 @@ class Builder:
         self._need_compiled(value.dtype)
         if not self.equal(sizes.product(target), sizes.product(value.shape)):
             raise errors.InvalidArgumentError(
-                None, None, f"Input to reshape is a tensor with {sizes.hint(sizes.product(value.shape))} "
-                f"values, but the requested shape has {sizes.hint(sizes.product(target))}")
+                None,
+                None,
+                f"Input to reshape is a tensor with {sizes.hint(sizes.product(value.shape))} "
+                f"values, but the requested shape has {sizes.hint(sizes.product(target))}",
+            )
         axes = _unit_moves(value.shape, target)
         if axes is not None:
             return self.view(value, axes, target)
-        made = self._once(("reshape", id(value), _key(target)), lambda: self.program.add(
-            Reshape((value,)), (value.dtype, target)))
+        made = self._once(
+            ("reshape", id(value), _key(target)),
+            lambda: self.program.add(Reshape((value,)), (value.dtype, target)),
+        )
         return made[0]
 
     def view(self, value: Value, axes: tuple[Axis, ...], shape: Shape) -> Value:
         """Reads a value at moved positions (see tensor.View)."""
         identity = sizes.same_shape(shape, value.shape) and all(
             (a.axis == i and same(a.stride, 1) and same(a.offset, 0)) or same(value.shape[i], 1)
-            for i, a in enumerate(axes))
+            for i, a in enumerate(axes)
+        )
         if identity:
             return value
         self._need_compiled(value.dtype)
-        key = ("view", id(value), tuple((a.axis, str(a.stride), str(a.offset)) for a in axes), _key(shape))
-        return self._once(key, lambda: self.program.add(View((value,), axes), (value.dtype, shape)))[0]
+        key = (
+            "view",
+            id(value),
+            tuple((a.axis, str(a.stride), str(a.offset)) for a in axes),
+            _key(shape),
+        )
+        return self._once(
+            key, lambda: self.program.add(View((value,), axes), (value.dtype, shape))
+        )[0]
 
     def transpose(self, value: Value, perm: Sequence[int]) -> Value:
         """Permutes the dimensions: output dimension i is input dimension perm[i]."""
@@ -217,11 +236,13 @@ class Builder:
         lead = len(target) - value.ndim
         axes = tuple(
             Axis(None) if same(size, 1) and not same(target[lead + i], 1) else Axis(lead + i)
-            for i, size in enumerate(value.shape))
+            for i, size in enumerate(value.shape)
+        )
         for i, size in enumerate(value.shape):
             if axes[i].axis is not None and not self.equal(size, target[lead + i]):
                 raise errors.InvalidArgumentError(
-                    None, None, f"Incompatible shapes: {_show(value.shape)} vs. {_show(target)}")
+                    None, None, f"Incompatible shapes: {_show(value.shape)} vs. {_show(target)}"
+                )
         return self.view(value, axes, target)
 
     def slice(
@@ -236,7 +257,9 @@ class Builder:
         axes = tuple(Axis(i, _size(s), _size(b)) for i, (b, s) in enumerate(zip(begin, steps)))
         return self.view(value, axes, tuple(_size(n) for n in size))
 
-    def pad(self, value: Value, paddings: Sequence[tuple[AnySize, AnySize]], fill: Any = 0) -> Value:
+    def pad(
+        self, value: Value, paddings: Sequence[tuple[AnySize, AnySize]], fill: Any = 0
+    ) -> Value:
         """Surrounds a value with `fill`; paddings are (before, after) per dimension."""
         shape = tuple(size + lo + hi for size, (lo, hi) in zip(value.shape, paddings))
         if sizes.same_shape(shape, value.shape):
@@ -252,8 +275,11 @@ class Builder:
             for i, size in enumerate(value.shape):
                 if i != axis and not self.equal(size, first.shape[i]):
                     raise errors.InvalidArgumentError(
-                        None, None, "ConcatOp : Dimensions of inputs should match: shape[0] = "
-                        f"{_show(first.shape)} vs. shape[{len(parts)}] = {_show(value.shape)}")
+                        None,
+                        None,
+                        "ConcatOp : Dimensions of inputs should match: shape[0] = "
+                        f"{_show(first.shape)} vs. shape[{len(parts)}] = {_show(value.shape)}",
+                    )
             parts.append((value, [offset if i == axis else 0 for i in range(first.ndim)], None))
             offset = offset + value.shape[axis]
         if len(values) == 1:
@@ -262,12 +288,16 @@ class Builder:
         shape = tuple(offset if i == axis else size for i, size in enumerate(first.shape))
         return self.assemble(shape, first.dtype, parts, None)
 
-    def assemble(self, shape: Sequence[AnySize], dtype: str, parts: Sequence[Any], fill: Any) -> Value:
+    def assemble(
+        self, shape: Sequence[AnySize], dtype: str, parts: Sequence[Any], fill: Any
+    ) -> Value:
         """A tensor from (value, offsets, strides or None) regions; `fill` covers the rest."""
         self._need_compiled(dtype)
         node = Assemble(
             tuple(value for value, _, _ in parts),
-            tuple(Part(tuple(o), tuple(s or [1] * len(o))) for _, o, s in parts), fill)
+            tuple(Part(tuple(o), tuple(s or [1] * len(o))) for _, o, s in parts),
+            fill,
+        )
         return self.program.add(node, (dtype, tuple(_size(size) for size in shape)))[0]
 
     def gather(self, value: Value, indices: Value, axis: int = 0) -> Value:
@@ -276,22 +306,34 @@ class Builder:
         self._need_compiled(value.dtype)
         limit = self.constant(np.array(0), "int64")
         size = value.shape[axis]
-        count = self._sizes(np.array(size, dtype=object), "int64") if isinstance(size, Size) else \
-            self.constant(np.array(size), "int64")
+        count = (
+            self._sizes(np.array(size, dtype=object), "int64")
+            if isinstance(size, Size)
+            else self.constant(np.array(size), "int64")
+        )
         wide = self.cast(indices, "int64")
         outside = self.map(
             lambda i, low, high: scalar.logical_or(scalar.lt(i, low), scalar.ge(i, high)),
-            wide, limit, count)
-        self.require_not(self.reduce("any", outside, None), lambda: errors.InvalidArgumentError(
-            None, None, f"indices are not in [0, {sizes.hint(size)})"))
-        shape = value.shape[:axis] + indices.shape + value.shape[axis + 1:]
+            wide,
+            limit,
+            count,
+        )
+        self.require_not(
+            self.reduce("any", outside, None),
+            lambda: errors.InvalidArgumentError(
+                None, None, f"indices are not in [0, {sizes.hint(size)})"
+            ),
+        )
+        shape = value.shape[:axis] + indices.shape + value.shape[axis + 1 :]
         return self.program.add(Gather((value, wide), axis), (value.dtype, shape))[0]
 
     def iota(self, shape: Sequence[AnySize], axis: int, dtype: str) -> Value:
         """The position along one axis, at every position of `shape`."""
         target = tuple(_size(size) for size in shape)
-        made = self._once(("iota", _key(target), axis), lambda: self.program.add(
-            Iota((), axis), ("int64", target)))
+        made = self._once(
+            ("iota", _key(target), axis),
+            lambda: self.program.add(Iota((), axis), ("int64", target)),
+        )
         return self.cast(made[0], dtype)
 
     def full(self, shape: Sequence[AnySize], fill: Any, dtype: str) -> Value:
@@ -317,11 +359,23 @@ class Builder:
         """A library kernel.  Inputs arrive contiguous; outputs are (shape, dtype).
 
         The argument block holds input addresses, output addresses, params, the ints that
-        `reserve` (library/random.py) takes at every run, then scratch base and bytes per worker when scratch is not 0.
+        `reserve` (library/random.py) takes at every run, then scratch base and bytes per worker
+        when scratch is not 0.
         """
-        node = Call(tuple(inputs), kernel, tuple(params), _size(rows), _size(row_tile), _size(columns),
-                    None if col_tile is None else _size(col_tile), scratch, reserve)
-        return self.program.add(node, *((d, tuple(_size(n) for n in shape)) for shape, d in outputs))
+        node = Call(
+            tuple(inputs),
+            kernel,
+            tuple(params),
+            _size(rows),
+            _size(row_tile),
+            _size(columns),
+            None if col_tile is None else _size(col_tile),
+            scratch,
+            reserve,
+        )
+        return self.program.add(
+            node, *((d, tuple(_size(n) for n in shape)) for shape, d in outputs)
+        )
 
     def read(self, cell_value: Value) -> Value:
         """The contents of a variable, now."""
@@ -371,14 +425,17 @@ class Builder:
                     result[axis] = size
                 elif not same(size, 1) and not self.equal(size, result[axis]):
                     raise errors.InvalidArgumentError(
-                        None, None, f"Incompatible shapes: {_show(shapes[0])} vs. {_show(shape)}")
+                        None, None, f"Incompatible shapes: {_show(shapes[0])} vs. {_show(shape)}"
+                    )
         return tuple(result)
 
     def _need_compiled(self, dtype: str) -> None:
         if not scalar.compiles(dtype):
             raise NotLowered(f"{dtype} has no compiled form")
 
-    def _once(self, key: tuple[Any, ...], make: Callable[[], tuple[Value, ...]]) -> tuple[Value, ...]:
+    def _once(
+        self, key: tuple[Any, ...], make: Callable[[], tuple[Value, ...]]
+    ) -> tuple[Value, ...]:
         """Equal subexpressions of one program are one node."""
         if key not in self._equal:
             self._equal[key] = make()

@@ -14,10 +14,23 @@ from typing import Literal
 
 from . import ir, scalar, sizes
 from .affine import ZERO, Affine, along, flatten
-from .fuse import Cluster, Place, base, iteration_shape
+from .fuse import Cluster, iteration_shape
 from .rules import simplify
 from .sizes import AnySize, Size, same
-from .tensor import Gather, Iota, Map, Node, Reduce, Reshape, Source, Value, View, Write
+from .tensor import (
+    Gather,
+    Iota,
+    Map,
+    Node,
+    Place,
+    Reduce,
+    Reshape,
+    Source,
+    Value,
+    View,
+    Write,
+    base,
+)
 
 # Strides and offsets that stand in the kernel's text; others are arguments.
 _LITERAL_STRIDES = (0, 1, -1, 2)
@@ -46,8 +59,10 @@ class Nest:
         last = len(self.kernel.axes) - 1
         inner = {last} if self.kernel.form != "row" else set()
         return sizes.product(
-            size for i, (axis, size) in enumerate(zip(self.kernel.axes, self.sizes))
-            if axis.kind != "reduce" and i not in inner)
+            size
+            for i, (axis, size) in enumerate(zip(self.kernel.axes, self.sizes))
+            if axis.kind != "reduce" and i not in inner
+        )
 
     @property
     def columns(self) -> AnySize:
@@ -59,8 +74,10 @@ class Nest:
         """The number of innermost positions, chunked axes counted once."""
         chunked = {axis.of for axis in self.kernel.axes if axis.kind == "chunk"}
         return sizes.product(
-            size for i, (axis, size) in enumerate(zip(self.kernel.axes, self.sizes))
-            if not (axis.kind == "chunk" and axis.of in chunked))
+            size
+            for i, (axis, size) in enumerate(zip(self.kernel.axes, self.sizes))
+            if not (axis.kind == "chunk" and axis.of in chunked)
+        )
 
 
 def root(value: Value) -> Value:
@@ -117,7 +134,7 @@ class NestBuilder:
         groups: Sequence[tuple[int, ...]],
         lead: int = 0,
     ) -> None:
-        """groups: the loops, each over domain axes merged into one; lead: loops in front of them."""
+        """groups: the loops, each over domain axes merged into one; lead: loops before them."""
         self.cluster, self.stored = cluster, stored
         self.groups, self.lead = list(groups), lead
         # For reductions cut into chunks: where the partial results of each are.
@@ -170,8 +187,11 @@ class NestBuilder:
         node = value.node
         if isinstance(node, View):
             inner = tuple(
-                (ZERO if axis.axis is None else position[axis.axis].scaled(axis.stride)).shifted(axis.offset)
-                for axis in node.axes)
+                (ZERO if axis.axis is None else position[axis.axis].scaled(axis.stride)).shifted(
+                    axis.offset
+                )
+                for axis in node.axes
+            )
             return self.value(node.inputs[0], inner)
         if isinstance(node, Iota):
             return self._number_of(position[node.axis])
@@ -228,7 +248,8 @@ class NestBuilder:
     def _input(self, value: Value, position: Sequence[Affine]) -> ir.Expr:
         lead = len(position) - value.ndim
         own = tuple(
-            ZERO if same(size, 1) else position[lead + dim] for dim, size in enumerate(value.shape))
+            ZERO if same(size, 1) else position[lead + dim] for dim, size in enumerate(value.shape)
+        )
         return self.value(value, own)
 
     def _define_reduction(self, node: Reduce, position: Sequence[Affine]) -> None:
@@ -248,11 +269,11 @@ class NestBuilder:
     def _define_gather(self, node: Gather, position: Sequence[Affine]) -> None:
         params, indices = node.inputs
         axis, count = node.axis, indices.ndim
-        chosen = self._input(indices, position[axis:axis + count])
+        chosen = self._input(indices, position[axis : axis + count])
         zero, last = ir.Const(0, "int64"), self._number(params.shape[axis] - 1)
         row = scalar.minimum(scalar.maximum(chosen, zero), last)
         place = Affine(loaded=((row, 1),))
-        inner = (*position[:axis], place, *position[axis + count:])
+        inner = (*position[:axis], place, *position[axis + count :])
         self._values[id(node.outputs[0])] = self.value(params, inner)
 
     # The kernel.
@@ -285,7 +306,8 @@ class NestBuilder:
         position = self.position(node, node.inputs[0].ndim)
         target = tuple(
             along_dim.scaled(stride).shifted(offset)
-            for along_dim, stride, offset in zip(position, node.part.strides, node.part.offsets))
+            for along_dim, stride, offset in zip(position, node.part.strides, node.part.offsets)
+        )
         expr = self._input(node.inputs[0], position)
         self._append(node.target, flatten(target, node.target.shape), expr)
 
@@ -360,7 +382,8 @@ def _mergeable(outer: int, inner: int, cluster: Cluster, trial: NestBuilder) -> 
     size = cluster.domain[inner]
     return all(
         same(place.coefficients.get(outer, 0), place.coefficients.get(inner, 0) * size)
-        for place in trial.accesses)
+        for place in trial.accesses
+    )
 
 
 def _is_chunked(cluster: Cluster, form: Form, groups: Groups) -> bool:
@@ -384,7 +407,8 @@ def _uses_row(node: Node, cluster: Cluster) -> bool:
     """Does a node that runs over the reduced axes use a result of the reduction?"""
     return _runs_over_reduced(node, cluster) and any(
         id(base(value).node) in cluster.align and cluster.level(base(value)) == "row"
-        for value in node.inputs)
+        for value in node.inputs
+    )
 
 
 def _runs_over_reduced(node: Node, cluster: Cluster) -> bool:
@@ -397,7 +421,8 @@ def _chunked(cluster: Cluster, stored: set[int], form: Form, groups: Groups) -> 
     first = next(i for i, group in enumerate(groups) if group[0] in reduced)
     extent = sizes.product(cluster.domain[axis] for axis in groups[first])
     other = sizes.product(
-        cluster.domain[axis] for group in groups for axis in group if group != groups[first])
+        cluster.domain[axis] for group in groups for axis in group if group != groups[first]
+    )
     least = sizes.maximum(sizes.ceil_div(_LONG, sizes.maximum(other, 1)), 1)
     length = sizes.maximum(sizes.ceil_div(extent, _MOST_CHUNKS), least)
     chunks = sizes.maximum(sizes.ceil_div(extent, length), 1)
@@ -408,7 +433,8 @@ def _chunked(cluster: Cluster, stored: set[int], form: Form, groups: Groups) -> 
     for node in cluster.nodes:
         if isinstance(node, Reduce):
             partial = Value(
-                node.outputs[0].dtype, (chunks, *kept_shape), Source((), "partial", None))
+                node.outputs[0].dtype, (chunks, *kept_shape), Source((), "partial", None)
+            )
             partials[id(node)] = partial
             builder.write_partial(node, partial)
         elif _runs_over_reduced(node, cluster):
@@ -430,7 +456,8 @@ def _combined(
         if isinstance(node, Reduce) or not _runs_over_reduced(node, cluster):
             rows.nodes.append(node)
             rows.align[id(node)] = tuple(
-                None if axis is None else number[axis] for axis in cluster.align[id(node)])
+                None if axis is None else number[axis] for axis in cluster.align[id(node)]
+            )
     kept = tuple(range(1, len(domain)))
     groups: Groups = [(0,)] if not kept else [(0,), kept]
     if kept and not _walks_as_one(rows, stored, partials, kept):
@@ -466,8 +493,14 @@ def _finish(builder: NestBuilder, form: Form, lead: Sequence[tuple[ir.Axis, AnyS
         extents.append(extent)
     buffers = tuple(
         ir.Buffer(value.dtype, access)  # type: ignore[arg-type]
-        for value, access in zip(arguments.buffers, arguments.access))
+        for value, access in zip(arguments.buffers, arguments.access)
+    )
     kernel = ir.Kernel(
-        form, buffers, tuple(axes), tuple(builder.reductions), tuple(builder.stores),
-        len(arguments.params))
+        form,
+        buffers,
+        tuple(axes),
+        tuple(builder.reductions),
+        tuple(builder.stores),
+        len(arguments.params),
+    )
     return Nest(kernel, arguments.buffers, extents, arguments.params, cluster)

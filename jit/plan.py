@@ -22,7 +22,7 @@ from .bind import Arena, Binding, Frame, aligned_copy, bind, make_template
 from .driver import Program
 from .fuse import fuse
 from .nest import root
-from .schedule import CallStep, HostStep, KernelStep, is_native, schedule
+from .schedule import HostStep, KernelStep, is_native, schedule
 from .sizes import Scope
 from .tensor import Source, Value
 from .trace import Evaluate, Tracer, dtype_name, symbolic_feeds
@@ -81,8 +81,11 @@ class Plan:
             if value is not None:
                 self.exports[tensor] = len(traced.program.fetches)
                 traced.program.fetches.append(value)
-        self.passed = {t: tracer.values[t].cell for t in wanted(self.stop)
-                       if t in tracer.values and t not in self.exports}
+        self.passed = {
+            t: tracer.values[t].cell
+            for t in wanted(self.stop)
+            if t in tracer.values and t not in self.exports
+        }
         debug.show("ir", traced.program)
         fused = fuse(traced.program)
         debug.show("fused", fused)
@@ -91,15 +94,19 @@ class Plan:
         self.traced_seconds = time.perf_counter() - began
         self.kernels = [
             compiler.compile_kernel(
-                step.nest.kernel if isinstance(step, KernelStep) else step.node.kernel)
-            for step in self.schedule.steps if not isinstance(step, HostStep)]
+                step.nest.kernel if isinstance(step, KernelStep) else step.node.kernel
+            )
+            for step in self.schedule.steps
+            if not isinstance(step, HostStep)
+        ]
         driver.prepare()
         self.program = traced.program
         self.scope = scope
         self.fits = scope.checker()
         self.cells = self._cells()
         self.template = make_template(
-            self.schedule, self.program, scope, [kernel.address for kernel in self.kernels])
+            self.schedule, self.program, scope, [kernel.address for kernel in self.kernels]
+        )
         self.seconds = time.perf_counter() - began
         self.evaluate = evaluate
         self.arenas: list[Arena] = []
@@ -181,7 +188,9 @@ class Run:
                 self._point_at_variable(entry)
         for position, count, reserve, size in self.plan.template.reserves:
             context = self.plan.evaluate.context(reserve.op)
-            self.args[position : position + count] = reserve.take(context, self.binding.numbers[size])
+            self.args[position : position + count] = reserve.take(
+                context, self.binding.numbers[size]
+            )
         self.feeds = feeds
         for segment in self.segments:
             segment()
@@ -216,7 +225,10 @@ class Run:
             view = self._view(value)
             if view.shape != np.shape(array):
                 raise errors.InternalError(
-                    None, node.op, f"{node.op.type} gave shape {np.shape(array)}, expected {view.shape}")
+                    None,
+                    node.op,
+                    f"{node.op.type} gave shape {np.shape(array)}, expected {view.shape}",
+                )
             view[...] = array
 
     # Reading values.
@@ -347,8 +359,15 @@ class Stretch:
 
     def _plan(self, feeds: Sequence[Any], scope: Scope) -> Plan:
         try:
-            return Plan(self.operations, self.start, dict(zip(self.inputs, feeds)), scope,
-                        self.wanted, self.evaluate, self.handles)
+            return Plan(
+                self.operations,
+                self.start,
+                dict(zip(self.inputs, feeds)),
+                scope,
+                self.wanted,
+                self.evaluate,
+                self.handles,
+            )
         except (errors.OpError, KeyboardInterrupt, SystemExit):
             raise
         except Exception as error:

@@ -37,7 +37,8 @@ def run_tile(row, tile, worker):
     rows, row_tile, columns, column_tile = words[2], words[3], words[4], words[5]
     across = (columns + column_tile - 1) // column_tile
     r, c = tile // across * row_tile, tile % across * column_tile
-    call_kernel(words[0], words[1], r, min(r + row_tile, rows), c, min(c + column_tile, columns), worker)
+    call_kernel(words[0], words[1], r, min(r + row_tile, rows), c, min(c + column_tile, columns),
+                worker)
 
 
 @helper
@@ -79,7 +80,7 @@ def share(state, row, total, limit):
 
 
 def kernel(args, r0, r1, c0, c1, worker):
-    # args: the table; r0: its steps; r1: the pool's state; c0: workers to use; c1: the table's address
+    # args: the table; c1: its address; r0: its steps; r1: the pool's state; c0: workers to use
     state = r1
     mine = take_if_zero(state + LOCK) if c0 > 0 else 0
     for s in range(r0):

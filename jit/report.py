@@ -13,14 +13,37 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import ir, sizes
-from .fuse import Cluster, Fused, Place
+from .fuse import Fused
 from .nest import Nest
 from .schedule import CallStep, HostStep, KernelStep, Schedule, byte_size
-from .tensor import Call, Host, Iota, Map, Node, Program, Reduce, Source, Value, View, Write
+from .tensor import (
+    Call,
+    Host,
+    Iota,
+    Map,
+    Node,
+    Place,
+    Program,
+    Reduce,
+    Source,
+    Value,
+    View,
+    Write,
+)
 
 _WIDTH = 100
-_INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "lt": "<", "le": "<=", "gt": ">",
-          "ge": ">=", "eq": "==", "ne": "!="}
+_INFIX = {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "div": "/",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+    "eq": "==",
+    "ne": "!=",
+}
 
 
 def text(thing: Any) -> str:
@@ -158,7 +181,9 @@ def step_title(step: Any) -> str:
 
 def fused_ops(nest: Nest) -> list[str]:
     """The names of the graph operations in a kernel."""
-    return list(dict.fromkeys(_name(node) for node in nest.cluster.nodes if node.origin is not None))
+    return list(
+        dict.fromkeys(_name(node) for node in nest.cluster.nodes if node.origin is not None)
+    )
 
 
 @dataclass(frozen=True)
@@ -197,10 +222,14 @@ class PlanReport:
     def __str__(self) -> str:
         distinct = len({k.key for k in self.kernels if k.kind != "host"})
         total = sum(k.seconds for k in self.kernels)
-        compiled = f", {self.cache_misses} compiled in {self.compile_seconds:.2f} s" if self.cache_misses else ""
+        compiled = (
+            f", {self.cache_misses} compiled in {self.compile_seconds:.2f} s"
+            if self.cache_misses
+            else ""
+        )
         head = [
-            f"plan   {len(self.kernels)} steps in {total * 1e3:.3f} ms, arena {_bytes(self.arena_bytes)}, "
-            f"traced in {self.trace_seconds * 1e3:.0f} ms",
+            f"plan   {len(self.kernels)} steps in {total * 1e3:.3f} ms, "
+            f"arena {_bytes(self.arena_bytes)}, traced in {self.trace_seconds * 1e3:.0f} ms",
             f"cache  {distinct} kernels: {self.cache_hits} loaded{compiled}",
         ]
         if self.guards:
@@ -217,10 +246,12 @@ def _kernel_line(number: int, kernel: KernelReport) -> str:
     ops = " ".join(kernel.ops)
     ops = ops if len(ops) <= 76 else f"{ops[:75]}… ({len(kernel.ops)} ops)"
     if kernel.kind == "host":
-        return f"{number:>4} {'host':<10} {kernel.name:<24} {'':>9} {'':>10} {'':>6}  {ops}: {kernel.reason}"
+        return f"{number:>4} {'host':<10} {kernel.name:<24} {'':>27}  {ops}: {kernel.reason}"
     rate = kernel.bytes / max(kernel.seconds, 1e-9) / 1e9
-    return (f"{number:>4} {kernel.name:<10} {kernel.work:<24} {_bytes(kernel.bytes):>9} "
-            f"{kernel.seconds * 1e6:>7.1f} µs {rate:>6.1f}  {ops}")
+    return (
+        f"{number:>4} {kernel.name:<10} {kernel.work:<24} {_bytes(kernel.bytes):>9} "
+        f"{kernel.seconds * 1e6:>7.1f} µs {rate:>6.1f}  {ops}"
+    )
 
 
 def _bytes(count: float) -> str:
@@ -237,17 +268,23 @@ def plan_report(plan: Any, binding: Any, seconds: list[float]) -> PlanReport:
     compiled = iter(plan.kernels)
     reports = [
         _step_report(step, None if isinstance(step, HostStep) else next(compiled), values, time)
-        for step, time in zip(plan.schedule.steps, seconds)]
+        for step, time in zip(plan.schedule.steps, seconds)
+    ]
     unique = {kernel.key: kernel for kernel in plan.kernels}.values()
     follows = ""
     if plan.barrier:
         op, reason = plan.host_reasons[-1]
         follows = f"{op.type} {op.name} on the host ({reason}), and another plan"
     return PlanReport(
-        tuple(reports), binding.arena_bytes, plan.traced_seconds,
-        sum(k.seconds for k in unique), sum(k.from_cache for k in unique),
+        tuple(reports),
+        binding.arena_bytes,
+        plan.traced_seconds,
+        sum(k.seconds for k in unique),
+        sum(k.from_cache for k in unique),
         sum(not k.from_cache for k in unique),
-        tuple(t if yes else f"not {t}" for t, yes in plan.scope.guards.items()), follows)
+        tuple(t if yes else f"not {t}" for t, yes in plan.scope.guards.items()),
+        follows,
+    )
 
 
 def _step_report(step: Any, kernel: Any, values: dict[str, int], seconds: float) -> KernelReport:
@@ -255,18 +292,28 @@ def _step_report(step: Any, kernel: Any, values: dict[str, int], seconds: float)
     if isinstance(step, HostStep):
         op = step.node.op
         return KernelReport(
-            op.type, "", (op.name,), total, False, 0.0, "host", 0.0, "", step.node.reason)
+            op.type, "", (op.name,), total, False, 0.0, "host", 0.0, "", step.node.reason
+        )
     if isinstance(step, KernelStep):
         ops, kind = fused_ops(step.nest), "generated"
         loops = " ".join(
             f"{axis.kind[0]}{_concrete(size, values)}"
-            for axis, size in zip(step.nest.kernel.axes, step.nest.sizes))
+            for axis, size in zip(step.nest.kernel.axes, step.nest.sizes)
+        )
     else:
         ops, kind = [_name(step.node)], "library"
         loops = " ".join(str(_concrete(s, values)) for s in step.node.outputs[0].shape)
     return KernelReport(
-        kernel.name, kernel.key, tuple(ops), total, kernel.from_cache, kernel.seconds, kind,
-        seconds, loops)
+        kernel.name,
+        kernel.key,
+        tuple(ops),
+        total,
+        kernel.from_cache,
+        kernel.seconds,
+        kind,
+        seconds,
+        loops,
+    )
 
 
 def _distinct(values: Iterable[Value]) -> list[Value]:

@@ -23,7 +23,6 @@ from .profile import kernel_seconds
 from .report import PlanReport, plan_report
 from .trace import Evaluate, OpView, is_handle
 
-
 # From so many elements on, even a first run is compiled.
 _LARGE = 1 << 20
 
@@ -66,7 +65,10 @@ class _Warming:
             self.is_broken = True
             warnings.warn(
                 "a part of the graph could not be compiled and runs by the (slow) reference "
-                f"kernels: {failure}. Please report this.", RuntimeWarning, stacklevel=4)
+                f"kernels: {failure}. Please report this.",
+                RuntimeWarning,
+                stacklevel=4,
+            )
             return self.reference(arrays)
 
     def explain(self, arrays: Sequence[Any]) -> PlanReport:
@@ -88,7 +90,7 @@ def elements(operations: Sequence[Any], arrays: Sequence[np.ndarray]) -> int:
 
 
 class Evaluator:
-    """Runs operations of a session by their reference kernels; errors name the node and its line."""
+    """Runs operations of a session by reference kernels; errors name the node and its line."""
 
     def __init__(self, session: Any) -> None:
         self.session = session
@@ -100,7 +102,8 @@ class Evaluator:
         found = self._contexts.get(op)
         if found is None:
             found = KernelContext(
-                op, self.session.resources, self.session.kernel_states, session=self.session)
+                op, self.session.resources, self.session.kernel_states, session=self.session
+            )
             self._contexts[op] = found
         return found
 
@@ -108,7 +111,8 @@ class Evaluator:
         definition = op.definition
         if definition.kernel is None:
             raise errors.UnimplementedError(
-                None, op, f"There is no kernel for op type '{op.type}' (node '{op.name}')")
+                None, op, f"There is no kernel for op type '{op.type}' (node '{op.name}')"
+            )
         arguments = group(definition.inputs, op._attrs, inputs)
         try:
             result = definition.kernel(self.context(op), *arguments)
@@ -138,7 +142,7 @@ class Runner:
         feeds: Sequence[Any],
         evaluate: Evaluate,
     ) -> None:
-        """operations: what the fetches need, in the order to run; evaluate: runs one on the host."""
+        """operations: what the fetches need, in order; evaluate: runs one on the host."""
         self.operations, self.fetches, self.feeds = list(operations), list(fetches), list(feeds)
         self.evaluate = evaluate
         self.handles: dict[Any, Any] = {}
@@ -172,7 +176,7 @@ class Runner:
         return plan_report(plan, binding, kernel_seconds(plan, binding, arrays))
 
     def live(self, position: int) -> list[Any]:
-        """The tensors that exist before operation number `position` and are needed from there on."""
+        """The tensors that exist before operation number `position` and are needed later."""
         end = len(self.operations)
         if position >= end:
             return list(dict.fromkeys(self.fetches))
@@ -187,7 +191,8 @@ class Runner:
             else:
                 inputs = [t for t in self.live(start) if t not in self.handles and not _refers(t)]
             self._stretches[start] = Stretch(
-                self.operations, start, inputs, self.live, self.evaluate, self.handles)
+                self.operations, start, inputs, self.live, self.evaluate, self.handles
+            )
         return self._stretches[start]
 
     def _host(self, op: Any, known: dict[Any, Any]) -> None:

@@ -11,21 +11,45 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Union
 
-
 from . import ir, sizes
-from .fuse import Cluster, Fused, base
+from .fuse import Cluster, Fused
 from .meaning import numpy_dtype
 from .nest import Nest, nests, root
 from .sizes import AnySize
-from .tensor import Call, Gather, Host, Iota, Program, Reshape, Source, Value, View
+from .tensor import Call, Gather, Host, Iota, Program, Reshape, Source, Value, View, base
 
 # What one position of a kernel costs, in units of a simple instruction; cheap things are 1.
 _COSTS = {
-    "div": 4, "floordiv": 10, "floormod": 10, "truncatediv": 10, "truncatemod": 10, "sqrt": 6,
-    "rsqrt": 8, "pow": 40, "erf": 20, "erfc": 30, "sin": 20, "cos": 20, "tan": 30, "exp": 12,
-    "expm1": 18, "log": 14, "log1p": 18, "tanh": 20, "sigmoid": 16, "lgamma": 60, "digamma": 60,
-    "atan2": 40, "asin": 30, "acos": 30, "atan": 25, "sinh": 25, "cosh": 25, "asinh": 35,
-    "acosh": 35, "atanh": 30,
+    "div": 4,
+    "floordiv": 10,
+    "floormod": 10,
+    "truncatediv": 10,
+    "truncatemod": 10,
+    "sqrt": 6,
+    "rsqrt": 8,
+    "pow": 40,
+    "erf": 20,
+    "erfc": 30,
+    "sin": 20,
+    "cos": 20,
+    "tan": 30,
+    "exp": 12,
+    "expm1": 18,
+    "log": 14,
+    "log1p": 18,
+    "tanh": 20,
+    "sigmoid": 16,
+    "lgamma": 60,
+    "digamma": 60,
+    "atan2": 40,
+    "asin": 30,
+    "acos": 30,
+    "atan": 25,
+    "sinh": 25,
+    "cosh": 25,
+    "asinh": 35,
+    "acosh": 35,
+    "atanh": 30,
 }
 
 
@@ -196,7 +220,7 @@ def _assign_slots(steps: list[Step], program: Program) -> tuple[list[Slot], dict
 
 
 def _take(slots: list[Slot], value: Value, start: int, stop: int) -> int:
-    """A free slot that last held as much, else any free one of sizes known to be close, else new."""
+    """A free slot that last held as much, else a free one of a size close to it, else new."""
     want = sizes.expression(byte_size(value))
     free = [i for i, slot in enumerate(slots) if slot.free_from <= start]
     exact = [i for i in free if sizes.expression(byte_size(slots[i].values[-1])) == want]
@@ -214,5 +238,3 @@ def _take(slots: list[Slot], value: Value, start: int, stop: int) -> int:
 def _is_close(a: Value, b: Value) -> bool:
     small, large = sorted((sizes.hint(byte_size(a)), sizes.hint(byte_size(b))))
     return large <= 2 * small
-
-

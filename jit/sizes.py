@@ -359,7 +359,9 @@ def _sign(value: AnySize) -> int | None:
     constant = value.terms.get((), 0)
     rest = [(atoms, c) for atoms, c in value.terms.items() if atoms]
     for sign in (1, -1):
-        if all(c * sign > 0 for _, c in rest) and not any("(" in a for atoms, _ in rest for a in atoms):
+        if all(c * sign > 0 for _, c in rest) and not any(
+            "(" in a for atoms, _ in rest for a in atoms
+        ):
             least = sum(c * sign * SMALLEST_SYMBOL ** len(atoms) for atoms, c in rest)
             if constant * sign + least > 0:
                 return sign
@@ -375,8 +377,9 @@ def _compare(a: AnySize, b: AnySize, relation: str) -> bool:
     return scope.ask(f"{_text(a)} {relation} {_text(b)}", answer)
 
 
-def unify(scope: Scope, shapes: Sequence[Sequence[int]], static: Sequence[Sequence[int | None] | None]
-          ) -> tuple[list[tuple[AnySize, ...]], tuple[Any, ...]]:
+def unify(
+    scope: Scope, shapes: Sequence[Sequence[int]], static: Sequence[Sequence[int | None] | None]
+) -> tuple[list[tuple[AnySize, ...]], tuple[Any, ...]]:
     """Turns concrete shapes into symbolic ones: equal sizes become the same symbol.
 
     static gives what the graph says of each shape: known dimensions stay plain ints.  Returns the
@@ -396,5 +399,3 @@ def unify(scope: Scope, shapes: Sequence[Sequence[int]], static: Sequence[Sequen
                 sizes.append(symbols[size])
         result.append(tuple(sizes))
     return result, tuple(symbols)
-
-

@@ -2,13 +2,14 @@
 """Tensor IR: what a traced graph becomes before it is cut into kernels.
 
 A `Program` is a list of nodes in program order; nodes make `Value`s.  Shapes are symbolic
-(jit/sizes.py).  Eight kinds of node are enough: Source, Map, Reduce, View, Reshape, Gather,
-Assemble, and the opaque ones (Call, Host, Write).  Imports jit's ir and sizes only.
+(jit/sizes.py).  A dozen kinds of node are enough: Source, Map, Reduce, View, Reshape, Iota,
+Gather, Assemble (which becomes Places), and the opaque ones (Call, Host, Write).
+Imports jit's ir and sizes only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -116,7 +117,7 @@ class Gather(Node):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Where an input of an Assemble goes: position p on a dimension lands at offset + stride * p."""
+    """Where an input of an Assemble goes: position p of a dimension is at offset + stride * p."""
 
     offsets: tuple[AnySize, ...]
     strides: tuple[AnySize, ...]
@@ -161,9 +162,24 @@ class Write(Node):
     cell: Any
 
 
+@dataclass(eq=False, slots=True)
+class Place(Node):
+    """Writes inputs[0] into a region of another value's memory."""
+
+    target: Value
+    part: Part
+
+
 def argument(position: int, dtype: str) -> ir.Load:
     """The leaf that stands for input number `position` in the expressions of a Map."""
     return ir.Load(position, ir.Index(()), dtype)
+
+
+def base(value: Value) -> Value:
+    """The value whose memory a chain of views and reshapes reads."""
+    while isinstance(value.node, (View, Reshape)):
+        value = value.node.inputs[0]
+    return value
 
 
 class Program:

@@ -124,9 +124,12 @@ class Tracer:
             if outcome == "barrier":
                 return Traced(self.program, self.scope, number, True, host_reasons=self.reasons)
             if outcome == "cut":
-                return Traced(self.program, self.scope, number + 1, False, host_reasons=self.reasons)
+                return Traced(
+                    self.program, self.scope, number + 1, False, host_reasons=self.reasons
+                )
         return Traced(
-            self.program, self.scope, len(self.operations), False, host_reasons=self.reasons)
+            self.program, self.scope, len(self.operations), False, host_reasons=self.reasons
+        )
 
     def export(self, tensor: Any) -> Value | None:
         """The value of a tensor for whoever comes behind this program; None for handles."""
@@ -210,7 +213,8 @@ class Tracer:
         mark = len(self.program.nodes)
         try:
             result = definition.lower(
-                self.builder, OpView(op), *group(definition.inputs, op._attrs, inputs))
+                self.builder, OpView(op), *group(definition.inputs, op._attrs, inputs)
+            )
         except NotLowered as reason:
             del self.program.nodes[mark:]
             self.builder.rollback(mark)
@@ -233,14 +237,16 @@ class Tracer:
         refs = [output.dtype._is_ref_dtype for output in op.outputs]
         unknown = any(
             shape is None and is_native and not ref
-            for shape, is_native, ref in zip(shapes, native, refs))
+            for shape, is_native, ref in zip(shapes, native, refs)
+        )
         if unknown or definition.dynamic_shape:
             self.reasons.append((op, reason))
             return "barrier"
         cells = tuple(value.cell for value in inputs if value.cell is not None)
         node = Host(tuple(inputs), op, reason, definition.stateful or bool(cells), cells)
         made = self.program.add(
-            node, *((dtype_name(o.dtype), shape or ()) for o, shape in zip(op.outputs, shapes)))
+            node, *((dtype_name(o.dtype), shape or ()) for o, shape in zip(op.outputs, shapes))
+        )
         self.reasons.append((op, reason))
         for output, value, ref in zip(op.outputs, made, refs):
             if ref:

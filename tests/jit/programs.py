@@ -35,7 +35,9 @@ class Sample:
     def __init__(self, arrays: list[np.ndarray]) -> None:
         self.program, self.scope = Program(), sizes.Scope()
         self.builder = Builder(self.program, self.scope)
-        shapes, self.symbols = sizes.unify(self.scope, [a.shape for a in arrays], [None] * len(arrays))
+        shapes, self.symbols = sizes.unify(
+            self.scope, [a.shape for a in arrays], [None] * len(arrays)
+        )
         self.arrays = arrays
         self.pairs: list[Pair] = []
         for number, (array, shape) in enumerate(zip(arrays, shapes)):
@@ -52,8 +54,10 @@ class Sample:
 def samples(draw, steps: int = 9) -> Sample:
     """A random program over two or three feeds, of float64 so that results compare exactly."""
     dims = [draw(st.integers(1, 4)) for _ in range(3)]
-    shapes = [[dims[i] for i in draw(st.lists(st.integers(0, 2), max_size=3))]
-              for _ in range(draw(st.integers(1, 3)))]
+    shapes = [
+        [dims[i] for i in draw(st.lists(st.integers(0, 2), max_size=3))]
+        for _ in range(draw(st.integers(1, 3)))
+    ]
     random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     sample = Sample([random.integers(-4, 5, shape).astype(np.float64) for shape in shapes])
     for _ in range(draw(st.integers(1, steps))):
@@ -124,8 +128,9 @@ def _slice(draw: Any, s: Sample) -> None:
     size = pair.value.shape[0]
     begin, stride = (size - 1, -1) if back else (0, 1)
     rest = [0] * (pair.array.ndim - 1)
-    value = s.builder.slice(pair.value, [begin, *rest], pair.value.shape,
-                            [stride, *([1] * len(rest))])
+    value = s.builder.slice(
+        pair.value, [begin, *rest], pair.value.shape, [stride, *([1] * len(rest))]
+    )
     s.add(value, pair.array[::-1] if back else pair.array)
 
 
@@ -139,8 +144,10 @@ def _concat(draw: Any, s: Sample) -> None:
 def _pad(draw: Any, s: Sample) -> None:
     pair = _pick(draw, s)
     pads = [(draw(st.integers(0, 2)), draw(st.integers(0, 2))) for _ in range(pair.array.ndim)]
-    s.add(s.builder.pad(pair.value, pads, 7.0), np.pad(pair.array, pads, constant_values=7.0)
-          if pads else pair.array)
+    s.add(
+        s.builder.pad(pair.value, pads, 7.0),
+        np.pad(pair.array, pads, constant_values=7.0) if pads else pair.array,
+    )
 
 
 def _flatten(draw: Any, s: Sample) -> None:
@@ -159,7 +166,9 @@ def _gather(draw: Any, s: Sample) -> None:
     if not pair.array.ndim:
         return
     axis = draw(st.integers(0, pair.array.ndim - 1))
-    chosen = np.array(draw(st.lists(st.integers(0, pair.array.shape[axis] - 1), min_size=1, max_size=4)))
+    chosen = np.array(
+        draw(st.lists(st.integers(0, pair.array.shape[axis] - 1), min_size=1, max_size=4))
+    )
     indices = s.builder.constant(chosen.astype(np.int32))
     s.add(s.builder.gather(pair.value, indices, axis), np.take(pair.array, chosen, axis))
 
@@ -169,11 +178,15 @@ def _iota(draw: Any, s: Sample) -> None:
     if pair.array.ndim:
         made = s.builder.iota(pair.value.shape, 0, "float64")
         ramp = np.arange(pair.array.shape[0], dtype=float)
-        s.add(made, np.broadcast_to(ramp.reshape(-1, *[1] * (pair.array.ndim - 1)), pair.array.shape))
+        s.add(
+            made, np.broadcast_to(ramp.reshape(-1, *[1] * (pair.array.ndim - 1)), pair.array.shape)
+        )
 
 
-STEPS = [_unary, _unary, _binary, _binary, _two_results, _reduce, _reduce, _centre, _transpose, _slice,
-         _concat, _pad, _flatten, _expand, _gather, _iota]  # fmt: skip
+STEPS = [
+    *(_unary, _unary, _binary, _binary, _two_results, _reduce, _reduce, _centre),
+    *(_transpose, _slice, _concat, _pad, _flatten, _expand, _gather, _iota),
+]
 
 
 def scheduled(sample: Sample) -> Schedule:
@@ -186,9 +199,15 @@ def run_slowly(sample: Sample, plan: Schedule) -> list[np.ndarray]:
     memory = Memory(sample)
     for step in plan.steps:
         found = step.nest
-        run_kernel(found.kernel, [memory.flat(v) for v in found.buffers],
-                   [memory.number(n) for n in found.sizes], [memory.number(n) for n in found.params])
-    return [memory.flat(v).reshape([memory.number(n) for n in v.shape]) for v in sample.program.fetches]
+        run_kernel(
+            found.kernel,
+            [memory.flat(v) for v in found.buffers],
+            [memory.number(n) for n in found.sizes],
+            [memory.number(n) for n in found.params],
+        )
+    return [
+        memory.flat(v).reshape([memory.number(n) for n in v.shape]) for v in sample.program.fetches
+    ]
 
 
 class Memory:

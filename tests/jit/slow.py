@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The meaning of kernel IR, spelled out in plain Python: what compiled kernels are compared with."""
+"""The meaning of kernel IR in plain Python: what compiled kernels are compared with."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from numbaflow.jit.meaning import numpy_dtype
 _START = {"sum": 0, "prod": 1, "any": False, "all": True}
 
 
-def run_kernel(kernel: ir.Kernel, buffers: list[np.ndarray], sizes: list[int], params: list[int]) -> None:
+def run_kernel(
+    kernel: ir.Kernel, buffers: list[np.ndarray], sizes: list[int], params: list[int]
+) -> None:
     """Executes a kernel on flat buffers, position by position."""
     outer = [i for i, axis in enumerate(kernel.axes) if axis.kind != "reduce"]
     inner = [i for i, axis in enumerate(kernel.axes) if axis.kind == "reduce"]
@@ -32,11 +34,15 @@ def run_kernel(kernel: ir.Kernel, buffers: list[np.ndarray], sizes: list[int], p
             _store(store, position, buffers, params, done)
 
 
-def _range(kernel: ir.Kernel, axis: int, sizes: list[int], params: list[int], position: dict[int, int]) -> range:
+def _range(
+    kernel: ir.Kernel, axis: int, sizes: list[int], params: list[int], position: dict[int, int]
+) -> range:
     for number, other in enumerate(kernel.axes):
         if other.kind == "chunk" and other.of == axis:
             length = params[other.length.slot]
-            return range(position[number] * length, min((position[number] + 1) * length, sizes[axis]))
+            return range(
+                position[number] * length, min((position[number] + 1) * length, sizes[axis])
+            )
     return range(sizes[axis])
 
 
@@ -57,7 +63,14 @@ def _reduce(kernel, reduction, inner, ranges, buffers, params, position, done) -
         highest = np.inf if dtype.kind == "f" else info.max
         return dtype.type(lowest if reduction.fn == "max" else highest)
     array = array.astype(dtype)
-    function = {"sum": np.sum, "prod": np.prod, "max": np.max, "min": np.min, "any": np.any, "all": np.all}
+    function = {
+        "sum": np.sum,
+        "prod": np.prod,
+        "max": np.max,
+        "min": np.min,
+        "any": np.any,
+        "all": np.all,
+    }
     return dtype.type(function[reduction.fn](array))
 
 

@@ -51,7 +51,11 @@ def bits(array):
     array = np.asarray(array)
     if array.dtype.kind != "f":
         return array
-    return np.where(np.isnan(array), 0, array), np.signbit(array) & ~np.isnan(array), np.isnan(array)
+    return (
+        np.where(np.isnan(array), 0, array),
+        np.signbit(array) & ~np.isnan(array),
+        np.isnan(array),
+    )
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled runs against the reference kernels: state, host operations, stretches, errors, threads."""
+"""Compiled runs against reference kernels: state, host operations, stretches, errors, threads."""
 
 from __future__ import annotations
 
@@ -129,7 +129,9 @@ def test_errors_name_the_node_and_the_line():
     y = tf.placeholder(tf.float32, [None], name="y")
     total = tf.add(x, y, name="total")
     with settings.override(jit="always"), tf.Session() as session:
-        with pytest.raises(tf.errors.InvalidArgumentError, match=r"Incompatible shapes: \[2\] vs. \[3\]") as e:
+        with pytest.raises(
+            tf.errors.InvalidArgumentError, match=r"Incompatible shapes: \[2\] vs. \[3\]"
+        ) as e:
             session.run(total, {x: [1, 2], y: [1, 2, 3]})
     assert "total" in str(e.value) and "test_runner.py" in str(e.value)
 

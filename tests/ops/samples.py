@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Inputs for any op of the registry, drawn from what its definition says of itself.
 
-A definition's `test` facts: values (explicit inputs), shapes, ranges, dtypes, attrs, rtol, gradient.
-Without facts the inputs broadcast against each other and every common dtype that is allowed is used.
+A definition's `test` facts: values (explicit inputs), shapes, ranges, dtypes, attrs, rtol and
+gradient.
+Without facts the inputs broadcast against each other and take every common dtype allowed.
 """
 
 from __future__ import annotations
@@ -19,7 +20,17 @@ import numbaflow as tf
 from numbaflow.engine.build import OpFunction
 from numbaflow.engine.registry import Arg, OpDef
 
-DTYPES = ("float32", "float64", "int32", "int64", "bool", "float16", "uint8", "complex64", "bfloat16")
+DTYPES = (
+    "float32",
+    "float64",
+    "int32",
+    "int64",
+    "bool",
+    "float16",
+    "uint8",
+    "complex64",
+    "bfloat16",
+)
 RTOL = {"float16": 1e-2, "bfloat16": 5e-2, "float64": 1e-10, "complex128": 1e-10}
 
 
@@ -61,7 +72,7 @@ def allowed_dtypes(definition: OpDef, arg: Arg) -> list[str]:
     attr = definition.attr(arg.type_attr or arg.type_list_attr or "")
     names = definition.test.get("dtypes") or DTYPES
     if attr.allowed is None:
-        return [n for n in names]
+        return list(names)
     allowed = {dtype.name for dtype in attr.allowed}
     return [n for n in names if n in allowed]
 
@@ -82,21 +93,34 @@ def cases(draw: Any, definition: OpDef) -> Case:
         dtype = _dtype(draw, definition, arg, chosen)
         if arg.number_attr or arg.type_list_attr:
             number = attrs.get(arg.number_attr or "", 2)
-            inputs.append([_array(random, definition, 0, shapes[(position + i) % len(shapes)], dtype)
-                           for i in range(number)])
+            inputs.append(
+                [
+                    _array(random, definition, 0, shapes[(position + i) % len(shapes)], dtype)
+                    for i in range(number)
+                ]
+            )
             position += number
         else:
-            inputs.append(_array(random, definition, position, shapes[position % len(shapes)], dtype))
+            inputs.append(
+                _array(random, definition, position, shapes[position % len(shapes)], dtype)
+            )
             position += 1
     return Case(inputs, _usable(definition, attrs))
 
 
 def _copied(values: Any) -> list[Any]:
-    return [[np.asarray(v) for v in item] if isinstance(item, list) else np.asarray(item) for item in values]
+    return [
+        [np.asarray(v) for v in item] if isinstance(item, list) else np.asarray(item)
+        for item in values
+    ]
 
 
 def _usable(definition: OpDef, attrs: dict[str, Any]) -> dict[str, Any]:
-    inferred = {name for arg in definition.inputs for name in (arg.number_attr, arg.type_attr, arg.type_list_attr)}
+    inferred = {
+        name
+        for arg in definition.inputs
+        for name in (arg.number_attr, arg.type_attr, arg.type_list_attr)
+    }
     return {key: value for key, value in attrs.items() if key not in inferred}
 
 
@@ -111,7 +135,7 @@ def _shapes(draw: Any, definition: OpDef, count: int) -> list[list[int]]:
     if same:
         return [full] * count
     ones = [[1 if draw(st.booleans()) else size for size in full] for _ in range(count - 1)]
-    return [full, *(shape[draw(st.integers(0, len(shape))):] for shape in ones)]
+    return [full, *(shape[draw(st.integers(0, len(shape))) :] for shape in ones)]
 
 
 def _dtype(draw: Any, definition: OpDef, arg: Arg, chosen: dict[str, str]) -> str:
@@ -125,7 +149,9 @@ def _dtype(draw: Any, definition: OpDef, arg: Arg, chosen: dict[str, str]) -> st
     return chosen[key]
 
 
-def _array(random: np.random.Generator, definition: OpDef, place: int, shape: Any, dtype: str) -> np.ndarray:
+def _array(
+    random: np.random.Generator, definition: OpDef, place: int, shape: Any, dtype: str
+) -> np.ndarray:
     ranges = definition.test.get("ranges") or [(-3, 3)]
     low, high = ranges[place % len(ranges)]
     if dtype == "bool":
@@ -143,7 +169,7 @@ def _array(random: np.random.Generator, definition: OpDef, place: int, shape: An
 
 
 def call(definition: OpDef, case: Case) -> tuple[list[Any], dict[Any, np.ndarray]]:
-    """Builds the op on placeholders (small integer vectors: constants); its outputs, and the feeds."""
+    """Builds the op on placeholders (small integers: constants); its outputs, and the feeds."""
     feeds: dict[Any, np.ndarray] = {}
     arrays = case.arrays()
     lone = sum(_is_data(array) for array in arrays) == 0
@@ -156,7 +182,10 @@ def call(definition: OpDef, case: Case) -> tuple[list[Any], dict[Any, np.ndarray
             return tensor
         return tf.constant(array, kind)
 
-    inputs = [[symbol(a) for a in item] if isinstance(item, list) else symbol(item) for item in case.inputs]
+    inputs = [
+        [symbol(a) for a in item] if isinstance(item, list) else symbol(item)
+        for item in case.inputs
+    ]
     result = OpFunction(definition)(*inputs, **case.attrs)
     return list(_flat(result)), feeds
 

@@ -20,14 +20,20 @@ from .samples import RTOL, Case, call, cases, needs_more_than_arrays
 NAMES = [definition.name for definition in registry.definitions()]
 CALLABLE = [name for name in NAMES if not needs_more_than_arrays(registry.lookup(name))]
 DIFFERENTIABLE = [
-    name for name in CALLABLE
+    name
+    for name in CALLABLE
     if registry.lookup(name).test.get("gradient", callable(registry.lookup(name).gradient))
 ]
 
 # The same examples on every machine, so that the kernel cache works for tests too.
 few = hypothesis_settings(
-    max_examples=6, deadline=None, derandomize=True, database=None, phases=[Phase.generate],
-    suppress_health_check=list(HealthCheck))
+    max_examples=6,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
 
 
 @pytest.mark.pure
@@ -99,9 +105,15 @@ def widened(definition: Any, case: Case) -> Case:
         return case
 
     def wide(array: np.ndarray) -> np.ndarray:
-        return array.astype(np.float64) if array.dtype.kind == "f" or array.dtype.name == "bfloat16" else array
+        return (
+            array.astype(np.float64)
+            if array.dtype.kind == "f" or array.dtype.name == "bfloat16"
+            else array
+        )
 
-    inputs = [[wide(a) for a in item] if isinstance(item, list) else wide(item) for item in case.inputs]
+    inputs = [
+        [wide(a) for a in item] if isinstance(item, list) else wide(item) for item in case.inputs
+    ]
     return Case(inputs, case.attrs)
 
 
@@ -117,7 +129,9 @@ def compare_gradient(definition: Any, case: Case) -> None:
         random = np.random.default_rng(5)
         values = session.run(outputs, feeds)
         weights = [random.standard_normal(np.shape(v)) for v in values]
-        loss = tf.add_n([tf.reduce_sum(tf.cast(y, tf.float64) * w) for y, w in zip(outputs, weights)])
+        loss = tf.add_n(
+            [tf.reduce_sum(tf.cast(y, tf.float64) * w) for y, w in zip(outputs, weights)]
+        )
         gradients = tf.gradients(loss, xs)
         direction = {x: random.standard_normal(feeds[x].shape) for x in xs}
         slope = 0.0
