@@ -106,7 +106,7 @@ HOMES = {
         "rnn": "tf.nn",
         "rnn_cell": "tf.nn.rnn_cell",
         "rnn_cell_impl": "tf.nn.rnn_cell tf.nn",
-        "script_ops": "tf .ops.script",
+        "script_ops": "tf .ops.script .ops.python_function",
         "session_ops": "tf",
         "sets": "tf.sets",
         "sets_impl": "tf.sets",

@@ -89,8 +89,10 @@ def _number(value: Any) -> str:
     return str(value)
 
 
-def _nested(value: np.ndarray, entries: int, depth: int = 0) -> str:
+def _nested(value: Any, entries: int, depth: int = 0) -> str:
     """A tensor in brackets, with the middle of long axes left out."""
+    if not isinstance(value, np.ndarray):
+        return _number(value)
     if value.ndim == 0:
         item = value.item() if value.dtype == object or value.dtype.kind in "bc" else value[()]
         return _number(item)
@@ -151,7 +153,7 @@ def string_format(
         inputs = [inputs]
     if template.count(placeholder) != len(inputs):
         raise ValueError(
-            f"{len(inputs)} placeholder(s) in template does not match {template.count(placeholder)} "
+            f"{template.count(placeholder)} placeholder(s) in template does not match {len(inputs)} "
             "tensor(s) provided as input"
         )
     return raw.StringFormat(
