@@ -303,6 +303,12 @@ def _sizes_shape(rank: int) -> Callable[[Any], TensorShape]:
     return shape
 
 
+def _ramp(*shape: int) -> np.ndarray:
+    """A sample array without structure that could hide an error."""
+    return np.sin(np.arange(math.prod(shape), dtype=np.float32) * 0.7).reshape(shape)
+
+
+_SAMPLES_3D = [{"strides": [1, 1, 1, 1, 1], "padding": "SAME"}]
 _SAMPLES = [
     {"strides": [1, 1, 1, 1], "padding": "SAME"},
     {"strides": [1, 2, 2, 1], "padding": "VALID"},
@@ -340,6 +346,11 @@ define(
     lower=_lower_input_gradient,
     gradient=_input_gradient_gradient,
     doc="The gradient of Conv2D with respect to its input.",
+    test={
+        "values": [[np.int32([2, 5, 5, 3]), _ramp(2, 2, 3, 4), _ramp(2, 5, 5, 4)]],
+        "attrs": _SAMPLES[:1],
+        "rtol": 1e-4,
+    },
 )
 define(
     "Conv2DBackpropFilter",
@@ -350,6 +361,11 @@ define(
     lower=_lower_filter_gradient,
     gradient=_filter_gradient_gradient,
     doc="The gradient of Conv2D with respect to its filter.",
+    test={
+        "values": [[_ramp(2, 5, 5, 3), np.int32([2, 2, 3, 4]), _ramp(2, 5, 5, 4)]],
+        "attrs": _SAMPLES[:1],
+        "rtol": 1e-4,
+    },
 )
 
 
@@ -392,7 +408,7 @@ define(
     doc="The convolution of volumes.",
     test={
         "shapes": [[[1, 4, 4, 4, 2], [2, 2, 2, 2, 3]]],
-        "attrs": [{"strides": [1, 1, 1, 1, 1], "padding": "SAME"}],
+        "attrs": _SAMPLES_3D,
         "gradient": True,
     },
 )
@@ -404,6 +420,10 @@ define(
     kernel=_input_gradient,
     gradient=_input_3d_gradient,
     doc="The gradient of Conv3D with respect to its input.",
+    test={
+        "values": [[np.int32([1, 3, 3, 3, 2]), _ramp(2, 2, 2, 2, 3), _ramp(1, 3, 3, 3, 3)]],
+        "attrs": _SAMPLES_3D,
+    },
 )
 define(
     "Conv3DBackpropFilterV2",
@@ -413,4 +433,8 @@ define(
     kernel=_filter_gradient,
     gradient=_filter_3d_gradient,
     doc="The gradient of Conv3D with respect to its filter.",
+    test={
+        "values": [[_ramp(1, 3, 3, 3, 2), np.int32([2, 2, 2, 2, 3]), _ramp(1, 3, 3, 3, 3)]],
+        "attrs": _SAMPLES_3D,
+    },
 )

@@ -15,7 +15,7 @@ from ..engine.deprecation import deprecated_argument_lookup
 from ..engine.graph import name_scope
 from ..engine.shape import TensorShape
 from . import nn_window as nw
-from .nn_conv import _attrs_of, _sum_type, geometry
+from .nn_conv import _attrs_of, _ramp, _sum_type, geometry
 from .public import raw, tf
 
 _ATTRS = (
@@ -142,6 +142,10 @@ depthwise_conv2d_native_backprop_input = define(
     kernel=_input_gradient,
     gradient=_input_second,
     doc="The gradient of DepthwiseConv2dNative with respect to its input.",
+    test={
+        "values": [[np.int32([2, 4, 4, 3]), _ramp(2, 2, 3, 2), _ramp(2, 4, 4, 6)]],
+        "attrs": [{"strides": [1, 1, 1, 1], "padding": "SAME"}],
+    },
 )
 export("nn.depthwise_conv2d_native_backprop_input", "nn.depthwise_conv2d_backprop_input")(
     depthwise_conv2d_native_backprop_input
@@ -154,6 +158,10 @@ depthwise_conv2d_native_backprop_filter = define(
     kernel=_filter_gradient,
     gradient=_filter_second,
     doc="The gradient of DepthwiseConv2dNative with respect to its filter.",
+    test={
+        "values": [[_ramp(2, 4, 4, 3), np.int32([2, 2, 3, 2]), _ramp(2, 4, 4, 6)]],
+        "attrs": [{"strides": [1, 1, 1, 1], "padding": "SAME"}],
+    },
 )
 export("nn.depthwise_conv2d_native_backprop_filter", "nn.depthwise_conv2d_backprop_filter")(
     depthwise_conv2d_native_backprop_filter

@@ -265,7 +265,13 @@ def _define_all(version: int) -> None:
         lower=_lower_forward(version),
         gradient=_gradient(version),
         doc="Batch normalization: y, mean, unbiased variance and what the gradient needs.",
-        test={"shapes": [[[2, 3, 3, 4], [4], [4], [0], [0]]], "attrs": [{"epsilon": 0.01}]},
+        test={
+            "shapes": [[[2, 3, 3, 4], [4], [4], [0], [0]]],
+            "attrs": [{"epsilon": 0.01}],
+            "gradient": False,
+            "dtypes": ["float32"],
+            "rtol": 1e-4,
+        },
     )
     kind = "T" if version == 0 else "float32"
     given = f"y_backprop: T, x: T, scale: {kind}, reserve_space_1: {u}, reserve_space_2: {u}{extra}"
@@ -280,6 +286,14 @@ def _define_all(version: int) -> None:
         lower=_lower_backward,
         gradient=_second(version),
         doc="The gradient of batch normalization.",
+        test={
+            "shapes": [[[2, 3, 3, 4], [2, 3, 3, 4], [4], [4], [4], [0]]],
+            "ranges": [(-2, 2), (-2, 2), (0.5, 1), (-1, 1), (0.5, 2), (0, 1)],
+            "attrs": [{"epsilon": 0.01}],
+            "gradient": False,
+            "dtypes": ["float32"],
+            "rtol": 1e-4,
+        },
     )
 
 
@@ -376,4 +390,5 @@ define(
     kernel=_lrn_grad,
     gradient=NoGradient("not defined by TensorFlow", silent=False),
     doc="The gradient of LRN.",
+    test={"shapes": [[[1, 2, 2, 6]] * 3], "attrs": [{"depth_radius": 2}]},
 )

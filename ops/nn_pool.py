@@ -13,7 +13,7 @@ from ..engine.build import define
 from ..engine.registry import NoGradient
 from ..engine.shape import TensorShape
 from . import nn_window as nw
-from .nn_conv import _attrs_of
+from .nn_conv import _attrs_of, _ramp
 from .public import raw, tf
 
 _FLOATS = "T: {half, bfloat16, float32, float64}"
@@ -306,6 +306,18 @@ _SAMPLES = {
 }
 
 
+def _backward_sample(rank: int) -> list[np.ndarray]:
+    """Input, output, shape of the input and gradient of the first sample."""
+    shape = [2, 4, 4, 3] if rank == 4 else [1, 4, 4, 4, 2]
+    half = [shape[0], *(n // 2 for n in shape[1:-1]), shape[-1]]
+    return [_ramp(*shape), _ramp(*half), np.int32(shape), _ramp(*half)]
+
+
+def _second_sample(rank: int) -> list[np.ndarray]:
+    x, y, _, _ = _backward_sample(rank)
+    return [x, y, x]
+
+
 def _define_all(rank: int) -> None:
     s = _SUFFIX[rank]
     attrs = f"{_WINDOW.format(n=rank)}; {_FORM[rank]}"
@@ -331,6 +343,7 @@ def _define_all(rank: int) -> None:
         lower=_lower_avg_grad if plane else None,
         gradient=_avg_grad_gradient(s),
         doc=f"The gradient of AvgPool{s}.",
+        test={"values": [_backward_sample(rank)[2:]], "attrs": _SAMPLES[rank][:1]},
     )
     default = " = float32"
     kinds = "T: realnumbertype" if plane else "T: {half, bfloat16, float32, float64}"
@@ -357,6 +370,10 @@ def _define_all(rank: int) -> None:
         lower=_lower_max_grad if plane else None,
         gradient=_max_grad_gradient(f"MaxPool{s}GradGrad"),
         doc=f"The gradient of MaxPool{s}: goes to the first maximum of every window.",
+        test={
+            "values": [_backward_sample(rank)[:2] + _backward_sample(rank)[3:]],
+            "attrs": _SAMPLES[rank][:1],
+        },
     )
     define(
         f"MaxPool{s}GradGrad",
@@ -366,12 +383,15 @@ def _define_all(rank: int) -> None:
         kernel=_max_pool_grad_grad,
         gradient=_max_grad_gradient(f"MaxPool{s}Grad"),
         doc=f"The gradient of MaxPool{s}Grad.",
+        test={"values": [_second_sample(rank)], "attrs": _SAMPLES[rank][:1], "gradient": False},
     )
 
 
 _define_all(4)
 _define_all(5)
 
+# A window of two by two that moves by as much.
+_TWO = [np.int32([1, 2, 2, 1])] * 2
 _V2 = "padding: {'SAME', 'VALID'}; data_format: {'NHWC', 'NCHW'} = 'NHWC'"
 
 
@@ -396,6 +416,7 @@ define(
     kernel=_max_pool,
     gradient=_v2_gradient,
     doc="MaxPool with the window given by tensors.",
+    test={"values": [[_ramp(2, 4, 4, 3), *_TWO]], "attrs": [{"padding": "VALID"}]},
 )
 define(
     "MaxPoolGradV2",
@@ -405,6 +426,10 @@ define(
     kernel=_max_pool_grad,
     gradient=_v2_grad_gradient,
     doc="The gradient of MaxPoolV2.",
+    test={
+        "values": [[_ramp(2, 4, 4, 3), _ramp(2, 2, 2, 3), _ramp(2, 2, 2, 3), *_TWO]],
+        "attrs": [{"padding": "VALID"}],
+    },
 )
 define(
     "MaxPoolGradGradV2",
@@ -414,6 +439,10 @@ define(
     kernel=_max_pool_grad_grad,
     gradient=NoGradient("not defined by TensorFlow", silent=False),
     doc="The gradient of MaxPoolGradV2.",
+    test={
+        "values": [[_ramp(2, 4, 4, 3), _ramp(2, 2, 2, 3), _ramp(2, 4, 4, 3), *_TWO]],
+        "attrs": [{"padding": "VALID"}],
+    },
 )
 
 
@@ -461,6 +490,7 @@ define(
     kernel=_argmax_kernel,
     gradient=_argmax_gradient,
     doc="MaxPool and where the maxima are, as flat positions.",
+    test={"values": [[_ramp(2, 4, 4, 3)]], "attrs": _SAMPLES[4][:1]},
 )
 define(
     "MaxPoolGradWithArgmax",
@@ -470,6 +500,12 @@ define(
     kernel=_scatter_argmax,
     gradient=NoGradient("not defined by TensorFlow", silent=False),
     doc="The gradient of MaxPoolWithArgmax.",
+    test={
+        "values": [
+            [_ramp(1, 4, 4, 1), _ramp(1, 2, 2, 1), np.int64([5, 6, 9, 10]).reshape(1, 2, 2, 1)]
+        ],
+        "attrs": _SAMPLES[4][:1],
+    },
 )
 define(
     "MaxPoolGradGradWithArgmax",
@@ -479,4 +515,10 @@ define(
     kernel=lambda c, x, grad, argmax: grad.reshape(-1)[_flat(c, x, argmax)],
     gradient=NoGradient("not defined by TensorFlow", silent=False),
     doc="The gradient of MaxPoolGradWithArgmax.",
+    test={
+        "values": [
+            [_ramp(1, 4, 4, 1), _ramp(1, 4, 4, 1), np.int64([5, 6, 9, 10]).reshape(1, 2, 2, 1)]
+        ],
+        "attrs": _SAMPLES[4][:1],
+    },
 )

@@ -222,6 +222,7 @@ define(
     gradient=RANDOM,
     stateful=True,
     doc="Class numbers drawn with probabilities softmax(logits).",
+    test={"values": [[np.float32([[1, 2, 3]]), np.int32(4)]], "attrs": [{"seed": 1}]},
 )
 
 

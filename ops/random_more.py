@@ -155,6 +155,7 @@ define(
     kernel=_gamma_derivative,
     gradient=NoGradient("not defined by TensorFlow", silent=False),
     doc="The derivative of a gamma sample with respect to alpha.",
+    test={"ranges": [(0.5, 3.0)], "shapes": [[[3], [3]]]},
 )
 
 
@@ -203,6 +204,7 @@ define(
     gradient=RANDOM,
     stateful=True,
     doc="Poisson-distributed numbers.",
+    test={"values": [[np.int32([3]), np.float32([0.5, 20.0])]], "attrs": [{"seed": 1}]},
 )
 define(
     "RandomPoissonV2",
@@ -288,6 +290,7 @@ define(
     ),
     gradient=RANDOM,
     doc="Uniform integers in [minval, maxval).",
+    test={"values": [[np.int32([3]), np.int64([1, 2]), np.int32(0), np.int32(9)]]},
 )
 define(
     "StatelessMultinomial",
@@ -297,6 +300,7 @@ define(
     kernel=lambda c, logits, n, seed: _multinomial(c, lambda size: _generator(seed), logits, n),
     gradient=RANDOM,
     doc="Class numbers drawn with probabilities softmax(logits).",
+    test={"values": [[np.float32([[1, 2, 3]]), np.int32(4), np.int64([1, 2])]]},
 )
 
 
