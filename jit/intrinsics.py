@@ -23,7 +23,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from . import lowering
+from . import functions, lowering
 from .lowering import GROUP, Emitter
 from .scalar import COMPILED_DTYPES, PRIMITIVES
 
@@ -31,6 +31,7 @@ Lower = Callable[..., Any]
 NUMBA_TYPES = {name: getattr(types, name) for name in COMPILED_DTYPES if "float16" not in name}
 NUMBA_TYPES["bool"] = types.boolean
 NUMBA_TYPES |= {"float16": types.float32, "bfloat16": types.float32}
+LOWERINGS = {**lowering.PRIMITIVES, **functions.FUNCTIONS}
 NAMES = {numba_type: name for name, numba_type in NUMBA_TYPES.items() if "float16" not in name}
 
 
@@ -43,12 +44,10 @@ def vocabulary() -> dict[str, Any]:
         names[f"load_{dtype}"] = _load(dtype)
         names[f"store_{dtype}"] = _store(dtype)
         names[f"stack_{dtype}"] = _stack(dtype)
+        names[dtype] = np.dtype("float32" if "float16" in dtype else dtype).type
     names["round_float16"], names["round_bfloat16"] = _round("float16"), _round("bfloat16")
     for name in ("add", "mul", "max", "min"):
         names[f"accumulate_{name}"] = _accumulate(name)
-    for dtype, numba_type in NUMBA_TYPES.items():
-        names[dtype] = np.dtype("float32" if "float16" in dtype else dtype).type
-        del numba_type
     return names
 
 
@@ -57,7 +56,7 @@ def _primitive(name: str) -> Any:
 
     def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         dtype = NAMES[signature.args[-1]]
-        return lowering.PRIMITIVES[name](Emitter(builder, dtype), *args)
+        return LOWERINGS[name](Emitter(builder, dtype), *args)
 
     def typing(*args: Any) -> Any:
         last = args[-1]

@@ -20,7 +20,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import PassManager
 from numba.core.registry import cpu_target
 
-from . import functions, intrinsics, target
+from . import intrinsics, target
 from .lowering import GROUP
 
 # The further names that a hand-written text uses; None marks a generated text, all of whose loops
@@ -28,7 +28,6 @@ from .lowering import GROUP
 Names = dict[str, Any] | None
 _LOOP = "numbaflow.loop"
 _SIGNATURE = types.void(types.CPointer(types.intp), *[types.intp] * 5)
-del functions  # imported for the entries that it adds to the table of primitives
 
 
 class Pipeline(compiler.CompilerBase):
@@ -100,7 +99,7 @@ def _lower(function: Any, symbol: str, is_generated: bool) -> tuple[Capture, str
     typing, context = cpu_target.typing_context, cpu_target.target_context
     typing.refresh()
     context.refresh()
-    flags = compiler.Flags()
+    flags: Any = compiler.Flags()
     flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
     flags.no_compile = True
     flags.error_model = "numpy"

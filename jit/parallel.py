@@ -38,12 +38,12 @@ def walk(table):  # type: ignore[no-untyped-def]
         rows, row_tile, columns, column_tile = table[s, 2], table[s, 3], table[s, 4], table[s, 5]
         if rows <= row_tile and columns <= column_tile:
             if rows > 0 and columns > 0:
-                call_kernel(kernel, args, 0, rows, 0, columns, 0)
+                call_kernel(kernel, args, 0, rows, 0, columns, 0)  # type: ignore[call-arg]
         else:
             across = (columns + column_tile - 1) // column_tile
             for t in prange((rows + row_tile - 1) // row_tile * across):
                 r, c = t // across * row_tile, t % across * column_tile
-                call_kernel(
+                call_kernel(  # type: ignore[call-arg]
                     kernel,
                     args,
                     r,

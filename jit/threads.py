@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from functools import cache
+from typing import Any
 
 from . import settings
 
@@ -44,14 +45,15 @@ def choose_layer() -> str:
 
     import numba
 
+    config: Any = numba.config
     if "NUMBA_THREADING_LAYER" in os.environ:
-        return str(numba.config.THREADING_LAYER)
+        return str(config.THREADING_LAYER)
     for layer, module in zip(LAYERS, ("omppool", "tbbpool", "workqueue")):
         try:
             importlib.import_module(f"numba.np.ufunc.{module}")
         except ImportError:
             continue
-        numba.config.THREADING_LAYER = layer
+        config.THREADING_LAYER = layer
         return layer
     return "workqueue"
 
@@ -69,5 +71,6 @@ def prepare() -> None:
     if getattr(_local, "count", None) != wanted:
         import numba
 
-        numba.set_num_threads(min(wanted, numba.config.NUMBA_NUM_THREADS))
+        config: Any = numba.config
+        numba.set_num_threads(min(wanted, config.NUMBA_NUM_THREADS))
         _local.count = wanted
