@@ -172,6 +172,7 @@ class Resources:
             raise errors.InvalidArgumentError(
                 None,
                 None,
-                f"Trying to access resource {name} of another kind: {cell!r} is no {dtype.name} variable",
+                f"Trying to access resource {name} of another kind: {cell!r} is no "
+                f"{dtype.name} variable",
             )
         return cell

@@ -153,8 +153,8 @@ def string_format(
         inputs = [inputs]
     if template.count(placeholder) != len(inputs):
         raise ValueError(
-            f"{template.count(placeholder)} placeholder(s) in template does not match {len(inputs)} "
-            "tensor(s) provided as input"
+            f"{template.count(placeholder)} placeholder(s) in template does not match "
+            f"{len(inputs)} tensor(s) provided as input"
         )
     return raw.StringFormat(
         list(inputs), template=template, placeholder=placeholder, summarize=summarize, name=name

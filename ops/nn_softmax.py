@@ -274,8 +274,11 @@ def _sparse_kernel(c: Any, features: np.ndarray, labels: np.ndarray) -> tuple[An
         )
     classes = features.shape[1]
     if classes == 0 and features.shape[0]:
-        raise errors.InvalidArgumentError(None, None, "Must have at least one class, but got logits shape "
-                                          f"{shape_text(features.shape)}")  # fmt: skip
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"Must have at least one class, but got logits shape {shape_text(features.shape)}",
+        )
     bad = np.flatnonzero((labels < 0) | (labels >= classes))
     if bad.size:
         values = " ".join(str(v) for v in labels)

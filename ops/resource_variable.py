@@ -30,15 +30,8 @@ from ..engine.shape import TensorShape, as_shape
 from .public import raw, tf
 from .state_resource import variable_shape
 from .variable_guards import guarded
-from .variables import (
-    Variable,
-    checked_collections,
-    checked_modes,
-    colocated_attr,
-    read_modes_from,
-    require_outside_control_flow,
-    require_slices,
-)
+from .variable_modes import checked_collections, checked_modes, colocated_attr
+from .variables import Variable, read_modes_from, require_outside_control_flow, require_slices
 
 
 class BaseResourceVariable(Variable):

@@ -22,14 +22,9 @@ from ..engine.graph import get_default_graph, get_name_scope, name_scope
 from ..engine.scope_functions import get_graph_from_inputs
 from . import variable_store
 from .resource_variable import ResourceVariable
+from .variable_modes import VariableAggregation, VariableSynchronization
 from .variable_store import AUTO_REUSE, Request, VariableStore
-from .variables import (
-    RefVariable,
-    VariableAggregation,
-    VariableSynchronization,
-    _default_creator,
-    creator_stack,
-)
+from .variables import RefVariable, _default_creator, creator_stack
 
 # Where a graph keeps its store and its current scope.
 _STORE_KEY = ("__variable_store",)

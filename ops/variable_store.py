@@ -18,14 +18,14 @@ from ..engine.graph import colocate_with, init_scope, name_scope
 from ..engine.shape import as_shape
 from ..engine.tensor import Tensor
 from .public import tf
-from .variable_partitions import PartitionedVariable, PartitionInfo, call_partitioner, slices
-from .variables import (
+from .variable_modes import (
     SaveSliceInfo,
-    Variable,
     VariableAggregation,
     VariableSynchronization,
     checked_modes,
 )
+from .variable_partitions import PartitionedVariable, PartitionInfo, call_partitioner, slices
+from .variables import Variable
 
 
 class _ReuseMode(enum.Enum):
