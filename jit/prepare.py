@@ -73,7 +73,7 @@ def _only_drops_ones(value: Value) -> bool:
     moved = [node.axes[i] for i in wide]
     if any(a.axis is None or not same(a.stride, 1) or not same(a.offset, 0) for a in moved):
         return False
-    order = [a.axis for a in moved]
+    order: list[Any] = [a.axis for a in moved]
     rest = [size for i, size in enumerate(value.shape) if i not in order]
     return (
         order == sorted(order)

@@ -340,7 +340,7 @@ def _powers(c: Any, x: np.ndarray) -> np.ndarray:
     radius, size = c.attr("depth_radius"), x.shape[-1]
     squares = np.square(x)
     padded = np.pad(squares, [(0, 0)] * (x.ndim - 1) + [(radius, radius)])
-    total = sum(padded[..., i : i + size] for i in range(2 * radius + 1))
+    total: Any = sum(padded[..., i : i + size] for i in range(2 * radius + 1))
     return np.float32(c.attr("bias")) + np.float32(c.attr("alpha")) * total
 
 

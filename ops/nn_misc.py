@@ -67,7 +67,7 @@ def dropout_v2(
                 "x has to be a floating point tensor since it's going to be scaled. "
                 f"Got a {x.dtype} tensor instead."
             )
-        if isinstance(rate, numbers.Real) and not 0 <= rate < 1:
+        if isinstance(rate, numbers.Real) and not 0 <= float(rate) < 1:
             raise ValueError(
                 f"rate must be a scalar tensor or a float in the range [0, 1), got {rate:g}"
             )
