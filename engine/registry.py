@@ -195,7 +195,10 @@ def _parse_arg(text: str, declared: dict[str, Attr]) -> Arg:
     return Arg(name, type_attr=kind, number_attr=number, is_ref=is_ref)
 
 
-_ATTR = re.compile(r"^(?P<name>\w+)\s*:\s*(?P<kind>[^=>]+?)\s*(>=\s*(?P<min>-?\d+)\s*)?(=\s*(?P<default>.*))?$", re.S)
+_ATTR = re.compile(
+    r"^(?P<name>\w+)\s*:\s*(?P<kind>[^=>]+?)\s*(>=\s*(?P<min>-?\d+)\s*)?(=\s*(?P<default>.*))?$",
+    re.S,
+)
 
 
 def _parse_attr(text: str) -> Attr:
@@ -231,7 +234,9 @@ def _parse_kind(kind: str) -> tuple[str, tuple[Any, ...] | None]:
         return kind, None
     if "'" in kind or '"' in kind:
         return "string", tuple(value.encode() for value in ast.literal_eval(f"({kind},)"))
-    names = [name for part in _split(kind, ",") for name in _split(TYPE_GROUPS.get(part, part), ",")]
+    names = [
+        name for part in _split(kind, ",") for name in _split(TYPE_GROUPS.get(part, part), ",")
+    ]
     return "type", tuple(dtypes.BY_NAME[name] for name in dict.fromkeys(names))
 
 

@@ -17,6 +17,11 @@ def wants(stage: str) -> bool:
     return stage in settings.get("debug")
 
 
+def is_on() -> bool:
+    """Is any stage to be printed?"""
+    return bool(settings.get("debug"))
+
+
 def show(stage: str, thing: Any) -> None:
     """Prints a stage if it is wanted."""
     if wants(stage):

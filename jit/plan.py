@@ -17,7 +17,7 @@ import numpy as np
 
 from ..engine import errors
 from . import compile as compiler
-from . import debug, driver, threads
+from . import debug, driver, threads, verify
 from .bind import Arena, Binding, Frame, aligned_copy, bind, make_template
 from .driver import Program
 from .fuse import fuse
@@ -67,6 +67,7 @@ class Plan:
     ) -> None:
         """wanted(stop) names the tensors that are needed once the stretch ends at `stop`."""
         began = time.perf_counter()
+        debug.show("graph", operations)
         tracer = Tracer(operations, start, feeds, scope, evaluate, handles)
         traced = tracer.run()
         self.stop, self.barrier = traced.stop, traced.barrier
@@ -91,6 +92,10 @@ class Plan:
         debug.show("fused", fused)
         self.schedule = schedule(fused)
         debug.show("schedule", self.schedule)
+        if verify.enabled or debug.is_on():
+            for step in self.schedule.steps:
+                if isinstance(step, KernelStep):
+                    verify.verify(step.nest.kernel)
         self.traced_seconds = time.perf_counter() - began
         self.kernels = [
             compiler.compile_kernel(
@@ -108,6 +113,7 @@ class Plan:
             self.schedule, self.program, scope, [kernel.address for kernel in self.kernels]
         )
         self.seconds = time.perf_counter() - began
+        debug.show("timing", self)
         self.evaluate = evaluate
         self.arenas: list[Arena] = []
 

@@ -54,7 +54,26 @@ def text(thing: Any) -> str:
         return "\n".join(_cluster_lines(thing, _Names(thing.program)))
     if isinstance(thing, Schedule):
         return "\n".join(_schedule_lines(thing))
-    return str(thing)
+    if isinstance(thing, list):
+        return "\n".join(_graph_line(op) for op in thing)
+    return _timing_text(thing)
+
+
+def _graph_line(op: Any) -> str:
+    inputs = ", ".join(tensor.name for tensor in op._inputs_val)
+    outputs = ", ".join(f"{o.dtype.name}{o.shape}" for o in op.outputs)
+    return _cut(f"{op.name} = {op.type}({inputs}) -> {outputs}")
+
+
+def _timing_text(plan: Any) -> str:
+    """How long the stages of making a plan took, and which kernels were compiled for it."""
+    new = [k for k in plan.kernels if not k.from_cache]
+    lines = [
+        f"traced, fused and scheduled in {plan.traced_seconds * 1e3:.1f} ms, "
+        f"ready after {plan.seconds * 1e3:.1f} ms"
+    ]
+    lines += [f"compiled {k.name} {k.key[:12]} in {k.seconds * 1e3:.0f} ms" for k in new]
+    return "\n".join(lines)
 
 
 class _Names:
