@@ -211,7 +211,7 @@ class FeedSlot:
                 f"{self.tensor}."
             )
         if isinstance(value, tuple(_HANDLE_CLASSES)):
-            return value.kept()
+            return value.kept()  # type: ignore[attr-defined]
         if self.is_object and not isinstance(value, np.ndarray):
             array = np.empty((), object)
             array[()] = value
