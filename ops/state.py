@@ -53,12 +53,39 @@ for _name in ("VariableV2", "Variable"):
     )
 
 
+class _Temporaries:
+    """How many temporary variables of a name are alive, and which node makes them."""
+
+    def __init__(self, node: str) -> None:
+        self.node = node
+        self.alive = 0
+
+
 def _temporary(c: Any) -> Cell:
-    shape = c.attr("shape")
-    cell = Cell(text(c.attr("var_name")) or c.name, c.attr("dtype"), shape)
+    shape, name = c.attr("shape"), text(c.attr("var_name")) or c.name
+    present = c.session_state.lookup_or_create(_TEMPORARY, name, lambda: _Temporaries(c.name))
+    if present.node != c.name:
+        raise errors.AlreadyExistsError(None, None, f"TemporaryVariable {name} already exists")
+    # Several runs at once have one each.
+    present.alive += 1
+    cell = Cell(name, c.attr("dtype"), shape)
     cell.assign(np.zeros(shape.as_list(), c.attr("dtype").as_numpy_dtype))
     return cell
 
+
+def _destroy_temporary(c: Any, cell: Cell) -> np.ndarray:
+    name = text(c.attr("var_name"))
+    present = c.session_state.lookup(_TEMPORARY, name)
+    if present is None:
+        raise errors.NotFoundError(None, None, f"TemporaryVariable {name} does not exist")
+    present.alive -= 1
+    if not present.alive:
+        c.session_state.remove(_TEMPORARY, name)
+    return cell.read()
+
+
+# The container of temporary variables.
+_TEMPORARY = "temporary variables"
 
 define(
     "TemporaryVariable",
@@ -75,7 +102,7 @@ define(
     "ref: Ref(T) -> value: T",
     "T: type; var_name: string",
     shape=lambda c: c.inputs[0],
-    kernel=lambda c, cell: cell.read(),
+    kernel=_destroy_temporary,
     gradient=UPDATE,
     doc="The final value of a temporary variable.",
 )
@@ -233,6 +260,29 @@ def variable_op_v2(
         container=container,
         shared_name=shared_name,
     )
+
+
+def variable_op(
+    shape: Any,
+    dtype: Any,
+    name: str = "Variable",
+    set_shape: bool = True,
+    container: str = "",
+    shared_name: str = "",
+) -> Any:
+    """The storage of a variable in the form of old graphs; `variable_op_v2` took its place."""
+    from .public import raw
+
+    ref = raw.Variable(
+        shape=as_shape(shape) if set_shape else unknown_shape(),
+        dtype=dtype,
+        name=name,
+        container=container,
+        shared_name=shared_name,
+    )
+    if set_shape:
+        ref.set_shape(shape)
+    return ref
 
 
 def is_ref(ref: Any) -> bool:
