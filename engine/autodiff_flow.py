@@ -7,7 +7,7 @@ of TensorFlow's, since programs and its own control flow code use them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Protocol
 
 from . import dtypes
@@ -43,16 +43,18 @@ class LoopState(Protocol):
         """Completes the gradient loops."""
 
 
-def _resource_shape(x: Tensor) -> Tensor:
-    from .build import build_op
+def _no_handles(x: Tensor) -> Tensor:
+    raise TypeError(f"{x} is a handle of an unknown kind: there are no zeros of its shape")
 
-    return build_op("VariableShape", {"input": x}, {}, None).outputs[0]
+
+# Zeros like the variable behind a handle; the ops for resource variables put it here.
+zeros_behind: list[Callable[[Tensor], Tensor]] = [_no_handles]
 
 
 def zeros_for(x: Tensor, **options: Any) -> Tensor:
     """Zeros of the shape of a tensor, or of the variable behind a handle."""
     if x.dtype == dtypes.resource:
-        return public("zeros")(_resource_shape(x), dtype=dtypes.float32)
+        return zeros_behind[-1](x)
     return public("zeros_like")(x, **options)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..engine import dtypes, errors
+from ..engine.autodiff_flow import zeros_behind
 from ..engine.build import define
 from ..engine.registry import NoGradient
 from ..engine.shape import TensorShape, unknown_shape
@@ -49,8 +50,9 @@ def read_cell(cell: Cell) -> np.ndarray:
 def variable_behind(tensor: Any) -> Any:
     """The VarHandleOp that a handle comes from, or None."""
     op = tensor.op
-    while op.type in ("Identity", "Enter", "Switch", "Merge") and op.inputs:
-        op = op.inputs[0].op
+    while op.type in ("Identity", "IdentityN", "Enter", "Switch", "Merge") and op.inputs:
+        tensor = op.inputs[tensor.value_index if op.type == "IdentityN" else 0]
+        op = tensor.op
     return op if op.type == "VarHandleOp" else None
 
 
@@ -219,6 +221,15 @@ def variable_shape(handle: Any, out_type: Any = dtypes.int32) -> Any:
     if known.is_fully_defined():
         return tf.constant(known.as_list(), dtype=out_type)
     return raw.VariableShape(handle, out_type=out_type)
+
+
+def _zeros_behind(handle: Any) -> Any:
+    variable = variable_behind(handle)
+    dtype = dtypes.float32 if variable is None else variable.attr("dtype")
+    return tf.zeros(variable_shape(handle), dtype=dtype)
+
+
+zeros_behind.append(_zeros_behind)
 
 
 def _gather_gradient(op: Any, grad: Any) -> tuple[Any, None]:
