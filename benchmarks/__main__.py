@@ -31,7 +31,9 @@ class Peer:
     """A worker process; `ask` sends it a command and waits for the answer."""
 
     def __init__(self, python: str, module: str, threads: int) -> None:
-        environment = dict(
+        self._command = [python, str(HERE / "worker.py")]
+        self._quiet = module != "numbaflow"
+        self._environment = dict(
             os.environ,
             BENCHMARK_MODULE=module,
             BENCHMARK_THREADS=str(threads),
@@ -39,21 +41,32 @@ class Peer:
             TF_CPP_MIN_LOG_LEVEL="3",
             CUDA_VISIBLE_DEVICES="-1",
         )
-        self._process = subprocess.Popen(
-            [python, str(HERE / "worker.py")],
+        self._process = self._start()
+
+    def _start(self) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            self._command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=None if module == "numbaflow" else subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL if self._quiet else None,
             text=True,
-            env=environment,
+            env=self._environment,
         )
 
     def ask(self, do: str, **arguments: Any) -> dict[str, Any]:
-        """The worker's answer to a command."""
+        """The worker's answer to a command; a worker that has died is started anew."""
+        if self._process.poll() is not None:
+            self._process = self._start()
         assert self._process.stdin is not None and self._process.stdout is not None
-        print(json.dumps({"do": do, **arguments}), file=self._process.stdin, flush=True)
-        line = self._process.stdout.readline()
-        return json.loads(line) if line else {"error": "the worker process ended"}
+        try:
+            print(json.dumps({"do": do, **arguments}), file=self._process.stdin, flush=True)
+            line = self._process.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        if line:
+            return json.loads(line)
+        code = self._process.wait(timeout=30)
+        return {"error": f"the worker process ended with exit code {code}"}
 
     def close(self) -> None:
         """Ends the worker."""
@@ -70,7 +83,11 @@ def compare(peers: dict[str, Peer], workload: str, rounds: int, seconds: float) 
     for _ in range(rounds):
         for name, peer in peers.items():
             if "error" not in built[name]:
-                times[name].append(peer.ask("measure", seconds=seconds / rounds)["median"])
+                answer = peer.ask("measure", seconds=seconds / rounds)
+                if "error" in answer:
+                    built[name] = answer
+                else:
+                    times[name].append(answer["median"])
     for name, answer in built.items():
         if "error" in answer:
             row.errors[name] = answer["error"]
