@@ -7,7 +7,7 @@ Reads give the value at that point of the order of execution: nothing that runs 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from ..engine import dtypes
@@ -17,6 +17,7 @@ from ..engine.convert import (
     register_dense_tensor_like_type,
     register_tensor_conversion_function,
 )
+from ..engine.defaults import has_default_graph
 from ..engine.graph import (
     colocate_with,
     control_dependencies,
@@ -157,13 +158,15 @@ class BaseResourceVariable(Variable):
         """A tensor that tells whether the variable has a value."""
         return raw.VarIsInitializedOp(self.handle, name=name)
 
+    def _handle_graph(self) -> Any:
+        # Where the caller has no graph of their own, the variable's is meant.
+        return nullcontext() if has_default_graph() else self.graph.as_default()
+
     @contextmanager
     def _assign_dependencies(self) -> Iterator[None]:
-        if self._cached_value is None:
+        cached = [] if self._cached_value is None else [self._cached_value]
+        with self._handle_graph(), control_dependencies(cached):
             yield
-        else:
-            with control_dependencies([self._cached_value]):
-                yield
 
     def _lazy_read(self, op: Any) -> UnreadVariable:
         return UnreadVariable(self, op)
@@ -172,10 +175,11 @@ class BaseResourceVariable(Variable):
         self, value: Any, use_locking: Any = None, name: str | None = None, read_value: bool = True
     ) -> Any:
         """Gives the variable a value."""
-        value = convert_to_tensor(value, dtype=self.dtype)
-        self._shape.assert_is_compatible_with(value.shape)
-        op = raw.AssignVariableOp(self.handle, value, name=name)
-        return self._lazy_read(op) if read_value else op
+        with self._handle_graph():
+            value = convert_to_tensor(value, dtype=self.dtype)
+            self._shape.assert_is_compatible_with(value.shape)
+            op = raw.AssignVariableOp(self.handle, value, name=name)
+            return self._lazy_read(op) if read_value else op
 
     def assign_add(
         self, delta: Any, use_locking: Any = None, name: str | None = None, read_value: bool = True
