@@ -65,14 +65,14 @@ class Emitter:
         return self.b.fmul(x, y, flags=CONTRACT) if self.is_float else self.b.mul(x, y)
 
     def exact_add(self, x: Any, y: Any) -> Any:
-        """A sum that must not be contracted (error-free transformations)."""
-        return self.b.fadd(x, y)
+        """A sum that must not be contracted (error-free transformations, the graph's own sums)."""
+        return self.b.fadd(x, y) if self.is_float else self.b.add(x, y)
 
     def exact_sub(self, x: Any, y: Any) -> Any:
-        return self.b.fsub(x, y)
+        return self.b.fsub(x, y) if self.is_float else self.b.sub(x, y)
 
     def exact_mul(self, x: Any, y: Any) -> Any:
-        return self.b.fmul(x, y)
+        return self.b.fmul(x, y) if self.is_float else self.b.mul(x, y)
 
     def div(self, x: Any, y: Any) -> Any:
         return self.b.fdiv(x, y)
@@ -380,9 +380,10 @@ def _infinite(e: Emitter, x: Any) -> Any:
 
 
 PRIMITIVES: dict[str, Callable[..., Any]] = {
-    "add": lambda e, x, y: e.add(x, y),
-    "sub": lambda e, x, y: e.sub(x, y),
-    "mul": lambda e, x, y: e.mul(x, y),
+    # A graph's own arithmetic rounds after every operation, so that fusion changes no bit.
+    "add": lambda e, x, y: e.exact_add(x, y),
+    "sub": lambda e, x, y: e.exact_sub(x, y),
+    "mul": lambda e, x, y: e.exact_mul(x, y),
     "div": _div,
     "floordiv": _floordiv,
     "floormod": _floormod,

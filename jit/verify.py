@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every kernel must satisfy: a table of facts, checked in tests and whenever a stage is printed.
+"""What every kernel must satisfy: a table of facts, checked in tests and when a stage is printed.
 
 Imports the kernel IR and the scalar vocabulary only.
 """

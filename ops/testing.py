@@ -105,7 +105,7 @@ MixedStruct | -> a: n_a * int32, b: float32 | n_a: int >= 0
 ComplexStruct | -> a: n_a * int32, b: n_b * int64, c: t_c | n_a: int >= 0; n_b: int >= 0; t_c: list(type) >= 0
 TestStringOutput | input: float32 -> output1: float32, output2: string
 ShapelessOp | ->
-"""
+"""  # noqa: E501
 
 _DOC = "Only for tests of graph construction."
 
@@ -158,7 +158,12 @@ def _scalar(c: Any) -> TensorShape:
 
 
 _define("KernelLabel", "-> result: string", shape=_scalar, kernel=_label)
-_define("KernelLabelRequired", "input: int32 -> result: string", shape=_require_vector, kernel=_label)
+_define(
+    "KernelLabelRequired",
+    "input: int32 -> result: string",
+    shape=_require_vector,
+    kernel=_label,
+)
 _define("GraphDefVersion", "-> version: int32", shape=_scalar, kernel=_version, stateful=True)
 _define("RequiresOlderGraphVersion", "-> version: int32", shape=_require_older, stateful=True)
 _define("TestAttr", "-> out: T", "T: {float32, float64}", kernel=lambda c: np.float32(1))
