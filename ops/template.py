@@ -131,7 +131,7 @@ class Template:
         if len(trainable) != counts[1]:
             raise ValueError(
                 f"Trainable variable created when calling a template {advice}: "
-                f"{trainable[counts[1]:]}"
+                f"{trainable[counts[1] :]}"
             )
         if len(every) != counts[0]:
             new = every[counts[0] :]

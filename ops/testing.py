@@ -248,9 +248,7 @@ def _define_defaults() -> None:
         Attr(kind.replace("list(", "").replace(")", "_list") + "_val", kind, value, True)
         for kind, value in values.items()
     )
-    registry.register(
-        registry.OpDef("DefaultAttrs", (), (), attrs, doc=_DOC)
-    )
+    registry.register(registry.OpDef("DefaultAttrs", (), (), attrs, doc=_DOC))
 
 
 _define_defaults()
