@@ -23,13 +23,37 @@ def _bitwise(name: str, body: Any, public: str, **facts: Any) -> Any:
     return export(f"bitwise.{public}")(op)
 
 
-bitwise_and = _bitwise("BitwiseAnd", k.bitwise_and, "bitwise_and", commutative=True)
-bitwise_or = _bitwise("BitwiseOr", k.bitwise_or, "bitwise_or", commutative=True)
-bitwise_xor = _bitwise("BitwiseXor", k.bitwise_xor, "bitwise_xor", commutative=True)
-left_shift = _bitwise("LeftShift", k.left_shift, "left_shift", test=_SHIFTS)
-right_shift = _bitwise("RightShift", k.right_shift, "right_shift", test=_SHIFTS)
+bitwise_and = _bitwise(
+    "BitwiseAnd", k.bitwise_and, "bitwise_and", commutative=True, doc="The bits that both have."
+)
+bitwise_or = _bitwise(
+    "BitwiseOr", k.bitwise_or, "bitwise_or", commutative=True, doc="The bits that either has."
+)
+bitwise_xor = _bitwise(
+    "BitwiseXor",
+    k.bitwise_xor,
+    "bitwise_xor",
+    commutative=True,
+    doc="The bits that exactly one has.",
+)
+left_shift = _bitwise(
+    "LeftShift",
+    k.left_shift,
+    "left_shift",
+    test=_SHIFTS,
+    doc="x moved left by y bits; what leaves is lost.",
+)
+right_shift = _bitwise(
+    "RightShift",
+    k.right_shift,
+    "right_shift",
+    test=_SHIFTS,
+    doc="x moved right by y bits; the sign stays.",
+)
 invert = export("bitwise.invert")(
-    elementwise("Invert", "x: T -> y: T", _INTEGERS, body=k.invert, gradient=_NONE)
+    elementwise(
+        "Invert", "x: T -> y: T", _INTEGERS, body=k.invert, gradient=_NONE, doc="Every bit flipped."
+    )
 )
 
 

@@ -67,6 +67,7 @@ raw_clip_by_value = elementwise(
     broadcast=False,
     gradient=_clip_gradient,
     test={"shapes": [[[2, 3], [], []], [[4], [4], [4]]], "ranges": [(-3, 3), (-1, 0), (1, 2)]},
+    doc="x, held between a least and a greatest value.",
 )
 
 

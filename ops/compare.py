@@ -31,15 +31,27 @@ _EQUALITY = (
 )
 
 
-def _comparison(name: str, body: Any, sizes: Any, public: str) -> Any:
-    op = elementwise(name, _COMPARISON, "T: realnumbertype", body=body, sizes=sizes, gradient=_NONE)
+def _comparison(name: str, body: Any, sizes: Any, public: str, doc: str) -> Any:
+    op = elementwise(
+        name,
+        _COMPARISON,
+        "T: realnumbertype",
+        body=body,
+        sizes=sizes,
+        gradient=_NONE,
+        doc=doc,
+    )
     return export(f"math.{public}", public)(op)
 
 
-less = _comparison("Less", k.lt, np.less, "less")
-less_equal = _comparison("LessEqual", k.le, np.less_equal, "less_equal")
-greater = _comparison("Greater", k.gt, np.greater, "greater")
-greater_equal = _comparison("GreaterEqual", k.ge, np.greater_equal, "greater_equal")
+less = _comparison("Less", k.lt, np.less, "less", doc="x < y, element by element.")
+less_equal = _comparison(
+    "LessEqual", k.le, np.less_equal, "less_equal", doc="x <= y, element by element."
+)
+greater = _comparison("Greater", k.gt, np.greater, "greater", doc="x > y, element by element.")
+greater_equal = _comparison(
+    "GreaterEqual", k.ge, np.greater_equal, "greater_equal", doc="x >= y, element by element."
+)
 
 
 def _equality_shape(c: Any) -> TensorShape:
@@ -51,7 +63,7 @@ def _equality_shape(c: Any) -> TensorShape:
         return TensorShape([])
 
 
-def _equality(name: str, body: Any, compare: Any, unequal: bool) -> Any:
+def _equality(name: str, body: Any, compare: Any, unequal: bool, doc: str) -> Any:
     """Equal or NotEqual: `unequal` is the answer for shapes that do not broadcast."""
 
     def kernel(c: Any, x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -78,6 +90,7 @@ def _equality(name: str, body: Any, compare: Any, unequal: bool) -> Any:
         gradient=_NONE,
         commutative=True,
         sizes=True,
+        doc=doc,
     )
 
 
@@ -86,8 +99,10 @@ def _plain(x: np.ndarray) -> np.ndarray:
     return x.view(x.dtype[0]) if x.dtype.fields else x
 
 
-raw_equal = _equality("Equal", k.eq, np.equal, unequal=False)
-raw_not_equal = _equality("NotEqual", k.ne, np.not_equal, unequal=True)
+raw_equal = _equality("Equal", k.eq, np.equal, unequal=False, doc="x == y, element by element.")
+raw_not_equal = _equality(
+    "NotEqual", k.ne, np.not_equal, unequal=True, doc="x != y, element by element."
+)
 
 
 @export("math.equal", "equal")
@@ -127,6 +142,7 @@ approximate_equal = define(
     kernel=_approximate_kernel,
     gradient=_NONE,
     commutative=True,
+    doc="Whether |x - y| is below the tolerance.",
 )
 
 
@@ -135,12 +151,30 @@ approximate_equal = define(
 _LOGIC = "x: bool, y: bool -> z: bool"
 
 logical_and = elementwise(
-    "LogicalAnd", _LOGIC, body=k.logical_and, gradient=_NONE, commutative=True
+    "LogicalAnd",
+    _LOGIC,
+    body=k.logical_and,
+    gradient=_NONE,
+    commutative=True,
+    doc="x and y, element by element.",
 )
 export("math.logical_and", "logical_and")(logical_and)
-logical_or = elementwise("LogicalOr", _LOGIC, body=k.logical_or, gradient=_NONE, commutative=True)
+logical_or = elementwise(
+    "LogicalOr",
+    _LOGIC,
+    body=k.logical_or,
+    gradient=_NONE,
+    commutative=True,
+    doc="x or y, element by element.",
+)
 export("math.logical_or", "logical_or")(logical_or)
-logical_not = elementwise("LogicalNot", "x: bool -> y: bool", body=k.logical_not, gradient=_NONE)
+logical_not = elementwise(
+    "LogicalNot",
+    "x: bool -> y: bool",
+    body=k.logical_not,
+    gradient=_NONE,
+    doc="not x, element by element.",
+)
 export("math.logical_not", "logical_not")(logical_not)
 
 

@@ -121,6 +121,7 @@ mat_mul = define(
     lower=_matmul_lower,
     gradient=_matmul_gradient,
     test={**_SQUARES, "attrs": [{"transpose_a": p, "transpose_b": q} for p, q in _FLAGS]},
+    doc="The product of two matrices, each transposed on demand.",
 )
 
 
@@ -258,6 +259,7 @@ batch_mat_mul = define(
     lower=_batch_lower,
     gradient=_batch_products,
     test=_STACKS,
+    doc="Products of matrices in equal batches, each adjoined on demand.",
 )
 batch_mat_mul_v2 = define(
     "BatchMatMulV2",
@@ -268,6 +270,7 @@ batch_mat_mul_v2 = define(
     lower=_batch_lower,
     gradient=_batch_v2_gradient,
     test={**_STACKS, "shapes": [[[2, 3, 3], [2, 3, 3]], [[2, 1, 3, 3], [4, 3, 3]]]},
+    doc="Products of matrices whose batches broadcast, each adjoined on demand.",
 )
 
 

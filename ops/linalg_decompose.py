@@ -92,6 +92,7 @@ qr = define(
     kernel=_qr_kernel,
     gradient=_qr_gradient,
     test=_TALL,
+    doc="The factors of a QR decomposition: orthonormal columns and an upper triangle.",
 )
 export("linalg.qr", "qr")(qr)
 
@@ -187,6 +188,7 @@ raw_svd = define(
     kernel=_svd_kernel,
     gradient=_svd_gradient,
     test=_TALL,
+    doc="Singular values, largest first, with the vectors of both sides on demand.",
 )
 
 
@@ -243,6 +245,7 @@ raw_self_adjoint_eig = define(
     kernel=_eigen_kernel,
     gradient=_eigen_gradient,
     test={"values": [[np.array([[2.0, 0.5], [0.5, 1.0]])]], "rtol": 1e-3},
+    doc="Eigenvalues of self-adjoint matrices, smallest first, with vectors on demand.",
 )
 
 

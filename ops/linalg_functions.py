@@ -50,11 +50,14 @@ lu = define(
     kernel=_lu_kernel,
     gradient=_NONE,
     test={"values": [[np.array([[2.0, 0.5], [0.25, 1.5]])]]},
+    doc="The two triangles of an LU decomposition in one matrix, and the permutation of rows.",
 )
 export("linalg.lu")(lu)
 
 
-def _matrix_function(op_type: str, scipy_name: str, types: str, gradient: Any, *public: str) -> Any:
+def _matrix_function(
+    op_type: str, scipy_name: str, types: str, gradient: Any, *public: str, doc: str
+) -> Any:
     def kernel(c: Any, x: np.ndarray) -> np.ndarray:
         import scipy.linalg
 
@@ -71,6 +74,7 @@ def _matrix_function(op_type: str, scipy_name: str, types: str, gradient: Any, *
         shape=lambda c: square(c.inputs[0]),
         kernel=kernel,
         gradient=gradient,
+        doc=doc,
         test={"values": [[np.array([[2.0, 0.5], [0.5, 1.0]], np.complex64)]]},
     )
     return export(*public)(op)
@@ -121,10 +125,21 @@ matrix_square_root = _matrix_function(
     _square_root_gradient,
     "linalg.sqrtm",
     "matrix_square_root",
+    doc="The square matrices whose squares are the input.",
 )
 matrix_logarithm = _matrix_function(
-    "MatrixLogarithm", "logm", "T: {complex64, complex128}", _NONE, "linalg.logm"
+    "MatrixLogarithm",
+    "logm",
+    "T: {complex64, complex128}",
+    _NONE,
+    "linalg.logm",
+    doc="The principal logarithms of square complex matrices.",
 )
 matrix_exponential = _matrix_function(
-    "MatrixExponential", "expm", TYPES, _exponential_gradient, "linalg.expm"
+    "MatrixExponential",
+    "expm",
+    TYPES,
+    _exponential_gradient,
+    "linalg.expm",
+    doc="The exponentials of square matrices.",
 )

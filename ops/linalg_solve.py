@@ -99,6 +99,7 @@ matrix_inverse = define(
     kernel=_inverse_kernel,
     gradient=_inverse_gradient,
     test={"values": [[_SQUARE]]},
+    doc="The inverses of square matrices (of their adjoints on demand).",
 )
 export("linalg.inv", "matrix_inverse")(matrix_inverse)
 
@@ -127,6 +128,7 @@ matrix_determinant = define(
     kernel=_determinant_kernel,
     gradient=_determinant_gradient,
     test={"values": [[_SQUARE]]},
+    doc="The determinants of square matrices.",
 )
 export("linalg.det", "matrix_determinant")(matrix_determinant)
 
@@ -151,6 +153,7 @@ log_matrix_determinant = define(
     kernel=_log_determinant_kernel,
     gradient=_log_determinant_gradient,
     test={"values": [[_SQUARE]]},
+    doc="The sign, and the logarithm of the modulus, of determinants.",
 )
 export("linalg.slogdet")(log_matrix_determinant)
 
@@ -187,6 +190,7 @@ cholesky = define(
     gradient=_cholesky_gradient,
     # The gradient is that of a symmetric input: one entry alone cannot vary.
     test={"values": [[_SYMMETRIC]], "gradient": False},
+    doc="The lower triangles L with L times its adjoint equal to the input.",
 )
 export("linalg.cholesky", "cholesky")(cholesky)
 
@@ -265,6 +269,7 @@ matrix_solve = define(
     kernel=_solve_kernel,
     gradient=_solve_gradient,
     test={**_SYSTEM, "attrs": [{"adjoint": False}, {"adjoint": True}]},
+    doc="The solutions of square systems of linear equations.",
 )
 export("linalg.solve", "matrix_solve")(matrix_solve)
 matrix_triangular_solve = define(
@@ -275,6 +280,7 @@ matrix_triangular_solve = define(
     kernel=_triangular_kernel,
     gradient=_solve_gradient,
     test={**_SYSTEM, "attrs": [{"lower": True}, {"lower": False, "adjoint": True}]},
+    doc="The solutions of triangular systems, by substitution.",
 )
 export("linalg.triangular_solve", "matrix_triangular_solve")(matrix_triangular_solve)
 
@@ -302,6 +308,7 @@ raw_matrix_solve_ls = define(
         "use fast=True with static shapes, which is made of other ops", silent=False
     ),
     test={"values": [[*_SYSTEM["values"][0], np.float64(0.0)]]},
+    doc="The solutions of least-squares problems, regularized by an l2 term.",
 )
 
 

@@ -76,7 +76,15 @@ def _sub_gradient(op: Any, grad: Any) -> Any:
     return undo_broadcast(grad, of_x), undo_broadcast(-grad, of_y)
 
 
-sub = elementwise("Sub", _SIGNATURE, _MORE, body=k.sub, sizes=np.subtract, gradient=_sub_gradient)
+sub = elementwise(
+    "Sub",
+    _SIGNATURE,
+    _MORE,
+    body=k.sub,
+    sizes=np.subtract,
+    gradient=_sub_gradient,
+    doc="x - y, element by element.",
+)
 
 
 @export("math.subtract", "subtract")
@@ -103,6 +111,7 @@ mul = elementwise(
     sizes=np.multiply,
     gradient=_mul_gradient,
     commutative=True,
+    doc="x * y, element by element.",
 )
 
 
@@ -160,6 +169,7 @@ real_div = elementwise(
     guard=_NO_ZERO_DIVISOR,
     gradient=_real_div_gradient,
     test=_DIVISORS,
+    doc="x / y of real or complex numbers, element by element.",
 )
 export("realdiv")(real_div)
 
@@ -215,6 +225,7 @@ floor_div = elementwise(
     guard=_NO_ZERO_DIVISOR,
     gradient=lambda op, grad: (None, None),
     test={**_DIVISORS, "dtypes": ["float32", "int32"], "gradient": False},
+    doc="The quotient rounded towards minus infinity.",
 )
 export("floor_div")(floor_div)
 
@@ -226,6 +237,7 @@ truncate_div = elementwise(
     guard=_NO_ZERO_DIVISOR,
     gradient=lambda op, grad: (None, None),
     test={**_DIVISORS, "dtypes": ["int32", "int64"], "gradient": False},
+    doc="The quotient rounded towards zero.",
 )
 export("truncatediv")(truncate_div)
 
@@ -250,6 +262,7 @@ floor_mod = elementwise(
     guard=_NO_ZERO_DIVISOR,
     gradient=_floor_mod_gradient,
     test=_REMAINDERS,
+    doc="The remainder of FloorDiv; it has the sign of y.",
 )
 export("math.floormod", "floormod", "math.mod", "mod")(floor_mod)
 
@@ -263,6 +276,7 @@ raw_mod = elementwise(
     guard=_NO_ZERO_DIVISOR,
     gradient=_NO_TRUNCATED,
     test=_DIVISORS,
+    doc="The remainder of TruncateDiv; it has the sign of x.",
 )
 
 truncate_mod = elementwise(
@@ -273,6 +287,7 @@ truncate_mod = elementwise(
     guard=_NO_ZERO_DIVISOR,
     gradient=_NO_TRUNCATED,
     test=_DIVISORS,
+    doc="The remainder of TruncateDiv; it has the sign of x.",
 )
 export("truncatemod")(truncate_mod)
 
@@ -303,6 +318,7 @@ raw_pow = elementwise(
     guard=_NO_NEGATIVE_POWER,
     gradient=_pow_gradient,
     test={"ranges": [(0.5, 2), (0.5, 3)]},
+    doc="x to the power of y, element by element.",
 )
 
 
@@ -332,6 +348,7 @@ maximum = elementwise(
     body=k.maximum,
     sizes=np.maximum,
     gradient=lambda op, grad: _extreme_gradient(op, grad, tf.greater_equal),
+    doc="The greater of x and y; NaN if x or y is.",
 )
 export("math.maximum", "maximum")(maximum)
 
@@ -342,6 +359,7 @@ minimum = elementwise(
     body=k.minimum,
     sizes=np.minimum,
     gradient=lambda op, grad: _extreme_gradient(op, grad, tf.less_equal),
+    doc="The smaller of x and y; NaN if x or y is.",
 )
 export("math.minimum", "minimum")(minimum)
 
@@ -368,6 +386,7 @@ squared_difference = elementwise(
     body=_squared_difference,
     gradient=_squared_difference_gradient,
     commutative=True,
+    doc="(x - y) times its conjugate, element by element.",
 )
 export("math.squared_difference", "squared_difference")(squared_difference)
 

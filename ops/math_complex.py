@@ -37,6 +37,7 @@ raw_complex = elementwise(
     gradient=_complex_gradient,
     host=True,
     test={"attrs": [{"T": "float32", "Tout": "complex64"}], "gradient": False},
+    doc="Complex numbers from their real and imaginary parts.",
 )
 
 
@@ -77,15 +78,16 @@ def _angle_gradient(op: Any, grad: Any) -> Any:
         return -complex(grad, zero) * z
 
 
-def _part(name: str, body: Any, gradient: Any) -> Any:
-    return elementwise(
-        name, _PART, _PART_ATTRS, body=body, gradient=gradient, host=True, test=_COMPLEX_INPUT
-    )
+def _part(name: str, body: Any, gradient: Any, doc: str) -> Any:
+    facts = {"host": True, "test": _COMPLEX_INPUT, "doc": doc}
+    return elementwise(name, _PART, _PART_ATTRS, body=body, gradient=gradient, **facts)
 
 
-raw_real = _part("Real", np.real, _real_gradient)
-raw_imag = _part("Imag", np.imag, _imag_gradient)
-raw_angle = _part("Angle", np.angle, _angle_gradient)
+raw_real = _part("Real", np.real, _real_gradient, doc="The real parts.")
+raw_imag = _part("Imag", np.imag, _imag_gradient, doc="The imaginary parts.")
+raw_angle = _part(
+    "Angle", np.angle, _angle_gradient, doc="The arguments of complex numbers, in radians."
+)
 
 
 @export("math.real", "real")
@@ -126,6 +128,7 @@ raw_conj = elementwise(
     gradient=lambda op, grad: conj(grad),
     host=True,
     test=_COMPLEX_INPUT,
+    doc="The complex conjugates.",
 )
 
 
@@ -157,4 +160,5 @@ complex_abs = elementwise(
     gradient=_complex_abs_gradient,
     host=True,
     test=_COMPLEX_INPUT,
+    doc="The moduli of complex numbers.",
 )

@@ -105,6 +105,7 @@ raw_range = define(
             [np.float32(0), np.float32(1), np.float32(0.25)],
         ]
     },
+    doc="Numbers from start up to limit (which is left out), delta apart.",
 )
 
 
@@ -163,6 +164,7 @@ linspace = define(
     kernel=_linspace_kernel,
     gradient=_NONE,
     test={"values": [[np.float32(0), np.float32(1), np.int32(5)]]},
+    doc="num numbers from start to stop, evenly spaced.",
 )
 export("lin_space", "linspace")(linspace)
 
@@ -180,4 +182,5 @@ bucketize = define(
     kernel=_bucketize_kernel,
     gradient=NoGradient("TensorFlow registers none", silent=False),
     test={"attrs": [{"boundaries": [0.0, 1.0]}]},
+    doc="The number of boundaries that each element is not below.",
 )

@@ -59,10 +59,15 @@ def _erf_gradient(op: Any, grad: Any, sign: int = 1) -> Any:
         return grad * factor * tf.exp(-tf.square(x))
 
 
-erf = _unary("Erf", k.erf, _erf_gradient)
+erf = _unary("Erf", k.erf, _erf_gradient, doc="The Gauss error function.")
 export("math.erf", "erf")(maps_sparse(erf))
 erfc = _unary(
-    "Erfc", k.erfc, lambda op, grad: _erf_gradient(op, grad, sign=-1), "math.erfc", "erfc"
+    "Erfc",
+    k.erfc,
+    lambda op, grad: _erf_gradient(op, grad, sign=-1),
+    "math.erfc",
+    "erfc",
+    doc="1 - erf(x), exact for large x.",
 )
 
 
@@ -81,8 +86,24 @@ def _digamma_gradient(op: Any, grad: Any) -> Any:
 
 
 _GAMMA = {"ranges": [(0.5, 4)], "rtol": 1e-3}
-lgamma = _unary("Lgamma", k.lgamma, _lgamma_gradient, "math.lgamma", "lgamma", test=_GAMMA)
-digamma = _unary("Digamma", k.digamma, _digamma_gradient, "math.digamma", "digamma", test=_GAMMA)
+lgamma = _unary(
+    "Lgamma",
+    k.lgamma,
+    _lgamma_gradient,
+    "math.lgamma",
+    "lgamma",
+    test=_GAMMA,
+    doc="The logarithm of the modulus of the gamma function.",
+)
+digamma = _unary(
+    "Digamma",
+    k.digamma,
+    _digamma_gradient,
+    "math.digamma",
+    "digamma",
+    test=_GAMMA,
+    doc="The derivative of Lgamma.",
+)
 
 
 @export("math.lbeta", "lbeta")
@@ -116,8 +137,22 @@ def _bessel_i1e_gradient(op: Any, grad: Any) -> Any:
         return grad * tf.where(is_not_tiny, slope, 0.5 + zeros)
 
 
-bessel_i0e = _unary("BesselI0e", _scipy("i0e"), _bessel_i0e_gradient, "math.bessel_i0e", host=True)
-bessel_i1e = _unary("BesselI1e", _scipy("i1e"), _bessel_i1e_gradient, "math.bessel_i1e", host=True)
+bessel_i0e = _unary(
+    "BesselI0e",
+    _scipy("i0e"),
+    _bessel_i0e_gradient,
+    "math.bessel_i0e",
+    host=True,
+    doc="exp(-|x|) times the modified Bessel function of order 0.",
+)
+bessel_i1e = _unary(
+    "BesselI1e",
+    _scipy("i1e"),
+    _bessel_i1e_gradient,
+    "math.bessel_i1e",
+    host=True,
+    doc="exp(-|x|) times the modified Bessel function of order 1.",
+)
 
 
 @export("math.bessel_i0")
@@ -167,21 +202,43 @@ def _igamma_slope(a: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def _binary(
-    name: str, signature: str, body: Any, gradient: Any, public: str = "", test: Any = _HOST
+    name: str,
+    signature: str,
+    body: Any,
+    gradient: Any,
+    public: str = "",
+    test: Any = _HOST,
+    doc: str = "",
 ) -> OpFunction:
-    op = elementwise(name, signature, _TWO, body=body, gradient=gradient, host=True, test=test)
+    facts = {"host": True, "test": test, "doc": doc}
+    op = elementwise(name, signature, _TWO, body=body, gradient=gradient, **facts)
     return export(f"math.{public}", public)(op) if public else op
 
 
 _IGAMMA = "a: T, x: T -> z: T"
 
-igamma = _binary("Igamma", _IGAMMA, _scipy("gammainc"), _igamma_gradients, "igamma")
-igammac = _binary("Igammac", _IGAMMA, _scipy("gammaincc"), _igammac_gradient, "igammac")
+igamma = _binary(
+    "Igamma",
+    _IGAMMA,
+    _scipy("gammainc"),
+    _igamma_gradients,
+    "igamma",
+    doc="The lower regularized incomplete gamma function P(a, x).",
+)
+igammac = _binary(
+    "Igammac",
+    _IGAMMA,
+    _scipy("gammaincc"),
+    _igammac_gradient,
+    "igammac",
+    doc="The upper regularized incomplete gamma function Q(a, x).",
+)
 igamma_grad_a = _binary(
     "IgammaGradA",
     _IGAMMA,
     _igamma_slope,
     NoGradient("TensorFlow registers none", silent=False),
+    doc="The derivative of Igamma by its first argument.",
 )
 
 
@@ -216,9 +273,23 @@ def _polygamma_body(n: np.ndarray, x: np.ndarray) -> np.ndarray:
 _ABOVE_ONE = {**_HOST, "ranges": [(1.5, 4), (0.5, 4)]}
 _ORDERS = {**_HOST, "values": [[np.array([0.0, 1.0, 2.0]), np.array([0.5, 1.5, 3.0])]]}
 
-zeta = _binary("Zeta", "x: T, q: T -> z: T", _scipy("zeta"), _zeta_gradient, "zeta", _ABOVE_ONE)
+zeta = _binary(
+    "Zeta",
+    "x: T, q: T -> z: T",
+    _scipy("zeta"),
+    _zeta_gradient,
+    "zeta",
+    _ABOVE_ONE,
+    doc="The Hurwitz zeta function of x and q.",
+)
 polygamma = _binary(
-    "Polygamma", _IGAMMA, _polygamma_body, _polygamma_gradient, "polygamma", _ORDERS
+    "Polygamma",
+    _IGAMMA,
+    _polygamma_body,
+    _polygamma_gradient,
+    "polygamma",
+    _ORDERS,
+    doc="The derivative of order a of Digamma at x.",
 )
 
 
@@ -264,6 +335,7 @@ betainc = elementwise(
     shape=_betainc_shape,
     host=True,
     test={**_HOST, "shapes": [[[3], [3], [3]], [[], [], [2]]]},
+    doc="The regularized incomplete beta function of a, b and x.",
 )
 export("math.betainc", "betainc")(betainc)
 
@@ -286,6 +358,7 @@ next_after = elementwise(
     gradient=_next_after_gradient,
     host=True,
     test={"gradient": False},
+    doc="The next number that can be represented from x1 towards x2.",
 )
 export("math.nextafter")(next_after)
 

@@ -76,6 +76,7 @@ raw_add_n = define(
     gradient=_same_gradient,
     commutative=True,
     test={"values": [[[np.float32([1, 2]), np.float32([3, 4]), np.float32([5, 6])]]]},
+    doc="The sum of any number of tensors of one shape.",
 )
 
 _ADD_N_INPUTS = (
@@ -112,6 +113,7 @@ raw_accumulate_n = define(
         "values": [[[np.float32([1, 2]), np.float32([3, 4])]]],
         "attrs": [{"shape": TensorShape([2])}],
     },
+    doc="The sum of any number of tensors of a known shape.",
 )
 
 
@@ -169,6 +171,7 @@ cross = define(
     kernel=_cross_kernel,
     gradient=lambda op, grad: (cross(op.inputs[1], grad), cross(grad, op.inputs[0])),
     test={"shapes": [[[3], [3]], [[2, 3], [2, 3]]]},
+    doc="Vector products along the last axis, which has three elements.",
 )
 export("linalg.cross", "cross")(cross)
 
@@ -208,6 +211,7 @@ raw_bincount = define(
     kernel=_bincount_kernel,
     gradient=NoGradient("TensorFlow registers none", silent=False),
     test={"values": [[np.array([1, 2, 1], np.int32), np.int32(4), np.array([], np.float32)]]},
+    doc="How often each of 0 .. size - 1 occurs, or the sum of the weights there.",
 )
 
 

@@ -37,11 +37,15 @@ def _tan_gradient(op: Any, grad: Any) -> Any:
         return tf.square(secant) * grad
 
 
-sin = elementwise("Sin", _SIGNATURE, _COMPLEX, body=k.sin, gradient=_sin_gradient)
+sin = elementwise("Sin", _SIGNATURE, _COMPLEX, body=k.sin, gradient=_sin_gradient, doc="The sine.")
 export("math.sin", "sin")(sin)
-cos = elementwise("Cos", _SIGNATURE, _COMPLEX, body=k.cos, gradient=_cos_gradient)
+cos = elementwise(
+    "Cos", _SIGNATURE, _COMPLEX, body=k.cos, gradient=_cos_gradient, doc="The cosine."
+)
 export("math.cos", "cos")(cos)
-tan = elementwise("Tan", _SIGNATURE, _ANY, body=k.tan, gradient=_tan_gradient, test=_SMALL)
+tan = elementwise(
+    "Tan", _SIGNATURE, _ANY, body=k.tan, gradient=_tan_gradient, test=_SMALL, doc="The tangent."
+)
 export("math.tan", "tan")(tan)
 
 
@@ -72,11 +76,35 @@ def _atan_gradient(op: Any, grad: Any) -> Any:
         return grad * slope
 
 
-asin = elementwise("Asin", _SIGNATURE, _ANY, body=k.asin, gradient=_asin_gradient, test=_UNIT)
+asin = elementwise(
+    "Asin",
+    _SIGNATURE,
+    _ANY,
+    body=k.asin,
+    gradient=_asin_gradient,
+    test=_UNIT,
+    doc="The angle whose sine is x.",
+)
 export("math.asin", "asin")(asin)
-acos = elementwise("Acos", _SIGNATURE, _ANY, body=k.acos, gradient=_acos_gradient, test=_UNIT)
+acos = elementwise(
+    "Acos",
+    _SIGNATURE,
+    _ANY,
+    body=k.acos,
+    gradient=_acos_gradient,
+    test=_UNIT,
+    doc="The angle whose cosine is x.",
+)
 export("math.acos", "acos")(acos)
-atan = elementwise("Atan", _SIGNATURE, _ANY, body=k.atan, gradient=_atan_gradient, test=_SMALL)
+atan = elementwise(
+    "Atan",
+    _SIGNATURE,
+    _ANY,
+    body=k.atan,
+    gradient=_atan_gradient,
+    test=_SMALL,
+    doc="The angle whose tangent is x.",
+)
 export("math.atan", "atan")(atan)
 
 
@@ -94,6 +122,7 @@ atan2 = elementwise(
     body=k.atan2,
     gradient=_atan2_gradient,
     test={"ranges": [(0.5, 2), (0.5, 2)], "shapes": [[[2, 3], [2, 3]]]},
+    doc="The angle of the point (x, y), in its own quadrant.",
 )
 export("math.atan2", "atan2")(atan2)
 
@@ -119,11 +148,22 @@ def _tanh_grad_gradient(op: Any, grad: Any) -> Any:
         return grad * -2.0 * b * a, tanh_grad(a, grad)
 
 
-sinh = elementwise("Sinh", _SIGNATURE, _COMPLEX, body=k.sinh, gradient=_sinh_gradient)
+sinh = elementwise(
+    "Sinh", _SIGNATURE, _COMPLEX, body=k.sinh, gradient=_sinh_gradient, doc="The hyperbolic sine."
+)
 export("math.sinh", "sinh")(sinh)
-cosh = elementwise("Cosh", _SIGNATURE, _COMPLEX, body=k.cosh, gradient=_cosh_gradient)
+cosh = elementwise(
+    "Cosh", _SIGNATURE, _COMPLEX, body=k.cosh, gradient=_cosh_gradient, doc="The hyperbolic cosine."
+)
 export("math.cosh", "cosh")(cosh)
-tanh = elementwise("Tanh", _SIGNATURE, _COMPLEX, body=k.tanh, gradient=_tanh_gradient)
+tanh = elementwise(
+    "Tanh",
+    _SIGNATURE,
+    _COMPLEX,
+    body=k.tanh,
+    gradient=_tanh_gradient,
+    doc="The hyperbolic tangent.",
+)
 export("math.tanh", "nn.tanh", "tanh")(maps_sparse(tanh))
 tanh_grad = elementwise(
     "TanhGrad",
@@ -132,6 +172,7 @@ tanh_grad = elementwise(
     body=lambda y, dy: k.mul(dy, k.sub(1, k.mul(y, y))),
     broadcast=False,
     gradient=_tanh_grad_gradient,
+    doc="dy * (1 - y * y) for y = tanh(x).",
 )
 
 
@@ -153,7 +194,14 @@ def _atanh_gradient(op: Any, grad: Any) -> Any:
         return grad * slope
 
 
-asinh = elementwise("Asinh", _SIGNATURE, _COMPLEX, body=k.asinh, gradient=_asinh_gradient)
+asinh = elementwise(
+    "Asinh",
+    _SIGNATURE,
+    _COMPLEX,
+    body=k.asinh,
+    gradient=_asinh_gradient,
+    doc="The inverse of the hyperbolic sine.",
+)
 export("math.asinh", "asinh")(asinh)
 acosh = elementwise(
     "Acosh",
@@ -162,9 +210,16 @@ acosh = elementwise(
     body=k.acosh,
     gradient=_acosh_gradient,
     test={"ranges": [(1.2, 3)]},
+    doc="The inverse of the hyperbolic cosine.",
 )
 export("math.acosh", "acosh")(acosh)
 atanh = elementwise(
-    "Atanh", _SIGNATURE, _COMPLEX, body=k.atanh, gradient=_atanh_gradient, test=_UNIT
+    "Atanh",
+    _SIGNATURE,
+    _COMPLEX,
+    body=k.atanh,
+    gradient=_atanh_gradient,
+    test=_UNIT,
+    doc="The inverse of the hyperbolic tangent.",
 )
 export("math.atanh", "atanh")(atanh)

@@ -41,6 +41,7 @@ raw_abs = elementwise(
     "T: {bfloat16, half, float32, float64, int8, int16, int32, int64}",
     body=k.abs,
     gradient=lambda op, grad: grad * tf.sign(op.inputs[0]),
+    doc="The absolute value.",
 )
 
 
@@ -56,7 +57,13 @@ def abs(x: Any, name: str | None = None) -> Any:
 
 
 negative = elementwise(
-    "Neg", _SIGNATURE, _ANY, body=k.neg, sizes=np.negative, gradient=lambda op, grad: -grad
+    "Neg",
+    _SIGNATURE,
+    _ANY,
+    body=k.neg,
+    sizes=np.negative,
+    gradient=lambda op, grad: -grad,
+    doc="-x, element by element.",
 )
 export("math.negative", "negative")(maps_sparse(negative))
 
@@ -66,7 +73,14 @@ def _sign_gradient(op: Any, grad: Any) -> Any:
     return tf.zeros(tf.shape(x), dtype=x.dtype)
 
 
-sign = elementwise("Sign", _SIGNATURE, _ANY, body=k.sign, gradient=_sign_gradient)
+sign = elementwise(
+    "Sign",
+    _SIGNATURE,
+    _ANY,
+    body=k.sign,
+    gradient=_sign_gradient,
+    doc="-1, 0 or 1 by the sign; of complex numbers, x / |x|.",
+)
 export("math.sign", "sign")(maps_sparse(sign))
 
 
@@ -104,6 +118,7 @@ reciprocal = elementwise(
     guard=_NO_ZERO,
     gradient=_reciprocal_gradient,
     test={**_POSITIVE, "dtypes": ["float32", "float64"]},
+    doc="1 / x, element by element.",
 )
 export("math.reciprocal", "reciprocal")(reciprocal)
 inverse = elementwise(
@@ -114,6 +129,7 @@ inverse = elementwise(
     guard=_NO_ZERO,
     gradient=_reciprocal_gradient,
     test={**_POSITIVE, "dtypes": ["float32", "float64"]},
+    doc="1 / x, element by element: the older name of Reciprocal.",
 )
 reciprocal_grad = elementwise(
     "ReciprocalGrad",
@@ -122,6 +138,7 @@ reciprocal_grad = elementwise(
     body=_reciprocal_grad_body,
     broadcast=False,
     gradient=_reciprocal_grad_gradient,
+    doc="-dy * y * y for y = 1 / x.",
 )
 inverse_grad = elementwise(
     "InvGrad",
@@ -130,6 +147,7 @@ inverse_grad = elementwise(
     body=_reciprocal_grad_body,
     broadcast=False,
     gradient=_reciprocal_grad_gradient,
+    doc="-dy * y * y for y = 1 / x: the older name of ReciprocalGrad.",
 )
 
 
@@ -153,7 +171,14 @@ def _square_gradient(op: Any, grad: Any) -> Any:
         return tf.multiply(grad, tf.multiply(x, y))
 
 
-square = elementwise("Square", _SIGNATURE, _ANY, body=k.square, gradient=_square_gradient)
+square = elementwise(
+    "Square",
+    _SIGNATURE,
+    _ANY,
+    body=k.square,
+    gradient=_square_gradient,
+    doc="x * x, element by element.",
+)
 export("math.square", "square")(maps_sparse(square))
 
 
@@ -171,6 +196,7 @@ sqrt = elementwise(
     body=k.sqrt,
     gradient=lambda op, grad: sqrt_grad(op.outputs[0], grad),
     test=_POSITIVE,
+    doc="The square root.",
 )
 export("math.sqrt", "sqrt")(maps_sparse(sqrt))
 sqrt_grad = elementwise(
@@ -181,6 +207,7 @@ sqrt_grad = elementwise(
     broadcast=False,
     gradient=_sqrt_grad_gradient,
     test={"ranges": [(0.5, 2), (-2, 2)]},
+    doc="dy * 0.5 / y for y = sqrt(x).",
 )
 
 
@@ -204,6 +231,7 @@ rsqrt = elementwise(
     body=k.rsqrt,
     gradient=lambda op, grad: rsqrt_grad(op.outputs[0], grad),
     test=_POSITIVE,
+    doc="1 / sqrt(x), element by element.",
 )
 export("math.rsqrt", "rsqrt")(rsqrt)
 rsqrt_grad = elementwise(
@@ -213,6 +241,7 @@ rsqrt_grad = elementwise(
     body=_rsqrt_grad_body,
     broadcast=False,
     gradient=_rsqrt_grad_gradient,
+    doc="dy * -0.5 * y ** 3 for y = 1 / sqrt(x).",
 )
 
 
@@ -224,7 +253,15 @@ def _exp_gradient(op: Any, grad: Any) -> Any:
         return grad * tf.conj(op.outputs[0])
 
 
-exp = elementwise("Exp", _SIGNATURE, _COMPLEX, body=k.exp, gradient=_exp_gradient, test=_SMALL)
+exp = elementwise(
+    "Exp",
+    _SIGNATURE,
+    _COMPLEX,
+    body=k.exp,
+    gradient=_exp_gradient,
+    test=_SMALL,
+    doc="e to the power of x.",
+)
 export("math.exp", "exp")(exp)
 
 
@@ -236,7 +273,13 @@ def _expm1_gradient(op: Any, grad: Any) -> Any:
 
 
 expm1 = elementwise(
-    "Expm1", _SIGNATURE, _COMPLEX, body=k.expm1, gradient=_expm1_gradient, test=_SMALL
+    "Expm1",
+    _SIGNATURE,
+    _COMPLEX,
+    body=k.expm1,
+    gradient=_expm1_gradient,
+    test=_SMALL,
+    doc="exp(x) - 1, exact near zero.",
 )
 export("math.expm1", "expm1")(expm1)
 
@@ -247,7 +290,15 @@ def _log_gradient(op: Any, grad: Any) -> Any:
         return grad * reciprocal(x)
 
 
-log = elementwise("Log", _SIGNATURE, _COMPLEX, body=k.log, gradient=_log_gradient, test=_POSITIVE)
+log = elementwise(
+    "Log",
+    _SIGNATURE,
+    _COMPLEX,
+    body=k.log,
+    gradient=_log_gradient,
+    test=_POSITIVE,
+    doc="The natural logarithm.",
+)
 export("math.log", "log")(log)
 
 
@@ -258,7 +309,13 @@ def _log1p_gradient(op: Any, grad: Any) -> Any:
 
 
 log1p = elementwise(
-    "Log1p", _SIGNATURE, _COMPLEX, body=k.log1p, gradient=_log1p_gradient, test=_POSITIVE
+    "Log1p",
+    _SIGNATURE,
+    _COMPLEX,
+    body=k.log1p,
+    gradient=_log1p_gradient,
+    test=_POSITIVE,
+    doc="log(1 + x), exact near zero.",
 )
 export("math.log1p", "log1p")(log1p)
 
@@ -279,7 +336,12 @@ def _sigmoid_grad_gradient(op: Any, grad: Any) -> Any:
 
 
 raw_sigmoid = elementwise(
-    "Sigmoid", _SIGNATURE, _COMPLEX, body=k.sigmoid, gradient=_sigmoid_gradient
+    "Sigmoid",
+    _SIGNATURE,
+    _COMPLEX,
+    body=k.sigmoid,
+    gradient=_sigmoid_gradient,
+    doc="1 / (1 + exp(-x)), element by element.",
 )
 sigmoid_grad = elementwise(
     "SigmoidGrad",
@@ -288,6 +350,7 @@ sigmoid_grad = elementwise(
     body=lambda y, dy: k.mul(k.mul(dy, y), k.sub(1, y)),
     broadcast=False,
     gradient=_sigmoid_grad_gradient,
+    doc="dy * y * (1 - y) for y = sigmoid(x).",
 )
 
 
@@ -311,11 +374,35 @@ def log_sigmoid(x: Any, name: str | None = None) -> Any:
 
 _STEP = {"gradient": False}
 
-floor = elementwise("Floor", _SIGNATURE, _FLOAT, body=k.floor, gradient=no_gradient, test=_STEP)
+floor = elementwise(
+    "Floor",
+    _SIGNATURE,
+    _FLOAT,
+    body=k.floor,
+    gradient=no_gradient,
+    test=_STEP,
+    doc="The greatest whole number that is not above x.",
+)
 export("math.floor", "floor")(floor)
-ceil = elementwise("Ceil", _SIGNATURE, _FLOAT, body=k.ceil, gradient=no_gradient, test=_STEP)
+ceil = elementwise(
+    "Ceil",
+    _SIGNATURE,
+    _FLOAT,
+    body=k.ceil,
+    gradient=no_gradient,
+    test=_STEP,
+    doc="The least whole number that is not below x.",
+)
 export("math.ceil", "ceil")(ceil)
-rint = elementwise("Rint", _SIGNATURE, _FLOAT, body=k.rint, gradient=no_gradient, test=_STEP)
+rint = elementwise(
+    "Rint",
+    _SIGNATURE,
+    _FLOAT,
+    body=k.rint,
+    gradient=no_gradient,
+    test=_STEP,
+    doc="The nearest whole number; halves go to the even one.",
+)
 export("math.rint", "rint")(rint)
 raw_round = elementwise(
     "Round",
@@ -338,11 +425,30 @@ def round(x: Any, name: str | None = None) -> Any:
 _TEST_OF_FLOATS = "x: T -> y: bool"
 _NONE_FOR_TESTS = NoGradient("the result is boolean", silent=False)
 
-is_nan = elementwise("IsNan", _TEST_OF_FLOATS, _FLOAT, body=k.isnan, gradient=_NONE_FOR_TESTS)
+is_nan = elementwise(
+    "IsNan",
+    _TEST_OF_FLOATS,
+    _FLOAT,
+    body=k.isnan,
+    gradient=_NONE_FOR_TESTS,
+    doc="Whether each element is not a number.",
+)
 export("math.is_nan", "debugging.is_nan", "is_nan")(is_nan)
-is_inf = elementwise("IsInf", _TEST_OF_FLOATS, _FLOAT, body=k.isinf, gradient=_NONE_FOR_TESTS)
+is_inf = elementwise(
+    "IsInf",
+    _TEST_OF_FLOATS,
+    _FLOAT,
+    body=k.isinf,
+    gradient=_NONE_FOR_TESTS,
+    doc="Whether each element is infinite.",
+)
 export("math.is_inf", "debugging.is_inf", "is_inf")(is_inf)
 is_finite = elementwise(
-    "IsFinite", _TEST_OF_FLOATS, _FLOAT, body=k.isfinite, gradient=_NONE_FOR_TESTS
+    "IsFinite",
+    _TEST_OF_FLOATS,
+    _FLOAT,
+    body=k.isfinite,
+    gradient=_NONE_FOR_TESTS,
+    doc="Whether each element is a finite number.",
 )
 export("math.is_finite", "debugging.is_finite", "is_finite")(is_finite)

@@ -161,17 +161,33 @@ def _reduction(
 _max = _extreme(np.max, -np.inf, "min")
 _min = _extreme(np.min, np.inf, "max")
 
-reduce_sum = _reduction("Sum", "sum", _sum, gradients.sum_gradient)
-reduce_mean = _reduction("Mean", "mean", _mean, gradients.mean_gradient)
-reduce_prod = _reduction("Prod", "prod", _prod, gradients.prod_gradient)
-reduce_max = _reduction("Max", "max", _max, gradients.extreme_gradient)
-reduce_min = _reduction("Min", "min", _min, gradients.extreme_gradient)
+reduce_sum = _reduction("Sum", "sum", _sum, gradients.sum_gradient, doc="The sum over some axes.")
+reduce_mean = _reduction(
+    "Mean", "mean", _mean, gradients.mean_gradient, doc="The mean over some axes."
+)
+reduce_prod = _reduction(
+    "Prod", "prod", _prod, gradients.prod_gradient, doc="The product over some axes."
+)
+reduce_max = _reduction(
+    "Max", "max", _max, gradients.extreme_gradient, doc="The greatest element over some axes."
+)
+reduce_min = _reduction(
+    "Min", "min", _min, gradients.extreme_gradient, doc="The least element over some axes."
+)
 euclidean_norm = _reduction(
-    "EuclideanNorm", "euclidean", _euclidean, NoGradient("TensorFlow declares it without one")
+    "EuclideanNorm",
+    "euclidean",
+    _euclidean,
+    NoGradient("TensorFlow declares it without one"),
+    doc="The root of the sum of squares over some axes.",
 )
 _NONE = NoGradient("the result is boolean", silent=False)
-reduce_all = _reduction("All", "all", np.all, _NONE, dtype="bool")
-reduce_any = _reduction("Any", "any", np.any, _NONE, dtype="bool")
+reduce_all = _reduction(
+    "All", "all", np.all, _NONE, dtype="bool", doc="Whether all elements over some axes are true."
+)
+reduce_any = _reduction(
+    "Any", "any", np.any, _NONE, dtype="bool", doc="Whether any element over some axes is true."
+)
 
 
 # --- positions of extremes --------------------------------------------------------------------
@@ -198,7 +214,7 @@ def _position_shape(c: Any) -> TensorShape:
     return TensorShape(dims)
 
 
-def _position(name: str, fn: str, find: Any, worst: float) -> OpFunction:
+def _position(name: str, fn: str, find: Any, worst: float, doc: str) -> OpFunction:
     def kernel(c: Any, x: np.ndarray, axis: np.ndarray) -> np.ndarray:
         if not -x.ndim <= axis < x.ndim:
             text = f"Expected dimension in the range [{-x.ndim}, {x.ndim}), but got {axis}"
@@ -226,9 +242,18 @@ def _position(name: str, fn: str, find: Any, worst: float) -> OpFunction:
         kernel=kernel,
         lower=lower,
         gradient=gradients.position_gradient,
+        doc=doc,
         test={"values": [[np.array([[1, 5, 2], [7, 0, 7]], np.float32), np.int32(1)]]},
     )
 
 
-arg_max = _position("ArgMax", "argmax", np.argmax, -np.inf)
-arg_min = _position("ArgMin", "argmin", np.argmin, np.inf)
+arg_max = _position(
+    "ArgMax",
+    "argmax",
+    np.argmax,
+    -np.inf,
+    doc="The index of the first greatest element along an axis.",
+)
+arg_min = _position(
+    "ArgMin", "argmin", np.argmin, np.inf, doc="The index of the first least element along an axis."
+)

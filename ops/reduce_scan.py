@@ -41,7 +41,9 @@ def _scan(c: Any, x: np.ndarray, axis: np.ndarray, accumulate: Any, start: float
     return np.ascontiguousarray(np.moveaxis(lanes, 0, int(axis))).astype(x.dtype, copy=False)
 
 
-def _scanner(name: str, ufunc: np.ufunc, start: float, gradient: Any, types: str) -> OpFunction:
+def _scanner(
+    name: str, ufunc: np.ufunc, start: float, gradient: Any, types: str, doc: str
+) -> OpFunction:
     def kernel(c: Any, x: np.ndarray, axis: np.ndarray) -> np.ndarray:
         return _scan(c, x, axis, lambda v: ufunc.accumulate(v, axis=0, dtype=v.dtype), start)
 
@@ -53,6 +55,7 @@ def _scanner(name: str, ufunc: np.ufunc, start: float, gradient: Any, types: str
         shape=first_shape,
         kernel=kernel,
         gradient=gradient,
+        doc=doc,
         test={
             "values": [[np.array([[1, 2, 3], [4, 5, 6]], np.float32), np.int32(1)]],
             "attrs": flags,
@@ -88,10 +91,29 @@ def _logsumexp_gradient(op: Any, grad: Any) -> list[Any]:
     return [positive - negative, None]
 
 
-raw_cumsum = _scanner("Cumsum", np.add, 0, _cumsum_gradient, "numbertype")
-raw_cumprod = _scanner("Cumprod", np.multiply, 1, _cumprod_gradient, "numbertype")
+raw_cumsum = _scanner(
+    "Cumsum",
+    np.add,
+    0,
+    _cumsum_gradient,
+    "numbertype",
+    doc="Sums of all elements so far along an axis.",
+)
+raw_cumprod = _scanner(
+    "Cumprod",
+    np.multiply,
+    1,
+    _cumprod_gradient,
+    "numbertype",
+    doc="Products of all elements so far along an axis.",
+)
 raw_cumulative_logsumexp = _scanner(
-    "CumulativeLogsumexp", np.logaddexp, -np.inf, _logsumexp_gradient, "{float16, float32, float64}"
+    "CumulativeLogsumexp",
+    np.logaddexp,
+    -np.inf,
+    _logsumexp_gradient,
+    "{float16, float32, float64}",
+    doc="Logarithms of the sums of exponentials of all elements so far along an axis.",
 )
 
 

@@ -140,6 +140,7 @@ def _segment(name: str, reduce: Any, gradient: Any, public: str, types: str) -> 
         kernel=kernel,
         gradient=gradient,
         dynamic_shape=True,
+        doc=f"The {public.split('_')[-1]} of the rows of each segment; ids are sorted.",
         test=_TEST,
     )
     return export(f"math.{public}", public)(op)
@@ -245,6 +246,7 @@ def _unsorted(
         shape=_unsorted_shape,
         kernel=kernel,
         gradient=gradient,
+        doc=f"The {public.split('_')[-1]} of the rows that have each id; ids come in any order.",
         test={"values": [[*_TEST["values"][0][:1], np.array([1, 0, 1], np.int32), np.int32(2)]]},
     )
     return export(f"math.{public}", public)(op)

@@ -87,6 +87,7 @@ def _reducer(power: float) -> Callable[..., np.ndarray]:
 
 _ROWS = np.array([[1, 2], [3, 4], [5, 6]], np.float32)
 _PICK = [np.array([0, 2, 1], np.int32), np.array([0, 0, 1], np.int32)]
+_WORDS = {"Sum": "The sum", "Mean": "The mean", "SqrtN": "The sum / sqrt(rows)"}
 
 
 def _family(suffix: str, power: float, types: str, gradient: Any) -> tuple[OpFunction, OpFunction]:
@@ -100,6 +101,7 @@ def _family(suffix: str, power: float, types: str, gradient: Any) -> tuple[OpFun
         kernel=kernel,
         gradient=lambda op, grad: (gradient(op, grad), None, None),
         dynamic_shape=True,
+        doc=f"{_WORDS[suffix]} of picked rows, by segment; ids are sorted.",
         test={"values": [[_ROWS, *_PICK]]},
     )
     counted = define(
@@ -109,6 +111,7 @@ def _family(suffix: str, power: float, types: str, gradient: Any) -> tuple[OpFun
         shape=_counted_shape,
         kernel=kernel,
         gradient=lambda op, grad: (gradient(op, grad), None, None, None),
+        doc=f"{_WORDS[suffix]} of picked rows, for a given number of segments.",
         test={"values": [[_ROWS, *_PICK, np.int32(3)]]},
     )
     return plain, counted
@@ -176,6 +179,7 @@ for _suffix, _power in (("Mean", 1.0), ("SqrtN", 0.5)):
         shape=_grad_shape,
         kernel=_grad_kernel(_power),
         gradient=NoGradient("TensorFlow registers none", silent=False),
+        doc=f"The gradient of SparseSegment{_suffix} by its data.",
         test={"values": [[_ROWS, *_PICK, np.int32(3)]]},
     )
 

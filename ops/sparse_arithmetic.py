@@ -35,7 +35,7 @@ def _values_shape(c: Any) -> TensorShape:
     return TensorShape([ranked(c.inputs[0], 2)[0]])
 
 
-def _cwise(name: str, compute: Callable[..., np.ndarray], gradient: Any) -> OpFunction:
+def _cwise(name: str, compute: Callable[..., np.ndarray], gradient: Any, doc: str) -> OpFunction:
     def kernel(
         c: Any, indices: np.ndarray, values: np.ndarray, shape: np.ndarray, dense: np.ndarray
     ) -> np.ndarray:
@@ -60,6 +60,7 @@ def _cwise(name: str, compute: Callable[..., np.ndarray], gradient: Any) -> OpFu
         shape=_values_shape,
         kernel=kernel,
         gradient=gradient,
+        doc=doc,
         test={"values": [_SAMPLE]},
     )
 
@@ -86,13 +87,22 @@ def _quotient(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 sparse_dense_cwise_mul = _cwise(
-    "SparseDenseCwiseMul", np.multiply, lambda op, grad: _scaled_gradient(op, grad, True)
+    "SparseDenseCwiseMul",
+    np.multiply,
+    lambda op, grad: _scaled_gradient(op, grad, True),
+    doc="The values of a sparse tensor times the dense ones at their places.",
 )
 sparse_dense_cwise_div = _cwise(
-    "SparseDenseCwiseDiv", _quotient, lambda op, grad: _scaled_gradient(op, grad, False)
+    "SparseDenseCwiseDiv",
+    _quotient,
+    lambda op, grad: _scaled_gradient(op, grad, False),
+    doc="The values of a sparse tensor divided by the dense ones at their places.",
 )
 sparse_dense_cwise_add = _cwise(
-    "SparseDenseCwiseAdd", np.add, NoGradient("TensorFlow has none for it", silent=False)
+    "SparseDenseCwiseAdd",
+    np.add,
+    NoGradient("TensorFlow has none for it", silent=False),
+    doc="The values of a sparse tensor plus the dense ones at their places.",
 )
 
 
@@ -127,6 +137,7 @@ sparse_tensor_dense_add = define(
     kernel=_dense_add_kernel,
     gradient=lambda op, grad: (None, tf.gather_nd(grad, op.inputs[0]), None, grad),
     test={"values": [_SAMPLE]},
+    doc="The sum of a sparse and a dense tensor, dense.",
 )
 
 
