@@ -96,11 +96,15 @@ def has_tiles(table: Table) -> bool:
 
 
 class Program:
-    """A table of steps, ready to run; see the module's docstring."""
+    """A table of steps, ready to run; see the module's docstring.
 
-    __slots__ = ("_tiled", "_walk", "call", "table")
+    threads: how many may share a step's tiles; None: what the settings say at every run.
+    """
 
-    def __init__(self, table: Table) -> None:
+    __slots__ = ("_threads", "_tiled", "_walk", "call", "table")
+
+    def __init__(self, table: Table, threads: int | None = None) -> None:
+        self._threads = threads
         if table.ndim != 2 or table.shape[1] != len(COLUMNS) or table.dtype != np.int64:
             raise ValueError(f"a table of steps is int64 with columns {', '.join(COLUMNS)}")
         self.table = np.ascontiguousarray(table)
@@ -117,7 +121,7 @@ class Program:
         self.call()
 
     def _parallel(self) -> None:
-        workers = threads.count() - 1
+        workers = (self._threads or threads.count()) - 1
         if workers > 0 and pool.is_supported():
             pool.current().run(self.table.ctypes.data, len(self.table), workers)
         elif workers <= 0 or not threads.may_launch():

@@ -122,7 +122,7 @@ class Plan:
         try:
             return self.arenas.pop()
         except IndexError:
-            return Arena(max(threads.count(), threads.cores()))
+            return Arena(max(threads.count(), threads.cores(), self.evaluate.threads or 1))
 
     def _cells(self) -> list[tuple[Any, tuple[int, ...]]]:
         """The variables whose shapes the plan was traced with."""
@@ -173,7 +173,9 @@ class Run:
         self.programs: list[Program] = []  # they own the memory that their calls read
         for segment in template.segments:
             if isinstance(segment, tuple):
-                program = Program(self.frame.table[segment[0] : segment[1]].copy())
+                program = Program(
+                    self.frame.table[segment[0] : segment[1]].copy(), plan.evaluate.threads
+                )
                 self.programs.append(program)
                 self.segments.append(program.call)
             else:

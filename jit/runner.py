@@ -94,6 +94,8 @@ class Evaluator:
 
     def __init__(self, session: Any) -> None:
         self.session = session
+        config = session.config
+        self.threads: int | None = config.intra_op_parallelism_threads or None if config else None
         self._contexts: dict[Any, KernelContext] = {}
 
     def context(self, op: Any) -> KernelContext:

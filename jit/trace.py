@@ -32,6 +32,9 @@ _FOLD_LIMIT = 1 << 16
 class Evaluate(Protocol):
     """Runs an operation by its reference kernel, and gives the context that kernels get."""
 
+    # How many threads the session allows; None leaves it to the settings.
+    threads: int | None
+
     def __call__(self, op: Any, inputs: Sequence[Any]) -> Sequence[Any]: ...
 
     def context(self, op: Any) -> Any:

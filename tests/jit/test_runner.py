@@ -211,3 +211,29 @@ def test_eight_threads_and_many_sizes():
         for thread in threads:
             thread.join()
     assert not wrong
+
+
+def _trained(threads: int) -> list[np.ndarray]:
+    """Weights after a few steps of a small network, with a number of threads."""
+    tf.reset_default_graph()
+    tf.set_random_seed(5)
+    x = tf.placeholder(tf.float32, [None, 300])
+    w = tf.Variable(tf.random_normal([300, 400], stddev=0.1))
+    v = tf.Variable(tf.random_normal([400, 10], stddev=0.1))
+    logits = tf.matmul(tf.nn.dropout(tf.nn.relu(tf.matmul(x, w)), keep_prob=0.5), v)
+    loss = tf.reduce_mean(tf.nn.softmax(logits) ** 2)
+    step = tf.train.AdamOptimizer(0.01).minimize(loss)
+    config = tf.ConfigProto(intra_op_parallelism_threads=threads)
+    random = np.random.default_rng(0)
+    with settings.override(jit="always"), tf.Session(config=config) as session:
+        session.run(tf.global_variables_initializer())
+        for _ in range(3):
+            session.run(step, {x: random.standard_normal((500, 300))})
+        return session.run([w, v, loss], {x: np.ones((500, 300))})
+
+
+def test_the_same_bits_for_any_number_of_threads_and_every_run():
+    first = _trained(1)
+    for threads in (1, 2, 3):
+        for a, b in zip(first, _trained(threads), strict=True):
+            np.testing.assert_array_equal(a, b)
