@@ -131,8 +131,9 @@ class VariableScope:
         if asked["partitioner"] is None:
             raise ValueError("No partitioner was specified")
         asked.setdefault("reuse", self.reuse)
+        full_name = self._full_name(name) if name else self.name
         with name_scope(None):
-            return var_store.get_partitioned(Request(self._full_name(name), **asked))
+            return var_store.get_partitioned(Request(full_name, **asked))
 
 
 def _require_dtype(initializer: Any, dtype: Any) -> None:

@@ -150,20 +150,31 @@ def _call(c: Any, inputs: list[np.ndarray]) -> Any:
     return tuple(arrays)
 
 
+def _call_stateless(c: Any, inputs: list[np.ndarray]) -> Any:
+    if inputs:
+        return _call(c, inputs)
+    # Without inputs there is one result: it is computed once, like a constant.
+    kept = c.kernel_state(dict)
+    if "results" not in kept:
+        kept["results"] = _call(c, inputs)
+    return kept["results"]
+
+
 def _shapes(c: Any) -> list[TensorShape]:
     return [TensorShape(None)] * len(c.attr("Tout"))
 
 
-for _name, _stateful in (("PyFunc", True), ("PyFuncStateless", False)):
+for _name, _kernel in (("PyFunc", _call), ("PyFuncStateless", _call_stateless)):
     define(
         _name,
         "input: Tin -> output: Tout",
         "token: string; Tin: list(type) >= 0; Tout: list(type) >= 0",
         shape=_shapes,
-        kernel=_call,
+        kernel=_kernel,
         gradient=NoGradient("a Python function has no known gradient"),
-        stateful=_stateful,
+        stateful=_name == "PyFunc",
         dynamic_shape=True,
+        test={"needs": "a Python function"},
         doc="Calls a Python function with arrays.",
     )
 

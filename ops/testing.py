@@ -102,7 +102,8 @@ TwoRefsIn | a: Ref(T), b: Ref(T) -> | T: type
 RefOut | -> a: Ref(T) | T: type
 SimpleStruct | -> a: n_a * int32 | n_a: int >= 0
 MixedStruct | -> a: n_a * int32, b: float32 | n_a: int >= 0
-ComplexStruct | -> a: n_a * int32, b: n_b * int64, c: t_c | n_a: int >= 0; n_b: int >= 0; t_c: list(type) >= 0
+ComplexStruct | -> a: n_a * int32, b: n_b * int64, c: t_c | \
+n_a: int >= 0; n_b: int >= 0; t_c: list(type) >= 0
 TestStringOutput | input: float32 -> output1: float32, output2: string
 ShapelessOp | ->
 """  # noqa: E501
