@@ -142,6 +142,7 @@ approximate_equal = define(
     kernel=_approximate_kernel,
     gradient=_NONE,
     commutative=True,
+    test={"broadcast": False},
     doc="Whether |x - y| is below the tolerance.",
 )
 

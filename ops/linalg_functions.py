@@ -64,7 +64,9 @@ def _matrix_function(
         check_square(x)
         if not x.size:
             return x
-        results = _each(getattr(scipy.linalg, scipy_name), x)
+        # Twice the precision: these algorithms lose half of the digits near singular matrices.
+        exact = x.astype(np.result_type(x, np.float64), copy=False)
+        results = _each(getattr(scipy.linalg, scipy_name), exact)
         return np.stack(results).reshape(x.shape).astype(x.dtype)
 
     op = define(

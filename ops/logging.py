@@ -136,6 +136,7 @@ define(
     shape=lambda c: TensorShape([]),
     kernel=_format,
     gradient=NoGradient("a text"),
+    test={"attrs": [{"template": "a %s b %s"}, {"template": "{}{}", "placeholder": "{}"}]},
     doc="A template with tensors in place of its placeholders.",
 )
 

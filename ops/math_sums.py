@@ -159,7 +159,8 @@ def _cross_kernel(c: Any, a: np.ndarray, b: np.ndarray) -> np.ndarray:
             f"Both inputs must be of same shape: {shape_text(a.shape)} vs. {shape_text(b.shape)}",
         )
     (a0, a1, a2), (b0, b1, b2) = np.moveaxis(a, -1, 0), np.moveaxis(b, -1, 0)
-    parts = (a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0)
+    with np.errstate(all="ignore"):
+        parts = (a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0)
     return np.stack(parts, axis=-1).astype(a.dtype)
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Inputs for any op of the registry, drawn from what its definition says of itself.
 
-A definition's `test` facts: values (explicit inputs), shapes, ranges, dtypes, attrs, rtol and
-gradient.
+A definition's `test` facts: values (explicit inputs), shapes, broadcast, ranges, dtypes, attrs,
+rtol, gradient, and needs (what arrays cannot give).
 Without facts the inputs broadcast against each other and take every common dtype allowed.
 """
 
@@ -53,6 +53,8 @@ def needs_more_than_arrays(definition: OpDef) -> str:
     """Why an op cannot be called on drawn arrays; empty when it can."""
     if definition.test.get("feed_only"):
         return "is fed, never run"
+    if definition.test.get("needs"):
+        return f"needs {definition.test['needs']}"
     if definition.test.get("session_only"):
         return "works on what a session keeps"
     for arg in (*definition.inputs, *definition.outputs):
@@ -168,8 +170,13 @@ def _array(
     return np.asarray(values, kind)
 
 
-def call(definition: OpDef, case: Case) -> tuple[list[Any], dict[Any, np.ndarray]]:
-    """Builds the op on placeholders (small integers: constants); its outputs, and the feeds."""
+def call(
+    definition: OpDef, case: Case, static: bool = False
+) -> tuple[list[Any], dict[Any, np.ndarray]]:
+    """Builds the op on placeholders (small integers: constants); its outputs, and the feeds.
+
+    The placeholders have sizes only if `static`.
+    """
     feeds: dict[Any, np.ndarray] = {}
     arrays = case.arrays()
     lone = sum(_is_data(array) for array in arrays) == 0
@@ -177,7 +184,7 @@ def call(definition: OpDef, case: Case) -> tuple[list[Any], dict[Any, np.ndarray
     def symbol(array: np.ndarray) -> Any:
         kind = tf.string if array.dtype == object else tf.as_dtype(array.dtype)
         if _is_data(array) or (lone and not feeds):
-            tensor = tf.placeholder(kind, [None] * array.ndim)
+            tensor = tf.placeholder(kind, array.shape if static else [None] * array.ndim)
             feeds[tensor] = array
             return tensor
         return tf.constant(array, kind)
