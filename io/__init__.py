@@ -5,4 +5,8 @@ Imports `engine`'s base types.
 """
 
 # Modules that publish no names: imported by what needs them.
-ON_DEMAND = ("import_arguments", "node_check", "step_stats", "timeline")
+ON_DEMAND = tuple(
+    "bundle_reader checkpoint_reader checkpoint_v1 crc file_systems files import_arguments "
+    "node_check snappy step_stats table tensor_bundle tensor_slice tensor_text timeline "
+    "varint".split()
+)

@@ -192,3 +192,19 @@ def listed_elements(tensor: Any) -> int | None:
         return None
     count = len(getattr(tensor, _FIELDS.get(dtypes.as_dtype(tensor.dtype).name, "string_val")))
     return count // 2 if dtypes.as_dtype(tensor.dtype).is_complex else count
+
+
+def listing(array: np.ndarray, dtype: dtypes.DType) -> tuple[str, list[Any]]:
+    """The field that lists elements of a type, and the elements of `array` as it holds them."""
+    field = _FIELDS.get(dtype.name)
+    if field is None:
+        raise TypeError(f"Element type not supported in TensorProto: {dtype.name}")
+    return field, _elements(array.reshape(-1), dtype)
+
+
+def listed_array(tensor: Any, dtype: dtypes.DType) -> np.ndarray:
+    """The elements that a TensorProto without type and shape lists, as a flat array."""
+    field = _FIELDS.get(dtype.name)
+    if field is None:
+        raise TypeError(f"Unsupported tensor type: {dtype.name}")
+    return _listed(getattr(tensor, field), dtype)

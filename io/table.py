@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sorted tables of keys and values: the format of checkpoints' index files and of V1 checkpoints.
+
+A file is blocks of entries, an index block with the last key of each, and a footer.  Keys of a
+block share prefixes; each block ends with its type and checksum.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator
+
+from ..engine.errors import DataLossError
+from . import crc, varint
+from .snappy import decompress
+
+BLOCK_SIZE = 262144
+RESTART_INTERVAL = 16
+MAGIC = 0xDB4775248B80FB57
+_FOOTER = 48
+_TRAILER = 5
+_PLAIN, _SNAPPY = 0, 1
+
+
+class _Block:
+    """Entries in order; each names how much of the last key it shares."""
+
+    def __init__(self, interval: int) -> None:
+        self.interval = interval
+        self.data = bytearray()
+        self.restarts = [0]
+        self.count = 0  # entries since the last restart
+        self.last = b""
+
+    def add(self, key: bytes, value: bytes) -> None:
+        shared = 0
+        if self.count < self.interval:
+            shared = _common(self.last, key)
+        else:
+            self.restarts.append(len(self.data))
+            self.count = 0
+        self.data += varint.put(shared) + varint.put(len(key) - shared) + varint.put(len(value))
+        self.data += key[shared:]
+        self.data += value
+        self.last = key
+        self.count += 1
+
+    def size(self) -> int:
+        return len(self.data) + 4 * len(self.restarts) + 4
+
+    def finish(self) -> bytes:
+        count = len(self.restarts)
+        return bytes(self.data) + struct.pack(f"<{count + 1}I", *self.restarts, count)
+
+
+def _common(a: bytes, b: bytes) -> int:
+    """How many leading bytes two keys have in common."""
+    if b.startswith(a):
+        return len(a)
+    return next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
+
+
+def _separator(last: bytes, key: bytes) -> bytes:
+    """A short text from `last` on and before `key`."""
+    at = _common(last, key)
+    if at < min(len(last), len(key)) and last[at] < 0xFF and last[at] + 1 < key[at]:
+        return last[:at] + bytes((last[at] + 1,))
+    return last
+
+
+def _successor(last: bytes) -> bytes:
+    """A short text that is not before `last`."""
+    for i, byte in enumerate(last):
+        if byte != 0xFF:
+            return last[:i] + bytes((byte + 1,))
+    return last
+
+
+def pieces(items: Iterable[tuple[bytes, bytes]]) -> Iterator[bytes]:
+    """The bytes of a table, bit by bit; `items` come in order of keys."""
+    index, block = _Block(1), _Block(RESTART_INTERVAL)
+    position, pending, last = 0, b"", None
+
+    for key, value in items:
+        if last is not None and block.data and len(key) + len(value) >= 2 * BLOCK_SIZE:
+            text, pending, position = _closed(block, position)
+            yield text
+            block = _Block(RESTART_INTERVAL)
+        if pending and last is not None:
+            index.add(_separator(last, key), pending)
+            pending = b""
+        block.add(key, value)
+        last = key
+        if block.size() >= BLOCK_SIZE:
+            text, pending, position = _closed(block, position)
+            yield text
+            block = _Block(RESTART_INTERVAL)
+    if block.data:
+        text, pending, position = _closed(block, position)
+        yield text
+    text, meta_handle, position = _closed(_Block(RESTART_INTERVAL), position)
+    yield text
+    if pending and last is not None:
+        index.add(_successor(last), pending)
+    text, index_handle, position = _closed(index, position)
+    yield text
+    yield (meta_handle + index_handle).ljust(_FOOTER - 8, b"\0") + struct.pack("<Q", MAGIC)
+
+
+def _closed(block: _Block, position: int) -> tuple[bytes, bytes, int]:
+    """A block with its trailer, its handle, and the position after it."""
+    contents = block.finish()
+    kind = bytes((_PLAIN,))
+    text = contents + kind + struct.pack("<I", crc.masked(contents + kind))
+    handle = varint.put(position) + varint.put(len(contents))
+    return text, handle, position + len(text)
+
+
+def encode(items: Iterable[tuple[bytes, bytes]]) -> bytes:
+    """The bytes of a table."""
+    return b"".join(pieces(items))
+
+
+class Table:
+    """A table in memory: its blocks are checked and taken apart when they are needed."""
+
+    def __init__(self, data: bytes) -> None:
+        if len(data) < _FOOTER:
+            raise DataLossError(None, None, "file is too short to be an sstable")
+        footer = data[-_FOOTER:]
+        if struct.unpack("<Q", footer[-8:])[0] != MAGIC:
+            raise DataLossError(None, None, "not an sstable (bad magic number)")
+        self._data = data
+        _, position = _handle(footer, 0)
+        (offset, size), _ = _handle(footer, position)
+        # Last key and place of each block.
+        self._index = [(key, _handle(value, 0)[0]) for key, value in self._entries(offset, size)]
+
+    def __iter__(self) -> Iterator[tuple[bytes, bytes]]:
+        for _, (offset, size) in self._index:
+            yield from self._entries(offset, size)
+
+    def get(self, key: bytes) -> bytes | None:
+        """The value of a key, or None."""
+        for last, (offset, size) in self._index:
+            if last >= key:
+                return dict(self._entries(offset, size)).get(key)
+        return None
+
+    def _entries(self, offset: int, size: int) -> Iterator[tuple[bytes, bytes]]:
+        """The keys and values in one block."""
+        text = self._block(offset, size)
+        try:
+            count = struct.unpack("<I", text[-4:])[0]
+            end = len(text) - 4 * (count + 1)
+            position, key = 0, b""
+            while position < end:
+                shared, position = varint.get(text, position)
+                rest, position = varint.get(text, position)
+                length, position = varint.get(text, position)
+                key = key[:shared] + text[position : position + rest]
+                position += rest
+                yield key, text[position : position + length]
+                position += length
+        except (IndexError, struct.error):
+            raise DataLossError(None, None, "bad entry in block") from None
+
+    def _block(self, offset: int, size: int) -> bytes:
+        contents = self._data[offset : offset + size + _TRAILER]
+        if len(contents) < size + _TRAILER:
+            raise DataLossError(None, None, "truncated block read")
+        stored = struct.unpack("<I", contents[-4:])[0]
+        if crc.masked(contents[:-4]) != stored:
+            raise DataLossError(None, None, "block checksum mismatch")
+        kind = contents[size]
+        if kind == _PLAIN:
+            return contents[:size]
+        if kind == _SNAPPY:
+            return decompress(contents[:size])
+        raise DataLossError(None, None, "bad block type")
+
+
+def _handle(data: bytes, position: int) -> tuple[tuple[int, int], int]:
+    """Offset and size of a block, and the position after them."""
+    try:
+        offset, position = varint.get(data, position)
+        size, position = varint.get(data, position)
+    except IndexError:
+        raise DataLossError(None, None, "bad block handle") from None
+    return (offset, size), position

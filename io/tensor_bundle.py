@@ -1,0 +1,336 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tensor bundles, the format of checkpoints: `prefix.index` and `prefix.data-00000-of-00001`.
+
+The index is a table (table.py) of a header and an entry per tensor: dtype, shape, and where its
+bytes lie in the data files.  A slice of a partitioned tensor is an entry of its own.  Files are
+written under other names, forced to the disk and renamed when they are whole.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterable
+from typing import IO, Any
+
+import numpy as np
+
+from ..engine import dtypes
+from ..engine.errors import (
+    AlreadyExistsError,
+    DataLossError,
+    InvalidArgumentError,
+    OpError,
+    UnimplementedError,
+)
+from ..engine.state import shape_text
+from . import crc, files, protos, table
+from .tensor_slice import Shape, TensorSlice, encoded_name
+from .tensor_text import text_tensor_pieces
+
+HEADER_KEY = b""
+VERSION = 1
+MIN_CONSUMER = 0
+# Tensors are checked and moved in pieces of this size: a piece stays in the cache.
+PIECE = 1 << 20
+
+
+def index_path(prefix: str) -> str:
+    """The index file of a checkpoint."""
+    return f"{prefix}.index"
+
+
+def data_path(prefix: str, shard: int, shards: int) -> str:
+    """A data file of a checkpoint."""
+    return f"{prefix}.data-{shard:05d}-of-{shards:05d}"
+
+
+def make_parent(prefix: str) -> None:
+    """Makes the folder of a checkpoint inside an existing one."""
+    folder = os.path.dirname(prefix)
+    if folder and not files.is_directory(folder):
+        try:
+            files.create_dir(folder)
+        except AlreadyExistsError:
+            return  # Another writer was faster.
+
+
+class _Output:
+    """A file that gets its name when it is whole."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.temporary = f"{path}.tempstate{uuid.uuid4().int % (1 << 64)}"
+        self.file: IO[bytes] | None = files.open_binary(self.temporary, "wb")
+        self.size = 0
+
+    def write(self, data: bytes) -> None:
+        assert self.file is not None
+        with files.translated(self.temporary):
+            self.file.write(data)
+        self.size += len(data)
+
+    def finish(self) -> None:
+        """Forces the content to the disk; the name is given by `publish`."""
+        assert self.file is not None
+        with files.translated(self.temporary):
+            files.sync(self.file)
+            self.file.close()
+        self.file = None
+
+    def publish(self) -> None:
+        files.rename(self.temporary, self.path, overwrite=True)
+
+    def discard(self) -> None:
+        """Removes what was written."""
+        try:
+            if self.file is not None:
+                self.file.close()
+            if files.file_exists(self.temporary):
+                files.delete_file(self.temporary)
+        except (OSError, OpError):
+            return  # The failure that led here is the one to report.
+
+
+class BundleWriter:
+    """Writes one bundle; nothing is visible under its name before `finish`."""
+
+    def __init__(self, prefix: str) -> None:
+        self.prefix = prefix
+        self.entries: dict[bytes, Any] = {}
+        make_parent(prefix)
+        self.data = _Output(data_path(prefix, 0, 1))
+
+    def __enter__(self) -> BundleWriter:
+        return self
+
+    def __exit__(self, kind: Any, *unused: Any) -> None:
+        if kind is not None:
+            self.data.discard()
+
+    def add(self, key: bytes, array: np.ndarray, dtype: dtypes.DType) -> None:
+        """Adds a tensor."""
+        if key in self.entries:
+            raise InvalidArgumentError(
+                None, None, f"Adding duplicate key: {key.decode(errors='replace')}"
+            )
+        if dtype in (dtypes.resource, dtypes.variant):
+            raise UnimplementedError(
+                None,
+                None,
+                f"Saving data type {dtype.name} not yet supported "
+                f"(tensor {key.decode(errors='replace')})",
+            )
+        entry = _entry(dtype, array.shape)
+        start = self.data.size
+        if dtype == dtypes.string:
+            pieces, checksum = text_tensor_pieces(array)
+            for piece in pieces:
+                self.data.write(piece)
+        else:
+            checksum = self._write_numbers(array)
+        if start:
+            entry.offset = start
+        entry.size = self.data.size - start
+        entry.crc32c = crc.mask(checksum)
+        self.entries[key] = entry
+
+    def _write_numbers(self, array: np.ndarray) -> int:
+        """Copies piece by piece: a variable may change meanwhile, its checksum must not."""
+        view = memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+        checksum = 0
+        for start in range(0, len(view), PIECE):
+            piece = bytes(view[start : start + PIECE])
+            checksum = crc.extend(checksum, piece)
+            self.data.write(piece)
+        return checksum
+
+    def add_slice(
+        self, key: bytes, shape: Shape, part: TensorSlice, array: np.ndarray, dtype: dtypes.DType
+    ) -> None:
+        """Adds a slice of the tensor `key`, which has the given shape in all."""
+        if part.covers(shape):
+            self.add(key, array, dtype)
+            return
+        whole = self.entries.get(key)
+        if whole is None:
+            whole = self.entries[key] = _entry(dtype, shape)
+        elif whole.dtype != dtype.as_datatype_enum or _shape_of(whole) != shape:
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"Slices of {key.decode(errors='replace')} differ in dtype or full shape: "
+                f"{shape_text(_shape_of(whole))} and {shape_text(shape)}",
+            )
+        part.write_to(whole.slices.add())
+        self.add(encoded_name(key, part), array, dtype)
+
+    def finish(self) -> None:
+        """Makes the checkpoint visible: its data, then the index that refers to them."""
+        index = None
+        try:
+            self.data.finish()
+            index = write_index(self.prefix, _header(1), self.entries)
+            self.data.publish()
+            index.publish()
+        except BaseException:
+            self.data.discard()
+            if index is not None:
+                index.discard()
+            raise
+        files.sync_directory(self.prefix)
+
+
+def _entry(dtype: dtypes.DType, shape: Shape) -> Any:
+    entry = protos.BundleEntryProto(dtype=dtype.as_datatype_enum)
+    entry.shape.SetInParent()
+    for size in shape:
+        entry.shape.dim.add(size=size)
+    return entry
+
+
+def _header(shards: int) -> Any:
+    header = protos.BundleHeaderProto(num_shards=shards)
+    header.version.producer = VERSION
+    return header
+
+
+def write_index(prefix: str, header: Any, entries: dict[bytes, Any]) -> _Output:
+    """An index file that is whole but has no name yet."""
+    output = _Output(index_path(prefix))
+    items = [(HEADER_KEY, header.SerializeToString())]
+    items += [(key, entries[key].SerializeToString()) for key in sorted(entries)]
+    try:
+        for piece in table.pieces(items):
+            output.write(piece)
+        output.finish()
+    except BaseException:
+        output.discard()
+        raise
+    return output
+
+
+def _shape_of(entry: Any) -> Shape:
+    return tuple(dim.size for dim in entry.shape.dim)
+
+
+def read_index(prefix: str) -> dict[bytes, bytes]:
+    """The entries of an index file, serialized, by key and in order."""
+    path = index_path(prefix)
+    with files.open_binary(path, "rb") as file, files.translated(path):
+        data = file.read()
+    try:
+        entries = dict(table.Table(data))
+    except DataLossError as error:
+        raise DataLossError(None, None, f"{error.message} ({path})") from None
+    if HEADER_KEY not in entries:
+        raise DataLossError(
+            None,
+            None,
+            f"Unable to read file ({path}). Perhaps the file is corrupt or was produced by a newer "
+            "version of TensorFlow with format changes (failed to seek to header entry)",
+        )
+    return entries
+
+
+def parse_header(prefix: str, text: bytes) -> Any:
+    """The header of an index; InvalidArgumentError for a format of the future."""
+    header = _parsed(protos.BundleHeaderProto(), text, "the header", index_path(prefix))
+    if header.version.min_consumer > VERSION:
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"Checkpoint min consumer version {header.version.min_consumer} above current version "
+            f"{VERSION}.  Please upgrade.",
+        )
+    return header
+
+
+def parse_entry(prefix: str, key: bytes, text: bytes) -> Any:
+    """An entry of an index."""
+    name = f"key {key.decode(errors='replace')}"
+    return _parsed(protos.BundleEntryProto(), text, name, index_path(prefix))
+
+
+def _parsed(message: Any, text: bytes, what: str, path: str) -> Any:
+    from google.protobuf.message import DecodeError
+
+    try:
+        message.ParseFromString(text)
+    except DecodeError:
+        raise DataLossError(None, None, f"Entry for {what} not parseable ({path}).") from None
+    return message
+
+
+def merge_bundles(prefixes: Iterable[str], merged_prefix: str) -> None:
+    """Makes one bundle of several; their data files move to its name."""
+    merge = _Merge()
+    make_parent(merged_prefix)
+    sources = list(prefixes)
+    for prefix in sources:
+        merge.add(prefix)
+    assert merge.header is not None
+    merge.header.num_shards = merge.shards
+    index = write_index(merged_prefix, merge.header, merge.entries)
+    try:
+        for path, shard in merge.shard_ids.items():
+            target = data_path(merged_prefix, shard, len(merge.shard_ids))
+            files.rename(path, target, overwrite=True)
+        index.publish()
+    except BaseException:
+        index.discard()
+        raise
+    files.sync_directory(merged_prefix)
+    for prefix in sources:
+        try:
+            files.delete_file(index_path(prefix))
+        except OpError:
+            continue  # It does no harm.
+
+
+class _Merge:
+    """The entries of several bundles as those of one."""
+
+    def __init__(self) -> None:
+        self.header: Any = None
+        self.shards = 0
+        self.entries: dict[bytes, Any] = {}
+        self.shard_ids: dict[str, int] = {}
+
+    def add(self, prefix: str) -> None:
+        """Takes over the entries of a bundle."""
+        texts = read_index(prefix)
+        header = parse_header(prefix, texts.pop(HEADER_KEY))
+        self._check(header)
+        for key, text in texts.items():
+            entry = parse_entry(prefix, key, text)
+            present = self.entries.get(key)
+            if present is None:
+                path = data_path(prefix, entry.shard_id, header.num_shards)
+                entry.shard_id = self.shard_ids.setdefault(path, len(self.shard_ids))
+                self.entries[key] = entry
+                continue
+            if not present.slices or not entry.slices:
+                raise InvalidArgumentError(
+                    None,
+                    None,
+                    f"Duplicate tensor keyed by {key.decode(errors='replace')} encountered, when "
+                    f"merging prefix: {prefix}",
+                )
+            present.slices.extend(entry.slices)
+
+    def _check(self, header: Any) -> None:
+        self.shards += header.num_shards
+        if self.header is None:
+            self.header = header
+        elif self.header.endianness != header.endianness:
+            raise InvalidArgumentError(
+                None, None, "Merging bundles with conflicting endianness; inputs corrupted?"
+            )
+        elif self.header.version != header.version:
+            raise InvalidArgumentError(
+                None,
+                None,
+                "Merging bundles with different format versions: merged "
+                f"{self.header.version} vs. curr {header.version}",
+            )
