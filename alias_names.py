@@ -102,6 +102,7 @@ HOMES = {
         "partitioned_variables": "tf",
         "random_grad": "",
         "random_ops": "tf tf.random",
+        "resources": ".ops.resources",
         "resource_variable_ops": ".ops.resource_variable .ops.variables .ops.state tf raw",
         "rnn": "tf.nn",
         "rnn_cell": "tf.nn.rnn_cell",
@@ -295,7 +296,10 @@ RENAMED = {
         "RefVariable": "Variable",
         "VariableAggregationV2": "VariableAggregation",
     },
-    "ops.variable_scope": {"variable": "Variable"},
+    "ops.variable_scope": {
+        "variable": "Variable",
+        "_DEFAULT_USE_RESOURCE": ".ops.variable_store:default_use_resource",
+    },
     "ops.nn_ops": {
         "softmax_v2": "nn.softmax",
         "log_softmax_v2": "nn.log_softmax",

@@ -114,13 +114,14 @@ class _Import:
     def run(self) -> list[Any]:
         """Makes all nodes and returns the wanted elements."""
         self.check()
+        # Shape functions look at the version.
+        self.lower_versions()
         for node in self.in_order():
             self.make(node)
         for operation, index, (name, output) in self.back_edges:
             self.connect(operation, index, self.made[name].outputs[output])
         self.place()
         self.import_functions()
-        self.lower_versions()
         missing = [f"{name}:{index}" for name, index in self.mapped if self.is_missing(name, index)]
         if missing:
             raise ValueError(

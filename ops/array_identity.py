@@ -40,6 +40,15 @@ _identity = define(
     doc="The input.",
     test={"gradient": True},
 )
+define(
+    "RefIdentity",
+    "input: Ref(T) -> output: Ref(T)",
+    shape=_same,
+    kernel=_pass,
+    gradient=lambda op, grad: grad,
+    passes_ref=True,
+    doc="The variable itself.",
+)
 _identity_n = define(
     "IdentityN",
     "input: T -> output: T",

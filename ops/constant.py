@@ -148,9 +148,10 @@ def _runtime(dtype: dtypes.DType) -> str:
 
 
 def _placeholder_shape(c: Any) -> TensorShape:
-    shape = c.attr("shape")
+    shape = TensorShape(c.attr("shape"))
     # Graphs of old wrote "any shape" as the scalar shape.
-    return rules.unknown() if shape is None else TensorShape(shape)
+    is_old = c.op.type == "Placeholder" and c.op.graph._producer <= 21
+    return rules.unknown() if is_old and shape.ndims == 0 else shape
 
 
 _placeholder = define(
