@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The folder of compiled kernels: one readable directory per key, written once, checked on reading.
 
-    <cache>/<key>/kernel.py  kernel.o  key.txt  manifest.json
+    <cache>/<key>/kernel.py  kernel.o  key.txt  manifest.json  uses
 
-Entries appear by one atomic rename, so processes may share the folder.  An entry that is damaged,
-or that another user could have written, is reported and treated as absent.  Imports no compiler.
+Entries appear and disappear by one atomic rename, so processes may share the folder.  An entry that
+is damaged, or that another user could have written, is reported and treated as absent.  `uses` grows
+by a byte whenever a process loads the entry.  Imports no compiler; jit/cache_admin.py looks after it.
 """
 
 from __future__ import annotations
@@ -15,13 +16,21 @@ import os
 import shutil
 import stat
 import tempfile
+import time
+import uuid
 import warnings
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from . import settings
 
 Labels = tuple[tuple[str, str], ...]
+
+# Part of every key: raise it when the files of an entry change their meaning.
+FORMAT = "2"
+# Beginnings of names that are not entries: being written, being removed.
+NEW, OLD = ".new-", ".old-"
+_ABANDONED_SECONDS = 3600
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +42,32 @@ class Entry:
     object_code: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is remembered of a kernel's making: its name, seconds, graph operations, user's line."""
+
+    name: str = ""
+    seconds: float = 0.0
+    ops: tuple[str, ...] = ()
+    line: str = ""
+
+
+class Untrusted(Exception):
+    """Someone else could have written a file or directory."""
+
+
 def key_of(labels: Labels) -> str:
     """The name of an entry: a hash of its labels, in order."""
-    return hashlib.blake2b(_key_text(labels).encode(), digest_size=16).hexdigest()
+    return key_of_text(key_text(labels))
 
 
-def _key_text(labels: Labels) -> str:
+def key_of_text(text: str) -> str:
+    """The key whose key.txt is `text`."""
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def key_text(labels: Labels) -> str:
+    """The contents of an entry's key.txt."""
     return "".join(f"{name}: {value}\n" for name, value in labels)
 
 
@@ -51,83 +80,183 @@ def load(labels: Labels) -> Entry | None:
     """The stored entry of a key; None, with a warning if there is one that cannot be trusted."""
     place = folder() / key_of(labels)
     try:
-        manifest = json.loads((place / "manifest.json").read_bytes())
-    except FileNotFoundError:
-        return _reject(place, "it has no manifest") if place.exists() else None
+        check_owner(place.parent)
+        check_owner(place)
+        entry = read(place, key_text(labels))
+    except FileNotFoundError as error:
+        missing = Path(error.filename).name
+        return _reject(place, f"it has no {missing}") if place.exists() else None
+    except NotADirectoryError:
+        return None
+    except (Untrusted, PermissionError) as error:
+        _warn_once(f"cached kernels are not used: {error}")
+        return None
     except (OSError, ValueError) as error:
-        return _reject(place, f"its manifest cannot be read: {error}")
-    problem = _foreign(place.parent) or _foreign(place)
-    if problem:
-        return _reject(place, problem, remove=False)
+        return _reject(place, str(error))
+    _count_use(place)
+    return entry
+
+
+def read(place: Path, text: str) -> Entry:
+    """The entry in a directory whose key.txt should be `text`; ValueError where it is damaged."""
     try:
-        code = (place / "kernel.o").read_bytes()
-        source = (place / "kernel.py").read_text()
-        if manifest["checksum"] != _checksum(code, _key_text(labels)):
-            return _reject(place, "its checksum does not match")
-        return Entry(str(manifest["symbol"]), source, code)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        return _reject(place, f"it cannot be read: {error!r}")
+        manifest = json.loads(read_file(place / "manifest.json"))
+        symbol, checksum = str(manifest["symbol"]), manifest["checksum"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"its manifest cannot be read: {error!r}") from error
+    code, source = read_file(place / "kernel.o"), read_file(place / "kernel.py")
+    if checksum != checksum_of(text, symbol, source, code):
+        raise ValueError("its checksum does not match")
+    return Entry(symbol, source.decode(), code)
 
 
-def save(labels: Labels, entry: Entry) -> None:
+def save(labels: Labels, entry: Entry, facts: Facts | None = None) -> None:
     """Stores an entry; a cache that cannot be written is reported once and otherwise ignored."""
     root = folder()
     try:
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
-        work = Path(tempfile.mkdtemp(prefix=".new-", dir=root))  # mkdtemp's mode is 0700
-    except OSError as error:
-        warnings.warn(f"kernels are not cached: {error}", RuntimeWarning, stacklevel=2)
-        return
+        check_owner(root)
+        _sweep_once(root)
+        manifest = {**asdict(facts or Facts()), "created": int(time.time())}
+        store(root, key_text(labels), entry, manifest)
+    except (OSError, Untrusted) as error:
+        # The disk is full or may not be written: the kernel at hand works all the same.
+        _warn_once(f"kernels are not cached: {error}")
+
+
+def store(root: Path, text: str, entry: Entry, manifest: dict[str, object]) -> bool:
+    """Writes an entry aside and renames it into place; False if there is one already."""
+    work = Path(tempfile.mkdtemp(prefix=NEW, dir=root))  # mkdtemp's mode is 0700
+    source = entry.source.encode()
+    checksum = checksum_of(text, entry.symbol, source, entry.object_code)
+    manifest = {**manifest, "symbol": entry.symbol, "checksum": checksum}
     try:
-        _write(work, labels, entry)
-        os.rename(work, root / key_of(labels))
+        _write_file(work / "kernel.py", source)
+        _write_file(work / "kernel.o", entry.object_code)
+        _write_file(work / "key.txt", text.encode())
+        _write_file(work / "manifest.json", json.dumps(manifest, indent=1).encode() + b"\n")
+        try:
+            os.rename(work, root / key_of_text(text))
+        except OSError:
+            if (root / key_of_text(text)).exists():
+                return False  # another process was first
+            raise
+        return True
+    finally:
+        if work.exists():
+            shutil.rmtree(work, ignore_errors=True)
+
+
+def remove(place: Path) -> bool:
+    """Takes an entry away, at once for every reader; False where it cannot be."""
+    aside = place.with_name(f"{OLD}{uuid.uuid4().hex}")
+    try:
+        os.rename(place, aside)
     except OSError:
-        # Another process was first, or the disk is full: either way the kernel at hand works.
-        shutil.rmtree(work, ignore_errors=True)
+        return False
+    shutil.rmtree(aside, ignore_errors=True)
+    return True
 
 
-def _write(work: Path, labels: Labels, entry: Entry) -> None:
-    text = _key_text(labels)
-    manifest = {"symbol": entry.symbol, "checksum": _checksum(entry.object_code, text)}
-    (work / "kernel.py").write_text(entry.source)
-    (work / "kernel.o").write_bytes(entry.object_code)
-    (work / "key.txt").write_text(text)
-    (work / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
+def checksum_of(text: str, symbol: str, source: bytes, code: bytes) -> str:
+    """The checksum of an entry: of all that it holds but the facts in its manifest."""
+    state = hashlib.blake2b(digest_size=32)
+    for part in (text.encode(), symbol.encode(), source, code):
+        state.update(len(part).to_bytes(8, "little") + part)
+    return state.hexdigest()
 
 
-def _checksum(code: bytes, key_text: str) -> str:
-    return hashlib.blake2b(key_text.encode() + b"\0" + code, digest_size=32).hexdigest()
+def check_owner(place: Path) -> None:
+    """Raises Untrusted where others than this user (and root) may write."""
+    _check(place.stat(), place)
 
 
-def _foreign(place: Path) -> str:
-    """Why a directory cannot be trusted, or nothing."""
+def _check(status: os.stat_result, place: Path) -> None:
     if not hasattr(os, "getuid"):
-        return ""
-    status = place.stat()
-    if status.st_uid != os.getuid():
-        return f"{place} belongs to another user"
+        return
+    if status.st_uid not in (0, os.getuid()):
+        raise Untrusted(f"{place} belongs to another user")
     if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        return f"{place} can be written by others"
-    return ""
+        raise Untrusted(f"{place} can be written by others")
 
 
-def _reject(place: Path, reason: str, remove: bool = True) -> Entry | None:
+def read_file(path: Path) -> bytes:
+    """The contents of a file of an entry."""
+    with open(path, "rb", buffering=0) as file:
+        _check(os.fstat(file.fileno()), path)
+        return file.read()
+
+
+def _write_file(path: Path, content: bytes) -> None:
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(content)
+
+
+def _count_use(place: Path) -> None:
+    """One more byte in `uses`; its time is that of the last use.  A dozen microseconds."""
+    try:
+        file = os.open(place / "uses", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        os.write(file, b".")
+        os.close(file)
+    except OSError:
+        pass  # the folder is read-only, or the entry has just been removed
+
+
+def _reject(place: Path, reason: str) -> None:
     warnings.warn(f"cached kernel {place.name} is not used: {reason}", RuntimeWarning, stacklevel=3)
-    if remove:
-        shutil.rmtree(place, ignore_errors=True)
-    return None
+    remove(place)
+
+
+_WARNED: set[str] = set()
+
+
+def _warn_once(text: str) -> None:
+    if text not in _WARNED:
+        _WARNED.add(text)
+        warnings.warn(text, RuntimeWarning, stacklevel=3)
+
+
+_SWEPT: set[Path] = set()
+
+
+def _sweep_once(root: Path) -> None:
+    if root not in _SWEPT:
+        _SWEPT.add(root)
+        sweep(root, _ABANDONED_SECONDS)
+
+
+def leftovers(root: Path) -> list[Path]:
+    """What processes that died left behind, and what others are writing just now."""
+    if not root.is_dir():
+        return []
+    return [path for path in root.iterdir() if path.name.startswith((NEW, OLD))]
+
+
+def sweep(root: Path, seconds: float) -> int:
+    """Removes leftovers of at least an age; returns how many."""
+    count = 0
+    for path in leftovers(root):
+        try:
+            if time.time() - path.stat().st_mtime >= seconds:
+                shutil.rmtree(path, ignore_errors=True)
+                count += 1
+        except FileNotFoundError:
+            pass  # finished in the meantime
+    return count
 
 
 def entries() -> list[Path]:
     """The directories of all entries, oldest first."""
     root = folder()
-    found = [p for p in root.iterdir() if not p.name.startswith(".")] if root.is_dir() else []
+    found = [p for p in root.iterdir() if is_key(p.name)] if root.is_dir() else []
     return sorted((p for p in found if p.is_dir()), key=lambda p: p.stat().st_mtime)
+
+
+def is_key(name: str) -> bool:
+    """Could a directory of this name be an entry?  All others are left alone."""
+    return len(name) == 32 and not set(name) - set("0123456789abcdef")
 
 
 def clear() -> int:
     """Removes all entries; returns how many there were."""
-    found = entries()
-    for place in found:
-        shutil.rmtree(place, ignore_errors=True)
-    return len(found)
+    return sum(remove(place) for place in entries())

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache as memoize
 from importlib.metadata import version
@@ -23,7 +24,10 @@ from .library.kernel import LibraryKernel
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A kernel in memory; `seconds` is what it took to compile, 0 from the cache."""
+    """A kernel in memory; `seconds` is what it took to compile, 0 from the cache.
+
+    `reason` says why it was compiled, where NUMBAFLOW_DEBUG has timing.
+    """
 
     address: int
     name: str
@@ -32,6 +36,7 @@ class Compiled:
     from_cache: bool
     source: str
     object_bytes: int
+    reason: str = ""
 
 
 @dataclass
@@ -47,16 +52,20 @@ class Stats:
 STATS = Stats()
 _LOCK = threading.RLock()
 _DONE: dict[tuple[str, str], Compiled] = {}
+# Tells of the graph operations of a kernel and the user's line; asked when it is compiled.
+Origin = Callable[[], tuple[tuple[str, ...], str]]
 
 
-def compile_kernel(kernel: Kernel | LibraryKernel, name: str = "") -> Compiled:
+def compile_kernel(
+    kernel: Kernel | LibraryKernel, name: str = "", origin: Origin | None = None
+) -> Compiled:
     """The machine code of a kernel; equal kernels are compiled once, by one thread."""
     aim = target.current()
     done_key = (_digest(kernel), repr(aim))
     done = _DONE.get(done_key)
     if done is None:
         with _LOCK:
-            done = _DONE.get(done_key) or _obtain(kernel, name, aim, done_key[0])
+            done = _DONE.get(done_key) or _obtain(kernel, name, aim, done_key[0], origin)
             _DONE[done_key] = done
     return done
 
@@ -82,12 +91,16 @@ def _digest(kernel: Kernel | LibraryKernel) -> str:
 
 
 def _obtain(
-    kernel: Kernel | LibraryKernel, name: str, aim: target.Target, content: str
+    kernel: Kernel | LibraryKernel,
+    name: str,
+    aim: target.Target,
+    content: str,
+    origin: Origin | None,
 ) -> Compiled:
     name = kernel.name if isinstance(kernel, LibraryKernel) else name or kernel.form
     labels = labels_of(content)
     key = cache.key_of(labels)
-    entry, seconds = cache.load(labels), 0.0
+    entry, seconds, reason = cache.load(labels), 0.0, ""
     if entry is not None:
         STATS.hits += 1
     else:
@@ -97,17 +110,26 @@ def _obtain(
         STATS.compiles += 1
         STATS.seconds += seconds
         STATS.names.append(name)
-        cache.save(labels, entry)
+        if "timing" in settings.get("debug"):
+            reason = _why(labels, entry, name)
+        ops, line = origin() if origin else ((), "")
+        cache.save(labels, entry, cache.Facts(name, seconds, ops, line))
     address = load_object(entry.object_code, entry.symbol)
-    return Compiled(
-        address, name, key, seconds, seconds == 0.0, entry.source, len(entry.object_code)
-    )
+    size = len(entry.object_code)
+    return Compiled(address, name, key, seconds, seconds == 0.0, entry.source, size, reason)
+
+
+def _why(labels: cache.Labels, entry: cache.Entry, name: str) -> str:
+    from . import cache_admin
+
+    return cache_admin.why(labels, entry.source, name)
 
 
 def labels_of(content: str) -> cache.Labels:
     """The key of a kernel, label by label, given the hash of its content."""
     aim = target.current()
     return (
+        ("format", cache.FORMAT),
         ("kernel", content),
         ("emitter", _emitter_version()),
         *_versions(),
