@@ -15,6 +15,8 @@ from dataclasses import dataclass
 import ml_dtypes
 import numpy as np
 
+from ..jit import single
+
 _MULTIPLIERS = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 _WEYL = 0x9E3779B9, 0xBB67AE85
 _MASK = 0xFFFFFFFF
@@ -127,11 +129,10 @@ def _to_bfloat16(bits: np.ndarray) -> np.ndarray:
 
 
 def _box_muller_float(x0: np.ndarray, x1: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    # Evaluated in double and rounded once: what a correctly rounded logf, sinf and cosf give.
     u1 = np.maximum(to_float(x0), np.float32(1e-7))
-    angle = (2 * np.pi * to_float(x1).astype(np.float64)).astype(np.float32).astype(np.float64)
-    radius = np.sqrt(np.float32(-2) * np.log(u1.astype(np.float64)).astype(np.float32))
-    sine, cosine = np.sin(angle).astype(np.float32), np.cos(angle).astype(np.float32)
+    angle = (2 * np.pi * to_float(x1).astype(np.float64)).astype(np.float32)
+    radius = np.sqrt(np.float32(-2) * single.logf(u1))
+    sine, cosine = single.sincosf(angle)
     return sine * radius, cosine * radius
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from .. import single
 from ..sizes import AnySize, ceil_div, product
 from .kernel import specialise
 
@@ -68,26 +69,29 @@ def values(c0, c1, c2, c3, low, high):
     return to_double(c0, c1), to_double(c2, c3)
 """
 
-# Box and Muller.  Single precision is computed in double and rounded once, so that the result does
-# not depend on a library's single-precision functions.
-_NORMAL_FLOAT = """
+# Box and Muller.  In single precision with the very functions that TensorFlow calls; `low` is the
+# address of the logarithm's table.
+_NORMAL_FLOAT = (
+    single.TEXT
+    + """
 SMALLEST = float32(1e-7)
 
 
 @helper
-def pair(x0, x1):
+def pair(x0, x1, table):
     u = max(to_float(x0), SMALLEST)
-    angle = float64(float32(6.283185307179586 * float64(to_float(x1))))
-    radius = sqrt(float32(-2) * float32(log(float64(u))))
-    return float32(sin(angle)) * radius, float32(cos(angle)) * radius
+    sine, cosine = sincosf(float32(6.283185307179586 * float64(to_float(x1))))
+    radius = sqrt(float32(-2) * logf(u, table))
+    return sine * radius, cosine * radius
 
 
 @helper
 def values(c0, c1, c2, c3, low, high):
-    a, b = pair(c0, c1)
-    c, d = pair(c2, c3)
+    a, b = pair(c0, c1, low)
+    c, d = pair(c2, c3, low)
     return a, b, c, d
 """
+)
 
 _NORMAL_DOUBLE = """
 @helper
@@ -147,7 +151,7 @@ def kernel(args, r0, r1, c0, c1, worker):
         while found < wanted:
             n0, n1, n2, n3 = block(key, low, high, index)
             index = index + ONE
-            made = values(n0, n1, n2, n3, 0, 0)
+            made = values(n0, n1, n2, n3, args[2], 0)
             for i in range(PER):
                 if found < wanted and abs(made[i]) < 2:
                     out[r * PER + found] = made[i]
@@ -226,9 +230,11 @@ def _draw(
         return NotImplemented
     per = 2 if _BYTES[dtype] == 8 else 4
     # Each output of a rejection method owns 256 draws; a block is four of them.
-    kernel = specialise(
-        f"philox_{name}", _BLOCK + values + text, DTYPE=dtype, PER=per, STRIDE=per * 256 // 4
-    )
+    facts = {"DTYPE": dtype, "PER": per, "STRIDE": per * 256 // 4}
+    if values is _NORMAL_FLOAT:
+        limits = (int(single.log_table().ctypes.data), 0)
+        facts |= single.CONSTANTS
+    kernel = specialise(f"philox_{name}", _BLOCK + values + text, **facts)
     size = product(dims)
     (out,) = b.call(
         kernel, [], [(tuple(dims), dtype)], [size, *limits], ceil_div(size, per), tile,

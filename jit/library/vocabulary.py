@@ -11,7 +11,7 @@ from math import cos, log, sin, sqrt
 from typing import Any
 
 from llvmlite import ir
-from numba import float32, float64, types, uint32, uint64
+from numba import float32, float64, int64, types, uint32, uint64
 from numba.core import cgutils
 from numba.extending import intrinsic
 
@@ -29,7 +29,8 @@ from .tiles import fma_tile
 
 __all__ = [
     "atomic_add", "atomic_load", "atomic_store", "call_kernel", "futex", "pause", "take_if_zero",
-    "bits_as_float", "copy_bytes", "cos", "float32", "float64", "fma_tile", "helper", "log",
+    "bits_as_float", "copy_bytes", "cos", "float32", "float64", "float_as_bits", "fma_tile",
+    "helper", "int64", "log",
     "pointer", "sin", "sqrt", "transpose_tile", "uint32", "uint64", "zero_bytes",
 ]  # fmt: skip
 
@@ -59,6 +60,17 @@ def bits_as_float(typing_context: Any, bits: Any) -> Any:
         return builder.bitcast(args[0], context.get_value_type(result))
 
     return result(bits), lower
+
+
+@intrinsic
+def float_as_bits(typing_context: Any, number: Any) -> Any:
+    """The bits of a float: uint32 of float32, uint64 of float64."""
+    result = {types.float32: types.uint32, types.float64: types.uint64}[number]
+
+    def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.bitcast(args[0], context.get_value_type(result))
+
+    return result(number), lower
 
 
 @intrinsic
