@@ -3,9 +3,10 @@
 
     <cache>/<key>/kernel.py  kernel.o  key.txt  manifest.json  uses
 
-Entries appear and disappear by one atomic rename, so processes may share the folder.  An entry that
-is damaged, or that another user could have written, is reported and treated as absent.  `uses` grows
-by a byte whenever a process loads the entry.  Imports no compiler; jit/cache_admin.py looks after it.
+Entries appear and disappear by one atomic rename, so processes may share the folder.  An entry
+that is damaged, or that another user could have written, is reported and treated as absent.
+`uses` grows by a byte whenever a process loads the entry.  Imports no compiler; jit/cache_admin.py
+looks after the folder.
 """
 
 from __future__ import annotations
@@ -21,13 +22,14 @@ import uuid
 import warnings
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from . import settings
 
 Labels = tuple[tuple[str, str], ...]
 
 # Part of every key: raise it when the files of an entry change their meaning.
-FORMAT = "2"
+FORMAT = "3"
 # Beginnings of names that are not entries: being written, being removed.
 NEW, OLD = ".new-", ".old-"
 _ABANDONED_SECONDS = 3600
@@ -99,15 +101,22 @@ def load(labels: Labels) -> Entry | None:
 
 def read(place: Path, text: str) -> Entry:
     """The entry in a directory whose key.txt should be `text`; ValueError where it is damaged."""
+    manifest = manifest_of(place)
+    code, source = read_file(place / "kernel.o"), read_file(place / "kernel.py")
+    if manifest.get("checksum") != checksum_of(text, manifest, source, code):
+        raise ValueError("its checksum does not match")
+    return Entry(manifest["symbol"], source.decode(), code)
+
+
+def manifest_of(place: Path) -> dict[str, Any]:
+    """The manifest of an entry; ValueError where it is damaged."""
     try:
         manifest = json.loads(read_file(place / "manifest.json"))
-        symbol, checksum = str(manifest["symbol"]), manifest["checksum"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"its manifest cannot be read: {error!r}") from error
-    code, source = read_file(place / "kernel.o"), read_file(place / "kernel.py")
-    if checksum != checksum_of(text, symbol, source, code):
-        raise ValueError("its checksum does not match")
-    return Entry(symbol, source.decode(), code)
+    except ValueError as error:
+        raise ValueError(f"its manifest cannot be read: {error}") from error
+    if not isinstance(manifest, dict):
+        raise ValueError("its manifest cannot be read: it is no object")
+    return manifest
 
 
 def save(labels: Labels, entry: Entry, facts: Facts | None = None) -> None:
@@ -124,12 +133,12 @@ def save(labels: Labels, entry: Entry, facts: Facts | None = None) -> None:
         _warn_once(f"kernels are not cached: {error}")
 
 
-def store(root: Path, text: str, entry: Entry, manifest: dict[str, object]) -> bool:
+def store(root: Path, text: str, entry: Entry, manifest: dict[str, Any]) -> bool:
     """Writes an entry aside and renames it into place; False if there is one already."""
     work = Path(tempfile.mkdtemp(prefix=NEW, dir=root))  # mkdtemp's mode is 0700
     source = entry.source.encode()
-    checksum = checksum_of(text, entry.symbol, source, entry.object_code)
-    manifest = {**manifest, "symbol": entry.symbol, "checksum": checksum}
+    manifest = {**manifest, "symbol": entry.symbol}
+    manifest["checksum"] = checksum_of(text, manifest, source, entry.object_code)
     try:
         _write_file(work / "kernel.py", source)
         _write_file(work / "kernel.o", entry.object_code)
@@ -158,10 +167,11 @@ def remove(place: Path) -> bool:
     return True
 
 
-def checksum_of(text: str, symbol: str, source: bytes, code: bytes) -> str:
-    """The checksum of an entry: of all that it holds but the facts in its manifest."""
+def checksum_of(text: str, manifest: dict[str, Any], source: bytes, code: bytes) -> str:
+    """The checksum of an entry: of all that it holds, the checksum itself apart."""
     state = hashlib.blake2b(digest_size=32)
-    for part in (text.encode(), symbol.encode(), source, code):
+    facts = {name: value for name, value in manifest.items() if name != "checksum"}
+    for part in (text.encode(), json.dumps(facts, sort_keys=True).encode(), source, code):
         state.update(len(part).to_bytes(8, "little") + part)
     return state.hexdigest()
 

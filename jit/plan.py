@@ -17,7 +17,7 @@ import numpy as np
 
 from ..engine import errors
 from . import compile as compiler
-from . import debug, driver, threads, verify
+from . import debug, driver, report, threads, verify
 from .bind import Arena, Binding, Frame, aligned_copy, bind, make_template
 from .driver import Program
 from .fuse import fuse
@@ -99,7 +99,8 @@ class Plan:
         self.traced_seconds = time.perf_counter() - began
         self.kernels = [
             compiler.compile_kernel(
-                step.nest.kernel if isinstance(step, KernelStep) else step.node.kernel
+                step.nest.kernel if isinstance(step, KernelStep) else step.node.kernel,
+                origin=partial(report.origin, step),
             )
             for step in self.schedule.steps
             if not isinstance(step, HostStep)

@@ -72,7 +72,10 @@ def _timing_text(plan: Any) -> str:
         f"traced, fused and scheduled in {plan.traced_seconds * 1e3:.1f} ms, "
         f"ready after {plan.seconds * 1e3:.1f} ms"
     ]
-    lines += [f"compiled {k.name} {k.key[:12]} in {k.seconds * 1e3:.0f} ms" for k in new]
+    lines += [
+        f"compiled {k.name} {k.key[:12]} in {k.seconds * 1e3:.0f} ms: {k.reason}".rstrip(": ")
+        for k in new
+    ]
     return "\n".join(lines)
 
 
@@ -203,6 +206,19 @@ def fused_ops(nest: Nest) -> list[str]:
     return list(
         dict.fromkeys(_name(node) for node in nest.cluster.nodes if node.origin is not None)
     )
+
+
+def origin(step: KernelStep | CallStep) -> tuple[tuple[str, ...], str]:
+    """The graph operations in a kernel, and the user's line of the last of them."""
+    if isinstance(step, CallStep):
+        nodes = [step.node.origin] if step.node.origin is not None else []
+    else:
+        nodes = [node.origin for node in step.nest.cluster.nodes if node.origin is not None]
+    names = tuple(dict.fromkeys(op.name for op in nodes))
+    if not nodes:
+        return names, ""
+    file, line, _ = nodes[-1]._frame
+    return names, f"{file}:{line}" if line else file
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Looking after the folder of compiled kernels: what is in it, is it sound, what may go, and why
+a kernel had to be compiled.
+
+Prints nothing; the command line is cli_cache.py.  Imports the cache, and the compiler's labels
+where an entry is compared with what this process would ask for.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from . import cache
+
+# What decides whether this installation, on this machine, can still ask for an entry.
+_ORIGINAL = ("format", "emitter", "numba", "llvmlite")
+
+
+class NoSuchKernel(LookupError):
+    """No entry, or more than one, has a key that begins so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """What is known of an entry without reading its code; `problem` if even that is damaged.
+
+    created and last_used are seconds since 1970, `bytes` what its files hold, `uses` how many
+    processes have loaded it, `seconds` how long it took to compile.
+    """
+
+    key: str
+    place: Path
+    labels: dict[str, str] = field(default_factory=dict)
+    name: str = ""
+    ops: tuple[str, ...] = ()
+    line: str = ""
+    seconds: float = 0.0
+    created: float = 0.0
+    last_used: float = 0.0
+    uses: int = 0
+    bytes: int = 0
+    problem: str = ""
+
+    @property
+    def target(self) -> str:
+        """The processor that it was compiled for."""
+        return f"{self.labels.get('cpu', '?')} ({self.labels.get('triple', '?')})"
+
+    def as_dict(self) -> dict[str, Any]:
+        """The item as JSON has it."""
+        names = "key name ops line seconds created last_used uses bytes problem labels".split()
+        return {name: getattr(self, name) for name in names} | {"path": str(self.place)}
+
+
+def items() -> list[Item]:
+    """All entries, those used last first."""
+    found = [item for item in map(_item, _places()) if item is not None]
+    return sorted(found, key=lambda item: (-item.last_used, item.key))
+
+
+def _places() -> list[Path]:
+    root = cache.folder()
+    return [p for p in root.iterdir() if cache.is_key(p.name)] if root.is_dir() else []
+
+
+def _item(place: Path) -> Item | None:
+    """An entry's item; None if another process has just removed it."""
+    try:
+        status = {path.name: path.stat() for path in place.iterdir()}
+    except OSError:
+        return None
+    latest = max((s.st_mtime for s in status.values()), default=0.0)
+    uses = status["uses"].st_size if "uses" in status else 0
+    size = sum(s.st_size for s in status.values())
+    item = Item(place.name, place, last_used=latest, uses=uses, bytes=size)
+    try:
+        labels = labels_in(cache.read_file(place / "key.txt").decode())
+        if labels.get("format") != cache.FORMAT:
+            return replace(item, labels=labels)
+        return replace(item, labels=labels, **_facts(cache.manifest_of(place)))
+    except (OSError, cache.Untrusted, ValueError, KeyError, TypeError) as error:
+        return replace(item, problem=str(error) or type(error).__name__)
+
+
+def _facts(manifest: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "name": str(manifest["name"]),
+        "ops": tuple(map(str, manifest["ops"])),
+        "line": str(manifest["line"]),
+        "seconds": float(manifest["seconds"]),
+        "created": float(manifest["created"]),
+    }
+
+
+def labels_in(text: str) -> dict[str, str]:
+    """The labels of a key.txt."""
+    pairs = (line.partition(": ") for line in text.splitlines())
+    return {name: value for name, _, value in pairs}
+
+
+def find(prefix: str) -> Item:
+    """The one entry whose key begins with `prefix`."""
+    found = [place for place in _places() if prefix and place.name.startswith(prefix.lower())]
+    if len(found) > 1:
+        keys = ", ".join(sorted(place.name[:12] for place in found)[:5])
+        raise NoSuchKernel(f"{len(found)} kernels have a key that begins with {prefix}: {keys} …")
+    item = _item(found[0]) if found else None
+    if item is None:
+        raise NoSuchKernel(f"no kernel has a key that begins with {prefix!r}")
+    return item
+
+
+def source_of(item: Item) -> str:
+    """The Python source that an entry was compiled from."""
+    return cache.read_file(item.place / "kernel.py").decode()
+
+
+# Totals
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Sums over the cache.  saved_seconds: compiling that was spared; outdated: entries that this
+    installation never asks for again; leftovers: traces of processes that died."""
+
+    folder: str
+    kernels: int
+    bytes: int
+    compile_seconds: float
+    saved_seconds: float
+    uses: int
+    outdated: int
+    damaged: int
+    leftovers: int
+    targets: dict[str, int]
+    names: dict[str, int]
+
+
+def totals() -> Totals:
+    """Counts what there is."""
+    found = items()
+    sound = [item for item in found if not item.problem]
+    return Totals(
+        str(cache.folder()),
+        len(found),
+        sum(item.bytes for item in found),
+        sum(item.seconds for item in found),
+        sum(item.seconds * item.uses for item in found),
+        sum(item.uses for item in found),
+        sum(map(is_outdated, sound)),
+        len(found) - len(sound),
+        len(cache.leftovers(cache.folder())),
+        dict(Counter(item.target for item in sound).most_common()),
+        dict(Counter(item.name for item in sound).most_common()),
+    )
+
+
+def is_outdated(item: Item) -> bool:
+    """Was an entry made by other versions of the compiler than the ones installed?"""
+    from .compile import labels_of
+
+    now = dict(labels_of(""))
+    return any(item.labels.get(name) != now[name] for name in _ORIGINAL)
+
+
+# Soundness
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """An entry (or the folder) that cannot be used."""
+
+    key: str
+    reason: str
+
+
+def verify() -> tuple[int, list[Problem]]:
+    """Reads every entry whole; returns how many there are and what is wrong."""
+    root = cache.folder()
+    if not root.is_dir():
+        return 0, []
+    try:
+        cache.check_owner(root)
+    except cache.Untrusted as error:
+        return len(_places()), [Problem("", str(error))]
+    places = sorted(_places())
+    found = [Problem(place.name, reason) for place in places if (reason := fault(place))]
+    return len(places), found
+
+
+def fault(place: Path) -> str:
+    """What is wrong with an entry; nothing if all is well, or it has just been removed."""
+    try:
+        cache.check_owner(place)
+        text = cache.read_file(place / "key.txt").decode()
+        if cache.key_of_text(text) != place.name:
+            return "its key.txt belongs to another key"
+        if labels_in(text).get("format") == cache.FORMAT:
+            cache.read(place, text)  # entries of other versions are never asked for
+    except FileNotFoundError as error:
+        return f"it has no {Path(error.filename).name}" if place.exists() else ""
+    except (OSError, ValueError, cache.Untrusted) as error:
+        return str(error)
+    return ""
+
+
+# Removal
+
+
+def prune(
+    max_bytes: int | None = None,
+    older_than: float | None = None,
+    outdated: bool = False,
+    dry_run: bool = False,
+) -> list[Item]:
+    """Removes entries unused for `older_than` seconds, outdated ones, then those used longest ago
+    until the rest fits `max_bytes`; damaged ones always.  Returns what went (or would go)."""
+    now = time.time()
+    found = items()
+    gone = [
+        item
+        for item in found
+        if item.problem
+        or (older_than is not None and now - item.last_used > older_than)
+        or (outdated and is_outdated(item))
+    ]
+    if max_bytes is not None:
+        going = {item.key for item in gone}
+        kept = [item for item in found if item.key not in going]
+        room = max_bytes
+        for item in kept:  # those used last come first
+            room -= item.bytes
+            if room < 0:
+                gone.append(item)
+    if not dry_run:
+        gone = [item for item in gone if cache.remove(item.place)]
+        cache.sweep(cache.folder(), 60)
+    return gone
+
+
+# Why
+
+
+def why(labels: cache.Labels, source: str, name: str) -> str:
+    """Why a kernel was not in the cache: the nearest entry, and what differs."""
+    mine = dict(labels)
+    others = [item for item in items() if not item.problem and item.key != cache.key_of(labels)]
+    near = nearest(mine, source, name, others)
+    if near is None:
+        return "the cache has no kernel like it"
+    item, alike = near
+    title = f"{item.key[:12]} ({item.name})"
+    changes = differences(mine, item.labels)
+    if item.labels.get("kernel") == mine["kernel"]:
+        return f"stored as {title} under other labels: {'; '.join(changes)}"
+    return f"a new kernel; the nearest, {title}, shares {alike:.0%} of its lines"
+
+
+def nearest(
+    labels: dict[str, str], source: str, name: str, others: Iterable[Item]
+) -> tuple[Item, float] | None:
+    """The entry most like a kernel and how much of the source they share: the same kernel under
+    the fewest other labels, else the most alike of those with its name."""
+    others = list(others)
+    same = [item for item in others if item.labels.get("kernel") == labels["kernel"]]
+    if same:
+        return min(same, key=lambda item: len(differences(labels, item.labels))), 1.0
+    lines = Counter(source.splitlines())
+    best: tuple[Item, float] | None = None
+    for item in others:
+        if item.name == name:
+            try:
+                theirs = Counter(source_of(item).splitlines())
+            except (OSError, cache.Untrusted):
+                continue
+            alike = 2 * (lines & theirs).total() / max(lines.total() + theirs.total(), 1)
+            if best is None or alike > best[1]:
+                best = item, alike
+    return best
+
+
+def differences(mine: dict[str, str], theirs: dict[str, str]) -> list[str]:
+    """The labels that differ, one text each: `numba 0.68.0, there 0.67.1`."""
+    found = []
+    for name in dict.fromkeys([*mine, *theirs]):
+        here, there = mine.get(name, ""), theirs.get(name, "")
+        if here != there:
+            found.append(f"{name} {_difference(name, here, there)}")
+    return found
+
+
+def _difference(name: str, here: str, there: str) -> str:
+    if name != "features":
+        return f"{here or 'none'}, there {there or 'none'}"
+    mine, theirs = set(here.split(",")), set(there.split(","))
+    extra, lacking = sorted(mine - theirs), sorted(theirs - mine)
+    return f"{_few(extra)}, there {_few(lacking)}"
+
+
+def _few(words: list[str]) -> str:
+    return " ".join(words[:6]) + (f" … ({len(words)})" if len(words) > 6 else "") or "none"
+
+
+def changed_lines(mine: str, theirs: str) -> Iterator[str]:
+    """A unified difference of two sources, without its head."""
+    import difflib
+
+    lines = difflib.unified_diff(theirs.splitlines(), mine.splitlines(), lineterm="", n=1)
+    yield from list(lines)[2:]
