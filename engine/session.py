@@ -217,6 +217,19 @@ class BaseSession:
         values = [s.convert(v) for s, v in zip(prepared.slots, (feed_dict or {}).values())]
         return report(values)
 
+    def prepared_plan(self, fetches: Any, feed_dict: Any = None) -> tuple[Any, Any]:
+        """The (first) compiled plan that `run` with these arguments uses, and its sizes.
+
+        Nothing is run.  ValueError where the session does not compile its graph at once.
+        """
+        prepared = self._prepare(fetches, feed_dict)
+        prepare = getattr(prepared.run, "prepare", None)
+        if prepare is None:
+            raise ValueError("The fetches are not compiled.")
+        return prepare(
+            [s.convert(v) for s, v in zip(prepared.slots, (feed_dict or {}).values())]
+        )
+
     def _find(self, fetches: Any, feed_dict: Any) -> Prepared | None:
         kind = type(fetches)
         try:

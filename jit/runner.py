@@ -18,7 +18,8 @@ from ..engine import errors, interpreter
 from ..engine.kernel import KernelContext
 from ..engine.operation import group
 from . import settings
-from .plan import CompileFailure, Stretch
+from .bind import Binding
+from .plan import CompileFailure, Plan, Stretch
 from .profile import kernel_seconds
 from .report import PlanReport, plan_report
 from .trace import Evaluate, OpView, is_handle
@@ -172,9 +173,13 @@ class Runner:
             stretch = self._stretch(start)
             plan, results = stretch.run([known[tensor] for tensor in stretch.inputs])
 
+    def prepare(self, arrays: Sequence[np.ndarray]) -> tuple[Plan, Binding]:
+        """The (first) plan that these feeds use, compiled but not run, and its sizes."""
+        return self._first.prepare(arrays)
+
     def explain(self, arrays: Sequence[np.ndarray]) -> PlanReport:
         """The report of the (first) plan that these feeds use; nothing is run for its effects."""
-        plan, binding = self._first.prepare(arrays)
+        plan, binding = self.prepare(arrays)
         return plan_report(plan, binding, kernel_seconds(plan, binding, arrays))
 
     def live(self, position: int) -> list[Any]:

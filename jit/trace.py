@@ -144,7 +144,7 @@ class Tracer:
     def _operation(self, op: Any) -> str:
         """Adds one operation; "done", "barrier" or "cut" (stop behind it)."""
         definition: OpDef = op.definition
-        if _makes_handles(op):
+        if makes_handles(op):
             return self._handles(op)
         if not op.outputs and definition.kernel is None:
             return "done"
@@ -273,7 +273,8 @@ def is_handle(tensor: Any) -> bool:
     return tensor.dtype.base_dtype.name == "resource"
 
 
-def _makes_handles(op: Any) -> bool:
+def makes_handles(op: Any) -> bool:
+    """Does an operation give nothing but variables and resources?"""
     if op._inputs_val or not op.outputs:
         return False
     return all(output.dtype._is_ref_dtype or is_handle(output) for output in op.outputs)
