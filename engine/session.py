@@ -226,9 +226,7 @@ class BaseSession:
         prepare = getattr(prepared.run, "prepare", None)
         if prepare is None:
             raise ValueError("The fetches are not compiled.")
-        return prepare(
-            [s.convert(v) for s, v in zip(prepared.slots, (feed_dict or {}).values())]
-        )
+        return prepare([s.convert(v) for s, v in zip(prepared.slots, (feed_dict or {}).values())])
 
     def _find(self, fetches: Any, feed_dict: Any) -> Prepared | None:
         kind = type(fetches)
