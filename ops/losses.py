@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The losses of `tf.losses`: each is computed element by element, weighted, reduced and collected."""
+"""The losses of `tf.losses`: computed element by element, weighted, reduced and collected."""
 
 from __future__ import annotations
 
