@@ -41,6 +41,11 @@ def _application() -> None:
         pass
 
     app.command(help="Show versions, the compile target, threads and the cache folder.")(info)
+    from . import cli_cache, cli_plan
+
+    app.command(name="compile")(cli_plan.compile_graph)
+    app.command(name="plan")(cli_plan.show_plan)
+    app.add_typer(cli_cache.app, name="cache")
     # Listed for the help text; `main` has taken every real `run` before.
     app.command(
         name="run", help="Run a program in which [bold]import tensorflow[/bold] means numbaflow."

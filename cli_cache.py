@@ -1,0 +1,349 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`numbaflow cache …`: the folder of compiled kernels, for people (tables) and scripts (--json).
+
+Exit codes: 0 all is well; 1 what was asked about is missing or damaged; 2 wrong usage.
+The logic is in jit/cache_admin.py.  Imports typer and rich.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NoReturn
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from .jit import cache, cache_admin
+
+app = typer.Typer(no_args_is_help=True, help="Look after the folder of compiled kernels.")
+JSON = typer.Option(False, "--json", help="Print JSON.")
+DRY = typer.Option(False, "--dry-run", help="Only say what would be removed.")
+KEY = typer.Argument(help="A kernel's key, or the beginning of one.")
+
+_BYTES = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "KI": 2**10, "MI": 2**20, "GI": 2**30}
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+_ORDERS = {
+    "used": lambda item: -item.last_used,
+    "created": lambda item: -item.created,
+    "size": lambda item: -item.bytes,
+    "time": lambda item: -item.seconds,
+    "name": lambda item: item.name,
+}
+
+
+def console() -> Console:
+    """Where tables go; as wide as they need where nobody watches."""
+    plain = Console()
+    return plain if plain.is_terminal else Console(width=160)
+
+
+def print_json(thing: Any) -> None:
+    """Prints a value for scripts."""
+    print(json.dumps(thing, indent=1))
+
+
+def fail(message: object, code: int = 1) -> NoReturn:
+    """Says on stderr what is wrong and ends the command."""
+    typer.echo(f"numbaflow: {message}", err=True)
+    raise typer.Exit(code)
+
+
+def size_text(count: float) -> str:
+    """1234567 as 1.2 MB."""
+    for unit in ("B", "kB", "MB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} GB"
+
+
+def age_text(seconds: float) -> str:
+    """How long ago, in the largest unit that fits."""
+    for unit in ("d", "h", "m"):
+        if seconds >= _SECONDS[unit]:
+            return f"{seconds / _SECONDS[unit]:.0f} {unit}"
+    return "now"
+
+
+def _bytes(text: str) -> float:
+    match = re.fullmatch(r"(\d+\.?\d*)\s*([KMGT]I?)?B?", text.strip().upper())
+    if match is None or (match[2] or "") not in _BYTES:
+        raise typer.BadParameter(f"{text!r} is no size; write 500M, 2G or a number of bytes")
+    return float(match[1]) * _BYTES[match[2] or ""]
+
+
+def _age(text: str) -> float:
+    match = re.fullmatch(r"(\d+\.?\d*)\s*([smhdw])", text.strip())
+    if match is None:
+        raise typer.BadParameter(f"{text!r} is no age; write 30d, 12h, 2w")
+    return float(match[1]) * _SECONDS[match[2]]
+
+
+def _find(key: str) -> cache_admin.Item:
+    try:
+        return cache_admin.find(key)
+    except cache_admin.NoSuchKernel as error:
+        fail(error)
+
+
+@contextmanager
+def _writing() -> Iterator[None]:
+    """Turns trouble with files into a message."""
+    import tarfile
+
+    try:
+        yield
+    except (OSError, tarfile.TarError, cache.Untrusted) as error:
+        fail(error)
+
+
+@app.command("path")
+def path() -> None:
+    """Print the cache folder (set by NUMBAFLOW_CACHE)."""
+    print(cache.folder())
+
+
+@app.command("list")
+def list_entries(
+    sort: str = typer.Option("used", help="By used, created, size, time or name."),
+    limit: int = typer.Option(40, min=0, help="Show so many; 0 shows all."),
+    as_json: bool = JSON,
+) -> None:
+    """List kernels, those used last first."""
+    if sort not in _ORDERS:
+        raise typer.BadParameter(f"{sort!r} is none of {', '.join(_ORDERS)}", param_hint="--sort")
+    items = sorted(cache_admin.items(), key=_ORDERS[sort])
+    shown = items[:limit] if limit and not as_json else items
+    if as_json:
+        print_json([item.as_dict() for item in items])
+        return
+    table = Table(box=None, pad_edge=False)
+    for title in ("key", "kernel", "size", "compiled in", "uses", "last used", "from"):
+        right = title in ("size", "compiled in", "uses", "last used")
+        table.add_column(title, justify="right" if right else "left", no_wrap=True)
+    for item in shown:
+        table.add_row(*_row(item))
+    console().print(table)
+    if len(shown) < len(items):
+        print(f"{len(shown)} of {len(items)} kernels; --limit 0 lists all")
+
+
+def _row(item: cache_admin.Item) -> list[str]:
+    return [
+        item.key[:12],
+        item.name or "(damaged)" * bool(item.problem) or "(other version)",
+        size_text(item.bytes),
+        f"{item.seconds * 1e3:.0f} ms",
+        str(item.uses),
+        age_text(time.time() - item.last_used),
+        _origin(item),
+    ]
+
+
+def _origin(item: cache_admin.Item) -> str:
+    more = f" +{len(item.ops) - 1}" if len(item.ops) > 1 else ""
+    return f"{item.ops[-1] if item.ops else ''}{more} {Path(item.line).name}".strip()
+
+
+@app.command("show")
+def show(
+    key: str = KEY,
+    source: bool = typer.Option(True, help="Print the kernel's source too."),
+    as_json: bool = JSON,
+) -> None:
+    """Show a kernel: where it comes from, its key, its source."""
+    item = _find(key)
+    text = "" if item.problem or not source else cache_admin.source_of(item)
+    if as_json:
+        print_json(item.as_dict() | ({"source": text} if source else {}))
+    else:
+        _print_item(item, text)
+    if item.problem:
+        fail(f"kernel {item.key} is damaged: {item.problem}")
+
+
+def _print_item(item: cache_admin.Item, source: str) -> None:
+    now = time.time()
+    table = Table.grid(padding=(0, 2))
+    rows = {
+        "key": item.key,
+        "kernel": item.name,
+        "operations": ", ".join(item.ops),
+        "line": item.line,
+        "size": size_text(item.bytes),
+        "compiled": f"{age_text(now - item.created)} ago in {item.seconds * 1e3:.0f} ms",
+        "uses": f"{item.uses}, the last {age_text(now - item.last_used)} ago",
+        "path": str(item.place),
+        **{f"  {name}": value for name, value in item.labels.items()},
+    }
+    for name, value in rows.items():
+        table.add_row(f"[bold]{name}[/bold]", value)
+    console().print(table)
+    if source:
+        print(f"\n{source}", end="")
+
+
+@app.command("stats")
+def stats(as_json: bool = JSON) -> None:
+    """Sums over the cache: size, time spent and saved, targets, kinds of kernels."""
+    totals = cache_admin.totals()
+    if as_json:
+        print_json(asdict(totals))
+        return
+    table = Table.grid(padding=(0, 2))
+    rows = {
+        "folder": totals.folder,
+        "kernels": f"{totals.kernels}, {size_text(totals.bytes)}",
+        "compiling": f"{totals.compile_seconds:.1f} s",
+        "saved": f"{totals.saved_seconds:.1f} s in {totals.uses} uses",
+        "outdated": f"{totals.outdated} (numbaflow cache prune --outdated)",
+        "damaged": f"{totals.damaged} (numbaflow cache verify)",
+        "leftovers": str(totals.leftovers),
+        "targets": _counts(totals.targets),
+        "kinds": _counts(totals.names),
+    }
+    for name, value in rows.items():
+        table.add_row(f"[bold]{name}[/bold]", value)
+    console().print(table)
+
+
+def _counts(counts: dict[str, int]) -> str:
+    shown = [f"{name or '?'}: {count}" for name, count in list(counts.items())[:8]]
+    return ", ".join(shown) + (" …" if len(counts) > 8 else "")
+
+
+@app.command("verify")
+def verify(
+    fix: bool = typer.Option(False, "--fix", help="Remove what is damaged."),
+    as_json: bool = JSON,
+) -> None:
+    """Read every kernel and check it; exit code 1 if some are damaged (and not removed)."""
+    count, problems = cache_admin.verify()
+    removed = []
+    if fix:
+        removed = [p.key for p in problems if p.key and cache.remove(cache.folder() / p.key)]
+        cache.sweep(cache.folder(), 60)
+    if as_json:
+        found = [asdict(problem) for problem in problems]
+        print_json({"kernels": count, "problems": found, "removed": removed})
+    else:
+        for problem in problems:
+            what = " (removed)" if problem.key in removed else ""
+            print(f"{problem.key or cache.folder()}: {problem.reason}{what}")
+        print(f"{count} kernels, {len(problems)} damaged")
+    if len(removed) < len(problems):
+        raise typer.Exit(1)
+
+
+@app.command("prune")
+def prune(
+    max_size: str = typer.Option(
+        "", help="Remove those used longest ago until the rest fits, such as 500M."
+    ),
+    older_than: str = typer.Option("", help="Remove those not used for so long, such as 30d."),
+    outdated: bool = typer.Option(False, help="Remove those of other compiler versions."),
+    dry_run: bool = DRY,
+    as_json: bool = JSON,
+) -> None:
+    """Remove kernels that are not worth keeping; damaged ones go too."""
+    if not (max_size or older_than or outdated):
+        raise typer.BadParameter("say what may go: --max-size, --older-than or --outdated")
+    most = int(_bytes(max_size)) if max_size else None
+    age = _age(older_than) if older_than else None
+    gone = cache_admin.prune(most, age, outdated, dry_run)
+    if as_json:
+        print_json({"removed": [item.key for item in gone], "bytes": sum(i.bytes for i in gone)})
+        return
+    verb = "would remove" if dry_run else "removed"
+    print(f"{verb} {len(gone)} kernels, {size_text(sum(item.bytes for item in gone))}")
+
+
+@app.command("clear")
+def clear(as_json: bool = JSON) -> None:
+    """Remove all kernels."""
+    count = cache.clear()
+    cache.sweep(cache.folder(), 60)
+    left = len(cache.entries())
+    if as_json:
+        print_json({"removed": count, "left": left})
+    else:
+        print(f"removed {count} kernels")
+    if left:
+        fail(f"{left} kernels could not be removed from {cache.folder()}")
+
+
+@app.command("export")
+def export(
+    file: Path = typer.Argument(help="The archive to write, such as kernels.tar.gz."),
+    keys: list[str] = typer.Option([], "--key", help="Only this kernel; may be repeated."),
+    as_json: bool = JSON,
+) -> None:
+    """Write kernels to an archive, to warm other machines."""
+    from .jit import cache_archive
+
+    items = [_find(key) for key in keys] if keys else cache_admin.items()
+    with _writing():
+        count = cache_archive.export(file, [item for item in items if not item.problem])
+    if as_json:
+        print_json({"file": str(file), "kernels": count})
+    else:
+        print(f"wrote {count} kernels to {file}")
+
+
+@app.command("import")
+def import_(
+    file: Path = typer.Argument(help="An archive that `export` wrote.  Trust it as a program."),
+    as_json: bool = JSON,
+) -> None:
+    """Add the kernels of an archive, which holds machine code: trust it as a program."""
+    from .jit import cache_archive
+
+    with _writing():
+        done = cache_archive.load(file)
+    if as_json:
+        print_json(asdict(done))
+    else:
+        for key, reason in done.refused.items():
+            print(f"{key}: refused: {reason}")
+        print(f"added {len(done.added)} kernels, {len(done.present)} were there already")
+    if done.refused:
+        raise typer.Exit(1)
+
+
+@app.command("explain")
+def explain(
+    key: str = KEY,
+    diff: bool = typer.Option(False, "--diff", help="Show how the sources differ."),
+    as_json: bool = JSON,
+) -> None:
+    """Say why a kernel had to be compiled: the nearest other one, and what differs."""
+    item = _find(key)
+    if item.problem:
+        fail(f"kernel {item.key} is damaged: {item.problem}")
+    others = [i for i in cache_admin.items() if not i.problem and i.key != item.key]
+    others = [i for i in others if i.created <= item.created] or others
+    source = cache_admin.source_of(item)
+    near = cache_admin.nearest(item.labels, source, item.name, others)
+    if near is None:
+        print_json({"key": item.key, "nearest": None}) if as_json else print(
+            "the cache has no other kernel like it"
+        )
+        return
+    other, alike = near
+    changes = cache_admin.differences(item.labels, other.labels)
+    lines = list(cache_admin.changed_lines(source, cache_admin.source_of(other)))
+    if as_json:
+        found = {"key": item.key, "nearest": other.key, "alike": alike, "labels": changes}
+        print_json(found | {"diff": lines})
+        return
+    print(f"nearest: {other.key[:12]} {other.name} {_origin(other)} ({alike:.0%} of the lines)")
+    print("\n".join(f"  {change}" for change in changes))
+    if diff:
+        print("\n".join(lines))
