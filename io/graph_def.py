@@ -6,9 +6,7 @@ Reading one back is graph_import.py's work.
 
 from __future__ import annotations
 
-import contextlib
 import os
-import uuid
 from typing import TYPE_CHECKING, Any
 
 from ..engine.api import export
@@ -109,13 +107,9 @@ def write_graph(graph_or_graph_def: Any, logdir: str, name: str, as_text: bool =
 
 def write_atomically(path: str, content: bytes) -> None:
     """Writes a file such that readers see the old one or the new one, never a part."""
-    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-    temporary = f"{path}.tmp{uuid.uuid4().hex}"
-    try:
-        with open(temporary, "xb") as file:
-            file.write(content)
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
+    from . import files
+
+    folder = os.path.dirname(path)
+    if folder:
+        files.recursive_create_dir(folder)
+    files.atomic_write_string_to_file(path, content)

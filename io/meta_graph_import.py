@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -34,10 +33,11 @@ def read_meta_graph_file(filename: str) -> Any:
     from google.protobuf import text_format
     from google.protobuf.message import DecodeError
 
-    if not os.path.exists(filename):
+    from . import files
+
+    if not files.file_exists(filename):
         raise OSError(f"File {filename} does not exist.")
-    with open(filename, "rb") as file:
-        content = file.read()
+    content = files.read_file_to_string(filename, binary_mode=True)
     try:
         return protos.MetaGraphDef.FromString(content)
     except DecodeError:

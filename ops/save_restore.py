@@ -266,7 +266,7 @@ define(
     kernel=_save_v2,
     gradient=_FILES,
     stateful=True,
-    test={"session_only": True},
+    test={"needs": "files"},
     doc="Writes tensors as a checkpoint.",
 )
 define(
@@ -278,7 +278,7 @@ define(
     gradient=_FILES,
     stateful=True,
     dynamic_shape=True,
-    test={"session_only": True},
+    test={"needs": "files"},
     doc="Reads tensors from a checkpoint of either format.",
 )
 define(
@@ -289,7 +289,7 @@ define(
     kernel=_merge,
     gradient=_FILES,
     stateful=True,
-    test={"session_only": True},
+    test={"needs": "files"},
     doc="Makes one checkpoint of several that were written in shards.",
 )
 define(
@@ -300,7 +300,7 @@ define(
     kernel=_save_v1,
     gradient=_FILES,
     stateful=True,
-    test={"session_only": True},
+    test={"needs": "files"},
     doc="Writes tensors as a checkpoint of the first format.",
 )
 define(
@@ -311,7 +311,7 @@ define(
     kernel=_save_v1,
     gradient=_FILES,
     stateful=True,
-    test={"session_only": True},
+    test={"needs": "files"},
     doc="Writes tensors and slices of tensors as a checkpoint of the first format.",
 )
 define(
@@ -323,7 +323,7 @@ define(
     gradient=_FILES,
     stateful=True,
     dynamic_shape=True,
-    test={"session_only": True},
+    test={"needs": "files"},
     doc="Reads a tensor from a checkpoint of the first format.",
 )
 define(
@@ -335,7 +335,7 @@ define(
     gradient=_FILES,
     stateful=True,
     dynamic_shape=True,
-    test={"session_only": True},
+    test={"needs": "files"},
     doc="Reads a slice of a tensor from a checkpoint of the first format.",
 )
 define(
@@ -346,6 +346,7 @@ define(
         f"{os.fsdecode(base.item())}-{shard:05d}-of-{shards:05d}"
     ),
     gradient=_FILES,
+    test={"values": [[_text("model"), np.int32(1), np.int32(2)]]},
     doc="The name of one shard of a file.",
 )
 define(
@@ -354,6 +355,7 @@ define(
     shape=_scalars,
     kernel=lambda c, base, shards: _text(f"{os.fsdecode(base.item())}-?????-of-{shards:05d}"),
     gradient=_FILES,
+    test={"values": [[_text("model"), np.int32(2)]]},
     doc="The pattern that all shards of a file match.",
 )
 
