@@ -272,7 +272,8 @@ def _hits(c: Any, true_classes: np.ndarray, sampled: np.ndarray) -> tuple[np.nda
         raise _invalid("true_candidates must be a batch_size * num_true matrix")
     if sampled.ndim != 1:
         raise _invalid(
-            "sampled_candidates must be a vector, which is typically an output from CandidateSampler"
+            "sampled_candidates must be a vector, which is typically an output from "
+            "CandidateSampler"
         )
     place = {int(value): i for i, value in enumerate(sampled)}
     found = [
