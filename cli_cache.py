@@ -40,8 +40,8 @@ _ORDERS = {
 
 def console() -> Console:
     """Where tables go; as wide as they need where nobody watches."""
-    plain = Console()
-    return plain if plain.is_terminal else Console(width=160)
+    plain = Console(highlight=False)
+    return plain if plain.is_terminal else Console(width=200, highlight=False)
 
 
 def print_json(thing: Any) -> None:
@@ -65,11 +65,11 @@ def size_text(count: float) -> str:
 
 
 def age_text(seconds: float) -> str:
-    """How long ago, in the largest unit that fits."""
+    """An age in the largest unit that fits."""
     for unit in ("d", "h", "m"):
         if seconds >= _SECONDS[unit]:
             return f"{seconds / _SECONDS[unit]:.0f} {unit}"
-    return "now"
+    return "0 m"
 
 
 def _bytes(text: str) -> float:
@@ -100,7 +100,9 @@ def _writing() -> Iterator[None]:
 
     try:
         yield
-    except (OSError, tarfile.TarError, cache.Untrusted) as error:
+    except tarfile.TarError as error:
+        fail(f"this is no archive of kernels: {str(error).splitlines()[0].rstrip(':')}")
+    except (OSError, EOFError, cache.Untrusted) as error:
         fail(error)
 
 
@@ -181,13 +183,19 @@ def _print_item(item: cache_admin.Item, source: str) -> None:
         "compiled": f"{age_text(now - item.created)} ago in {item.seconds * 1e3:.0f} ms",
         "uses": f"{item.uses}, the last {age_text(now - item.last_used)} ago",
         "path": str(item.place),
-        **{f"  {name}": value for name, value in item.labels.items()},
+        **{f"  {name}": _label(name, value) for name, value in item.labels.items()},
     }
     for name, value in rows.items():
         table.add_row(f"[bold]{name}[/bold]", value)
     console().print(table)
     if source:
         print(f"\n{source}", end="")
+
+
+def _label(name: str, value: str) -> str:
+    if name != "features":
+        return value or "this machine" * (name == "target")
+    return " ".join(word for word in value.split(",") if word.startswith("+"))
 
 
 @app.command("stats")

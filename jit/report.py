@@ -263,7 +263,7 @@ class PlanReport:
             else ""
         )
         head = [
-            f"plan   {len(self.kernels)} steps in {total * 1e3:.3f} ms, "
+            f"plan   {len(self.kernels)} steps{f' in {total * 1e3:.3f} ms' * bool(total)}, "
             f"arena {_bytes(self.arena_bytes)}, traced in {self.trace_seconds * 1e3:.0f} ms",
             f"cache  {distinct} kernels: {self.cache_hits} loaded{compiled}",
         ]
@@ -282,10 +282,12 @@ def _kernel_line(number: int, kernel: KernelReport) -> str:
     ops = ops if len(ops) <= 76 else f"{ops[:75]}… ({len(kernel.ops)} ops)"
     if kernel.kind == "host":
         return f"{number:>4} {'host':<10} {kernel.name:<24} {'':>27}  {ops}: {kernel.reason}"
-    rate = kernel.bytes / max(kernel.seconds, 1e-9) / 1e9
+    timed = ""
+    if kernel.seconds:
+        timed = f"{kernel.seconds * 1e6:>7.1f} µs {kernel.bytes / kernel.seconds / 1e9:>6.1f}"
     return (
         f"{number:>4} {kernel.name:<10} {kernel.work:<24} {_bytes(kernel.bytes):>9} "
-        f"{kernel.seconds * 1e6:>7.1f} µs {rate:>6.1f}  {ops}"
+        f"{timed:>17}  {ops}"
     )
 
 
