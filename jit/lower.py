@@ -355,6 +355,7 @@ class Builder:
         col_tile: AnySize | None = None,
         scratch: AnySize = 0,
         reserve: Any = None,
+        absorbs: Callable[[bool, bool], Any] | None = None,
     ) -> tuple[Value, ...]:
         """A library kernel.  Inputs arrive contiguous; outputs are (shape, dtype).
 
@@ -372,6 +373,7 @@ class Builder:
             None if col_tile is None else _size(col_tile),
             scratch,
             reserve,
+            absorbs,
         )
         return self.program.add(
             node, *((d, tuple(_size(n) for n in shape)) for shape, d in outputs)

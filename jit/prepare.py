@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from . import ir, sizes
+from .epilogue import absorb
 from .sizes import same
 from .tensor import (
     Assemble,
@@ -36,6 +37,7 @@ from .tensor import (
 
 def prepare(program: Program) -> dict[int, set[int]]:
     """Changes the program in place; returns what every real node must wait for, by id."""
+    absorb(program)
     _snapshot_reads(program)
     _normalise(program)
     _drop_dead(program)

@@ -338,7 +338,7 @@ def _step_report(step: Any, kernel: Any, values: dict[str, int], seconds: float)
             for axis, size in zip(step.nest.kernel.axes, step.nest.sizes)
         )
     else:
-        ops, kind = [_name(step.node)], "library"
+        ops, kind = [_name(step.node), *(op.name for op in step.node.absorbed)], "library"
         loops = " ".join(str(_concrete(s, values)) for s in step.node.outputs[0].shape)
     return KernelReport(
         kernel.name,

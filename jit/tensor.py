@@ -143,6 +143,9 @@ class Call(Node):
     col_tile: AnySize | None
     scratch: AnySize
     reserve: Any  # None, or see library/random.py: Reserve
+    # None, or (bias, relu) -> the kernel that adds a bias (its last input), then applies relu.
+    absorbs: Callable[[bool, bool], Any] | None = None
+    absorbed: list[Any] = field(default_factory=list)  # the graph ops taken up so
 
 
 @dataclass(eq=False, slots=True)

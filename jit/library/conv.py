@@ -17,7 +17,7 @@ from typing import Any
 from ..sizes import AnySize, ceil_div, maximum
 from . import conv_text
 from .geometry import Axis, Padding, axes
-from .kernel import edge, specialise
+from .kernel import LibraryKernel, edge, specialise
 from .matmul import matmul
 from .vectors import BYTES, vectors
 
@@ -262,21 +262,25 @@ def _windows(
     panels = tile.panels(f)
     row_tile, col_tile, highest = _work_tiles(high.out, wide.out, kh * kw * c * f, panels)
     known = isinstance(wide.out, int)
-    kernel = specialise(
-        "conv2d", text.replace("SEGMENT_X", segment), C=c, F=f, KH=kh, KW=kw, SH=high.stride,
-        SW=wide.stride, DH=high.dilation, DW=wide.dilation, REST=tile.rest if known else 4,
-        ONES=not known, RUN=run, RUN_BLOCK=-(-run // -(-run // _BLOCK)), SEGMENTS=segments,
-        SEGMENT_BLOCK=max(1, min(segments, _BLOCK // run)), OUTER=outer,
-        EPILOGUE=2 * (bias is not None) + 4 * relu, BIAS_AT=1 if bias is None else 2,
-        OUT_AT=2 if bias is None else 3, HIGHEST=highest, **tile.facts(),
-    )  # fmt: skip
+
+    def kernel(with_bias: bool, with_relu: bool) -> LibraryKernel:
+        return specialise(
+            "conv2d", text.replace("SEGMENT_X", segment), C=c, F=f, KH=kh, KW=kw, SH=high.stride,
+            SW=wide.stride, DH=high.dilation, DW=wide.dilation, REST=tile.rest if known else 4,
+            ONES=not known, RUN=run, RUN_BLOCK=-(-run // -(-run // _BLOCK)), SEGMENTS=segments,
+            SEGMENT_BLOCK=max(1, min(segments, _BLOCK // run)), OUTER=outer,
+            EPILOGUE=2 * with_bias + 4 * with_relu, BIAS_AT=1 + with_bias, OUT_AT=2 + with_bias,
+            HIGHEST=highest, **tile.facts(),
+        )  # fmt: skip
+
     lines = (highest - 1) * high.stride + high.reach
     (out,) = b.call(
-        kernel, [x, packed] if bias is None else [x, packed, bias],
+        kernel(bias is not None, relu), [x, packed] if bias is None else [x, packed, bias],
         [((x.shape[0], high.out, wide.out, f), x.dtype)],
         [high.size, wide.size, high.out, wide.out, high.before, wide.before],
         x.shape[0] * high.out, row_tile, panels, col_tile,
         BYTES[x.dtype] * lines * wide.padded * c + 64,
+        absorbs=None if bias is not None or relu else kernel,
     )  # fmt: skip
     return out
 

@@ -78,7 +78,7 @@ class EagerBuilder:
         col_tile: int | None = None,
         scratch: int = 0,
         reserve: Any = None,
-        accumulate: bool = False,
+        absorbs: Any = None,
     ) -> tuple[Array, ...]:
         arrays = [v.data for v in inputs]
         made = [_fresh(shape, dtype) for shape, dtype in outputs]

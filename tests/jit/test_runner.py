@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
+from numbaflow.engine import nest
 from numbaflow.jit import compile as compiler
 from numbaflow.jit import settings
 
@@ -237,3 +238,24 @@ def test_the_same_bits_for_any_number_of_threads_and_every_run():
     for threads in (1, 2, 3):
         for a, b in zip(first, _trained(threads), strict=True):
             np.testing.assert_array_equal(a, b)
+
+
+def test_convolution_takes_up_bias_and_relu():
+    x = tf.placeholder(tf.float32, [None, 6, 6, 3])
+    w = tf.Variable(np.random.default_rng(0).standard_normal((3, 3, 3, 8)).astype("f4"))
+    b = tf.Variable(np.linspace(-1, 1, 8).astype("f4"))
+    y = tf.nn.relu(tf.nn.conv2d(x, w, [1, 1, 1, 1], "SAME") + b)
+    kept = tf.nn.conv2d(x, w, [1, 1, 1, 1], "VALID")
+    fetches = [y, tf.gradients(y, [w, b, x]), kept, tf.nn.relu(kept), tf.reduce_sum(y)]
+    array = np.random.default_rng(1).standard_normal((4, 6, 6, 3)).astype("f4")
+    array[0, 0, 0, 0] = np.nan
+    results = []
+    for mode in ("never", "always"):
+        with settings.override(jit=mode), tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            results.append(nest.flatten(session.run(fetches, {x: array})))
+            if mode == "always":
+                names = [k.ops for k in session.explain(y, {x: array}).kernels]
+                assert any({"Conv2D", "add", "Relu"} <= set(ops) for ops in names)
+    for want, got in zip(*results, strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
