@@ -130,7 +130,8 @@ def save(labels: Labels, entry: Entry, facts: Facts | None = None) -> None:
         store(root, key_text(labels), entry, manifest)
     except (OSError, Untrusted) as error:
         # The disk is full or may not be written: the kernel at hand works all the same.
-        _warn_once(f"kernels are not cached: {error}")
+        reason = getattr(error, "strerror", None) or error
+        _warn_once(f"kernels are not cached in {root}: {reason}")
 
 
 def store(root: Path, text: str, entry: Entry, manifest: dict[str, Any]) -> bool:
