@@ -76,7 +76,7 @@ HOMES = {
         "init_ops": ".ops.init tf.initializers tf",
         "init_ops_v2": "tf.keras.initializers",
         "inplace_ops": "tf",
-        "io_ops": "tf tf.io raw",
+        "io_ops": ".ops.save_restore tf tf.io raw",
         "linalg_grad": "",
         "linalg_ops": "tf tf.linalg",
         "list_ops": "raw",
@@ -111,9 +111,12 @@ HOMES = {
         "session_ops": "tf",
         "sets": "tf.sets",
         "sets_impl": "tf.sets",
-        "sort_ops": "tf",
+        "sort_ops": "tf .ops.array_sort",
         "sparse_grad": "",
-        "sparse_ops": "tf tf.sparse raw",
+        "sparse_ops": (
+            "tf .ops.sparse_layout .ops.sparse_dense .ops.sparse_math .ops.sparse_rows "
+            "tf.sparse raw"
+        ),
         "special_math_ops": "tf tf.math",
         "standard_ops": "tf",
         "state_grad": "",
@@ -159,7 +162,7 @@ HOMES = {
         ("feature_column", "feature_column_lib", "feature_column_v2"), "tf.feature_column"
     ),
     "lib": {
-        "io.file_io": "tf.gfile tf.io.gfile",
+        "io.file_io": ".io.files",
         "io.python_io": "tf.python_io",
         "io.tf_record": "tf.python_io tf.io",
     },
@@ -216,6 +219,8 @@ HOMES = {
         ).split()
     },
 }
+HOMES["training"]["saving.saveable_object"] = ".train.saveable"
+HOMES["training"]["saving.saveable_object_util"] = ".train.saveable"
 HOMES["training"]["training_ops"] = "raw"
 HOMES["training"]["training_util"] = ".train.step tf.train tf"
 HOMES["ops"].update(
@@ -254,21 +259,6 @@ RENAMED = {
         "__version__": ".io.versions:VERSION",
         "__git_version__": ".io.versions:GIT_VERSION",
         "__compiler_version__": ".io.versions:COMPILER_VERSION",
-    },
-    "lib.io.file_io": {
-        "FileIO": "gfile.GFile",
-        "copy": "gfile.Copy",
-        "create_dir": "gfile.MkDir",
-        "delete_file": "gfile.Remove",
-        "delete_recursively": "gfile.DeleteRecursively",
-        "file_exists": "gfile.Exists",
-        "get_matching_files": "gfile.Glob",
-        "is_directory": "gfile.IsDirectory",
-        "list_directory": "gfile.ListDirectory",
-        "recursive_create_dir": "gfile.MakeDirs",
-        "rename": "gfile.Rename",
-        "stat": "gfile.Stat",
-        "walk": "gfile.Walk",
     },
     "ops.init_ops": {
         "Constant": "constant_initializer",

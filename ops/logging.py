@@ -9,6 +9,7 @@ import pprint
 import random
 import sys
 import threading
+import time
 from typing import Any
 
 import numpy as np
@@ -188,6 +189,24 @@ define(
     stateful=True,
     doc="Prints a text.",
 )
+
+define(
+    "Timestamp",
+    "-> ts: float64",
+    shape=lambda c: TensorShape([]),
+    kernel=lambda c: np.float64(time.time()),
+    gradient=NoGradient("a clock"),
+    stateful=True,
+    doc="Seconds since 1970.",
+    test={"needs": "a clock"},
+)
+
+
+@export("timestamp")
+def timestamp(name: str | None = None) -> Any:
+    """Seconds since 1970, when the operation runs."""
+    return raw.Timestamp(name=name)
+
 
 _LEVELS = {
     "info": "log(info)",

@@ -234,7 +234,7 @@ softsign = elementwise(
     doc="features / (abs(features) + 1).",
     test=_FLOAT_TEST,
 )
-export("nn.softsign")(softsign)
+export("nn.softsign", "math.softsign")(softsign)
 
 
 def _no_second(op: Any, grad: Any) -> Any:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..engine import dtypes
+from ..engine.api import export
 from ..engine.collections import GraphKeys, add_to_collection, get_collection
 from ..engine.graph import device, name_scope
 from .public import tf
@@ -55,3 +56,16 @@ def initialize_resources(resource_list: Any, name: str = "init") -> Any:
     if resource_list:
         return tf.group(*[item.create for item in resource_list], name=name)
     return tf.no_op(name=name)
+
+
+@export("tables_initializer", "initializers.tables_initializer")
+def tables_initializer(name: str = "init_all_tables") -> Any:
+    """An operation that fills all tables of the default graph."""
+    tables = get_collection(GraphKeys.TABLE_INITIALIZERS)
+    return tf.group(*tables, name=name) if tables else tf.no_op(name=name)
+
+
+@export("initialize_all_tables")
+def initialize_all_tables(name: str = "init_all_tables") -> Any:
+    """The old name of `tables_initializer`."""
+    return tables_initializer(name)
