@@ -63,7 +63,7 @@ HOMES = {
         "custom_gradient": "tf .ops.custom_gradient",
         "data_flow_grad": "",
         "data_flow_ops": "tf tf.queue .ops.queues",
-        "embedding_ops": "tf.nn",
+        "embedding_ops": "tf.nn .ops.embedding_safe",
         "functional_ops": "tf",
         "gradient_checker": "tf.test",
         "gradients": "tf .engine.autodiff",
@@ -95,8 +95,8 @@ HOMES = {
         "metrics_impl": "tf.metrics",
         "nn": "tf.nn",
         "nn_grad": "",
-        "nn_impl": "tf.nn .ops.nn_misc",
-        "nn_ops": "tf.nn raw .ops.nn_misc .ops.nn_format",
+        "nn_impl": "tf.nn .ops.nn_misc .ops.nn_sampled",
+        "nn_ops": "tf.nn raw .ops.nn_misc .ops.nn_format .ops.nn_fractional_pool",
         "numerics": "tf",
         "parsing_ops": "tf tf.io",
         "partitioned_variables": "tf",
@@ -221,13 +221,15 @@ HOMES = {
 }
 HOMES["training"]["saving.saveable_object"] = ".train.saveable"
 HOMES["training"]["saving.saveable_object_util"] = ".train.saveable"
+HOMES["training"]["checkpoint_ops"] = ".train.checkpoint_ops"
 HOMES["training"]["training_ops"] = "raw"
+HOMES["training"]["server_lib"] = ".train.server .train.cluster tf.train"
 HOMES["training"]["training_util"] = ".train.step tf.train tf"
 HOMES["ops"].update(
     (f"gen_{family}_ops", "raw")
     for family in (
-        "array audio bitwise candidate_sampling control_flow ctc data_flow functional image io "
-        "linalg list logging lookup manip math nn parsing random resource_variable script sdca "
+        "array audio bitwise candidate_sampling checkpoint control_flow ctc data_flow functional image "
+        "io linalg list logging lookup manip math nn parsing random resource_variable script sdca "
         "set sparse spectral state stateless_random string dataset experimental_dataset"
     ).split()
 )

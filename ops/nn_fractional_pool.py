@@ -13,9 +13,11 @@ from ..engine import errors
 from ..engine.api import export
 from ..engine.build import define
 from ..engine.registry import NoGradient
+from ..engine.seed import get_seed
 from ..engine.shape import TensorShape
 from . import nn_window as nw
 from .candidate_kernels import Bits
+from .nn_conv_public import per_axis
 from .philox import Stream
 from .public import raw
 
@@ -279,3 +281,33 @@ def fractional_avg_pool(
     """The means of regions of random sizes; and the rows and columns where these begin."""
     attrs = (pseudo_random, overlapping, deterministic, seed, seed2)
     return _avg_pool(value, pooling_ratio, *attrs, name=name)
+
+
+def _seeds(seed: int) -> tuple[bool, int, int]:
+    """Deterministic or not, and the two seeds, for one seed of TensorFlow 2's form."""
+    return (False, 0, 0) if seed == 0 else (True, *get_seed(seed))
+
+
+def fractional_max_pool_v2(
+    value: Any,
+    pooling_ratio: Any,
+    pseudo_random: bool = False,
+    overlapping: bool = False,
+    seed: int = 0,
+    name: str | None = None,
+) -> Any:
+    """TensorFlow 2's form of `fractional_max_pool`: one seed, ratios as of a window."""
+    ratio = per_axis(pooling_ratio, 2, 3, "pooling_ratio")
+    return _max_pool(value, ratio, pseudo_random, overlapping, *_seeds(seed), name=name)
+
+
+def fractional_avg_pool_v2(
+    value: Any,
+    pooling_ratio: Sequence[float],
+    pseudo_random: bool = False,
+    overlapping: bool = False,
+    seed: int = 0,
+    name: str | None = None,
+) -> Any:
+    """TensorFlow 2's form of `fractional_avg_pool`: one seed."""
+    return _avg_pool(value, pooling_ratio, pseudo_random, overlapping, *_seeds(seed), name=name)

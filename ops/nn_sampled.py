@@ -168,3 +168,38 @@ def sampled_softmax_loss(
     targets = tf.stop_gradient(targets, name="labels_stop_gradient")
     cross_entropy = getattr(tf, "nn.softmax_cross_entropy_with_logits_v2")
     return cross_entropy(labels=targets, logits=logits)
+
+
+def nce_loss_v2(
+    weights: Any,
+    biases: Any,
+    labels: Any,
+    inputs: Any,
+    num_sampled: int,
+    num_classes: int,
+    num_true: int = 1,
+    sampled_values: Any = None,
+    remove_accidental_hits: bool = False,
+    name: str = "nce_loss",
+) -> Any:
+    """TensorFlow 2's form of `nce_loss`: weights are partitioned by division."""
+    given = (weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values)
+    return nce_loss(*given, remove_accidental_hits, "div", name)
+
+
+def sampled_softmax_loss_v2(
+    weights: Any,
+    biases: Any,
+    labels: Any,
+    inputs: Any,
+    num_sampled: int,
+    num_classes: int,
+    num_true: int = 1,
+    sampled_values: Any = None,
+    remove_accidental_hits: bool = True,
+    seed: int | None = None,
+    name: str = "sampled_softmax_loss",
+) -> Any:
+    """TensorFlow 2's form of `sampled_softmax_loss`: weights are partitioned by division."""
+    given = (weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values)
+    return sampled_softmax_loss(*given, remove_accidental_hits, "div", name, seed)
