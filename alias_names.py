@@ -228,9 +228,9 @@ HOMES["training"]["training_util"] = ".train.step tf.train tf"
 HOMES["ops"].update(
     (f"gen_{family}_ops", "raw")
     for family in (
-        "array audio bitwise candidate_sampling checkpoint control_flow ctc data_flow functional image "
-        "io linalg list logging lookup manip math nn parsing random resource_variable script sdca "
-        "set sparse spectral state stateless_random string dataset experimental_dataset"
+        "array audio bitwise candidate_sampling control_flow ctc data_flow functional image io "
+        "linalg list logging lookup manip math nn parsing random resource_variable script sdca "
+        "checkpoint set sparse spectral state stateless_random string dataset experimental_dataset"
     ).split()
 )
 

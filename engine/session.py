@@ -101,7 +101,7 @@ class BaseSession:
         if config is not None and type(config).__name__ != "ConfigProto":
             raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
         self._config = config
-        self.resources = resources_of(self._target)
+        self.resources = resources_of(self._target, config)
         self.kernel_states: dict[Any, Any] = {}
         self._prepared: dict[Any, Prepared] = {}
         self._partial_runs: dict[str, PartialRun] = {}

@@ -29,9 +29,12 @@ def target_bytes(target: Any) -> bytes | None:
     )
 
 
-def resources_of(target: bytes | None) -> Resources:
-    """The state that sessions on a target share; a new one for this process's own runtime."""
-    if not target:
+def resources_of(target: bytes | None, config: Any = None) -> Resources:
+    """The state that sessions on a target share; a new one for this process's own runtime.
+
+    A ConfigProto may ask for state that is shared with no other session.
+    """
+    if not target or (config is not None and config.isolate_session_state):
         return Resources()
     text = target.decode()
     for prefix, resolve in TARGETS.items():

@@ -100,7 +100,7 @@ def test_wrong_indices(session, indices, text):
 
 
 def test_wrong_products(session):
-    a = tf.SparseTensor(tf.placeholder_with_default([[0, 9]], [None, 2]), [1.0], [2, 3])
+    a = tf.SparseTensor(tf.placeholder_with_default(np.array([[0, 9]]), [None, 2]), [1.0], [2, 3])
     with pytest.raises(tf.errors.InvalidArgumentError, match="k .9. from index"):
         session.run(tf.sparse.matmul(a, np.ones((3, 1), np.float32)))
     with pytest.raises(ValueError, match="Dimensions must be equal"):

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Servers: sessions share state by target; cluster specifications."""
+
+from __future__ import annotations
+
+import pytest
+
+import numbaflow as tf
+
+pytestmark = pytest.mark.pure
+
+
+@pytest.fixture
+def server():
+    with tf.Graph().as_default():
+        yield tf.train.Server.create_local_server()
+
+
+def test_sessions_share_variables(server):
+    v = tf.Variable(3.0, name="v")
+    with tf.Session(server.target) as session:
+        session.run(v.initializer)
+    with tf.Session(server.target) as session:
+        assert session.run(v) == 3.0
+        session.run(v.assign_add(1.0))
+    tf.Session.reset(server.target, ["other"])
+    with tf.Session(server.target) as session:
+        assert session.run(v) == 4.0
+    tf.Session.reset(server.target)
+    with (
+        tf.Session(server.target) as session,
+        pytest.raises(tf.errors.FailedPreconditionError),
+    ):
+        session.run(v)
+
+
+def test_sessions_may_keep_to_themselves(server):
+    v = tf.Variable(3.0)
+    with tf.Session(server.target) as session:
+        session.run(v.initializer)
+    alone = tf.ConfigProto(isolate_session_state=True)
+    with tf.Session(server.target, config=alone) as session:
+        assert not session.run(tf.is_variable_initialized(v))
+
+
+def test_addresses_are_taken_once(server):
+    address = server.target.removeprefix("grpc://")
+    with pytest.raises(tf.errors.UnknownError, match="Could not start gRPC server"):
+        tf.train.Server({"other": [address]})
+
+
+def test_unknown_targets():
+    with tf.Graph().as_default(), pytest.raises(tf.errors.UnavailableError, match="no server"):
+        tf.Session("grpc://localhost:1")
+
+
+def test_clusters_of_several_tasks_are_refused():
+    with pytest.raises(tf.errors.UnimplementedError, match="2 tasks"):
+        tf.train.Server({"worker": ["a:1", "b:2"]}, task_index=0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (({"a": ["x:1"], "b": ["y:2"]},), "explicit `job_name`"),
+        (({"a": ["x:1", "y:2"]},), "explicit `task_index`"),
+    ],
+)
+def test_servers_must_know_their_task(arguments, error):
+    with pytest.raises(ValueError, match=error):
+        tf.train.Server(*arguments)
+
+
+def test_cluster_specifications():
+    spec = tf.train.ClusterSpec({"ps": ["p0:1", "p1:1"], "worker": {1: "w1:2"}})
+    assert sorted(spec.jobs) == ["ps", "worker"]
+    assert spec.job_tasks("worker") == [None, "w1:2"]
+    assert spec.task_address("ps", 1) == "p1:1"
+    assert str(spec) == "ClusterSpec({'ps': ['p0:1', 'p1:1'], 'worker': {1: 'w1:2'}})"
+    assert tf.train.ClusterSpec(spec.as_cluster_def()) == spec == tf.train.ClusterSpec(spec)
+    with pytest.raises(ValueError, match="No such job in cluster: 'x'"):
+        spec.num_tasks("x")
+    with pytest.raises(ValueError, match="No task with index 3 in job 'ps'"):
+        spec.task_address("ps", 3)
+    with pytest.raises(TypeError, match="must be a dictionary"):
+        tf.train.ClusterSpec("ps")
