@@ -97,6 +97,7 @@ define(
     stateful=True,
     dynamic_shape=True,
     doc="Calls a Python function with tensors that have values.",
+    test={"needs": "a Python function"},
 )
 
 
