@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random programs that read and write variables: compiled runs see what reference runs see."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+import numbaflow as tf
+from numbaflow.jit import settings
+
+pytestmark = pytest.mark.cpu
+
+ACTIONS = ["read", "combine", "assign", "assign_add", "sum", "transpose", "multiply", "print"]
+steps = st.lists(
+    st.tuples(st.sampled_from(ACTIONS), st.integers(0, 9), st.integers(0, 9), st.booleans()),
+    min_size=2,
+    max_size=12,
+)
+
+
+def build(program: list[tuple[str, int, int, bool]], use_resource: bool) -> list[Any]:
+    """Fetches of a program over two variables; some steps wait for the step before."""
+    variables = [
+        tf.get_variable(name, initializer=np.float32(start), use_resource=use_resource)
+        for name, start in (("a", [[1, 2], [3, 4]]), ("b", [[5, 6], [7, 8]]))
+    ]
+    made: list[Any] = [tf.constant(np.float32([[0.5, 1.0], [1.5, 2.0]]))]
+    for action, first, second, waits in program:
+        with tf.control_dependencies([made[-1]] if waits else []):
+            made.append(_step(action, variables[first % 2], made, first, second))
+    return [*made, variables[0].read_value(), variables[1].read_value()]
+
+
+def _step(action: str, variable: Any, made: list[Any], first: int, second: int) -> Any:
+    x, y = made[first % len(made)], made[second % len(made)]
+    if action == "read":
+        return variable + 0.0 if second % 2 else tf.identity(variable)
+    if action == "combine":
+        return x * 0.5 + variable
+    if action == "assign":
+        return tf.identity(tf.assign(variable, tf.clip_by_value(y * 0.9, -50, 50)))
+    if action == "assign_add":
+        return tf.identity(tf.assign_add(variable, tf.clip_by_value(x * 0.1, -5, 5)))
+    if action == "sum":
+        return x * 0.1 + tf.reduce_sum(variable, 0, keepdims=True)
+    if action == "transpose":
+        return tf.transpose(variable) - y * 0.5
+    if action == "multiply":
+        return tf.matmul(tf.clip_by_value(x, -2, 2), variable) * 0.25
+    return tf.py_func(lambda array: array * np.float32(0.5), [variable + x], tf.float32)
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_compiled_runs_see_the_same_state(use_resource):
+    @hypothesis_settings(
+        max_examples=40,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(steps)
+    def check(program):
+        results = []
+        for mode in ("never", "always"):
+            with tf.Graph().as_default(), settings.override(jit=mode), tf.Session() as session:
+                fetches = build(program, use_resource)
+                session.run(tf.global_variables_initializer())
+                results.append([session.run(fetches) for _ in range(3)])
+        for want, got in zip(*results, strict=True):
+            for a, b in zip(want, got, strict=True):
+                np.testing.assert_allclose(np.broadcast_to(b, a.shape), a, rtol=1e-5, atol=1e-6)
+
+    check()
