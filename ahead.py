@@ -7,8 +7,8 @@ Imports NumPy and the graph layer; protobuf and the compiler when a graph is loa
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -162,6 +162,7 @@ def _size(word: str, sizes: dict[str, int]) -> int:
 class Planned:
     """One planned run; `report` is a jit PlanReport without measured times.
 
+    compiled counts the kernels that had to be compiled, in `seconds`; `known` those that had not.
     `rest` says what is left uncompiled because it depends on data.
     """
 
@@ -169,6 +170,9 @@ class Planned:
     feeds: tuple[str, ...]
     report: Any
     sources: tuple[str, ...]
+    compiled: int
+    known: int
+    seconds: float
     rest: str
 
 
@@ -178,17 +182,24 @@ def plan(graph: Graph, fetches: Sequence[Any], feeds: dict[Tensor, np.ndarray]) 
     Nothing of the graph is run, apart from what makes variables.
     """
     from .engine.session import Session
+    from .jit import compile as compiler
     from .jit import report, settings
 
+    before = replace(compiler.STATS)
     with settings.override(jit="always"), Session(graph=graph) as session:
         _make_variables(session, fetches, feeds)
         made, binding = session.prepared_plan(list(fetches), feeds)
         steps = report.plan_report(made, binding, [0.0] * len(made.schedule.steps))
+        compiled = compiler.STATS.compiles - before.compiles
+        keys = {kernel.key: kernel.source for kernel in made.kernels}
         return Planned(
             tuple(thing.name for thing in fetches),
             tuple(f"{tensor.name} {list(array.shape)}" for tensor, array in feeds.items()),
             steps,
-            tuple(dict.fromkeys(kernel.source for kernel in made.kernels)),
+            tuple(keys.values()),
+            compiled,
+            max(len(keys) - compiled, 0),
+            compiler.STATS.seconds - before.seconds,
             "" if made.complete else steps.follows or "a part behind a host operation",
         )
 
@@ -204,7 +215,7 @@ def execute(graph: Graph, fetches: Sequence[Any], feeds: dict[Tensor, np.ndarray
             session.run(list(fetches), feeds)
 
 
-def _make_variables(session: Any, fetches: Sequence[Any], feeds: Sequence[Any]) -> None:
+def _make_variables(session: Any, fetches: Sequence[Any], feeds: Iterable[Any]) -> None:
     """Makes the variables that the fetches need, full of zeros."""
     from .engine.interpreter import needed_operations
     from .jit.runner import Evaluator

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 
 def main() -> None:
@@ -13,10 +14,11 @@ def main() -> None:
 
         run(sys.argv[2:])
     else:
-        _application()
+        application()()
 
 
-def _application() -> None:
+def application() -> Any:
+    """The typer application of all commands."""
     import typer
 
     app = typer.Typer(
@@ -50,7 +52,7 @@ def _application() -> None:
     app.command(
         name="run", help="Run a program in which [bold]import tensorflow[/bold] means numbaflow."
     )(_run_for_help)
-    app()
+    return app
 
 
 def _run_for_help() -> None:

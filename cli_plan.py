@@ -45,11 +45,9 @@ def compile_graph(
         print_json([_summary(plan) for plan in plans])
         return
     for plan in plans:
-        report = plan.report
         print(
-            f"{', '.join(plan.fetches)}: {len(report.kernels)} steps, "
-            f"{report.cache_misses} kernels compiled in {report.compile_seconds:.2f} s, "
-            f"{report.cache_hits} known"
+            f"{', '.join(plan.fetches)}: {len(plan.report.kernels)} steps, "
+            f"{plan.compiled} kernels compiled in {plan.seconds:.2f} s, {plan.known} known"
         )
         if plan.rest and not execute:
             print(f"  not compiled: {plan.rest}; --run compiles it")
@@ -79,8 +77,11 @@ def _summary(plan: ahead.Planned) -> dict[str, Any]:
     return {
         "fetches": plan.fetches,
         "feeds": plan.feeds,
-        **asdict(plan.report),
+        "compiled": plan.compiled,
+        "known": plan.known,
+        "seconds": plan.seconds,
         "rest": plan.rest,
+        "plan": asdict(plan.report),
     }
 
 

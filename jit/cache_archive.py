@@ -7,16 +7,16 @@ checked entry by entry; nothing but entries is ever written.
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import tarfile
 from collections.abc import Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 from . import cache
-from .cache_admin import Item
+from .cache_admin import Item, fault
 
 _FILES = ("kernel.py", "kernel.o", "key.txt", "manifest.json")
 _MOST_BYTES = 1 << 26  # of one file
@@ -32,25 +32,33 @@ class Imported:
 
 
 def export(path: Path, items: Iterable[Item]) -> int:
-    """Writes entries to an archive, atomically; returns how many.  Equal entries, equal bytes."""
+    """Writes entries to an archive, atomically; returns how many."""
     aside = path.with_name(f".{path.name}.{os.getpid()}")
     count = 0
     try:
         with tarfile.open(aside, "w:gz", compresslevel=6) as archive:
             for item in sorted(items, key=lambda item: item.key):
-                try:
-                    contents = [cache.read_file(item.place / name) for name in _FILES]
-                except FileNotFoundError:
-                    continue  # removed in the meantime
-                for name, content in zip(_FILES, contents):
-                    member = tarfile.TarInfo(f"{item.key}/{name}")
-                    member.size, member.mode = len(content), 0o600
-                    archive.addfile(member, io.BytesIO(content))
-                count += 1
+                count += _add(archive, item)
         os.replace(aside, path)
     finally:
         aside.unlink(missing_ok=True)
     return count
+
+
+def _add(archive: tarfile.TarFile, item: Item) -> bool:
+    """Adds an entry; False if it is damaged or has been removed in the meantime."""
+    if fault(item.place):
+        return False
+    with ExitStack() as stack:
+        try:
+            files = [stack.enter_context(open(item.place / name, "rb")) for name in _FILES]
+        except FileNotFoundError:
+            return False
+        for name, file in zip(_FILES, files):
+            member = tarfile.TarInfo(f"{item.key}/{name}")
+            member.size, member.mode = os.fstat(file.fileno()).st_size, 0o600
+            archive.addfile(member, file)
+    return True
 
 
 def load(path: Path) -> Imported:
@@ -61,7 +69,9 @@ def load(path: Path) -> Imported:
     root = cache.folder()
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     cache.check_owner(root)
-    added, present, refused = [], [], {}
+    added: list[str] = []
+    present: list[str] = []
+    refused: dict[str, str] = {}
     for key, files in _read(path).items():
         problem = _problem(key, files)
         if problem:

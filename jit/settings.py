@@ -8,6 +8,7 @@ thread and what it starts within the block.  Imports nothing from the package.
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -42,7 +43,10 @@ def _folder(text: str) -> Path:
     if text:
         return Path(text).expanduser()
     base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(base).expanduser() / "numbaflow"
+    try:
+        return Path(base).expanduser() / "numbaflow"
+    except RuntimeError:  # this user has no home
+        return Path(tempfile.gettempdir()) / f"numbaflow-{os.getuid()}"
 
 
 def _count(text: str) -> int:

@@ -38,6 +38,15 @@ def test_the_cache_follows_xdg(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
         assert settings.get("cache") == tmp_path / "numbaflow"
 
 
+def test_a_user_without_a_home_has_a_cache_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def homeless(self: Path) -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "expanduser", homeless)
+    with settings.override(cache=""):
+        assert settings.get("cache").name.startswith("numbaflow-")
+
+
 def test_there_are_few_settings() -> None:
     assert len(settings.TABLE) <= 10
     assert all(
