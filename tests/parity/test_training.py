@@ -53,11 +53,10 @@ def test_uniform_weights_are_equal_bit_for_bit(results: tuple) -> None:
         np.testing.assert_array_equal(ours[name], theirs[name])
 
 
-def test_normal_weights_are_within_two_units_of_the_last_place(results: tuple) -> None:
-    # Two units before they are scaled to their deviation, which rounds once more.
+def test_normal_weights_are_equal_bit_for_bit(results: tuple) -> None:
     ours, theirs = results
     for name in ("cnn/conv0/k", "cnn/conv1/k", "cnn/logits/w"):
-        np.testing.assert_allclose(ours[name], theirs[name], rtol=2.5 * 2.0**-23, atol=0)
+        np.testing.assert_array_equal(ours[name], theirs[name])
 
 
 @pytest.mark.parametrize("network", ["mlp", "cnn"])
