@@ -17,6 +17,18 @@ from .variable_store import Request, VariableStore
 class VariableScope:
     """A prefix of variable names, with defaults for the variables made under it."""
 
+    # Programs look at the class, too.
+    name: Any = ""
+    dtype: Any = dtypes.float32
+    initializer: Any = None
+    regularizer: Any = None
+    constraint: Any = None
+    caching_device: Any = None
+    partitioner: Any = None
+    custom_getter: Any = None
+    use_resource: Any = None
+    reuse: Any = None
+
     def __init__(
         self,
         reuse: Any,
