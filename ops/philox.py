@@ -54,6 +54,14 @@ class Philox:
             result[start:stop] = _rounds(*first._counters(stop - start, stride), self.key)
         return result
 
+    def blocks_at(self, numbers: np.ndarray) -> np.ndarray:
+        """The blocks with the given numbers: uint32 of shape [count, 4]."""
+        low, high = self.counter & (1 << 64) - 1, self.counter >> 64
+        lows = np.uint64(low) + numbers.astype(np.uint64)
+        carried = np.uint64(high + 1 & (1 << 64) - 1)
+        highs = np.where(lows < np.uint64(low), carried, np.uint64(high))
+        return _rounds(lows, highs, self.key)
+
     def _counters(self, count: int, stride: int) -> tuple[np.ndarray, np.ndarray]:
         """The counters' low and high 64-bit halves."""
         low, high = self.counter & (1 << 64) - 1, self.counter >> 64
@@ -145,7 +153,7 @@ def _box_muller_double(blocks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _uniform_blocks(blocks: np.ndarray, dtype: np.dtype) -> np.ndarray:
     if dtype == np.float64:
-        return to_double(blocks[:, 0::2], blocks[:, 1::2])
+        return uniform_pairs(blocks)
     if dtype == np.float16:
         return _to_half(blocks)
     return _to_bfloat16(blocks) if dtype == ml_dtypes.bfloat16 else to_float(blocks)
@@ -153,9 +161,19 @@ def _uniform_blocks(blocks: np.ndarray, dtype: np.dtype) -> np.ndarray:
 
 def _normal_blocks(blocks: np.ndarray, dtype: np.dtype) -> np.ndarray:
     if dtype == np.float64:
-        return np.stack(_box_muller_double(blocks), axis=1)
+        return normal_pairs(blocks)
     pairs = _box_muller_float(blocks[:, 0::2], blocks[:, 1::2])
     return np.stack(pairs, axis=2).reshape(len(blocks), 4).astype(dtype)
+
+
+def uniform_pairs(blocks: np.ndarray) -> np.ndarray:
+    """Two uniform float64 from each block."""
+    return to_double(blocks[:, 0::2], blocks[:, 1::2])
+
+
+def normal_pairs(blocks: np.ndarray) -> np.ndarray:
+    """Two normal float64 from each block."""
+    return np.stack(_box_muller_double(blocks), axis=1)
 
 
 def per_block(dtype: np.dtype) -> int:
@@ -230,7 +248,4 @@ def _blocks_of(at: Philox, groups: np.ndarray, stride: int, draw: int, total: in
     """Block number `draw` of each of the given groups."""
     if len(groups) == total:
         return at.blocks(total, stride, draw)
-    low, high = at.counter & (1 << 64) - 1, at.counter >> 64
-    lows = np.uint64(low) + groups.astype(np.uint64) * np.uint64(stride) + np.uint64(draw)
-    highs = np.where(lows < np.uint64(low), np.uint64(high + 1 & (1 << 64) - 1), np.uint64(high))
-    return _rounds(lows, highs, at.key)
+    return at.blocks_at(groups * stride + draw)

@@ -8,7 +8,7 @@ numbers do not depend on how many there are before them.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -25,91 +25,42 @@ from ..engine.state import shape_text
 from . import philox
 from .public import raw, tf
 from .random import RANDOM, _dims, _integers, _multinomial, shape_of, stream, uniform_limits
+from .random_rejection import Lanes, gamma, poisson
 
 _SEEDS = "seed: int = 0; seed2: int = 0"
 _REALS = "{half, float32, float64}"
-
-
-class _Draws:
-    """Uniform and normal numbers from the part of the stream that belongs to one output.
-
-    Both come two at a time, the second of a pair first.
-    """
-
-    def __init__(self, at: philox.Philox) -> None:
-        self._at = at
-        self._uniforms: list[float] = []
-        self._normals: list[float] = []
-
-    def _block(self) -> np.ndarray:
-        block = self._at.blocks(1)
-        self._at = self._at.skip(1)
-        return block
-
-    def uniform(self) -> float:
-        """The next uniform number."""
-        if not self._uniforms:
-            block = self._block()
-            self._uniforms = [float(x) for x in philox.to_double(block[0, 0::2], block[0, 1::2])]
-        return self._uniforms.pop()
-
-    def normal(self) -> float:
-        """The next normal number."""
-        if not self._normals:
-            pair = philox.normal(self._at, (2,), np.dtype(np.float64))
-            self._at = self._at.skip(1)
-            self._normals = [float(x) for x in pair]
-        return self._normals.pop()
-
-
-def _outputs(at: philox.Philox, count: int) -> Iterator[_Draws]:
-    for i in range(count):
-        yield _Draws(at.skip(philox.RESERVED * i))
-
-
-def _one_gamma(draws: _Draws, alpha: float) -> float:
-    """Marsaglia and Tsang's method; below one, by way of alpha + 1."""
-    if alpha == 1.0:
-        return -math.log(1.0 - draws.uniform())
-    small = alpha < 1
-    d = alpha + (2.0 / 3 if small else -1.0 / 3)
-    c = 1.0 / 3 / math.sqrt(d)
-    while True:
-        x = draws.normal()
-        v = 1 + c * x
-        if v <= 0:
-            continue
-        v = v * v * v
-        u = draws.uniform()
-        squeezed = u < 1 - 0.0331 * (x * x) * (x * x)
-        if squeezed or math.log(u) < 0.5 * x * x + d * (1 - v + math.log(v)):
-            result = d * v
-            return result * draws.uniform() ** (1 / alpha) if small else result
+# Outputs computed at a time.
+_CHUNK = 1 << 16
 
 
 def _per_parameter(
-    c: Any, shape: np.ndarray, values: np.ndarray, one: Callable[[_Draws, float], float], name: str
+    c: Any,
+    shape: np.ndarray,
+    values: np.ndarray,
+    method: Callable[[Lanes, np.ndarray], np.ndarray],
 ) -> np.ndarray:
     """Samples of shape `shape` for every value; all samples of a value stand together."""
     dims = _dims(shape)
     count = math.prod(dims)
     size = count * values.size
-    if count and not values.size:
-        raise errors.InvalidArgumentError(
-            None, None, f"Input {name} should have non-zero element count, got: 0"
-        )
-    result = np.empty((values.size, count), np.float64)
+    result = np.empty(size, np.float64)
     if size:
-        draws = _outputs(stream(c).reserve_outputs(size), size)
-        flat = values.astype(np.float64).reshape(-1)
-        for i in range(values.size):
-            for j in range(count):
-                result[i, j] = one(next(draws), float(flat[i]))
-    return result.T.reshape(*dims, *values.shape).astype(c.out_dtype())
+        at = stream(c).reserve_outputs(size)
+        every = np.repeat(values.astype(np.float64).reshape(-1), count)
+        for start in range(0, size, _CHUNK):
+            part = every[start : start + _CHUNK]
+            result[start : start + _CHUNK] = method(Lanes(at, start, len(part)), part)
+    return result.reshape(values.size, count).T.reshape(*dims, *values.shape).astype(c.out_dtype())
 
 
 def _parameter_shape(c: Any) -> TensorShape:
     return c.value_as_shape(0).concatenate(c.inputs[1])
+
+
+def add_leading_unit_dimensions(x: Any, num_dimensions: Any) -> Any:
+    """The tensor with so many axes of size one before its own."""
+    ones = tf.ones([num_dimensions], dtype=dtypes.int32)
+    return tf.reshape(x, tf.concat([ones, tf.shape(x)], axis=0))
 
 
 def _gamma_gradient(op: Any, grad: Any) -> tuple[None, Any]:
@@ -117,8 +68,7 @@ def _gamma_gradient(op: Any, grad: Any) -> tuple[None, Any]:
     sample = op.outputs[0]
     with control_dependencies([grad]):
         count = tf.shape(shape)[0]
-        expanded = tf.concat([tf.ones([count], dtype=dtypes.int32), tf.shape(alpha)], axis=0)
-        partial = raw.RandomGammaGrad(tf.reshape(alpha, expanded), sample)
+        partial = raw.RandomGammaGrad(add_leading_unit_dimensions(alpha, count), sample)
         return None, tf.reduce_sum(grad * partial, axis=tf.range(count))
 
 
@@ -127,7 +77,7 @@ define(
     "shape: S, alpha: T -> output: T",
     f"{_SEEDS}; S: index; T: {_REALS}",
     shape=_parameter_shape,
-    kernel=lambda c, shape, alpha: _per_parameter(c, shape, alpha, _one_gamma, "alpha"),
+    kernel=lambda c, shape, alpha: _per_parameter(c, shape, alpha, gamma),
     gradient=_gamma_gradient,
     stateful=True,
     doc="Gamma-distributed numbers with scale one.",
@@ -165,34 +115,8 @@ def _broadcast(c: Any) -> TensorShape:
     return static_broadcast(c.inputs[0], c.inputs[1])
 
 
-def _one_poisson(draws: _Draws, rate: float) -> float:
-    """Knuth's method for small rates, else Hoermann's transformed rejection."""
-    if rate < 10:
-        limit, product, x = math.exp(-rate), 1.0, 0.0
-        while True:
-            product *= draws.uniform()
-            if product <= limit:
-                return x
-            x += 1
-    b = 0.931 + 2.53 * math.sqrt(rate)
-    a = -0.059 + 0.02483 * b
-    inverse_alpha = 1.1239 + 1.1328 / (b - 3.4)
-    while True:
-        u = draws.uniform() - 0.5
-        v = draws.uniform()
-        shifted = 0.5 - abs(u)
-        k = math.floor((2 * a / shifted + b) * u + rate + 0.43)
-        if shifted >= 0.07 and v <= 0.9277 - 3.6224 / (b - 2):
-            return k
-        if k < 0 or (shifted < 0.013 and v > shifted):
-            continue
-        s = math.log(v * inverse_alpha / (a / (shifted * shifted) + b))
-        if s <= -rate + k * math.log(rate) - math.lgamma(k + 1):
-            return k
-
-
 def _poisson(c: Any, shape: np.ndarray, rate: np.ndarray) -> np.ndarray:
-    return _per_parameter(c, shape, rate, _one_poisson, "rate")
+    return _per_parameter(c, shape, rate, poisson)
 
 
 define(
