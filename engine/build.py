@@ -49,6 +49,7 @@ def define(
     sizes: bool = False,
     dynamic_shape: bool = False,
     passes_ref: bool = False,
+    flow: str = "",
     doc: str = "",
     test: dict[str, Any] | None = None,
     function_name: str | None = None,
@@ -65,6 +66,7 @@ def define(
         sizes=sizes,
         dynamic_shape=dynamic_shape,
         passes_ref=passes_ref,
+        flow=flow,
         doc=doc,
         test=test or {},
     )

@@ -7,6 +7,7 @@ The needed part of the graph runs in order of creation, so that a program means 
 from __future__ import annotations
 
 import heapq
+import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -74,6 +75,9 @@ def _ordered(ops: list[Operation], fed: set[Tensor], skipped: set[Operation]) ->
     before = {op: _predecessors(op, fed, skipped) for op in ops}
     if all(other._id < op._id for op in ops for other in before[op]):
         return ops
+    # What a loop sends back is for its next iteration.
+    for op in ops:
+        before[op] = [o for o in before[op] if o.definition.flow != "next" or o._id < op._id]
     waiting = {op: len(set(before[op])) for op in ops}
     after: dict[Operation, list[Operation]] = {op: [] for op in ops}
     for op in ops:
@@ -233,11 +237,11 @@ class Program:
         self,
         session: Any,
         fetches: Sequence[Tensor],
-        targets: Sequence[Operation],
+        ops: Sequence[Operation],
         feeds: Sequence[Tensor],
         release: bool = True,
     ) -> None:
-        ops = needed_operations(fetches, targets, feeds)
+        """ops: what the fetches need, in order (`needed_operations`)."""
         slots: dict[Tensor, int] = {}
         for op in ops:
             for tensor in op.outputs:
@@ -296,7 +300,18 @@ class Program:
         values = self.start(feeds)
         for step in self.steps:
             step.run(values)
+        return self.results(values)
+
+    def results(self, values: list[Any]) -> list[Any]:
+        """The fetched values."""
         return [fetched(values[slot]) for slot in self.fetch_slots]
+
+    def execute(self, values: list[Any], watch: Callable[[Step, int, int], None]) -> None:
+        """Runs everything; `watch` is told of every operation and when it ran."""
+        for step in self.steps:
+            start = time.time_ns()
+            step.run(values)
+            watch(step, start, time.time_ns())
 
 
 def fetched(value: Any) -> Any:
@@ -315,4 +330,20 @@ def make_runner(
 ) -> Runner:
     """A function from feed arrays to fetched arrays."""
     del graph
-    return Program(session, fetches, targets, feeds).run
+    return prepared(session, fetches, targets, feeds).run
+
+
+def prepared(
+    session: Any,
+    fetches: Sequence[Tensor],
+    targets: Sequence[Operation],
+    feeds: Sequence[Tensor],
+    release: bool = True,
+) -> Program:
+    """The program for a part of a graph, with branches and loops or without."""
+    ops = needed_operations(fetches, targets, feeds)
+    if any(op.definition.flow for op in ops):
+        from .dataflow import FlowProgram
+
+        return FlowProgram(session, ops, fetches, feeds)
+    return Program(session, fetches, ops, feeds, release)

@@ -28,6 +28,14 @@ def is_sequence(seq: Any) -> bool:
 
 is_nested = is_sequence
 
+# Values that consist of tensors: type -> (its parts in order, a value like one of other parts).
+COMPOSITES: dict[type, tuple[Callable[[Any], list[Any]], Callable[[Any, list[Any]], Any]]] = {}
+
+
+def is_sequence_or_composite(value: Any) -> bool:
+    """Whether a value is a structure, or made of several tensors."""
+    return is_sequence(value) or type(value) in COMPOSITES
+
 
 def _sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:
     try:
@@ -70,13 +78,14 @@ def rebuild(like: Any, values: list[Any]) -> Any:
 @export("nest.flatten", "contrib.framework.nest.flatten")
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
     """The leaves, in order; a leaf gives a list of itself."""
-    del expand_composites
     if not is_sequence(structure):
+        if expand_composites and type(structure) in COMPOSITES:
+            return COMPOSITES[type(structure)][0](structure)
         return [structure]
     result: list[Any] = []
     for child in children(structure):
-        if is_sequence(child):
-            result.extend(flatten(child))
+        if expand_composites or is_sequence(child):
+            result.extend(flatten(child, expand_composites))
         else:
             result.append(child)
     return result
@@ -87,9 +96,8 @@ def assert_same_structure(
     nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False
 ) -> None:
     """Raises ValueError (or TypeError) unless both have the same structure."""
-    del expand_composites
     try:
-        _assert_same(nest1, nest2, check_types)
+        _assert_same(nest1, nest2, check_types, expand_composites)
     except (ValueError, TypeError) as error:
         first, second = (str(map_structure(lambda _: ".", x)) for x in (nest1, nest2))
         raise type(error)(
@@ -97,7 +105,7 @@ def assert_same_structure(
         ) from None
 
 
-def _assert_same(x: Any, y: Any, check_types: bool) -> None:
+def _assert_same(x: Any, y: Any, check_types: bool, expand: bool = False) -> None:
     prefix = (
         "The two structures don't have the same nested structure.\n\n"
         f"First structure: type={type(x).__name__} str={x}\n\n"
@@ -110,6 +118,8 @@ def _assert_same(x: Any, y: Any, check_types: bool) -> None:
             f'while substructure "type={type(leaf).__name__} str={leaf}" is not'
         )
     if not is_sequence(x):
+        if expand:
+            _assert_same_composites(prefix, x, y)
         return
     if check_types:
         _assert_same_types(prefix, x, y)
@@ -119,7 +129,20 @@ def _assert_same(x: Any, y: Any, check_types: bool) -> None:
             f"{x}. Second structure: {y}."
         )
     for a, b in zip(children(x), children(y)):
-        _assert_same(a, b, check_types)
+        _assert_same(a, b, check_types, expand)
+
+
+def _assert_same_composites(prefix: str, x: Any, y: Any) -> None:
+    if type(x) not in COMPOSITES and type(y) not in COMPOSITES:
+        return
+    if type(x) is not type(y):
+        raise TypeError(
+            f"{prefix}The two structures don't have the same type: {type(x).__name__} and "
+            f"{type(y).__name__}"
+        )
+    parts = COMPOSITES[type(x)][0]
+    if len(parts(x)) != len(parts(y)):
+        raise ValueError(f"{prefix}Incompatible CompositeTensor TypeSpecs: {x} and {y}")
 
 
 def _assert_same_types(prefix: str, x: Any, y: Any) -> None:
@@ -153,38 +176,39 @@ def pack_sequence_as(
     structure: Any, flat_sequence: Sequence[Any], expand_composites: bool = False
 ) -> Any:
     """The leaves of `flat_sequence` arranged like `structure`."""
-    del expand_composites
     if not is_sequence(flat_sequence):
         raise TypeError("flat_sequence must be a sequence")
-    if not is_sequence(structure):
+    is_leaf = not is_sequence(structure)
+    if is_leaf and not (expand_composites and type(structure) in COMPOSITES):
         if len(flat_sequence) != 1:
             raise ValueError(
                 f"Structure is a scalar but len(flat_sequence) == {len(flat_sequence)} > 1"
             )
         return flat_sequence[0]
-    leaves = flatten(structure)
+    leaves = flatten(structure, expand_composites)
     if len(leaves) != len(flat_sequence):
         raise ValueError(
             "Could not pack sequence. Structure had "
             f"{len(leaves)} elements, but flat_sequence had {len(flat_sequence)} elements.  "
             f"Structure: {structure}, flat_sequence: {flat_sequence}."
         )
-    return _pack(structure, iter(flat_sequence))
+    return _pack(structure, iter(flat_sequence), expand_composites)
 
 
-def _pack(structure: Any, leaves: Iterator[Any]) -> Any:
-    values = [
-        _pack(child, leaves) if is_sequence(child) else next(leaves)
-        for child in children(structure)
-    ]
-    return rebuild(structure, values)
+def _pack(structure: Any, leaves: Iterator[Any], expand: bool) -> Any:
+    if is_sequence(structure):
+        return rebuild(structure, [_pack(child, leaves, expand) for child in children(structure)])
+    if expand and type(structure) in COMPOSITES:
+        parts, like = COMPOSITES[type(structure)]
+        return like(structure, [next(leaves) for _ in parts(structure)])
+    return next(leaves)
 
 
 @export("nest.map_structure", "contrib.framework.nest.map_structure")
 def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
     """Applies a function to the leaves of structures of one shape."""
     check_types = kwargs.pop("check_types", True)
-    kwargs.pop("expand_composites", None)
+    expand = kwargs.pop("expand_composites", False)
     if kwargs:
         raise ValueError(
             "Only valid keyword arguments are `check_types` and `expand_composites`, not: "
@@ -195,9 +219,9 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
     if not structure:
         raise ValueError("Must provide at least one structure")
     for other in structure[1:]:
-        assert_same_structure(structure[0], other, check_types=check_types)
-    flat = [flatten(item) for item in structure]
-    return pack_sequence_as(structure[0], [func(*leaves) for leaves in zip(*flat)])
+        assert_same_structure(structure[0], other, check_types, expand)
+    flat = [flatten(item, expand) for item in structure]
+    return pack_sequence_as(structure[0], [func(*leaves) for leaves in zip(*flat)], expand)
 
 
 def flatten_dict_items(dictionary: Any) -> dict[Any, Any]:

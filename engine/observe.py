@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from typing import Any
 
 import numpy as np
@@ -26,20 +25,23 @@ def traced(session: Any, fetches: Any, feed_dict: Any, options: Any, metadata: A
     feeds = [feed_tensor(graph, key) for key, _ in pairs]
     given = [FeedSlot(tensor).convert(value) for tensor, (_, value) in zip(feeds, pairs)]
     wanted = Fetches(graph, fetches)
-    program = interpreter.Program(session, wanted.tensors, wanted.targets, feeds, release=False)
+    program = interpreter.prepared(
+        session, wanted.tensors, wanted.targets, feeds, release=False
+    )
     values = program.start(given)
     events = []
-    for step in program.steps:
-        start = time.time_ns()
-        step.run(values)
-        events.append(_event(Event, step, values, start, time.time_ns()))
+
+    def note(step: interpreter.Step, start: int, end: int) -> None:
+        events.append(_event(Event, step, values, start, end))
+
+    program.execute(values, note)
     metadata.Clear()
     if options.trace_level:
         metadata.step_stats.CopyFrom(step_stats(events))
     if options.output_partition_graphs:
         operations = [step.op for step in program.steps]
         metadata.partition_graphs.add().CopyFrom(partition_graph(operations, feeds))
-    results = iter([interpreter.fetched(values[slot]) for slot in program.fetch_slots])
+    results = iter(program.results(values))
     found = [next(results) if isinstance(e, Tensor) else None for e in wanted.elements]
     return wanted.build([x[()] if type(x) is np.ndarray else x for x in found])
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from . import errors
 from .fetches import FeedSlot, Fetches, expand_feed, feed_elements, feed_tensor
-from .interpreter import Program, Step, fetched, needed_operations
+from .interpreter import Step, fetched, needed_operations, prepared
 from .nest import flatten_dict_items
 from .tensor import Tensor
 
@@ -40,7 +40,11 @@ class PartialRun:
         self._graph = session.graph
         self.wanted = Fetches(session.graph, fetches)
         self._feeds = feeds
-        program = Program(session, self.wanted.tensors, self.wanted.targets, feeds, release=False)
+        program = prepared(session, self.wanted.tensors, self.wanted.targets, feeds, release=False)
+        if any(step.op.definition.flow for step in program.steps):
+            raise errors.UnimplementedError(
+                None, None, "partial_run does not run graphs with branches, loops or TensorArrays"
+            )
         self._values = program.start([None] * len(feeds))
         self._steps: dict[Any, Step] = {step.op: step for step in program.steps}
         self._done: set[Any] = set()

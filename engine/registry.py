@@ -94,6 +94,10 @@ class OpDef:
     dynamic_shape: bool = False
     # A reference to a variable passes through: the output is the variable itself.
     passes_ref: bool = False
+    # The role in control flow: "switch", "merge", "enter", "exit", "next" (iteration), "trigger"
+    # (runs even where dead) or "step" (an ordinary op whose resource lives for one run).  A graph
+    # with any of them is run by engine/dataflow.py.
+    flow: str = ""
     doc: str = ""
     # Free-form facts for the property tests: input ranges, dtypes, attribute samples, tolerance.
     test: dict[str, Any] = field(default_factory=dict)

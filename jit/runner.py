@@ -33,10 +33,29 @@ def make_runner(
 ) -> Callable[[Sequence[Any]], list[Any]]:
     """What runs a part of a graph: compiled at once, or from the second run on (mode auto)."""
     operations = interpreter.needed_operations(fetches, targets, feeds)
+    flow = next((op for op in operations if op.definition.flow), None)
+    if flow is not None:
+        program = interpreter.prepared(session, fetches, targets, feeds)
+        return _Reference(program.run, f"{flow.type} (node '{flow.name}') is control flow")
     runner = Runner(operations, fetches, feeds, Evaluator(session))
     if settings.mode(session.config) == "always":
         return runner
     return _Warming(runner, interpreter.make_runner(session, graph, fetches, targets, feeds))
+
+
+class _Reference:
+    """Runs by reference kernels what is not compiled at all; `explain` says why."""
+
+    def __init__(self, run: Callable[[Sequence[Any]], list[Any]], reason: str) -> None:
+        self.run, self.reason = run, reason
+
+    def __call__(self, arrays: Sequence[Any]) -> list[Any]:
+        return self.run(arrays)
+
+    def explain(self, arrays: Sequence[Any]) -> str:
+        """The reason, in place of a plan."""
+        del arrays
+        return f"Not compiled, runs by reference kernels: {self.reason}."
 
 
 class _Warming:

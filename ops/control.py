@@ -36,6 +36,7 @@ define(
     kernel=lambda c: None,
     lower=lambda b, op: (),
     gradient=_NOTHING,
+    flow="trigger",
     doc="Does nothing; runs even where its control inputs are dead.",
 )
 

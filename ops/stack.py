@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stacks: what loops keep for their gradients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..engine import errors
+from ..engine.build import define
+from ..engine.registry import NoGradient
+from ..engine.shape import TensorShape, unknown_shape
+from .tensor_array_store import Stack
+
+_STATE = NoGradient("keeps values as they are")
+
+
+def _make(c: Any, max_size: Any = None) -> Stack:
+    limit = -1
+    if max_size is not None:
+        if max_size.ndim:
+            text = f"Stack size must be a scalar, but had shape: {list(max_size.shape)}"
+            raise errors.InvalidArgumentError(None, None, text)
+        limit = int(max_size)
+    return Stack(c.attr("stack_name"), limit)
+
+
+def _push(c: Any, stack: Stack, value: Any) -> Any:
+    # A variable may change in place after the push.
+    stack.push(value.copy() if type(value) is np.ndarray and not value.flags.owndata else value)
+    return value
+
+
+def _close(c: Any, stack: Stack) -> None:
+    stack.close()
+
+
+define(
+    "StackV2",
+    "max_size: int32 -> handle: resource",
+    "elem_type: type; stack_name: string = ''",
+    shape=lambda c: TensorShape([2]),
+    kernel=_make,
+    gradient=_STATE,
+    stateful=True,
+    flow="step",
+    doc="A stack of at most max_size values; any number when that is negative.",
+)
+define(
+    "StackPushV2",
+    "handle: resource, elem: T -> output: T",
+    "T: type; swap_memory: bool = false",
+    shape=lambda c: c.inputs[1],
+    kernel=_push,
+    gradient=_STATE,
+    flow="step",
+    doc="Puts a value on a stack; also gives it.",
+)
+define(
+    "StackPopV2",
+    "handle: resource -> elem: elem_type",
+    "elem_type: type",
+    shape=lambda c: unknown_shape(),
+    kernel=lambda c, stack: stack.pop(),
+    gradient=_STATE,
+    flow="step",
+    doc="Takes the last value from a stack.",
+)
+define(
+    "StackCloseV2",
+    "handle: resource ->",
+    kernel=_close,
+    gradient=_STATE,
+    flow="step",
+    doc="Drops the values of a stack.",
+)
