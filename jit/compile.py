@@ -26,7 +26,8 @@ from .library.kernel import LibraryKernel
 class Compiled:
     """A kernel in memory; `seconds` is what it took to compile, 0 from the cache.
 
-    `reason` says why it was compiled, where NUMBAFLOW_DEBUG has timing.
+    `reason` says why it was compiled, where NUMBAFLOW_DEBUG has timing; `made` is when it came into
+    this process, by time.perf_counter.
     """
 
     address: int
@@ -37,6 +38,7 @@ class Compiled:
     source: str
     object_bytes: int
     reason: str = ""
+    made: float = 0.0
 
 
 @dataclass
@@ -116,7 +118,8 @@ def _obtain(
         cache.save(labels, entry, cache.Facts(name, seconds, ops, line))
     address = load_object(entry.object_code, entry.symbol)
     size = len(entry.object_code)
-    return Compiled(address, name, key, seconds, seconds == 0.0, entry.source, size, reason)
+    made = time.perf_counter()
+    return Compiled(address, name, key, seconds, seconds == 0.0, entry.source, size, reason, made)
 
 
 def _why(labels: cache.Labels, entry: cache.Entry, name: str) -> str:

@@ -68,7 +68,7 @@ class Plan:
         handles: Mapping[Any, Any],
     ) -> None:
         """wanted(stop) names the tensors that are needed once the stretch ends at `stop`."""
-        began = time.perf_counter()
+        self.began = began = time.perf_counter()
         debug.show("graph", operations)
         tracer = Tracer(operations, start, feeds, scope, evaluate, handles)
         traced = tracer.run()

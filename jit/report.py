@@ -67,7 +67,8 @@ def _graph_line(op: Any) -> str:
 
 def _timing_text(plan: Any) -> str:
     """How long the stages of making a plan took, and which kernels were compiled for it."""
-    new = [k for k in plan.kernels if not k.from_cache]
+    fresh = {k.key: k for k in plan.kernels if k.made >= plan.began}.values()
+    new = [k for k in fresh if not k.from_cache]
     lines = [
         f"traced, fused and scheduled in {plan.traced_seconds * 1e3:.1f} ms, "
         f"ready after {plan.seconds * 1e3:.1f} ms"
@@ -76,6 +77,8 @@ def _timing_text(plan: Any) -> str:
         f"compiled {k.name} {k.key[:12]} in {k.seconds * 1e3:.0f} ms: {k.reason}".rstrip(": ")
         for k in new
     ]
+    if len(fresh) > len(new):
+        lines.append(f"loaded {len(fresh) - len(new)} kernels from the cache")
     return "\n".join(lines)
 
 

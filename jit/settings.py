@@ -8,7 +8,6 @@ thread and what it starts within the block.  Imports nothing from the package.
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -46,6 +45,8 @@ def _folder(text: str) -> Path:
     try:
         return Path(base).expanduser() / "numbaflow"
     except RuntimeError:  # this user has no home
+        import tempfile
+
         return Path(tempfile.gettempdir()) / f"numbaflow-{os.getuid()}"
 
 
