@@ -8,7 +8,7 @@ known when sizes are (jit/bind.py).  Imports the rest of the compiler's middle.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Union
 
 from . import ir, sizes
@@ -97,8 +97,10 @@ Step = Union[KernelStep, CallStep, HostStep]
 class Slot:
     """A piece of the arena that several values use one after the other."""
 
-    values: list[Value] = field(default_factory=list)
-    free_from: int = 0
+    values: list[Value]
+    free_from: int
+    text: str  # the bytes of the value that had it last, as an expression
+    example: int  # the same of the first, in numbers
 
 
 @dataclass(slots=True)
@@ -221,20 +223,19 @@ def _assign_slots(steps: list[Step], program: Program) -> tuple[list[Slot], dict
 
 def _take(slots: list[Slot], value: Value, start: int, stop: int) -> int:
     """A free slot that last held as much, else a free one of a size close to it, else new."""
-    want = sizes.expression(byte_size(value))
-    free = [i for i, slot in enumerate(slots) if slot.free_from <= start]
-    exact = [i for i in free if sizes.expression(byte_size(slots[i].values[-1])) == want]
-    near = [i for i in free if _is_close(slots[i].values[0], value)]
+    count = byte_size(value)
+    text, example = sizes.expression(count), sizes.hint(count)
     if not (isinstance(value.node, Source) and value.node.kind == "sizes"):
-        for choice in (exact, near):
-            if choice:
-                slots[choice[0]].values.append(value)
-                slots[choice[0]].free_from = stop + 1
-                return choice[0]
-    slots.append(Slot([value], stop + 1))
+        free = [i for i, slot in enumerate(slots) if slot.free_from <= start]
+        exact = (i for i in free if slots[i].text == text)
+        near = (
+            i for i in free if max(slots[i].example, example) <= 2 * min(slots[i].example, example)
+        )
+        for place in (next(exact, None), next(near, None)):
+            if place is not None:
+                slot = slots[place]
+                slot.values.append(value)
+                slot.free_from, slot.text = stop + 1, text
+                return place
+    slots.append(Slot([value], stop + 1, text, example))
     return len(slots) - 1
-
-
-def _is_close(a: Value, b: Value) -> bool:
-    small, large = sorted((sizes.hint(byte_size(a)), sizes.hint(byte_size(b))))
-    return large <= 2 * small
