@@ -115,7 +115,7 @@ HOMES = {
         "sparse_grad": "",
         "sparse_ops": (
             "tf .ops.sparse_layout .ops.sparse_dense .ops.sparse_math .ops.sparse_rows "
-            "tf.sparse raw"
+            ".ops.sparse_serialize tf.sparse raw"
         ),
         "special_math_ops": "tf tf.math",
         "standard_ops": "tf",

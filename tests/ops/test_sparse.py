@@ -127,3 +127,23 @@ def test_gradients(session, function):
     shape = session.run(tf.shape(result)).tolist()
     error = tf.test.compute_gradient_error(values, [4], result, shape, delta=1e-2)
     assert error < 1e-2
+
+
+@pytest.mark.parametrize("kind", [tf.string, tf.variant])
+def test_serialization_goes_there_and_back(session, kind):
+    from numbaflow.ops.sparse_serialize import deserialize_sparse
+
+    boxed = tf.serialize_sparse(sparse(), out_type=kind)
+    again = deserialize_sparse(boxed, tf.float32, rank=2)
+    np.testing.assert_array_equal(session.run(tf.sparse.to_dense(again)), DENSE)
+    rows = tf.serialize_many_sparse(sparse(), out_type=kind)
+    again = deserialize_sparse(rows, tf.float32, rank=2)
+    np.testing.assert_array_equal(session.run(tf.sparse.to_dense(again)), DENSE)
+
+
+def test_serialized_tensors_must_agree(session):
+    rows = tf.serialize_many_sparse(sparse())
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Requested SparseTensor of type"):
+        session.run(tf.deserialize_many_sparse(rows, tf.int32).values)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="3 as the last dimension"):
+        session.run(tf.deserialize_many_sparse(rows[:, :2], tf.float32).values)
