@@ -47,6 +47,11 @@ class BundleReader:
             file.close()
         self._files.clear()
 
+    def __del__(self) -> None:
+        # Readers of `NewCheckpointReader` are never closed by their users.
+        if hasattr(self, "_files"):
+            self.close()
+
     def __contains__(self, key: bytes) -> bool:
         return key in self._texts
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from ..engine import dtypes
 from ..engine.compat import as_bytes, path_to_str
+from ..engine.errors import NotFoundError
 from . import files
-from .bundle_reader import BundleReader
+from .bundle_reader import BundleReader, nearest
 from .checkpoint_v1 import V1Reader
 from .tensor_bundle import index_path
 
@@ -52,7 +53,12 @@ class CheckpointReader:
 
     def get_tensor(self, tensor_str: Any) -> Any:
         """The value of a tensor; NotFoundError if there is none of that name."""
-        value: np.ndarray = self._reader.read(as_bytes(tensor_str))
+        key = as_bytes(tensor_str)
+        if isinstance(self._reader, V1Reader) and key not in self._reader:
+            name = key.decode(errors="replace")
+            hint = nearest(name, list(self._shapes))
+            raise NotFoundError(None, None, f"{name} not found in checkpoint file{hint}")
+        value: np.ndarray = self._reader.read(key)
         return value[()] if value.ndim == 0 else value
 
     def debug_string(self) -> bytes:

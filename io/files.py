@@ -183,6 +183,11 @@ class FileIO:
             with translated(_text(self._name)):
                 writer.close()
 
+    def __del__(self) -> None:
+        # Programs read files without closing them.
+        if getattr(self, "_reader", None) or getattr(self, "_writer", None):
+            self.close()
+
     def seekable(self) -> bool:
         """True."""
         return True

@@ -49,8 +49,8 @@ def _copy(data: bytes, position: int, result: bytearray) -> int:
         offset = int.from_bytes(data[position + 1 : position + 1 + width], "little")
         position += 1 + width
     start = len(result) - offset
-    if not offset or start < 0:
-        raise IndexError("copy from before the start")
+    if not offset or start < 0 or position > len(data):
+        raise IndexError("copy from nowhere")
     # The copy may reach into what it writes.
     while length > 0:
         piece = result[start : start + length]

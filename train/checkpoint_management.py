@@ -30,7 +30,10 @@ def generate_checkpoint_state_proto(
     last_preserved_timestamp: float | None = None,
 ) -> Any:
     """A CheckpointState; paths in a relative folder become relative to it."""
-    paths = [] if all_model_checkpoint_paths is None else list(all_model_checkpoint_paths)
+    # A list of the caller's gets the new path too, as in TensorFlow.
+    paths = all_model_checkpoint_paths
+    if not isinstance(paths, list):
+        paths = list(paths or ())
     if not paths or paths[-1] != model_checkpoint_path:
         get_logger().info(
             "%s is not in all_model_checkpoint_paths. Manually adding it.", model_checkpoint_path

@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checkpoint files: what is written is read, damage is noticed, failures leave the old ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import numbaflow as tf
+from numbaflow.engine import dtypes, errors
+from numbaflow.io import checkpoint_v1, tensor_bundle
+from numbaflow.io.bundle_reader import BundleReader
+from numbaflow.io.checkpoint_reader import CheckpointReader
+from numbaflow.io.tensor_bundle import BundleWriter, merge_bundles
+from numbaflow.io.tensor_slice import TensorSlice, find_cover, parse_shape_and_slice
+
+pytestmark = pytest.mark.pure
+
+KINDS = "float32 float64 int8 uint16 int32 int64 bool complex64 float16".split()
+ARRAYS = st.sampled_from(KINDS).flatmap(
+    lambda kind: hnp.arrays(kind, hnp.array_shapes(min_dims=0, min_side=0, max_side=5))
+)
+TEXTS = st.lists(st.binary(max_size=300), max_size=6)
+
+
+def texts(values: list[bytes]) -> np.ndarray:
+    array = np.empty(len(values), object)
+    array[:] = values
+    return array
+
+
+def write(prefix: Any, tensors: dict[str, np.ndarray]) -> None:
+    with BundleWriter(str(prefix)) as writer:
+        for name, array in tensors.items():
+            kind = dtypes.string if array.dtype == object else dtypes.as_dtype(array.dtype)
+            writer.add(name.encode(), array, kind)
+        writer.finish()
+
+
+def read(prefix: Any) -> dict[str, np.ndarray]:
+    with BundleReader(str(prefix)) as reader:
+        return {key.decode(): reader.read(key) for key in reader.tensors()}
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.dictionaries(st.text(min_size=1, max_size=8), ARRAYS, max_size=5), TEXTS)
+def test_tensors_come_back(tmp_path: Path, tensors: dict[str, Any], values: list[bytes]) -> None:
+    tensors["\u00fctexts"] = texts(values)
+    write(tmp_path / "ckpt", tensors)
+    found = read(tmp_path / "ckpt")
+    assert set(found) == set(tensors)
+    for name, array in tensors.items():
+        assert found[name].dtype == array.dtype
+        np.testing.assert_array_equal(found[name], array)
+
+
+def test_bfloat16_and_large_tensors(tmp_path: Path) -> None:
+    small = np.arange(6, dtype=tf.bfloat16.as_numpy_dtype).reshape(2, 3)
+    large = np.arange(tensor_bundle.PIECE // 4 * 3 + 5, dtype=np.float64)
+    write(tmp_path / "ckpt", {"small": small, "large": large, "strided": large[::-2]})
+    found = read(tmp_path / "ckpt")
+    np.testing.assert_array_equal(found["small"], small)
+    np.testing.assert_array_equal(found["large"], large)
+    np.testing.assert_array_equal(found["strided"], large[::-2])
+
+
+@pytest.mark.parametrize("version", ["v1", "v2"])
+def test_slices_make_up_other_slices(tmp_path: Path, version: str) -> None:
+    whole = np.arange(35, dtype=np.int32).reshape(5, 7)
+    stored = ["0,2:-", "2,3:0,4", "2,3:4,3"]
+    prefix = str(tmp_path / "ckpt")
+    parts = []
+    for text in stored:
+        shape, part, _ = parse_shape_and_slice(f"5 7 {text}")
+        rows, columns = (slice(*bounds) for bounds in part.bounds(shape))
+        parts.append((b"w", shape, part, whole[rows, columns], dtypes.int32))
+    if version == "v1":
+        checkpoint_v1.write(prefix, parts)
+        reader: Any = checkpoint_v1.V1Reader(prefix)
+    else:
+        with BundleWriter(prefix) as writer:
+            for part in parts:
+                writer.add_slice(*part)
+            writer.finish()
+        reader = BundleReader(prefix)
+    np.testing.assert_array_equal(reader.read(b"w"), whole)
+    for text in ("1,3:3,2", "2,3:0,4", "-:6,1", "0,5:0,7"):
+        part = TensorSlice.parse(text)
+        rows, columns = (slice(*bounds) for bounds in part.bounds(whole.shape))
+        np.testing.assert_array_equal(reader.read_slice(b"w", part), whole[rows, columns])
+    assert CheckpointReader(prefix).get_variable_to_shape_map() == {"w": [5, 7]}
+
+
+def test_slices_that_do_not_suffice() -> None:
+    part = TensorSlice.parse("0,2:-")
+    assert find_cover([part], TensorSlice.parse("1,2:-"), (4, 3)) is None
+    assert find_cover([part], TensorSlice.parse("1,1:-"), (4, 3)) == [part]
+    with pytest.raises(errors.InternalError, match="out of bounds"):
+        parse_shape_and_slice("4 3 3,2:-")
+    for wrong in ("4", "x -", "4 1", "4 1,0"):
+        with pytest.raises(errors.InvalidArgumentError):
+            parse_shape_and_slice(wrong)
+
+
+def test_shards_are_merged(tmp_path: Path) -> None:
+    whole = np.arange(12.0).reshape(4, 3)
+    prefixes = [str(tmp_path / "tmp" / f"part-{i}") for i in range(2)]
+    for i, prefix in enumerate(prefixes):
+        with BundleWriter(prefix) as writer:
+            part = TensorSlice.parse(f"{2 * i},2:-")
+            writer.add_slice(b"w", (4, 3), part, whole[2 * i : 2 * i + 2], dtypes.float64)
+            writer.add(b"own%d" % i, np.int32(i), dtypes.int32)
+            writer.finish()
+    merge_bundles(prefixes, str(tmp_path / "ckpt"))
+    names = sorted(path.name for path in tmp_path.iterdir() if path.is_file())
+    assert names == ["ckpt.data-00000-of-00002", "ckpt.data-00001-of-00002", "ckpt.index"]
+    assert not list((tmp_path / "tmp").iterdir())
+    found = read(tmp_path / "ckpt")
+    np.testing.assert_array_equal(found["w"], whole)
+    assert found["own1"] == 1
+
+
+def test_shards_with_the_same_tensor_are_refused(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        write(tmp_path / name, {"w": np.zeros(2)})
+    with pytest.raises(errors.InvalidArgumentError, match="Duplicate tensor keyed by w"):
+        merge_bundles([str(tmp_path / "a"), str(tmp_path / "b")], str(tmp_path / "c"))
+    assert set(read(tmp_path / "a")) == {"w"}
+
+
+def test_damage_names_the_tensor(tmp_path: Path) -> None:
+    write(tmp_path / "ckpt", {"a": np.ones(8), "b": np.ones(8), "t": texts([b"one", b"two"])})
+    data = tmp_path / "ckpt.data-00000-of-00001"
+    good = data.read_bytes()
+    for at, name in ((3, "a"), (70, "b"), (-1, "t"), (129, "t")):
+        changed = bytearray(good)
+        changed[at] ^= 16
+        data.write_bytes(bytes(changed))
+        with BundleReader(str(tmp_path / "ckpt")) as reader:
+            with pytest.raises(errors.DataLossError, match=rf"\(tensor {name} in .*ckpt\)"):
+                reader.read(name.encode())
+            other = b"b" if name == "a" else b"a"
+            np.testing.assert_array_equal(reader.read(other), np.ones(8))
+    data.write_bytes(good[:100])
+    with BundleReader(str(tmp_path / "ckpt")) as reader:
+        with pytest.raises(errors.DataLossError, match="ends inside of the tensor"):
+            reader.read(b"b")
+
+
+def test_damage_of_the_index_names_the_file(tmp_path: Path) -> None:
+    write(tmp_path / "ckpt", {"a": np.ones(8)})
+    index = tmp_path / "ckpt.index"
+    good = index.read_bytes()
+    for bad in (good[:20], good[:-1] + b"x", b"\x01" + good[1:], b""):
+        index.write_bytes(bad)
+        with pytest.raises(errors.DataLossError, match=r"ckpt\.index"):
+            BundleReader(str(tmp_path / "ckpt"))
+
+
+def test_missing_files_and_tensors(tmp_path: Path) -> None:
+    with pytest.raises(errors.NotFoundError, match=r"nothing\.index; No such file"):
+        BundleReader(str(tmp_path / "nothing"))
+    with pytest.raises(errors.NotFoundError, match="Failed to find any matching files"):
+        CheckpointReader(str(tmp_path / "nothing"))
+    write(tmp_path / "ckpt", {"dense/kernel": np.ones(8), "dense/bias": np.ones(8)})
+    reader = CheckpointReader(tmp_path / "ckpt")
+    with pytest.raises(errors.NotFoundError, match=r"dense/kernal not.*nearest: dense/kernel"):
+        reader.get_tensor("dense/kernal")
+    (tmp_path / "ckpt.data-00000-of-00001").unlink()
+    with pytest.raises(errors.NotFoundError, match="data-00000-of-00001; No such file"):
+        reader.get_tensor("dense/kernel")
+
+
+class Broken:
+    """A file that fails after some writes, as a full disk does."""
+
+    def __init__(self, file: Any, writes: int) -> None:
+        self.file, self.writes = file, writes
+
+    def write(self, data: bytes) -> int:
+        self.writes -= 1
+        if self.writes < 0:
+            raise OSError(28, "No space left on device")
+        return self.file.write(data)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.file, name)
+
+
+@pytest.mark.parametrize("writes", [0, 1, 2, 3, 5])
+def test_a_failed_save_leaves_the_last_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writes: int
+) -> None:
+    write(tmp_path / "ckpt", {"a": np.ones(8), "b": np.ones(8)})
+    before = sorted(path.name for path in tmp_path.iterdir())
+    real = tensor_bundle.files.open_binary
+    left = [writes]
+
+    def opened(path: str, mode: str) -> Any:
+        if "w" not in mode:
+            return real(path, mode)
+        # Two tensors are written first; the index's pieces follow.
+        index = path.rpartition("/")[2].startswith("ckpt.index")
+        return Broken(real(path, mode), left[0] - 2 if index else left[0])
+
+    with monkeypatch.context() as patched:
+        patched.setattr(tensor_bundle.files, "open_binary", opened)
+        with pytest.raises(errors.ResourceExhaustedError, match="No space left"):
+            write(tmp_path / "ckpt", {"a": np.zeros(8), "b": np.zeros(8)})
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+    np.testing.assert_array_equal(read(tmp_path / "ckpt")["a"], np.ones(8))
+
+
+def test_what_cannot_be_saved_is_named(tmp_path: Path) -> None:
+    with BundleWriter(str(tmp_path / "ckpt")) as writer:
+        writer.add(b"w", np.ones(2), dtypes.float64)
+        with pytest.raises(errors.InvalidArgumentError, match="duplicate key: w"):
+            writer.add(b"w", np.ones(2), dtypes.float64)
+        with pytest.raises(errors.UnimplementedError, match=r"resource.*tensor r"):
+            writer.add(b"r", np.ones(2), dtypes.resource)
+        writer.finish()
+
+
+def test_checkpoints_elsewhere() -> None:
+    write("memory://checkpoints/ckpt", {"w": np.arange(3)})
+    np.testing.assert_array_equal(read("memory://checkpoints/ckpt")["w"], np.arange(3))
+
+
+def test_the_first_format(tmp_path: Path) -> None:
+    prefix = str(tmp_path / "old")
+    arrays = {
+        b"f": np.arange(6, dtype=np.float32).reshape(2, 3),
+        b"h": np.arange(3, dtype=np.float16),
+        b"c": np.array(1 + 2j, np.complex64),
+        b"b": np.array([True, False]),
+        b"u": np.array([200, 3], np.uint8),
+        b"none": np.zeros((0, 2), np.int64),
+        b"t": texts([b"a", b"", b"\xff"]),
+    }
+    parts = []
+    for name, array in arrays.items():
+        kind = dtypes.string if array.dtype == object else dtypes.as_dtype(array.dtype)
+        parts.append((name, array.shape, TensorSlice.full(array.ndim), array, kind))
+    checkpoint_v1.write(prefix, parts)
+    reader = CheckpointReader(prefix)
+    for name, array in arrays.items():
+        found = reader.get_tensor(name)
+        np.testing.assert_array_equal(found, array)
+        assert np.asarray(found).dtype == array.dtype
+    assert reader.debug_string().startswith(b"b (DT_BOOL) [2]\n")
+    with pytest.raises(errors.NotFoundError, match="ff not found in checkpoint file"):
+        reader.get_tensor("ff")
+    (tmp_path / "old").write_bytes(b"no table at all, whatever its name says, but long enough")
+    with pytest.raises(errors.DataLossError, match="different file format"):
+        CheckpointReader(prefix)
