@@ -162,14 +162,15 @@ def _size(word: str, sizes: dict[str, int]) -> int:
 class Planned:
     """One planned run; `report` is a jit PlanReport without measured times.
 
-    compiled counts the kernels that had to be compiled, in `seconds`; `known` those that had not.
-    `rest` says what is left uncompiled because it depends on data.
+    sources are texts of kernels by key; compiled counts the kernels that had to be compiled, in
+    `seconds`, and `known` those that had not.  `rest` says what is left uncompiled because it
+    depends on data.
     """
 
     fetches: tuple[str, ...]
     feeds: tuple[str, ...]
     report: Any
-    sources: tuple[str, ...]
+    sources: dict[str, str]
     compiled: int
     known: int
     seconds: float
@@ -196,7 +197,7 @@ def plan(graph: Graph, fetches: Sequence[Any], feeds: dict[Tensor, np.ndarray]) 
             tuple(thing.name for thing in fetches),
             tuple(f"{tensor.name} {list(array.shape)}" for tensor, array in feeds.items()),
             steps,
-            tuple(keys.values()),
+            keys,
             compiled,
             max(len(keys) - compiled, 0),
             compiler.STATS.seconds - before.seconds,

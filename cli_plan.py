@@ -59,6 +59,7 @@ def show_plan(
     feed: list[str] = FEED,
     batch: str = BATCH,
     source: bool = typer.Option(False, "--source", help="Print the kernels' source too."),
+    html: Path | None = typer.Option(None, "--html", help="Write a page for a browser instead."),
     as_json: bool = JSON,
 ) -> None:
     """Print what a graph is compiled to: kernels, what each fuses, loops, bytes moved."""
@@ -66,11 +67,26 @@ def show_plan(
     if as_json:
         print_json([_summary(plan) | {"sources": plan.sources} for plan in plans])
         return
+    if html is not None:
+        _write_page(html, f"Plan of {graph.name}", plans)
+        return
     for plan in plans:
         print(f"fetch {', '.join(plan.fetches)}\nfeed  {', '.join(plan.feeds) or 'nothing'}")
         print(plan.report)
-        for text in plan.sources if source else ():
+        for text in plan.sources.values() if source else ():
             print(f"\n{text}", end="")
+
+
+def _write_page(file: Path, title: str, plans: list[ahead.Planned]) -> None:
+    from .jit.page import page
+
+    sources = {key: text for plan in plans for key, text in plan.sources.items()}
+    shown = [(", ".join(plan.fetches), ", ".join(plan.feeds), plan.report) for plan in plans]
+    try:
+        file.write_text(page(title, shown, sources), encoding="utf-8")
+    except OSError as error:
+        fail(error)
+    print(f"wrote {file}")
 
 
 def _summary(plan: ahead.Planned) -> dict[str, Any]:

@@ -156,7 +156,7 @@ def totals() -> Totals:
         len(found) - len(sound),
         len(cache.leftovers(cache.folder())),
         dict(Counter(item.target for item in sound).most_common()),
-        dict(Counter(item.name for item in sound).most_common()),
+        dict(Counter(item.name for item in sound if item.name).most_common()),
     )
 
 
@@ -249,7 +249,7 @@ def prune(
 def why(labels: cache.Labels, source: str, name: str) -> str:
     """Why a kernel was not in the cache: the nearest entry, and what differs."""
     mine = dict(labels)
-    others = [item for item in items() if not item.problem and item.key != cache.key_of(labels)]
+    others = [i for i in _remembered() if not i.problem and i.key != cache.key_of(labels)]
     near = nearest(mine, source, name, others)
     if near is None:
         return "the cache has no kernel like it"
@@ -259,6 +259,19 @@ def why(labels: cache.Labels, source: str, name: str) -> str:
     if item.labels.get("kernel") == mine["kernel"]:
         return f"stored as {title} under other labels: {'; '.join(changes)}"
     return f"a new kernel; the nearest, {title}, shares {alike:.0%} of its lines"
+
+
+_SEEN: dict[Path, Item] = {}
+
+
+def _remembered() -> list[Item]:
+    """All entries; those seen before as they were, as a process may ask for each kernel."""
+    places = _places()
+    for place in set(places) - set(_SEEN):
+        item = _item(place)
+        if item is not None:
+            _SEEN[place] = item
+    return [_SEEN[place] for place in places if place in _SEEN]
 
 
 def nearest(

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -167,6 +168,35 @@ def test_plans_are_printed(tmp_path: Path, folder: Path) -> None:
     (found,) = json.loads(invoke("plan", graph, "--fetch", "y", "--json").output)
     assert found["fetches"] == ["y:0"] and found["compiled"] == 0 and found["known"] > 0
     assert all(kernel["key"] for kernel in found["plan"]["kernels"])
+
+
+def test_a_plan_as_a_page(tmp_path: Path, folder: Path) -> None:
+    graph, file = str(graph_file(tmp_path / "g.pb", "binary")), tmp_path / "plan.html"
+    assert invoke("plan", graph, "--fetch", "y", "--html", str(file)).exit_code == 0
+    checker = Nesting()
+    checker.feed(file.read_text())
+    assert not checker.open and "MatMul" in checker.text and "def kernel" in checker.text
+    assert "http" not in file.read_text()  # nothing is fetched from elsewhere
+    assert invoke("plan", graph, "--fetch", "y", "--html", str(tmp_path)).exit_code == 1
+
+
+class Nesting(HTMLParser):
+    """The text of a page, and the elements that are not closed (cells close themselves)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        if tag not in ("meta", "br", "td", "th"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
 
 
 def test_no_graph(tmp_path: Path) -> None:
