@@ -81,7 +81,7 @@ def _call(c: Any, inputs: list[np.ndarray]) -> Any:
 
 
 def _gradient(op: Any, *grads: Any) -> Any:
-    forward = _py_funcs.find(op.attr("token"))
+    forward: Any = _py_funcs.find(op.attr("token"))
     with control_dependencies(op.outputs):
         kinds = [tensor.dtype for tensor in op.inputs]
         return _eager_op(EagerFunction(forward.gradient, kinds, True), grads, kinds)
