@@ -169,7 +169,7 @@ class BundleReader:
                 f"{entry.size}; expected size {expected}",
             )
         array = np.empty(shape, kind)
-        view = memoryview(array.reshape(-1).view(np.uint8))
+        view = array.reshape(-1).view(np.uint8).data
         checksum = 0
         file = self._file(entry.shard_id)
         with files.translated(self.prefix):

@@ -90,7 +90,7 @@ class LocalFiles:
         found = os.stat(self.path(path))
         return found.st_size, found.st_mtime_ns, os.path.isdir(self.path(path))
 
-    def list(self, path: str) -> list[str]:
+    def children(self, path: str) -> list[str]:
         return os.listdir(self.path(path))
 
     def make_directory(self, path: str) -> None:
@@ -158,7 +158,7 @@ class RemoteFiles:
         seconds = float(seconds) if isinstance(seconds, (int, float)) else 0.0
         return int(info.get("size") or 0), int(seconds * 1e9), info.get("type") == "directory"
 
-    def list(self, path: str) -> list[str]:
+    def children(self, path: str) -> list[str]:
         listed = self.system.ls(self.path(path), detail=False)
         return [found.rstrip("/").rpartition("/")[2] for found in listed]
 

@@ -368,7 +368,7 @@ def list_directory(dirname: Any) -> list[str]:
     if not is_directory(path):
         raise errors.NotFoundError(None, None, f"Could not find directory {path}")
     with translated(path):
-        return file_systems.of(path).list(path)
+        return file_systems.of(path).children(path)
 
 
 Walked = Iterator[tuple[str, list[str], list[str]]]
@@ -385,7 +385,8 @@ def walk_v2(
         if onerror is not None:
             onerror(error)
         return
-    folders, plain = [], []
+    folders: list[str] = []
+    plain: list[str] = []
     for name in names:
         (folders if is_directory(os.path.join(top, name)) else plain).append(name)
     if topdown:

@@ -137,7 +137,7 @@ class BundleWriter:
 
     def _write_numbers(self, array: np.ndarray) -> int:
         """Copies piece by piece: a variable may change meanwhile, its checksum must not."""
-        view = memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+        view = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
         checksum = 0
         for start in range(0, len(view), PIECE):
             piece = bytes(view[start : start + PIECE])

@@ -128,7 +128,7 @@ def _stored(name: str) -> Any:
     known = _get_default_variable_store()._vars
     if name in known:
         return known[name]
-    parts = []
+    parts: list[Any] = []
     while f"{name}/part_{len(parts)}" in known:
         parts.append(known[f"{name}/part_{len(parts)}"])
     return parts or None

@@ -24,7 +24,8 @@ from .saveable import (
 
 # The values of SaverDef.CheckpointFormatVersion, without importing the message.
 V1, V2 = 1, 2
-PerDevice = list[tuple[str, list[SaveableObject]]]
+Saveables = list[SaveableObject]
+PerDevice = list[tuple[str, Saveables]]
 
 
 class BaseSaverBuilder:
@@ -38,7 +39,7 @@ class BaseSaverBuilder:
     def __init__(self, write_version: int = V2) -> None:
         self._write_version = write_version
 
-    def save_op(self, filename_tensor: Any, saveables: list[SaveableObject]) -> Any:
+    def save_op(self, filename_tensor: Any, saveables: Saveables) -> Any:
         """The op that writes the saveables."""
         names, tensors, slices = [], [], []
         for saveable in saveables:
@@ -56,7 +57,7 @@ class BaseSaverBuilder:
     def bulk_restore(
         self,
         filename_tensor: Any,
-        saveables: list[SaveableObject],
+        saveables: Saveables,
         preferred_shard: int,
         restore_sequentially: bool,
     ) -> list[Any]:
@@ -68,9 +69,7 @@ class BaseSaverBuilder:
                 tensors.extend(self.restore_op(filename_tensor, saveable, preferred_shard))
         return tensors
 
-    def restore_op(
-        self, filename_tensor: Any, saveable: SaveableObject, preferred_shard: int
-    ) -> list[Any]:
+    def restore_op(self, filename_tensor: Any, saveable: Any, preferred_shard: int) -> list[Any]:
         """The tensors of one saveable."""
         del preferred_shard
         return [
@@ -82,7 +81,7 @@ class BaseSaverBuilder:
         """The name of one shard."""
         return raw.ShardedFilename(filename_tensor, shard, num_shards)
 
-    def _AddSaveOps(self, filename_tensor: Any, saveables: list[SaveableObject]) -> Any:  # noqa: N802
+    def _AddSaveOps(self, filename_tensor: Any, saveables: Saveables) -> Any:  # noqa: N802
         """The name of the file, once it is written."""
         return with_dependencies([self.save_op(filename_tensor, saveables)], filename_tensor)
 
@@ -120,7 +119,7 @@ class BaseSaverBuilder:
     def _AddRestoreOps(  # noqa: N802
         self,
         filename_tensor: Any,
-        saveables: list[SaveableObject],
+        saveables: Saveables,
         restore_sequentially: bool,
         reshape: bool,
         preferred_shard: int = -1,
@@ -159,9 +158,9 @@ class BaseSaverBuilder:
                 restored.append(op)
         return tf.group(*restored, name="restore_all")
 
-    def _GroupByDevices(self, saveables: list[SaveableObject]) -> PerDevice:  # noqa: N802
+    def _GroupByDevices(self, saveables: Saveables) -> PerDevice:  # noqa: N802
         """The saveables of each device, in order of devices."""
-        groups: dict[str, list[SaveableObject]] = defaultdict(list)
+        groups: dict[str, Saveables] = defaultdict(list)
         for saveable in saveables:
             places = {canonical_name(spec.tensor.device) for spec in saveable.specs}
             if len(places) != 1:
@@ -260,7 +259,7 @@ class BulkSaverBuilder(BaseSaverBuilder):
     def bulk_restore(
         self,
         filename_tensor: Any,
-        saveables: list[SaveableObject],
+        saveables: Saveables,
         preferred_shard: int,
         restore_sequentially: bool,
     ) -> list[Any]:
