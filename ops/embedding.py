@@ -101,7 +101,8 @@ def _assignments(params: list[Any], flat: Any, strategy: str) -> tuple[Any, Any]
         return flat % count, flat // count
     if strategy != "div":
         raise ValueError("Unrecognized partition strategy: " + strategy)
-    sizes = [p.get_shape().as_list()[0] for p in params]
+    shapes = [p.get_shape() for p in params]
+    sizes: list[Any] = [s.as_list()[0] if s.ndims else None for s in shapes]
     if None not in sizes and sum(sizes):
         total = tf.constant(sum(sizes), flat.dtype)
     else:

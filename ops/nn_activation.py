@@ -183,8 +183,10 @@ elementwise(
 
 
 def _softplus(x: Any) -> Any:
-    name = "float16" if str(x.dtype) == "float16" else str(x.dtype)
-    epsilon = {"bfloat16": 2.0**-7}.get(name) or float(np.finfo(name).eps)
+    name = str(x.dtype)
+    # TensorFlow's half says that its epsilon is 2**-13.
+    known = {"bfloat16": 2.0**-7, "float16": 2.0**-13}
+    epsilon = known.get(name) or float(np.finfo(name).eps)
     threshold = float(np.log(epsilon) + 2.0)
     small = k.lt(x, k.const_like(threshold, x))
     large = k.gt(x, k.const_like(-threshold, x))

@@ -162,6 +162,10 @@ def _avg_gradient(
     for name, size in zip(("Batch", "Rows", "Columns", "Depth"), shape, strict=True):
         if size == 0:
             raise _invalid(f"{name} dimension of input must not be 0")
+    for name, bounds in (("Row", rows), ("Column", columns)):
+        if bounds.size and bounds.min() < 0:
+            text = " ".join(str(bound) for bound in bounds)
+            raise _invalid(f"{name} sequence tensor values must not be negative, got {text}")
     result = np.zeros(tuple(shape), np.float64)
     for place, region in _cells(rows, columns, list(shape), c.attr("overlapping")):
         part = result[region]

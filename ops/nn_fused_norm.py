@@ -86,8 +86,9 @@ def _lower_forward(version: int) -> Callable[..., Any]:
             variance = b.map(k.div, total, count)
             one = k.const_like
             out_variance = b.map(
-                lambda t, n: k.div(t, k.maximum(k.sub(n, one(1, n)), one(1, n))), total, count
-            )
+                lambda v, n: k.mul(v, k.div(n, k.maximum(k.sub(n, one(1, n)), one(1, n)))),
+                variance, count,
+            )  # fmt: skip
         factor = b.map(
             lambda s, v: k.div(s, k.sqrt(k.add(v, k.const_like(epsilon, v)))), scale, variance
         )
@@ -157,7 +158,10 @@ def _backward_kernel(version: int) -> Callable[..., Any]:
         dscale = (grad * centred).sum(axis=axes, dtype=np.float32) * inverse
         doffset = grad.sum(axis=axes, dtype=np.float32)
         factor = _aligned(scale * inverse, form, ndim)
-        if c.attr("is_training"):
+        if not x.size:
+            dscale = np.zeros_like(dscale)
+            dx = grad
+        elif c.attr("is_training"):
             count = np.float32(x.size // max(len(doffset), 1))
             slope = _aligned(dscale * inverse / count, form, ndim)
             dx = factor * (grad - _aligned(doffset / count, form, ndim) - centred * slope)
@@ -188,6 +192,11 @@ def _lower_backward(
     factor = b.map(k.mul, scale, inverse)
     if op.attr("is_training"):
         count = b.size_scalar(x, axes, x.dtype)
+        # The moments of an empty batch are no numbers; its gradients are zeros.
+        dscale = b.map(
+            lambda d, n: k.select(k.eq(n, k.const_like(0, n)), k.const_like(0, d), d),
+            dscale, count,
+        )  # fmt: skip
         slope = b.map(lambda s, i, n: k.div(k.mul(s, i), n), dscale, inverse, count)
         shift = b.map(k.div, doffset, count)
         dx = b.map(

@@ -220,6 +220,8 @@ def _pool_shape(rank: int) -> Callable[[Any], TensorShape]:
 
 
 def _pooled(x: list[Any], ksize: Any, strides: Any, form: str, padding: str) -> TensorShape:
+    if min(ksize) <= 0:
+        raise ValueError("Sliding window ksize field must have positive values")
     inner = [nw.spatial(v, form) for v in (x, ksize, strides)]
     out = nw.window(*inner, padding).out
     channel = [nw.channels(v, form) for v in (x, ksize, strides)]

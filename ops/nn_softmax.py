@@ -265,7 +265,12 @@ define(
 
 
 def _sparse_kernel(c: Any, features: np.ndarray, labels: np.ndarray) -> tuple[Any, Any]:
-    if features.ndim != 2 or labels.ndim != 1 or labels.shape[0] != features.shape[0]:
+    for what, value, rank in (("logits", features, 2), ("labels", labels, 1)):
+        if value.ndim != rank:
+            raise errors.InvalidArgumentError(
+                None, None, f"{what} must be {rank}-D, but got shape {shape_text(value.shape)}"
+            )
+    if labels.shape[0] != features.shape[0]:
         raise errors.InvalidArgumentError(
             None,
             None,
@@ -300,7 +305,8 @@ def _sparse_kernel(c: Any, features: np.ndarray, labels: np.ndarray) -> tuple[An
 
 
 def _lower_sparse(b: Any, op: Any, features: Any, labels: Any) -> Any:
-    if features.ndim != 2 or not is_lowerable(features.dtype):
+    fits = features.ndim == 2 and labels.ndim == 1 and labels.shape[0] == features.shape[0]
+    if not fits or not is_lowerable(features.dtype):
         return NotImplemented
     shifted, e, total = _parts(b, features)
     column = b.reshape(labels, [labels.shape[0], 1])

@@ -41,6 +41,14 @@ def shape_of(c: Any) -> TensorShape:
     return c.value_as_shape(0)
 
 
+def _integer_shape(c: Any) -> TensorShape:
+    """Shape function: also holds the limits to be scalars."""
+    for limit in c.inputs[1:]:
+        if limit.ndims not in (None, 0):
+            raise ValueError(f"Shape must be rank 0 but is rank {limit.ndims}")
+    return shape_of(c)
+
+
 def _dims(shape: np.ndarray) -> tuple[int, ...]:
     if shape.ndim != 1:
         raise errors.InvalidArgumentError(
@@ -129,7 +137,7 @@ define(
     "RandomUniformInt",
     "shape: T, minval: Tout, maxval: Tout -> output: Tout",
     f"{_SEEDS}; Tout: index; T: index",
-    shape=shape_of,
+    shape=_integer_shape,
     kernel=lambda c, *inputs: _integers(c, stream(c).reserve_outputs, *inputs),
     lower=_lower_integers,
     gradient=RANDOM,
