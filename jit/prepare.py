@@ -156,7 +156,6 @@ def _normalise(program: Program) -> None:
         result.append(node)
         if isinstance(node, Assemble):
             result.extend(_places(node))
-        node.after.extend(_previous_uses(node, result))
     program.fetches = [stored(value) for value in program.fetches]
     program.checks = [(stored(flag), error) for flag, error in program.checks]
     program.nodes = result
@@ -185,24 +184,11 @@ def _places(node: Assemble) -> Iterator[Node]:
         yield place
 
 
-def _previous_uses(write: Node, before: list[Node]) -> list[Node]:
-    """The nodes that must have read or written a variable before `write` changes it."""
-    cells = written_cells(write)
-    uses: list[Node] = []
-    for node in before if cells else ():
-        if node is write or isinstance(node, (View, Reshape, Source)):
-            continue
-        reads = (base(value).node for value in node.inputs)
-        if any(isinstance(n, Source) and any(n.payload is c for c in cells) for n in reads):
-            uses.append(node)
-        elif any(c is other for c in cells for other in written_cells(node)):
-            uses.append(node)
-    return uses
-
-
 def _order_effects(program: Program) -> None:
-    """Reads follow the writes before them; host effects and writes keep their program order."""
+    """A variable's reads and writes, and effects on the host, keep their program order."""
     last_write: dict[int, Node] = {}
+    # For each variable, the nodes that must be through with it before it is written again.
+    users: dict[int, list[Node]] = {}
     last_host: Node | None = None
     writes: list[Node] = []
     for node in program.nodes:
@@ -213,10 +199,22 @@ def _order_effects(program: Program) -> None:
         if isinstance(node, Host) and node.effects:
             node.after.extend(writes if last_host is None else [*writes, last_host])
             last_host, writes = node, []
+        for cell in _cells_read(node):
+            users.setdefault(id(cell), []).append(node)
         for cell in written_cells(node):
             last_write[id(cell)] = node
+            node.after.extend(user for user in users.get(id(cell), ()) if user is not node)
+            users[id(cell)] = [node]
         if isinstance(node, Write):
             writes.append(node)
+
+
+def _cells_read(node: Node) -> list[Any]:
+    """The variables whose memory a node reads, through views or not."""
+    if isinstance(node, (View, Reshape, Source)):
+        return []
+    sources = (base(value).node for value in node.inputs)
+    return [n.payload for n in sources if isinstance(n, Source) and n.kind in ("cell", "handle")]
 
 
 def _drop_dead(program: Program) -> None:
