@@ -58,11 +58,12 @@ HOMES = {
         "confusion_matrix": "tf tf.math .ops.sparse_arithmetic",
         "control_flow_grad": "",
         "control_flow_ops": "tf .ops.control .ops.control_flow",
-        "control_flow_util": ".ops.control_flow .ops.control",
+        "control_flow_state": ".ops.control_flow",
+        "control_flow_util": ".ops.control_flow_util .ops.control_flow .ops.control",
         "ctc_ops": "tf.nn",
         "custom_gradient": "tf .ops.custom_gradient",
         "data_flow_grad": "",
-        "data_flow_ops": "tf tf.queue .ops.queues",
+        "data_flow_ops": "tf tf.queue .ops.queues raw",
         "embedding_ops": "tf.nn .ops.embedding_safe",
         "functional_ops": "tf",
         "gradient_checker": "tf.test",
@@ -121,11 +122,12 @@ HOMES = {
         "standard_ops": "tf",
         "state_grad": "",
         "state_ops": "tf .ops.state raw",
+        "stateless_random_ops": ".ops.random_more tf.random",
         "string_ops": ".ops.logging tf tf.strings raw",
         "summary_ops": "tf.summary",
         "template": "tf .ops.template",
-        "tensor_array_grad": "",
-        "tensor_array_ops": "tf",
+        "tensor_array_grad": ".ops.tensor_array_nodes",
+        "tensor_array_ops": "tf .ops.tensor_array",
         "variable_scope": (
             "tf .ops.variable_scope .ops.variable_store .ops.variable_partitions .ops.variables"
         ),
@@ -221,6 +223,7 @@ HOMES = {
 }
 HOMES["training"]["saving.saveable_object"] = ".train.saveable"
 HOMES["training"]["saving.saveable_object_util"] = ".train.saveable"
+HOMES["training"]["tracking.util"] = ".train.checkpoint tf.train"
 HOMES["training"]["checkpoint_ops"] = ".train.checkpoint_ops"
 HOMES["training"]["training_ops"] = "raw"
 HOMES["training"]["server_lib"] = ".train.server .train.cluster tf.train"

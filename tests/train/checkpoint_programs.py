@@ -81,12 +81,50 @@ def read(tf: Any, folder: str, meta: bool = True) -> None:
         assert reader.get_variable_to_shape_map()["parts/table"] == [7, 2]
 
 
+def objects(tf: Any) -> Any:
+    """Variables, a nested checkpoint and an optimizer with slots, after one step."""
+    w = tf.Variable([1.0, 2.0], name="w", use_resource=True)
+    b = tf.Variable([0.5, 0.25], name="b")
+    optimizer = tf.train.MomentumOptimizer(0.5, 0.9)
+    step = optimizer.minimize(tf.reduce_sum(w * w * b))
+    inner = tf.train.Checkpoint(b=b)
+    return tf.train.Checkpoint(w=w, inner=inner, optimizer=optimizer), step
+
+
+def write_objects(tf: Any, folder: str) -> None:
+    """A checkpoint of objects, and the values."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        checkpoint, step = objects(tf)
+        session.run(tf.global_variables_initializer())
+        session.run(step)
+        checkpoint.save(os.path.join(folder, "object"), session=session)
+        with open(os.path.join(folder, "objects.json"), "w") as file:
+            json.dump(values_of(tf, session), file, sort_keys=True)
+
+
+def read_objects(tf: Any, folder: str) -> None:
+    """Restores the checkpoint of objects; fails if values differ."""
+    with open(os.path.join(folder, "objects.json")) as file:
+        expected = json.load(file)
+    with tf.Graph().as_default(), tf.Session() as session:
+        checkpoint, _ = objects(tf)
+        status = checkpoint.restore(tf.train.latest_checkpoint(folder))
+        status.assert_consumed().run_restore_ops(session)
+        assert values_of(tf, session) == expected
+
+
 def main() -> None:
     """The command line."""
     tf = importlib.import_module(sys.argv[1])
     if hasattr(tf, "disable_v2_behavior") and sys.argv[1].startswith("tensorflow"):
         tf.disable_v2_behavior()
-    {"write": write, "read": read}[sys.argv[2]](tf, sys.argv[3])
+    commands = {
+        "write": write,
+        "read": read,
+        "write_objects": write_objects,
+        "read_objects": read_objects,
+    }
+    commands[sys.argv[2]](tf, sys.argv[3])
 
 
 if __name__ == "__main__":

@@ -296,3 +296,56 @@ def test_files_are_exchanged_with_tensorflow(tmp_path: Path, variable: str, modu
     data = [n for n in names if not n.endswith((".meta", "checkpoint"))]
     different = [n for n in data if not filecmp.cmp(ours / n, theirs / n, shallow=False)]
     assert not different
+
+
+@pytest.mark.tf
+@pytest.mark.parametrize(("variable", "module"), PEERS[:1])
+def test_objects_are_exchanged_with_tensorflow(tmp_path: Path, variable: str, module: str) -> None:
+    python = os.environ.get(variable)
+    if not python:
+        pytest.skip(f"{variable} names no Python that has TensorFlow")
+    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
+    ours.mkdir()
+    theirs.mkdir()
+    programs.write_objects(tf, str(ours))
+    _run(python, module, "write_objects", theirs)
+    assert tf.train.list_variables(str(ours)) == tf.train.list_variables(str(theirs))
+    programs.read_objects(tf, str(theirs))
+    _run(python, module, "read_objects", ours)
+
+
+def test_objects_come_back(tmp_path: Path) -> None:
+    programs.write_objects(tf, str(tmp_path))
+    programs.read_objects(tf, str(tmp_path))
+
+
+def test_objects_that_do_not_match(tmp_path: Path, session: Any) -> None:
+    a = tf.Variable(1.0, name="a")
+    b = tf.Variable(2.0, name="b")
+    checkpoint = tf.train.Checkpoint(a=a)
+    session.run(tf.global_variables_initializer())
+    path = checkpoint.save(str(tmp_path / "m"), session=session)
+    other = tf.train.Checkpoint(a=a, b=b)
+    status = other.restore(path).assert_nontrivial_match()
+    with pytest.raises(AssertionError, match="not assigned a value: b/"):
+        status.assert_existing_objects_matched()
+    session.run([a.assign(5.0), b.assign(6.0)])
+    status.initialize_or_restore(session)
+    assert session.run([a, b]) == [1.0, 2.0]
+    with pytest.raises(AssertionError, match="Unresolved object in checkpoint: a/"):
+        tf.train.Checkpoint(save_it=[]).restore(path).assert_consumed()
+    with pytest.raises(ValueError, match="expecting a trackable object"):
+        tf.train.Checkpoint(a="text")
+
+
+def test_the_manager_keeps_the_last_ones(tmp_path: Path, session: Any) -> None:
+    checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0, name="v"))
+    session.run(tf.global_variables_initializer())
+    manager = tf.train.CheckpointManager(checkpoint, str(tmp_path), max_to_keep=2)
+    with session.as_default():
+        paths = [manager.save() for _ in range(3)]
+    assert manager.checkpoints == paths[1:]
+    assert manager.latest_checkpoint == tf.train.latest_checkpoint(str(tmp_path)) == paths[-1]
+    again = tf.train.CheckpointManager(checkpoint, str(tmp_path), max_to_keep=2)
+    assert again.checkpoints == paths[1:]
+    assert not tf.train.checkpoint_exists(paths[0])
