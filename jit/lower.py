@@ -45,6 +45,10 @@ class NotLowered(Exception):
     """An op's lowering gives up; the op runs on the host.  The text is the reason."""
 
 
+class Unsettled(Exception):
+    """A variable is asked for whose shape is known only once the program so far has run."""
+
+
 class Builder:
     """Appends to one Program.  Values of different builders do not mix."""
 
@@ -52,6 +56,8 @@ class Builder:
         self.program = program
         self.scope = scope
         self._constants: dict[tuple[str, tuple[int, ...], bytes], Value] = {}
+        # Variables that a host op gives their first contents or another shape.
+        self.unsettled: set[int] = set()
         self._reads: dict[int, Value] = {}
         self._equal: dict[tuple[Any, ...], tuple[Value, ...]] = {}
 
@@ -382,6 +388,8 @@ class Builder:
     def read(self, cell_value: Value) -> Value:
         """The contents of a variable, now."""
         cell = cell_value.cell
+        if id(cell) in self.unsettled:
+            raise Unsettled(cell.name)
         if id(cell) not in self._reads:
             array = cell.read()
             self._need_compiled(array.dtype.name)
@@ -393,6 +401,8 @@ class Builder:
     def write(self, cell_value: Value, value: Value) -> Value:
         """Puts new contents into a variable; returns the variable as it is afterwards."""
         cell = cell_value.cell
+        if id(cell) in self.unsettled:
+            raise Unsettled(cell.name)
         present = cell.value
         if present is None or not sizes.same_shape(present.shape, value.shape):
             raise NotLowered("the variable does not have this shape yet")

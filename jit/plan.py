@@ -79,7 +79,11 @@ class Plan:
         for tensor in wanted(self.stop):
             # Variables are passed on as they are; at the end their contents are what was asked.
             known = tracer.values.get(tensor)
-            passed = known is not None and known.cell is not None and not self.complete
+            passed = (
+                known is not None
+                and known.cell is not None
+                and (not self.complete or id(known.cell) in tracer.builder.unsettled)
+            )
             value = None if passed else tracer.export(tensor)
             if value is not None:
                 self.exports[tensor] = len(traced.program.fetches)
@@ -227,6 +231,9 @@ class Run:
         node = step.node
         inputs = [self._read(value) for value in node.inputs]
         results = self.plan.evaluate(node.op, inputs)
+        for entry in self.cells if node.cells else ():
+            if entry[0].value is not entry[1] and entry[0].value is not None:
+                self._point_at_variable(entry)
         for value, array in zip(node.outputs, results):
             if value.cell is not None:
                 continue

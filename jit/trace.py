@@ -19,8 +19,9 @@ from ..engine import errors
 from ..engine.interpreter import located
 from ..engine.operation import group
 from ..engine.registry import OpDef
+from ..engine.state import Cell
 from . import sizes
-from .lower import Builder, NotLowered
+from .lower import Builder, NotLowered, Unsettled
 from .scalar import compiles
 from .sizes import AnySize, Scope
 from .tensor import Host, Program, Source, Value
@@ -123,13 +124,15 @@ class Tracer:
             if all(output in self.values for output in op.outputs) and op.outputs:
                 continue
             self.program.origin = op
-            outcome = self._operation(op)
-            if outcome == "barrier":
+            mark = len(self.program.nodes)
+            try:
+                is_barrier = self._operation(op)
+            except Unsettled:
+                del self.program.nodes[mark:]
+                self.builder.rollback(mark)
+                return Traced(self.program, self.scope, number, False, host_reasons=self.reasons)
+            if is_barrier:
                 return Traced(self.program, self.scope, number, True, host_reasons=self.reasons)
-            if outcome == "cut":
-                return Traced(
-                    self.program, self.scope, number + 1, False, host_reasons=self.reasons
-                )
         return Traced(
             self.program, self.scope, len(self.operations), False, host_reasons=self.reasons
         )
@@ -141,26 +144,26 @@ class Tracer:
             return None
         return self.builder.read(value) if value.cell is not None else value
 
-    def _operation(self, op: Any) -> str:
-        """Adds one operation; "done", "barrier" or "cut" (stop behind it)."""
+    def _operation(self, op: Any) -> bool:
+        """Adds one operation; True if it is a barrier, which cannot be added."""
         definition: OpDef = op.definition
         if makes_handles(op):
-            return self._handles(op)
+            self._handles(op)
+            return False
         if not op.outputs and definition.kernel is None:
-            return "done"
+            return False
         missing = [tensor for tensor in op._inputs_val if tensor not in self.values]
         if missing:
-            return "barrier"
+            return True
         inputs = self._inputs(op)
         if self._fold(op, definition, inputs):
-            return "done"
+            return False
         reason = self._lower(op, definition, inputs)
-        return "done" if reason is None else self._host(op, definition, inputs, reason)
+        return False if reason is None else self._host(op, definition, inputs, reason)
 
-    def _handles(self, op: Any) -> str:
+    def _handles(self, op: Any) -> None:
         for output, thing in zip(op.outputs, self.evaluate(op, [])):
             self._handle(output, thing)
-        return "done"
 
     def _handle(self, tensor: Any, thing: Any) -> None:
         node = Source((), "handle", thing)
@@ -234,7 +237,7 @@ class Tracer:
         self.values.update(zip(op.outputs, results))
         return None
 
-    def _host(self, op: Any, definition: OpDef, inputs: list[Value], reason: str) -> str:
+    def _host(self, op: Any, definition: OpDef, inputs: list[Value], reason: str) -> bool:
         shapes = [_static_shape(output) for output in op.outputs]
         native = [compiles(dtype_name(output.dtype)) for output in op.outputs]
         refs = [output.dtype._is_ref_dtype for output in op.outputs]
@@ -244,7 +247,7 @@ class Tracer:
         )
         if unknown or definition.dynamic_shape:
             self.reasons.append((op, reason))
-            return "barrier"
+            return True
         cells = tuple(value.cell for value in inputs if value.cell is not None)
         node = Host(tuple(inputs), op, reason, definition.stateful or bool(cells), cells)
         made = self.program.add(
@@ -256,7 +259,14 @@ class Tracer:
                 value.cell = cells[0]
             self.values[output] = value
         self.builder.forget(cells)
-        return "cut" if cells else "done"
+        # An op that could be lowered but was not is about to change a variable's shape.
+        changes_shape = definition.lower is not None
+        self.builder.unsettled |= {
+            id(cell)
+            for cell in cells
+            if isinstance(cell, Cell) and (cell.value is None or changes_shape)
+        }
+        return False
 
 
 def dtype_name(dtype: Any) -> str:
