@@ -348,7 +348,7 @@ maximum = elementwise(
     body=k.maximum,
     sizes=np.maximum,
     gradient=lambda op, grad: _extreme_gradient(op, grad, tf.greater_equal),
-    doc="The greater of x and y; NaN if x or y is.",
+    doc="The greater of x and y.",
 )
 export("math.maximum", "maximum")(maximum)
 
@@ -359,7 +359,7 @@ minimum = elementwise(
     body=k.minimum,
     sizes=np.minimum,
     gradient=lambda op, grad: _extreme_gradient(op, grad, tf.less_equal),
-    doc="The smaller of x and y; NaN if x or y is.",
+    doc="The smaller of x and y.",
 )
 export("math.minimum", "minimum")(minimum)
 

@@ -30,6 +30,11 @@ def conj(x: Any) -> Any:
     return k.conj(x) if is_complex(x) else x
 
 
+def unless_zero(dy: Any, gradient: Any) -> Any:
+    """The gradient; zero where dy is, even if the derivative is infinite or not a number."""
+    return k.select(k.eq(dy, k.const_like(0, dy)), k.const_like(0, dy), gradient)
+
+
 def no_gradient(op: Any, grad: Any) -> list[None]:
     """The gradient of a step function."""
     return [None]
@@ -100,7 +105,7 @@ def _reciprocal_grad_gradient(op: Any, grad: Any) -> Any:
 
 def _reciprocal_grad_body(y: Any, dy: Any) -> Any:
     y = conj(y)
-    return k.mul(k.mul(y, k.neg(dy)), y)
+    return unless_zero(dy, k.mul(k.neg(k.mul(y, y)), dy))
 
 
 def _reciprocal_body(x: Any) -> Any:
@@ -203,7 +208,7 @@ sqrt_grad = elementwise(
     "SqrtGrad",
     _GRAD,
     _COMPLEX,
-    body=lambda y, dy: k.div(k.mul(dy, 0.5), conj(y)),
+    body=lambda y, dy: unless_zero(dy, k.div(k.mul(dy, 0.5), conj(y))),
     broadcast=False,
     gradient=_sqrt_grad_gradient,
     test={"ranges": [(0.5, 2), (-2, 2)]},
@@ -221,7 +226,7 @@ def _rsqrt_grad_gradient(op: Any, grad: Any) -> Any:
 
 def _rsqrt_grad_body(y: Any, dy: Any) -> Any:
     y = conj(y)
-    return k.mul(k.mul(dy, -0.5), k.mul(k.mul(y, y), y))
+    return unless_zero(dy, k.mul(k.mul(dy, -0.5), k.mul(k.mul(y, y), y)))
 
 
 rsqrt = elementwise(

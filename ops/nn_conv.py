@@ -157,6 +157,7 @@ def _require_depth(x: np.ndarray, w: np.ndarray) -> None:
         )
 
 
+@np.errstate(all="ignore")
 def _forward(c: Any, x: np.ndarray, w: np.ndarray) -> np.ndarray:
     form, kind = c.attr("data_format"), _sum_type(x.dtype)
     last = nw.channels_last(x, form).astype(kind, copy=False)
@@ -166,6 +167,7 @@ def _forward(c: Any, x: np.ndarray, w: np.ndarray) -> np.ndarray:
     return nw.channels_back(result.astype(x.dtype, copy=False), form)
 
 
+@np.errstate(all="ignore")
 def _input_gradient(c: Any, sizes: np.ndarray, w: np.ndarray, dy: np.ndarray) -> np.ndarray:
     form, kind = c.attr("data_format"), _sum_type(dy.dtype)
     shape = _full_input(sizes, w, dy, form)
@@ -200,6 +202,7 @@ def _require_output(dy: np.ndarray, window: nw.Window, depth: int) -> None:
         )
 
 
+@np.errstate(all="ignore")
 def _filter_gradient(c: Any, x: np.ndarray, sizes: np.ndarray, dy: np.ndarray) -> np.ndarray:
     form, kind = c.attr("data_format"), _sum_type(dy.dtype)
     shape = [int(n) for n in sizes]

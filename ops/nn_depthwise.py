@@ -37,6 +37,7 @@ def _shape(c: Any) -> TensorShape:
     return TensorShape(nw.arranged(x[0], out, depth, form))
 
 
+@np.errstate(all="ignore")
 def _forward(c: Any, x: np.ndarray, w: np.ndarray) -> np.ndarray:
     form, kind = c.attr("data_format"), _sum_type(x.dtype)
     last = nw.channels_last(x, form).astype(kind, copy=False)
@@ -51,7 +52,7 @@ def _forward(c: Any, x: np.ndarray, w: np.ndarray) -> np.ndarray:
     result = np.zeros([x.shape[0], *window.out, *w.shape[2:]], kind)
     for offset, where in window.offsets():
         result += padded[where][..., None] * w[offset]
-    flat = result.reshape(*result.shape[:-2], -1).astype(x.dtype, copy=False)
+    flat = result.reshape(*result.shape[:-2], result.shape[-2] * result.shape[-1]).astype(x.dtype, copy=False)
     return nw.channels_back(flat, form)
 
 
@@ -60,6 +61,7 @@ def _split(dy: np.ndarray, w_shape: Any) -> np.ndarray:
     return dy.reshape(*dy.shape[:-1], w_shape[2], w_shape[3])
 
 
+@np.errstate(all="ignore")
 def _input_gradient(c: Any, sizes: np.ndarray, w: np.ndarray, dy: np.ndarray) -> np.ndarray:
     form, kind = c.attr("data_format"), _sum_type(dy.dtype)
     shape = [int(n) for n in sizes]
@@ -73,6 +75,7 @@ def _input_gradient(c: Any, sizes: np.ndarray, w: np.ndarray, dy: np.ndarray) ->
     return nw.channels_back(result, form)
 
 
+@np.errstate(all="ignore")
 def _filter_gradient(c: Any, x: np.ndarray, sizes: np.ndarray, dy: np.ndarray) -> np.ndarray:
     form, kind = c.attr("data_format"), _sum_type(dy.dtype)
     shape = [int(n) for n in sizes]

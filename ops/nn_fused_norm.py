@@ -45,15 +45,18 @@ def _unbiased(count: int) -> float:
 
 
 def _forward_kernel(version: int) -> Callable[..., Any]:
+    @np.errstate(all="ignore")
     def kernel(
         c: Any, x: np.ndarray, scale: Any, offset: Any, mean: Any, variance: Any
     ) -> tuple[np.ndarray, ...]:
         form, epsilon = c.attr("data_format"), np.float32(c.attr("epsilon"))
         wide, axes = x.astype(np.float32, copy=False), _axes(form, x.ndim)
         if c.attr("is_training"):
-            mean = wide.mean(axis=axes, dtype=np.float32)
+            # The mean of nothing is not a number, without a warning.
+            rows = np.float32(np.prod([x.shape[i] for i in axes]))
+            mean = wide.sum(axis=axes, dtype=np.float32) / rows
             centred = wide - _aligned(mean, form, x.ndim)
-            variance = np.square(centred).mean(axis=axes, dtype=np.float32)
+            variance = np.square(centred).sum(axis=axes, dtype=np.float32) / rows
             count = x.size // max(x.shape[1 if nw.is_channels_first(form) else -1], 1)
             out_variance = variance * np.float32(_unbiased(count))
         else:
@@ -147,6 +150,7 @@ def _gradient(version: int) -> Callable[..., Any]:
 
 
 def _backward_kernel(version: int) -> Callable[..., Any]:
+    @np.errstate(all="ignore")
     def kernel(
         c: Any, dy: np.ndarray, x: np.ndarray, scale: Any, mean: Any, variance: Any, *extra: Any
     ) -> tuple[np.ndarray, ...]:

@@ -85,6 +85,7 @@ define(
 )
 
 
+@np.errstate(all="ignore")
 def _gamma_derivative(c: Any, alpha: np.ndarray, sample: np.ndarray) -> np.ndarray:
     """-(dF/dalpha) / (dF/dx) of the distribution function F, by central differences of F."""
     a, x = np.broadcast_arrays(alpha.astype(np.float64), sample.astype(np.float64))

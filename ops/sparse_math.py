@@ -209,6 +209,7 @@ def _kept_sizes(kept: list[int], sizes: list[int], rank: int) -> list[int]:
 
 
 def _dense_reduction(kind: str) -> Callable[..., np.ndarray]:
+    @np.errstate(all="ignore")
     def kernel(c: Any, indices: Any, values: Any, shape: Any, axes: Any) -> np.ndarray:
         kept, sizes, places, result = _grouped(indices, values, shape, axes, kind)
         dense = np.zeros(sizes, values.dtype)
@@ -219,6 +220,7 @@ def _dense_reduction(kind: str) -> Callable[..., np.ndarray]:
 
 
 def _sparse_reduction(kind: str) -> Callable[..., Any]:
+    @np.errstate(all="ignore")
     def kernel(c: Any, indices: Any, values: Any, shape: Any, axes: Any) -> Any:
         kept, sizes, places, result = _grouped(indices, values, shape, axes, kind)
         if c.attr("keep_dims"):
@@ -339,6 +341,7 @@ def sparse_reduce_max_sparse(
 # --- softmax ------------------------------------------------------------------------------------
 
 
+@np.errstate(all="ignore")
 def _softmax(c: Any, indices: np.ndarray, values: np.ndarray, shape: np.ndarray) -> np.ndarray:
     if len(shape) < 2:
         raise invalid(
