@@ -74,7 +74,7 @@ HOMES = {
         "image_grad": "",
         "image_ops": "tf.image",
         "image_ops_impl": "tf.image",
-        "init_ops": ".ops.init tf.initializers tf",
+        "init_ops": ".ops.init .ops.init_orthogonal tf.initializers tf",
         "init_ops_v2": "tf.keras.initializers",
         "inplace_ops": "tf",
         "io_ops": ".ops.save_restore tf tf.io raw",

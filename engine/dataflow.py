@@ -81,9 +81,7 @@ class FlowProgram(Program):
             for tensor in op.outputs:
                 slots[tensor] = len(slots)
         first = {op: slots[op.outputs[0]] if op.outputs else 0 for op in ops}
-        self.feed_slots = []
-        for tensor in feeds:
-            self.feed_slots.append(len(slots) + len(self.feed_slots))
+        self.feed_slots = list(range(len(slots), len(slots) + len(feeds)))
         fed = dict(zip(feeds, self.feed_slots))
         self.size = len(slots) + len(fed)
         slots.update(fed)

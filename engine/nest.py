@@ -91,6 +91,16 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
     return result
 
 
+class _Dot:
+    """A leaf, where only the structure is of interest."""
+
+    def __repr__(self) -> str:
+        return "."
+
+
+_DOT = _Dot()
+
+
 @export("nest.assert_same_structure", "contrib.framework.nest.assert_same_structure")
 def assert_same_structure(
     nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False
@@ -99,76 +109,80 @@ def assert_same_structure(
     try:
         _assert_same(nest1, nest2, check_types, expand_composites)
     except (ValueError, TypeError) as error:
-        first, second = (str(map_structure(lambda _: ".", x)) for x in (nest1, nest2))
+        first, second = (str(map_structure(lambda _: _DOT, x)) for x in (nest1, nest2))
         raise type(error)(
             f"{error}\nEntire first structure:\n{first}\nEntire second structure:\n{second}"
         ) from None
 
 
+def _told(value: Any) -> str:
+    return f"type={type(value).__name__} str={value}"
+
+
 def _assert_same(x: Any, y: Any, check_types: bool, expand: bool = False) -> None:
-    prefix = (
-        "The two structures don't have the same nested structure.\n\n"
-        f"First structure: type={type(x).__name__} str={x}\n\n"
-        f"Second structure: type={type(y).__name__} str={y}\n\nMore specifically: "
-    )
+    try:
+        _compare(x, y, check_types, expand)
+    except (ValueError, TypeError) as error:
+        raise type(error)(
+            "The two structures don't have the same nested structure.\n\n"
+            f"First structure: {_told(x)}\n\nSecond structure: {_told(y)}\n\n"
+            f"More specifically: {error}"
+        ) from None
+
+
+def _compare(x: Any, y: Any, check_types: bool, expand: bool) -> None:
     if is_sequence(x) != is_sequence(y):
         nested, leaf = (x, y) if is_sequence(x) else (y, x)
         raise ValueError(
-            f'{prefix}Substructure "type={type(nested).__name__} str={nested}" is a sequence, '
-            f'while substructure "type={type(leaf).__name__} str={leaf}" is not'
+            f'Substructure "{_told(nested)}" is a sequence, while substructure "{_told(leaf)}" is '
+            "not"
         )
     if not is_sequence(x):
         if expand:
-            _assert_same_composites(prefix, x, y)
+            _compare_composites(x, y)
         return
     if check_types:
-        _assert_same_types(prefix, x, y)
+        _compare_types(x, y)
     if len(children(x)) != len(children(y)):
         raise ValueError(
-            f"{prefix}The two structures don't have the same number of elements. First structure: "
-            f"{x}. Second structure: {y}."
+            "The two structures don't have the same number of elements. First structure: "
+            f"{_told(x)}. Second structure: {_told(y)}"
         )
     for a, b in zip(children(x), children(y)):
-        _assert_same(a, b, check_types, expand)
+        _compare(a, b, check_types, expand)
 
 
-def _assert_same_composites(prefix: str, x: Any, y: Any) -> None:
+def _compare_composites(x: Any, y: Any) -> None:
     if type(x) not in COMPOSITES and type(y) not in COMPOSITES:
         return
     if type(x) is not type(y):
         raise TypeError(
-            f"{prefix}The two structures don't have the same type: {type(x).__name__} and "
+            f"The two structures don't have the same type: {type(x).__name__} and "
             f"{type(y).__name__}"
         )
     parts = COMPOSITES[type(x)][0]
-    if len(parts(x)) != len(parts(y)):
-        raise ValueError(f"{prefix}Incompatible CompositeTensor TypeSpecs: {x} and {y}")
+    if [part.dtype.base_dtype for part in parts(x)] != [part.dtype.base_dtype for part in parts(y)]:
+        raise ValueError(f"Incompatible CompositeTensor TypeSpecs: {x} vs. {y}")
 
 
-def _assert_same_types(prefix: str, x: Any, y: Any) -> None:
+def _compare_types(x: Any, y: Any) -> None:
     if isinstance(x, Mapping) and isinstance(y, Mapping):
         if set(x) != set(y):
             raise ValueError(
                 "The two dictionaries don't have the same set of keys. First structure has keys "
-                f"{list(x)}, while second structure has keys {list(y)}"
+                f"{_told(list(x))}, while second structure has keys {_told(list(y))}"
             )
         return
     if is_namedtuple(x) and is_namedtuple(y):
         if type(x).__name__ == type(y).__name__ and x._fields == y._fields:
             return
-        raise TypeError(
-            "The two namedtuples don't have the same sequence type. First structure "
-            f"type={type(x).__name__} str={x} has type {type(x).__name__}, while second structure "
-            f"type={type(y).__name__} str={y} has type {type(y).__name__}"
-        )
-    if type(x) is not type(y):
-        raise TypeError(
-            f"{prefix}The two namedtuples don't have the same sequence type. First structure has "
-            f"type {type(x).__name__}, while second structure has type {type(y).__name__}"
-            if is_namedtuple(x) or is_namedtuple(y)
-            else "The two structures don't have the same sequence type. Input structure has type "
-            f"{type(x)}, while shallow structure has type {type(y)}."
-        )
+    elif type(x) is type(y):
+        return
+    raise TypeError(
+        "The two namedtuples don't have the same sequence type. First structure "
+        f"{_told(x)} has type {type(x).__name__}, while second structure {_told(y)} has type "
+        f"{type(y).__name__}"
+    )
 
 
 @export("nest.pack_sequence_as", "contrib.framework.nest.pack_sequence_as")

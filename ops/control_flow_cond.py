@@ -294,6 +294,7 @@ def switch_case(
 # Conditions known when the graph is built
 
 
+@export("contrib.framework.smart_constant_value")
 def smart_constant_value(pred: Any) -> bool | None:
     """The value of a condition where it is known, else None."""
     if isinstance(pred, bool) or (isinstance(pred, int) and pred in (0, 1)):

@@ -64,14 +64,16 @@ class ControlFlowContext:
         """The state of the gradient loop that this is or is in, or None."""
         raise NotImplementedError(f"{type(self).__name__}.grad_state")
 
-    def _values_def(self, scope: str | None) -> Any:
+    def _to_values_def(self, export_scope: str | None = None) -> Any:
         from ..io import protos
 
         result = protos.ValuesDef()
-        result.values.extend(strip_name_scope(value, scope) for value in sorted(self._values))
+        result.values.extend(
+            strip_name_scope(value, export_scope) for value in sorted(self._values)
+        )
         for key, value in self._external_values.items():
-            result.external_values[strip_name_scope(key, scope)] = strip_name_scope(
-                value.name, scope
+            result.external_values[strip_name_scope(key, export_scope)] = strip_name_scope(
+                value.name, export_scope
             )
         return result
 
@@ -235,7 +237,7 @@ class CondContext(ControlFlowContext):
             pivot_name=strip_name_scope(self._pivot.name, export_scope),
             branch=self._branch,
         )
-        result.values_def.MergeFrom(self._values_def(export_scope))
+        result.values_def.MergeFrom(self._to_values_def(export_scope))
         for nested in self._nested_contexts:
             nested.to_control_flow_context_def(result.nested_contexts.add())
         return result

@@ -67,6 +67,11 @@ def _scalar_condition(c: Any) -> TensorShape:
     return c.inputs[0]
 
 
+def _entered_shape(c: Any) -> TensorShape:
+    """A loop variable's shape may change."""
+    return c.inputs[0] if c.attr("is_constant") else unknown_shape()
+
+
 _LATER = "stated in control_flow_grad.py, which needs these functions"
 _SWITCH = "data: {T}, pred: bool -> output_false: {T}, output_true: {T}"
 _MERGE = "inputs: {N} -> output: {T}, value_index: int32"
@@ -97,7 +102,7 @@ for _prefix, _type, _many in (("", "T", "N * T"), ("Ref", "Ref(T)", "Ref(N * T)"
         f"{_prefix}Enter",
         f"data: {_type} -> output: {_type}",
         _FRAME,
-        shape=(lambda c: c.inputs[0]) if _prefix else (lambda c: unknown_shape()),
+        shape=(lambda c: c.inputs[0]) if _prefix else _entered_shape,
         kernel=_pass,
         gradient=NoGradient(_LATER),
         flow="enter",

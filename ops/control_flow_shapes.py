@@ -7,8 +7,14 @@ from typing import Any
 
 from ..engine import nest
 from ..engine.convert import convert_to_tensor
-from ..engine.shape import TensorShape
-from ..engine.specs import TensorSpec, TypeSpec
+from ..engine.shape import TensorShape, unknown_shape
+from ..engine.specs import (
+    IndexedSlicesSpec,
+    SparseTensorSpec,
+    TensorSpec,
+    TypeSpec,
+    type_spec_from_value,
+)
 from ..engine.tensor import IndexedSlices, SparseTensor, Tensor
 from .control_flow_nodes import as_slices, next_iteration
 
@@ -25,9 +31,8 @@ def is_within(shape: TensorShape, bound: TensorShape) -> bool:
 def invariants_of(var: Any, shape: Any = None) -> Any:
     """The shape that a loop variable keeps; a list of them for a composite."""
     if isinstance(var, (IndexedSlices, SparseTensor)):
-        if shape is None:
-            return [part.shape for part in nest.flatten(var, expand_composites=True)]
-        return _composite_invariants(var, shape)
+        spec = type_spec_from_value(var) if shape is None else _declared_spec(var, shape)
+        return [part.shape for part in spec._component_specs]
     if shape is None:
         return var.shape
     if isinstance(shape, TensorSpec):
@@ -39,21 +44,23 @@ def invariants_of(var: Any, shape: Any = None) -> Any:
     return shape
 
 
-def _composite_invariants(var: Any, shape: Any) -> list[TensorShape]:
+def _declared_spec(var: Any, shape: Any) -> TypeSpec:
     if isinstance(shape, TypeSpec):
         if not shape.is_compatible_with(var):
             raise TypeError(f"TypeSpec {shape!r} is not compatible with {var!r}")
-        return [spec.shape for spec in shape._flat_tensor_specs]
+        return shape
     if not isinstance(shape, TensorShape):
         raise TypeError(f"Expected shape to be a TypeSpec or TensorShape, got {shape!r}")
     if isinstance(var, SparseTensor):
-        rank = shape.rank
-        return [TensorShape([None, rank]), TensorShape([None]), TensorShape([rank])]
-    # Of slices, the shape is that of the values.
-    shapes = [shape, shape[:1] if shape.rank is not None else TensorShape([None])]
-    if var.dense_shape is not None:
-        shapes.append(TensorShape([shape.rank]))
-    return shapes
+        # The shape stated is that of the dense shape: it tells the rank.
+        if shape.rank not in (None, 1):
+            raise ValueError("Expected a shape with 1 dimension")
+        rank = None if shape.rank is None else shape.as_list()[0]
+        return SparseTensorSpec(unknown_shape(rank), var.dtype)
+    # The shape stated is that of the values.
+    dense = TensorShape([None]).concatenate(shape[1:])
+    kind = None if var.dense_shape is None else var.dense_shape.dtype
+    return IndexedSlicesSpec(dense, var.dtype, var.indices.dtype, kind, shape[:1])
 
 
 def set_invariants(inputs: list[Tensor], entered: list[Tensor], shapes: Any) -> None:

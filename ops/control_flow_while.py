@@ -159,7 +159,7 @@ class WhileContext(GradientLoop):
         )
         if self._maximum_iterations is not None:
             result.maximum_iterations_name = short(self._maximum_iterations.name)
-        result.values_def.MergeFrom(self._values_def(export_scope))
+        result.values_def.MergeFrom(self._to_values_def(export_scope))
         for nested in self._nested_contexts:
             nested.to_control_flow_context_def(result.nested_contexts.add())
         return result

@@ -128,7 +128,8 @@ def map_fn(
             values = fn(inputs.packed([array.read(i) for array in arrays]))
             nest.assert_same_structure(dtype or elems, values)
             pairs = zip(results, outputs.flat(values))
-            return i + 1, [result.write(i, value) for result, value in pairs]
+            results = [result.write(i, value) for result, value in pairs]
+            return i + 1, results
 
         _, results = tf.while_loop(
             lambda i, _: i < n,

@@ -36,42 +36,43 @@ def _close(c: Any, stack: Stack) -> None:
     stack.close()
 
 
-define(
-    "StackV2",
-    "max_size: int32 -> handle: resource",
-    "elem_type: type; stack_name: string = ''",
-    shape=lambda c: TensorShape([2]),
-    kernel=_make,
-    gradient=_STATE,
-    stateful=True,
-    flow="step",
-    doc="A stack of at most max_size values; any number when that is negative.",
-)
-define(
-    "StackPushV2",
-    "handle: resource, elem: T -> output: T",
-    "T: type; swap_memory: bool = false",
-    shape=lambda c: c.inputs[1],
-    kernel=_push,
-    gradient=_STATE,
-    flow="step",
-    doc="Puts a value on a stack; also gives it.",
-)
-define(
-    "StackPopV2",
-    "handle: resource -> elem: elem_type",
-    "elem_type: type",
-    shape=lambda c: unknown_shape(),
-    kernel=lambda c, stack: stack.pop(),
-    gradient=_STATE,
-    flow="step",
-    doc="Takes the last value from a stack.",
-)
-define(
-    "StackCloseV2",
-    "handle: resource ->",
-    kernel=_close,
-    gradient=_STATE,
-    flow="step",
-    doc="Drops the values of a stack.",
-)
+for _suffix, _handle, _size in (("V2", "resource", "max_size: int32 "), ("", "Ref(string)", "")):
+    define(
+        f"Stack{_suffix}",
+        f"{_size}-> handle: {_handle}",
+        "elem_type: type; stack_name: string = ''",
+        shape=lambda c: TensorShape([2]),
+        kernel=_make,
+        gradient=_STATE,
+        stateful=True,
+        flow="step",
+        doc="A stack of at most max_size values; any number when that is negative.",
+    )
+    define(
+        f"StackPush{_suffix}",
+        f"handle: {_handle}, elem: T -> output: T",
+        "T: type; swap_memory: bool = false",
+        shape=lambda c: c.inputs[1],
+        kernel=_push,
+        gradient=_STATE,
+        flow="step",
+        doc="Puts a value on a stack; also gives it.",
+    )
+    define(
+        f"StackPop{_suffix}",
+        f"handle: {_handle} -> elem: elem_type",
+        "elem_type: type",
+        shape=lambda c: unknown_shape(),
+        kernel=lambda c, stack: stack.pop(),
+        gradient=_STATE,
+        flow="step",
+        doc="Takes the last value from a stack.",
+    )
+    define(
+        f"StackClose{_suffix}",
+        f"handle: {_handle} ->",
+        kernel=_close,
+        gradient=_STATE,
+        flow="step",
+        doc="Drops the values of a stack.",
+    )

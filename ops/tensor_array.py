@@ -274,6 +274,9 @@ class TensorArray:
         """The number of elements."""
         return raw.TensorArraySizeV3(handle=self._handle, flow_in=self.flow, name=name)
 
+    def mark_used(self) -> None:
+        """For programs written for arrays that complain when they are not used."""
+
     def close(self, name: str | None = None) -> Any:
         """An operation that drops the elements."""
         return raw.TensorArrayCloseV3(handle=self._handle, name=name)

@@ -12,7 +12,7 @@ from ..engine.build import define
 from ..engine.registry import NoGradient
 from ..engine.shape import TensorShape, as_shape, unknown_shape
 from .public import tf
-from .tensor_array_store import Store, refuse, text_of
+from .tensor_array_store import Store, refuse, text_of, type_text
 
 _STATE = NoGradient("makes, measures or drops an array")
 _FLOW = np.zeros((), np.float32)
@@ -56,17 +56,15 @@ def _owned(value: np.ndarray) -> np.ndarray:
 def _check_type(c: Any, store: Store) -> None:
     wanted = c.op._attrs["dtype"]
     if store.dtype != wanted:
-        raise refuse(
-            f"TensorArray dtype is {store.dtype.name} but Op requested dtype {wanted.name}."
-        )
+        mine, asked = type_text(store.dtype), type_text(wanted)
+        raise refuse(f"TensorArray dtype is {mine} but Op requested dtype {asked}.")
 
 
 def _written_type(c: Any, store: Store, value: np.ndarray) -> None:
     given = c.op._attrs["T"]
     if store.dtype != given:
-        raise refuse(
-            f"TensorArray dtype is {store.dtype.name} but Op is trying to write dtype {given.name}."
-        )
+        mine, offered = type_text(store.dtype), type_text(given)
+        raise refuse(f"TensorArray dtype is {mine} but Op is trying to write dtype {offered}.")
 
 
 def _write(c: Any, store: Store, index: Any, value: np.ndarray, flow: Any) -> np.ndarray:
@@ -139,7 +137,8 @@ def _scatter(c: Any, store: Store, indices: Any, value: np.ndarray, flow: Any) -
 def _concat(c: Any, store: Store, flow: Any) -> tuple[np.ndarray, np.ndarray]:
     _check_type(c, store)
     wanted = as_shape(c.op._attrs["element_shape_except0"])
-    if not store.size:
+    size = store.concat_size
+    if size <= 0:
         if not wanted.is_fully_defined():
             text = (
                 f"TensorArray has size zero, but element_shape_except0 {text_of(wanted)} is not "
@@ -149,7 +148,7 @@ def _concat(c: Any, store: Store, flow: Any) -> tuple[np.ndarray, np.ndarray]:
             raise errors.UnimplementedError(None, None, text)
         empty = np.zeros([0, *wanted.as_list()], store.dtype.np_dtype)
         return empty, np.zeros(0, np.int64)
-    values = [store.read(i) for i in range(store.size)]
+    values = [store.read(i) for i in range(size)]
     for i, value in enumerate(values):
         _check_part(i, value, values[0], wanted)
     return np.concatenate(values), np.array([len(value) for value in values], np.int64)
@@ -195,6 +194,8 @@ def _split(c: Any, store: Store, value: Any, lengths: Any, flow: Any) -> np.ndar
             "TensorArray's size is not equal to the size of lengths "
             f"({size} vs. {len(lengths)}), and the TensorArray is not {kind}"
         )
+    if not store.is_gradient:
+        store.marked = size
     stop = 0
     for i, length in enumerate(lengths):
         start, stop = stop, stop + int(length)
@@ -241,6 +242,10 @@ def _source(x: Any) -> str:
             "'gradients'."
         )
     return "/".join(parts[: last + 1])
+
+
+# TensorFlow's name for it.
+_GetGradSource = _source
 
 
 def _gradient_array(op: Any, kind: str, source: Any, flow: Any) -> Any:

@@ -28,6 +28,11 @@ def text_of(shape: Any) -> str:
     return shape_text(sizes).replace(" ", "")
 
 
+def type_text(dtype: Any) -> str:
+    """A type as the runtime prints it."""
+    return {"float32": "float", "float64": "double"}.get(dtype.name, dtype.name)
+
+
 class _Entry:
     """One element: its array (None: zeros), its shape, and what happened to it."""
 
@@ -62,6 +67,8 @@ class Store:
         self.dynamic, self.clears, self.is_gradient = dynamic, clears, is_gradient
         self.closed = False
         self.added_up = False
+        # How many elements a split made: so many the gradient has.
+        self.marked = -1
         self.entries = [_Entry() for _ in range(size)]
         self.gradients: dict[str, Store] = {}
 
@@ -69,6 +76,12 @@ class Store:
     def size(self) -> int:
         self._require_open()
         return len(self.entries)
+
+    @property
+    def concat_size(self) -> int:
+        """How many elements a concatenation has."""
+        size = self.size
+        return self.marked if self.is_gradient else size
 
     def close(self) -> None:
         """Drops the elements; no more use is allowed."""
@@ -96,6 +109,7 @@ class Store:
         shape = TensorShape(list(prefix)).concatenate(self.element_shape)
         name = f"{self.name}@{source}"
         result = Store(self.dtype, size, shape, self.same_shapes, False, True, name, True)
+        result.marked = self.marked
         for mine, its in zip(self.entries, result.entries):
             if mine.written:
                 its.shape, its.written = prefix + mine.shape, True
@@ -127,8 +141,8 @@ class Store:
     def _check_value(self, value: np.ndarray, problem: str) -> None:
         if value.dtype != self.dtype.np_dtype:
             raise refuse(
-                f"{problem}the value dtype is {value.dtype.name} but TensorArray dtype is "
-                f"{self.dtype.name}."
+                f"{problem}the value dtype is {type_text(value.dtype)} but TensorArray dtype is "
+                f"{type_text(self.dtype)}."
             )
         if not self.element_shape.is_compatible_with(value.shape):
             raise refuse(
