@@ -406,7 +406,7 @@ class ResourceVariable(BaseResourceVariable):
             self._graph_element = snapshot
         else:
             self._graph_element = element(f"{handle.op.name}/Read/ReadVariableOp:0")
-        read_modes_from(self, variable_def)
+        read_modes_from(self, variable_def, import_scope)
 
 
 def make_handle(shape: Any, dtype: Any, shared_name: str, name: str) -> Any:

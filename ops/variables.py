@@ -216,7 +216,7 @@ def require_slices(sparse_delta: Any) -> Any:
     return sparse_delta
 
 
-def read_modes_from(variable: Any, variable_def: Any) -> None:
+def read_modes_from(variable: Any, variable_def: Any, import_scope: str | None = None) -> None:
     """Takes trainable, synchronization and aggregation from a VariableDef."""
     modes = checked_modes(
         variable_def.synchronization,
@@ -227,7 +227,7 @@ def read_modes_from(variable: Any, variable_def: Any) -> None:
     variable._synchronization, variable._aggregation, variable._trainable = modes
     if variable_def.HasField("save_slice_info_def"):
         variable._save_slice_info = SaveSliceInfo(
-            save_slice_info_def=variable_def.save_slice_info_def
+            save_slice_info_def=variable_def.save_slice_info_def, import_scope=import_scope
         )
     variable._caching_device = None
     variable._constraint = None
@@ -314,7 +314,7 @@ class RefVariable(Variable):
         initial = variable_def.initial_value_name
         self._initial_value = element(initial) if initial else None
         self._snapshot = element(variable_def.snapshot_name)
-        read_modes_from(self, variable_def)
+        read_modes_from(self, variable_def, import_scope)
 
     @property
     def name(self) -> str:
