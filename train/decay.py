@@ -179,8 +179,7 @@ def cosine_decay_restarts(
 
         wave, fraction = tf.cond(tf.equal(longer, 1.0), equal_waves, growing_waves)
         height = higher**wave
-        angle = tf.constant(math.pi) * fraction
-        decayed = 0.5 * height * (1.0 + tf.cos(angle))
+        decayed = 0.5 * height * (1.0 + tf.cos(tf.constant(math.pi) * fraction))
         return tf.multiply(rate, (1 - low) * decayed + low, name=scope)
 
 
