@@ -89,12 +89,18 @@ _transpose = define(
     doc="The dimensions of a tensor in another order.",
     test=_TRANSPOSES,
 )
+
+
+def _conjugate(x: np.ndarray) -> np.ndarray:
+    return np.conj(x) if x.dtype.kind == "c" else x
+
+
 _conjugate_transpose = define(
     "ConjugateTranspose",
     "x: T, perm: Tperm -> y: T",
     "T: type; Tperm: index = int32",
     shape=_transpose_shape,
-    kernel=lambda c, x, perm: np.conj(_transpose_kernel(c, x, perm)),
+    kernel=lambda c, x, perm: _conjugate(_transpose_kernel(c, x, perm)),
     gradient=lambda op, grad: (transpose(grad, _invert(op.inputs[1]), conjugate=True), None),
     doc="The complex conjugate with dimensions in another order.",
     test={"values": [[np.complex64([[1 + 2j, 3]]), np.int32([1, 0])]]},

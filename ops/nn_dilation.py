@@ -18,6 +18,7 @@ from ..engine.shape import TensorShape
 from . import nn_window as nw
 from .nn_conv import _attrs_of
 from .public import raw, tf
+from .reduce_segment import lowest
 
 _ATTRS = (
     "T: realnumbertype; strides: list(int) >= 4; rates: list(int) >= 4; padding: {'SAME', 'VALID'}"
@@ -62,10 +63,6 @@ def _require(c: Any, x: np.ndarray, w: np.ndarray) -> None:
         )
 
 
-def _lowest(dtype: np.dtype) -> Any:
-    return np.iinfo(dtype).min if dtype.kind in "iu" else np.finfo(dtype).min
-
-
 def _sums(
     geometry: nw.Window, x: np.ndarray, w: np.ndarray
 ) -> Iterator[tuple[tuple[int, ...], Any, np.ndarray, np.ndarray]]:
@@ -79,7 +76,7 @@ def _sums(
 def _dilation(c: Any, x: np.ndarray, w: np.ndarray) -> np.ndarray:
     _require(c, x, w)
     geometry = nw.at_run_time(_window, c.attr, x.shape[1:3], w.shape[:2])
-    best = np.full((x.shape[0], *geometry.out, x.shape[3]), _lowest(x.dtype), x.dtype)
+    best = np.full((x.shape[0], *geometry.out, x.shape[3]), lowest(x.dtype), x.dtype)
     for _, _, sums, inside in _sums(geometry, x, w):
         np.copyto(best, sums, where=inside & (sums > best))
     return best
@@ -91,7 +88,7 @@ def _winners(c: Any, x: np.ndarray, w: np.ndarray, dy: np.ndarray) -> tuple[Any,
     geometry = nw.at_run_time(_window, c.attr, x.shape[1:3], w.shape[:2])
     if dy.shape != (x.shape[0], *geometry.out, x.shape[3]):
         raise errors.InvalidArgumentError(None, None, "out_backprop has incompatible size.")
-    best = np.full(dy.shape, _lowest(x.dtype), x.dtype)
+    best = np.full(dy.shape, lowest(x.dtype), x.dtype)
     winner = np.zeros(dy.shape, np.int64)
     for number, (_, _, sums, inside) in enumerate(_sums(geometry, x, w)):
         better = inside & (sums > best)

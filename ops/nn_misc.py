@@ -199,6 +199,8 @@ def _in_top_k(c: Any, predictions: np.ndarray, targets: np.ndarray, k: Any = Non
         )
     rows, classes = np.arange(len(targets)), predictions.shape[1]
     valid = (targets >= 0) & (targets < classes)
+    if not classes:
+        return valid
     chosen = predictions[rows, np.where(valid, targets, 0)]
     better = (predictions > chosen[:, None]).sum(axis=1)
     finite = np.isfinite(chosen) & ~np.any(~np.isfinite(predictions), axis=1)
