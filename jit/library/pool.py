@@ -111,9 +111,11 @@ def kernel(args, r0, r1, c0, c1, worker):
                     for i in range(x0, x1):
                         source = ((image * h + y) * w + i) * c + c0
                         for f in range(count):
-                            # Once given away, nothing is left for later elements.
-                            given = left_over[f] if x[source + f] == best[f] else ZERO
-                            left_over[f] = ZERO if x[source + f] == best[f] else left_over[f]
+                            # Once given away, nothing is left for later elements.  NaN is the
+                            # best only where it comes first.
+                            hit = (x[source + f] == best[f]) | (best[f] != best[f])
+                            given = left_over[f] if hit else ZERO
+                            left_over[f] = ZERO if hit else left_over[f]
                             out[source + f] += given
 """
 
