@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every op that TensorFlow has too, and its gradient, against a real TensorFlow.
+
+The reference and the compiled plan must give TensorFlow's values, dtypes, shapes, infinities and
+NaN; what TensorFlow refuses must be refused.  TensorFlow runs beside the tests, once for all ops.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import os
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import numbaflow as tf
+from numbaflow.engine import registry
+from numbaflow.engine.build import build_op
+from numbaflow.jit import settings
+
+from .samples import needs_more_than_arrays
+from .tensorflow_cases import records
+from .tensorflow_worker import evaluate, load, save
+
+PYTHON = os.environ.get("NUMBAFLOW_TF_PYTHON")
+WORKER = Path(__file__).with_name("tensorflow_worker.py")
+
+# Relative (and, near zero, absolute) differences that the order of a sum or another algorithm for
+# the same function may make.
+TOLERANCE = {
+    "float64": 1e-9,
+    "complex128": 1e-9,
+    "float32": 2e-5,
+    "complex64": 2e-5,
+    "float16": 4e-3,
+    "bfloat16": 3e-2,
+}
+
+# op/label (patterns) -> why the answers differ.
+EXCEPT = {
+    # TensorFlow 2 and 1.15 differ; the package follows 1.15.
+    **dict.fromkeys(
+        ["Maximum/*", "Minimum/*", "Sign/*", "Abs/*/gradient", "*Relu*Grad/special/*"],
+        "TensorFlow 2 hands NaN on, 1.15 compares and drops it",
+    ),
+    **dict.fromkeys(
+        ["EuclideanNorm/*/gradient", "MatrixSolveLs/*/gradient", "SegmentProd/*/gradient"],
+        "TensorFlow 1.15 has no gradient, or not for this case",
+    ),
+    **dict.fromkeys(
+        [
+            "Unique*/gradient",
+            "ListDiff/*/gradient",
+            "Lu/*/gradient",
+            "Mod/*/gradient",
+            "TruncateMod/*/gradient",
+            "RandomShuffle/*/gradient",
+            "LRNGrad/*/gradient",
+            "MaxPoolGradGradWithArgmax/*/gradient",
+            "Snapshot/*/gradient",
+            "Dilation2DBackprop*/gradient",
+            "FractionalAvgPoolGrad/*/gradient",
+        ],
+        "no gradient: an error in one, None in the other",
+    ),
+    **dict.fromkeys(
+        ["FusedBatchNorm/*/gradient", "FusedBatchNormV2/*/gradient"],
+        "the unused inputs get an empty gradient or None",
+    ),
+    "FusedBatchNormV3/*": "the sixth output, for GPUs only, has another shape in TensorFlow 2",
+    "FusedBatchNormGradV*/gradient": "TensorFlow 1.15 mixes dtypes in the second derivative too",
+    "SparseSoftmaxCrossEntropyWithLogits/*/gradient": "1.15 does not differentiate output 1",
+    "TopKV2/*/nan": "where NaN sorts is nobody's promise",
+    "MaxPool*/*/nan": "whether a maximum hands NaN on depends on the vector width",
+    "CumulativeLogsumexp/*/nan": "1.15 has no such kernel; TensorFlow 2 drops NaN",
+    "ParallelConcat/*": "TensorFlow wants static shapes; the package takes others too",
+    "Matrix*DiagV2/*": "TensorFlow 1.15 and 2 differ in when they broadcast a lone diagonal",
+    "LRN/*": "TensorFlow has float32 alone",
+    "Round/special/int*": "TensorFlow's vectors give rounded integers as zero",
+    "StringFormat/*": "complex numbers print as ?, and long tensors with other digits",
+    "Exit/*": "TensorFlow refuses an Exit without Enter",
+    "DebugGradientIdentity/*/gradient": "the table that its gradient looks in is Python's",
+    # Inputs that the op does not define an answer for.
+    **dict.fromkeys(
+        ["MaxPoolGrad/*/gradient", "MaxPool3DGrad/*", "MaxPool*GradGrad*"],
+        "the drawn maxima are not those of the drawn inputs",
+    ),
+    "FractionalMaxPoolGrad/*": "the drawn maxima are not those of the drawn inputs",
+    "Fractional*Grad/parameter/*": "the cells do not fit the input",
+    "*/parameter/*/-1": "negative sizes and indices: TensorFlow checks some of them late or never",
+    "SparseS*/*": "indices out of order or out of range: TensorFlow checks some of them only",
+    # Numbers.
+    **dict.fromkeys(
+        ["Igamma*/special/*", "Zeta/special/*", "Betainc/hostile/*", "RandomGammaGrad/hostile/*"],
+        "outside of the domain SciPy and Eigen answer differently",
+    ),
+    "Erf/special/float64/*": "Eigen's erf of infinity is NaN in float64",
+    "*/special/complex*": "infinite complex numbers: C's rules and Eigen's differ",
+    "Rsqrt/special/float16/*/gradient": "overflows in float16, which Eigen computes in float32",
+    "Conv3D/*": "TensorFlow sums 16-bit floats in 16 bits",
+    "DepthwiseConv2dNative*/*float16*": "TensorFlow sums 16-bit floats in 16 bits",
+    "DepthwiseConv2dNativeBackpropInput/hostile/*": "TensorFlow multiplies the padding too",
+    # Shapes.
+    "*Grad/shaped/*": "TensorFlow's gradient ops refuse shapes that differ; here they broadcast",
+}
+
+NAMES = [d.name for d in registry.definitions() if not needs_more_than_arrays(d)]
+# Compiled plans run on as many cases as fit in the time that the test may take.
+COMPILED = 6
+
+pytestmark = [
+    pytest.mark.tf,
+    pytest.mark.slow,
+    pytest.mark.skipif(not PYTHON, reason="NUMBAFLOW_TF_PYTHON names no Python with TensorFlow"),
+]
+
+
+class TensorFlow:
+    """The process that computes TensorFlow's answers; it is started again if an op aborts it."""
+
+    def __init__(self, folder: Path, names: list[str]) -> None:
+        self.folder, self.names = folder, names
+        self.cases = {name: records(registry.lookup(name)) for name in names}
+        for name, cases in self.cases.items():
+            save(folder / f"{name}.in.npz", cases)
+        (folder / "todo.json").write_text(json.dumps(names))
+        self._start()
+
+    def _start(self) -> None:
+        environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "TF_ENABLE_ONEDNN_OPTS": "0"}
+        with open(self.folder / "log.txt", "ab") as log:
+            self.process = subprocess.Popen(
+                [PYTHON, str(WORKER), str(self.folder)], env=environment, stdout=log, stderr=log
+            )
+
+    def answers(self, name: str) -> Any:
+        """TensorFlow's results for an op, as soon as they are there."""
+        path = self.folder / f"{name}.out.npz"
+        while not path.exists():
+            if self.process.poll() is not None and not path.exists():
+                log = (self.folder / "log.txt").read_text(errors="replace")[-1500:]
+                aborted = next(n for n in self.names if not self._path(n).exists())
+                save(self._path(aborted), {"aborted": log})
+                self._start()
+            time.sleep(0.01)
+        return load(path)
+
+    def _path(self, name: str) -> Path:
+        return self.folder / f"{name}.out.npz"
+
+
+@pytest.fixture(scope="module")
+def tensorflow(request, tmp_path_factory):
+    chosen = {
+        item.callspec.params.get("name")
+        for item in request.session.items
+        if item.path == request.path and hasattr(item, "callspec")
+    }
+    process = TensorFlow(tmp_path_factory.mktemp("ops"), [n for n in NAMES if n in chosen])
+    yield process
+    process.process.kill()
+    process.process.wait()
+
+
+def answers(name: str, cases: list[Any], mode: str) -> list[Any]:
+    """The package's own results."""
+    definition = registry.lookup(name)
+    keys = [arg.name for arg in definition.inputs]
+
+    def apply(inputs: list[Any], attrs: dict[str, Any]) -> Any:
+        op = build_op(name, dict(zip(keys, inputs, strict=True)), attrs, None)
+        return op, op.outputs
+
+    with settings.override(jit=mode):
+        return evaluate(tf, apply, cases)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_op_agrees_with_tensorflow(name, tensorflow):
+    cases = tensorflow.cases[name]
+    reference = answers(name, cases, "never")
+    picked = to_compile(cases, reference)
+    compiled = answers(name, [cases[i] for i in picked], "always")
+    theirs = tensorflow.answers(name)
+    assert "aborted" not in theirs, theirs["aborted"]
+    if "missing" in theirs:
+        pytest.skip("TensorFlow 2 has no such op any more")
+    theirs = theirs["cases"]
+    wrong = list(differences(name, cases, reference, theirs))
+    wrong += [
+        f"compiled {text}"
+        for text in differences(
+            name, [cases[i] for i in picked], compiled, [theirs[i] for i in picked]
+        )
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def to_compile(cases: list[Any], reference: list[Any]) -> list[int]:
+    """The first working case of each kind and dtype, up to the limit."""
+    found: dict[Any, int] = {}
+    for i, (case, result) in enumerate(zip(cases, reference, strict=True)):
+        if "error" not in result:
+            kinds = [str(value.dtype) for value in result["values"]]
+            found.setdefault((case["label"].split("/")[0], str(kinds)), i)
+    return sorted(found.values(), key=lambda i: "special" not in cases[i]["label"])[:COMPILED]
+
+
+def differences(name: str, cases: list[Any], ours: list[Any], theirs: list[Any]) -> Any:
+    """What differs, one text per case."""
+    for case, our, their in zip(cases, ours, theirs, strict=True):
+        label = f"{name}/{case['label']}"
+        problem = compare(our, their)
+        if problem and not is_excepted(label):
+            yield f"{label}: {problem}"
+        problem = "" if problem else compare_gradients(our, their)
+        if problem and not is_excepted(f"{label}/gradient"):
+            yield f"{label}/gradient: {problem}"
+
+
+def is_excepted(label: str) -> bool:
+    """Whether the table of exceptions names this case."""
+    return any(fnmatch.fnmatchcase(label, pattern) for pattern in EXCEPT)
+
+
+def compare(our: Any, their: Any) -> str:
+    """How the outputs of a case differ; empty if they do not."""
+    if "error" in their:
+        if their["unsupported"] or "error" in our:
+            return ""
+        return f"TensorFlow raises {their['error']} {their['message']}, here {our['values']}"
+    if "error" in our:
+        return f"raises {our['error']} {our['message']}, TensorFlow gives {their['values']}"
+    if len(our["values"]) != len(their["values"]):
+        return f"{len(our['values'])} outputs, TensorFlow has {len(their['values'])}"
+    pairs = zip(our["values"], their["values"], strict=True)
+    return next((text for text in (compare_arrays(*pair) for pair in pairs) if text), "")
+
+
+def compare_gradients(our: Any, their: Any) -> str:
+    """How the gradients of a case differ."""
+    if "gradient_error" in their:
+        if their["unsupported"] or "gradient_error" in our:
+            return ""
+        text = f"{their['gradient_error']} {their['message']}"
+        return f"TensorFlow raises {text}, here {our.get('gradients')}"
+    if "gradient_error" in our:
+        text = f"{our['gradient_error']} {our['message']}"
+        return f"raises {text}, TensorFlow gives {their.get('gradients')}"
+    for our_one, their_one in zip(
+        our.get("gradients", []), their.get("gradients", []), strict=True
+    ):
+        if our_one is None or their_one is None:
+            text = "" if our_one is their_one else f"{our_one}, TensorFlow gives {their_one}"
+        else:
+            text = compare_arrays(our_one, their_one)
+        if text:
+            return text
+    return ""
+
+
+def compare_arrays(our: np.ndarray, their: np.ndarray) -> str:
+    """How two arrays differ."""
+    if our.dtype != their.dtype or our.shape != their.shape:
+        return f"{our.dtype} {our.shape}, TensorFlow gives {their.dtype} {their.shape}"
+    limit = TOLERANCE.get(our.dtype.name)
+    if limit is None:
+        equal = our == their
+    else:
+        wide = np.complex128 if our.dtype.kind == "c" else np.float64
+        with np.errstate(all="ignore"):
+            equal = np.isclose(
+                our.astype(wide), their.astype(wide), rtol=limit, atol=limit, equal_nan=True
+            )
+    if np.all(equal):
+        return ""
+    places = np.argwhere(~np.asarray(equal))[:4]
+    shown = [(tuple(map(int, p)), our[tuple(p)], their[tuple(p)]) for p in places]
+    texts = ", ".join(f"{place}: {a} not {b}" for place, a, b in shown)
+    return f"{our.dtype} {our.shape}, {int(np.sum(~np.asarray(equal)))} wrong: {texts}"
