@@ -20,13 +20,6 @@ from .tensor import Tensor
 
 # The work that one question may cost, in operations looked at.
 _BUDGET = 200
-# Ops whose result needs only the static shape (or rank) of the input, not its value.
-_FROM_SHAPE = frozenset({"Shape", "ShapeN", "Size"})
-# What TensorFlow's `constant_value` looks through; programs see its choice in the nodes they get.
-_PYTHON_FOLDED = frozenset(
-    {"Const", "Shape", "Size", "Rank", "Range", "Cast", "Concat", "ConcatV2", "ConcatOffset",
-     "Pack", "Fill", "Equal", "NotEqual"}
-)  # fmt: skip
 
 
 class _NotKnown(Exception):
@@ -59,24 +52,16 @@ class _Folder:
         foldable = definition.sizes and not definition.stateful and definition.kernel is not None
         if not foldable or self.left < 0:
             raise _NotKnown
-        if op.type == "Rank":
-            if op.inputs[0].shape.rank is None:
+        if definition.folding.from_shapes is not None:
+            shapes = [tensor.shape for tensor in op._inputs_val]
+            found = definition.folding.from_shapes(shapes, op.outputs[0].dtype.np_dtype)
+            if found is None:
                 raise _NotKnown
-            return [np.asarray(op.inputs[0].shape.rank, np.int32)]
-        if op.type in _FROM_SHAPE:
-            return self._from_shape(op)
+            return list(found)
         flat = [self.value(tensor) for tensor in op._inputs_val]
         inputs = group(definition.inputs, op._attrs, flat)
         result = definition.kernel(KernelContext(op), *inputs)  # type: ignore[misc]
         return list(result) if len(op.outputs) > 1 else [_single(result)]
-
-    def _from_shape(self, op: Operation) -> list[Any]:
-        kind = op.outputs[0].dtype.np_dtype
-        shapes = [tensor.shape for tensor in op._inputs_val]
-        if not all(shape.is_fully_defined() for shape in shapes):
-            raise _NotKnown
-        count = op.type == "Size"
-        return [np.asarray(s.num_elements() if count else s.sizes, kind) for s in shapes]
 
 
 def _single(result: Any) -> Any:
@@ -131,35 +116,8 @@ def _spelled(tensor: Tensor) -> TensorShape:
     op = tensor.op
     if tensor.shape.sizes == (0,):
         return as_shape([])
-    if op.type in ("Shape", "ShapeN"):
-        return op.inputs[tensor.value_index].shape
-    if op.type == "Pack":
-        return TensorShape([_dimension(part) for part in op.inputs])
-    if op.type in ("Concat", "ConcatV2"):
-        parts = op.inputs[1:] if op.type == "Concat" else op.inputs[:-1]
-        shape = as_shape([])
-        for part in parts:
-            shape = shape.concatenate(evaluate_shape(part))
-        return shape
-    if op.type == "StridedSlice":
-        return _spelled_slice(op)
-    return _spelled_by_value(tensor)
-
-
-def _spelled_slice(op: Operation) -> TensorShape:
-    """A plain slice of one dimension of a shape; anything else is unknown."""
-    masks = [op._attrs[f"{name}_mask"] for name in ("begin", "end")]
-    others = [op._attrs[f"{name}_mask"] for name in ("ellipsis", "new_axis", "shrink_axis")]
-    if any(others) or any(mask not in (0, 1) for mask in masks):
-        return unknown_shape()
-    bounds = []
-    for tensor, mask in zip(op.inputs[1:], [*masks, 0]):
-        value = None if mask else evaluate(tensor)
-        if tensor.shape.sizes != (1,) or (value is None and not mask):
-            return unknown_shape()
-        bounds.append(None if mask else int(value[0]))  # type: ignore[index]
-    shape = evaluate_shape(op.inputs[0])
-    return shape if shape.rank is None else shape[slice(*bounds)]
+    spelled = op.definition.folding.spelled
+    return _spelled_by_value(tensor) if spelled is None else spelled(op, tensor.value_index)
 
 
 def _spelled_by_value(tensor: Tensor) -> TensorShape:
@@ -169,11 +127,6 @@ def _spelled_by_value(tensor: Tensor) -> TensorShape:
     sizes = tensor.shape.sizes
     length = sizes[0] if sizes is not None and len(sizes) == 1 else None
     return unknown_shape() if length is None else unknown_shape(rank=length)
-
-
-def _dimension(tensor: Tensor) -> int | None:
-    value = evaluate(tensor)
-    return None if value is None or value < 0 else int(value)
 
 
 def _size(item: int) -> int | None:
@@ -198,29 +151,13 @@ def constant_value(tensor: Any, partial: bool = False) -> Any:
 
 def _python_value(tensor: Tensor, partial: bool) -> Any:
     op = tensor.op
-    if op.type == "Pack" and op._attrs["axis"] != 0:
+    folding = op.definition.folding
+    if folding.constant is None or not folding.constant(op):
         return None
-    if op.type not in _PYTHON_FOLDED or not all(_folds(t, op) for t in op._inputs_val):
-        if partial and op.type == "Pack":
-            return _partial_pack(op)
-        return None
+    needs_values = folding.from_shapes is None
+    if needs_values and any(_python_value(part, False) is None for part in op._inputs_val):
+        return folding.partial(op) if partial and folding.partial is not None else None
     return evaluate(tensor)
-
-
-def _folds(tensor: Tensor, consumer: Operation) -> bool:
-    if consumer.type in _FROM_SHAPE or consumer.type == "Rank":
-        return True
-    return _python_value(tensor, False) is not None
-
-
-def _partial_pack(op: Operation) -> Any:
-    if not op.inputs or all(constant_value(tensor) is None for tensor in op.inputs):
-        return None
-    return np.array([_item(constant_value(tensor)) for tensor in op.inputs], dtype=object)
-
-
-def _item(value: Any) -> Any:
-    return value.tolist() if isinstance(value, np.ndarray) else value
 
 
 def constant_value_as_shape(tensor: Tensor) -> TensorShape:

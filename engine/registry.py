@@ -69,6 +69,22 @@ class NoGradient:
 
 
 @dataclass(frozen=True, slots=True)
+class Folding:
+    """What a graph tells of an op's result before anything runs (see engine/constants.py).
+
+    from_shapes(shapes, dtype) -> the results from the inputs' static shapes alone, or None.
+    spelled(op, index) -> the partly known TensorShape that an output spells as a vector of sizes.
+    constant(op) -> whether TensorFlow's `constant_value` looks through the op.
+    partial(op) -> an object array with None for what is not known, or None.
+    """
+
+    from_shapes: Callable[..., Any] | None = None
+    spelled: Callable[..., Any] | None = None
+    constant: Callable[..., bool] | None = None
+    partial: Callable[..., Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class OpDef:
     """All there is to know about one op.
 
@@ -98,6 +114,8 @@ class OpDef:
     # (runs even where dead) or "step" (an ordinary op whose resource lives for one run).  A graph
     # with any of them is run by engine/dataflow.py.
     flow: str = ""
+    # What folding at graph construction may use beside the kernel.
+    folding: Folding = Folding()
     doc: str = ""
     # Free-form facts for the property tests: input ranges, dtypes, attribute samples, tolerance.
     test: dict[str, Any] = field(default_factory=dict)

@@ -92,7 +92,7 @@ _INDEX = _by_root()
 
 
 def simplify(expr: ir.Expr, trace: list[str] | None = None) -> ir.Expr:
-    """Applies rules at the root until none fits.  Arguments are taken to be simplified already.
+    """Applies rules at the root until none fits.  Arguments are taken to be in simplest form.
 
     trace receives the formula of every rule applied.
     """

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the graph tells of shape arithmetic before it runs: the ops that TensorFlow looks through.
+
+How far its Python and its shape refiner look decides which nodes the public functions make,
+so the list is theirs and no longer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..engine.constants import constant_value, evaluate, evaluate_shape
+from ..engine.registry import Folding, amend
+from ..engine.shape import TensorShape, as_shape, unknown_shape
+from . import (  # noqa: F401 - defines what is amended below
+    array_identity,
+    array_join,
+    array_rules,
+    array_shape,
+    array_slice,
+    array_stack,
+    array_values,
+    compare,
+    constant,
+    indexing,
+    math_cast,
+    math_range,
+)
+
+
+def _shapes(shapes: Sequence[TensorShape], dtype: Any) -> list[np.ndarray] | None:
+    if not all(shape.is_fully_defined() for shape in shapes):
+        return None
+    return [np.asarray(shape.sizes, dtype) for shape in shapes]
+
+
+def _counts(shapes: Sequence[TensorShape], dtype: Any) -> list[np.ndarray] | None:
+    if not all(shape.is_fully_defined() for shape in shapes):
+        return None
+    return [np.asarray(shape.num_elements(), dtype) for shape in shapes]
+
+
+def _ranks(shapes: Sequence[TensorShape], dtype: Any) -> list[np.ndarray] | None:
+    del dtype
+    return None if shapes[0].rank is None else [np.asarray(shapes[0].rank, np.int32)]
+
+
+def _input_shape(op: Any, index: int) -> TensorShape:
+    return op.inputs[index].shape
+
+
+def _packed(op: Any, index: int) -> TensorShape:
+    del index
+    return TensorShape([_dimension(part) for part in op.inputs])
+
+
+def _dimension(tensor: Any) -> int | None:
+    value = evaluate(tensor)
+    return None if value is None or value < 0 else int(value)
+
+
+def _joined(parts: Sequence[Any]) -> TensorShape:
+    shape = as_shape([])
+    for part in parts:
+        shape = shape.concatenate(evaluate_shape(part))
+    return shape
+
+
+def _sliced(op: Any, index: int) -> TensorShape:
+    """A plain slice of one dimension of a shape; anything else is unknown."""
+    del index
+    masks = [op._attrs[f"{name}_mask"] for name in ("begin", "end")]
+    others = [op._attrs[f"{name}_mask"] for name in ("ellipsis", "new_axis", "shrink_axis")]
+    if any(others) or any(mask not in (0, 1) for mask in masks):
+        return unknown_shape()
+    bounds = []
+    for tensor, mask in zip(op.inputs[1:], [*masks, 0]):
+        value = None if mask else evaluate(tensor)
+        if tensor.shape.sizes != (1,) or (value is None and not mask):
+            return unknown_shape()
+        bounds.append(None if mask else int(value[0]))
+    shape = evaluate_shape(op.inputs[0])
+    return shape if shape.rank is None else shape[slice(*bounds)]
+
+
+def _partly_packed(op: Any) -> Any:
+    parts = [constant_value(tensor) for tensor in op.inputs]
+    if all(part is None for part in parts):
+        return None
+    items = [part.tolist() if isinstance(part, np.ndarray) else part for part in parts]
+    return np.array(items, dtype=object)
+
+
+def _always(op: Any) -> bool:
+    return True
+
+
+FOLDING = {
+    "Shape": Folding(_shapes, _input_shape, _always),
+    "ShapeN": Folding(_shapes, _input_shape),
+    "Size": Folding(_counts, None, _always),
+    "Rank": Folding(_ranks, None, _always),
+    "Pack": Folding(None, _packed, lambda op: op._attrs["axis"] == 0, _partly_packed),
+    "Concat": Folding(None, lambda op, index: _joined(op.inputs[1:]), _always),
+    "ConcatV2": Folding(None, lambda op, index: _joined(op.inputs[:-1]), _always),
+    "StridedSlice": Folding(None, _sliced),
+    **{
+        name: Folding(None, None, _always)
+        for name in ("Const", "Range", "Cast", "ConcatOffset", "Fill", "Equal", "NotEqual")
+    },
+}
+for _name, _folding in FOLDING.items():
+    amend(_name, folding=_folding)
