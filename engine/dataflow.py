@@ -169,7 +169,7 @@ def _nodes(steps: list[Step], fed: set[Tensor], frames: list[Frame]) -> list[Nod
     """The nodes in order, each in its frame; fills `frames`."""
     frame_after: dict[Operation, int] = {}
     children: dict[tuple[int, str], int] = {}
-    nodes = []
+    nodes: list[Node] = []
     present = {step.op for step in steps}
     for step in steps:
         op, role = step.op, step.op.definition.flow

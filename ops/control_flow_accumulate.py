@@ -184,6 +184,6 @@ class GradientLoop(ControlFlowContext):
             with inside(self.outer_context):
                 starts.append(tf.constant(0, dense.dtype, shape=dense.get_shape()))
         else:
-            shape = shape_internal(source, optimize=False, out_type=dense.dtype)
-            starts.append(tf.zeros_like(shape, optimize=False))
+            sizes = shape_internal(source, optimize=False, out_type=dense.dtype)
+            starts.append(tf.zeros_like(sizes, optimize=False))
         return starts

@@ -77,6 +77,10 @@ class ControlFlowContext:
             )
         return result
 
+    def to_control_flow_context_def(self, context_def: Any, export_scope: Any = None) -> None:
+        """Writes this context into a ControlFlowContextDef."""
+        raise NotImplementedError(f"{type(self).__name__}.to_control_flow_context_def")
+
     def AddName(self, name: str) -> None:
         """Notes that a tensor is known here."""
         self._values.add(name)
@@ -138,7 +142,8 @@ class ControlFlowContext:
         loop = self.GetWhileContext()
         if loop is None:
             return op.control_inputs, []
-        inside, outside = [], []
+        inside: list[Operation] = []
+        outside: list[Operation] = []
         for other in op.control_inputs:
             context = util.GetOutputContext(other)
             is_inside = context is not None and context.GetWhileContext() is loop

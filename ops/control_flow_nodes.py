@@ -72,6 +72,7 @@ def _entered_shape(c: Any) -> TensorShape:
     return c.inputs[0] if c.attr("is_constant") else unknown_shape()
 
 
+_PART = {"needs": "the rest of a branch or loop"}
 _LATER = "stated in control_flow_grad.py, which needs these functions"
 _SWITCH = "data: {T}, pred: bool -> output_false: {T}, output_true: {T}"
 _MERGE = "inputs: {N} -> output: {T}, value_index: int32"
@@ -86,6 +87,7 @@ for _prefix, _type, _many in (("", "T", "N * T"), ("Ref", "Ref(T)", "Ref(N * T)"
         kernel=_switch_kernel,
         gradient=NoGradient(_LATER),
         flow="switch",
+        test=_PART,
         doc=f"Hands {_kind} to the output that pred tells; the other one is dead.",
     )
     define(
@@ -96,6 +98,7 @@ for _prefix, _type, _many in (("", "T", "N * T"), ("Ref", "Ref(T)", "Ref(N * T)"
         kernel=lambda c, inputs: (inputs[0], 0),
         gradient=NoGradient(_LATER),
         flow="merge",
+        test=_PART,
         doc=f"The one of the inputs that is {_kind} and not dead, with its number.",
     )
     define(
@@ -106,6 +109,7 @@ for _prefix, _type, _many in (("", "T", "N * T"), ("Ref", "Ref(T)", "Ref(N * T)"
         kernel=_pass,
         gradient=NoGradient(_LATER),
         flow="enter",
+        test=_PART,
         doc=f"Makes {_kind} available in a loop body.",
     )
     define(
@@ -115,6 +119,7 @@ for _prefix, _type, _many in (("", "T", "N * T"), ("Ref", "Ref(T)", "Ref(N * T)"
         kernel=_pass,
         gradient=NoGradient(_LATER),
         flow="exit",
+        test=_PART,
         doc=f"Makes {_kind} of the last iteration available outside of the loop.",
     )
     define(
@@ -124,6 +129,7 @@ for _prefix, _type, _many in (("", "T", "N * T"), ("Ref", "Ref(T)", "Ref(N * T)"
         kernel=_pass,
         gradient=NoGradient(_LATER),
         flow="next",
+        test=_PART,
         doc=f"Makes {_kind} available in the next iteration.",
     )
 define(
@@ -133,6 +139,7 @@ define(
     kernel=_pass,
     gradient=NoGradient("a decision has no slope"),
     flow="step",
+    test=_PART,
     doc="Whether a loop goes on.",
 )
 define(
@@ -143,6 +150,7 @@ define(
     kernel=lambda c, index, inputs: inputs[int(index)],
     gradient=NoGradient("hands on a reference", silent=False),
     flow="step",
+    test=_PART,
     doc="One of several references.",
 )
 
