@@ -70,7 +70,7 @@ class Frame:
 class FlowProgram(Program):
     """The needed part of a graph with control flow, prepared for one session."""
 
-    __slots__ = ("session", "nodes", "frames", "_starts", "_fed_merges")
+    __slots__ = ("session", "nodes", "frames", "uses", "_starts", "_fed_merges")
 
     def __init__(
         self, session: Any, ops: Sequence[Operation], fetches: Sequence[Tensor], feeds: Any
@@ -92,6 +92,22 @@ class FlowProgram(Program):
         self.frames = [Frame("", -1)]
         self.nodes = _nodes(self.steps, set(fed), self.frames)
         self._connect(set(fed))
+        self.uses = self._count_uses()
+
+    def _count_uses(self) -> list[int]:
+        """How often each slot is read, outside of all loops; 0 for what must stay to the end."""
+        uses = [0] * self.size
+        kept = {*self.fetch_slots, *self.feed_slots}
+        for node in self.nodes:
+            for slot, _ in node.step.sources:
+                uses[slot] += 1
+                if node.frame:
+                    kept.add(slot)
+            if node.role in ("enter", "exit"):
+                kept.update(range(node.step.first, node.step.first + node.step.count))
+        for slot in kept:
+            uses[slot] = 0
+        return uses
 
     def _connect(self, fed: set[Tensor]) -> None:
         number = {node.step.op: i for i, node in enumerate(self.nodes)}
@@ -224,6 +240,7 @@ class _Run:
         # Of a merge: the first live input.
         self.chosen = [-1] * len(nodes)
         self.heap = list(program._starts)
+        self.uses = program.uses.copy()
         # By frame: what is ready or under way within, and the inputs that came.
         self.busy = [0] * len(frames)
         self.arrived = [0] * len(frames)
@@ -246,9 +263,19 @@ class _Run:
             else:
                 self._run(i, node)
             frame = node.frame
+            if not frame:
+                self._release(node.step)
             busy[frame] -= 1
             if not busy[frame]:
                 self._rest(frame)
+
+    def _release(self, step: Step) -> None:
+        """Drops the values that nothing reads any more."""
+        uses = self.uses
+        for slot, _ in step.sources:
+            if uses[slot] == 1:
+                self.values[slot] = None
+            uses[slot] -= 1
 
     def _run(self, i: int, node: Node) -> None:
         step, role = node.step, node.role
