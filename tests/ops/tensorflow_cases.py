@@ -36,6 +36,8 @@ SHAPES = [
     [(2, 1, 3, 1, 2), (4, 1, 2, 1), (1, 1, 1, 2)],
     [(3, 2), (3,)],
 ]
+# The seeds of a graph and of an op in it.
+SEEDS = [(87654321, 42), (0, 5), (3, 0), (1, 2**40 + 9)]
 DRAWN = 5
 
 Record = dict[str, Any]
@@ -71,6 +73,10 @@ def _cases(definition: OpDef) -> Iterator[tuple[str, Case]]:
     drawn = _drawn(definition)
     for i, case in enumerate(drawn):
         yield f"drawn/{i}", case
+    if drawn and "seed2" in {attr.name for attr in definition.attrs}:
+        for seeds in SEEDS:
+            given_seeds = dict(zip(("seed", "seed2"), seeds, strict=True))
+            yield f"seeds/{seeds}", Case(drawn[0].inputs, {**drawn[0].attrs, **given_seeds})
     # Random numbers follow from seeds; and a rejecting sampler may never end on other inputs.
     if definition.stateful or not definition.inputs or not drawn:
         return
