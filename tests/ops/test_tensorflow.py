@@ -268,6 +268,8 @@ def compare(our: Any, their: Any, limit: float | None = None) -> str:
 
 def compare_gradients(our: Any, their: Any) -> str:
     """How the gradients of a case differ."""
+    if "error" in their:
+        return ""
     if "gradient_error" in their:
         if their["unsupported"] or "gradient_error" in our:
             return ""
