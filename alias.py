@@ -167,7 +167,9 @@ def _lookup(home: str, name: str) -> Any:
 
 def _raw(name: str) -> Any:
     """The function that makes one node of a type, by its Python name ("mat_mul")."""
-    return _raw_functions().get(name, _MISSING)
+    # TensorFlow hides some of them behind an underscore.
+    functions = _raw_functions()
+    return functions.get(name) or functions.get(name.removeprefix("_"), _MISSING)
 
 
 @functools.cache

@@ -57,7 +57,7 @@ HOMES = {
         "clip_ops": "tf",
         "confusion_matrix": "tf tf.math .ops.sparse_arithmetic",
         "control_flow_grad": "",
-        "control_flow_ops": "tf .ops.control .ops.control_flow",
+        "control_flow_ops": "tf .ops.control .ops.control_flow raw",
         "control_flow_state": ".ops.control_flow",
         "control_flow_util": ".ops.control_flow_util .ops.control_flow .ops.control",
         "ctc_ops": "tf.nn",

@@ -15,6 +15,7 @@ from .public import tf
 from .tensor_array_store import Store, refuse, text_of, type_text
 
 _STATE = NoGradient("makes, measures or drops an array")
+_ANY = unknown_shape()
 _FLOW = np.zeros((), np.float32)
 _FLOW.flags.writeable = False
 
@@ -211,6 +212,21 @@ def _close(c: Any, store: Store) -> None:
     store.close()
 
 
+def _element_shape(handle: Any) -> TensorShape:
+    """What is known of the elements of the array that a handle stands for."""
+    op = handle.op
+    if op.type == "TensorArrayV3":
+        shape = as_shape(op._attrs["element_shape"])
+        return shape if shape.is_fully_defined() or op._attrs["identical_element_shapes"] else _ANY
+    if op.type in ("Enter", "Switch", "Identity", "TensorArrayGradV3"):
+        return _element_shape(op.inputs[0])
+    if op.type == "TensorArrayGradWithShape":
+        shape, prefix = _element_shape(op.inputs[0]), op.inputs[2].shape.sizes
+        if shape.rank is not None and prefix is not None and prefix[0] is not None:
+            return TensorShape([None] * prefix[0]).concatenate(shape)
+    return _ANY
+
+
 def _gathered_shape(c: Any) -> TensorShape:
     length = c.inputs[1].sizes
     rows = TensorShape([None]) if length is None else TensorShape(list(length))
@@ -332,7 +348,7 @@ for _name, _signature, _attrs, _shape, _kernel, _gradient, _doc in (
         "TensorArrayReadV3",
         "handle: resource, index: int32, flow_in: float32 -> value: dtype",
         "dtype: type",
-        lambda c: unknown_shape(),
+        lambda c: _element_shape(c.tensor(0)),
         _read,
         _read_gradient,
         "Reads one element.",
