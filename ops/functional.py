@@ -55,13 +55,47 @@ def _rows(elem: Any, n: Any) -> Any:
     )
 
 
+def _unstacked(elems: list[Tensor], n: Any, shaped: bool = False) -> list[Any]:
+    """Arrays of the rows of tensors; `shaped` ones know the shape of their elements at once."""
+    arrays = [
+        tf.TensorArray(
+            dtype=elem.dtype,
+            size=n,
+            dynamic_size=False,
+            element_shape=elem.shape[1:] if shaped else None,
+        )
+        for elem in elems
+    ]
+    return [array.unstack(elem) for array, elem in zip(arrays, elems)]
+
+
+def _collector(like: Tensor, n: Any, infer_shape: bool) -> Any:
+    """An array for the results of a scan."""
+    return tf.TensorArray(
+        dtype=like.dtype,
+        size=n,
+        element_shape=like.shape if infer_shape else None,
+        dynamic_size=False,
+        infer_shape=infer_shape,
+    )
+
+
+def _require_rows(elems: list[Tensor]) -> None:
+    if elems[0].shape.ndims != 0:
+        return
+    if len(elems) == 1:
+        raise ValueError("elems must be a 1+ dimensional Tensor, not a scalar")
+    raise ValueError("elements in elems must be 1+ dimensional Tensors, not scalars")
+
+
 def _count(tensor: Tensor) -> Any:
     """The number of rows: an int where it is known."""
     return dimension_value(tensor.shape[0]) or tf.shape(tensor)[0]
 
 
-def _set_rows(results: list[Tensor], elems: list[Tensor]) -> None:
-    """Gives results their static number of rows; ValueError when the inputs do not agree."""
+def _stacked(arrays: list[Any], elems: list[Tensor]) -> list[Tensor]:
+    """The results, with their static number of rows; ValueError when inputs do not agree on it."""
+    results = [array.stack() for array in arrays]
 
     def rows(elem: Tensor) -> Dimension:
         return Dimension(dimension_value(elem.get_shape().with_rank_at_least(1)[0]))
@@ -73,6 +107,7 @@ def _set_rows(results: list[Tensor], elems: list[Tensor]) -> None:
         shape = result.get_shape()
         rest = shape[1:] if shape.rank is not None else TensorShape(None)
         result.set_shape(TensorShape([count]).concatenate(rest))
+    return results
 
 
 @export("map_fn")
@@ -111,13 +146,9 @@ def map_fn(
     with name_scope(name, "map", flat), _cached_variables():
         flat = [convert_to_tensor(elem, name="elem") for elem in flat]
         dtype = dtype or inputs.packed([elem.dtype for elem in flat])
-        if flat[0].shape.ndims == 0:
-            if len(flat) == 1:
-                raise ValueError("elems must be a 1+ dimensional Tensor, not a scalar")
-            raise ValueError("elements in elems must be 1+ dimensional Tensors, not scalars")
+        _require_rows(flat)
         n = _count(flat[0])
-        arrays = [tf.TensorArray(dtype=e.dtype, size=n, dynamic_size=False) for e in flat]
-        arrays = [array.unstack(elem) for array, elem in zip(arrays, flat)]
+        arrays = _unstacked(flat, n)
         i = tf.constant(0)
         results = [
             tf.TensorArray(dtype=kind, size=n, dynamic_size=False, infer_shape=infer_shape)
@@ -140,9 +171,7 @@ def map_fn(
             swap_memory=swap_memory,
             maximum_iterations=n,
         )
-        stacked = [result.stack() for result in results]
-        _set_rows(stacked, flat)
-        return outputs.packed(stacked)
+        return outputs.packed(_stacked(results, flat))
 
 
 @export("foldl")
@@ -275,26 +304,13 @@ def scan(
         n = dimension_value(flat[0].shape[0])
         if n is None:
             n = tf.shape(flat[0])[0]
-        arrays = [
-            tf.TensorArray(dtype=e.dtype, size=n, dynamic_size=False, element_shape=e.shape[1:])
-            for e in flat
-        ]
-        arrays = [array.unstack(elem) for array, elem in zip(arrays, flat)]
+        arrays = _unstacked(flat, n, shaped=True)
         first = n - 1 if reverse and initializer is None else 0
         if initializer is None:
             state, i = [array.read(first) for array in arrays], 1
         else:
             state, i = [convert_to_tensor(x) for x in outputs.flat(initializer)], 0
-        results = [
-            tf.TensorArray(
-                dtype=x.dtype,
-                size=n,
-                element_shape=x.shape if infer_shape else None,
-                dynamic_size=False,
-                infer_shape=infer_shape,
-            )
-            for x in state
-        ]
+        results = [_collector(x, n, infer_shape) for x in state]
         if initializer is None:
             results = [result.write(first, x) for result, x in zip(results, state)]
 
@@ -315,6 +331,4 @@ def scan(
             swap_memory=swap_memory,
             maximum_iterations=n,
         )
-        stacked = [result.stack() for result in results]
-        _set_rows(stacked, flat)
-        return outputs.packed(stacked)
+        return outputs.packed(_stacked(results, flat))

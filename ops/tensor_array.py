@@ -58,15 +58,14 @@ class TensorArray:
           colocate_with_first_write_call: Whether the array is on the device of its first element.
           name: The scope of the nodes.
         """
-        _check_arguments(handle, tensor_array_name, size)
-        given = {
-            "element_shape": element_shape,
-            "dynamic_size": dynamic_size,
-            "clear_after_read": clear_after_read,
-        }
-        for key, value in given.items():
-            if handle is not None and value is not None:
-                raise ValueError(f"Cannot provide both a handle and {key} at the same time")
+        _check_arguments(
+            handle,
+            tensor_array_name,
+            size,
+            element_shape=element_shape,
+            dynamic_size=dynamic_size,
+            clear_after_read=clear_after_read,
+        )
         self._dynamic_size = dynamic_size or False
         self._dtype = dtypes.as_dtype(dtype).base_dtype
         self._colocates = colocate_with_first_write_call
@@ -282,7 +281,7 @@ class TensorArray:
         return raw.TensorArrayCloseV3(handle=self._handle, name=name)
 
 
-def _check_arguments(handle: Any, tensor_array_name: Any, size: Any) -> None:
+def _check_arguments(handle: Any, tensor_array_name: Any, size: Any, **others: Any) -> None:
     if handle is not None and tensor_array_name:
         raise ValueError("Cannot construct with both handle and tensor_array_name")
     if handle is not None and not isinstance(handle, Tensor):
@@ -291,6 +290,9 @@ def _check_arguments(handle: Any, tensor_array_name: Any, size: Any) -> None:
         raise ValueError("Size must be provided if handle is not provided")
     if handle is not None and size is not None:
         raise ValueError("Cannot provide both a handle and size at the same time")
+    for key, value in others.items():
+        if handle is not None and value is not None:
+            raise ValueError(f"Cannot provide both a handle and {key} at the same time")
 
 
 def build_ta_with_new_flow(old_ta: TensorArray, flow: Tensor) -> TensorArray:
