@@ -38,6 +38,8 @@ SHAPES = [
 ]
 # The seeds of a graph and of an op in it.
 SEEDS = [(87654321, 42), (0, 5), (3, 0), (1, 2**40 + 9)]
+# Parameters out of range end TensorFlow's process.
+ABORTING = ("AvgPoolGrad", "MaxPoolGradWithArgmax")
 DRAWN = 5
 
 Record = dict[str, Any]
@@ -87,7 +89,8 @@ def _cases(definition: OpDef) -> Iterator[tuple[str, Case]]:
     yield from _retyped(definition, drawn)
     yield from _emptied(drawn[0])
     yield from _hostile(drawn[0])
-    yield from _out_of_range(definition, drawn[0])
+    if definition.name not in ABORTING:
+        yield from _out_of_range(definition, drawn[0])
 
 
 def _drawn(definition: OpDef) -> list[Case]:
