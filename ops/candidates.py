@@ -67,10 +67,9 @@ def _kernel(make: Callable[[Any], samplers.Uniform]) -> Callable[..., Any]:
             return np.array([samplers.expected_count(p, count, tries) for p in chances], np.float32)
 
         true = true_classes.reshape(-1).tolist()
-        result = np.array(sampled, np.int64), counts(true).reshape(true_classes.shape)
-        result += (counts(sampled),)
+        expected = counts(true).reshape(true_classes.shape), counts(sampled)
         sampler.update(true)
-        return result
+        return np.array(sampled, np.int64), *expected
 
     return kernel
 

@@ -50,6 +50,13 @@ def _true_logits(inputs: Any, weights: Any, biases: Any, num_true: int) -> Any:
     return logits + tf.reshape(biases, [-1, num_true])
 
 
+def _split_weights(weights: Any, inputs: Any, true_ids: Any) -> tuple[Any, Any]:
+    """The weights of the true classes, and the sampled classes' logits without their biases."""
+    true = tf.slice(weights, [0, 0], tf.stack([tf.shape(true_ids)[0], -1]))
+    sampled = tf.slice(weights, tf.stack([tf.shape(true_ids)[0], 0]), [-1, -1])
+    return true, tf.matmul(inputs, sampled, transpose_b=True)
+
+
 def _compute_sampled_logits(
     weights: Any,
     biases: Any,
@@ -83,9 +90,7 @@ def _compute_sampled_logits(
         ids = tf.concat([flat, sampled], 0)
         # The order of the nodes is TensorFlow's: seeds of later ops depend on their number.
         all_w = _lookup(weights, ids, partition_strategy, inputs.dtype)
-        true_w = tf.slice(all_w, [0, 0], tf.stack([tf.shape(flat)[0], -1]))
-        sampled_w = tf.slice(all_w, tf.stack([tf.shape(flat)[0], 0]), [-1, -1])
-        sampled_logits = tf.matmul(inputs, sampled_w, transpose_b=True)
+        true_w, sampled_logits = _split_weights(all_w, inputs, flat)
         all_b = _lookup(biases, ids, partition_strategy, inputs.dtype)
         true_b = tf.slice(all_b, [0], tf.shape(flat))
         sampled_b = tf.slice(all_b, tf.shape(flat), [-1])

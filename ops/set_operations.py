@@ -79,11 +79,12 @@ def _combined(c: Any, first: Any, second: Any) -> tuple[np.ndarray, ...]:
     name = (name.decode() if isinstance(name, bytes) else name).lower()
     if name not in _OPERATIONS:
         raise _invalid(f"Invalid set_operation {name}.")
-    operation, empty = _OPERATIONS[name], frozenset()
+    operation = _OPERATIONS[name]
+    empty: set[Any] = set()
 
     def entries() -> Iterator[tuple[tuple[int, ...], Any]]:
         for row in sorted(a.keys() | b.keys()):
-            found = operation(set(a.get(row, empty)), set(b.get(row, empty)))
+            found = operation(a.get(row, empty), b.get(row, empty))
             for i, value in enumerate(sorted(found)):
                 yield (*row, i), value
 

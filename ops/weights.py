@@ -78,7 +78,7 @@ def assert_broadcastable(weights: Any, values: Any) -> Any:
         if static is not None:
             return tf.no_op(name=static)
         is_scalar = tf.equal(0, weights_rank, name="is_scalar")
-        data = (_PREFIX, "weights.shape=", weights.name, weights_shape)
+        data: tuple[Any, ...] = (_PREFIX, "weights.shape=", weights.name, weights_shape)
         data += ("values.shape=", values.name, values_shape, "is_scalar=", is_scalar)
         is_valid = tf.cond(
             is_scalar,
