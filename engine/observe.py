@@ -25,9 +25,7 @@ def traced(session: Any, fetches: Any, feed_dict: Any, options: Any, metadata: A
     feeds = [feed_tensor(graph, key) for key, _ in pairs]
     given = [FeedSlot(tensor).convert(value) for tensor, (_, value) in zip(feeds, pairs)]
     wanted = Fetches(graph, fetches)
-    program = interpreter.prepared(
-        session, wanted.tensors, wanted.targets, feeds, release=False
-    )
+    program = interpreter.prepared(session, wanted.tensors, wanted.targets, feeds, release=False)
     values = program.start(given)
     events = []
 

@@ -92,14 +92,13 @@ def compile_function(symbols: Iterable[str], expression: str) -> Callable[..., A
 class Size:
     """A non-constant integer expression; operations that come out constant give plain ints."""
 
-    __slots__ = ("_hash", "_text", "hint", "scope", "terms")
+    __slots__ = ("_text", "hint", "scope", "terms")
 
     def __init__(self, scope: Scope, terms: Mapping[Term, int], hint: int) -> None:
         self.scope = scope
         self.terms = dict(terms)
         self.hint = hint
         self._text: str | None = None
-        self._hash: int | None = None
 
     @property
     def text(self) -> str:
@@ -116,9 +115,8 @@ class Size:
         return self.text
 
     def __hash__(self) -> int:
-        if self._hash is None:
-            self._hash = hash(self.text)
-        return self._hash
+        # A size in a set or a dictionary must meet the equal number there: it becomes a number.
+        return hash(int(self))
 
     def __int__(self) -> int:
         return self.scope.fix(self)

@@ -193,7 +193,7 @@ class Tracer:
             return False
         try:
             with self.scope.symbolic():
-                results = self.evaluate(op, known)
+                results = [np.asarray(result) for result in self.evaluate(op, known)]
         except sizes.NeedsNumber:
             return False
         if inputs and sum(array.nbytes for array in results) > _FOLD_LIMIT:

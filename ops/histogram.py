@@ -56,8 +56,7 @@ def _histogram(c: Any, values: np.ndarray, limits: np.ndarray, nbins: np.ndarray
     low, high, count = limits[0], limits[1], int(nbins)
     if low >= high:
         raise _invalid(
-            "value_range should satisfy value_range[0] < value_range[1], but got "
-            f"'[{low}, {high}]'"
+            f"value_range should satisfy value_range[0] < value_range[1], but got '[{low}, {high}]'"
         )
     if count <= 0:
         raise _invalid(f"nbins should be a positive number, but got '{count}'")

@@ -52,8 +52,8 @@ def _forward(c: Any, x: np.ndarray, w: np.ndarray) -> np.ndarray:
     result = np.zeros([x.shape[0], *window.out, *w.shape[2:]], kind)
     for offset, where in window.offsets():
         result += padded[where][..., None] * w[offset]
-    flat = result.reshape(*result.shape[:-2], result.shape[-2] * result.shape[-1]).astype(x.dtype, copy=False)
-    return nw.channels_back(flat, form)
+    flat = result.reshape(*result.shape[:-2], result.shape[-2] * result.shape[-1])
+    return nw.channels_back(flat.astype(x.dtype, copy=False), form)
 
 
 def _split(dy: np.ndarray, w_shape: Any) -> np.ndarray:

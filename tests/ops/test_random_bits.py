@@ -17,7 +17,7 @@ pytestmark = pytest.mark.cpu
 @pytest.mark.parametrize("mode", ["never", "always"])
 @pytest.mark.parametrize(
     "make, seed, checksum",
-    [(tf.truncated_normal, 3, 0x51f5b73d), (tf.random_normal, 4, 0x6bb3eaf1)],
+    [(tf.truncated_normal, 3, 0x51F5B73D), (tf.random_normal, 4, 0x6BB3EAF1)],
 )
 def test_recorded_draws(make, seed, checksum, mode):
     with tf.Graph().as_default(), settings.override(jit=mode), tf.Session() as session:
