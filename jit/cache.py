@@ -86,15 +86,17 @@ def load(labels: Labels) -> Entry | None:
         check_owner(place)
         entry = read(place, key_text(labels))
     except FileNotFoundError as error:
-        missing = Path(error.filename).name
-        return _reject(place, f"it has no {missing}") if place.exists() else None
+        if place.exists():
+            _reject(place, f"it has no {Path(error.filename).name}")
+        return None
     except NotADirectoryError:
         return None
     except (Untrusted, PermissionError) as error:
         _warn_once(f"cached kernels are not used: {error}")
         return None
     except (OSError, ValueError) as error:
-        return _reject(place, str(error))
+        _reject(place, str(error))
+        return None
     _count_use(place)
     return entry
 

@@ -8,9 +8,14 @@ Imports tensor IR, kernel IR and sizes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from . import ir
 from .sizes import same
 from .tensor import Call, Map, Node, Program, Value, View, base
+
+Absorbs = Callable[[bool, bool], Any]
 
 
 def absorb(program: Program) -> None:
@@ -18,12 +23,14 @@ def absorb(program: Program) -> None:
     readers = _readers(program)
     for node in list(program.nodes):
         if isinstance(node, Call) and node.absorbs is not None:
-            _absorb_into(program, node, readers)
+            _absorb_into(program, node, node.absorbs, readers)
     for position, node in enumerate(program.nodes):
         node.position = position
 
 
-def _absorb_into(program: Program, call: Call, readers: dict[int, list[Node]]) -> None:
+def _absorb_into(
+    program: Program, call: Call, absorbs: Absorbs, readers: dict[int, list[Node]]
+) -> None:
     """Takes up a bias, then a relu."""
     has_bias = False
     after = _sole_map(program, call.outputs[0], readers)
@@ -37,7 +44,7 @@ def _absorb_into(program: Program, call: Call, readers: dict[int, list[Node]]) -
     if after is not None and has_relu:
         _take_over(program, call, after, readers)
     if has_bias or has_relu:
-        call.kernel = call.absorbs(has_bias, has_relu)
+        call.kernel = absorbs(has_bias, has_relu)
 
 
 def _readers(program: Program) -> dict[int, list[Node]]:
