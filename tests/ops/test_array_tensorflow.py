@@ -14,7 +14,7 @@ import pytest
 
 import numbaflow as tf
 
-PYTHON = os.environ.get("NUMBAFLOW_TF_PYTHON")
+PYTHON = os.environ.get("NUMBAFLOW_TF115_PYTHON")
 WORKER = Path(__file__).with_name("array_worker.py")
 
 pytestmark = [pytest.mark.tf, pytest.mark.slow]
@@ -27,13 +27,14 @@ def _worker() -> ModuleType:
     return module
 
 
-@pytest.mark.skipif(not PYTHON, reason="NUMBAFLOW_TF_PYTHON names no Python with TensorFlow")
+@pytest.mark.skipif(
+    not PYTHON, reason="NUMBAFLOW_TF115_PYTHON names no Python that has TensorFlow 1.15"
+)
 @pytest.mark.filterwarnings("ignore")
 def test_reference_kernels_agree_with_tensorflow(tmp_path: Path, monkeypatch) -> None:
     out = tmp_path / "out.npz"
     environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
-    module = "tensorflow.compat.v1" if os.environ.get("NUMBAFLOW_TF_V1_API") else "tensorflow"
-    command = [PYTHON, str(WORKER), module, str(out)]
+    command = [PYTHON, str(WORKER), "tensorflow", str(out)]
     subprocess.run(command, check=True, env=environment, capture_output=True)
     monkeypatch.setenv("NUMBAFLOW_JIT", "never")
     ours, theirs = _worker().compute(tf), np.load(out)
