@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -66,11 +66,12 @@ class Plan:
         wanted: Callable[[int], Sequence[Any]],
         evaluate: Evaluate,
         handles: Mapping[Any, Any],
+        regions: Container[int] = (),
     ) -> None:
         """wanted(stop) names the tensors that are needed once the stretch ends at `stop`."""
         self.began = began = time.perf_counter()
         debug.show("graph", operations)
-        tracer = Tracer(operations, start, feeds, scope, evaluate, handles)
+        tracer = Tracer(operations, start, feeds, scope, evaluate, handles, regions)
         traced = tracer.run()
         self.stop, self.barrier = traced.stop, traced.barrier
         self.complete = self.stop == len(operations) and not self.barrier
@@ -303,8 +304,9 @@ class Stretch:
         wanted: Callable[[int], Sequence[Any]],
         evaluate: Evaluate,
         handles: Mapping[Any, Any],
+        regions: Container[int] = (),
     ) -> None:
-        self.handles = handles
+        self.handles, self.regions = handles, regions
         self.operations, self.start, self.inputs = operations, start, list(inputs)
         self.wanted, self.evaluate = wanted, evaluate
         self.static = [tensor.shape.sizes for tensor in self.inputs]
@@ -402,6 +404,7 @@ class Stretch:
                 self.wanted,
                 self.evaluate,
                 self.handles,
+                self.regions,
             )
         except (errors.OpError, KeyboardInterrupt, SystemExit):
             raise

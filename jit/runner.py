@@ -15,12 +15,14 @@ from typing import Any
 import numpy as np
 
 from ..engine import errors, interpreter
+from ..engine.dataflow import FlowProgram
 from ..engine.kernel import KernelContext
 from ..engine.operation import group
 from . import settings
 from .bind import Binding
 from .plan import CompileFailure, Plan, Stretch
 from .profile import kernel_seconds
+from .regions import find_regions
 from .report import PlanReport, plan_report
 from .trace import Evaluate, OpView, is_handle
 
@@ -34,10 +36,13 @@ def make_runner(
     """What runs a part of a graph: compiled at once, or from the second run on (mode auto)."""
     operations = interpreter.needed_operations(fetches, targets, feeds)
     flow = next((op for op in operations if op.definition.flow), None)
+    regions: dict[int, int] | None = {}
     if flow is not None:
+        regions = find_regions(operations, feeds)
+    if regions is None:
         program = interpreter.prepared(session, fetches, targets, feeds)
         return _Reference(program.run, f"{flow.type} (node '{flow.name}') is control flow")
-    runner = Runner(operations, fetches, feeds, Evaluator(session))
+    runner = Runner(operations, fetches, feeds, Evaluator(session), regions)
     if settings.mode(session.config) == "always":
         return runner
     return _Warming(runner, interpreter.make_runner(session, graph, fetches, targets, feeds))
@@ -163,11 +168,17 @@ class Runner:
         fetches: Sequence[Any],
         feeds: Sequence[Any],
         evaluate: Evaluate,
+        regions: dict[int, int] | None = None,
     ) -> None:
-        """operations: what the fetches need, in order; evaluate: runs one on the host."""
+        """operations: what the fetches need, in order; evaluate: runs one on the host.
+
+        regions: start and end of runs of operations that branch or loop (jit/regions.py).
+        """
         self.operations, self.fetches, self.feeds = list(operations), list(fetches), list(feeds)
         self.evaluate = evaluate
         self.handles: dict[Any, Any] = {}
+        self.regions = regions or {}
+        self._programs: dict[int, tuple[Any, list[Any], list[Any]]] = {}
         self._made = _made_at(self.operations, self.feeds)
         self._used = _last_use(self.operations)
         self._stretches: dict[int, Stretch] = {}
@@ -188,7 +199,10 @@ class Runner:
                 ]
             self.handles.update(plan.passed)
             start = plan.stop
-            if plan.barrier:
+            if start in self.regions:
+                self._run_region(start, known)
+                start = self.regions[start]
+            elif plan.barrier:
                 self._host(self.operations[start], known)
                 start += 1
             stretch = self._stretch(start)
@@ -219,9 +233,26 @@ class Runner:
             else:
                 inputs = [t for t in self.live(start) if t not in self.handles and not _refers(t)]
             self._stretches[start] = Stretch(
-                self.operations, start, inputs, self.live, self.evaluate, self.handles
+                self.operations, start, inputs, self.live, self.evaluate, self.handles, self.regions
             )
         return self._stretches[start]
+
+    def _run_region(self, start: int, known: dict[Any, Any]) -> None:
+        """Runs branches and loops by the reference kernels."""
+        if start not in self._programs:
+            self._programs[start] = self._program(start, self.regions[start])
+        program, inputs, outputs = self._programs[start]
+        values = [self.handles[t] if t in self.handles else known[t] for t in inputs]
+        known.update(zip(outputs, program.run(values)))
+
+    def _program(self, start: int, end: int) -> tuple[Any, list[Any], list[Any]]:
+        """What runs a region, the tensors that it takes, and those that it gives."""
+        operations = self.operations[start:end]
+        inside = {tensor for op in operations for tensor in op.outputs}
+        taken = dict.fromkeys(t for op in operations for t in op._inputs_val if t not in inside)
+        given = [tensor for tensor in self.live(end) if tensor in inside]
+        program = FlowProgram(self.evaluate.session, operations, given, list(taken))
+        return program, list(taken), given
 
     def _host(self, op: Any, known: dict[Any, Any]) -> None:
         inputs = []

@@ -9,7 +9,7 @@ new one begins behind it.  Imports the engine's op table and errors, and the res
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -35,6 +35,7 @@ class Evaluate(Protocol):
 
     # How many threads the session allows; None leaves it to the settings.
     threads: int | None
+    session: Any
 
     def __call__(self, op: Any, inputs: Sequence[Any]) -> Sequence[Any]: ...
 
@@ -100,7 +101,10 @@ class Tracer:
         scope: Scope,
         evaluate: Evaluate,
         handles: Mapping[Any, Any],
+        regions: Container[int] = (),
     ) -> None:
+        """regions: numbers of operations in front of which the trace stops."""
+        self.regions = regions
         self.operations, self.start = operations, start
         self.program = Program()
         self.scope = scope
@@ -121,6 +125,9 @@ class Tracer:
         """The program up to the first barrier."""
         for number in range(self.start, len(self.operations)):
             op = self.operations[number]
+            if number in self.regions:
+                self.reasons.append((op, "branches or loops"))
+                return Traced(self.program, self.scope, number, True, host_reasons=self.reasons)
             if all(output in self.values for output in op.outputs) and op.outputs:
                 continue
             self.program.origin = op
