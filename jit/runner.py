@@ -39,9 +39,9 @@ def make_runner(
     regions: dict[int, int] | None = {}
     if flow is not None:
         regions = find_regions(operations, feeds)
-    if regions is None:
-        program = interpreter.prepared(session, fetches, targets, feeds)
-        return _Reference(program.run, f"{flow.type} (node '{flow.name}') is control flow")
+        if regions is None:
+            program = interpreter.prepared(session, fetches, targets, feeds)
+            return _Reference(program.run, f"{flow.type} (node '{flow.name}') is control flow")
     runner = Runner(operations, fetches, feeds, Evaluator(session), regions)
     if settings.mode(session.config) == "always":
         return runner
