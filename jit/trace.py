@@ -246,11 +246,11 @@ class Tracer:
 
     def _host(self, op: Any, definition: OpDef, inputs: list[Value], reason: str) -> bool:
         shapes = [_static_shape(output) for output in op.outputs]
-        native = [compiles(dtype_name(output.dtype)) for output in op.outputs]
         refs = [output.dtype._is_ref_dtype for output in op.outputs]
+        # Others may ask for the shape of any tensor, also of those that kernels cannot hold.
         unknown = any(
-            shape is None and is_native and not ref
-            for shape, is_native, ref in zip(shapes, native, refs)
+            shape is None and not ref and not is_handle(output)
+            for output, shape, ref in zip(op.outputs, shapes, refs)
         )
         if unknown or definition.dynamic_shape:
             self.reasons.append((op, reason))

@@ -259,3 +259,13 @@ def test_convolution_takes_up_bias_and_relu():
                 assert any({"Conv2D", "add", "Relu"} <= set(ops) for ops in names)
     for want, got in zip(*results, strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
+
+
+def test_shapes_of_what_kernels_cannot_hold():
+    def build():
+        x = tf.placeholder(tf.complex64, [None, None], name="x")
+        y = tf.transpose(x) * (1.0 + 2.0j)
+        return [tf.shape(y), tf.reduce_sum(tf.abs(y), 0), tf.size(y)]
+
+    array = (np.arange(6) + 1j).reshape(2, 3).astype(np.complex64)
+    agree(build, {"x:0": array}, {"x:0": array[:1]})
