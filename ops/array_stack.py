@@ -149,11 +149,20 @@ def unstack(
     return _unpack_op(value, num=num, axis=axis, name=name)
 
 
+def _parallel_shape(c: Any) -> TensorShape:
+    for shape in c.inputs:
+        if not shape.is_fully_defined():
+            raise ValueError("All input shapes must be fully defined.")
+        if shape.ndims and shape.as_list()[0] != 1:
+            raise ValueError("Size of first dimension must be 1.")
+    return TensorShape(c.attr("shape"))
+
+
 _parallel_concat = define(
     "ParallelConcat",
     "values: N * T -> output: T",
     "N: int >= 1; T: type; shape: shape",
-    shape=lambda c: TensorShape(c.attr("shape")),
+    shape=_parallel_shape,
     kernel=lambda c, values: np.concatenate(values, axis=0),
     lower=lambda b, op, values: values[0] if len(values) == 1 else b.concat(values, 0),
     gradient=NoGradient("TensorFlow declares none", silent=False),

@@ -225,8 +225,10 @@ _avg_pool = define(
 )
 
 _BOUNDS = [np.array([0, 1, 3]), np.array([0, 2, 3])]
-_SAMPLE = np.arange(9.0).reshape(1, 3, 3, 1)
+_SAMPLE = np.array([9.0, 2, 5, 3, 0, 1, 8, 4, 6]).reshape(1, 3, 3, 1)
 _SMALL = np.arange(4.0).reshape(1, 2, 2, 1)
+# The maxima of the sample in these regions, whether they overlap or not.
+_MAXIMA = np.array([9.0, 5, 8, 6]).reshape(1, 2, 2, 1)
 
 define(
     "FractionalMaxPoolGrad",
@@ -237,7 +239,7 @@ define(
     kernel=_max_gradient,
     gradient=_NO_GRADIENT,
     doc="The gradient of FractionalMaxPool: each goes to the first maximum of its region.",
-    test={"values": [[_SAMPLE, _SMALL, _SMALL, *_BOUNDS]], "attrs": [{}, {"overlapping": True}]},
+    test={"values": [[_SAMPLE, _MAXIMA, _SMALL, *_BOUNDS]], "attrs": [{}, {"overlapping": True}]},
 )
 define(
     "FractionalAvgPoolGrad",

@@ -63,7 +63,7 @@ def _forward_kernel(version: int) -> Callable[..., Any]:
             centred, out_variance = wide - _aligned(mean, form, x.ndim), variance
         factor = scale / np.sqrt(variance + epsilon)
         y = centred * _aligned(factor, form, x.ndim) + _aligned(offset, form, x.ndim)
-        extra = (np.empty(0, np.float32),) if version == 2 else ()
+        extra = (np.float32(0),) if version == 2 else ()
         return y.astype(x.dtype), mean, out_variance, mean, variance, *extra
 
     return kernel
@@ -99,7 +99,7 @@ def _lower_forward(version: int) -> Callable[..., Any]:
             lambda v, m, f, o: k.add(k.mul(k.sub(v, m), f), o),
             x, spread(mean), spread(factor), spread(offset),
         )  # fmt: skip
-        extra = (b.constant(np.empty(0, np.float32)),) if version == 2 else ()
+        extra = (b.constant(np.float32(0)),) if version == 2 else ()
         return y, mean, out_variance, mean, variance, *extra
 
     return lower

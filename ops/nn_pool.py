@@ -308,11 +308,18 @@ _SAMPLES = {
 }
 
 
+def _window_maxima(*shape: int) -> np.ndarray:
+    """The maxima of a sample in windows of two along each axis of space."""
+    sizes = [n for size in shape[1:-1] for n in (size // 2, 2)]
+    split = _ramp(*shape).reshape(shape[0], *sizes, shape[-1])
+    return np.asarray(split.max(axis=tuple(range(2, split.ndim - 1, 2))))
+
+
 def _backward_sample(rank: int) -> list[Any]:
     """Input, output, shape of the input and gradient of the first sample."""
     shape = [2, 4, 4, 3] if rank == 4 else [1, 4, 4, 4, 2]
     half = [shape[0], *(n // 2 for n in shape[1:-1]), shape[-1]]
-    return [_ramp(*shape), _ramp(*half), np.int32(shape), _ramp(*half)]
+    return [_ramp(*shape), _window_maxima(*shape), np.int32(shape), _ramp(*half)]
 
 
 def _second_sample(rank: int) -> list[np.ndarray]:
@@ -429,7 +436,7 @@ define(
     gradient=_v2_grad_gradient,
     doc="The gradient of MaxPoolV2.",
     test={
-        "values": [[_ramp(2, 4, 4, 3), _ramp(2, 2, 2, 3), _ramp(2, 2, 2, 3), *_TWO]],
+        "values": [[_ramp(2, 4, 4, 3), _window_maxima(2, 4, 4, 3), _ramp(2, 2, 2, 3), *_TWO]],
         "attrs": [{"padding": "VALID"}],
     },
 )
@@ -442,7 +449,7 @@ define(
     gradient=NoGradient("not defined by TensorFlow", silent=False),
     doc="The gradient of MaxPoolGradV2.",
     test={
-        "values": [[_ramp(2, 4, 4, 3), _ramp(2, 2, 2, 3), _ramp(2, 4, 4, 3), *_TWO]],
+        "values": [[_ramp(2, 4, 4, 3), _window_maxima(2, 4, 4, 3), _ramp(2, 4, 4, 3), *_TWO]],
         "attrs": [{"padding": "VALID"}],
     },
 )
