@@ -58,27 +58,28 @@ def pack_left(x, first, depth, start, m, stride, packed):
 
 _MULTIPLY = """
 @helper
-def multiply(left, pixel, step, panel, out, m, depth, width, n, old):
-    # out[i, f] (+)= the sum over q of left[i * pixel + q * step] * panel[q, f]; m is at most TALL
+def multiply(left, pixel, step, panel, out, m, depth, width, n, bias, flags):
+    # out[i, f] (+)= the sum over q of left[i * pixel + q * step] * panel[q, f]; m is at most TALL.
+    # The flags are those of fma_tile: 1 adds the old out, 2 the bias, 4 applies relu.
     i = 0
     if m == TALL:
-        fma_tile(DTYPE, TALL, VECTORS, LANES, EDGE, 0, left, panel, out, 0, old, 1, 0, 0, depth,
-                 PIXEL, STEP, PANEL, n)
+        fma_tile(DTYPE, TALL, VECTORS, LANES, EDGE, 0, left, panel, out, bias, flags, 1, 0, 0,
+                 depth, PIXEL, STEP, PANEL, n)
         return
     while i + LOW <= m:
         fma_tile(DTYPE, LOW, VECTORS, LANES, EDGE, 0, left + BYTES * i * PIXEL, panel,
-                 out + BYTES * i * n, 0, old, 1, 0, 0, depth, PIXEL, STEP, PANEL, n)
+                 out + BYTES * i * n, bias, flags, 1, 0, 0, depth, PIXEL, STEP, PANEL, n)
         i += LOW
     while i < m:
         fma_tile(DTYPE, 1, VECTORS, LANES, EDGE, 0, left + BYTES * i * PIXEL, panel,
-                 out + BYTES * i * n, 0, old, 1, 0, 0, depth, PIXEL, STEP, PANEL, n)
+                 out + BYTES * i * n, bias, flags, 1, 0, 0, depth, PIXEL, STEP, PANEL, n)
         i += 1
 
 
 def kernel(args, r0, r1, c0, c1, worker):
-    x, y, out = args[0], args[1], args[2]
-    m, n, k = args[3], args[4], args[5]
-    panels = args[6] + worker * args[7]
+    x, y, bias, out = args[0], args[1], args[OUT_AT - 1], args[OUT_AT]
+    m, n, k = args[OUT_AT + 1], args[OUT_AT + 2], args[OUT_AT + 3]
+    panels = args[OUT_AT + 4] + worker * args[OUT_AT + 5]
     packed = panels + BYTES * DEPTH * COLUMNS
     x_stride = m if LEFT_TRANSPOSED else k
     y_stride = k if RIGHT_TRANSPOSED else n
@@ -94,6 +95,7 @@ def kernel(args, r0, r1, c0, c1, worker):
         y_matrix = y + BYTES * matrix * k * n
         for first in range(0, k, DEPTH):
             depth = min(DEPTH, k - first)
+            flags = (1 if first > 0 else 0) + (EPILOGUE if first + DEPTH >= k else 0)
             if PACK_LEFT:
                 pack_left(x_matrix, first, depth, start, height, x_stride, packed)
                 left = packed
@@ -111,7 +113,7 @@ def kernel(args, r0, r1, c0, c1, worker):
                     multiply(left + BYTES * i * PIXEL, pixel, step,
                              panels + BYTES * (c - c0) * DEPTH, out + BYTES * ((row + i) * n + c),
                              min(TALL, height - i), depth, min(PANEL, c1 - c), n,
-                             1 if first > 0 else 0)
+                             bias + BYTES * c, flags)
         row += height
 """
 
@@ -161,10 +163,22 @@ def _product(b: Any, x: Any, y: Any, transpose_x: bool, transpose_y: bool) -> An
     for size in lead:
         rows = rows * size
     row_tile, col_tile = _tiles(rows, n, k)
-    kernel, scratch = _kernel(dtype, n, transpose_x, transpose_y)
+    if dtype in _INTEGERS:
+        kernel, scratch = _integer_kernel(dtype, transpose_x, transpose_y), 0
+        absorbs = None
+    else:
+        kernel, scratch = _kernel(dtype, n, transpose_x, transpose_y)
+        # With nothing to sum over there is no last step that could add a bias.
+        whole = isinstance(k, int) and k > 0
+
+        def with_epilogue(bias: bool, relu: bool) -> LibraryKernel:
+            return _kernel(dtype, n, transpose_x, transpose_y, bias, relu)[0]
+
+        absorbs = with_epilogue if whole else None
     (out,) = b.call(
-        kernel, [x, y], [((*lead, m, n), dtype)], [m, n, k], rows, row_tile, n, col_tile, scratch
-    )
+        kernel, [x, y], [((*lead, m, n), dtype)], [m, n, k], rows, row_tile, n, col_tile, scratch,
+        absorbs=absorbs,
+    )  # fmt: skip
     return out
 
 
@@ -176,13 +190,22 @@ def _tiles(rows: AnySize, n: AnySize, k: AnySize) -> tuple[AnySize, AnySize]:
     return maximum(row_tile, ceil_div(_WORK, per_row)), col_tile
 
 
+def _integer_kernel(dtype: str, transpose_x: bool, transpose_y: bool) -> LibraryKernel:
+    facts = {"DTYPE": dtype, "LEFT_TRANSPOSED": transpose_x, "RIGHT_TRANSPOSED": transpose_y}
+    return specialise("matmul_integer", _INTEGER, BYTES=_INTEGERS[dtype], **facts)
+
+
 def _kernel(
-    dtype: str, n: AnySize, transpose_x: bool, transpose_y: bool
+    dtype: str,
+    n: AnySize,
+    transpose_x: bool,
+    transpose_y: bool,
+    bias: bool = False,
+    relu: bool = False,
 ) -> tuple[LibraryKernel, int]:
     """The kernel for a dtype and (where known) width of the product, and its scratch bytes."""
     facts = {"DTYPE": dtype, "LEFT_TRANSPOSED": transpose_x, "RIGHT_TRANSPOSED": transpose_y}
-    if dtype in _INTEGERS:
-        return specialise("matmul_integer", _INTEGER, BYTES=_INTEGERS[dtype], **facts), 0
+    facts |= {"EPILOGUE": 2 * bias + 4 * relu, "OUT_AT": 2 + bias}
     size = BYTES[dtype]
     lanes, registers = vectors(dtype)
     narrow = isinstance(n, int) and n <= lanes

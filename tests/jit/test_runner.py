@@ -269,3 +269,24 @@ def test_shapes_of_what_kernels_cannot_hold():
 
     array = (np.arange(6) + 1j).reshape(2, 3).astype(np.complex64)
     agree(build, {"x:0": array}, {"x:0": array[:1]})
+
+
+def test_matrix_products_take_up_bias_and_relu():
+    x = tf.placeholder(tf.float32, [None, 300])
+    w = tf.Variable(np.random.default_rng(0).standard_normal((300, 37)).astype("f4"))
+    b = tf.Variable(np.linspace(-1, 1, 37).astype("f4"))
+    plain = tf.matmul(x, w)
+    fetches = [tf.nn.relu(tf.matmul(x, w) + b), tf.matmul(x, w) + b, plain, tf.nn.relu(plain)]
+    fetches += [tf.gradients(fetches[0], [w, b, x])]
+    for n in (1, 5, 130):
+        array = np.random.default_rng(n).standard_normal((n, 300)).astype("f4")
+        results = []
+        for mode in ("never", "always"):
+            with settings.override(jit=mode), tf.Session() as session:
+                session.run(tf.global_variables_initializer())
+                results.append(nest.flatten(session.run(fetches, {x: array})))
+                if mode == "always":
+                    names = [k.ops for k in session.explain(fetches[0], {x: array}).kernels]
+                    assert any({"MatMul_1", "add", "Relu"} <= set(ops) for ops in names), names
+        for want, got in zip(*results, strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
