@@ -150,7 +150,6 @@ EXCEPT = {
         ["StringFormat/drawn/2", "StringFormat/shaped/2"],
         "tensors without elements print with other brackets",
     ),
-    "MatrixSquareRoot/drawn/0/gradient": "a compiled gradient of it fails",
     # Numbers.
     **dict.fromkeys(
         ["Igamma*/special/*", "Zeta/special/*", "Betainc/hostile/*", "RandomGammaGrad/hostile/*"],
