@@ -175,8 +175,9 @@ def call(
 ) -> tuple[list[Any], dict[Any, np.ndarray]]:
     """Builds the op on placeholders (small integers: constants); its outputs, and the feeds.
 
-    The placeholders have sizes only if `static`.
+    The placeholders have sizes only if `static`, here or among the definition's facts.
     """
+    static = static or definition.test.get("static", False)
     feeds: dict[Any, np.ndarray] = {}
     arrays = case.arrays()
     lone = sum(_is_data(array) for array in arrays) == 0
