@@ -100,9 +100,10 @@ invert, abs, select = np.invert, np.abs, np.where
 
 def div(x: Any, y: Any) -> Any:
     """True division of floats, division towards zero of integers."""
-    if _is_float(x):
-        return np.divide(x, y)
-    return truncatediv(x, y)
+    if x.dtype.kind == "c":
+        # By C's rules a complex number over zero is NaN, by NumPy's infinite.
+        return np.where(y == 0, x.dtype.type(complex(np.nan, np.nan)), np.divide(x, y))
+    return np.divide(x, y) if _is_float(x) else truncatediv(x, y)
 
 
 def floordiv(x: Any, y: Any) -> Any:
@@ -146,6 +147,10 @@ def maximum(x: Any, y: Any) -> Any:
 
 def pow(x: Any, y: Any) -> Any:
     """x to the power y; for integers wrapping, negative exponents round to zero."""
+    if x.dtype.kind == "c":
+        # exp(y * log(x)), which has no value for 0 ** 0.
+        nothing = x.dtype.type(complex(np.nan, np.nan))
+        return np.where((x == 0) & (y == 0), nothing, np.power(x, y))
     if _is_float(x) or x.dtype.kind == "O":
         return np.power(x, y)
     with np.errstate(all="ignore"):
@@ -165,12 +170,12 @@ def sign(x: Any) -> Any:
 
 def reciprocal(x: Any) -> Any:
     """1 / x."""
-    return np.divide(np.ones((), x.dtype), x)
+    return div(np.ones((), x.dtype), x)
 
 
 def rsqrt(x: Any) -> Any:
     """1 / sqrt(x)."""
-    return np.divide(np.ones((), x.dtype), np.sqrt(x))
+    return div(np.ones((), x.dtype), np.sqrt(x))
 
 
 def sigmoid(x: Any) -> Any:

@@ -26,6 +26,10 @@ from .public import raw
 
 _LOCK = threading.Lock()
 _LOGGER = logging.getLogger("numbaflow")
+# The dtypes whose elements TensorFlow writes out.
+_PRINTED = {"float16", "float32", "float64", "bool", "object"} | {
+    f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
+}
 
 
 class _Counter:
@@ -98,12 +102,12 @@ def _nested(value: Any, entries: int, depth: int = 0) -> str:
         item = value.item() if value.dtype == object or value.dtype.kind in "bc" else value[()]
         return _number(item)
     size = len(value)
+    gap = " " if value.ndim == 1 else "\n" * (value.ndim - 1) + " " * (depth + 1)
     shown: list[Any] = list(range(size))
-    if entries >= 0 and size > 2 * entries:
+    if size > 2 * entries:
         shown = [*range(entries), None, *range(size - entries, size)]
     parts = ["..." if i is None else _nested(value[i], entries, depth + 1) for i in shown]
-    gap = " " if value.ndim == 1 else "\n" * (value.ndim - 1) + " " * (depth + 1)
-    return "[" + gap.join(parts) + "]"
+    return "[" + ("" if entries else gap * bool(size)) + gap.join(parts) + "]"
 
 
 def _format(c: Any, inputs: list[np.ndarray]) -> np.ndarray:
@@ -123,10 +127,15 @@ def _format(c: Any, inputs: list[np.ndarray]) -> np.ndarray:
 
 
 def _quoted(value: np.ndarray, entries: int) -> str:
-    """Strings inside of tensors are quoted."""
+    """A tensor as a text; strings are quoted, and what has no text there is a question mark."""
+    entries = value.size if entries < 0 else min(entries, value.size)
+    if value.dtype.name not in _PRINTED:
+        return f"[{' '.join('?' * entries)}{'...' * (entries < value.size)}]"
     if value.dtype == object:
         quote = np.frompyfunc(lambda s: b'"' + s + b'"', 1, 1)
         value = np.asarray(quote(value), object)
+    elif value.dtype == np.float16:
+        value = value.astype(np.float32)
     return _nested(value, entries)
 
 
