@@ -8,6 +8,7 @@ comes from ml_dtypes when it is first asked for.
 from __future__ import annotations
 
 import builtins
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -305,10 +306,8 @@ def as_dtype(type_value: Any) -> DType:
         if found is not None:
             return found
     else:
-        try:
+        with suppress(KeyError, TypeError):  # unknown, or not hashable
             return _ANY[type_value]
-        except (KeyError, TypeError):
-            pass
         if isinstance(type_value, type) and type_value.__name__ == "bfloat16":
             return bfloat16
     raise TypeError(f"Cannot convert value {type_value!r} to a TensorFlow DType.")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import operator
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -292,12 +293,10 @@ def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
 
 
 def _small_constant(value: Any, shape: Any, dtype: dtypes.DType, name: str) -> Tensor | None:
-    try:
-        # A tensor among the sizes makes this comparison a tensor, whose truth is a TypeError.
+    # A tensor among the sizes makes the comparison a tensor, whose truth is a TypeError.
+    with suppress(NotImplementedError, TypeError):
         if _element_count(shape) < 1000:
             return constant(value, shape=shape, dtype=dtype, name=name)
-    except (NotImplementedError, TypeError):
-        pass
     return None
 
 
