@@ -20,6 +20,7 @@ from .interpreter import Program, Step, fetched, located
 from .operation import Operation
 from .state import Cell
 from .tensor import Tensor
+from .waiting import Waits
 
 Watch = Callable[[Step, int, int], None]
 
@@ -248,26 +249,66 @@ class _Run:
         self.back: list[list[int]] = [[] for _ in frames]
         self.dead_exits: list[list[int]] = [[] for _ in frames]
         self.dead_constants: list[set[int]] = [set() for _ in frames]
+        self.waits: Waits | None = None
         for i in self.heap:
             self.busy[nodes[i].frame] += 1
         for i, position in program._fed_merges:
             self._to_merge(i, position, False, False)
 
     def execute(self) -> None:
-        heap, nodes, busy = self.heap, self.nodes, self.busy
+        try:
+            self._execute()
+            while self.waits:
+                (i, start), pending = self.waits.next()
+                node = self.nodes[i]
+                node.step.end(self.values, pending)
+                self._note(node.step, start)
+                self._deliver(node.all, False, False)
+                self._leave(node)
+                self._execute()
+        finally:
+            if self.waits is not None:
+                self.waits.close()
+
+    def _execute(self) -> None:
+        """Runs until nothing is ready."""
+        heap, nodes = self.heap, self.nodes
         while heap:
             i = heapq.heappop(heap)
             node = nodes[i]
             if self.chosen[i] < 0 if node.role == "merge" else self.dead[i]:
                 self._pass_dead(i, node)
+            elif node.role == "wait":
+                if self._begin_wait(i, node):
+                    continue
             else:
                 self._run(i, node)
-            frame = node.frame
-            if not frame:
-                self._release(node.step)
-            busy[frame] -= 1
-            if not busy[frame]:
-                self._rest(frame)
+            self._leave(node)
+
+    def _leave(self, node: Node) -> None:
+        frame = node.frame
+        if not frame:
+            self._release(node.step)
+        self.busy[frame] -= 1
+        if not self.busy[frame]:
+            self._rest(frame)
+
+    def _begin_wait(self, i: int, node: Node) -> bool:
+        """Runs an operation that may have to wait; whether it does."""
+        start = time.time_ns() if self.watch is not None else 0
+        pending = node.step.begin(self.values)
+        if pending is None:
+            self._note(node.step, start)
+            self._deliver(node.all, False, False)
+            return False
+        if self.waits is None:
+            self.waits = Waits(self.program.session)
+        self.waits.add((i, start), pending)
+        return True
+
+    def _note(self, step: Step, start: int) -> None:
+        if self.watch is not None:
+            self.watch(step, start, time.time_ns())
 
     def _release(self, step: Step) -> None:
         """Drops the values that nothing reads any more."""
@@ -286,8 +327,7 @@ class _Run:
             self._merge(i, step)
         else:
             step.run(self.values)
-        if self.watch is not None:
-            self.watch(step, start, time.time_ns())
+        self._note(step, start)
         if role == "switch":
             self._deliver_switch(node, taken)
         elif role == "next":

@@ -18,11 +18,15 @@ from .kernel import KernelContext
 from .operation import Operation, arg_length
 from .state import Cell
 from .tensor import Tensor
+from .waiting import Pending
 
 Runner = Callable[[Sequence[Any]], list[Any]]
 
 # Tests switch this on: every kernel's results are held against the declared dtype and shape.
 verify = False
+
+# Roles in control flow that pass on whatever comes.
+_PASSING = ("switch", "merge", "enter", "exit", "next")
 
 _KIND_OF_ERROR: tuple[tuple[type[BaseException], type[errors.OpError]], ...] = (
     (NotImplementedError, errors.UnimplementedError),
@@ -108,7 +112,10 @@ def _ordered(ops: list[Operation], fed: set[Tensor], skipped: set[Operation]) ->
 class Step:
     """One operation, prepared: where its inputs lie and where its outputs go."""
 
-    __slots__ = ("op", "kernel", "context", "sources", "layout", "first", "count", "free", "plain")
+    __slots__ = (
+        *("op", "kernel", "context", "sources", "layout", "first", "count", "free", "plain"),
+        "handles",
+    )
 
     def __init__(self, op: Operation, context: KernelContext, slots: dict[Tensor, int]) -> None:
         kernel = op.definition.kernel
@@ -126,6 +133,7 @@ class Step:
         ]
         lengths = [arg_length(arg, op._attrs) for arg in op.definition.inputs]
         self.layout = None if all(n is None for n in lengths) else lengths
+        self.handles = handle_inputs(op)
         self.first = slots[op.outputs[0]] if op.outputs else 0
         self.count = len(op.outputs)
         self.free: list[int] = []
@@ -139,6 +147,8 @@ class Step:
             if type(value) is Cell and not ref:
                 value = value.read()
             flat.append(value)
+        if self.handles:
+            flat = with_handles(self.handles, flat)
         if self.layout is None:
             return flat
         grouped: list[Any] = []
@@ -155,18 +165,41 @@ class Step:
     def run(self, values: list[Any]) -> None:
         """Runs the kernel and stores its results."""
         try:
-            result = self.kernel(self.context, *self.inputs(values))
-            if self.count == 1:
-                if type(result) in (tuple, list) and len(result) == 1:
-                    result = result[0]
-                values[self.first] = self.settle(0, result)
-            elif self.count:
-                for i, item in enumerate(self.spread(result)):
-                    values[self.first + i] = self.settle(i, item)
+            self.store(values, self.kernel(self.context, *self.inputs(values)))
         except Exception as error:
             raise located(error, self.op) from error
         for slot in self.free:
             values[slot] = None
+
+    def store(self, values: list[Any], result: Any) -> None:
+        """Puts the kernel's results where they belong."""
+        if self.count == 1:
+            if type(result) in (tuple, list) and len(result) == 1:
+                result = result[0]
+            values[self.first] = self.settle(0, result)
+        elif self.count:
+            for i, item in enumerate(self.spread(result)):
+                values[self.first + i] = self.settle(i, item)
+
+    def begin(self, values: list[Any]) -> Pending | None:
+        """Runs a kernel that may have to wait; what it waits for, None when it has run."""
+        try:
+            result = self.kernel(self.context, *self.inputs(values))
+            if isinstance(result, Pending):
+                if not result.is_done:
+                    return result
+                result = result.outcome()
+            self.store(values, result)
+        except Exception as error:
+            raise located(error, self.op) from error
+        return None
+
+    def end(self, values: list[Any], pending: Pending) -> None:
+        """Takes the results that the kernel waited for."""
+        try:
+            self.store(values, pending.outcome())
+        except Exception as error:
+            raise located(error, self.op) from error
 
     def spread(self, result: Any) -> list[Any]:
         """Several results as one flat list."""
@@ -197,6 +230,38 @@ def _reference_flags(op: Operation) -> list[bool]:
         flags.extend([arg.is_ref] * (1 if length is None else length))
     # Loops add inputs beyond the signature: references too.
     return flags + [False] * (len(op._inputs_val) - len(flags))
+
+
+def handle_inputs(op: Operation) -> list[tuple[int, bool]]:
+    """The positions of inputs that are resources, and whether the op knows them as such.
+
+    Other ops, such as a gather among handles, treat them as elements of arrays.
+    """
+    if all(tensor.dtype != dtypes.resource for tensor in op._inputs_val):
+        return []
+    if op.definition.flow in _PASSING or op.definition.passes_ref:
+        return []
+    known: list[bool] = []
+    for arg in op.definition.inputs:
+        length = arg_length(arg, op._attrs)
+        known.extend([arg.dtype == dtypes.resource] * (1 if length is None else length))
+    inputs = enumerate(zip(op._inputs_val, known))
+    return [(i, is_known) for i, (t, is_known) in inputs if t.dtype == dtypes.resource]
+
+
+def with_handles(handles: list[tuple[int, bool]], inputs: Sequence[Any]) -> list[Any]:
+    """A kernel's flat inputs with its handles as it wants them: see `handle_inputs`."""
+    result = list(inputs)
+    for i, is_known in handles:
+        thing = result[i]
+        if (type(thing) is np.ndarray) != is_known:
+            continue
+        if is_known:
+            result[i] = thing.item()
+        else:
+            result[i] = np.empty((), object)
+            result[i][()] = thing
+    return result
 
 
 def _holds_array(tensor: Tensor) -> bool:

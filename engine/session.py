@@ -31,6 +31,7 @@ from .partial_run import PartialRun, setup
 from .results import result_builder, with_handles
 from .targets import resources_of, target_bytes
 from .tensor import Tensor
+from .waiting import WaitsOfSession
 
 Runner = Callable[[Sequence[Any]], list[Any]]
 
@@ -107,6 +108,7 @@ class BaseSession:
         self._partial_runs: dict[str, PartialRun] = {}
         # Set when the session closes; operations that wait for something look at it.
         self.cancelled = threading.Event()
+        self.waits = WaitsOfSession()
         self._times = threading.local()
         self._growth = GraphGrowth()
         if not self._target:
@@ -146,12 +148,13 @@ class BaseSession:
         if self._closed:
             return
         self._closed = True
-        self.cancelled.set()
-        for _, thing in self.resources:
-            cancel = getattr(thing, "cancel", None)
-            if callable(cancel) and not self._target:
-                cancel()
+        self.cancel()
         self._prepared.clear()
+
+    def cancel(self) -> None:
+        """Cancels all operations that wait, in all threads; no run may begin any more."""
+        self.cancelled.set()
+        self.waits.cancel()
 
     def list_devices(self) -> list[_DeviceAttributes]:
         """The devices of the runtime."""
@@ -423,7 +426,7 @@ class Session(BaseSession):
             return
         for session in list(_local_sessions):
             session.resources.clear(names)
-            session.cancelled.set()
+            session.cancel()
         _local_sessions.clear()
 
 

@@ -140,6 +140,9 @@ class Evaluator:
             raise errors.UnimplementedError(
                 None, op, f"There is no kernel for op type '{op.type}' (node '{op.name}')"
             )
+        handles = interpreter.handle_inputs(op)
+        if handles:
+            inputs = interpreter.with_handles(handles, inputs)
         arguments = group(definition.inputs, op._attrs, inputs)
         try:
             result = definition.kernel(self.context(op), *arguments)
