@@ -11,7 +11,7 @@ from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from ..engine import dtypes
-from ..engine.collections import GraphKeys, add_to_collection, add_to_collections
+from ..engine.collections import GraphKeys, add_to_collection
 from ..engine.convert import (
     convert_to_tensor,
     register_dense_tensor_like_type,
@@ -31,7 +31,7 @@ from ..engine.shape import TensorShape, as_shape
 from .public import raw, tf
 from .state_resource import variable_shape
 from .variable_guards import guarded
-from .variable_modes import checked_collections, checked_modes, colocated_attr
+from .variable_modes import checked_modes, colocated_attr, construction
 from .variables import Variable, read_modes_from, require_outside_control_flow, require_slices
 
 
@@ -334,19 +334,12 @@ class ResourceVariable(BaseResourceVariable):
                 raise ValueError("variable_def and initial_value are mutually exclusive.")
             self._init_from_proto(variable_def, import_scope)
             return
-        if initial_value is None:
-            raise ValueError("initial_value must be specified.")
         modes = checked_modes(synchronization, aggregation, trainable, name)
-        self._synchronization, self._aggregation, self._trainable = modes
-        collections = checked_collections(collections, self._trainable, constraint)
-        self._constraint = constraint
-        self._caching_device = caching_device
-        with init_scope():
-            values = [] if callable(initial_value) else [initial_value]
-            with name_scope(name, "Variable", values) as scope:
-                self._make(initial_value, scope, dtype, shape)
-                self._make_ops(scope, caching_device)
-            add_to_collections(collections, self)
+        with construction(
+            self, initial_value, name, modes, collections, constraint, caching_device
+        ) as scope:
+            self._make(initial_value, scope, dtype, shape)
+            self._make_ops(scope, caching_device)
 
     def _make(self, initial_value: Any, scope: str, dtype: Any, shape: Any) -> None:
         handle_name = scope.rstrip("/")

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..engine.api import export
-from ..engine.collections import GraphKeys
-from ..engine.graph import get_default_graph
+from ..engine.collections import GraphKeys, add_to_collections
+from ..engine.graph import get_default_graph, init_scope, name_scope
 from ..engine.scope_functions import prepend_name_scope, strip_name_scope
 
 
@@ -129,3 +129,31 @@ class SaveSliceInfo:
             var_offset=self.var_offset,
             var_shape=self.var_shape,
         )
+
+
+@contextmanager
+def construction(
+    variable: Any,
+    initial_value: Any,
+    name: str | None,
+    modes: tuple[Any, Any, bool],
+    collections: Any,
+    constraint: Any,
+    caching_device: Any,
+) -> Iterator[str]:
+    """Inside of it a variable's nodes are made, under the name scope that it gives.
+
+    `modes` are synchronization, aggregation and trainable.  Raises ValueError when there is no
+    initial value or an argument is of no use.
+    """
+    if initial_value is None:
+        raise ValueError("initial_value must be specified.")
+    variable._synchronization, variable._aggregation, variable._trainable = modes
+    collections = checked_collections(collections, variable._trainable, constraint)
+    variable._caching_device = caching_device
+    variable._constraint = constraint
+    with init_scope():
+        values = [] if callable(initial_value) else [initial_value]
+        with name_scope(name, "Variable", values) as scope:
+            yield scope
+        add_to_collections(collections, variable)

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..engine.api import export
-from ..engine.collections import add_to_collections
 from ..engine.convert import (
     convert_to_tensor,
     register_dense_tensor_like_type,
@@ -24,9 +23,9 @@ from .variable_modes import (
     SaveSliceInfo,
     VariableAggregation,
     VariableSynchronization,
-    checked_collections,
     checked_modes,
     colocated_attr,
+    construction,
 )
 
 # default_variable_creator(next_creator, **arguments) -> variable; set by variable_scope.
@@ -258,19 +257,12 @@ class RefVariable(Variable):
                 raise ValueError("variable_def and initial_value are mutually exclusive.")
             self._init_from_proto(variable_def, import_scope)
             return
-        if initial_value is None:
-            raise ValueError("initial_value must be specified.")
         modes = checked_modes(synchronization, aggregation, trainable, name)
-        self._synchronization, self._aggregation, self._trainable = modes
-        collections = checked_collections(collections, self._trainable, constraint)
-        self._caching_device = caching_device
-        self._constraint = constraint
-        with init_scope():
-            values = [] if callable(initial_value) else [initial_value]
-            with name_scope(name, "Variable", values) as scope:
-                self._make(initial_value, scope, dtype, shape, validate_shape)
-                self._make_read(caching_device)
-            add_to_collections(collections, self)
+        with construction(
+            self, initial_value, name, modes, collections, constraint, caching_device
+        ) as scope:
+            self._make(initial_value, scope, dtype, shape, validate_shape)
+            self._make_read(caching_device)
 
     def _make(
         self, initial_value: Any, scope: str, dtype: Any, shape: Any, validate_shape: bool
