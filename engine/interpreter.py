@@ -406,7 +406,17 @@ def prepared(
     release: bool = True,
 ) -> Program:
     """The program for a part of a graph, with branches and loops or without."""
-    ops = needed_operations(fetches, targets, feeds)
+    return program_of(session, needed_operations(fetches, targets, feeds), fetches, feeds, release)
+
+
+def program_of(
+    session: Any,
+    ops: Sequence[Operation],
+    fetches: Sequence[Tensor],
+    feeds: Sequence[Tensor],
+    release: bool = True,
+) -> Program:
+    """The program for operations in order."""
     if any(op.definition.flow for op in ops):
         from .dataflow import FlowProgram
 

@@ -111,9 +111,9 @@ class OpDef:
     # A reference to a variable passes through: the output is the variable itself.
     passes_ref: bool = False
     # The role in control flow: "switch", "merge", "enter", "exit", "next" (iteration), "trigger"
-    # (runs even where dead), "step" (an ordinary op whose resource lives for one run) or "wait" (may
-    # have to wait: its kernel may return a Pending, engine/waiting.py).  A graph with any of them is
-    # run by engine/dataflow.py.
+    # (runs even where dead), "step" (an ordinary op whose resource lives for one run) or "wait"
+    # (its kernel may return a Pending, engine/waiting.py).  A graph with any of them is run by
+    # engine/dataflow.py.
     flow: str = ""
     # What folding at graph construction may use beside the kernel.
     folding: Folding = Folding()

@@ -107,7 +107,7 @@ class Plan:
         self.kernels = [
             compiler.compile_kernel(
                 step.nest.kernel if isinstance(step, KernelStep) else step.node.kernel,
-                origin=partial(report.origin, step),
+                origin=partial(report.origin, step, operations, list(self.exports)),
             )
             for step in self.schedule.steps
             if not isinstance(step, HostStep)
@@ -422,6 +422,9 @@ class Stretch:
 
 def _may_be_sizes(tensor: Any) -> bool:
     """Are the contents of a feed perhaps sizes?  Small integer vectors of static length."""
+    if tensor.op.definition.flow == "wait":
+        # What comes out of queues is data.
+        return False
     if dtype_name(tensor.dtype) not in ("int32", "int64"):
         return False
     shape = tensor.shape.sizes

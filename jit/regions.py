@@ -38,6 +38,14 @@ def _is_member(op: Any) -> bool:
 
 def _spans(members: Sequence[Any], number: dict[Any, int]) -> list[tuple[int, int]]:
     """For each group of operations that hang together, its first and behind its last number."""
+    groups: dict[Any, list[int]] = {}
+    for op, root in connected(members).items():
+        groups.setdefault(root, []).append(number[op])
+    return sorted((min(places), max(places) + 1) for places in groups.values())
+
+
+def connected(members: Sequence[Any]) -> dict[Any, Any]:
+    """For each operation that branches or loops, one that stands for all it hangs together with."""
     parent = {op: op for op in members}
 
     def root(op: Any) -> Any:
@@ -56,10 +64,7 @@ def _spans(members: Sequence[Any], number: dict[Any, int]) -> list[tuple[int, in
         for tensor in op._inputs_val:
             if tensor.op in parent:
                 parent[root(op)] = root(tensor.op)
-    groups: dict[Any, list[int]] = {}
-    for op in members:
-        groups.setdefault(root(op), []).append(number[op])
-    return sorted((min(places), max(places) + 1) for places in groups.values())
+    return {op: root(op) for op in members}
 
 
 def _merged(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

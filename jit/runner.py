@@ -20,11 +20,13 @@ from ..engine.kernel import KernelContext
 from ..engine.operation import group
 from . import settings
 from .bind import Binding
+from .parts import cut, waits_at_top
 from .plan import CompileFailure, Plan, Stretch
 from .profile import kernel_seconds
 from .regions import find_regions
 from .report import PlanReport, plan_report
 from .trace import Evaluate, OpView, is_handle
+from .waits import WaitingRunner
 
 # From so many elements on, even a first run is compiled.
 _LARGE = 1 << 20
@@ -35,17 +37,55 @@ def make_runner(
 ) -> Callable[[Sequence[Any]], list[Any]]:
     """What runs a part of a graph: compiled at once, or from the second run on (mode auto)."""
     operations = interpreter.needed_operations(fetches, targets, feeds)
+    runner = _compiled(session, operations, fetches, feeds)
+    if isinstance(runner, _Reference) or settings.mode(session.config) == "always":
+        return runner
+    return _Warming(runner, interpreter.make_runner(session, graph, fetches, targets, feeds))
+
+
+def _compiled(
+    session: Any, operations: Sequence[Any], fetches: Sequence[Any], feeds: Sequence[Any]
+) -> Runner | WaitingRunner | _Reference:
+    """What compiles the operations, as far as that can be."""
+    evaluate = Evaluator(session)
+    if not any(waits_at_top(op) for op in operations):
+        return _without_waits(evaluate, operations, fetches, feeds)
+    parts = cut(operations, fetches, feeds)
+    if parts is None:
+        return _reference(session, operations, fetches, feeds, "waits between branches or loops")
+
+    def make(operations: Sequence[Any], fetches: Sequence[Any], feeds: Sequence[Any]) -> Any:
+        runner = _without_waits(evaluate, operations, fetches, feeds)
+        if isinstance(runner, _Reference):
+            return runner
+        reference = _reference(session, operations, fetches, feeds, "")
+        return _Warming(runner, reference, is_first=False)
+
+    return WaitingRunner(operations, fetches, feeds, parts, evaluate, make)
+
+
+def _without_waits(
+    evaluate: Evaluator, operations: Sequence[Any], fetches: Sequence[Any], feeds: Sequence[Any]
+) -> Runner | _Reference:
     flow = next((op for op in operations if op.definition.flow), None)
     regions: dict[int, int] | None = {}
     if flow is not None:
         regions = find_regions(operations, feeds)
         if regions is None:
-            program = interpreter.prepared(session, fetches, targets, feeds)
-            return _Reference(program.run, f"{flow.type} (node '{flow.name}') is control flow")
-    runner = Runner(operations, fetches, feeds, Evaluator(session), regions)
-    if settings.mode(session.config) == "always":
-        return runner
-    return _Warming(runner, interpreter.make_runner(session, graph, fetches, targets, feeds))
+            reason = f"{flow.type} (node '{flow.name}') is control flow"
+            return _reference(evaluate.session, operations, fetches, feeds, reason)
+    return Runner(operations, fetches, feeds, evaluate, regions)
+
+
+def _reference(
+    session: Any,
+    operations: Sequence[Any],
+    fetches: Sequence[Any],
+    feeds: Sequence[Any],
+    reason: str,
+) -> _Reference:
+    program = interpreter.program_of(session, operations, fetches, feeds)
+    return _Reference(program.run, reason)
 
 
 class _Reference:
@@ -70,9 +110,14 @@ class _Warming:
     shapes alone, so that results do not depend on timing or on what a cache holds.
     """
 
-    def __init__(self, runner: Runner, reference: Callable[[Sequence[Any]], list[Any]]) -> None:
+    def __init__(
+        self,
+        runner: Runner | WaitingRunner,
+        reference: Callable[[Sequence[Any]], list[Any]],
+        is_first: bool = True,
+    ) -> None:
         self.runner, self.reference = runner, reference
-        self.is_first = True
+        self.is_first = is_first
         self.is_broken = False
 
     def __call__(self, arrays: Sequence[Any]) -> list[Any]:
@@ -99,6 +144,10 @@ class _Warming:
     def explain(self, arrays: Sequence[Any]) -> PlanReport:
         """See Runner.explain."""
         return self.runner.explain(arrays)
+
+    def prepare(self, arrays: Sequence[Any]) -> tuple[Plan, Binding]:
+        """See Runner.prepare."""
+        return self.runner.prepare(arrays)
 
 
 def elements(operations: Sequence[Any], arrays: Sequence[np.ndarray]) -> int:
@@ -135,6 +184,15 @@ class Evaluator:
         return found
 
     def __call__(self, op: Any, inputs: Sequence[Any]) -> Sequence[Any]:
+        return self.spread(op, self.begin(op, inputs))
+
+    @staticmethod
+    def spread(op: Any, result: Any) -> Sequence[Any]:
+        """What a kernel returned as one flat list."""
+        return _spread(result, len(op.outputs))
+
+    def begin(self, op: Any, inputs: Sequence[Any]) -> Any:
+        """What the kernel returns: results, or what they have to be waited for with."""
         definition = op.definition
         if definition.kernel is None:
             raise errors.UnimplementedError(
@@ -145,10 +203,9 @@ class Evaluator:
             inputs = interpreter.with_handles(handles, inputs)
         arguments = group(definition.inputs, op._attrs, inputs)
         try:
-            result = definition.kernel(self.context(op), *arguments)
+            return definition.kernel(self.context(op), *arguments)
         except Exception as error:
             raise interpreter.located(error, op) from error
-        return _spread(result, len(op.outputs))
 
 
 def _spread(result: Any, count: int) -> Sequence[Any]:

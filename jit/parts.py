@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cuts the operations of a run into parts between those that may have to wait.
+
+Which waits must be over before an operation can run is a set of bits.  Operations with the same
+set are one part, which is compiled as a whole; what only a later part needs runs with that one.
+Imports the engine's graph layer and jit's regions and trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from .regions import connected
+from .trace import is_handle, makes_handles
+
+
+@dataclass
+class Part:
+    """Operations that run together once some waits are over: the bits of `after`."""
+
+    after: int
+    operations: list[Any] = field(default_factory=list)
+    takes: list[Any] = field(default_factory=list)
+    gives: list[Any] = field(default_factory=list)
+
+
+@dataclass
+class Cut:
+    """The parts of a run, and its waits in order, each with the bits that it comes after.
+
+    `free` are handles and constants: members of every part that uses them.
+    """
+
+    parts: list[Part]
+    waits: list[tuple[Any, int]]
+    free: set[Any]
+
+
+def waits_at_top(op: Any) -> bool:
+    """May an operation have to wait, outside of all branches and loops?"""
+    return op.definition.flow == "wait" and op._control_flow_context is None
+
+
+def cut(operations: Sequence[Any], fetches: Iterable[Any], feeds: Iterable[Any]) -> Cut | None:
+    """The parts of the operations; None where they cannot be cut."""
+    return _Cutter(operations, set(fetches), set(feeds)).cut()
+
+
+class _Cutter:
+    """One call of `cut`."""
+
+    def __init__(self, operations: Sequence[Any], fetches: set[Any], feeds: set[Any]) -> None:
+        self.operations, self.fetches, self.feeds = operations, fetches, feeds
+        present = set(operations)
+        waits = [op for op in operations if waits_at_top(op)]
+        self.bits = {op: 1 << i for i, op in enumerate(waits)}
+        self.free = {op for op in operations if _is_free(op) and feeds.isdisjoint(op.outputs)}
+        self.ordinary = [op for op in operations if op not in self.bits and op not in self.free]
+        self.before: dict[Any, list[Any]] = {}
+        self.users: dict[Any, list[Any]] = {op: [] for op in operations}
+        for op in operations:
+            others = [t.op for t in op._inputs_val if t not in feeds]
+            others = [other for other in (*others, *op._control_inputs_val) if other in present]
+            self.before[op] = others
+            for other in others:
+                self.users[other].append(op)
+        # All operations of a conditional or loop are in one part: that of their root.
+        members = [op for op in self.ordinary if op.definition.flow or op._control_flow_context]
+        self.root = {**{op: op for op in operations}, **connected(members)}
+
+    def cut(self) -> Cut | None:
+        early = self._early()
+        if any(early[op] & bit for op, bit in self.bits.items()):
+            # A wait in between what hangs together.
+            return None
+        home = self._late(early)
+        parts: dict[int, Part] = {}
+        for op in self.ordinary:
+            parts.setdefault(home[op], Part(home[op])).operations.append(op)
+        for part in parts.values():
+            self._connect(part, home)
+        handed = [tensor for part in parts.values() for tensor in part.takes]
+        handed += [t for op in self.bits for t in op._inputs_val]
+        if any(_refers(t) and t not in self.feeds and t.op not in self.free for t in handed):
+            # Variables that change hands would have to be followed.
+            return None
+        ordered = sorted(parts.values(), key=lambda part: part.after.bit_count())
+        return Cut(ordered, [(op, early[op]) for op in self.bits], self.free)
+
+    def _early(self) -> dict[Any, int]:
+        """For each operation the waits that it depends on."""
+        early = dict.fromkeys(self.operations, 0)
+        changed = True
+        while changed:
+            changed = False
+            for op in self.operations:
+                bits = early[self.root[op]]
+                for other in self.before[op]:
+                    bits |= early[self.root[other]] | self.bits.get(other, 0)
+                changed |= bits != early[self.root[op]]
+                early[self.root[op]] = bits
+        return {op: early[self.root[op]] for op in self.operations}
+
+    def _late(self, early: dict[Any, int]) -> dict[Any, int]:
+        """For each operation the waits that may be over before anybody needs it."""
+        late = dict.fromkeys(self.ordinary, (1 << len(self.bits)) - 1)
+        changed = True
+        while changed:
+            changed = False
+            for op in reversed(self.ordinary):
+                bits = late[self.root[op]]
+                for user in self.users[op]:
+                    bits &= early[user] if user in self.bits else late[self.root[user]]
+                if not self.users[op]:
+                    # It runs for its effect, or to be fetched: at once.
+                    bits &= early[op]
+                changed |= bits != late[self.root[op]]
+                late[self.root[op]] = bits
+        return {op: late[self.root[op]] for op in self.ordinary}
+
+    def _connect(self, part: Part, home: dict[Any, int]) -> None:
+        """Finds what a part takes and gives, and adds the free operations that it uses."""
+        inside = set(part.operations)
+        inputs = dict.fromkeys(t for op in part.operations for t in op._inputs_val)
+        part.takes = [t for t in inputs if t in self.feeds or t.op not in inside | self.free]
+        used = {
+            tensor
+            for op in self.operations
+            if op in self.bits or home.get(op, part.after) != part.after
+            for tensor in op._inputs_val
+        }
+        part.gives = [
+            tensor
+            for op in part.operations
+            for tensor in op.outputs
+            if tensor not in self.feeds and (tensor in used or tensor in self.fetches)
+        ]
+        inside |= {t.op for t in inputs if t.op in self.free and t not in self.feeds}
+        part.operations = [op for op in self.operations if op in inside]
+
+
+def _is_free(op: Any) -> bool:
+    """Can an operation be run again wherever it is used?"""
+    if op._inputs_val or op._control_inputs_val or not op.outputs:
+        return False
+    definition = op.definition
+    if definition.flow or definition.test.get("feed_only"):
+        return False
+    return makes_handles(op) or not definition.stateful
+
+
+def _refers(tensor: Any) -> bool:
+    return tensor.dtype._is_ref_dtype or is_handle(tensor)
