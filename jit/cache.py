@@ -4,7 +4,7 @@
     <cache>/<key>/kernel.py  kernel.o  key.txt  manifest.json  uses
 
 Entries appear and disappear by one atomic rename, so processes may share the folder.  An entry
-that is damaged, or that another user could have written, is reported and treated as absent.
+that is damaged is reported and removed; one that another user could have written is left alone.
 `uses` grows by a byte whenever a process loads the entry.  Imports no compiler; jit/cache_admin.py
 looks after the folder.
 """
@@ -20,6 +20,7 @@ import tempfile
 import time
 import uuid
 import warnings
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -29,10 +30,12 @@ from . import settings
 Labels = tuple[tuple[str, str], ...]
 
 # Part of every key: raise it when the files of an entry change their meaning.
-FORMAT = "3"
+FORMAT = "4"
 # Beginnings of names that are not entries: being written, being removed.
 NEW, OLD = ".new-", ".old-"
 _ABANDONED_SECONDS = 3600
+# How often something is tried that other processes may have disturbed.
+_TRIES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +49,14 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is remembered of a kernel's making: its name, seconds, graph operations, user's line."""
+    """What is remembered of a kernel's making: its name and the seconds that it took; the graph
+    operations in it, the user's line that made the last of them, and what graph they are of."""
 
     name: str = ""
     seconds: float = 0.0
     ops: tuple[str, ...] = ()
     line: str = ""
+    graph: str = ""
 
 
 class Untrusted(Exception):
@@ -84,7 +89,7 @@ def load(labels: Labels) -> Entry | None:
     try:
         check_owner(place.parent)
         check_owner(place)
-        entry = read(place, key_text(labels))
+        entry = _read_settled(place, key_text(labels))
     except FileNotFoundError as error:
         if place.exists():
             _reject(place, f"it has no {Path(error.filename).name}")
@@ -99,6 +104,14 @@ def load(labels: Labels) -> Entry | None:
         return None
     _count_use(place)
     return entry
+
+
+def _read_settled(place: Path, text: str) -> Entry:
+    """Like `read`; damage must show twice, since another process may be replacing the entry."""
+    for _ in range(_TRIES - 1):
+        with suppress(FileNotFoundError, ValueError):
+            return read(place, text)
+    return read(place, text)
 
 
 def read(place: Path, text: str) -> Entry:
@@ -138,6 +151,15 @@ def save(labels: Labels, entry: Entry, facts: Facts | None = None) -> None:
 
 def store(root: Path, text: str, entry: Entry, manifest: dict[str, Any]) -> bool:
     """Writes an entry aside and renames it into place; False if there is one already."""
+    for _ in range(_TRIES - 1):
+        # Someone whose clock is ahead may take what is being written for abandoned.
+        with suppress(FileNotFoundError):
+            return _store(root, text, entry, manifest)
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return _store(root, text, entry, manifest)
+
+
+def _store(root: Path, text: str, entry: Entry, manifest: dict[str, Any]) -> bool:
     work = Path(tempfile.mkdtemp(prefix=NEW, dir=root))  # mkdtemp's mode is 0700
     source = entry.source.encode()
     manifest = {**manifest, "symbol": entry.symbol}
@@ -201,18 +223,19 @@ def read_file(path: Path) -> bytes:
 
 
 def _write_file(path: Path, content: bytes) -> None:
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+    with open(path, "xb", opener=_private) as file:
         file.write(content)
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def _count_use(place: Path) -> None:
     """One more byte in `uses`; its time is that of the last use.  A dozen microseconds."""
-    try:
-        file = os.open(place / "uses", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        os.write(file, b".")
-        os.close(file)
-    except OSError:
-        pass  # the folder is read-only, or the entry has just been removed
+    # Uncounted where the folder is read-only, the disk full, or the entry has just been removed.
+    with suppress(OSError), open(place / "uses", "ab", buffering=0, opener=_private) as file:
+        file.write(b".")
 
 
 def _reject(place: Path, reason: str) -> None:
@@ -246,23 +269,24 @@ def leftovers(root: Path) -> list[Path]:
 
 
 def sweep(root: Path, seconds: float) -> int:
-    """Removes leftovers of at least an age; returns how many."""
+    """Removes leftovers of at least an age; returns how many.
+
+    Those that seem to be as far in the future go too: they were made before the clock was set.
+    """
     count = 0
     for path in leftovers(root):
-        try:
-            if time.time() - path.stat().st_mtime >= seconds:
+        with suppress(FileNotFoundError):  # finished in the meantime
+            if abs(time.time() - path.stat().st_mtime) >= seconds:
                 shutil.rmtree(path, ignore_errors=True)
-                count += 1
-        except FileNotFoundError:
-            pass  # finished in the meantime
+                count += not path.exists()
     return count
 
 
 def entries() -> list[Path]:
-    """The directories of all entries, oldest first."""
+    """The directories of all entries, by key."""
     root = folder()
     found = [p for p in root.iterdir() if is_key(p.name)] if root.is_dir() else []
-    return sorted((p for p in found if p.is_dir()), key=lambda p: p.stat().st_mtime)
+    return sorted(p for p in found if p.is_dir())
 
 
 def is_key(name: str) -> bool:

@@ -12,7 +12,7 @@ import hashlib
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache as memoize
 from importlib.metadata import version
 from pathlib import Path
@@ -52,10 +52,17 @@ class Stats:
 
 
 STATS = Stats()
+# The modules whose text decides what machine code a kernel becomes; a test holds the list against
+# what they import.
+EMITTER = (
+    *("scalar", "meaning", "emit", "writer", "reductions", "intrinsics", "lowering", "functions"),
+    *("coefficients", "llvm", "target", "compile"),
+    *(f"library/{n}" for n in ("kernel", "vocabulary", "helpers", "atomics", "tiles", "vectors")),
+)
 _LOCK = threading.RLock()
 _DONE: dict[tuple[str, str], Compiled] = {}
-# Tells of the graph operations of a kernel and the user's line; asked when it is compiled.
-Origin = Callable[[], tuple[tuple[str, ...], str]]
+# Tells where a kernel comes from; asked when it is compiled.  Its name and seconds are left empty.
+Origin = Callable[[], cache.Facts]
 
 
 def compile_kernel(
@@ -72,9 +79,9 @@ def compile_kernel(
     return done
 
 
-def source_of(kernel: Kernel | LibraryKernel, name: str = "") -> str:
+def source_of(kernel: Kernel | LibraryKernel) -> str:
     """The Python source that is compiled for a kernel."""
-    return kernel.text if isinstance(kernel, LibraryKernel) else emit.emit(kernel, name)
+    return kernel.text if isinstance(kernel, LibraryKernel) else emit.emit(kernel)
 
 
 _DIGESTS: dict[Kernel | LibraryKernel, str] = {}
@@ -107,15 +114,16 @@ def _obtain(
         STATS.hits += 1
     else:
         start = time.perf_counter()
-        entry = _compile(kernel, name, aim, f"kernel_{key}")
+        entry = _compile(kernel, aim, f"kernel_{key}")
         seconds = time.perf_counter() - start
+        facts = replace(origin() if origin else cache.Facts(), name=name, seconds=seconds)
+        entry = replace(entry, source=_header(kernel, facts, aim.cpu) + entry.source)
         STATS.compiles += 1
         STATS.seconds += seconds
         STATS.names.append(name)
         if "timing" in settings.get("debug"):
             reason = _why(labels, entry, name)
-        ops, line = origin() if origin else ((), "")
-        cache.save(labels, entry, cache.Facts(name, seconds, ops, line))
+        cache.save(labels, entry, facts)
     address = load_object(entry.object_code, entry.symbol)
     size = len(entry.object_code)
     made = time.perf_counter()
@@ -126,6 +134,12 @@ def _why(labels: cache.Labels, entry: cache.Entry, name: str) -> str:
     from . import cache_admin
 
     return cache_admin.why(labels, entry.source, name)
+
+
+def _header(kernel: Kernel | LibraryKernel, facts: cache.Facts, cpu: str) -> str:
+    from .kernel_text import header
+
+    return header(kernel if isinstance(kernel, Kernel) else None, facts, cpu)
 
 
 def labels_of(content: str) -> cache.Labels:
@@ -139,7 +153,6 @@ def labels_of(content: str) -> cache.Labels:
         ("triple", aim.triple),
         ("cpu", aim.cpu),
         ("features", aim.features),
-        *settings.code_settings(),
     )
 
 
@@ -152,33 +165,16 @@ def _versions() -> tuple[tuple[str, str], ...]:
 def _emitter_version() -> str:
     """A hash of the modules whose text decides what machine code a kernel becomes."""
     here = Path(__file__).parent
-    names = (
-        "scalar",
-        "emit",
-        "intrinsics",
-        "lowering",
-        "functions",
-        "coefficients",
-        "llvm",
-        "compile",
-    )
-    files = [here / f"{name}.py" for name in names]
-    files += [
-        here / "library" / f"{name}.py"
-        for name in ("kernel", "vocabulary", "helpers", "atomics", "tiles", "vectors")
-    ]
     text = hashlib.blake2b(digest_size=8)
-    for path in filter(Path.exists, files):
-        text.update(path.read_bytes())
+    for name in EMITTER:
+        text.update((here / f"{name}.py").read_bytes())
     return text.hexdigest()
 
 
-def _compile(
-    kernel: Kernel | LibraryKernel, name: str, aim: target.Target, symbol: str
-) -> cache.Entry:
+def _compile(kernel: Kernel | LibraryKernel, aim: target.Target, symbol: str) -> cache.Entry:
     from . import llvm
 
-    source = source_of(kernel, name)
+    source = source_of(kernel)
     if "source" in settings.get("debug"):
         print(source)
     names = kernel.namespace() if isinstance(kernel, LibraryKernel) else None

@@ -8,12 +8,14 @@ Imports the rest of jit.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from . import ir, sizes
+from .cache import Facts
 from .fuse import Fused
+from .kernel_text import applied
 from .nest import Nest
 from .schedule import CallStep, HostStep, KernelStep, Schedule, byte_size
 from .tensor import (
@@ -32,18 +34,6 @@ from .tensor import (
 )
 
 _WIDTH = 100
-_INFIX = {
-    "add": "+",
-    "sub": "-",
-    "mul": "*",
-    "div": "/",
-    "lt": "<",
-    "le": "<=",
-    "gt": ">",
-    "ge": ">=",
-    "eq": "==",
-    "ne": "!=",
-}
 
 
 def text(thing: Any) -> str:
@@ -144,12 +134,7 @@ def formula(expr: ir.Expr, args: list[str]) -> str:
         case ir.Load():
             return args[expr.buffer] if expr.buffer < len(args) else f"b{expr.buffer}[…]"
         case ir.Apply():
-            parts = [formula(arg, args) for arg in expr.args]
-            if expr.fn in _INFIX:
-                return f"({parts[0]} {_INFIX[expr.fn]} {parts[1]})"
-            if expr.fn == "cast":
-                return f"{expr.dtype}({parts[0]})"
-            return f"{expr.fn}({', '.join(parts)})"
+            return applied(expr, [formula(arg, args) for arg in expr.args])
         case ir.AxisIndex():
             return f"i{expr.axis}"
         case ir.Param():
@@ -211,17 +196,29 @@ def fused_ops(nest: Nest) -> list[str]:
     )
 
 
-def origin(step: KernelStep | CallStep) -> tuple[tuple[str, ...], str]:
-    """The graph operations in a kernel, and the user's line of the last of them."""
+def origin(
+    step: KernelStep | CallStep, operations: Sequence[Any] = (), fetches: Sequence[Any] = ()
+) -> Facts:
+    """Where a step comes from: its graph operations, the user's line of the last, the graph."""
+    ops = step_ops(step)
+    graph = f"{len(operations)} operations for {_listed(fetches)}" if operations else ""
+    if not ops:
+        return Facts(graph=graph)
+    file, line, _ = ops[-1]._frame
+    names = tuple(dict.fromkeys(op.name for op in ops))
+    return Facts(ops=names, line=f"{file}:{line}" if line else file, graph=graph)
+
+
+def step_ops(step: KernelStep | CallStep) -> list[Any]:
+    """The graph operations in a kernel, with repetitions."""
     if isinstance(step, CallStep):
-        nodes = [step.node.origin] if step.node.origin is not None else []
-    else:
-        nodes = [node.origin for node in step.nest.cluster.nodes if node.origin is not None]
-    names = tuple(dict.fromkeys(op.name for op in nodes))
-    if not nodes:
-        return names, ""
-    file, line, _ = nodes[-1]._frame
-    return names, f"{file}:{line}" if line else file
+        return [op for op in (step.node.origin, *step.node.absorbed) if op is not None]
+    return [node.origin for node in step.nest.cluster.nodes if node.origin is not None]
+
+
+def _listed(things: Sequence[Any], most: int = 4) -> str:
+    more = f" and {len(things) - most} more" if len(things) > most else ""
+    return ", ".join(thing.name for thing in things[:most]) + more or "their effects"
 
 
 @dataclass(frozen=True)

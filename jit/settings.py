@@ -109,11 +109,6 @@ def override(**values: Any) -> Iterator[None]:
         _OVERRIDES.reset(token)
 
 
-def code_settings() -> list[tuple[str, str]]:
-    """The settings that generated code depends on, for cache keys."""
-    return [(s.name, str(get(s.name))) for s in TABLE if s.affects_code]
-
-
 def mode(config: Any = None) -> str:
     """When to compile: a ConfigProto's global_jit_level (off: never, on: always), else `jit`."""
     if config is not None:

@@ -7,7 +7,7 @@ all loops, per row, per position of an outer reduce axis, or per element.  Impor
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -129,10 +129,15 @@ class Writer:
 
     def value(self, root: Expr) -> str:
         """The name of an expression, writing the lines that compute it where they belong."""
-        for node in postorder(root):
+        for node in postorder(root, self.is_named):
             self.dependence(node)
             text = self.node(node)
         return text
+
+    def is_named(self, node: Expr) -> bool:
+        """Whether a name holds the value here, so that nothing below it need be written."""
+        axes = self.axes_of.get(node)
+        return axes is not None and node in self.place(axes).names
 
     def node(self, node: Expr) -> str:
         match node:
@@ -256,8 +261,8 @@ def wide(dtype: str) -> str:
     return "float32" if dtype in HALF else dtype
 
 
-def postorder(root: Expr) -> list[Expr]:
-    """The expressions below `root` and it, each once, arguments first."""
+def postorder(root: Expr, is_leaf: Callable[[Expr], bool] = lambda _: False) -> list[Expr]:
+    """The expressions below `root` and it, each once, arguments first; none below a leaf."""
     order: list[Expr] = []
     seen: set[Expr] = set()
     stack: list[tuple[Expr, bool]] = [(root, False)]
@@ -270,6 +275,8 @@ def postorder(root: Expr) -> list[Expr]:
             continue
         seen.add(node)
         stack.append((node, True))
+        if is_leaf(node):
+            continue
         if isinstance(node, Apply):
             stack.extend((arg, False) for arg in reversed(node.args))
         elif isinstance(node, Load) and node.index.offset is not None:

@@ -35,27 +35,6 @@ class LibraryKernel:
         return {name: getattr(vocabulary, name) for name in VOCABULARY}
 
 
-@dataclass(frozen=True)
-class External:
-    """A parameter that is the address of a BLAS function, such as External("dgemm")."""
-
-    name: str
-
-    def address(self) -> int:
-        """The function's address in this process.  Imports SciPy."""
-        import ctypes
-
-        from scipy.linalg import cython_blas
-
-        capsule = cython_blas.__pyx_capi__[self.name]
-        api = ctypes.pythonapi
-        api.PyCapsule_GetName.restype = ctypes.c_char_p
-        api.PyCapsule_GetName.argtypes = [ctypes.py_object]
-        api.PyCapsule_GetPointer.restype = ctypes.c_void_p
-        api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
-        return int(api.PyCapsule_GetPointer(capsule, api.PyCapsule_GetName(capsule)))
-
-
 @cache
 def _assemble(name: str, template: str, constants: tuple[tuple[str, Any], ...]) -> LibraryKernel:
     header = "".join(f"{key} = {value!r}\n" for key, value in constants)

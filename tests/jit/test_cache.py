@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import subprocess
@@ -124,8 +125,38 @@ def test_a_folder_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
             cache.save(LABELS, ENTRY)
 
 
-def test_settings_that_affect_code_are_in_the_key() -> None:
-    names = [name for name, _ in compiler.labels_of("content")]
+OTHER_VALUES = {"jit": "never", "debug": "ir", "cache": "elsewhere", "threads": 1}
+
+
+def test_settings_are_in_the_key_if_and_only_if_they_affect_code() -> None:
+    labels = compiler.labels_of("content")
+    assert {"kernel", "emitter", "numba", "llvmlite", "cpu", "features"} <= set(dict(labels))
     for setting in settings.TABLE:
-        assert (setting.name in names) == setting.affects_code
-    assert {"kernel", "emitter", "numba", "llvmlite", "cpu", "features"} <= set(names)
+        value = OTHER_VALUES.get(setting.name, "generic")
+        with settings.override(**{setting.name: value}):
+            assert (compiler.labels_of("content") != labels) == setting.affects_code
+
+
+def imported_modules(path: Path) -> set[Path]:
+    """The modules of jit that a module of it imports, wherever in its text."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = path.parents[node.level - 1].joinpath(*(node.module or "").split("."))
+            for name in (base, *(base / alias.name for alias in node.names)):
+                if name.with_suffix(".py").is_file():
+                    found.add(name.with_suffix(".py"))
+    return found
+
+
+def test_the_key_covers_every_module_that_decides_on_code() -> None:
+    """Else a new version of the compiler would run what an old one has compiled."""
+    jit = Path(compiler.__file__).parent
+    known = {jit / f"{name}.py" for name in compiler.EMITTER}
+    # What is compiled is in the key by its own text, which ir.py and the library state; the rest
+    # keeps, names and prints it.
+    others = {jit / f"{name}.py" for name in ("ir", "cache", "settings", "kernel_text")}
+    others.add(jit / "cache_admin.py")
+    assert all(path.is_file() for path in known)
+    reached = set().union(*map(imported_modules, known))
+    assert reached - known <= others, reached - known - others

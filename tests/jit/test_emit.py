@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ast
 import ctypes
 import math
 from typing import Any
@@ -240,11 +241,20 @@ def _strides(draw: Any, sizes: list[int], used: list[bool], params: list[int]) -
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 def test_compiled_kernels_agree_with_numpy(problem: Any, cuts: int) -> None:
     kernel, buffers, sizes, params = problem
+    assert not unread_names(emit.emit(kernel))
     wanted = [b.copy() for b in buffers]
     Evaluation(kernel, wanted, sizes, params).run()
     call(kernel, buffers, sizes, params, cuts)
     for got, want in zip(buffers, wanted):
         compare(got, want, kernel)
+
+
+def unread_names(source: str) -> set[str]:
+    """Values that a source computes and nobody uses."""
+    names = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)]
+    written = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    unread = written - {node.id for node in names if isinstance(node.ctx, ast.Load)}
+    return {name for name in unread if name.startswith("v")}
 
 
 def compare(got: Any, want: Any, kernel: ir.Kernel) -> None:
@@ -381,6 +391,7 @@ def test_softmax_computes_each_exponential_once(dtype: str, size: int | None) ->
     )
     if size is None and dtype != "float16":
         assert emit.emit(kernel).count("exp(") == 1
+    assert not unread_names(emit.emit(kernel))
     real = meaning.numpy_dtype(dtype)
     values = np.random.default_rng(1).standard_normal((rows, columns)).astype(real)
     buffers = [values, np.zeros_like(values), np.zeros_like(values)]
