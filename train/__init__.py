@@ -3,3 +3,6 @@
 
 Imports `engine`, `ops` and `io`.
 """
+
+# Imported when one of their names is asked for: see public.py.
+ON_DEMAND = tuple("coordinator queue_runner_impl".split())

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Public names of what runs training loops; what they stand for is imported on first use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..engine.api import lazy
+from ..engine.collections import GraphKeys, register_proto_function
+
+# Module of this folder -> its names in `tf.train`.
+_NAMES = {
+    "coordinator": "Coordinator LooperThread",
+    "queue_runner_impl": "QueueRunner add_queue_runner start_queue_runners",
+}
+for _module, _names in _NAMES.items():
+    for _name in _names.split():
+        lazy(f"train.{_module}:{_name}", f"train.{_name}")
+for _name in _NAMES["queue_runner_impl"].split():
+    lazy(f"train.queue_runner_impl:{_name}", f"train.queue_runner.{_name}")
+
+
+def _queue_runner_def() -> Any:
+    from ..io import protos
+
+    return protos.QueueRunnerDef
+
+
+def _to_proto(runner: Any, export_scope: str | None = None) -> Any:
+    return runner.to_proto(export_scope=export_scope)
+
+
+def _from_proto(queue_runner_def: Any, import_scope: str | None = None) -> Any:
+    from .queue_runner_impl import QueueRunner
+
+    return QueueRunner.from_proto(queue_runner_def, import_scope=import_scope)
+
+
+register_proto_function(GraphKeys.QUEUE_RUNNERS, _queue_runner_def, _to_proto, _from_proto)
