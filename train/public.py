@@ -12,12 +12,18 @@ from ..engine.collections import GraphKeys, register_proto_function
 _NAMES = {
     "coordinator": "Coordinator LooperThread",
     "queue_runner_impl": "QueueRunner add_queue_runner start_queue_runners",
+    "input": (
+        "batch batch_join input_producer limit_epochs match_filenames_once maybe_batch "
+        "maybe_batch_join maybe_shuffle_batch maybe_shuffle_batch_join range_input_producer "
+        "shuffle_batch shuffle_batch_join slice_input_producer string_input_producer"
+    ),
 }
 for _module, _names in _NAMES.items():
     for _name in _names.split():
         lazy(f"train.{_module}:{_name}", f"train.{_name}")
 for _name in _NAMES["queue_runner_impl"].split():
     lazy(f"train.queue_runner_impl:{_name}", f"train.queue_runner.{_name}")
+lazy("train.input:match_filenames_once", "io.match_filenames_once")
 
 
 def _queue_runner_def() -> Any:
