@@ -362,6 +362,7 @@ class Builder:
         scratch: AnySize = 0,
         reserve: Any = None,
         absorbs: Callable[[bool, bool], Any] | None = None,
+        operations: AnySize = 0,
     ) -> tuple[Value, ...]:
         """A library kernel.  Inputs arrive contiguous; outputs are (shape, dtype).
 
@@ -380,6 +381,7 @@ class Builder:
             scratch,
             reserve,
             absorbs,
+            operations=operations,
         )
         return self.program.add(
             node, *((d, tuple(_size(n) for n in shape)) for shape, d in outputs)

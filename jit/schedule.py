@@ -116,9 +116,9 @@ class Schedule:
 def schedule(fused: Fused) -> Schedule:
     """Orders the work and assigns memory."""
     stored = stored_values(fused)
-    steps: list[Step] = []
-    for cluster in fused.clusters:
-        steps.extend(_steps(cluster, stored))
+    made = {id(cluster): list(_steps(cluster, stored)) for cluster in fused.clusters}
+    fused.clusters = early(fused, made)
+    steps = [step for cluster in fused.clusters for step in made[id(cluster)]]
     slots, slot_of = _assign_slots(steps, fused.program)
     return Schedule(steps, slots, slot_of, fused)
 
@@ -159,6 +159,11 @@ def _crosses_reshape(value: Value) -> bool:
     return False
 
 
+def operation_cost(apply: ir.Apply) -> int:
+    """What one scalar primitive costs, in simple instructions."""
+    return _COSTS.get(apply.fn, 1)
+
+
 def cost(kernel: ir.Kernel) -> float:
     """Estimated cost of one position of a kernel, in simple instructions."""
     total, seen = 0.0, set()
@@ -173,9 +178,77 @@ def cost(kernel: ir.Kernel) -> float:
         if isinstance(expr, ir.Load):
             total += 1
         elif isinstance(expr, ir.Apply):
-            total += _COSTS.get(expr.fn, 1)
+            total += operation_cost(expr)
             stack.extend(expr.args)
     return total
+
+
+# Order.
+
+
+def early(fused: Fused, made: dict[int, list[Step]]) -> list[Cluster]:
+    """The clusters in an order that can run: one that frees more memory than it takes comes as
+    soon as it can, all others stay as they were."""
+    order = _Early(fused, made)
+    for cluster in fused.clusters:
+        order.run(cluster)
+    return order.done
+
+
+class _Early:
+    """What is ready to run, and what its run would free."""
+
+    def __init__(self, fused: Fused, made: dict[int, list[Step]]) -> None:
+        self.done: list[Cluster] = []
+        self.ran: set[int] = set()
+        self.waits: dict[int, set[int]] = {}
+        self.followers: dict[int, list[Cluster]] = {}
+        for cluster in fused.clusters:
+            homes = (fused.home[need] for node in cluster.nodes for need in fused.needs[id(node)])
+            before = {id(home): home for home in homes if home is not cluster}
+            self.waits[id(cluster)] = set(before)
+            for number in before:
+                self.followers.setdefault(number, []).append(cluster)
+        # Arena values that a cluster touches, and clusters that have yet to touch a value.
+        self.touched: dict[int, dict[int, Value]] = {}
+        self.users: dict[int, dict[int, Cluster]] = {}
+        for cluster in fused.clusters:
+            found = (value for step in made[id(cluster)] for value in step.reads)
+            self.touched[id(cluster)] = {id(v): v for v in found if in_arena(v)}
+            for number in self.touched[id(cluster)]:
+                self.users.setdefault(number, {})[id(cluster)] = cluster
+        self.held: set[int] = set()  # values in memory
+        flags = (flag for flag, _ in fused.program.checks)
+        self.kept = {id(root(value)) for value in (*fused.program.fetches, *flags)}
+
+    def run(self, cluster: Cluster) -> None:
+        """Runs a cluster, and then whatever it makes worthwhile."""
+        stack = [cluster]
+        while stack:
+            current = stack.pop()
+            if id(current) in self.ran or (current is not cluster and not self._shrinks(current)):
+                continue
+            self.done.append(current)
+            self.ran.add(id(current))
+            for number in self.touched[id(current)]:
+                self.held.add(number)
+                users = self.users[number]
+                del users[id(current)]
+                if len(users) == 1:
+                    stack.extend(users.values())
+            stack.extend(reversed(self.followers.get(id(current), ())))
+
+    def _shrinks(self, cluster: Cluster) -> bool:
+        if not cluster.fused or not self.waits[id(cluster)] <= self.ran:
+            return False
+        change = 0
+        for number, value in self.touched[id(cluster)].items():
+            size = sizes.hint(byte_size(value))
+            if number not in self.held:
+                change += size
+            if len(self.users[number]) == 1 and number not in self.kept:
+                change -= size
+        return change < 0
 
 
 # Memory.

@@ -146,6 +146,7 @@ class Call(Node):
     # None, or (bias, relu) -> the kernel that adds a bias (its last input), then applies relu.
     absorbs: Callable[[bool, bool], Any] | None = None
     absorbed: list[Any] = field(default_factory=list)  # the graph ops taken up so
+    operations: AnySize = 0  # how much arithmetic it does, for reports
 
 
 @dataclass(eq=False, slots=True)

@@ -171,6 +171,7 @@ def _strided_back(
         kernel, [dy, packed], [(tuple(shape), dy.dtype)],
         [high.size, wide.size, high.out, wide.out, high.before, wide.before, lines, cols],
         shape[0] * lines, row_tile, tile.panels(c), col_tile, scratch + 64,
+        operations=_operations(shape[0], both, c * f),
     )  # fmt: skip
     return out
 
@@ -281,8 +282,15 @@ def _windows(
         x.shape[0] * high.out, row_tile, panels, col_tile,
         BYTES[x.dtype] * lines * wide.padded * c + 64,
         absorbs=None if bias is not None or relu else kernel,
+        operations=_operations(x.shape[0], both, c * f),
     )  # fmt: skip
     return out
+
+
+def _operations(images: AnySize, both: tuple[Axis, Axis], channels: int) -> AnySize:
+    """Multiplications and additions: every tap of every window, for pairs of channels."""
+    high, wide = both
+    return 2 * images * high.out * wide.out * (high.window * wide.window * channels)
 
 
 def _work_tiles(oh: AnySize, ow: AnySize, per_pixel: int, panels: int) -> tuple[AnySize, int, int]:
@@ -321,6 +329,7 @@ def _filter_gradient(b: Any, x: Any, shape: Sequence[int], dy: Any, both: tuple[
         kernel, [x, dy], [((chunks, kh, kw, c, f), x.dtype)],
         [n, high.size, wide.size, high.out, wide.out, high.before, wide.before, images],
         chunks, 1, tile.panels(f), 1, scratch + 64,
+        operations=_operations(n, both, c * f),
     )  # fmt: skip
     return b.reduce("sum", partial, (0,))
 

@@ -167,17 +167,17 @@ def _product(b: Any, x: Any, y: Any, transpose_x: bool, transpose_y: bool) -> An
         kernel, scratch = _integer_kernel(dtype, transpose_x, transpose_y), 0
         absorbs = None
     else:
-        kernel, scratch = _kernel(dtype, n, transpose_x, transpose_y)
+        kernel, scratch = product_kernel(dtype, n, transpose_x, transpose_y)
         # With nothing to sum over there is no last step that could add a bias.
         whole = isinstance(k, int) and k > 0
 
         def with_epilogue(bias: bool, relu: bool) -> LibraryKernel:
-            return _kernel(dtype, n, transpose_x, transpose_y, bias, relu)[0]
+            return product_kernel(dtype, n, transpose_x, transpose_y, bias, relu)[0]
 
         absorbs = with_epilogue if whole else None
     (out,) = b.call(
         kernel, [x, y], [((*lead, m, n), dtype)], [m, n, k], rows, row_tile, n, col_tile, scratch,
-        absorbs=absorbs,
+        absorbs=absorbs, operations=2 * rows * n * k,
     )  # fmt: skip
     return out
 
@@ -195,7 +195,7 @@ def _integer_kernel(dtype: str, transpose_x: bool, transpose_y: bool) -> Library
     return specialise("matmul_integer", _INTEGER, BYTES=_INTEGERS[dtype], **facts)
 
 
-def _kernel(
+def product_kernel(
     dtype: str,
     n: AnySize,
     transpose_x: bool,

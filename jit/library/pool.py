@@ -241,7 +241,7 @@ def _pool(
     line = maximum(wide.out * c * high.window * wide.window, 1)
     (out,) = b.call(
         kernel, [x], [((n, high.out, wide.out, c), x.dtype)], _extents(both, c), n * high.out,
-        maximum(_WORK // line, 1),
+        maximum(_WORK // line, 1), operations=n * high.out * line,
     )  # fmt: skip
     return _channels_back(b, out, data_format)
 
@@ -263,5 +263,6 @@ def _gradient(
     (out,) = b.call(
         kernel, inputs, [(tuple(shape), dtype)], _extents(both, c), n,
         maximum(_WORK // maximum(h * w * c, 1), 1), c, _CHANNELS, scratch,
+        operations=n * c * both[0].out * both[1].out * (both[0].window * both[1].window),
     )  # fmt: skip
     return out

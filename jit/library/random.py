@@ -18,6 +18,8 @@ from .kernel import specialise
 _BYTES = {"float32": 4, "float64": 8, "int32": 4, "int64": 8}
 _TILE = 4096  # blocks per tile
 _TILE_SLOW = 512  # the same for normal numbers
+# Operations per number: ten rounds of four products and six sums and exclusive ors for four words.
+_PHILOX = 25
 
 # Constants are unsigned so that Numba does not turn their products into floats.
 _BLOCK = """
@@ -238,6 +240,6 @@ def _draw(
     size = product(dims)
     (out,) = b.call(
         kernel, [], [(tuple(dims), dtype)], [size, *limits], ceil_div(size, per), tile,
-        reserve=Reserve(op, stream, size),
+        reserve=Reserve(op, stream, size), operations=_PHILOX * size,
     )  # fmt: skip
     return out

@@ -120,7 +120,10 @@ def scatter_rows(
     row_tile = maximum(ceil_div(rows, 16), ceil_div(_WORK, maximum(width, 1)))
     inputs = [indices, updates] if base is None else [indices, updates, base]
     params = [product(indices.shape), width]
-    (out,) = b.call(kernel, inputs, [((rows, *tail), updates.dtype)], params, rows, row_tile)
+    (out,) = b.call(
+        kernel, inputs, [((rows, *tail), updates.dtype)], params, rows, row_tile,
+        operations=product(updates.shape),
+    )  # fmt: skip
     return out
 
 
@@ -140,6 +143,7 @@ def running(
     (out,) = b.call(
         kernel, [x], [(tuple(x.shape), x.dtype)], [length, inner], outer,
         maximum(_WORK // line, 1), inner, maximum(_WORK // maximum(length, 1), 256),
+        operations=product(x.shape),
     )  # fmt: skip
     return out
 

@@ -79,7 +79,9 @@ class EagerBuilder:
         scratch: int = 0,
         reserve: Any = None,
         absorbs: Any = None,
+        operations: Any = 0,
     ) -> tuple[Array, ...]:
+        assert hint(operations) >= 0
         arrays = [v.data for v in inputs]
         made = [_fresh(shape, dtype) for shape, dtype in outputs]
         words = [a.ctypes.data for a in (*arrays, *made)] + [hint(p) for p in params]
