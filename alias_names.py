@@ -179,12 +179,21 @@ HOMES = {
         "writer.writer_cache": "tf.summary",
     },
     "saved_model": {
-        name: f"tf.saved_model.{name.removesuffix('_impl')} tf.saved_model"
-        for name in (
-            "builder builder_impl constants loader loader_impl main_op main_op_impl "
-            "signature_constants signature_def_utils signature_def_utils_impl simple_save "
-            "tag_constants utils utils_impl"
-        ).split()
+        "builder": ".saved_model.writing",
+        "builder_impl": ".saved_model.writing .saved_model.assets",
+        "constants": ".saved_model.names",
+        "loader": ".saved_model.reading .saved_model.assets",
+        "loader_impl": ".saved_model.reading .saved_model.assets",
+        "main_op": ".saved_model.init_ops",
+        "main_op_impl": ".saved_model.init_ops",
+        "saved_model": "tf.saved_model",
+        "signature_constants": ".saved_model.names",
+        "signature_def_utils": ".saved_model.signatures",
+        "signature_def_utils_impl": ".saved_model.signatures",
+        "simple_save": ".saved_model.writing",
+        "tag_constants": ".saved_model.names",
+        "utils": ".saved_model.tensor_info .saved_model.folder",
+        "utils_impl": ".saved_model.tensor_info .saved_model.folder",
     },
     "data": {
         "experimental.ops.batching": "tf.data.experimental",
@@ -290,6 +299,7 @@ RENAMED = {
         "VariableV1": "Variable",
         "RefVariable": "Variable",
         "VariableAggregationV2": "VariableAggregation",
+        "_all_saveable_objects": ".train.meta_graph:all_saveable_objects",
     },
     "ops.variable_scope": {
         "variable": "Variable",

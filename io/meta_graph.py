@@ -287,7 +287,9 @@ def _write_items(message: Any, key: Any, items: list[Any], export_scope: str | N
     elif isinstance(first, float):
         message.float_list.value.extend(items)
     elif type(first).__name__ == "Any":
-        message.any_list.value.extend(items)
+        # A message of the default pool is of another class than those here.
+        for item in items:
+            message.any_list.value.add().ParseFromString(item.SerializeToString())
     else:
         names = [x.name for x in items if not export_scope or x.name.startswith(export_scope)]
         message.node_list.value.extend(strip_name_scope(name, export_scope) for name in names)

@@ -11,6 +11,27 @@ from ..engine.errors import NotFoundError
 from .attributes import from_proto
 from .attributes import op_def as op_def_proto
 
+# Attributes that TensorFlow 2 added to ops of TensorFlow 1.15 and the value with which the op is
+# that of 1.15; None where the attribute only helps optimizers and debuggers.
+_LATER_ATTRIBUTES: dict[str, Any] = {
+    "Tk": dtypes.int32,
+    "Tsegmentids": dtypes.int32,
+    "allow_missing_files": False,
+    "allowed_devices": None,
+    "bad_indices_policy": b"",
+    "debug_name": None,
+    "explicit_paddings": [],
+    "exponential_avg_factor": 1.0,
+    "grad_a": None,
+    "grad_b": None,
+    "grad_x": None,
+    "grad_y": None,
+    "index_type": dtypes.int32,
+    "multiply_linear_by_lr": False,
+    "shape_type": dtypes.int32,
+    "sparse_gradient": False,
+    "validate_shape": None,
+}
 _RUNTIME_NAMES = {"float32": "float", "float64": "double", "float16": "half"}
 
 
@@ -34,12 +55,18 @@ def find_definition(op_type: str) -> registry.OpDef:
 
 
 def check_node(node: Any, definition: registry.OpDef) -> None:
-    """Raises ValueError unless the NodeDef's attributes and input count fit the definition."""
+    """Raises ValueError unless the NodeDef's attributes and input count fit the definition.
+
+    Attributes that TensorFlow 2 added are taken off it where they change nothing.
+    """
     known = {attr.name: attr for attr in definition.attrs}
     for name in sorted(node.attr):
         if name.startswith("_"):
             continue
         if name not in known:
+            if _changes_nothing(name, node.attr[name]):
+                del node.attr[name]
+                continue
             raise ValueError(
                 f"NodeDef mentions attr '{name}' not in {_about(node, definition)}. (Check whether "
                 "your GraphDef-interpreting binary is up to date with your GraphDef-generating "
@@ -62,6 +89,14 @@ def check_node(node: Any, definition: registry.OpDef) -> None:
             f"NodeDef expected inputs '{types}' do not match {given} inputs specified; "
             f"{_about(node, definition)}"
         )
+
+
+def _changes_nothing(name: str, value: Any) -> bool:
+    """Whether an attribute of TensorFlow 2 may be left out."""
+    if name not in _LATER_ATTRIBUTES:
+        return False
+    meaningless = _LATER_ATTRIBUTES[name]
+    return meaningless is None or from_proto(value) == meaningless
 
 
 def _about(node: Any, definition: registry.OpDef) -> str:

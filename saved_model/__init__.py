@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+"""SavedModels: folders with graphs, their signatures, variables and assets (`tf.saved_model`).
+
+Imports `engine`, `io`, `ops` and `train`.  File names differ from the public namespaces
+(`tf.saved_model.builder`, ...), which public.py fills.
+"""
+
+# Modules that publish no names: imported when one of their names is used.
+ON_DEMAND = (
+    "assets",
+    "folder",
+    "init_ops",
+    "reading",
+    "signatures",
+    "structures",
+    "tensor_info",
+    "writing",
+)
