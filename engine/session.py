@@ -104,6 +104,8 @@ class BaseSession:
         self._config = config
         self.resources = resources_of(self._target, config)
         self.kernel_states: dict[Any, Any] = {}
+        # Memory that no run of a compiled plan uses at the moment.
+        self.arenas: list[Any] = []
         self._prepared: dict[Any, Prepared] = {}
         self._partial_runs: dict[str, PartialRun] = {}
         # Set when the session closes; operations that wait for something look at it.

@@ -8,6 +8,7 @@ different frames.  Imports the rest of jit.
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -50,7 +51,7 @@ class Template:
     reserves: list[tuple[int, int, Any, int]]  # position, count, Reserve, number of its size
     scratch: list[tuple[int, int]]  # position, number in `compute` with bytes per worker
     steps: list[StepNumbers]
-    slot_sizes: list[list[int]]  # per slot, numbers in `compute` with the bytes of its values
+    slots: list[tuple[int, int]]  # number in `compute` with a slot's bytes; steps that need it
     size_arrays: list[tuple[int, Value, list[int]]]  # slot, value, numbers in `compute`
     segments: list[tuple[int, int] | HostStep]  # ranges of table rows, and host steps between
     shapes: dict[int, list[int]]  # per value that is read from Python, numbers in `compute`
@@ -224,7 +225,7 @@ class _Layout:
     def template(self, scope: sizes.Scope) -> Template:
         """Everything laid out, with one function for all the numbers."""
         add = self.numbers.add
-        slot_sizes = [[add(byte_size(v)) for v in slot.values] for slot in self.schedule.slots]
+        slots = [(add(byte_size(slot.values[0])), slot.live) for slot in self.schedule.slots]
         size_arrays = []
         for number, slot in enumerate(self.schedule.slots):
             for value in slot.values:
@@ -247,7 +248,7 @@ class _Layout:
             self.reserves,
             self.scratch,
             self.steps,
-            slot_sizes,
+            slots,
             size_arrays,
             self.segments,
             self.shapes,
@@ -294,10 +295,7 @@ def bind(template: Template, symbols: Sequence[int]) -> Binding:
         args[position] = literal
     pairs = template.numbers
     args[pairs[0::2]] = [numbers[n] for n in pairs[1::2]]
-    offsets, total = [], 0
-    for slot in template.slot_sizes:
-        offsets.append(total)
-        total += -(-max(numbers[n] for n in slot) // _ALIGN) * _ALIGN
+    offsets, total = place([(numbers[size], live) for size, live in template.slots])
     for position, slot_number in template.arena:
         args[position] = offsets[slot_number]
     scratch = [-(-numbers[n] // _ALIGN) * _ALIGN for _, n in template.scratch]
@@ -305,6 +303,27 @@ def bind(template: Template, symbols: Sequence[int]) -> Binding:
     return Binding(
         template, numbers, args, table.reshape(-1, ROW), total, offsets, scratch, tuple(symbols)
     )
+
+
+def place(slots: Sequence[tuple[int, int]]) -> tuple[list[int], int]:
+    """Offsets for slots of (bytes, steps that need it as bits), and the bytes of all together.
+
+    The largest come first, each at the lowest place that no slot needed at the same time has.
+    """
+    offsets = [0] * len(slots)
+    taken: list[tuple[int, int, int]] = []  # start, end, steps; by start
+    for number in sorted(range(len(slots)), key=lambda i: -slots[i][0]):
+        count, live = slots[number]
+        count = -(-count // _ALIGN) * _ALIGN
+        start = 0
+        for begin, end, steps in taken:
+            if steps & live and end > start:
+                if begin >= start + count:
+                    break
+                start = end
+        offsets[number] = start
+        insort(taken, (start, start + count, live))
+    return offsets, max((end for _, end, _ in taken), default=0)
 
 
 def _table_row(step: StepNumbers, numbers: Sequence[int]) -> tuple[int, ...]:
@@ -357,7 +376,8 @@ class Frame:
 
     def __init__(self, binding: Binding, arena: Arena) -> None:
         template = binding.template
-        scratch = sum(size * arena.workers for size in binding.scratch_bytes)
+        # Steps run one after the other, so that all can use one piece of scratch memory.
+        scratch = max(binding.scratch_bytes, default=0) * arena.workers
         self.memory = arena.reserve(binding.arena_bytes + scratch)
         start = self.memory.ctypes.data
         self.args = binding.args.copy()
@@ -366,7 +386,6 @@ class Frame:
         free = start + binding.arena_bytes
         for (position, _), size in zip(template.scratch, binding.scratch_bytes):
             self.args[position], self.args[position + 1] = free, size
-            free += size * arena.workers
         self.table = binding.table.copy()
         self.table[:, 1] = self.args.ctypes.data + 8 * self.table[:, 1]
 

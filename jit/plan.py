@@ -32,7 +32,7 @@ _STAGED_BYTES = 2048
 # Exact sizes that are remembered per stretch before the oldest are forgotten.
 _MOST_BINDINGS = 512
 # Prepared runs that are kept per arena.
-_MOST_RUNS = 64
+_MOST_RUNS = 256
 # So many plans of one stretch are told of.
 _MANY_PLANS = 16
 # Contents of integer feeds count as sizes when there are at most so many of them.
@@ -123,7 +123,7 @@ class Plan:
         self.seconds = time.perf_counter() - began
         debug.show("timing", self)
         self.evaluate = evaluate
-        self.arenas: list[Arena] = []
+        self.arenas: list[Arena] = evaluate.session.arenas  # plans of a session take turns
 
     def arena(self) -> Arena:
         """Memory for one run; give it back by appending it to `arenas`."""
@@ -177,7 +177,8 @@ class Run:
         self.flags = [(self._view(flag), error) for flag, error in plan.program.checks]
         self.results = [self._reader(value) for value in plan.program.fetches]
         # Compiled steps between host steps, each a program of the driver.
-        self.segments: list[Callable[[], None]] = []
+        # (No bound methods of its own: a run is big, and a cycle would outlive its last use.)
+        self.segments: list[Callable[[], None] | HostStep] = []
         self.programs: list[Program] = []  # they own the memory that their calls read
         for segment in template.segments:
             if isinstance(segment, tuple):
@@ -187,7 +188,7 @@ class Run:
                 self.programs.append(program)
                 self.segments.append(program.call)
             else:
-                self.segments.append(partial(self._host, segment))
+                self.segments.append(segment)
 
     def __call__(self, feeds: Sequence[np.ndarray]) -> list[Any]:
         """Runs the plan; the results belong to the caller."""
@@ -209,11 +210,17 @@ class Run:
             )
         self.feeds = feeds
         for segment in self.segments:
-            segment()
+            if isinstance(segment, HostStep):
+                self._host(segment)
+            else:
+                segment()
         for flag, error in self.flags:
             if flag[()]:
                 raise error()
-        results = [read() for read in self.results]
+        results = [
+            np.array(self._read(read)) if isinstance(read, Value) else read()
+            for read in self.results
+        ]
         self.feeds = ()
         return results
 
@@ -285,12 +292,12 @@ class Run:
                 return node.payload.read().reshape(self._shape(value))
         return self._view(value)
 
-    def _reader(self, value: Value) -> Callable[[], Any]:
-        """How a fetched value is copied out."""
+    def _reader(self, value: Value) -> Callable[[], Any] | Value:
+        """What copies a fetched value out, or the value if that depends on the run."""
         if root(value).cell is None and id(root(value)) in self.plan.schedule.slot_of:
             view = self._view(value)
             return view.copy if view.ndim else (lambda: view[()])
-        return lambda: np.array(self._read(value))
+        return value
 
 
 class Stretch:

@@ -95,12 +95,13 @@ Step = Union[KernelStep, CallStep, HostStep]
 
 @dataclass(slots=True)
 class Slot:
-    """A piece of the arena that several values use one after the other."""
+    """A piece of the arena that values of one size use one after the other.
+
+    Bit i of `live` says that step i needs the slot; slots that no step needs together may overlap.
+    """
 
     values: list[Value]
-    free_from: int
-    text: str  # the bytes of the value that had it last, as an expression
-    example: int  # the same of the first, in numbers
+    live: int
 
 
 @dataclass(slots=True)
@@ -285,30 +286,21 @@ def _assign_slots(steps: list[Step], program: Program) -> tuple[list[Slot], dict
         last[id(root(value))] = end
     slots: list[Slot] = []
     slot_of: dict[int, int] = {}
+    same_size: dict[str, list[int]] = {}
     for number, step in enumerate(steps):
         for value in step.reads:
             if id(value) in slot_of or not in_arena(value):
                 continue
-            pinned = isinstance(value.node, Source) and value.node.kind == "sizes"
-            slot_of[id(value)] = _take(slots, value, number, end if pinned else last[id(value)])
+            if isinstance(value.node, Source) and value.node.kind == "sizes":
+                found, live = [], (1 << (end + 1)) - 1  # written before the first step
+            else:
+                found = same_size.setdefault(sizes.expression(byte_size(value)), [])
+                live = (2 << last[id(value)]) - (1 << number)
+            place = next((i for i in found if not slots[i].live & live), len(slots))
+            if place == len(slots):
+                slots.append(Slot([], 0))
+                found.append(place)
+            slots[place].values.append(value)
+            slots[place].live |= live
+            slot_of[id(value)] = place
     return slots, slot_of
-
-
-def _take(slots: list[Slot], value: Value, start: int, stop: int) -> int:
-    """A free slot that last held as much, else a free one of a size close to it, else new."""
-    count = byte_size(value)
-    text, example = sizes.expression(count), sizes.hint(count)
-    if not (isinstance(value.node, Source) and value.node.kind == "sizes"):
-        free = [i for i, slot in enumerate(slots) if slot.free_from <= start]
-        exact = (i for i in free if slots[i].text == text)
-        near = (
-            i for i in free if max(slots[i].example, example) <= 2 * min(slots[i].example, example)
-        )
-        for place in (next(exact, None), next(near, None)):
-            if place is not None:
-                slot = slots[place]
-                slot.values.append(value)
-                slot.free_from, slot.text = stop + 1, text
-                return place
-    slots.append(Slot([value], stop + 1, text, example))
-    return len(slots) - 1

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory of plans: values that live together never overlap, and what ends soon ends first."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import numbaflow as tf
+from numbaflow.jit import bind, settings
+
+slots = st.lists(st.tuples(st.integers(0, 5000), st.integers(1, 2**12 - 1)), max_size=30)
+
+
+@pytest.mark.pure
+@given(slots)
+def test_slots_needed_together_do_not_overlap(wanted):
+    offsets, total = bind.place(wanted)
+    ends = [start + count for start, (count, _) in zip(offsets, wanted)]
+    assert all(end <= total for end in ends)
+    for i, (count, steps) in enumerate(wanted):
+        for j in range(i):
+            if steps & wanted[j][1] and count and wanted[j][0]:
+                assert ends[i] <= offsets[j] or ends[j] <= offsets[i]
+
+
+@pytest.mark.pure
+def test_slots_of_other_times_share_memory():
+    offsets, total = bind.place([(640, 0b0011), (64, 0b0110), (640, 0b1100), (576, 0b1000)])
+    assert offsets[0] == offsets[2] == 0
+    assert total == 640 + 576
+
+
+def arena_bytes(build) -> int:
+    with tf.Graph().as_default(), settings.override(jit="always"), tf.Session() as session:
+        fetches = build()
+        session.run(tf.global_variables_initializer())
+        return session.explain(fetches).arena_bytes
+
+
+@pytest.mark.cpu
+def test_a_gradient_is_used_up_before_the_next_is_made():
+    size = 1 << 16
+
+    def build():
+        w = [tf.Variable(tf.ones([256, 256])) for _ in range(6)]
+        x = tf.placeholder_with_default(np.ones([256, 256], np.float32), [256, 256])
+        loss = sum(tf.reduce_sum(tf.matmul(x, v)) for v in w)
+        return tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+
+    # Six gradients, of which one at a time is in memory with what it is made of.
+    assert arena_bytes(build) < 4 * 4 * size
+
+
+@pytest.mark.cpu
+def test_plans_of_a_session_share_their_memory():
+    with tf.Graph().as_default(), settings.override(jit="always"):
+        x = tf.placeholder(tf.float32, [None])
+        session = tf.Session()
+        for k in range(1, 5):
+            session.run(tf.reduce_sum(tf.sin(x * k) ** k), {x: np.ones(1000 * k, np.float32)})
+        assert len(session.arenas) == 1
+        gone = weakref.ref(session)
+        session.close()
+        del session
+    gc.collect()
+    assert gone() is None
