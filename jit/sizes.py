@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import Any, Union
 
 import numpy as np
@@ -36,6 +37,8 @@ class Scope:
     def __init__(self) -> None:
         self.examples: dict[str, int] = {}
         self.guards: dict[str, bool] = {}
+        # Symbols that a guard ties to one number: wherever sizes are compared they are that number.
+        self.fixed: dict[str, int] = {}
         self._is_strict = False
 
     @contextmanager
@@ -44,11 +47,11 @@ class Scope:
 
         What was noted as guards until then is forgotten.
         """
-        guards, self._is_strict = dict(self.guards), True
+        guards, fixed, self._is_strict = dict(self.guards), dict(self.fixed), True
         try:
             yield
         except NeedsNumber:
-            self.guards = guards
+            self.guards, self.fixed = guards, fixed
             raise
         finally:
             self._is_strict = False
@@ -75,6 +78,9 @@ class Scope:
     def ask(self, text: str, answer: bool) -> bool:
         """Notes that the trace relied on `text` being `answer`."""
         self.guards[text] = bool(answer)
+        symbol, equals, number = text.partition(" == ")
+        if answer and equals and symbol in self.examples and number.isdigit():
+            self.fixed[symbol] = int(number)
         return bool(answer)
 
     def checker(self) -> Callable[..., bool]:
@@ -87,6 +93,16 @@ def compile_function(symbols: Iterable[str], expression: str) -> Callable[..., A
     """A Python function of the symbols that returns the expression."""
     code = f"lambda {', '.join(symbols)}: {expression}"
     return eval(code, {"min": min, "max": max, "__builtins__": {}})  # noqa: S307 - our own text
+
+
+def number(size: AnySize, values: Mapping[str, int]) -> int:
+    """The number of a size, given those of the symbols."""
+    if not isinstance(size, Size):
+        return int(size)
+    return int(_evaluator(tuple(values), size.text)(*values.values()))
+
+
+_evaluator = cache(compile_function)
 
 
 class Size:
@@ -229,9 +245,29 @@ def hint(size: AnySize) -> int:
 
 def same(a: AnySize, b: AnySize) -> bool:
     """Are two sizes equal by form?  Never writes a guard; False may mean "not known"."""
-    if isinstance(a, Size) and isinstance(b, Size):
-        return a is b or a.text == b.text
-    return not isinstance(a, Size) and not isinstance(b, Size) and int(a) == int(b)
+    if isinstance(a, Size):
+        if isinstance(b, Size) and (a is b or a.text == b.text):
+            return True
+        fixed = a.scope.fixed
+    elif isinstance(b, Size):
+        fixed = b.scope.fixed
+    else:
+        return int(a) == int(b)
+    return bool(fixed) and _text(_settled(a)) == _text(_settled(b))
+
+
+def _settled(size: AnySize) -> AnySize:
+    """A size with numbers for the symbols that a guard ties to one."""
+    if not isinstance(size, Size):
+        return size
+    fixed = size.scope.fixed
+    terms: dict[Term, int] = {}
+    for atoms, coefficient in size.terms.items():
+        rest = tuple(atom for atom in atoms if atom not in fixed)
+        for atom in atoms:
+            coefficient *= fixed.get(atom, 1)
+        terms[rest] = terms.get(rest, 0) + coefficient
+    return _make(size.scope, terms, size.hint)
 
 
 def same_shape(a: Sequence[AnySize], b: Sequence[AnySize]) -> bool:

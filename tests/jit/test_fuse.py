@@ -70,3 +70,12 @@ def test_a_long_sum_is_cut_into_chunks():
     steps = scheduled(sample).steps
     assert [axis.kind for axis in steps[0].nest.kernel.axes] == ["chunk", "reduce"]
     assert len(steps) == 2
+
+
+def test_a_fed_size_that_met_an_equal_number_fuses_with_it():
+    sample = Sample([np.ones((5, 7))])
+    b, x = sample.builder, sample.pairs[0].value
+    c = b.full((5, 7), 2.0, "float64")
+    left, right = b.map(k.exp, x), b.map(k.log, x)
+    sample.program.fetches = [b.map(k.add, b.map(k.mul, c, left), right)]
+    assert len(scheduled(sample).steps) == 1

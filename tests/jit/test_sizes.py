@@ -92,3 +92,21 @@ def test_equal_dimensions_share_a_symbol():
     shapes, values = sizes.unify(scope, [(8, 1, 8), (8, 5)], [None, (None, 5)])
     assert values == (8,)
     assert str(shapes) == "[(s0, 1, s0), (s0, 5)]"
+
+
+def test_a_symbol_that_a_guard_ties_to_a_number_is_that_number():
+    scope = sizes.Scope()
+    x, y = scope.symbol(128), scope.symbol(128)
+    assert not sizes.same(x, 128)
+    assert x == 128
+    assert sizes.same(x, 128) and sizes.same(128, x)
+    assert sizes.same(x * y * 3, y * 384) and not sizes.same(y, 128)
+
+
+def test_what_a_strict_stretch_tied_is_forgotten_with_its_guards():
+    scope = sizes.Scope()
+    x = scope.symbol(7)
+    with pytest.raises(sizes.NeedsNumber), scope.symbolic():
+        assert x == 7
+        int(x)
+    assert not scope.guards and not sizes.same(x, 7)
