@@ -184,13 +184,13 @@ def plan(graph: Graph, fetches: Sequence[Any], feeds: dict[Tensor, np.ndarray]) 
     """
     from .engine.session import Session
     from .jit import compile as compiler
-    from .jit import report, settings
+    from .jit import explain, settings
 
     before = replace(compiler.STATS)
     with settings.override(jit="always"), Session(graph=graph) as session:
         _make_variables(session, fetches, feeds)
         made, binding = session.prepared_plan(list(fetches), feeds)
-        steps = report.plan_report(made, binding, [0.0] * len(made.schedule.steps))
+        steps = explain.plan_report(made, binding, [0.0] * len(made.schedule.steps))
         compiled = compiler.STATS.compiles - before.compiles
         keys = {kernel.key: kernel.source for kernel in made.kernels}
         return Planned(

@@ -187,7 +187,7 @@ class _Fusion:
         shape = iteration_shape(node)
         alignment = self._align(node, shape, cluster)
         if alignment is None:
-            return self._refuse(cluster, node, "positions do not line up")
+            return self._refuse(cluster, node, "runs over other positions")
         covered = {axis for axis in alignment if axis is not None}
         everything = covered == set(range(len(cluster.domain)))
         if not everything and covered != set(cluster.kept):
@@ -201,9 +201,11 @@ class _Fusion:
         if cluster.reduced and everything and uses_rows and not cluster.is_row:
             return self._refuse(cluster, node, "needs the finished reduction")
         if not self._inputs_agree(node, alignment, cluster):
-            return self._refuse(cluster, node, "reads the cluster's results at other positions")
+            return self._refuse(cluster, node, "reads its results at other positions")
+        if not self._effects_agree(node, alignment, cluster):
+            return self._refuse(cluster, node, "needs what it writes to memory")
         if self._would_cycle(node, cluster):
-            return self._refuse(cluster, node, "would make a cycle")
+            return self._refuse(cluster, node, "needs a kernel between the two")
         return alignment
 
     @staticmethod
@@ -214,14 +216,16 @@ class _Fusion:
         self, node: Reduce, cluster: Cluster, alignment: Alignment, everything: bool
     ) -> bool:
         axes = frozenset(alignment[i] for i in node.axes if alignment[i] is not None)
+        reason = ""
         if not everything or not axes:
-            return False
-        if cluster.reduced is not None and cluster.reduced != axes:
-            self._refuse(cluster, node, "reduces other axes")
-            return False
-        if node.fn.startswith("arg") and len(axes) != 1:
-            return False
-        return True
+            reason = "reduces what is reduced already"
+        elif cluster.reduced is not None and cluster.reduced != axes:
+            reason = "reduces other axes"
+        elif node.fn.startswith("arg") and len(axes) != 1:
+            reason = "looks for a position on several axes"
+        if reason:
+            self._refuse(cluster, node, reason)
+        return not reason
 
     def _align(self, node: Node, shape: tuple[AnySize, ...], cluster: Cluster) -> Alignment | None:
         """Which domain axis each dimension of the node runs along."""
@@ -253,7 +257,7 @@ class _Fusion:
                 return False
             if not _lines_up(value, inner, alignment, cluster):
                 return False
-        return self._effects_agree(node, alignment, cluster)
+        return True
 
     def _effects_agree(self, node: Node, alignment: Alignment, cluster: Cluster) -> bool:
         """May the node share a loop with the cluster's writes to memory?
@@ -298,26 +302,28 @@ class _Fusion:
     def _can_merge(
         self, node: Node, other: Cluster, cluster: Cluster, alignment: Alignment
     ) -> bool:
+        reason = ""
         if len(other.domain) != len(cluster.domain) or not sizes.same_shape(
             other.domain, cluster.domain
         ):
-            return False
-        if (
-            other.reduced is not None
-            and cluster.reduced is not None
-            and other.reduced != cluster.reduced
-        ):
-            return False
-        if (other.reduced is None) != (cluster.reduced is None) and not _merged_is_row(
+            reason = "runs over other positions"
+        elif None not in (other.reduced, cluster.reduced) and other.reduced != cluster.reduced:
+            reason = "reduces other axes"
+        elif (other.reduced is None) != (cluster.reduced is None) and not _merged_is_row(
             other, cluster
         ):
-            return False
-        if self._fit(node, other) != alignment:
-            return False
-        outside = (self.preds[id(cluster)] | self.preds[id(other)]) - {id(cluster), id(other)}
-        if self._reaches(outside, id(cluster)) or self._reaches(outside, id(other)):
-            return False
-        return not any(isinstance(n, (Write, Place)) for n in other.nodes + cluster.nodes)
+            reason = "needs the finished reduction"
+        elif self._fit(node, other) != alignment:
+            reason = "runs over other positions"
+        elif any(isinstance(n, (Write, Place)) for n in other.nodes + cluster.nodes):
+            reason = "is in a kernel that writes to memory of its own"
+        else:
+            outside = (self.preds[id(cluster)] | self.preds[id(other)]) - {id(cluster), id(other)}
+            if self._reaches(outside, id(cluster)) or self._reaches(outside, id(other)):
+                reason = "needs a kernel between the two"
+        if reason:
+            self._refuse(other, node, reason)
+        return not reason
 
     def _merge(self, other: Cluster, cluster: Cluster) -> None:
         """Moves everything of `other` into `cluster`."""

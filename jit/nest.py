@@ -98,9 +98,9 @@ class _Arguments:
 
     def buffer(self, value: Value, access: str) -> int:
         """The number of a value's memory, noting how it is used."""
-        key = _memory(value)
+        key = memory(value)
         for number, other in enumerate(self.buffers):
-            if _memory(other) is key:
+            if memory(other) is key:
                 if access not in self.access[number]:
                     self.access[number] = "rw"
                 return number
@@ -117,7 +117,8 @@ class _Arguments:
         return ir.Param(self._slots[text])
 
 
-def _memory(value: Value) -> object:
+def memory(value: Value) -> object:
+    """What stands for the memory of a value: its variable, or itself."""
     node = value.node
     if isinstance(node, Source) and node.kind == "cell":
         return node.payload

@@ -114,6 +114,7 @@ class Plan:
         ]
         driver.prepare()
         self.program = traced.program
+        self.feed_names = [tensor.name for tensor in feeds]
         self.scope = scope
         self.fits = scope.checker()
         self.cells = self._cells()

@@ -6,19 +6,22 @@ Imports the rest of jit.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from . import threads
+from . import roofline, threads
 from .bind import Arena, Binding, aligned_copy, aligned_empty
 from .driver import Program
+from .explain import PlanReport, plan_report
 from .plan import Plan, Run
 from .schedule import HostStep
 
-_REPEATS = 5
+
+def measured_report(plan: Plan, binding: Binding, arrays: Sequence[np.ndarray]) -> PlanReport:
+    """The report of a plan with the times of its kernels for these feeds."""
+    return plan_report(plan, binding, kernel_seconds(plan, binding, arrays), roofline.machine())
 
 
 def kernel_seconds(plan: Plan, binding: Binding, arrays: Sequence[np.ndarray]) -> list[float]:
@@ -40,15 +43,6 @@ def kernel_seconds(plan: Plan, binding: Binding, arrays: Sequence[np.ndarray]) -
         if isinstance(step, HostStep):
             seconds.append(0.0)
             continue
-        seconds.append(_best(Program(run.frame.table[row : row + 1].copy())))
+        seconds.append(roofline.best_seconds(Program(run.frame.table[row : row + 1].copy())))
         row += 1
     return seconds
-
-
-def _best(program: Program) -> float:
-    best = float("inf")
-    for _ in range(_REPEATS):
-        start = time.perf_counter()
-        program.call()
-        best = min(best, time.perf_counter() - start)
-    return best

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Text of every stage: programs, clusters, schedules, and the plan that `Session.explain` shows.
+"""Text of every stage of the compiler: programs, clusters, schedules, and where kernels come from.
 
 Values print as `%7: float32[s0,128]`, kernels as indented blocks with what they fuse.
 Imports the rest of jit.
@@ -8,16 +8,15 @@ Imports the rest of jit.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from . import ir, sizes
+from . import ir
 from .cache import Facts
 from .fuse import Fused
 from .kernel_text import applied
 from .nest import Nest
-from .schedule import CallStep, HostStep, KernelStep, Schedule, byte_size
+from .schedule import CallStep, HostStep, KernelStep, Schedule
 from .tensor import (
     Call,
     Host,
@@ -165,10 +164,11 @@ def _cluster_lines(fused: Fused, names: _Names) -> Iterator[str]:
             yield "    " + node_text(node, names)
         for node, reason in cluster.refusals:
             if fused.home.get(id(node)) is not cluster:
-                yield _cut(f"    not with {_name(node)}: {reason}")
+                yield _cut(f"    not with {node_name(node)}: {reason}")
 
 
-def _name(node: Node) -> str:
+def node_name(node: Node) -> str:
+    """The graph operation that a node comes from, or what kind of node it is."""
     return node.origin.name if node.origin is not None else type(node).__name__
 
 
@@ -184,7 +184,7 @@ def step_title(step: Any) -> str:
     if isinstance(step, HostStep):
         return f"host {step.node.op.type} {step.node.op.name}: {step.node.reason}"
     if isinstance(step, CallStep):
-        return f"{step.node.kernel.name} {_name(step.node)}"
+        return f"{step.node.kernel.name} {node_name(step.node)}"
     extents = "x".join(map(str, step.nest.sizes))
     return f"{step.nest.kernel.form}[{extents}] " + " ".join(fused_ops(step.nest))
 
@@ -192,7 +192,7 @@ def step_title(step: Any) -> str:
 def fused_ops(nest: Nest) -> list[str]:
     """The names of the graph operations in a kernel."""
     return list(
-        dict.fromkeys(_name(node) for node in nest.cluster.nodes if node.origin is not None)
+        dict.fromkeys(node_name(node) for node in nest.cluster.nodes if node.origin is not None)
     )
 
 
@@ -204,9 +204,14 @@ def origin(
     graph = f"{len(operations)} operations for {_listed(fetches)}" if operations else ""
     if not ops:
         return Facts(graph=graph)
-    file, line, _ = ops[-1]._frame
     names = tuple(dict.fromkeys(op.name for op in ops))
-    return Facts(ops=names, line=f"{file}:{line}" if line else file, graph=graph)
+    return Facts(ops=names, line=user_line(ops[-1]), graph=graph)
+
+
+def user_line(op: Any) -> str:
+    """The line of the user's program that made an operation: file:line."""
+    file, line, _ = op._frame
+    return f"{file}:{line}" if line else str(file)
 
 
 def step_ops(step: KernelStep | CallStep) -> list[Any]:
@@ -219,145 +224,3 @@ def step_ops(step: KernelStep | CallStep) -> list[Any]:
 def _listed(things: Sequence[Any], most: int = 4) -> str:
     more = f" and {len(things) - most} more" if len(things) > most else ""
     return ", ".join(thing.name for thing in things[:most]) + more or "their effects"
-
-
-@dataclass(frozen=True)
-class KernelReport:
-    """One step of a plan at concrete sizes."""
-
-    name: str
-    key: str
-    ops: tuple[str, ...]
-    bytes: int
-    from_cache: bool
-    compile_seconds: float
-    kind: str
-    seconds: float
-    work: str
-    reason: str = ""
-
-
-@dataclass(frozen=True)
-class PlanReport:
-    """What was compiled for a run; prints as a table.
-
-    kernels has one entry per step, in order.  Seconds of a kernel are measured, with variables set
-    aside; bytes are what a step reads and writes.
-    """
-
-    kernels: tuple[KernelReport, ...]
-    arena_bytes: int
-    trace_seconds: float
-    compile_seconds: float
-    cache_hits: int
-    cache_misses: int
-    guards: tuple[str, ...]
-    follows: str = ""
-
-    def __str__(self) -> str:
-        distinct = len({k.key for k in self.kernels if k.kind != "host"})
-        total = sum(k.seconds for k in self.kernels)
-        compiled = (
-            f", {self.cache_misses} compiled in {self.compile_seconds:.2f} s"
-            if self.cache_misses
-            else ""
-        )
-        head = [
-            f"plan   {len(self.kernels)} steps{f' in {total * 1e3:.3f} ms' * bool(total)}, "
-            f"arena {_bytes(self.arena_bytes)}, traced in {self.trace_seconds * 1e3:.0f} ms",
-            f"cache  {distinct} kernels: {self.cache_hits} loaded{compiled}",
-        ]
-        if self.guards:
-            head.append("serves sizes with " + ", ".join(self.guards))
-        if self.follows:
-            head.append(f"then {self.follows}")
-        title = f"{'':>4} {'kernel':<10} {'loops':<24} {'moves':>9} {'time':>10} {'GB/s':>6}  fuses"
-        return "\n".join([*head, title, *(_kernel_line(i, k) for i, k in enumerate(self.kernels))])
-
-    __repr__ = __str__
-
-
-def _kernel_line(number: int, kernel: KernelReport) -> str:
-    ops = " ".join(kernel.ops)
-    ops = ops if len(ops) <= 76 else f"{ops[:75]}… ({len(kernel.ops)} ops)"
-    if kernel.kind == "host":
-        return f"{number:>4} {'host':<10} {kernel.name:<24} {'':>27}  {ops}: {kernel.reason}"
-    timed = ""
-    if kernel.seconds:
-        timed = f"{kernel.seconds * 1e6:>7.1f} µs {kernel.bytes / kernel.seconds / 1e9:>6.1f}"
-    return (
-        f"{number:>4} {kernel.name:<10} {kernel.work:<24} {_bytes(kernel.bytes):>9} "
-        f"{timed:>17}  {ops}"
-    )
-
-
-def _bytes(count: float) -> str:
-    for unit in ("B", "KB", "MB"):
-        if count < 1000:
-            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
-        count /= 1000
-    return f"{count:.1f} GB"
-
-
-def plan_report(plan: Any, binding: Any, seconds: list[float]) -> PlanReport:
-    """The report of a plan bound to concrete sizes; seconds has one entry per step."""
-    values = dict(zip(plan.scope.examples, binding.symbols))
-    compiled = iter(plan.kernels)
-    reports = [
-        _step_report(step, None if isinstance(step, HostStep) else next(compiled), values, time)
-        for step, time in zip(plan.schedule.steps, seconds)
-    ]
-    unique = {kernel.key: kernel for kernel in plan.kernels}.values()
-    follows = ""
-    if plan.barrier:
-        op, reason = plan.host_reasons[-1]
-        follows = f"{op.type} {op.name} on the host ({reason}), and another plan"
-    return PlanReport(
-        tuple(reports),
-        binding.arena_bytes,
-        plan.traced_seconds,
-        sum(k.seconds for k in unique),
-        sum(k.from_cache for k in unique),
-        sum(not k.from_cache for k in unique),
-        tuple(t if yes else f"not {t}" for t, yes in plan.scope.guards.items()),
-        follows,
-    )
-
-
-def _step_report(step: Any, kernel: Any, values: dict[str, int], seconds: float) -> KernelReport:
-    total = sum(_concrete(byte_size(value), values) for value in _distinct(step.reads))
-    if isinstance(step, HostStep):
-        op = step.node.op
-        return KernelReport(
-            op.type, "", (op.name,), total, False, 0.0, "host", 0.0, "", step.node.reason
-        )
-    if isinstance(step, KernelStep):
-        ops, kind = fused_ops(step.nest), "generated"
-        loops = " ".join(
-            f"{axis.kind[0]}{_concrete(size, values)}"
-            for axis, size in zip(step.nest.kernel.axes, step.nest.sizes)
-        )
-    else:
-        ops, kind = [_name(step.node), *(op.name for op in step.node.absorbed)], "library"
-        loops = " ".join(str(_concrete(s, values)) for s in step.node.outputs[0].shape)
-    return KernelReport(
-        kernel.name,
-        kernel.key,
-        tuple(ops),
-        total,
-        kernel.from_cache,
-        kernel.seconds,
-        kind,
-        seconds,
-        loops,
-    )
-
-
-def _distinct(values: Iterable[Value]) -> list[Value]:
-    return list({id(value): value for value in values if value.dtype != "object"}.values())
-
-
-def _concrete(size: sizes.AnySize, values: dict[str, int]) -> int:
-    if not isinstance(size, sizes.Size):
-        return int(size)
-    return int(sizes.compile_function(values, size.text)(*values.values()))

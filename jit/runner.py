@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,11 +22,12 @@ from . import settings
 from .bind import Binding
 from .parts import cut, waits_at_top
 from .plan import CompileFailure, Plan, Stretch
-from .profile import kernel_seconds
 from .regions import find_regions
-from .report import PlanReport, plan_report
 from .trace import Evaluate, OpView, is_handle
 from .waits import WaitingRunner
+
+if TYPE_CHECKING:
+    from .explain import PlanReport
 
 # From so many elements on, even a first run is compiled.
 _LARGE = 1 << 20
@@ -37,10 +38,21 @@ def make_runner(
 ) -> Callable[[Sequence[Any]], list[Any]]:
     """What runs a part of a graph: compiled at once, or from the second run on (mode auto)."""
     operations = interpreter.needed_operations(fetches, targets, feeds)
+    always = settings.mode(session.config) == "always"
+    if not always and _only_moves(operations):
+        return _reference(session, operations, fetches, feeds, "values to and from files")
     runner = _compiled(session, operations, fetches, feeds)
-    if isinstance(runner, _Reference) or settings.mode(session.config) == "always":
+    if isinstance(runner, _Reference) or always:
         return runner
     return _Warming(runner, interpreter.make_runner(session, graph, fetches, targets, feeds))
+
+
+def _only_moves(operations: Sequence[Any]) -> bool:
+    """Whether values go to or from files and nothing is computed that could be compiled."""
+    kinds = [op.definition for op in operations]
+    return any(kind.moves == "file" for kind in kinds) and all(
+        kind.moves or kind.lower is None for kind in kinds
+    )
 
 
 def _compiled(
@@ -274,8 +286,10 @@ class Runner:
 
     def explain(self, arrays: Sequence[np.ndarray]) -> PlanReport:
         """The report of the (first) plan that these feeds use; nothing is run for its effects."""
+        from .profile import measured_report
+
         plan, binding = self.prepare(arrays)
-        return plan_report(plan, binding, kernel_seconds(plan, binding, arrays))
+        return measured_report(plan, binding, arrays)
 
     def live(self, position: int) -> list[Any]:
         """The tensors that exist before operation number `position` and are needed later."""

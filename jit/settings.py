@@ -73,7 +73,7 @@ TABLE: tuple[Setting, ...] = (
         "NUMBAFLOW_TARGET",
         "",
         str,
-        "CPU to compile for: a name of LLVM's, or name:+feature,-feature; empty: this one",
+        "processor to compile for: a name of LLVM's, or name:+feature,-feature; empty: this one",
         affects_code=True,
     ),
 )

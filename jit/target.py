@@ -23,6 +23,11 @@ class Target:
     vector_bits: int
 
     @property
+    def text(self) -> str:
+        """The target as NUMBAFLOW_TARGET takes it."""
+        return f"{self.cpu}:{self.features}"
+
+    @property
     def has_half(self) -> bool:
         """Whether instructions convert 16-bit floats; elsewhere LLVM would call a library."""
         enabled = f"{_implied(self.cpu)},{self.features}".split(",")
@@ -49,6 +54,34 @@ def _resolve(text: str) -> Target:
         return Target(triple, cpu, features, bits)
     features = llvm.get_host_cpu_features().flatten()
     return Target(triple, llvm.get_host_cpu_name(), features, _vector_bits(triple, features))
+
+
+def lacking(target: Target) -> list[str]:
+    """What a target needs that this machine has not, as far as the names say: +avx512f …"""
+    host = _resolve("")
+    has = set(f"{host.features},{_implied(host.cpu)}".split(","))
+    wanted = f"{target.features},{_implied(target.cpu)}".split(",")
+    return sorted({word for word in wanted if word.startswith("+")} - has)
+
+
+def complaints(target: Target) -> str:
+    """What LLVM says to the names of a target; nothing if it knows them all.
+
+    LLVM writes to the process's standard error, which is another file meanwhile.
+    """
+    import os
+    import tempfile
+
+    with tempfile.TemporaryFile() as file:
+        kept = os.dup(2)
+        os.dup2(file.fileno(), 2)
+        try:
+            machine(target)
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+        file.seek(0)
+        return "; ".join(dict.fromkeys(file.read().decode(errors="replace").splitlines()))
 
 
 def _implied(cpu: str) -> str:

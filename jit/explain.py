@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a plan consists of, as data: steps, what each fuses and moves, buffers and their lives.
+
+`PlanReport` is what `Session.explain` returns; it prints as a table (jit/plan_text.py), turns into
+JSON by `as_dict`, and jit/page.py makes a page of it.  Imports the rest of jit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from . import plan_text, roofline
+from .nest import memory, root
+from .report import fused_ops, node_name, step_ops, user_line
+from .schedule import CallStep, HostStep, KernelStep, byte_size, in_arena
+from .sizes import number
+from .tensor import Node, Source, Value
+
+_KINDS = {"feed": "fed", "constant": "constant", "cell": "variable", "sizes": "sizes"}
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """A piece of memory that steps use.
+
+    kind is "fed", "variable", "constant", "sizes" (shapes as data), "python" (strings and the like)
+    or "between": what one step leaves for others.  The last kind and sizes have a place in the
+    plan's own memory, the arena, from byte `offset` on; buffers whose lives do not overlap may
+    share it.  A buffer lives from step `first` to step `last`; what is fetched lives to the end.
+    """
+
+    name: str
+    kind: str
+    dtype: str
+    shape: tuple[int, ...]
+    bytes: int
+    first: int
+    last: int
+    offset: int | None
+    fetched: bool
+
+
+@dataclass(frozen=True)
+class Boundary:
+    """Why a step is not one with an earlier one, whose result (the buffer) it reads."""
+
+    step: int
+    buffer: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class KernelReport:
+    """One step of a plan at concrete sizes.
+
+    kind is "generated", "library" or "host" (run in Python, for the `reason` given).  `work` are
+    its loops: m map, r reduce, c pieces of a reduction, each with its size; for a library kernel
+    the shape of its result.  `bytes` is what it reads and writes, `operations` its arithmetic.
+    at_best are the seconds that this machine needs for as much, held up by `limit` ("memory" or
+    "compute"); seconds are measured.  Both are 0 where they are unknown.
+    """
+
+    name: str
+    kind: str
+    work: str
+    ops: tuple[str, ...]
+    line: str
+    reason: str
+    key: str
+    from_cache: bool
+    compile_seconds: float
+    reads: tuple[int, ...]
+    writes: tuple[int, ...]
+    bytes: int
+    operations: int
+    tiles: int
+    at_best: float
+    limit: str
+    seconds: float
+    boundaries: tuple[Boundary, ...]
+
+
+@dataclass(frozen=True)
+class PlanReport:
+    """What was compiled for a run; prints as a table.
+
+    kernels has one entry per step, in order; their seconds are measured with variables set aside.
+    between_bytes is what all the buffers between steps would take without sharing arena_bytes.
+    machine is what the estimates are based on; None where nothing was measured.
+    """
+
+    kernels: tuple[KernelReport, ...]
+    buffers: tuple[Buffer, ...]
+    arena_bytes: int
+    between_bytes: int
+    scratch_bytes: int
+    trace_seconds: float
+    compile_seconds: float
+    cache_hits: int
+    cache_misses: int
+    guards: tuple[str, ...]
+    follows: str
+    machine: roofline.Machine | None
+
+    def __str__(self) -> str:
+        return plan_text.table(self)
+
+    __repr__ = __str__
+
+    @property
+    def details(self) -> str:
+        """Why steps are not fused, and the memory, as text."""
+        return plan_text.details(self)
+
+    @property
+    def seconds(self) -> float:
+        """The sum of the steps' measured seconds."""
+        return sum(kernel.seconds for kernel in self.kernels)
+
+    @property
+    def at_best(self) -> float:
+        """The sum of the steps' seconds at best."""
+        return sum(kernel.at_best for kernel in self.kernels)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The report as JSON has it."""
+        return asdict(self)
+
+
+def plan_report(
+    plan: Any, binding: Any, seconds: Sequence[float], machine: roofline.Machine | None = None
+) -> PlanReport:
+    """The report of a plan bound to concrete sizes; seconds has one entry per step."""
+    return _Reporter(plan, binding, machine).report(seconds)
+
+
+class _Reporter:
+    """Looks at a plan, step by step."""
+
+    def __init__(self, plan: Any, binding: Any, machine: roofline.Machine | None) -> None:
+        self.plan, self.binding, self.machine = plan, binding, machine
+        self.steps = plan.schedule.steps
+        self.values = dict(zip(plan.scope.examples, binding.symbols))
+        self.buffers: list[Buffer] = []
+        self.number_of: dict[int, int] = {}
+        self.kept: list[object] = []  # so that ids stay those of one thing
+        self.writer: dict[int, int] = {}  # the step that last wrote a buffer
+        self.fetched = {id(memory(root(value))) for value in plan.program.fetches}
+
+    def report(self, seconds: Sequence[float]) -> PlanReport:
+        plan = self.plan
+        compiled, rows = iter(plan.kernels), iter(self.binding.table)
+        reports = []
+        for place, (step, time) in enumerate(zip(self.steps, seconds)):
+            if isinstance(step, HostStep):
+                reports.append(self._host(place, step))
+            else:
+                found = self._native(place, step, next(compiled), next(rows))
+                reports.append(replace(found, seconds=time))
+        unique = {kernel.key: kernel for kernel in plan.kernels}.values()
+        return PlanReport(
+            tuple(reports),
+            tuple(self.buffers),
+            self.binding.arena_bytes,
+            sum(b.bytes for b in self.buffers if b.offset is not None),
+            sum(self.binding.scratch_bytes),
+            plan.traced_seconds,
+            sum(k.seconds for k in unique),
+            sum(k.from_cache for k in unique),
+            sum(not k.from_cache for k in unique),
+            tuple(t if yes else f"not {t}" for t, yes in plan.scope.guards.items()),
+            self._follows(),
+            self.machine,
+        )
+
+    def _follows(self) -> str:
+        if not self.plan.barrier:
+            return ""
+        op, reason = self.plan.host_reasons[-1]
+        return f"{op.type} {op.name} on the host ({reason}), and another plan"
+
+    def _host(self, place: int, step: HostStep) -> KernelReport:
+        op = step.node.op
+        used = [(root(value), "r") for value in step.node.inputs]
+        used += [(value, "w") for value in step.node.outputs]
+        reads, writes, boundaries = self._used(place, step, used)
+        count = sum(self.buffers[n].bytes for n in {*reads, *writes})
+        line = user_line(op)
+        return KernelReport(
+            op.type, "host", "", (op.name,), line, step.node.reason, "", False, 0.0,
+            reads, writes, count, 0, 1, 0.0, "", 0.0, boundaries,
+        )  # fmt: skip
+
+    def _native(self, place: int, step: Any, kernel: Any, row: Sequence[int]) -> KernelReport:
+        ops = step_ops(step)
+        if isinstance(step, KernelStep):
+            names, work = fused_ops(step.nest), self._loops(step)
+            used = [(b, a.access) for b, a in zip(step.nest.buffers, step.nest.kernel.buffers)]
+        else:
+            names = list(dict.fromkeys(op.name for op in ops)) or [node_name(step.node)]
+            work = " ".join(str(self._number(size)) for size in step.node.outputs[0].shape)
+            used = [(root(value), "r") for value in step.node.inputs]
+            used += [(value, "w") for value in step.node.outputs]
+        reads, writes, boundaries = self._used(place, step, used)
+        count = sum(self.buffers[n].bytes for n in {*reads, *writes})
+        done = roofline.work_of(step, self.values)
+        tiles = -(-int(row[2]) // max(int(row[3]), 1)) * -(-int(row[4]) // max(int(row[5]), 1))
+        at_best, limit = roofline.bound(self.machine, count, done.weight, tiles)
+        return KernelReport(
+            kernel.name, "generated" if isinstance(step, KernelStep) else "library", work,
+            tuple(names), user_line(ops[-1]) if ops else "", "", kernel.key, kernel.from_cache,
+            kernel.seconds, reads, writes, count, done.operations, tiles, at_best, limit, 0.0,
+            boundaries,
+        )  # fmt: skip
+
+    def _loops(self, step: KernelStep) -> str:
+        return " ".join(
+            f"{axis.kind[0]}{self._number(size)}"
+            for axis, size in zip(step.nest.kernel.axes, step.nest.sizes)
+        )
+
+    def _number(self, size: Any) -> int:
+        return number(size, self.values)
+
+    # Buffers
+
+    def _used(
+        self, place: int, step: Any, used: Iterable[tuple[Value, str]]
+    ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[Boundary, ...]]:
+        """Notes what a step reads and writes, and what it is not fused with."""
+        reads, writes, boundaries = [], [], []
+        for value, access in used:
+            n = self._buffer(value, place)
+            if "r" in access:
+                reads.append(n)
+                if n in self.writer and self.writer[n] != place:
+                    before = self.writer[n]
+                    boundaries.append(Boundary(before, n, _why(self.steps[before], step)))
+            if "w" in access:
+                writes.append(n)
+        self.writer.update(dict.fromkeys(writes, place))
+        return _unique(reads), _unique(writes), _unique(boundaries)
+
+    def _buffer(self, value: Value, place: int) -> int:
+        """The number of a value's buffer, whose life reaches to this step now."""
+        storage = memory(root(value))
+        known = self.number_of.get(id(storage))
+        if known is None:
+            known = self.number_of[id(storage)] = len(self.buffers)
+            self.kept.append(storage)
+            self.buffers.append(self._new_buffer(root(value), place))
+        last = len(self.steps) - 1 if self.buffers[known].fetched else place
+        self.buffers[known] = replace(self.buffers[known], last=last)
+        return known
+
+    def _new_buffer(self, value: Value, place: int) -> Buffer:
+        name, kind = self._name(value)
+        slot = self.plan.schedule.slot_of.get(id(value)) if in_arena(value) else None
+        return Buffer(
+            name,
+            kind,
+            value.dtype,
+            tuple(self._number(size) for size in value.shape),
+            0 if value.dtype == "object" else self._number(byte_size(value)),
+            place,
+            place,
+            None if slot is None else self.binding.offsets[slot],
+            id(memory(value)) in self.fetched,
+        )
+
+    def _name(self, value: Value) -> tuple[str, str]:
+        node = value.node
+        if value.cell is not None:
+            return value.cell.name, "variable"
+        if isinstance(node, Source):
+            kind = _KINDS.get(node.kind, "between")
+            if node.kind == "feed":
+                return self.plan.feed_names[node.payload], kind
+            if node.kind == "cell":
+                return node.payload.name, kind
+            pieces = "pieces of a reduction" if node.kind == "partial" else node.kind
+            return node.origin.name if node.origin is not None else pieces, kind
+        many = f":{node.outputs.index(value)}" if len(node.outputs) > 1 else ""
+        return f"{node_name(node)}{many}", "between" if in_arena(value) else "python"
+
+
+def _unique(things: Iterable[Any]) -> tuple[Any, ...]:
+    return tuple(dict.fromkeys(things))
+
+
+# Why a fusion stopped
+
+
+def _why(before: Any, step: Any) -> str:
+    """Why a step that reads the result of another is not one kernel with it."""
+    for side in (step, before):
+        if isinstance(side, HostStep):
+            return f"{side.node.op.type} runs in Python"
+    for side in (step, before):
+        if isinstance(side, CallStep):
+            return f"{side.node.kernel.name} is a kernel of the library, complete in itself"
+    theirs, mine = before.nest.cluster, step.nest.cluster
+    if {id(node) for node in theirs.nodes} & {id(node) for node in mine.nodes}:
+        return "a long reduction: first its pieces, then their results"
+    return next(_refusals(theirs, mine.nodes), "") or "it went with another of its inputs"
+
+
+def _refusals(cluster: Any, nodes: Sequence[Node]) -> Iterator[str]:
+    inside = {id(node) for node in nodes}
+    for node, reason in cluster.refusals:
+        if id(node) in inside:
+            yield f"{node_name(node)} {reason}"
