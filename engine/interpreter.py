@@ -16,7 +16,7 @@ import numpy as np
 from . import dtypes, errors
 from .kernel import KernelContext
 from .operation import Operation, arg_length
-from .state import Cell
+from .state import Cell, Source
 from .tensor import Tensor
 from .waiting import Pending
 
@@ -217,6 +217,8 @@ class Step:
     def settle(self, index: int, value: Any) -> Any:
         """A result as an array, where arrays are meant."""
         if self.plain[index] and type(value) is not np.ndarray and type(value) is not Cell:
+            if isinstance(value, Source):
+                return value
             value = np.asarray(value, dtype=self.context.out_dtype(index))
         if verify and type(value) is np.ndarray:
             _verify(self.op.outputs[index], value)
@@ -323,6 +325,7 @@ class Program:
             self._move_outputs(slots)
         if release:
             self._release()
+            self._tell_what_need_not_be_copied(set(fetches))
 
     @staticmethod
     def _step(session: Any, op: Operation, slots: dict[Tensor, int]) -> Step:
@@ -352,6 +355,19 @@ class Program:
                 if slot not in kept:
                     kept.add(slot)
                     step.free.append(slot)
+
+    def _tell_what_need_not_be_copied(self, wanted: set[Tensor]) -> None:
+        """Values between files and variables, and variables that nothing changes in this run.
+
+        wanted: tensors that must be arrays.
+        """
+        roles = [step.op.definition.moves for step in self.steps]
+        is_quiet = "write" not in roles and "" not in roles
+        for step, role in zip(reversed(self.steps), reversed(roles)):
+            step.context.is_quiet = is_quiet
+            step.context.gives_sources = wanted.isdisjoint(step.op.outputs)
+            if role != "write" and not (role == "value" and step.context.gives_sources):
+                wanted.update(step.op._inputs_val)
 
     def start(self, feeds: Sequence[Any]) -> list[Any]:
         """The slots of a new run, with the feeds in place."""

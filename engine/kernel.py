@@ -15,7 +15,10 @@ from .tensor import Tensor
 class KernelContext:
     """One operation in one session, as its reference kernel sees it."""
 
-    __slots__ = ("op", "session_state", "feeds", "session", "_private", "_out")
+    __slots__ = (
+        *("op", "session_state", "feeds", "session", "_private", "_out"),
+        *("gives_sources", "is_quiet"),
+    )
 
     def __init__(
         self,
@@ -29,6 +32,10 @@ class KernelContext:
         self.session_state = session_state
         self.session = session
         self.feeds: dict[Tensor, Any] = {} if feeds is None else feeds
+        # Whether everything that reads the results also takes a `Source` (engine/state.py).
+        self.gives_sources = False
+        # Whether the run changes no variable: their arrays need not be copied.
+        self.is_quiet = False
         self._private = {} if private is None else private
         self._out: list[np.dtype[Any]] | None = None
 

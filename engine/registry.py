@@ -110,6 +110,10 @@ class OpDef:
     dynamic_shape: bool = False
     # A reference to a variable passes through: the output is the variable itself.
     passes_ref: bool = False
+    # What it does with values as they are: "value" (hands them on), "write" (puts one into a
+    # variable) or "file" (between values and files).  A run of nothing else is not compiled, and
+    # kernels learn from their context what they need not copy (engine/interpreter.py).
+    moves: str = ""
     # The role in control flow: "switch", "merge", "enter", "exit", "next" (iteration), "trigger"
     # (runs even where dead), "step" (an ordinary op whose resource lives for one run) or "wait"
     # (its kernel may return a Pending, engine/waiting.py).  A graph with any of them is run by

@@ -46,6 +46,25 @@ def shape_text(shape: tuple[int, ...]) -> str:
     return "[" + ",".join(str(size) for size in shape) + "]"
 
 
+class Source:
+    """Contents that lie elsewhere as yet, such as in a file: a cell takes them without a copy."""
+
+    __slots__ = ("dtype", "shape")
+
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        self.shape, self.dtype = shape, dtype
+
+    def fill(self, target: np.ndarray) -> None:
+        """Puts the contents into a C-contiguous array of that shape and type."""
+        raise NotImplementedError
+
+    def array(self) -> np.ndarray:
+        """The contents in an aligned array of their own."""
+        result = aligned_empty(self.shape, self.dtype)
+        self.fill(result)
+        return result
+
+
 class Cell:
     """The storage of one variable: an array or nothing yet, a declared dtype and static shape."""
 
@@ -78,7 +97,13 @@ class Cell:
         return self.value
 
     def assign(self, array: Any, validate_shape: bool = True) -> None:
-        """Copies an array in; its shape must be the present one unless `validate_shape` is off."""
+        """Copies an array in, or what a Source has.
+
+        Its shape must be the present one unless `validate_shape` is off.
+        """
+        if isinstance(array, Source):
+            self._take(array, validate_shape)
+            return
         array = np.asarray(array)
         with self.lock:
             value = self.value
@@ -89,6 +114,21 @@ class Cell:
                 self._require_shape(array.shape)
             self.value = aligned_copy(array)
             self.version += 1
+
+    def _take(self, source: Source, validate_shape: bool) -> None:
+        with self.lock:
+            value = self.value
+            if value is None or value.shape != source.shape or value.dtype != source.dtype:
+                if validate_shape:
+                    self._require_shape(source.shape)
+                self.value = source.array()
+                self.version += 1
+                return
+            try:
+                source.fill(value)
+            except BaseException:
+                self.clear()  # Rather no value than half of one and half of another.
+                raise
 
     def _require_shape(self, shape: tuple[int, ...]) -> None:
         if self.value is not None:

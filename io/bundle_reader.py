@@ -6,15 +6,18 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Iterator
-from typing import IO, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..engine import dtypes
 from ..engine.errors import DataLossError, InvalidArgumentError, NotFoundError, UnimplementedError
-from ..engine.state import shape_text
+from ..engine.state import Source, aligned_empty, shape_text
 from . import crc, files, protos
-from .tensor_bundle import PIECE, data_path, parse_entry, parse_header, read_index
+from .data_file import DataFile
+from .output import PIECE
+from .replacing import data_of_index
+from .tensor_bundle import data_path, parse_entry, parse_header, read_index
 from .tensor_slice import Shape, TensorSlice, copy_overlap, encoded_name, find_cover
 from .tensor_text import read_text_tensor
 
@@ -25,15 +28,45 @@ def nearest(name: str, names: list[str]) -> str:
     return f" (nearest: {', '.join(found)})" if found else ""
 
 
+class Entry(NamedTuple):
+    """What the index says of a tensor, or of a slice of one."""
+
+    dtype: dtypes.DType
+    shape: Shape
+    shard: int
+    offset: int
+    size: int
+    checksum: int
+    slices: tuple[TensorSlice, ...]
+
+
+class StoredTensor(Source):
+    """A tensor in a data file, whose bytes have been checked."""
+
+    def __init__(self, file: DataFile, entry: Entry) -> None:
+        super().__init__(entry.shape, entry.dtype.np_dtype)
+        self._file, self._offset = file, entry.offset
+
+    def fill(self, target: np.ndarray) -> None:
+        """Reads the tensor into a contiguous array of its shape and type."""
+        view = target.reshape(-1).view(np.uint8).data
+        if self._file.read_into(view, self._offset) < len(view):
+            raise DataLossError(
+                None, None, f"The data file {self._file.path} was cut while it was read"
+            )
+
+
 class BundleReader:
     """One checkpoint; errors name it and the tensor."""
 
     def __init__(self, prefix: str) -> None:
         self.prefix = prefix
-        self._texts = read_index(prefix)
+        self._texts, self._index_checksum = read_index(prefix)
         self.header = parse_header(prefix, self._texts.pop(b""))
         self._swap = self.header.endianness == protos.BundleHeaderProto.BIG
-        self._files: dict[int, IO[bytes]] = {}
+        self._files: dict[int, DataFile] = {}
+        self._known: dict[bytes, Entry] = {}
+        self._piece = np.empty(0, np.uint8)
 
     def __enter__(self) -> BundleReader:
         return self
@@ -42,34 +75,33 @@ class BundleReader:
         self.close()
 
     def close(self) -> None:
-        """Closes the data files."""
-        for file in self._files.values():
-            file.close()
+        """Closes the data files, each when nothing that was read from it needs it any more."""
         self._files.clear()
-
-    def __del__(self) -> None:
-        # Readers of `NewCheckpointReader` are never closed by their users.
-        if hasattr(self, "_files"):
-            self.close()
 
     def __contains__(self, key: bytes) -> bool:
         return key in self._texts
 
     def entries(self) -> Iterator[tuple[bytes, Any]]:
-        """All entries in order of their keys, those of slices too."""
+        """The messages of all entries in order of their keys, those of slices too."""
         for key, text in self._texts.items():
             yield key, parse_entry(self.prefix, key, text)
 
     def tensors(self) -> dict[bytes, Any]:
-        """The entries of whole tensors."""
+        """The messages of whole tensors."""
         found = dict(self.entries())
         for key, entry in list(found.items()):
             for message in entry.slices:
                 found.pop(encoded_name(key, TensorSlice.from_proto(message)), None)
         return found
 
-    def entry(self, key: bytes) -> Any:
+    def entry(self, key: bytes) -> Entry:
         """What the index says of a tensor; NotFoundError names it and its nearest."""
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = self._parsed(key)
+        return found
+
+    def _parsed(self, key: bytes) -> Entry:
         text = self._texts.get(key)
         if text is None:
             name = key.decode(errors="replace")
@@ -77,31 +109,54 @@ class BundleReader:
             raise NotFoundError(
                 None, None, f"Key {name} not found in checkpoint{nearest(name, names)}"
             )
-        entry = parse_entry(self.prefix, key, text)
-        if any(dim.size < 0 for dim in entry.shape.dim):
+        message = parse_entry(self.prefix, key, text)
+        shape = tuple(dim.size for dim in message.shape.dim)
+        if any(size < 0 for size in shape):
             raise DataLossError(
-                None, None, f"Invalid tensor shape: {key.decode(errors='replace')} {entry.shape}"
+                None, None, f"Invalid tensor shape: {key.decode(errors='replace')} {shape}"
             )
-        return entry
+        return Entry(
+            dtypes.as_dtype(message.dtype),
+            shape,
+            message.shard_id,
+            message.offset,
+            message.size,
+            crc.unmask(message.crc32c),
+            tuple(TensorSlice.from_proto(part) for part in message.slices),
+        )
 
     def dtype_and_shape(self, key: bytes) -> tuple[dtypes.DType, Shape]:
         """The type and the full shape of a tensor."""
-        entry = self.entry(key)
-        return dtypes.as_dtype(entry.dtype), tuple(dim.size for dim in entry.shape.dim)
+        return self.entry(key)[:2]
 
-    def read(self, key: bytes) -> np.ndarray:
-        """A whole tensor."""
+    def place(self, key: bytes) -> tuple[int, int]:
+        """What to sort tensors by, to read them in order."""
         entry = self.entry(key)
-        if not entry.slices:
-            return self._value(key, entry)
-        return self.read_slice(key, TensorSlice.full(len(entry.shape.dim)))
+        return entry.shard, entry.offset
 
-    def read_slice(self, key: bytes, wanted: TensorSlice) -> np.ndarray:
-        """A slice of a tensor, from whatever slices are stored."""
+    @staticmethod
+    def wrong_shape(name: str, wanted: str, stored: str) -> str:
+        """That a slice is of a tensor of another shape."""
+        return (
+            f"tensor_name = {name}; shape in shape_and_slice spec {wanted} "
+            f"does not match the shape stored in checkpoint: {stored}"
+        )
+
+    def read(self, key: bytes, defer: bool = False) -> Any:
+        """A whole tensor; with `defer` a Source of one, checked but not read, where that is less.
+
+        A Source needs the reader's files, which stay open for it.
+        """
         entry = self.entry(key)
-        shape = tuple(dim.size for dim in entry.shape.dim)
-        stored = [TensorSlice.from_proto(message) for message in entry.slices]
-        parts = find_cover(stored or [TensorSlice.full(len(shape))], wanted, shape)
+        if entry.slices:
+            return self.read_slice(key, TensorSlice.full(len(entry.shape)), defer)
+        return self._deferred(key, entry) if defer else self._value(key, entry)
+
+    def read_slice(self, key: bytes, wanted: TensorSlice, defer: bool = False) -> Any:
+        """A slice of a tensor, from whatever slices are stored; `defer` as for `read`."""
+        entry = self.entry(key)
+        shape = entry.shape
+        parts = find_cover(entry.slices or [TensorSlice.full(len(shape))], wanted, shape)
         if parts is None:
             raise InvalidArgumentError(
                 None,
@@ -109,97 +164,115 @@ class BundleReader:
                 "Does not have sufficient slices for partitioned tensor "
                 f"{key.decode(errors='replace')} to restore in slice_spec: {wanted}",
             )
-        target: np.ndarray | None = None
+        target = np.empty(wanted.shape(shape), entry.dtype.np_dtype)
         for part in parts:
             part_key = key if part.is_full else encoded_name(key, part)
-            source = self._value(part_key, entry if part.is_full else self.entry(part_key))
-            if part == wanted or source.shape == wanted.shape(shape) == shape:
-                return source
-            if target is None:
-                target = np.empty(wanted.shape(shape), source.dtype)
-            copy_overlap(source, part, target, wanted, shape)
-        kind = dtypes.as_dtype(entry.dtype).np_dtype
-        return np.empty(wanted.shape(shape), kind) if target is None else target
+            stored = entry if part.is_full else self.entry(part_key)
+            if part == wanted or stored.shape == target.shape == shape:
+                read = self._deferred if defer else self._value
+                return read(part_key, stored)
+            copy_overlap(self._value(part_key, stored), part, target, wanted, shape)
+        return target
 
-    def _file(self, shard: int) -> IO[bytes]:
+    def _file(self, shard: int) -> DataFile:
         file = self._files.get(shard)
         if file is None:
             path = data_path(self.prefix, shard, self.header.num_shards)
-            file = self._files[shard] = files.open_binary(path, "rb")
+            kept = data_of_index(path, self._index_checksum)
+            file = self._files[shard] = DataFile(kept if files.file_exists(kept) else path)
         return file
 
     def _lost(self, key: bytes, reason: str) -> DataLossError:
         name = key.decode(errors="replace")
         return DataLossError(None, None, f"{reason} (tensor {name} in {self.prefix})")
 
-    def _value(self, key: bytes, entry: Any) -> np.ndarray:
-        """The tensor of an entry that has bytes of its own."""
-        dtype = dtypes.as_dtype(entry.dtype)
-        shape = tuple(dim.size for dim in entry.shape.dim)
-        if dtype in (dtypes.variant, dtypes.resource):
+    def _require_plain(self, key: bytes, entry: Entry) -> None:
+        """The entry must be of a type that files have, and as long as its shape says."""
+        if entry.dtype in (dtypes.variant, dtypes.resource):
             name = key.decode(errors="replace")
             raise UnimplementedError(
-                None, None, f"Restoring data type {dtype.name} not yet supported (tensor {name})"
+                None,
+                None,
+                f"Restoring data type {entry.dtype.name} not yet supported (tensor {name})",
             )
-        if dtype == dtypes.string:
-            array, checksum = self._texts_of(key, entry, shape)
-        else:
-            array, checksum = self._numbers_of(key, entry, dtype, shape)
-        stored = crc.unmask(entry.crc32c)
-        if stored != checksum:
-            raise self._lost(
-                key,
-                f"Checksum does not match: stored {stored:08d} vs. calculated on the restored "
-                f"bytes {checksum}",
-            )
-        if self._swap and array.dtype != object:
-            array.byteswap(inplace=True)
-        return array
-
-    def _numbers_of(
-        self, key: bytes, entry: Any, dtype: dtypes.DType, shape: Shape
-    ) -> tuple[np.ndarray, int]:
-        """Reads into the array itself; the checksum is of the bytes as they are in the file."""
-        kind = dtype.np_dtype
-        expected = math.prod(shape) * kind.itemsize
+        if entry.dtype == dtypes.string:
+            return
+        expected = math.prod(entry.shape) * entry.dtype.np_dtype.itemsize
         if entry.size != expected:
             raise self._lost(
                 key,
                 f"Invalid size in bundle entry: key {key.decode(errors='replace')}; stored size "
                 f"{entry.size}; expected size {expected}",
             )
-        array = np.empty(shape, kind)
-        view = array.reshape(-1).view(np.uint8).data
-        checksum = 0
-        file = self._file(entry.shard_id)
-        with files.translated(self.prefix):
-            file.seek(entry.offset)
-            for start in range(0, expected, PIECE):
-                piece = view[start : start + PIECE]
-                if _fill(file, piece) < len(piece):
-                    raise self._lost(key, "The data file ends inside of the tensor")
-                checksum = crc.extend(checksum, bytes(piece))
+
+    def _deferred(self, key: bytes, entry: Entry) -> Any:
+        """A tensor that is checked now and read when it is known where to."""
+        if entry.dtype == dtypes.string or self._swap or not entry.size:
+            return self._value(key, entry)
+        self._require_plain(key, entry)
+        if not len(self._piece):
+            self._piece = np.empty(PIECE, np.uint8)
+        file, checksum, done = self._file(entry.shard), 0, 0
+        while done < entry.size:
+            piece = self._piece[: entry.size - done]
+            if file.read_into(piece.data, entry.offset + done) < len(piece):
+                raise self._lost(key, "The data file ends inside of the tensor")
+            checksum = crc.extend(checksum, piece)
+            done += len(piece)
+        self._compare(key, entry, checksum)
+        return StoredTensor(file, entry)
+
+    def _compare(self, key: bytes, entry: Entry, checksum: int) -> None:
+        if entry.checksum != checksum:
+            raise self._lost(
+                key,
+                f"Checksum does not match: stored {entry.checksum:08d} vs. calculated on the "
+                f"restored bytes {checksum}",
+            )
+
+    def _value(self, key: bytes, entry: Entry) -> np.ndarray:
+        """The tensor of an entry that has bytes of its own."""
+        self._require_plain(key, entry)
+        if entry.dtype == dtypes.string:
+            array, checksum = self._texts_of(key, entry)
+        else:
+            array, checksum = self._numbers_of(key, entry)
+        self._compare(key, entry, checksum)
+        if self._swap and array.dtype != object:
+            array.byteswap(inplace=True)
+        return array
+
+    def _numbers_of(self, key: bytes, entry: Entry) -> tuple[np.ndarray, int]:
+        """Reads into the array itself; the checksum is of the bytes as they are in the file."""
+        array = aligned_empty(entry.shape, entry.dtype.np_dtype)
+        flat, checksum = array.reshape(-1).view(np.uint8), 0
+        if not entry.size:
+            return array, checksum
+        file = self._file(entry.shard)
+        for start in range(0, entry.size, PIECE):
+            piece = flat[start : start + PIECE]
+            if file.read_into(piece.data, entry.offset + start) < len(piece):
+                raise self._lost(key, "The data file ends inside of the tensor")
+            checksum = crc.extend(checksum, piece)
         return array, checksum
 
-    def _texts_of(self, key: bytes, entry: Any, shape: Shape) -> tuple[np.ndarray, int]:
-        count = math.prod(shape)
+    def _texts_of(self, key: bytes, entry: Entry) -> tuple[np.ndarray, int]:
+        count = math.prod(entry.shape)
         if entry.size < count:
             raise self._lost(
                 key,
                 f"Invalid size in bundle entry: key {key.decode(errors='replace')}; stored size "
                 f"{entry.size}; expected size is at least {count}",
             )
-        file = self._file(entry.shard_id)
-        with files.translated(self.prefix):
-            file.seek(entry.offset)
-            data = file.read(entry.size)
         if not entry.size:
-            return np.empty(shape, object), 0
+            return np.empty(entry.shape, object), 0
+        data = np.empty(entry.size, np.uint8)
+        count_read = self._file(entry.shard).read_into(data.data, entry.offset)
         try:
-            texts, checksum = read_text_tensor(data, count, self._swap)
+            texts, checksum = read_text_tensor(data[:count_read].tobytes(), count, self._swap)
         except DataLossError as error:
             raise self._lost(key, error.message) from None
-        return texts.reshape(shape), checksum
+        return texts.reshape(entry.shape), checksum
 
     def debug_string(self) -> str:
         """A line per tensor: name, type and shape."""
@@ -211,14 +284,3 @@ class BundleReader:
             sizes = shape_text(tuple(dim.size for dim in entry.shape.dim))
             lines.append(f"{key.decode(errors='replace')} ({kind}) {sizes}\n")
         return "".join(lines)
-
-
-def _fill(file: IO[bytes], target: memoryview) -> int:
-    """Reads until the target is full or the file ends; returns how much was read."""
-    done = 0
-    while done < len(target):
-        count = file.readinto(target[done:])  # type: ignore[attr-defined]
-        if not count:
-            break
-        done += count
-    return done

@@ -180,12 +180,26 @@ class V1Reader:
             )
         return found
 
-    def read(self, key: bytes) -> np.ndarray:
-        """A whole tensor."""
+    def place(self, key: bytes) -> bytes:
+        """What to sort tensors by, to read them in order."""
+        return key
+
+    @staticmethod
+    def wrong_shape(name: str, wanted: str, stored: str) -> str:
+        """That a slice is of a tensor of another shape."""
+        del name
+        return (
+            "Shape in shape_and_slice spec does not match the shape in the save file: "
+            f"{wanted}, save file shape: {stored}"
+        )
+
+    def read(self, key: bytes, defer: bool = False) -> np.ndarray:
+        """A whole tensor; never deferred."""
         return self.read_slice(key, TensorSlice.full(len(self._tensor(key)[1])))
 
-    def read_slice(self, key: bytes, wanted: TensorSlice) -> np.ndarray:
-        """A slice of a tensor, from whatever slices are stored."""
+    def read_slice(self, key: bytes, wanted: TensorSlice, defer: bool = False) -> np.ndarray:
+        """A slice of a tensor, from whatever slices are stored; never deferred."""
+        del defer
         dtype, shape, parts = self._tensor(key)
         target = np.empty(wanted.shape(shape), dtype.np_dtype)
         found = find_cover(parts, wanted, shape)

@@ -6,6 +6,8 @@ A stored checksum is "masked", since the checksum of data that contains its own 
 
 from __future__ import annotations
 
+from typing import Any
+
 import google_crc32c
 
 _DELTA = 0xA282EAD8
@@ -17,9 +19,16 @@ def value(data: bytes) -> int:
     return google_crc32c.value(data)
 
 
-def extend(crc: int, data: bytes) -> int:
-    """The checksum of what `crc` is the checksum of, followed by `data`."""
-    return google_crc32c.extend(crc, data)
+if google_crc32c.implementation == "c":
+    # Takes arrays of bytes as they are.
+    def extend(crc: int, data: Any) -> int:
+        """The checksum of what `crc` is the checksum of, followed by `data`."""
+        return google_crc32c.extend(crc, data)
+else:
+
+    def extend(crc: int, data: Any) -> int:
+        """The checksum of what `crc` is the checksum of, followed by `data`."""
+        return google_crc32c.extend(crc, bytes(data))
 
 
 def mask(crc: int) -> int:

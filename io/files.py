@@ -210,19 +210,27 @@ def open_binary(path: str, mode: str) -> IO[bytes]:
         return file_systems.of(path).open(path, mode)
 
 
+def _is_forced() -> bool:
+    """Whether files are forced to the disk before they get their names (NUMBAFLOW_FSYNC=1)."""
+    return os.environ.get("NUMBAFLOW_FSYNC", "0") not in ("", "0")
+
+
 def sync(file: IO[bytes]) -> None:
-    """Forces a file that was written to the disk, where there is one."""
+    """Hands what was written to the operating system; forces it to the disk if that is wanted."""
     file.flush()
+    if not _is_forced():
+        return
     try:
-        os.fsync(file.fileno())
+        number = file.fileno()
     except (OSError, AttributeError, NotImplementedError):
         return  # Not a file of the operating system.
+    os.fsync(number)
 
 
 def sync_directory(path: str) -> None:
-    """Forces the names in the folder of a path to the disk, as far as the system does that."""
+    """Forces the names in the folder of a path to the disk, if files are and the system does it."""
     local = file_systems.of(path).local_path(path)
-    if local is None or not hasattr(os, "O_DIRECTORY"):
+    if local is None or not hasattr(os, "O_DIRECTORY") or not _is_forced():
         return
     try:
         folder = os.open(os.path.dirname(local) or ".", os.O_RDONLY | os.O_DIRECTORY)

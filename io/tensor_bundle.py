@@ -3,15 +3,14 @@
 
 The index is a table (table.py) of a header and an entry per tensor: dtype, shape, and where its
 bytes lie in the data files.  A slice of a partitioned tensor is an entry of its own.  Files are
-written under other names, forced to the disk and renamed when they are whole.
+written under other names and renamed when they are whole.
 """
 
 from __future__ import annotations
 
 import os
-import uuid
 from collections.abc import Iterable
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
@@ -25,14 +24,14 @@ from ..engine.errors import (
 )
 from ..engine.state import shape_text
 from . import crc, files, protos, table
+from .output import Output, remove_abandoned
+from .replacing import replacing
 from .tensor_slice import Shape, TensorSlice, encoded_name
 from .tensor_text import text_tensor_pieces
 
 HEADER_KEY = b""
 VERSION = 1
 MIN_CONSUMER = 0
-# Tensors are checked and moved in pieces of this size: a piece stays in the cache.
-PIECE = 1 << 20
 
 
 def index_path(prefix: str) -> str:
@@ -55,51 +54,16 @@ def make_parent(prefix: str) -> None:
             return  # Another writer was faster.
 
 
-class _Output:
-    """A file that gets its name when it is whole."""
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self.temporary = f"{path}.tempstate{uuid.uuid4().int % (1 << 64)}"
-        self.file: IO[bytes] | None = files.open_binary(self.temporary, "wb")
-        self.size = 0
-
-    def write(self, data: bytes) -> None:
-        assert self.file is not None
-        with files.translated(self.temporary):
-            self.file.write(data)
-        self.size += len(data)
-
-    def finish(self) -> None:
-        """Forces the content to the disk; the name is given by `publish`."""
-        assert self.file is not None
-        with files.translated(self.temporary):
-            files.sync(self.file)
-            self.file.close()
-        self.file = None
-
-    def publish(self) -> None:
-        files.rename(self.temporary, self.path, overwrite=True)
-
-    def discard(self) -> None:
-        """Removes what was written."""
-        try:
-            if self.file is not None:
-                self.file.close()
-            if files.file_exists(self.temporary):
-                files.delete_file(self.temporary)
-        except (OSError, OpError):
-            return  # The failure that led here is the one to report.
-
-
 class BundleWriter:
     """Writes one bundle; nothing is visible under its name before `finish`."""
 
-    def __init__(self, prefix: str) -> None:
+    def __init__(self, prefix: str, size: int = 0) -> None:
+        """size: the tensors have at least so many bytes; 0 when that is not known."""
         self.prefix = prefix
         self.entries: dict[bytes, Any] = {}
         make_parent(prefix)
-        self.data = _Output(data_path(prefix, 0, 1))
+        remove_abandoned(prefix)
+        self.data = Output(data_path(prefix, 0, 1), size)
 
     def __enter__(self) -> BundleWriter:
         return self
@@ -128,22 +92,13 @@ class BundleWriter:
             for piece in pieces:
                 self.data.write(piece)
         else:
-            checksum = self._write_numbers(array)
+            flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+            checksum = self.data.write_array(flat)
         if start:
             entry.offset = start
         entry.size = self.data.size - start
         entry.crc32c = crc.mask(checksum)
         self.entries[key] = entry
-
-    def _write_numbers(self, array: np.ndarray) -> int:
-        """Copies piece by piece: a variable may change meanwhile, its checksum must not."""
-        view = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
-        checksum = 0
-        for start in range(0, len(view), PIECE):
-            piece = bytes(view[start : start + PIECE])
-            checksum = crc.extend(checksum, piece)
-            self.data.write(piece)
-        return checksum
 
     def add_slice(
         self, key: bytes, shape: Shape, part: TensorSlice, array: np.ndarray, dtype: dtypes.DType
@@ -171,8 +126,9 @@ class BundleWriter:
         try:
             self.data.finish()
             index = write_index(self.prefix, _header(1), self.entries)
-            self.data.publish()
-            index.publish()
+            with replacing(self.prefix):
+                self.data.publish()
+                index.publish()
         except BaseException:
             self.data.discard()
             if index is not None:
@@ -195,9 +151,9 @@ def _header(shards: int) -> Any:
     return header
 
 
-def write_index(prefix: str, header: Any, entries: dict[bytes, Any]) -> _Output:
+def write_index(prefix: str, header: Any, entries: dict[bytes, Any]) -> Output:
     """An index file that is whole but has no name yet."""
-    output = _Output(index_path(prefix))
+    output = Output(index_path(prefix))
     items = [(HEADER_KEY, header.SerializeToString())]
     items += [(key, entries[key].SerializeToString()) for key in sorted(entries)]
     try:
@@ -214,8 +170,8 @@ def _shape_of(entry: Any) -> Shape:
     return tuple(dim.size for dim in entry.shape.dim)
 
 
-def read_index(prefix: str) -> dict[bytes, bytes]:
-    """The entries of an index file, serialized, by key and in order."""
+def read_index(prefix: str) -> tuple[dict[bytes, bytes], int]:
+    """The entries of an index file, serialized, by key and in order; the file's checksum."""
     path = index_path(prefix)
     with files.open_binary(path, "rb") as file, files.translated(path):
         data = file.read()
@@ -230,7 +186,7 @@ def read_index(prefix: str) -> dict[bytes, bytes]:
             f"Unable to read file ({path}). Perhaps the file is corrupt or was produced by a newer "
             "version of TensorFlow with format changes (failed to seek to header entry)",
         )
-    return entries
+    return entries, crc.value(data)
 
 
 def parse_header(prefix: str, text: bytes) -> Any:
@@ -273,10 +229,11 @@ def merge_bundles(prefixes: Iterable[str], merged_prefix: str) -> None:
     merge.header.num_shards = merge.shards
     index = write_index(merged_prefix, merge.header, merge.entries)
     try:
-        for path, shard in merge.shard_ids.items():
-            target = data_path(merged_prefix, shard, len(merge.shard_ids))
-            files.rename(path, target, overwrite=True)
-        index.publish()
+        with replacing(merged_prefix):
+            for path, shard in merge.shard_ids.items():
+                target = data_path(merged_prefix, shard, len(merge.shard_ids))
+                files.rename(path, target, overwrite=True)
+            index.publish()
     except BaseException:
         index.discard()
         raise
@@ -299,7 +256,7 @@ class _Merge:
 
     def add(self, prefix: str) -> None:
         """Takes over the entries of a bundle."""
-        texts = read_index(prefix)
+        texts, _ = read_index(prefix)
         header = parse_header(prefix, texts.pop(HEADER_KEY))
         self._check(header)
         for key, text in texts.items():

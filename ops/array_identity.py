@@ -37,6 +37,7 @@ _identity = define(
     gradient=lambda op, grad: grad,
     sizes=True,
     passes_ref=True,
+    moves="value",
     doc="The input.",
     test={"gradient": True},
 )

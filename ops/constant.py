@@ -40,6 +40,7 @@ const_op = define(
     "value: tensor; dtype: type",
     shape=lambda c: TensorShape(c.attr("value").shape),
     kernel=lambda c: c.attr("value"),
+    moves="value",
     lower=_lower_const,
     gradient=_CONSTANT,
     sizes=True,
@@ -162,6 +163,7 @@ _placeholder = define(
     shape=_placeholder_shape,
     kernel=_not_fed,
     gradient=NoGradient("a fed value depends on nothing", silent=False),
+    moves="value",
     doc="A tensor that every run must feed.",
     test={"feed_only": True},
 )
@@ -183,6 +185,7 @@ _placeholder_with_default = define(
     kernel=lambda c, value: value,
     lower=lambda b, op, value: b.identity(value),
     gradient=lambda op, grad: grad,
+    moves="value",
     doc="A tensor that a run may feed and that is its input otherwise.",
     test={"attrs": [{"shape": TensorShape(None)}], "gradient": True},
 )

@@ -28,6 +28,7 @@ _no_op = define(
     kernel=lambda c: None,
     lower=lambda b, op: (),
     gradient=_NOTHING,
+    moves="value",
     doc="Does nothing; for control dependencies.",
 )
 define(

@@ -108,7 +108,8 @@ def _save_v2(
     if len(tensors) != names.size:
         raise _invalid(f"Got {names.size} tensor names but {len(tensors)} tensors.")
     kinds = c.attr("dtypes")
-    with BundleWriter(path) as writer:
+    size = sum(tensor.nbytes for tensor in tensors if tensor.dtype != object)
+    with BundleWriter(path, size) as writer:
         for name, text, tensor, kind in zip(names, slices, tensors, kinds):
             if text:
                 shape, part = _part_to_save(text, tensor)
@@ -145,7 +146,6 @@ def _save_v1(c: Any, filename: np.ndarray, names: np.ndarray, *rest: Any) -> Non
 def _restore_v2(
     c: Any, prefix: np.ndarray, names: np.ndarray, slices: np.ndarray
 ) -> tuple[np.ndarray, ...]:
-    from ..io.bundle_reader import BundleReader
     from ..io.checkpoint_reader import open_checkpoint
 
     kinds = c.attr("dtypes")
@@ -153,16 +153,20 @@ def _restore_v2(
         raise _invalid(f"Got {names.size} tensor names, but {len(kinds)} expected dtypes.")
     path = _one_text(prefix, "Input prefix")
     _validate(names, slices)
-    with open_checkpoint(path) as reader:
-        wrong = []
-        for name, kind in sorted(zip(names, kinds), key=lambda pair: pair[0]):
-            stored, _ = reader.dtype_and_shape(name)
-            if stored != kind.base_dtype:
-                wrong.append(_other_type(reader, name, kind, stored))
-        if wrong:
-            raise _invalid("\n".join(wrong))
-        v2 = isinstance(reader, BundleReader)
-        return tuple(_restored(reader, name, text, v2) for name, text in zip(names, slices))
+    reader = open_checkpoint(path)
+    wrong = []
+    for name, kind in sorted(zip(names, kinds), key=lambda pair: pair[0]):
+        stored, _ = reader.dtype_and_shape(name)
+        if stored != kind.base_dtype:
+            wrong.append(_other_type(reader, name, kind, stored))
+    if wrong:
+        raise _invalid("\n".join(wrong))
+    # In one direction through the file, all of it, before anything gets a value.
+    order = sorted(range(names.size), key=lambda i: reader.place(names[i]))
+    results: list[Any] = [None] * names.size
+    for i in order:
+        results[i] = _restored(reader, names[i], slices[i], c.gives_sources)
+    return tuple(results)
 
 
 def _other_type(reader: Any, name: bytes, kind: dtypes.DType, stored: dtypes.DType) -> str:
@@ -178,25 +182,17 @@ def _type_text(kind: dtypes.DType) -> str:
     return names.get(kind.base_dtype.name, kind.base_dtype.name)
 
 
-def _restored(reader: Any, name: bytes, text: bytes, v2: bool) -> np.ndarray:
-    """A tensor, or the slice that is asked for."""
+def _restored(reader: Any, name: bytes, text: bytes, defer: bool = False) -> Any:
+    """A tensor, or the slice that is asked for; with `defer` perhaps the Source of one."""
     from ..io.tensor_slice import parse_shape_and_slice
 
     if not text:
-        return reader.read(name)
+        return reader.read(name, defer)
     full, part, _ = parse_shape_and_slice(text.decode())
     stored = reader.dtype_and_shape(name)[1]
     if full != stored:
-        if v2:
-            raise _invalid(
-                f"tensor_name = {name.decode()}; shape in shape_and_slice spec {shape_text(full)} "
-                f"does not match the shape stored in checkpoint: {shape_text(stored)}"
-            )
-        raise _invalid(
-            "Shape in shape_and_slice spec does not match the shape in the save file: "
-            f"{shape_text(full)}, save file shape: {shape_text(stored)}"
-        )
-    return reader.read_slice(name, part)
+        raise _invalid(reader.wrong_shape(name.decode(), shape_text(full), shape_text(stored)))
+    return reader.read_slice(name, part, defer)
 
 
 def _restore_v1(
@@ -214,7 +210,7 @@ def _restore_v1(
                 f"Expected to restore a tensor of type {_type_text(kind)}, got a tensor of type "
                 f"{_type_text(stored)} instead: tensor_name = {key.decode()}"
             )
-        return _restored(reader, key, b"" if text is None else text.reshape(-1)[0], False)
+        return _restored(reader, key, b"" if text is None else text.reshape(-1)[0])
 
 
 def _merge(c: Any, prefixes: np.ndarray, destination: np.ndarray) -> None:
@@ -265,6 +261,7 @@ define(
     shape=_save_shape,
     kernel=_save_v2,
     gradient=_FILES,
+    moves="file",
     stateful=True,
     test={"needs": "files"},
     doc="Writes tensors as a checkpoint.",
@@ -276,6 +273,7 @@ define(
     shape=_restore_v2_shape,
     kernel=_restore_v2,
     gradient=_FILES,
+    moves="file",
     stateful=True,
     dynamic_shape=True,
     test={"needs": "files"},
@@ -288,6 +286,7 @@ define(
     shape=_merge_shape,
     kernel=_merge,
     gradient=_FILES,
+    moves="file",
     stateful=True,
     test={"needs": "files"},
     doc="Makes one checkpoint of several that were written in shards.",
@@ -299,6 +298,7 @@ define(
     shape=lambda c: _save_shape(c, 1),
     kernel=_save_v1,
     gradient=_FILES,
+    moves="file",
     stateful=True,
     test={"needs": "files"},
     doc="Writes tensors as a checkpoint of the first format.",
@@ -310,6 +310,7 @@ define(
     shape=_save_shape,
     kernel=_save_v1,
     gradient=_FILES,
+    moves="file",
     stateful=True,
     test={"needs": "files"},
     doc="Writes tensors and slices of tensors as a checkpoint of the first format.",
@@ -321,6 +322,7 @@ define(
     shape=_restore_v1_shape,
     kernel=_restore_v1,
     gradient=_FILES,
+    moves="file",
     stateful=True,
     dynamic_shape=True,
     test={"needs": "files"},
@@ -333,6 +335,7 @@ define(
     shape=_restore_v1_shape,
     kernel=_restore_v1,
     gradient=_FILES,
+    moves="file",
     stateful=True,
     dynamic_shape=True,
     test={"needs": "files"},

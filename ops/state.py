@@ -48,6 +48,7 @@ for _name in ("VariableV2", "Variable"):
         shape=_variable_shape,
         kernel=cell_of,
         gradient=STORAGE,
+        moves="value",
         stateful=True,
         doc="The storage of a variable, as a reference.",
     )
@@ -163,6 +164,7 @@ assign_op = define(
     kernel=_assign,
     lower=_lower_assign,
     gradient=UPDATE,
+    moves="write",
     doc="Gives a variable a value.",
 )
 

@@ -28,6 +28,7 @@ define(
     shape=lambda c: TensorShape([]),
     kernel=cell_of,
     gradient=STORAGE,
+    moves="value",
     stateful=True,
     doc="The handle of a variable.",
 )
@@ -63,6 +64,8 @@ def handle_shape(tensor: Any) -> TensorShape:
 
 
 def _read(c: Any, cell: Cell) -> np.ndarray:
+    if c.is_quiet:
+        return read_cell(cell)
     with cell.lock:
         return read_cell(cell).copy()
 
@@ -74,6 +77,7 @@ define(
     kernel=_read,
     lower=lambda b, op, cell: b.read(cell),
     gradient=lambda op, grad: grad,
+    moves="value",
     stateful=True,
     doc="The variable's value at this point of the order of execution.",
 )
@@ -111,6 +115,7 @@ define(
     kernel=_write,
     lower=lambda b, op, cell, value: _written(b.write(cell, value)),
     gradient=UPDATE,
+    moves="write",
     stateful=True,
     doc="Gives a resource variable a value.",
 )

@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as hnp
 
 import numbaflow as tf
 from numbaflow.engine import dtypes, errors
-from numbaflow.io import checkpoint_v1, tensor_bundle
+from numbaflow.io import checkpoint_v1, output, tensor_bundle
 from numbaflow.io.bundle_reader import BundleReader
 from numbaflow.io.checkpoint_reader import CheckpointReader
 from numbaflow.io.tensor_bundle import BundleWriter, merge_bundles
@@ -62,7 +62,7 @@ def test_tensors_come_back(tmp_path: Path, tensors: dict[str, Any], values: list
 
 def test_bfloat16_and_large_tensors(tmp_path: Path) -> None:
     small = np.arange(6, dtype=tf.bfloat16.as_numpy_dtype).reshape(2, 3)
-    large = np.arange(tensor_bundle.PIECE // 4 * 3 + 5, dtype=np.float64)
+    large = np.arange(output.PIECE // 4 * 3 + 5, dtype=np.float64)
     write(tmp_path / "ckpt", {"small": small, "large": large, "strided": large[::-2]})
     found = read(tmp_path / "ckpt")
     np.testing.assert_array_equal(found["small"], small)
@@ -193,7 +193,7 @@ class Broken:
         return getattr(self.file, name)
 
 
-@pytest.mark.parametrize("writes", [0, 1, 2, 3, 5])
+@pytest.mark.parametrize("writes", [0, 1, 2, 4, 8])
 def test_a_failed_save_leaves_the_last_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writes: int
 ) -> None:
@@ -205,11 +205,12 @@ def test_a_failed_save_leaves_the_last_checkpoint(
     def opened(path: str, mode: str) -> Any:
         if "w" not in mode:
             return real(path, mode)
-        # Two tensors are written first; the index's pieces follow.
+        # Four pieces of data are written first; the index's pieces follow.
         index = path.rpartition("/")[2].startswith("ckpt.index")
-        return Broken(real(path, mode), left[0] - 2 if index else left[0])
+        return Broken(real(path, mode), left[0] - 4 if index else left[0])
 
     with monkeypatch.context() as patched:
+        patched.setattr(output, "PIECE", 32)
         patched.setattr(tensor_bundle.files, "open_binary", opened)
         with pytest.raises(errors.ResourceExhaustedError, match="No space left"):
             write(tmp_path / "ckpt", {"a": np.zeros(8), "b": np.zeros(8)})

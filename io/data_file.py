@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A file that is read at any place, by several threads at once."""
+
+from __future__ import annotations
+
+import os
+import threading
+
+from . import file_systems, files
+
+# One call of the system reads at most so much.
+_LIMIT = 1 << 30
+
+
+class DataFile:
+    """An open file; it closes when nobody holds it any more."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._number: int | None = None
+        local = file_systems.of(path).local_path(path)
+        if local is None or not hasattr(os, "preadv"):
+            self._lock = threading.Lock()
+            self._file = files.open_binary(path, "rb")
+            return
+        with files.translated(path):
+            self._number = os.open(local, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+
+    def __del__(self) -> None:
+        if getattr(self, "_number", None) is not None:
+            os.close(self._number)  # type: ignore[arg-type]
+        elif hasattr(self, "_file"):
+            self._file.close()
+
+    def read_into(self, target: memoryview, offset: int) -> int:
+        """Reads from a place on until the target is full or the file ends; how much was read."""
+        done = 0
+        with files.translated(self.path):
+            while done < len(target):
+                count = self._read(target[done : done + _LIMIT], offset + done)
+                if not count:
+                    break
+                done += count
+        return done
+
+    def _read(self, target: memoryview, offset: int) -> int:
+        if self._number is not None:
+            return os.preadv(self._number, [target], offset)
+        with self._lock:
+            self._file.seek(offset)
+            return self._file.readinto(target)  # type: ignore[attr-defined]
