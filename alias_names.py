@@ -82,7 +82,7 @@ HOMES = {
         "linalg_ops": "tf tf.linalg",
         "list_ops": "raw",
         "logging_ops": ".ops.logging tf tf.summary",
-        "lookup_ops": "tf.lookup tf",
+        "lookup_ops": ("tf.lookup .ops.lookup .ops.lookup_index .train.lookup_mutable tf raw"),
         "losses.losses": "tf.losses",
         "losses.losses_impl": "tf.losses",
         "losses.util": "tf.losses",
