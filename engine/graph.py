@@ -165,7 +165,9 @@ class Graph:
         attrs: dict[str, Any],
         input_types: Sequence[DType] | None = None,
         compute_device: bool = True,
+        in_context: bool = True,
     ) -> Operation:
+        """Adds an operation; `in_context`: its branch or loop takes it up at once."""
         self._check_not_finalized()
         name = definition.name if name is None else name
         name = name[:-1] if name[-1:] == "/" else self.unique_name(name)
@@ -174,7 +176,7 @@ class Graph:
         before = control_inputs_for(self._control_dependencies_stack, {t.op for t in inputs})
         op = Operation.__new__(Operation)
         with self._lock:
-            self._place(op, definition, name, inputs, attrs, input_types, before)
+            self._place(op, definition, name, inputs, attrs, input_types, before, in_context)
             apply_scopes(self, op, compute_device)
         return op
 
@@ -187,6 +189,7 @@ class Graph:
         attrs: dict[str, Any],
         input_types: Sequence[DType] | None,
         control_inputs: list[Operation],
+        in_context: bool = True,
     ) -> None:
         """Fills a new operation and adds it, without what the scopes set."""
         from .build import complete_attrs, infer_shapes, output_types
@@ -200,7 +203,8 @@ class Graph:
             if name in self._nodes_by_name:
                 raise ValueError(f"Duplicate node name in graph: '{name}'")
             self._add_op(op)
-            op._control_flow_post_processing()
+            if in_context:
+                op._control_flow_post_processing()
 
     def _add_op(self, op: Operation) -> None:
         self._nodes_by_id[op._id] = op

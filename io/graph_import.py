@@ -120,6 +120,9 @@ class _Import:
             self.make(node)
         for operation, index, (name, output) in self.back_edges:
             self.connect(operation, index, self.made[name].outputs[output])
+        # A surrounding branch or loop looks at the control inputs of the whole.
+        for operation in list(self.made.values()):
+            operation._control_flow_post_processing()
         self.place()
         self.import_functions()
         missing = [f"{name}:{index}" for name, index in self.mapped if self.is_missing(name, index)]
@@ -276,7 +279,13 @@ class _Import:
         }
         try:
             operation = self.graph._create(
-                definition, node.name + "/", inputs, attrs, types, compute_device=False
+                definition,
+                node.name + "/",
+                inputs,
+                attrs,
+                types,
+                compute_device=False,
+                in_context=False,
             )
         except TypeError as error:
             raise ValueError(str(error)) from error

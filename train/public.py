@@ -29,7 +29,7 @@ lazy("train.input:match_filenames_once", "io.match_filenames_once")
 def _queue_runner_def() -> Any:
     from ..io import protos
 
-    return protos.QueueRunnerDef
+    return protos.QueueRunnerDef()
 
 
 def _to_proto(runner: Any, export_scope: str | None = None) -> Any:
