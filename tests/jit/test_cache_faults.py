@@ -294,8 +294,8 @@ def test_targets_that_share_a_folder_never_run_each_others_code(folder: Path) ->
     assert_sound(4)
     # Even code that was put under another's key by hand is refused.
     items = cache_admin.items()
-    generic = [item for item in items if item.labels["target"] == "generic"]
-    native = [item for item in items if item.labels["target"] == ""]
+    generic = [item for item in items if item.labels["cpu"] == "generic"]
+    native = [item for item in items if item.labels["cpu"] != "generic"]
     for mine, theirs in zip(native, generic):
         cache.remove(mine.place)
         theirs.place.rename(mine.place)
