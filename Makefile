@@ -2,7 +2,7 @@
 # make run     install into .venv and train the digits example
 # make test    install with the test tools, lint, check types, run the tests
 # make format  the layout that make test asks for
-# make bench   the benchmarks; set NUMBAFLOW_TF_PYTHON to compare with TensorFlow
+# make bench   the benchmarks; PEERS=1 also installs what they compare with into .venv-peers
 # make clean   remove the virtual environments and caches
 # TF=1 also installs TensorFlow into .venv-tf, which the comparison tests use; where no package
 # of it exists for this Python the tests say so and are skipped.
@@ -13,6 +13,13 @@ PYTHON ?= $(firstword $(foreach p,$(CANDIDATES),$(shell $(p) -c '$(NEW_ENOUGH)' 
 VENV ?= .venv
 TF_VENV ?= .venv-tf
 TF ?= 0
+PEERS ?= 0
+PEER_VENVS ?= .venv-peers
+PEER_tf := "tensorflow-cpu>=2.16"
+PEER_jax := jax
+PEER_torch := torch numpy
+PEER_pytensor := pytensor
+BENCH_FLAGS ?=
 PY := $(VENV)/bin/python
 PIP_FLAGS := --disable-pip-version-check --quiet
 PYTEST_FLAGS ?=
@@ -22,6 +29,9 @@ TYPED := -m numbaflow.cli -m numbaflow.cli_cache -m numbaflow.cli_plan -m numbaf
 
 ifeq ($(TF),1)
 TF_STAMP := $(TF_VENV)/.stamp
+endif
+ifeq ($(PEERS),1)
+PEER_STAMPS := $(foreach p,tf jax torch pytensor,$(PEER_VENVS)/$(p)/.stamp)
 endif
 # What runs with TensorFlow beside it, where there is one.
 WITH_TF = if test -e $(TF_VENV)/.ready && test -z "$$NUMBAFLOW_TF_PYTHON"; then \
@@ -52,8 +62,8 @@ types: $(VENV)/.stamp-test
 pytest: $(VENV)/.stamp-test $(TF_STAMP)
 	@$(WITH_TF) $(PY) -m pytest $(PYTEST_FLAGS)
 
-bench: $(VENV)/.stamp-examples $(TF_STAMP)
-	@$(WITH_TF) $(PY) -m benchmarks
+bench: $(VENV)/.stamp-examples $(TF_STAMP) $(PEER_STAMPS)
+	@$(WITH_TF) $(PY) -m benchmarks --peers $(PEER_VENVS) $(BENCH_FLAGS)
 
 install: $(VENV)/.stamp-test
 
@@ -77,5 +87,11 @@ $(TF_VENV)/.stamp:
 	  || echo "no TensorFlow for $(PYTHON) here: the tests that compare with it will be skipped"
 	@mkdir -p $(TF_VENV) && touch $@
 
+# A peer that cannot be installed here is missing from the table.
+$(PEER_VENVS)/%/.stamp:
+	@{ $(PYTHON) -m venv $(@D) && $(@D)/bin/python -m pip install $(PIP_FLAGS) $(PEER_$*); } \
+	  || { echo "no $* for $(PYTHON) here: the benchmarks run without it"; rm -rf $(@D); }
+	@mkdir -p $(@D) && touch $@
+
 clean:
-	rm -rf $(VENV) $(TF_VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(TF_VENV) $(PEER_VENVS) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

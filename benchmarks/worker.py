@@ -2,12 +2,11 @@
 """One side of the comparison: a process that builds and times workloads on request.
 
 Reads JSON commands, one a line, from standard input and answers each with one line of JSON.
-Runs under any Python that has the module named by BENCHMARK_MODULE.
+`python -m benchmarks.worker PEER THREADS` runs under any Python that has the peer's package.
 """
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import statistics
@@ -15,96 +14,106 @@ import sys
 import time
 from typing import Any
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from workloads import WORKLOADS, images, mlp
+from . import limits, sides
+
+# Sizes that the small network has never seen, and how many of them a peer that compiles tries.
+_SEEN, _UNSEEN, _FEW = (128, 100), range(64, 76), 3
 
 
 class Worker:
-    """Holds the current workload's session between commands."""
+    """Holds the current workload's step between commands."""
 
-    def __init__(self, module: str, threads: int) -> None:
-        self.tf: Any = importlib.import_module(module)
-        if hasattr(self.tf, "disable_v2_behavior"):
-            self.tf.disable_v2_behavior()
-        self.config = self.tf.ConfigProto(
-            intra_op_parallelism_threads=threads, inter_op_parallelism_threads=threads
-        )
-        self.session: Any = None
-        self.step: Any = None
+    def __init__(self, peer: str, threads: int) -> None:
+        self._side = sides.load(peer, threads)
+        self._threads = threads
+        self._step: Any = None
+        self._few = peer in ("jax", "tensorflow_xla")
 
     def answer(self, command: dict[str, Any]) -> dict[str, Any]:
-        """Does one command: version, build, measure or new_batch."""
+        """Does one command, a public method of this class."""
         return dict(getattr(self, command.pop("do"))(**command))
 
     def version(self) -> dict[str, Any]:
-        name = "__numbaflow_version__"
-        return {"version": getattr(self.tf, name, None) or self.tf.__version__}
+        """The version of the peer."""
+        return {"version": self._side.version()}
 
-    def build(self, workload: str) -> dict[str, Any]:
-        """Builds a workload and warms it up; the seconds of its first step."""
-        if self.session is not None:
-            self.session.close()
-        graph = self.tf.Graph()
-        with graph.as_default():
-            self.tf.set_random_seed(0)
-            fetches, feeds = WORKLOADS[workload](self.tf)
-            start = self.tf.global_variables_initializer()
-        session = self.session = self.tf.Session(graph=graph, config=self.config)
-        session.run(start)
-        self.step = lambda: session.run(fetches, feeds)
-        first = _seconds(self.step)
-        for _ in range(4):
-            self.step()
-        return {"first": first}
+    def build(self, workload: str, sizes: dict[str, int] | None = None) -> dict[str, Any]:
+        """Builds a workload and warms it up; the seconds until nothing new is compiled."""
+        if workload not in self._side.workloads:
+            return {"absent": True}
+        self._step = None
+        compiled = kernels(self._side)[0]
+        self._step = self._side.step(workload, **(sizes or {}))
+        first = first_call(self._side, self._step)
+        for _ in range(3):
+            self._step()
+        return {"first": first, "compiled": kernels(self._side)[0] - compiled}
 
     def measure(self, seconds: float) -> dict[str, Any]:
-        """Times steps for about `seconds`; their median and number."""
+        """A turn: times steps for about `seconds`, after one that brings back the caches."""
+        self._step()
         times: list[float] = []
         end = time.perf_counter() + seconds
-        while time.perf_counter() < end or len(times) < 5:
-            times.append(_seconds(self.step))
-        return {"median": statistics.median(times), "runs": len(times)}
+        while time.perf_counter() < end or len(times) < 3:
+            times.append(elapsed(self._step))
+        return {"median": statistics.median(times), "least": min(times), "runs": len(times)}
 
     def new_batch(self) -> dict[str, Any]:
         """First step at batch sizes never seen before, against a later step at the same size."""
-        graph = self.tf.Graph()
-        with graph.as_default():
-            self.tf.set_random_seed(0)
-            train, loss, x, labels = mlp(self.tf)
-            start = self.tf.global_variables_initializer()
-        ratios, compiled = [], 0
-        with self.tf.Session(graph=graph, config=self.config) as session:
-            session.run(start)
-            for size in (128, 100, *range(64, 76)):
-                pixels, classes = images(size)
-                if size == 64:
-                    compiled = _kernels_compiled()
-                feeds = {x: pixels, labels: classes}
+        at = self._side.batches()
+        if at is None:
+            return {"absent": True}
+        ratios = []
+        for size in _SEEN:
+            for _ in range(3):
+                at(size)()
+        compiled = kernels(self._side)[0]
+        for size in _UNSEEN[:_FEW] if self._few else _UNSEEN:
+            step = at(size)
+            first = elapsed(step)
+            ratios.append(first / statistics.median(elapsed(step) for _ in range(10)))
+        return {"ratios": ratios, "compiled": kernels(self._side)[0] - compiled}
 
-                def step(feeds: dict[Any, Any] = feeds) -> None:
-                    session.run([train, loss], feeds)
+    def copies(self) -> dict[str, Any]:
+        """The machine's copy bandwidth, by the memory that is touched."""
+        return {"copies": limits.copy_rates(self._threads)}
 
-                first = _seconds(step)
-                later = statistics.median(_seconds(step) for _ in range(10))
-                if size < 100:
-                    ratios.append(first / later)
-        compiled = _kernels_compiled() - compiled
-        return {"ratio": statistics.median(ratios), "compiled": compiled}
+    def products(self, dtype: str) -> dict[str, Any]:
+        """The rate of fused multiply-adds in NumPy's and the package's own matrix products."""
+        return {
+            "numpy": limits.numpy_rate(dtype),
+            "numbaflow": limits.own_rate(self._side.tf, dtype),
+        }
+
+    def instructions(self, functions: list[str], dtype: str) -> dict[str, Any]:
+        """How many instructions the package's scalar functions take."""
+        return {name: limits.instructions(name, dtype) for name in functions}
 
 
-def _seconds(step: Any) -> float:
+def elapsed(step: Any) -> float:
+    """The seconds of one step."""
     start = time.perf_counter()
     step()
     return time.perf_counter() - start
 
 
-def _kernels_compiled() -> int:
-    """How many kernels this process has compiled; zero under TensorFlow."""
-    if "numbaflow" not in sys.modules:
-        return 0
-    from start import kernels_compiled
+def kernels(side: Any) -> tuple[int, int, float]:
+    """Kernels compiled and loaded so far, and the seconds of compiling, where the peer tells."""
+    return side.kernels() if hasattr(side, "kernels") else (0, 0, 0.0)
 
-    return kernels_compiled()
+
+def first_call(side: Any, step: Any) -> float:
+    """Seconds until all is compiled: a first step may be interpreted and only the second compiled.
+
+    Steps are taken until one of them compiles and loads nothing; that one does not count.
+    """
+    total, known = 0.0, kernels(side)[:2]
+    while True:
+        seconds = elapsed(step)
+        now = kernels(side)[:2]
+        if total and now == known:
+            return total
+        total, known = total + seconds, now
 
 
 def main() -> None:
@@ -112,8 +121,7 @@ def main() -> None:
     # Whatever a library prints must not come between the answers.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    module = os.environ.get("BENCHMARK_MODULE", "numbaflow")
-    worker = Worker(module, int(os.environ.get("BENCHMARK_THREADS", "2")))
+    worker = Worker(sys.argv[1], int(sys.argv[2]))
     for line in sys.stdin:
         try:
             answer = worker.answer(json.loads(line))
