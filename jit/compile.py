@@ -56,8 +56,8 @@ STATS = Stats()
 # what they import.
 EMITTER = (
     *("scalar", "meaning", "emit", "writer", "reductions", "intrinsics", "lowering", "functions"),
-    *("coefficients", "llvm", "target", "compile"),
-    *(f"library/{n}" for n in ("kernel", "vocabulary", "helpers", "atomics", "tiles", "vectors")),
+    *("coefficients", "numba_target", "llvm", "target", "compile"),
+    *(f"library/{n}" for n in ("kernel", "vocabulary", "atomics", "tiles", "vectors")),
 )
 _LOCK = threading.RLock()
 _DONE: dict[tuple[str, str], Compiled] = {}
@@ -178,7 +178,8 @@ def _compile(kernel: Kernel | LibraryKernel, aim: target.Target, symbol: str) ->
     if "source" in settings.get("debug"):
         print(source)
     names = kernel.namespace() if isinstance(kernel, LibraryKernel) else None
-    return cache.Entry(symbol, source, llvm.object_code(source, symbol, aim, names))
+    text = llvm.lowered(source, symbol, aim, names)
+    return cache.Entry(symbol, source, llvm.object_code(text, aim))
 
 
 _ENGINE: list[object] = []

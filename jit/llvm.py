@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Generated source to object code: Numba types and lowers it, LLVM optimises it as told here.
 
-Numba's own code generation is bypassed after lowering: a library object captures the LLVM module
-before any pass, loops get the fact that their accesses are independent, and one pipeline for the
-wanted CPU and vector width makes the object file.  Imports Numba.
+Numba's own code generation is bypassed after lowering: loops get the fact that their accesses are
+independent, and one pipeline of LLVM for the wanted CPU and vector width makes the object file.
+Imports Numba.
 """
 
 from __future__ import annotations
@@ -14,115 +14,64 @@ from typing import Any
 import llvmlite.binding as binding
 from llvmlite import ir
 from numba import types
-from numba.core import compiler, typed_passes, untyped_passes
-from numba.core.codegen import CPUCodeLibrary
-from numba.core.compiler_lock import global_compiler_lock
-from numba.core.compiler_machinery import PassManager
-from numba.core.registry import cpu_target
 
-from . import intrinsics, target
+from . import intrinsics, numba_target, target
 from .lowering import GROUP
 
 # The further names that a hand-written text uses; None marks a generated text, all of whose loops
 # are free of dependences between iterations through memory.
 Names = dict[str, Any] | None
 _LOOP = "numbaflow.loop"
-_SIGNATURE = types.void(types.CPointer(types.intp), *[types.intp] * 5)
+# More than any function has metadata nodes.
+_MOST_NODES = 1_000_000
+_ARGUMENTS = (types.CPointer(types.intp), *[types.intp] * 5)
 
 
-class Pipeline(compiler.CompilerBase):
-    """Numba's passes that generated sources need: a third fewer milliseconds than all of them."""
-
-    def define_pipelines(self) -> list[PassManager]:
-        passes = PassManager("numbaflow")
-        for step in (
-            untyped_passes.TranslateByteCode,
-            untyped_passes.FixupArgs,
-            untyped_passes.IRProcessing,
-            untyped_passes.ReconstructSSA,
-            typed_passes.NopythonTypeInference,
-            typed_passes.PreLowerStripPhis,
-            typed_passes.AnnotateTypes,
-            typed_passes.IRLegalization,
-            typed_passes.NativeLowering,
-            typed_passes.NoPythonBackend,
-        ):
-            passes.add_pass(step, step.__name__)
-        passes.finalize()
-        return [passes]
-
-
-class Capture(CPUCodeLibrary):
-    """Keeps the LLVM modules that Numba makes, as they are before optimisation."""
-
-    def __init__(self, codegen: Any, name: str) -> None:
-        super().__init__(codegen, name)
-        self.captured: list[Any] = []
-
-    def add_ir_module(self, ir_module: Any) -> None:
-        self.captured.append(ir_module)
-
-
-def object_code(source: str, symbol: str, aim: target.Target, names: Names = None) -> bytes:
-    """Compiles the function `kernel` of a source text to an object file that defines `symbol`."""
-    module = optimised(source, symbol, aim, names)
-    return target.machine(aim).emit_object(module)
-
-
-def assembly(source: str, symbol: str, aim: target.Target, names: Names = None) -> str:
-    """The machine code of a source text in readable form."""
-    module = optimised(source, symbol, aim, names)
-    return target.machine(aim).emit_assembly(module)
-
-
-@global_compiler_lock
-def optimised(source: str, symbol: str, aim: target.Target, names: Names = None) -> Any:
-    """The LLVM module of a source text after all passes."""
-    module_names = {**intrinsics.vocabulary(), **(names or {}), "__name__": f"numbaflow_{symbol}"}
+def lowered(source: str, symbol: str, aim: target.Target, names: Names = None) -> str:
+    """The LLVM text of a source, as Numba makes it, with a function `symbol` to call it by."""
+    further = {} if names is None else names
+    module_names = {**intrinsics.vocabulary(), **further, "__name__": f"numbaflow_{symbol}"}
     exec(compile(source, f"<{symbol}>", "exec"), module_names)
-    library, function_name = _lower(module_names["kernel"], symbol, names is None)
-    (module,) = library.captured
-    text = _annotate(module, function_name, symbol, aim, names is None)
+    with numba_target.front_end():
+        pipeline = numba_target.Pipeline if names is None else numba_target.LibraryPipeline
+        function = module_names["kernel"]
+        result = numba_target.compiled(function, symbol, _ARGUMENTS, types.void, pipeline)
+        module = _one_module(result.library)
+        return _annotate(module, result.fndesc.mangled_name, symbol, aim, names is None)
+
+
+def object_code(text: str, aim: target.Target) -> bytes:
+    """An object file of what `lowered` gave.  Takes as long as Numba, and needs nothing of it."""
     machine = target.machine(aim)
-    optimised_module = binding.parse_assembly(text)
-    optimised_module.data_layout = str(machine.target_data)
-    optimised_module.triple = aim.triple
-    optimised_module.verify()
-    for linked in dict.fromkeys(library._linking_libraries):
-        optimised_module.link_in(linked._get_module_for_linking(), preserve=True)
-    _hide_all_but(symbol, optimised_module)
-    _run_passes(optimised_module, machine)
-    return optimised_module
+    context = binding.create_context()
+    module = binding.parse_assembly(text, context)
+    module.data_layout = str(machine.target_data)
+    module.triple = aim.triple
+    module.verify()
+    _run_passes(module, machine)
+    return bytes(machine.emit_object(module))
 
 
-def _lower(function: Any, symbol: str, is_generated: bool) -> tuple[Capture, str]:
-    typing, context = cpu_target.typing_context, cpu_target.target_context
-    typing.refresh()
-    context.refresh()
-    flags: Any = compiler.Flags()
-    flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
-    flags.no_compile = True
-    flags.error_model = "numpy"
-    library = Capture(context.codegen(), symbol)
-    result = compiler.compile_extra(
-        typing,
-        context,
-        function,
-        _SIGNATURE.args,
-        types.void,
-        flags,
-        {},
-        library=library,
-        pipeline_class=Pipeline if is_generated else compiler.Compiler,
-    )
-    return library, result.fndesc.mangled_name
-
-
-def _hide_all_but(symbol: str, module: Any) -> None:
-    """Makes helpers and Numba's environment variables local, so that unused ones go away."""
-    for value in (*module.functions, *module.global_variables):
-        if not value.is_declaration and value.name != symbol:
+def _one_module(library: Any) -> Any:
+    """The LLVM module of a function, joined by those of all that it calls."""
+    main, *others = library.all_modules().values()
+    for number, other in enumerate(others, 1):
+        for node in other.metadata:
+            node.name = str(number * _MOST_NODES + int(node.name))
+        main.metadata += other.metadata
+        for name, value in other.globals.items():
+            known = main.globals.get(name)
+            if known is None or _is_declaration(known):
+                main.globals[name] = value
+    # Unused ones go away where they are known to be nobody else's.
+    for value in main.globals.values():
+        if not _is_declaration(value):
             value.linkage = "internal"
+    return main
+
+
+def _is_declaration(value: Any) -> bool:
+    return value.is_declaration if isinstance(value, ir.Function) else value.initializer is None
 
 
 def _run_passes(module: Any, machine: Any) -> None:

@@ -110,7 +110,7 @@ def kernel(args, r0, r1, c0, c1, worker):
     while row < r1:
         image = row // oh
         first = row - image * oh
-        height = min(r1 - row, oh - first, HIGHEST)
+        height = min(min(r1 - row, oh - first), HIGHEST)
         pad_lines(x + BYTES * image * h * w * C, h, w, first * SH - top,
                   (height - 1) * SH + (KH - 1) * DH + 1, before, line, padded)
         for panel in range(c0, c1):
@@ -196,7 +196,7 @@ def kernel(args, r0, r1, c0, c1, worker):
     while row < r1:
         image = row // lines
         first = row - image * lines
-        height = min(r1 - row, lines - first, HIGHEST)
+        height = min(min(r1 - row, lines - first), HIGHEST)
         pad_lines(dy + BYTES * image * oh * ow * C, oh, ow, first - (HIGH - 1), height + HIGH - 1,
                   WIDE - 1, line, padded)
         for panel in range(c0, c1):

@@ -32,7 +32,8 @@ class LibraryKernel:
         """The names that the text uses.  Imports Numba."""
         from . import vocabulary
 
-        return {name: getattr(vocabulary, name) for name in VOCABULARY}
+        names = {name: getattr(vocabulary, name) for name in VOCABULARY}
+        return {**names, "min": vocabulary.minimum, "max": vocabulary.maximum}
 
 
 @cache

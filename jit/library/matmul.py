@@ -90,7 +90,7 @@ def kernel(args, r0, r1, c0, c1, worker):
     while row < r1:
         matrix = row // m
         start = row - matrix * m
-        height = min(ROWS, r1 - row, m - start)
+        height = min(min(ROWS, r1 - row), m - start)
         x_matrix = x + BYTES * matrix * m * k
         y_matrix = y + BYTES * matrix * k * n
         for first in range(0, k, DEPTH):

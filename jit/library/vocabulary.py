@@ -15,6 +15,7 @@ from numba import float32, float64, int64, types, uint32, uint64
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from ..numba_target import helper
 from .atomics import (
     atomic_add,
     atomic_load,
@@ -24,19 +25,41 @@ from .atomics import (
     pause,
     take_if_zero,
 )
-from .helpers import helper
 from .tiles import fma_tile
 
 __all__ = [
     "atomic_add", "atomic_load", "atomic_store", "call_kernel", "futex", "pause", "take_if_zero",
     "bits_as_float", "copy_bytes", "cos", "float32", "float64", "float_as_bits", "fma_tile",
-    "helper", "int64", "log",
+    "helper", "int64", "log", "maximum", "minimum",
     "pointer", "sin", "sqrt", "transpose_tile", "uint32", "uint64", "zero_bytes",
 ]  # fmt: skip
 
 _BYTE = ir.IntType(8).as_pointer()
 _WORD = ir.IntType(64)
 _WIDTHS = {4: ir.FloatType(), 8: ir.DoubleType()}
+
+
+def _choose(name: str, comparison: str) -> Any:
+    """One of two numbers; the first where they are equal or not ordered, as in Python."""
+
+    def choose(typing_context: Any, x: Any, y: Any) -> Any:
+        kind = typing_context.unify_types(x, y)
+
+        def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            if isinstance(kind, types.Float):
+                compare = builder.fcmp_ordered
+            else:
+                compare = builder.icmp_signed if kind.signed else builder.icmp_unsigned
+            return builder.select(compare(comparison, args[1], args[0]), args[1], args[0])
+
+        return kind(kind, kind), lower
+
+    choose.__name__ = choose.__qualname__ = name
+    return intrinsic(choose)
+
+
+# In place of Python's, which Numba makes out of tuples and loops.
+minimum, maximum = _choose("min", "<"), _choose("max", ">")
 
 
 @intrinsic(prefer_literal=True)
