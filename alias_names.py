@@ -63,7 +63,7 @@ HOMES = {
         "ctc_ops": "tf.nn",
         "custom_gradient": "tf .ops.custom_gradient",
         "data_flow_grad": "",
-        "data_flow_ops": "tf tf.queue .ops.queues raw",
+        "data_flow_ops": "tf tf.queue .ops.queues .ops.barrier .ops.staging raw",
         "embedding_ops": "tf.nn .ops.embedding_safe",
         "functional_ops": "tf",
         "gradient_checker": "tf.test",

@@ -14,7 +14,8 @@ from ..engine import dtypes, errors
 from ..engine.dtypes import DType
 from ..engine.shape import TensorShape
 from ..engine.waiting import Pending
-from .queue_store import STUCK, Attempt, Element, Queue, shapes_text
+from .attempts import STUCK, Attempt
+from .queue_store import Element, Queue, shapes_text
 from .tensor_array_store import refuse, text_of
 
 # Blocks of four random numbers drawn at a time.

@@ -1,14 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is behind a queue: elements, and the enqueues and dequeues that wait, served in order.
-
-An attempt runs as far as it can whenever the queue has changed.  Callers get the attempt, which is
-settled (engine/waiting.py) outside of the queue's lock.
-"""
+"""What is behind a queue: elements, and the enqueues and dequeues that wait."""
 
 from __future__ import annotations
 
-import threading
-from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,56 +12,15 @@ from ..engine import errors
 from ..engine.dtypes import DType
 from ..engine.shape import TensorShape
 from ..engine.waiting import Pending
+from .attempts import DONE, MOVED, STUCK, Attempt, Served, settled
 from .tensor_array_store import text_of, type_text
 
 Element = tuple[np.ndarray, ...]
 
-# What a turn of an attempt came to.
-STUCK, MOVED, DONE = range(3)
+_ENQUEUES, _DEQUEUES = range(2)
 
 
-class Attempt(Pending):
-    """One enqueue, dequeue or close under way."""
-
-    __slots__ = (
-        "advance",
-        "cancel_text",
-        "elements",
-        "failure",
-        "is_over",
-        "owner",
-        "value",
-        "wanted",
-    )
-
-    def __init__(
-        self, owner: Queue, wanted: int, advance: Callable[[Attempt], int], cancel_text: str
-    ) -> None:
-        """advance(attempt) goes as far as it can, under the queue's lock."""
-        super().__init__()
-        self.owner, self.wanted, self.advance = owner, wanted, advance
-        self.cancel_text = cancel_text
-        self.elements: list[Element] = []
-        self.is_over = False
-        self.value: Any = None
-        self.failure: BaseException | None = None
-
-    def succeed(self, value: Any = ()) -> int:
-        """Ends the attempt with a result."""
-        self.value = value
-        return DONE
-
-    def fail(self, error: BaseException) -> int:
-        """Ends the attempt with an error."""
-        self.failure = error
-        return DONE
-
-    def cancel(self) -> None:
-        """Gives up, unless the attempt is over."""
-        self.owner.cancel(self)
-
-
-class Queue:
+class Queue(Served):
     """A bounded queue of tuples of arrays; the kinds differ in what is taken next."""
 
     kind = ""
@@ -83,9 +36,7 @@ class Queue:
         if not self.dtypes:
             raise _wrong(f"Empty component types for queue {name}")
         self._require_shapes()
-        self._lock = threading.Lock()
-        self._enqueues: deque[Attempt] = deque()
-        self._dequeues: deque[Attempt] = deque()
+        super().__init__(lines=2)
 
     def _require_shapes(self) -> None:
         if self.shapes and len(self.shapes) != len(self.dtypes):
@@ -141,7 +92,7 @@ class Queue:
                 return STUCK
             return self._put_checked(attempt, copies) or attempt.succeed()
 
-        return self._begin(self._enqueues, 1, advance)
+        return self._begin(_ENQUEUES, "Enqueue", 1, advance)
 
     def enqueue_many(self, batch: Sequence[np.ndarray]) -> Pending:
         """Adds the rows of a batch one by one, as there is room."""
@@ -165,7 +116,7 @@ class Queue:
                     return attempt.succeed()
             return turn
 
-        return self._begin(self._enqueues, total, advance) if total else _nothing()
+        return self._begin(_ENQUEUES, "Enqueue", total, advance) if total else settled()
 
     def dequeue(self) -> Pending:
         """Takes one element once there is one."""
@@ -176,61 +127,27 @@ class Queue:
                 return attempt.fail(self._insufficient(1, count))
             return attempt.succeed(self._take()) if self._available() > 0 else STUCK
 
-        return self._begin(self._dequeues, 1, advance)
+        return self._begin(_DEQUEUES, "Dequeue", 1, advance)
 
     def dequeue_many(self, count: int, allow_small: bool) -> Pending:
         """Takes `count` elements as one batch; fewer if allowed and the queue is closed."""
         self._require_batches()
         if not count:
-            return _nothing(self._empty_batch())
-        return self._begin(self._dequeues, count, self._dequeue_turn(allow_small))
+            return settled(self._empty_batch())
+        return self._begin(_DEQUEUES, "Dequeue", count, self._dequeue_turn(allow_small))
 
     def close(self, cancel_enqueues: bool) -> Pending:
         """Closes the queue behind the enqueues that wait, or cancels those."""
         if not cancel_enqueues:
-            return self._begin(self._enqueues, 0, self._close_turn)
+            return self._begin(_ENQUEUES, "Enqueue", 0, self._close_turn)
         with self._lock:
             self.is_closed = True
-            dropped = [attempt for attempt in self._enqueues if not attempt.is_over]
-            for attempt in dropped:
-                attempt.is_over = True
-            self._enqueues.clear()
-        for attempt in dropped:
-            attempt.settle(error=_cancelled(attempt))
+            dropped = list(self._lines[_ENQUEUES])
+        self.cancel(*dropped)
         self._flush()
-        return _nothing()
-
-    def cancel(self, attempt: Attempt) -> None:
-        """Ends an attempt that waits."""
-        with self._lock:
-            if attempt.is_over:
-                return
-            attempt.is_over = True
-        attempt.settle(error=_cancelled(attempt))
-        self._flush()
+        return settled()
 
     # Attempts.
-
-    def _begin(
-        self, line: deque[Attempt], wanted: int, advance: Callable[[Attempt], int]
-    ) -> Attempt:
-        what = "Enqueue" if line is self._enqueues else "Dequeue"
-        attempt = Attempt(self, wanted, advance, f"{what} operation was cancelled")
-        with self._lock:
-            line.append(attempt)
-        self._flush()
-        return attempt
-
-    def _flush(self) -> None:
-        """Lets all attempts go as far as they can."""
-        over: list[Attempt] = []
-        with self._lock:
-            moved = True
-            while moved:
-                moved = _serve(self._enqueues, over)
-                moved = _serve(self._dequeues, over) or moved
-        for attempt in over:
-            attempt.settle(attempt.value, attempt.failure)
 
     def _put_checked(self, attempt: Attempt, element: Element) -> int:
         """Adds an element; DONE if that failed."""
@@ -252,7 +169,7 @@ class Queue:
                 self._give_back(attempt.elements)
                 attempt.elements = []
                 if not (allow_small and self._count()):
-                    if allow_small and self._enqueues:
+                    if allow_small and self._lines[_ENQUEUES]:
                         return MOVED
                     return attempt.fail(self._insufficient(missing, count))
                 attempt.wanted = self._count()
@@ -354,33 +271,6 @@ class Queue:
             raise _wrong(
                 f"Shared queue '{self.name}' has {what} {mine} but requested {what} {be} {asked}"
             )
-
-
-def _serve(line: deque[Attempt], over: list[Attempt]) -> bool:
-    """Lets the first attempts of a line go on; whether anything changed."""
-    moved = False
-    while line:
-        attempt = line[0]
-        if attempt.is_over:
-            line.popleft()
-            continue
-        turn = attempt.advance(attempt)
-        if turn != DONE:
-            return moved or turn == MOVED
-        attempt.is_over = moved = True
-        over.append(line.popleft())
-    return moved
-
-
-def _nothing(value: Any = ()) -> Pending:
-    """What is settled at once."""
-    pending = Pending()
-    pending.settle(value)
-    return pending
-
-
-def _cancelled(attempt: Attempt) -> errors.CancelledError:
-    return errors.CancelledError(None, None, attempt.cancel_text)
 
 
 def _wrong(text: str) -> errors.InvalidArgumentError:
