@@ -27,3 +27,5 @@ lazy("io.files:GFile", "gfile.GFile", "gfile.Open", "io.gfile.GFile")
 lazy("io.files:FastGFile", "gfile.FastGFile")
 lazy("io.checkpoint_reader:new_checkpoint_reader", "train.NewCheckpointReader")
 lazy("io.checkpoint_reader:CheckpointReader", "train.CheckpointReader")
+for _name in ("TFRecordCompressionType", "TFRecordOptions", "TFRecordWriter", "tf_record_iterator"):
+    lazy(f"io.record:{_name}", f"io.{_name}", f"python_io.{_name}")

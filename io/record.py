@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: Apache-2.0
+"""TFRecord files: byte strings with their lengths and checksums, compressed or not.
+
+A record is its length (8 bytes), the length's checksum (4), the data and the data's checksum (4).
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterator
+from typing import IO, Any
+
+from ..engine import errors
+from ..engine.compat import as_str_any
+from . import crc
+from .files import open_binary
+
+_HEADER = struct.Struct("<QI")
+_FOOTER = struct.Struct("<I")
+_CHUNK = 256 * 1024
+_LARGEST = 1 << 63
+
+
+class TFRecordCompressionType:
+    """How a file is compressed (tf.io.TFRecordCompressionType)."""
+
+    NONE = 0
+    ZLIB = 1
+    GZIP = 2
+
+
+class TFRecordOptions:
+    """How to compress a file, with the parameters of zlib (tf.io.TFRecordOptions)."""
+
+    compression_type_map = {
+        TFRecordCompressionType.ZLIB: "ZLIB",
+        TFRecordCompressionType.GZIP: "GZIP",
+        TFRecordCompressionType.NONE: "",
+    }
+
+    def __init__(
+        self,
+        compression_type: Any = None,
+        flush_mode: int | None = None,
+        input_buffer_size: int | None = None,
+        output_buffer_size: int | None = None,
+        window_bits: int | None = None,
+        compression_level: int | None = None,
+        compression_method: int | None = None,
+        mem_level: int | None = None,
+        compression_strategy: int | None = None,
+    ) -> None:
+        """compression_type: "GZIP", "ZLIB" or ""; ValueError for anything else."""
+        self.get_compression_type_string(compression_type)
+        self.compression_type = compression_type
+        self.flush_mode = flush_mode
+        self.input_buffer_size = input_buffer_size
+        self.output_buffer_size = output_buffer_size
+        self.window_bits = window_bits
+        self.compression_level = compression_level
+        self.compression_method = compression_method
+        self.mem_level = mem_level
+        self.compression_strategy = compression_strategy
+
+    @classmethod
+    def get_compression_type_string(cls, options: Any) -> str:
+        """The name of a compression given in any form."""
+        if not options:
+            return ""
+        if isinstance(options, TFRecordOptions):
+            return cls.get_compression_type_string(options.compression_type)
+        if isinstance(options, int) and options in cls.compression_type_map:
+            return cls.compression_type_map[options]
+        if options in cls.compression_type_map.values():
+            return options
+        raise ValueError(f'Not a valid compression_type: "{options}"')
+
+
+def _window(compression: str) -> int:
+    """The window bits that zlib takes for a kind of compression."""
+    return zlib.MAX_WBITS + (16 if compression == "GZIP" else 0)
+
+
+class _Compressed:
+    """Compresses what is written; a flush mode acts whenever the input buffer is full."""
+
+    def __init__(self, options: TFRecordOptions, compression: str) -> None:
+        def chosen(value: int | None, default: int) -> int:
+            return default if value is None else value
+
+        self._mode = chosen(options.flush_mode, zlib.Z_NO_FLUSH)
+        self._room = chosen(options.input_buffer_size, _CHUNK)
+        self._zlib = zlib.compressobj(
+            chosen(options.compression_level, zlib.Z_DEFAULT_COMPRESSION),
+            chosen(options.compression_method, zlib.DEFLATED),
+            chosen(options.window_bits, _window(compression)),
+            chosen(options.mem_level, 9),
+            chosen(options.compression_strategy, zlib.Z_DEFAULT_STRATEGY),
+        )
+        self._waiting: list[bytes] = []
+        self._size = 0
+
+    def add(self, data: bytes) -> bytes:
+        """What is to be written after some more input."""
+        result = b""
+        if self._size + len(data) > self._room:
+            result = self.flush()
+            if len(data) > self._room:
+                return result + self._zlib.compress(data) + self._zlib.flush(self._mode)
+        self._waiting.append(data)
+        self._size += len(data)
+        return result
+
+    def flush(self, mode: int | None = None) -> bytes:
+        """What is to be written after all input so far."""
+        data = self._zlib.compress(b"".join(self._waiting))
+        self._waiting, self._size = [], 0
+        return data + self._zlib.flush(self._mode if mode is None else mode)
+
+
+class TFRecordWriter:
+    """Writes records to a new file (tf.io.TFRecordWriter); a context that closes it."""
+
+    def __init__(self, path: Any, options: Any = None) -> None:
+        if not isinstance(options, TFRecordOptions):
+            options = TFRecordOptions(compression_type=options)
+        compression = options.get_compression_type_string(options)
+        self._compressed = _Compressed(options, compression) if compression else None
+        self._file: IO[bytes] | None = open_binary(as_str_any(path), "wb")
+
+    def __enter__(self) -> TFRecordWriter:
+        return self
+
+    def __exit__(self, *unused: Any) -> None:
+        self.close()
+
+    def _open(self) -> IO[bytes]:
+        if self._file is None:
+            raise errors.FailedPreconditionError(
+                None, None, "Writer not initialized or previously closed"
+            )
+        return self._file
+
+    def write(self, record: bytes) -> None:
+        """Appends one record."""
+        file = self._open()
+        if isinstance(record, str):
+            raise TypeError("expected bytes, str found")
+        length = struct.pack("<Q", len(record))
+        header = length + _FOOTER.pack(crc.masked(length))
+        for part in (header, record, _FOOTER.pack(crc.masked(record))):
+            file.write(part if self._compressed is None else self._compressed.add(part))
+
+    def flush(self) -> None:
+        """Hands what was written to the operating system, as far as the compression allows."""
+        file = self._open()
+        if self._compressed is not None:
+            file.write(self._compressed.flush())
+        file.flush()
+
+    def close(self) -> None:
+        """Writes the rest and closes the file."""
+        file, self._file = self._file, None
+        if file is None:
+            return
+        with file:
+            if self._compressed is not None:
+                file.write(self._compressed.flush(zlib.Z_FINISH))
+
+
+class _Source:
+    """The bytes of a file, decompressed."""
+
+    def __init__(self, file: IO[bytes], compression: str) -> None:
+        self._file = file
+        self._compression = compression
+        self.restart()
+
+    def restart(self) -> None:
+        """Goes back to the beginning."""
+        self._file.seek(0)
+        is_plain = not self._compression
+        self._decompressor = None if is_plain else zlib.decompressobj(_window(self._compression))
+        self._ready = b""
+
+    def read(self, size: int) -> bytes:
+        """The next bytes, fewer at the end."""
+        if self._decompressor is None:
+            return self._file.read(size)
+        while len(self._ready) < size:
+            chunk = self._file.read(_CHUNK)
+            if not chunk:
+                break
+            try:
+                self._ready += self._decompressor.decompress(chunk)
+            except zlib.error as error:
+                text = f"inflate() failed with error {error}"
+                raise errors.DataLossError(None, None, text) from None
+        result, self._ready = self._ready[:size], self._ready[size:]
+        return result
+
+    def skip_to(self, offset: int) -> None:
+        """Goes to a position from the beginning."""
+        self.restart()
+        if self._decompressor is None:
+            self._file.seek(offset)
+            return
+        while offset > 0:
+            skipped = self.read(min(offset, _CHUNK))
+            if not skipped:
+                break
+            offset -= len(skipped)
+
+
+class RecordReader:
+    """Reads the records of a file one after the other; `offset` is where the next one begins."""
+
+    def __init__(self, path: Any, compression: str = "", offset: int = 0) -> None:
+        self._file = open_binary(as_str_any(path), "rb")
+        self._source = _Source(self._file, compression)
+        self.offset = offset
+        # Whether the file's position is not that of the next record.
+        self._is_lost = offset > 0
+
+    def __enter__(self) -> RecordReader:
+        return self
+
+    def __exit__(self, *unused: Any) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._file.close()
+
+    def read(self) -> bytes | None:
+        """The next record; None at the end.  DataLossError where the file is damaged.
+
+        After a failure, and at the end, the next call tries again: the file may have grown.
+        """
+        if self._is_lost:
+            self._source.skip_to(self.offset)
+        self._is_lost = True
+        header = self._source.read(_HEADER.size)
+        if not header:
+            return None
+        if len(header) < _HEADER.size:
+            raise self._damaged("truncated", self.offset)
+        length, check = _HEADER.unpack(header)
+        if check != crc.masked(header[:8]):
+            raise self._damaged("corrupted", self.offset)
+        if length >= _LARGEST:
+            raise errors.DataLossError(None, None, "record size too large")
+        data = self._source.read(length + _FOOTER.size)
+        if len(data) < length + _FOOTER.size:
+            # Where nothing is left at all, the record is to blame; else what it holds.
+            raise self._damaged("truncated", self.offset + (_HEADER.size if data else 0))
+        record = data[:length]
+        if _FOOTER.unpack(data[length:])[0] != crc.masked(record):
+            raise self._damaged("corrupted", self.offset + _HEADER.size)
+        self.offset += _HEADER.size + length + _FOOTER.size
+        self._is_lost = False
+        return record
+
+    @staticmethod
+    def _damaged(how: str, offset: int) -> errors.DataLossError:
+        return errors.DataLossError(None, None, f"{how} record at {offset}")
+
+
+def tf_record_iterator(path: Any, options: Any = None) -> Iterator[bytes]:
+    """The records of a file, one after the other (tf.io.tf_record_iterator)."""
+    compression = TFRecordOptions.get_compression_type_string(options)
+    with RecordReader(path, compression) as reader:
+        while (record := reader.read()) is not None:
+            yield record
