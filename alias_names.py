@@ -174,9 +174,9 @@ HOMES = {
     "summary": {
         "summary": "tf.summary",
         "summary_iterator": "tf.train",
-        "writer.event_file_writer": "tf.summary",
-        "writer.writer": "tf.summary",
-        "writer.writer_cache": "tf.summary",
+        "writer.event_file_writer": ".io.events",
+        "writer.writer": ".train.summary_io tf.summary",
+        "writer.writer_cache": ".train.summary_io tf.summary",
     },
     "saved_model": {
         "builder": ".saved_model.writing",

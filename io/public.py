@@ -29,3 +29,4 @@ lazy("io.checkpoint_reader:new_checkpoint_reader", "train.NewCheckpointReader")
 lazy("io.checkpoint_reader:CheckpointReader", "train.CheckpointReader")
 for _name in ("TFRecordCompressionType", "TFRecordOptions", "TFRecordWriter", "tf_record_iterator"):
     lazy(f"io.record:{_name}", f"io.{_name}", f"python_io.{_name}")
+lazy("io.events:summary_iterator", "train.summary_iterator")

@@ -5,4 +5,4 @@ Imports `engine`, `ops` and `io`.
 """
 
 # Imported when one of their names is asked for: see public.py.
-ON_DEMAND = tuple("coordinator input input_batch input_sparse queue_runner_impl".split())
+ON_DEMAND = tuple("coordinator input input_batch input_sparse queue_runner_impl summary_io".split())

@@ -24,6 +24,8 @@ for _module, _names in _NAMES.items():
 for _name in _NAMES["queue_runner_impl"].split():
     lazy(f"train.queue_runner_impl:{_name}", f"train.queue_runner.{_name}")
 lazy("train.input:match_filenames_once", "io.match_filenames_once")
+for _name in ("FileWriter", "FileWriterCache"):
+    lazy(f"train.summary_io:{_name}", f"summary.{_name}")
 
 
 def _queue_runner_def() -> Any:
