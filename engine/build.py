@@ -51,6 +51,7 @@ def define(
     passes_ref: bool = False,
     moves: str = "",
     flow: str = "",
+    expand: Callable[..., Any] | None = None,
     doc: str = "",
     test: dict[str, Any] | None = None,
     function_name: str | None = None,
@@ -69,6 +70,7 @@ def define(
         passes_ref=passes_ref,
         moves=moves,
         flow=flow,
+        expand=expand,
         doc=doc,
         test=test or {},
     )

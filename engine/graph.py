@@ -15,6 +15,7 @@ from . import defaults, registry
 from . import graph_scopes as scopes
 from .api import export
 from .collections import Collections, names_of
+from .compat import as_text
 from .dtypes import DType
 from .elements import as_graph_element
 from .errors import NotFoundError
@@ -112,6 +113,17 @@ class Graph:
         """Whether this graph is the body of a function."""
         return self._building_function
 
+    def _is_function(self, name: Any) -> bool:
+        return as_text(name) in self._functions
+
+    def _get_function(self, name: Any) -> Any:
+        return self._functions.get(as_text(name))
+
+    def _add_function(self, function: Any) -> None:
+        self._functions[as_text(function.name)] = function
+        # Programs before that version know no functions.
+        self._min_consumer = max(self._min_consumer, 12)
+
     def _get_control_flow_context(self) -> Any:
         return self._control_flow_context
 
@@ -147,6 +159,8 @@ class Graph:
             if not isinstance(tensor, Tensor):
                 raise TypeError(f"Input #{i} is not a tensor: {tensor}")
         definition = registry.find(op_type)
+        if definition is None and op_type in self._functions:
+            definition = self._functions[op_type].op_definition
         if definition is None:
             raise NotFoundError(
                 None,

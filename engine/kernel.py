@@ -66,7 +66,8 @@ class KernelContext:
 
     def kernel_state(self, factory: Callable[[], Any]) -> Any:
         """An object kept for this operation as long as the session lives."""
-        key = self.op._id
+        # Copies that run in place of an operation share its state (engine/calls.py).
+        key = self.op.name
         state = self._private.get(key)
         if state is None:
             state = self._private.setdefault(key, factory())

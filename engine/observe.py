@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import interpreter
+from .calls import without_calls
 from .fetches import FeedSlot, Fetches, expand_feed, feed_tensor
 from .nest import flatten_dict_items
 from .state import Cell
@@ -25,7 +26,8 @@ def traced(session: Any, fetches: Any, feed_dict: Any, options: Any, metadata: A
     feeds = [feed_tensor(graph, key) for key, _ in pairs]
     given = [FeedSlot(tensor).convert(value) for tensor, (_, value) in zip(feeds, pairs)]
     wanted = Fetches(graph, fetches)
-    program = interpreter.prepared(session, wanted.tensors, wanted.targets, feeds, release=False)
+    running = without_calls(graph, wanted.tensors, wanted.targets, feeds)
+    program = interpreter.prepared(session, *running, release=False)
     values = program.start(given)
     events = []
 
@@ -38,7 +40,7 @@ def traced(session: Any, fetches: Any, feed_dict: Any, options: Any, metadata: A
         metadata.step_stats.CopyFrom(step_stats(events))
     if options.output_partition_graphs:
         operations = [step.op for step in program.steps]
-        metadata.partition_graphs.add().CopyFrom(partition_graph(operations, feeds))
+        metadata.partition_graphs.add().CopyFrom(partition_graph(operations, running[2]))
     results = iter(program.results(values))
     found = [next(results) if isinstance(e, Tensor) else None for e in wanted.elements]
     return wanted.build([x[()] if type(x) is np.ndarray else x for x in found])

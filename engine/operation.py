@@ -55,6 +55,8 @@ class Operation:
 
     # Of a constant: how many elements its GraphDef states; the last one repeats.  None: all.
     _explicit_elements: int | None = None
+    # Of a copy that runs in place of another (engine/calls.py): the one that the user made.
+    _stands_for: Operation | None = None
 
     def __init__(
         self,

@@ -119,6 +119,9 @@ class OpDef:
     # (its kernel may return a Pending, engine/waiting.py).  A graph with any of them is run by
     # engine/dataflow.py.
     flow: str = ""
+    # expand(x, op, inputs) -> (outputs, operations that must run): what stands in place of an op
+    # that calls functions, before anything runs; `x` is an Expander (engine/calls.py).
+    expand: Callable[..., Any] | None = None
     # What folding at graph construction may use beside the kernel.
     folding: Folding = Folding()
     doc: str = ""

@@ -20,6 +20,7 @@ import numpy as np
 
 from . import defaults, errors, interpreter
 from .api import export
+from .calls import without_calls
 from .compat import as_text
 from .devices import _DeviceAttributes
 from .fetches import HANDLES, FeedSlot, Fetches, expand_feed, feed_tensor, freeze, stands_for_itself
@@ -50,6 +51,7 @@ def _runner(
     graph = session.graph
     if not (fetches or targets):
         return lambda values: []
+    fetches, targets, feeds = without_calls(graph, fetches, targets, feeds)
     if graph.mutation:
         interpreter.check_types(interpreter.needed_operations(fetches, targets, feeds))
     make = _compiled(session)

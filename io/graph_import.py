@@ -78,11 +78,14 @@ def import_graph_def(
     work = _Import(graph, graph_def, scope or "", mapped, wanted)
     with graph._lock:
         versions = graph._producer, graph._min_consumer
+        functions = set(graph._functions)
         try:
             elements = work.run()
         except BaseException:
             work.undo()
             graph._producer, graph._min_consumer = versions
+            for name in set(graph._functions) - functions:
+                del graph._functions[name]
             raise
     return None if return_elements is None else elements
 
@@ -116,6 +119,10 @@ class _Import:
         self.check()
         # Shape functions look at the version.
         self.lower_versions()
+        if self.graph_def.library.function:
+            from .function_def import add_functions
+
+            add_functions(self.graph, self.graph_def.library)
         for node in self.in_order():
             self.make(node)
         for operation, index, (name, output) in self.back_edges:
@@ -124,7 +131,6 @@ class _Import:
         for operation in list(self.made.values()):
             operation._control_flow_post_processing()
         self.place()
-        self.import_functions()
         missing = [f"{name}:{index}" for name, index in self.mapped if self.is_missing(name, index)]
         if missing:
             raise ValueError(
@@ -191,7 +197,7 @@ class _Import:
 
     def make(self, node: Any) -> None:
         """Adds one node to the graph."""
-        definition = find_definition(node.op)
+        definition = find_definition(node.op, self.graph._functions)
         inputs, controls = self.inputs_of(node)
         self.check_colocation(node)
         full = protos.NodeDef()
@@ -343,14 +349,6 @@ class _Import:
                 if other != old and device:
                     operation._set_device(device)
                     break
-
-    def import_functions(self) -> None:
-        """Functions of the library cannot be imported yet: say so rather than drop them."""
-        if self.graph_def.library.function:
-            names = [function.signature.name for function in self.graph_def.library.function]
-            raise NotImplementedError(
-                f"import_graph_def does not import functions; the graph def defines {names}"
-            )
 
     def lower_versions(self) -> None:
         """The graph can only be as new as the oldest part of it."""

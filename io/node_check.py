@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..engine import dtypes, registry
@@ -41,9 +41,11 @@ def runtime_name(dtype: dtypes.DType) -> str:
     return _RUNTIME_NAMES.get(base, base) + ("_ref" if dtype._is_ref_dtype else "")
 
 
-def find_definition(op_type: str) -> registry.OpDef:
-    """The definition of an op type; NotFoundError when there is none."""
+def find_definition(op_type: str, functions: Mapping[str, Any] | None = None) -> registry.OpDef:
+    """The definition of an op type, or function of a library; NotFoundError when there is none."""
     definition = registry.find(op_type)
+    if definition is None and functions and op_type in functions:
+        return functions[op_type].op_definition
     if definition is None:
         raise NotFoundError(
             None,

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls of functions: before anything runs, a copy of the graph has the functions' bodies instead.
+
+A graph keeps the nodes that call functions and its library as they are.  What runs is the
+`Expansion`: copies of the needed operations, in their order, where an operation whose definition
+has `expand` is replaced by what that makes.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from . import errors
+from .graph import Graph
+from .interpreter import needed_operations
+from .operation import Operation
+from .scope_functions import control_dependencies
+from .tensor import Tensor
+
+# What runs in place of each graph that calls functions.
+_expansions: weakref.WeakKeyDictionary[Graph, Expansion] = weakref.WeakKeyDictionary()
+# Calls within calls: beyond this a function can only be calling itself.
+_DEEPEST = 64
+# Operations made in place of one are numbered behind it, before its successor.
+_NUMBERS = 20
+
+
+class Body(NamedTuple):
+    """What a function consists of: operations in order, its parameters, results, and effects."""
+
+    operations: list[Operation]
+    parameters: list[Tensor]
+    results: list[Tensor]
+    # What must run whether or not a result needs it.
+    effects: list[Operation]
+
+
+class Inlined(NamedTuple):
+    """A function's body in the graph that runs."""
+
+    outputs: list[Tensor]
+    effects: list[Operation]
+
+
+def without_calls(
+    graph: Graph,
+    fetches: Sequence[Tensor],
+    targets: Sequence[Operation],
+    feeds: Sequence[Tensor],
+) -> tuple[list[Tensor], list[Operation], list[Tensor]]:
+    """What to fetch, run and feed in place of the given, where functions are called."""
+    unchanged = list(fetches), list(targets), list(feeds)
+    if not graph._functions:
+        return unchanged
+    if not any(op.definition.expand for op in needed_operations(fetches, targets, feeds)):
+        return unchanged
+    with graph._lock:
+        expansion = _expansions.get(graph)
+        if expansion is None or expansion.mutation != graph.mutation:
+            expansion = _expansions[graph] = Expansion(graph)
+        return expansion.of(fetches, targets, feeds)
+
+
+class Expansion:
+    """The copy of one graph that runs; it grows as more of the graph is needed."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.mutation = graph.mutation
+        self._expander = Expander(graph._functions)
+        self._tensors: dict[Tensor, Tensor] = {}
+        self._after: dict[Operation, Operation] = {}
+
+    def of(
+        self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Sequence[Tensor]
+    ) -> tuple[list[Tensor], list[Operation], list[Tensor]]:
+        """What stands for fetches, targets and feeds."""
+        # What only feeds cut off is copied too: another run may need it.
+        needed = needed_operations([*fetches, *feeds], targets, [])
+        new = [op for op in needed if op not in self._after]
+        expander = self._expander
+        with expander.target.as_default():
+            expander.copy(new, self._tensors, self._after)
+        found = (
+            [self._tensors[tensor] for tensor in fetches],
+            [self._after[op] for op in targets],
+            [self._tensors[tensor] for tensor in feeds],
+        )
+        for op in needed_operations(*found):
+            if op in expander.failures:
+                raise expander.failures[op]
+        return found
+
+
+class Expander:
+    """Copies operations to a graph, `target`; those that call functions become the bodies."""
+
+    def __init__(self, functions: Mapping[str, Any]) -> None:
+        self.functions = functions
+        self.target = Graph()
+        # Calls that could not be replaced, and why.
+        self.failures: dict[Operation, Exception] = {}
+        self._caller: Operation | None = None
+        self._prefix = ""
+        self._depth = 0
+
+    def copy(
+        self,
+        operations: Iterable[Operation],
+        tensors: dict[Tensor, Tensor],
+        after: dict[Operation, Operation],
+    ) -> None:
+        """Copies operations, whose inputs come first but for what loops send back.
+
+        `tensors` tells what stands for each tensor, `after` what runs last of what stands for
+        each operation; both grow.
+        """
+        back = []
+        for op in operations:
+            if self._depth == 0:
+                self.target._next_id_counter = op._id << _NUMBERS
+            inputs = [tensors.get(tensor) for tensor in op._inputs_val]
+            waits = [after[other] for other in op._control_inputs_val if other in after]
+            present = [tensor for tensor in inputs if tensor is not None]
+            back += [(op, i) for i, tensor in enumerate(inputs) if tensor is None]
+            full = [present[0] if tensor is None else tensor for tensor in inputs]
+            if op.definition.expand is None:
+                outputs, last = self._plain(op, full, waits)
+            else:
+                outputs, last = self._expanded(op, full, waits)
+            tensors.update(zip(op.outputs, outputs))
+            after[op] = last
+        for op, i in back:
+            # The second input of a merge may be of another shape than the first.
+            after[op].outputs[0]._shape_val = op.outputs[0].shape
+            after[op]._update_input(i, tensors[op._inputs_val[i]])
+
+    def _plain(
+        self, op: Operation, inputs: list[Tensor], waits: list[Operation]
+    ) -> tuple[list[Tensor], Operation]:
+        target = self.target
+        copy = target._create(
+            op.definition,
+            self.unique(op.name) + "/",
+            inputs,
+            dict(op._attrs),
+            list(op._input_types_val),
+            compute_device=False,
+        )
+        copy._device = op._device
+        copy._explicit_elements = op._explicit_elements
+        copy._stands_for = self._caller or op
+        copy._frame = copy._stands_for._frame
+        copy._add_control_inputs(waits)
+        for mine, theirs in zip(copy.outputs, op.outputs):
+            if theirs.shape.is_compatible_with(mine.shape):
+                mine.set_shape(theirs.shape)
+        return copy.outputs, copy
+
+    def _expanded(
+        self, op: Operation, inputs: list[Tensor], waits: list[Operation]
+    ) -> tuple[list[Tensor], Operation]:
+        """What an operation's definition puts in its place."""
+        before = self._caller, self._prefix, self._depth
+        self._caller = self._caller or op
+        self._prefix = f"{self.unique(op.name)}/"
+        self._depth += 1
+        try:
+            if self._depth > _DEEPEST:
+                raise errors.UnimplementedError(
+                    None, self._caller, f"{op.type} (node '{op.name}'): a function calls itself"
+                )
+            with control_dependencies(waits):
+                outputs, effects = op.definition.expand(self, op, inputs)  # type: ignore[misc]
+                return self.settled(outputs, effects), self._last(outputs, effects)
+        except (errors.NotFoundError, errors.UnimplementedError, NotImplementedError) as error:
+            if before[0] is not None:
+                raise
+            # Another run may do without it.
+            self._prefix = ""
+            result = self._plain(op, inputs, waits)
+            self.failures[result[1]] = error
+            return result
+        finally:
+            self._caller, self._prefix, self._depth = before
+
+    def settled(self, outputs: list[Tensor], effects: list[Operation]) -> list[Tensor]:
+        """The outputs, for use after the effects."""
+        if not effects:
+            return outputs
+        with control_dependencies(effects):
+            return [self.node("Identity", [output], "output") for output in outputs]
+
+    def _last(self, outputs: list[Tensor], effects: list[Operation]) -> Operation:
+        with control_dependencies([*effects, *(output.op for output in outputs)]):
+            return self.node("NoOp", [], "done")
+
+    # For what stands in place of a call
+
+    def call(
+        self, op: Operation, function: Any, inputs: Sequence[Tensor], label: str = ""
+    ) -> Inlined:
+        """Puts the body of a function in place, of the name and attributes that `function` has."""
+        found = self.functions.get(function.name)
+        if found is None:
+            raise errors.NotFoundError(
+                None,
+                self._caller,
+                f"Function {function.name} is not defined in the graph's library",
+            )
+        body = found.body(function.attr)
+        if len(body.parameters) != len(inputs):
+            raise errors.InvalidArgumentError(
+                None,
+                self._caller,
+                f"Function {function.name} takes {len(body.parameters)} arguments, but node "
+                f"'{op.name}' gives {len(inputs)}",
+            )
+        tensors = dict(zip(body.parameters, inputs))
+        after = {p.op: tensor.op for p, tensor in zip(body.parameters, inputs)}
+        before, self._prefix = self._prefix, f"{self._prefix}{label}"
+        try:
+            self.copy(body.operations, tensors, after)
+        finally:
+            self._prefix = before
+        effects = [after[effect] for effect in body.effects]
+        return Inlined([tensors[result] for result in body.results], effects)
+
+    def node(self, op_type: str, inputs: Sequence[Tensor], name: str, **attrs: Any) -> Any:
+        """A new node: its output, the list of its outputs, or the operation if there are none."""
+        op = self.target.create_op(op_type, list(inputs), name=f"{self.unique(name)}/", attrs=attrs)
+        op._stands_for = self._caller
+        if self._caller is not None:
+            op._frame = self._caller._frame
+        if not op.outputs:
+            return op
+        return op.outputs[0] if len(op.outputs) == 1 else op.outputs
+
+    def unique(self, name: str) -> str:
+        """A name for a node in place of the current call."""
+        name = full = f"{self._prefix}{name}"
+        count = 0
+        while full in self.target._nodes_by_name:
+            count += 1
+            full = f"{name}_{count}"
+        return full
+
+    @contextmanager
+    def after(self, operations: Sequence[Operation]) -> Iterator[None]:
+        """A context in which new nodes wait for operations."""
+        with control_dependencies(list(operations)):
+            yield
+
+
+Expand = Callable[[Expander, Operation, list[Tensor]], tuple[list[Tensor], list[Operation]]]
