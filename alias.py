@@ -125,21 +125,49 @@ class _View(ModuleType):
     def __init__(self, path: str, homes: str) -> None:
         super().__init__(f"{ROOT}.{path}")
         self.__path__: list[str] = []
-        self.__homes = homes.split()
-        self.__renamed = RENAMED.get(path.removeprefix("python."), {})
+        vars(self).update(
+            _homes=homes.split(),
+            _renamed=RENAMED.get(path.removeprefix("python."), {}),
+            _replaced={},
+        )
 
     def __getattr__(self, name: str) -> Any:
         value = _MISSING
-        if name in self.__renamed:
-            value = _target(self.__renamed[name])
+        if name in self._renamed:
+            value = _target(self._renamed[name])
         elif not (name.startswith("__") and name.endswith("__")):
             value = next(
-                (v for v in (_lookup(h, name) for h in self.__homes) if v is not _MISSING), value
+                (v for v in (_lookup(h, name) for h in self._homes) if v is not _MISSING), value
             )
         if value is _MISSING:
             raise AttributeError(f"module {self.__name__!r} has no {name!r} in numbaflow")
-        setattr(self, name, value)
+        vars(self)[name] = value
         return value
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Replaces a name in the module that uses it, too: programs' tests do that."""
+        home = None if name.startswith("__") else self.__home_of(name)
+        if home is not None:
+            self._replaced.setdefault(name, getattr(home, name))
+            setattr(home, name, value)
+        vars(self)[name] = value
+
+    def __delattr__(self, name: str) -> None:
+        if name in self._replaced:
+            setattr(self.__home_of(name), name, self._replaced.pop(name))
+        vars(self).pop(name, None)
+
+    def __home_of(self, name: str) -> Any:
+        """The module of the package that has the name, if a home is one."""
+        homes = (h for h in self._homes if h.startswith("."))
+        return next(
+            (
+                importlib.import_module(home, _PACKAGE)
+                for home in homes
+                if _lookup(home, name) is not _MISSING
+            ),
+            None,
+        )
 
 
 def _target(text: str) -> Any:

@@ -149,7 +149,7 @@ HOMES = {
         "resource_loader": "tf.resource_loader",
         "sysconfig": "tf.sysconfig",
         "test": "tf.test",
-        "tf_logging": "tf.logging",
+        "tf_logging": ".engine.log tf.logging",
     },
     "client": {
         "client_lib": "tf",

@@ -7,6 +7,7 @@ import os
 import threading
 
 from . import file_systems, files
+from .file_systems import as_op_error
 
 # One call of the system reads at most so much.
 _LIMIT = 1 << 30
@@ -34,18 +35,20 @@ class DataFile:
 
     def read_into(self, target: memoryview, offset: int) -> int:
         """Reads from a place on until the target is full or the file ends; how much was read."""
-        done = 0
-        with files.translated(self.path):
-            while done < len(target):
+        size = len(target)
+        try:
+            done = self._read(target if size <= _LIMIT else target[:_LIMIT], offset)
+            count = done
+            while count and done < size:
                 count = self._read(target[done : done + _LIMIT], offset + done)
-                if not count:
-                    break
                 done += count
+        except OSError as error:
+            raise as_op_error(error, self.path) from None
         return done
 
     def _read(self, target: memoryview, offset: int) -> int:
         if self._number is not None:
-            return os.preadv(self._number, [target], offset)
+            return os.preadv(self._number, (target,), offset)
         with self._lock:
             self._file.seek(offset)
             return self._file.readinto(target)  # type: ignore[attr-defined]

@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ..engine import log
 from ..engine.api import export
 from ..engine.compat import path_to_str
 from ..engine.graph import device
-from ..engine.log import get_logger
 from ..ops.resource_variable import is_resource_variable
 from ..ops.save_restore import restore_v2
 from ..ops.variable_scope import _get_default_variable_store
@@ -61,12 +61,12 @@ def wait_for_new_checkpoint(
     timeout: float | None = None,
 ) -> str | None:
     """The next checkpoint that is not `last_checkpoint`; None when the time is over."""
-    get_logger().info("Waiting for new checkpoint at %s", checkpoint_dir)
+    log.info("Waiting for new checkpoint at %s", checkpoint_dir)
     stop = None if timeout is None else time.time() + timeout
     while True:
         path = checkpoint_management.latest_checkpoint(checkpoint_dir)
         if path is not None and path != last_checkpoint:
-            get_logger().info("Found new checkpoint at %s", path)
+            log.info("Found new checkpoint at %s", path)
             return path
         if stop is not None and time.time() + seconds_to_sleep > stop:
             return None
@@ -86,7 +86,7 @@ def checkpoints_iterator(
         found = wait_for_new_checkpoint(checkpoint_dir, path, timeout=timeout)
         if found is None:
             if timeout_fn is None:
-                get_logger().info("Timed-out waiting for a checkpoint.")
+                log.info("Timed-out waiting for a checkpoint.")
                 return
             if timeout_fn():
                 return
@@ -211,6 +211,6 @@ class _Source:
         variable._initializer_op = saveables[0].restore([value], restored_shapes=None)
         value.set_shape(variable.shape)
         variable._initial_value = value
-        get_logger().debug(
+        log.debug(
             "Initialize variable %s from checkpoint %s with %s", variable.name, self.given, name
         )

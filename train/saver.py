@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import errors
+from ..engine import errors, log
 from ..engine.api import export
 from ..engine.collections import (
     GraphKeys,
@@ -20,7 +20,6 @@ from ..engine.collections import (
 )
 from ..engine.compat import as_text, path_to_str
 from ..engine.graph import get_default_graph
-from ..engine.log import get_logger
 from ..engine.scope_functions import prepend_name_scope, strip_name_scope
 from ..io import protos
 from . import checkpoint_management, step
@@ -191,7 +190,7 @@ class Saver:
         try:
             checkpoint_management.remove_checkpoint(path, self.saver_def.version, meta_graph_suffix)
         except Exception as error:
-            get_logger().warning("Ignoring: %s", error)
+            log.warning("Ignoring: %s", error)
 
     def as_saver_def(self) -> Any:
         """The SaverDef, which names the ops."""
@@ -260,7 +259,7 @@ class Saver:
         latest_filename = "checkpoint" if latest_filename is None else latest_filename
         if self._write_version != V2:
             for line in _OLD_FORMAT:
-                get_logger().warning(line)
+                log.warning(line)
         if os.path.split(latest_filename)[0]:
             raise ValueError("'latest_filename' must not contain path components")
         checkpoint_file = self._numbered(sess, save_path, global_step, latest_filename)
@@ -268,9 +267,7 @@ class Saver:
             raise TypeError(f"'sess' must be a Session; {sess}")
         written = None
         if not self._is_empty:
-            written = self._write(
-                sess, save_path, checkpoint_file, latest_filename, write_state, meta_graph_suffix
-            )
+            written = self._write(sess, save_path, checkpoint_file)
         if write_meta_graph:
             name = checkpoint_management.meta_graph_filename(checkpoint_file, meta_graph_suffix)
             with sess.graph.as_default():
@@ -279,6 +276,10 @@ class Saver:
                     strip_default_attrs=strip_default_attrs,
                     save_debug_info=save_debug_info,
                 )
+        # Only now that everything is there is the checkpoint the newest.
+        if written is not None and write_state:
+            self._record(written, os.path.dirname(save_path), latest_filename)
+            self._MaybeDeleteOldCheckpoints(meta_graph_suffix=meta_graph_suffix)
         return written
 
     def _numbered(self, sess: Any, save_path: str, global_step: Any, latest_filename: str) -> str:
@@ -295,43 +296,30 @@ class Saver:
         width = 8 if self._pad_step_number else 1
         return f"{save_path}-{int(global_step):0{width}d}"
 
-    def _write(
-        self,
-        sess: Any,
-        save_path: str,
-        checkpoint_file: str,
-        latest_filename: str,
-        write_state: bool,
-        meta_graph_suffix: str,
-    ) -> str:
-        """Runs the op that saves; the state file names the checkpoint only once it is whole."""
-        folder = os.path.dirname(save_path)
+    def _write(self, sess: Any, save_path: str, checkpoint_file: str) -> str:
+        """Runs the op that saves; the prefix that it wrote."""
+        feed = {self.saver_def.filename_tensor_name: checkpoint_file}
         try:
-            written = as_text(
-                sess.run(
-                    self.saver_def.save_tensor_name,
-                    {self.saver_def.filename_tensor_name: checkpoint_file},
-                )
-            )
-            if write_state:
-                self._RecordLastCheckpoint(written)
-                checkpoint_management.update_checkpoint_state_internal(
-                    save_dir=folder,
-                    model_checkpoint_path=written,
-                    all_model_checkpoint_paths=self.last_checkpoints,
-                    latest_filename=latest_filename,
-                    save_relative_paths=self._save_relative_paths,
-                )
-                self._MaybeDeleteOldCheckpoints(meta_graph_suffix=meta_graph_suffix)
-            return written
+            return as_text(sess.run(self.saver_def.save_tensor_name, feed))
         except (errors.FailedPreconditionError, errors.NotFoundError):
             from ..io import files
 
-            if files.is_directory(folder or "."):
+            if files.is_directory(os.path.dirname(save_path) or "."):
                 raise
             raise ValueError(
                 f"Parent directory of {save_path} doesn't exist, can't save."
             ) from None
+
+    def _record(self, written: str, folder: str, latest_filename: str) -> None:
+        """Names a checkpoint in the state file."""
+        self._RecordLastCheckpoint(written)
+        checkpoint_management.update_checkpoint_state_internal(
+            save_dir=folder,
+            model_checkpoint_path=written,
+            all_model_checkpoint_paths=self.last_checkpoints,
+            latest_filename=latest_filename,
+            save_relative_paths=self._save_relative_paths,
+        )
 
     def export_meta_graph(
         self,
@@ -367,7 +355,7 @@ class Saver:
         prefix = as_text(path_to_str(save_path))
         if not checkpoint_management.checkpoint_exists_internal(prefix):
             raise ValueError(f"The passed save_path is not a valid checkpoint: {prefix}")
-        get_logger().info("Restoring parameters from %s", prefix)
+        log.info("Restoring parameters from %s", prefix)
         feed = {self.saver_def.filename_tensor_name: prefix}
         try:
             sess.run(self.saver_def.restore_op_name, feed)
@@ -384,7 +372,7 @@ class Saver:
             names_to_keys = object_graph_key_mapping(prefix)
         except errors.NotFoundError:
             raise _explained(error, "a Variable name or other graph key that is missing") from None
-        get_logger().warning(
+        log.warning(
             "Restoring an object-based checkpoint using a name-based saver. This may be somewhat "
             "fragile, and will re-build the Saver. Instead, consider loading object-based "
             "checkpoints using tf.train.Checkpoint()."
