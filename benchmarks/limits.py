@@ -27,11 +27,17 @@ _ARITHMETIC = (
 def copy_rates(threads: int) -> list[list[float]]:
     """[footprint, bytes read and written a second] of copies between arrays of that size together.
 
-    Each thread copies its own part; the best of plain copies and vectorised negations counts, as
-    large plain copies go past the caches.
+    The best of a few counts.
     """
-    trials = [do for do in _COPIES for _ in range(3)]
-    return [[size, max(_copy_rate(size, threads, do) for do in trials)] for size in FOOTPRINTS]
+    return [[size, max(copy_rate(size, threads) for _ in range(3))] for size in FOOTPRINTS]
+
+
+def copy_rate(footprint: int, threads: int) -> float:
+    """Bytes read and written a second; each thread copies its own part.
+
+    The better of plain copies and vectorised negations, as large plain copies go past the caches.
+    """
+    return max(_copy_rate(footprint, threads, copy) for copy in _COPIES)
 
 
 def _negate(target: np.ndarray, source: np.ndarray) -> None:

@@ -21,6 +21,8 @@ from .sides import SAME_PACKAGE
 from .workloads import WORKLOADS, costs
 
 Measured = dict[str, Any]
+# Below so many bytes a copy measures its call; the machine's smallest footprint stands for it.
+_COPIED = 1 << 18
 # First calls that take most of a minute.
 SLOW = {("lstm_sgd", "torch_compile")}
 
@@ -81,9 +83,12 @@ def _step(run: Run, name: str, row: Row) -> Measured:
     good = [p for p, answer in built.items() if "first" in answer]
     values: dict[str, list[float]] = {peer: [] for peer in good}
     least: dict[str, list[float]] = {peer: [] for peer in good}
+    cost, copies = _cost(run, name), []
     for peer in _in_turns(run, good, run.rounds):
         if "error" in built[peer]:
             continue
+        if peer == "numbaflow" and cost["footprint"] >= _COPIED:
+            copies.append(run.worker(peer).ask("copy", footprint=cost["footprint"])["rate"])
         answer = run.worker(peer).ask("measure", seconds=run.seconds / run.rounds)
         if "error" in answer:
             built[peer] = answer
@@ -97,7 +102,8 @@ def _step(run: Run, name: str, row: Row) -> Measured:
         "first": _gather(built, "first"),
         "compiled": {p: built[p]["compiled"] for p in ("numbaflow",) if "compiled" in built[p]},
         "errors": _gather(built, "error"),
-        "cost": _cost(run, name),
+        "cost": cost,
+        "copies": copies or None,
     }
 
 

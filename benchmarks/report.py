@@ -101,14 +101,15 @@ class Limit:
 def limit(result: Measured, row: Measured) -> Limit | None:
     """The limit of a row whose cost is known.
 
-    Bytes are held against copies of at least the row's footprint: what fits in a cache, against
-    that cache.
+    Bytes are held against the best copy of the row's footprint, between its turns or (the next
+    larger footprint) before and after all rows: what fits in a cache, against that cache.
     """
     cost = row.get("cost")
     if cost is None:
         return None
     copies = result["limits"]["copies"]
     bandwidth = next((r for size, r in copies if size >= cost["footprint"]), copies[-1][1])
+    bandwidth = max([bandwidth, *row.get("copies", [])])
     rate = max(result["limits"]["products"][cost["dtype"]].values())
     return Limit(bandwidth, rate, cost["bytes"] / bandwidth, cost["operations"] / rate)
 
@@ -131,8 +132,8 @@ def _cell(result: Measured, row: Measured, peer: str) -> str:
     if peer in row.get("errors", {}):
         return "fails"
     if ROWS[row["name"]].kind in ("cold", "warm") and peer != OURS:
-        same = (r for r in result["rows"] if r["name"] == ROWS[row["name"]].workload)
-        first = next(same, {}).get("first", {}).get(peer)
+        rows = {other["name"]: other for other in result["rows"]}
+        first = rows.get(ROWS[row["name"]].workload, {}).get("first", {}).get(peer)
         return duration(first) if first is not None and row["name"].endswith("cold") else ""
     return _shown(row, value(row, peer))
 
@@ -264,7 +265,9 @@ def _ratio_table(result: Measured) -> list[str]:
 
 def _first_table(result: Measured) -> list[str]:
     peers = [OURS, *_others(result)]
-    warm = next((r["by_workload"] for r in result["rows"] if "by_workload" in r), {})
+    warm: dict[str, float] = {}
+    for row in result["rows"]:
+        warm = row.get("by_workload", warm)
     rows = []
     for row in result["rows"]:
         if ROWS[row["name"]].kind == "step":
@@ -313,7 +316,7 @@ def _memory_table(row: Measured) -> list[str]:
 
 def machine(threads: int) -> Measured:
     """The CPU, threads and versions that the figures belong to; nothing that names the host."""
-    packages = {}
+    packages: dict[str, str | None] = {}
     for package in ("numpy", "numba", "llvmlite", "scipy"):
         try:
             packages[package] = version(package)

@@ -136,4 +136,6 @@ def duration(seconds: float) -> str:
         return f"{seconds:.3g} s"
     if seconds >= 0.9995e-3:
         return f"{seconds * 1e3:.3g} ms"
-    return f"{seconds * 1e6:.3g} µs"
+    if seconds >= 0.9995e-6:
+        return f"{seconds * 1e6:.3g} µs"
+    return f"{seconds * 1e9:.3g} ns"

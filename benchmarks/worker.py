@@ -78,6 +78,10 @@ class Worker:
         """The machine's copy bandwidth, by the memory that is touched."""
         return {"copies": limits.copy_rates(self._threads)}
 
+    def copy(self, footprint: int) -> dict[str, Any]:
+        """The copy bandwidth of one footprint, now."""
+        return {"rate": limits.copy_rate(footprint, self._threads)}
+
     def products(self, dtype: str) -> dict[str, Any]:
         """The rate of fused multiply-adds in NumPy's and the package's own matrix products."""
         return {

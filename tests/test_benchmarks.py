@@ -178,6 +178,8 @@ def test_limits_take_the_bandwidth_of_the_footprint() -> None:
     assert (bound.bandwidth, bound.rate) == (4e9, 2e9)
     assert (bound.moving, bound.computing, bound.reason) == (2e-6, 2.5e-7, "bytes")
     assert report.distance(made_up, made_up["rows"][0]) == 3.0
+    made_up["rows"][0]["copies"] = [3e9, 8e9]  # a copy between the turns was faster
+    assert report.limit(made_up, made_up["rows"][0]).bandwidth == 8e9
 
 
 @pytest.mark.pure
