@@ -88,6 +88,30 @@ def _scale(e: Emitter, x: Any, n: Any) -> Any:
     return e.b.fmul(e.b.fmul(x, _power_of_two(e, half)), _power_of_two(e, rest))
 
 
+def _normal_power(e: Emitter, n: Any, offset: int = 0) -> Any:
+    """2.0 ** (n + offset), which is a normal number, for an integer n in the low bits of `n`."""
+    f = _format(e)
+    bias = (1 << (e.wide - f.mantissa - 2)) - 1 + offset
+    return e.bitcast(e.b.add(e.b.shl(n, e.i(f.mantissa)), e.i(bias << f.mantissa)))
+
+
+def _exp_down(e: Emitter, x: Any) -> Any:
+    """exp(x) for x <= 0 or NaN; the result may be denormal, which the last product rounds."""
+    f = _format(e)
+    low = e.c(f.exp_range[0])
+    value, n = _reduced_exp(e, e.select(e.lt(x, low), low, x))
+    room = f.mantissa + 2
+    power = _normal_power(e, n, room)
+    return e.b.fmul(e.b.fmul(e.add(value, e.c(1)), power), e.c(2.0**-room))
+
+
+def _expm1_up(e: Emitter, x: Any) -> Any:
+    """exp(x) - 1 for x >= 0 (or NaN) whose exponential is far from overflow."""
+    value, n = _reduced_exp(e, x)
+    power = _normal_power(e, n)
+    return e.fma(power, value, e.b.fsub(power, e.c(1)))
+
+
 def exp(e: Emitter, x: Any) -> Any:
     x = _clamp(e, x, *_format(e).exp_range)
     value, n = _reduced_exp(e, x)
@@ -154,7 +178,7 @@ def log1p(e: Emitter, x: Any) -> Any:
 
 
 def sigmoid(e: Emitter, x: Any) -> Any:
-    small = exp(e, e.neg(e.abs(x)))
+    small = _exp_down(e, e.neg(e.abs(x)))
     top = e.select(e.lt(x, e.c(0)), small, e.c(1))
     return e.div(top, e.add(small, e.c(1)))
 
@@ -162,7 +186,7 @@ def sigmoid(e: Emitter, x: Any) -> Any:
 def tanh(e: Emitter, x: Any) -> Any:
     size = e.abs(x)
     size = e.select(e.gt(size, e.c(22)), e.c(22), size)
-    t = expm1(e, e.b.fadd(size, size))
+    t = _expm1_up(e, e.b.fadd(size, size))
     return e.sign_of(e.div(t, e.add(t, e.c(2))), x)
 
 
@@ -211,11 +235,10 @@ def atanh(e: Emitter, x: Any) -> Any:
 def erf(e: Emitter, x: Any) -> Any:
     size = e.abs(x)
     near = e.fma(x, e.polynomial(e.mul(x, x), _table(e, "erf")), x)
-    if e.wide == 32:
-        bounded = e.select(e.gt(size, e.c(4)), e.c(4), size)
-        complement = exp(e, e.neg(e.polynomial(bounded, _table(e, "-log erfc"))))
-    else:
-        complement = _erfc_positive(e, e.select(e.gt(size, e.c(6)), e.c(6), size))
+    limit = e.c(4.0 if e.wide == 32 else 6.0)
+    bounded = e.select(e.gt(size, limit), limit, size)
+    value, n = _reduced_exp(e, e.neg(e.polynomial(bounded, _table(e, "-log erfc"))))
+    complement = e.b.fmul(e.add(value, e.c(1)), _normal_power(e, n))
     far = e.sign_of(e.b.fsub(e.c(1), complement), x)
     return e.select(e.lt(size, e.c(1)), near, e.select(e.isnan(x), x, far))
 

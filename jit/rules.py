@@ -44,6 +44,26 @@ def _is_power_of_two(c: ir.Expr, **_: Any) -> bool:
     return math.frexp(abs(c.value))[0] == 0.5 and abs(math.frexp(c.value)[1]) < 100
 
 
+def _is_float(x: ir.Expr, **_: Any) -> bool:
+    return kind_of(x.dtype) == "f"
+
+
+# f(-x) = -f(x) and f(-x) = f(x), so that what is asked for both is computed once.
+ODD = ("erf", "tanh", "sin", "tan", "sinh", "asinh", "atanh")
+EVEN = ("abs", "cos", "cosh")
+
+
+def _odd(fn: str) -> Rule:
+    def build(x: ir.Expr) -> ir.Expr:
+        return scalar.neg(scalar.apply(fn, x))
+
+    return Rule((fn, ("neg", "x")), build, f"{fn}(-x) = -{fn}(x)")
+
+
+def _even(fn: str) -> Rule:
+    return Rule((fn, ("neg", "x")), lambda x: scalar.apply(fn, x), f"{fn}(-x) = {fn}(x)")
+
+
 RULES: tuple[Rule, ...] = (
     Rule(("mul", "x", 1), lambda x: x, "x * 1 = x"),
     Rule(("mul", 1, "x"), lambda x: x, "1 * x = x"),
@@ -55,7 +75,20 @@ RULES: tuple[Rule, ...] = (
     Rule(("neg", ("neg", "x")), lambda x: x, "-(-x) = x"),
     Rule(("add", "x", ("neg", "y")), lambda x, y: scalar.sub(x, y), "x + -y = x - y"),
     Rule(("sub", "x", ("neg", "y")), lambda x, y: scalar.add(x, y), "x - -y = x + y"),
+    Rule(("add", ("neg", "x"), "y"), lambda x, y: scalar.sub(y, x), "-x + y = y - x"),
     Rule(("mul", ("neg", "x"), ("neg", "y")), lambda x, y: scalar.mul(x, y), "-x * -y = x * y"),
+    Rule(
+        ("mul", ("neg", "x"), "y"), lambda x, y: scalar.neg(scalar.mul(x, y)), "-x * y = -(x * y)"
+    ),
+    Rule(
+        ("mul", "x", ("neg", "y")), lambda x, y: scalar.neg(scalar.mul(x, y)), "x * -y = -(x * y)"
+    ),
+    Rule(
+        ("div", ("neg", "x"), "y"),
+        lambda x, y: scalar.neg(scalar.div(x, y)),
+        "-x / y = -(x / y), floats",
+        _is_float,
+    ),
     Rule(
         ("div", "x", "c"),
         lambda x, c: scalar.mul(x, 1.0 / c.value),
@@ -68,7 +101,8 @@ RULES: tuple[Rule, ...] = (
     Rule(("maximum", "x", "x"), lambda x: x, "max(x, x) = x"),
     Rule(("minimum", "x", "x"), lambda x: x, "min(x, x) = x"),
     Rule(("abs", ("abs", "x")), lambda x: scalar.abs(x), "||x|| = |x|"),
-    Rule(("abs", ("neg", "x")), lambda x: scalar.abs(x), "|-x| = |x|"),
+    *map(_odd, ODD),
+    *map(_even, EVEN),
     Rule(("select", "c", "x", "x"), lambda c, x: x, "c ? x : x = x"),
     Rule(
         ("select", ("logical_not", "c"), "x", "y"),

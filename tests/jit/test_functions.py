@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from numbaflow.jit import compile as compiler
-from numbaflow.jit import ir, meaning, settings
+from numbaflow.jit import ir, meaning, rules, settings
 from numbaflow.jit import scalar as k
 
 pytestmark = pytest.mark.cpu
@@ -88,6 +88,18 @@ def test_functions_are_accurate_and_right_at_the_limits(fn: str, dtype: str) -> 
         ulp = error / np.spacing(np.abs(plain[finite])).astype(fine.dtype)
     limit = bound if exact else 8
     assert ulp.max() <= limit, (x[finite][ulp.argmax()], float(ulp.max()))
+
+
+@pytest.mark.parametrize("dtype", ("float32", "float64"))
+@pytest.mark.parametrize("fn", (*rules.ODD, *rules.EVEN))
+def test_compiled_functions_are_odd_and_even_to_the_bit(fn: str, dtype: str) -> None:
+    x = arguments(fn, dtype)
+    with np.errstate(all="ignore"):
+        x = x[~np.isnan(k.apply(fn, x))]
+    mirrored, plain = apply_compiled(fn, -x), apply_compiled(fn, x)
+    bits = f"u{x.itemsize}"
+    expected = -plain if fn in rules.ODD else plain
+    np.testing.assert_array_equal(mirrored.view(bits), expected.view(bits))
 
 
 @pytest.mark.parametrize("dtype", ("float32", "float64"))
