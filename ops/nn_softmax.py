@@ -44,7 +44,7 @@ def _softmax_kernel(c: Any, logits: np.ndarray) -> np.ndarray:
     _require_vector(logits)
     with np.errstate(all="ignore"):
         e = np.exp(_shifted(_wide(logits)))
-        return (e / e.sum(axis=-1, keepdims=True)).astype(logits.dtype)
+        return (e * (1 / e.sum(axis=-1, keepdims=True))).astype(logits.dtype)
 
 
 def _log_softmax_kernel(c: Any, logits: np.ndarray) -> np.ndarray:
@@ -67,8 +67,9 @@ def _parts(b: Any, logits: Any) -> tuple[Any, Any, Any]:
 def _lower_softmax(b: Any, op: Any, logits: Any) -> Any:
     if not is_lowerable(logits.dtype) or logits.ndim < 1:
         return NotImplemented
+    # Times the inverse, as TensorFlow does it: one division per row.
     _, e, total = _parts(b, logits)
-    return b.map(k.div, e, total)
+    return b.map(lambda e, t: k.mul(e, k.div(1.0, t)), e, total)
 
 
 def _lower_log_softmax(b: Any, op: Any, logits: Any) -> Any:
