@@ -251,6 +251,8 @@ OTHERS = {
     "examples.tutorials.mnist.input_data": ".io.mnist",
     "contrib.learn.python.learn.datasets.base": ".io.mnist",
     "contrib.learn.python.learn.datasets.mnist": ".io.mnist",
+    "contrib.framework.python.framework.checkpoint_utils": ".train.checkpoint_utils",
+    "contrib.framework.python.ops.variables": ".train.step tf.train tf",
     "python.compat.compat": ".alias_helpers",
     "python.pywrap_tensorflow": "tf.train",
     "python.tf2": ".alias_helpers",

@@ -70,7 +70,7 @@ class EventFileWriter:
         filename_suffix: str | None = None,
     ) -> None:
         self._logdir = as_str_any(logdir)
-        if not is_directory(self._logdir):
+        if self._logdir and not is_directory(self._logdir):
             recursive_create_dir(self._logdir)
         self._event_queue: queue.Queue[Any] = queue.Queue(max_queue)
         suffix = as_str_any(filename_suffix) if filename_suffix else ""

@@ -12,6 +12,19 @@ from ..engine.collections import GraphKeys, register_proto_function
 _NAMES = {
     "coordinator": "Coordinator LooperThread",
     "queue_runner_impl": "QueueRunner add_queue_runner start_queue_runners",
+    "basic_loops": "basic_train_loop",
+    "basic_session_run_hooks": (
+        "CheckpointSaverHook CheckpointSaverListener FeedFnHook FinalOpsHook GlobalStepWaiterHook "
+        "LoggingTensorHook NanLossDuringTrainingError NanTensorHook ProfilerHook SecondOrStepTimer "
+        "StepCounterHook StopAtStepHook SummarySaverHook"
+    ),
+    "monitored_session": (
+        "ChiefSessionCreator MonitoredSession MonitoredTrainingSession Scaffold SessionCreator "
+        "SingularMonitoredSession WorkerSessionCreator"
+    ),
+    "session_manager": "SessionManager",
+    "session_run_hook": "SessionRunArgs SessionRunContext SessionRunHook SessionRunValues",
+    "supervisor": "Supervisor",
     "input": (
         "batch batch_join input_producer limit_epochs match_filenames_once maybe_batch "
         "maybe_batch_join maybe_shuffle_batch maybe_shuffle_batch_join range_input_producer "

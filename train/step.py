@@ -6,6 +6,8 @@ from __future__ import annotations
 import logging
 from typing import Any
 
+import numpy as np
+
 from ..engine import dtypes
 from ..engine.api import export
 from ..engine.tensor import Tensor
@@ -19,7 +21,8 @@ GLOBAL_STEP_READ_KEY = "global_step_read_op_cache"
 @export("train.global_step")
 def global_step(sess: Any, global_step_tensor: Any) -> int:
     """The value of the global step in a session."""
-    return int(sess.run(global_step_tensor))
+    # The tensor may have one element in any number of dimensions.
+    return int(np.asarray(sess.run(global_step_tensor)).item())
 
 
 @export("train.get_global_step")
