@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +51,11 @@ def read(prefix: Any) -> dict[str, np.ndarray]:
         return {key.decode(): reader.read(key) for key in reader.tensors()}
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(st.dictionaries(st.text(min_size=1, max_size=8), ARRAYS, max_size=5), TEXTS)
 def test_tensors_come_back(tmp_path: Path, tensors: dict[str, Any], values: list[bytes]) -> None:
     tensors["\u00fctexts"] = texts(values)
@@ -260,3 +267,89 @@ def test_the_first_format(tmp_path: Path) -> None:
     (tmp_path / "old").write_bytes(b"no table at all, whatever its name says, but long enough")
     with pytest.raises(errors.DataLossError, match="different file format"):
         CheckpointReader(prefix)
+
+
+def interrupted(monkeypatch: pytest.MonkeyPatch, ending: str) -> Any:
+    """Whoever gives a file its name dies before it does so for one that ends so."""
+    real = tensor_bundle.files.rename
+
+    def rename(source: str, target: str, overwrite: bool = False) -> None:
+        if target.endswith(ending):
+            raise KeyboardInterrupt
+        real(source, target, overwrite)
+
+    context = monkeypatch.context()
+    patched = context.__enter__()
+    patched.setattr(tensor_bundle.files, "rename", rename)
+    return context
+
+
+@pytest.mark.parametrize("ending", [".data-00000-of-00001", ".index"])
+def test_a_checkpoint_is_replaced_as_a_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str
+) -> None:
+    """Whoever dies between data and index leaves the data of the old index under a second name."""
+    old, new = np.arange(9.0), np.arange(5, dtype=np.int32)
+    write(tmp_path / "ckpt", {"a": old, "b": old})
+    for _ in range(2):  # Twice: what the first one left is not mistaken for the present data.
+        context = interrupted(monkeypatch, ending)
+        with pytest.raises(KeyboardInterrupt):
+            write(tmp_path / "ckpt", {"a": new, "c": new})
+        context.__exit__(None, None, None)
+        found = read(tmp_path / "ckpt")
+        assert set(found) == {"a", "b"}
+        np.testing.assert_array_equal(found["a"], old)
+    write(tmp_path / "ckpt", {"a": new})
+    np.testing.assert_array_equal(read(tmp_path / "ckpt")["a"], new)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["ckpt.data-00000-of-00001", "ckpt.index"]
+
+
+def test_what_killed_writers_left_is_removed(tmp_path: Path) -> None:
+    old = time.time() - 3600
+    names = ["a.index.tempstate" + "0" * 32, "b.data-00000-of-00001.tempstate" + "f" * 32]
+    for name in (*names, "fresh.tempstate" + "1" * 32, "c.tempstate12"):
+        (tmp_path / name).write_bytes(b"part")
+    for name in (*names, "c.tempstate12"):
+        os.utime(tmp_path / name, (old, old))
+    with open(tmp_path / names[1], "rb") as writer:
+        fcntl.flock(writer, fcntl.LOCK_EX)
+        write(tmp_path / "ckpt", {"a": np.ones(1)})
+    left = {path.name for path in tmp_path.iterdir() if "tempstate" in path.name}
+    assert left == {names[1], "fresh.tempstate" + "1" * 32, "c.tempstate12"}
+
+
+def test_a_full_disk_is_noticed_before_anything_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def reserve(number: int, start: int, size: int) -> None:
+        asked.append(size)
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", reserve)
+    with pytest.raises(errors.ResourceExhaustedError, match=r"ckpt.*; No space left on device"):
+        BundleWriter(str(tmp_path / "ckpt"), 3 << 20)
+    assert asked == [3 << 20]
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_is_read_later_was_checked_before(tmp_path: Path) -> None:
+    array = np.arange(output.PIECE // 4 + 7, dtype=np.float32).reshape(-1, 1)
+    write(tmp_path / "ckpt", {"a": array, "none": np.zeros((0, 2)), "t": texts([b"x"])})
+    with BundleReader(str(tmp_path / "ckpt")) as reader:
+        source = reader.read(b"a", defer=True)
+        assert isinstance(reader.read(b"none", defer=True), np.ndarray)
+        assert reader.read(b"t", defer=True)[0] == b"x"
+    target = np.empty_like(array)
+    source.fill(target)
+    np.testing.assert_array_equal(target, array)
+    np.testing.assert_array_equal(source.array(), array)
+    data = tmp_path / "ckpt.data-00000-of-00001"
+    with open(data, "r+b") as file:
+        file.truncate(1000)
+    with pytest.raises(errors.DataLossError, match="was cut while it was read"):
+        source.array()
+    with BundleReader(str(tmp_path / "ckpt")) as reader:
+        with pytest.raises(errors.DataLossError, match=r"ends inside.*tensor a in"):
+            reader.read(b"a", defer=True)
