@@ -77,7 +77,7 @@ HOMES = {
         "init_ops": ".ops.init .ops.init_orthogonal tf.initializers tf",
         "init_ops_v2": "tf.keras.initializers",
         "inplace_ops": "tf",
-        "io_ops": ".ops.save_restore tf tf.io raw",
+        "io_ops": ".ops.save_restore tf tf.io .ops.readers raw",
         "linalg_grad": "",
         "linalg_ops": "tf tf.linalg",
         "list_ops": "raw",

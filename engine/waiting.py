@@ -11,6 +11,7 @@ from __future__ import annotations
 import queue
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Generator
 from typing import Any
 
@@ -31,15 +32,16 @@ class Pending:
         self.result: Any = None
         self.error: BaseException | None = None
 
-    def settle(self, result: Any = None, error: BaseException | None = None) -> None:
-        """Gives the result, or the error; only the first call counts."""
+    def settle(self, result: Any = None, error: BaseException | None = None) -> bool:
+        """Gives the result, or the error; only the first call counts, and returns True."""
         with self._lock:
             if self.is_done:
-                return
+                return False
             self.result, self.error, self.is_done = result, error, True
             watchers, self._watchers = self._watchers, []
         for watcher in watchers:
             watcher(self)
+        return True
 
     def watch(self, watcher: Watcher) -> None:
         """Has `watcher` called with this object once it is settled, at once if it is."""
@@ -106,6 +108,38 @@ class Task(Pending):
         if settled.error is not None:
             return self._steps.throw(settled.error)
         return self._steps.send(settled.result)
+
+
+class Turns:
+    """Lets one task at a time go on, in the order in which they came; nobody blocks."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._is_taken = False
+        self._next: deque[Pending] = deque()
+
+    def take(self) -> Pending:
+        """Settled when it is the caller's turn, which lasts until it calls `give`."""
+        turn = Pending()
+        with self._lock:
+            if self._is_taken:
+                self._next.append(turn)
+                return turn
+            self._is_taken = True
+        turn.settle()
+        return turn
+
+    def give(self) -> None:
+        """Ends a turn; the next one begins."""
+        while True:
+            with self._lock:
+                if not self._next:
+                    self._is_taken = False
+                    return
+                turn = self._next.popleft()
+            # Those that gave up are passed over.
+            if turn.settle():
+                return
 
 
 class Waits:

@@ -169,7 +169,7 @@ class TFRecordWriter:
                 file.write(self._compressed.flush(zlib.Z_FINISH))
 
 
-class _Source:
+class Source:
     """The bytes of a file, decompressed."""
 
     def __init__(self, file: IO[bytes], compression: str) -> None:
@@ -218,7 +218,7 @@ class RecordReader:
 
     def __init__(self, path: Any, compression: str = "", offset: int = 0) -> None:
         self._file = open_binary(as_str_any(path), "rb")
-        self._source = _Source(self._file, compression)
+        self._source = Source(self._file, compression)
         self.offset = offset
         # Whether the file's position is not that of the next record.
         self._is_lost = offset > 0

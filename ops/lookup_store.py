@@ -240,7 +240,7 @@ def lines_of(
     with GFile(name, "rb") as file:
         number = 0
         for text in file:
-            line = text.rstrip(b"\n").rstrip(b"\r")
+            line = text.rstrip(b"\n").replace(b"\r", b"")
             if number == vocab_size:
                 return
             if not line:
