@@ -254,6 +254,7 @@ OTHERS = {
     "contrib.framework.python.framework.checkpoint_utils": ".train.checkpoint_utils",
     "contrib.framework.python.ops.variables": ".train.step tf.train tf",
     "python.compat.compat": ".alias_helpers",
+    "python.tools.inspect_checkpoint": ".train.inspect_checkpoint",
     "python.pywrap_tensorflow": "tf.train",
     "python.tf2": ".alias_helpers",
 }

@@ -43,10 +43,11 @@ def application() -> Any:
         pass
 
     app.command(help="Show versions, the compile target, threads and the cache folder.")(info)
-    from . import cli_cache, cli_plan
+    from . import cli_cache, cli_checkpoint, cli_plan
 
     app.command(name="compile")(cli_plan.compile_graph)
     app.command(name="plan")(cli_plan.show_plan)
+    app.command(name="inspect-checkpoint")(cli_checkpoint.inspect_checkpoint)
     app.add_typer(cli_cache.app, name="cache")
     # Listed for the help text; `main` has taken every real `run` before.
     app.command(
