@@ -39,7 +39,14 @@ SHAPES = [
 # The seeds of a graph and of an op in it.
 SEEDS = [(87654321, 42), (0, 5), (3, 0), (1, 2**40 + 9)]
 # Parameters out of range end TensorFlow's process.
-ABORTING = ("AvgPoolGrad", "MaxPoolGradWithArgmax")
+ABORTING = (
+    "AvgPoolGrad",
+    "CropAndResizeGradBoxes",
+    "CropAndResizeGradImage",
+    "MaxPoolGradWithArgmax",
+)
+# Inputs without elements, or with infinities, do.
+FRAGILE = ("CropAndResizeGradImage", "CropAndResizeGradBoxes", "ResizeBilinearGrad")
 DRAWN = 5
 
 Record = dict[str, Any]
@@ -87,8 +94,9 @@ def _cases(definition: OpDef) -> Iterator[tuple[str, Case]]:
         yield from _shaped(definition, drawn[0].attrs)
         return
     yield from _retyped(definition, drawn)
-    yield from _emptied(drawn[0])
-    yield from _hostile(drawn[0])
+    if definition.name not in FRAGILE:
+        yield from _emptied(drawn[0])
+        yield from _hostile(drawn[0])
     if definition.name not in ABORTING:
         yield from _out_of_range(definition, drawn[0])
 
