@@ -57,7 +57,10 @@ STATS = Stats()
 EMITTER = (
     *("scalar", "meaning", "emit", "writer", "reductions", "intrinsics", "lowering", "functions"),
     *("coefficients", "numba_target", "llvm", "target", "compile"),
-    *(f"library/{n}" for n in ("kernel", "vocabulary", "atomics", "tiles", "vectors")),
+    *(
+        f"library/{n}"
+        for n in ("kernel", "vocabulary", "atomics", "tiles", "sparse_tiles", "vectors")
+    ),
 )
 _LOCK = threading.RLock()
 _DONE: dict[tuple[str, str], Compiled] = {}

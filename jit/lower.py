@@ -363,6 +363,7 @@ class Builder:
         reserve: Any = None,
         absorbs: Callable[[bool, bool], Any] | None = None,
         operations: AnySize = 0,
+        role: Any = None,
     ) -> tuple[Value, ...]:
         """A library kernel.  Inputs arrive contiguous; outputs are (shape, dtype).
 
@@ -382,6 +383,7 @@ class Builder:
             reserve,
             absorbs,
             operations=operations,
+            role=role,
         )
         return self.program.add(
             node, *((d, tuple(_size(n) for n in shape)) for shape, d in outputs)

@@ -26,6 +26,7 @@ from .schedule import HostStep, KernelStep, is_native, schedule
 from .sizes import Scope
 from .tensor import Source, Value
 from .trace import Evaluate, Tracer, dtype_name, symbolic_feeds
+from .unpool import unpool
 
 # Feeds of at most so many bytes are copied into a run's own memory instead of being pointed at.
 _STAGED_BYTES = 2048
@@ -94,6 +95,7 @@ class Plan:
             for t in wanted(self.stop)
             if t in tracer.values and t not in self.exports
         }
+        unpool(traced.program, scope)
         debug.show("ir", traced.program)
         fused = fuse(traced.program)
         debug.show("fused", fused)

@@ -147,6 +147,7 @@ class Call(Node):
     absorbs: Callable[[bool, bool], Any] | None = None
     absorbed: list[Any] = field(default_factory=list)  # the graph ops taken up so
     operations: AnySize = 0  # how much arithmetic it does, for reports
+    role: Any = None  # what may be made of it around max pooling, see library/maxima.py
 
 
 @dataclass(eq=False, slots=True)

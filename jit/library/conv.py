@@ -14,16 +14,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..sizes import AnySize, ceil_div, maximum
-from . import conv_text
+from ..sizes import AnySize, ceil_div
+from . import conv_text, pooled
 from .geometry import Axis, Padding, axes
 from .kernel import LibraryKernel, edge, specialise
 from .matmul import matmul
+from .maxima import TakesUnpooled, Windows
 from .vectors import BYTES, vectors
 
 _BLOCK = 320  # reduction steps per block, so that a block's panel rows stay in the first cache
 _WORK = 1 << 22  # multiply-adds that make a worthwhile tile
-_CHUNK = 1024  # output pixels that make a worthwhile partial filter gradient
 
 
 def conv2d(
@@ -127,18 +127,23 @@ def _convolve_back(
         n, h, width, _ = shape
         flat = matmul(b, b.reshape(dy, (n * h * width, f)), b.reshape(w, (c, f)), False, True)
         return b.reshape(flat, (n, h, width, c))
+
+    def from_maxima(b: Any, pooled_dy: Any, places: Any, windows: Windows) -> Any:
+        return pooled.input_gradient(b, shape, w, pooled_dy, places, both, windows)
+
+    role = TakesUnpooled(0, from_maxima)
     if (both[0].stride, both[1].stride) != (1, 1):
-        return _strided_back(b, shape, w, dy, both)
+        return _strided_back(b, shape, w, dy, both, role)
     # The flipped filter: last tap first; input and output channels change places.
     taps = tuple(tap * c * f for tap in reversed(range(kh * kw)))
     back = [Axis(a.out, a.window, 1, a.dilation, a.reach - 1 - a.before, a.size) for a in both]
     tile = _Tile.choose(dy.dtype, c, shape[2])
     packed = _pack(b, w, tile, (f, c), taps, (1, f))
-    return _windows(b, dy, packed, (back[0], back[1]), (kh, kw, f, c), tile, None, False)
+    return _windows(b, dy, packed, (back[0], back[1]), (kh, kw, f, c), tile, None, False, role)
 
 
 def _strided_back(
-    b: Any, shape: Sequence[AnySize], w: Any, dy: Any, both: tuple[Axis, Axis]
+    b: Any, shape: Sequence[AnySize], w: Any, dy: Any, both: tuple[Axis, Axis], role: TakesUnpooled
 ) -> Any:
     kh, kw, c, f = w.shape
     high, wide = both
@@ -171,7 +176,7 @@ def _strided_back(
         kernel, [dy, packed], [(tuple(shape), dy.dtype)],
         [high.size, wide.size, high.out, wide.out, high.before, wide.before, lines, cols],
         shape[0] * lines, row_tile, tile.panels(c), col_tile, scratch + 64,
-        operations=_operations(shape[0], both, c * f),
+        operations=_operations(shape[0], both, c * f), role=role,
     )  # fmt: skip
     return out
 
@@ -251,7 +256,7 @@ def _pack(
 
 def _windows(
     b: Any, x: Any, packed: Any, both: tuple[Axis, Axis], sizes: tuple[int, int, int, int],
-    tile: _Tile, bias: Any, relu: bool,
+    tile: _Tile, bias: Any, relu: bool, role: TakesUnpooled | None = None,
 ) -> Any:  # fmt: skip
     """Slides packed filters over x."""
     kh, kw, c, f = sizes
@@ -281,7 +286,7 @@ def _windows(
         [high.size, wide.size, high.out, wide.out, high.before, wide.before],
         x.shape[0] * high.out, row_tile, panels, col_tile,
         BYTES[x.dtype] * lines * wide.padded * c + 64,
-        absorbs=None if bias is not None or relu else kernel,
+        absorbs=None if bias is not None or relu else kernel, role=role,
         operations=_operations(x.shape[0], both, c * f),
     )  # fmt: skip
     return out
@@ -320,16 +325,19 @@ def _filter_gradient(b: Any, x: Any, shape: Sequence[int], dy: Any, both: tuple[
         C=c, F=f, KH=kh, KW=kw, SH=high.stride, SW=wide.stride, DH=high.dilation, DW=wide.dilation,
         REST=tile.rest, RUN=run, OUTER=kh, INNER=1 if dense else kw, LINES=lines, **tile.facts(),
     )  # fmt: skip
+
+    def from_maxima(b: Any, pooled_dy: Any, places: Any, windows: Windows) -> Any:
+        return pooled.filter_gradient(b, x, shape, pooled_dy, places, both, windows)
+
     n = x.shape[0]
-    pixels = maximum(high.out * wide.out, 1)
-    images = maximum(maximum(ceil_div(_CHUNK, pixels), -(-(kh * kw * c * f) >> 16)), 1)
+    images = pooled.images_per_chunk(n, both, size * kh * kw * c * f)
     chunks = ceil_div(n, images)
     scratch = size * ((lines - 1) * high.stride + high.reach) * wide.padded * c
     (partial,) = b.call(
         kernel, [x, dy], [((chunks, kh, kw, c, f), x.dtype)],
         [n, high.size, wide.size, high.out, wide.out, high.before, wide.before, images],
         chunks, 1, tile.panels(f), 1, scratch + 64,
-        operations=_operations(n, both, c * f),
+        operations=_operations(n, both, c * f), role=TakesUnpooled(1, from_maxima),
     )  # fmt: skip
     return b.reduce("sum", partial, (0,))
 

@@ -11,20 +11,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..sizes import AnySize, maximum
+from . import maxima
 from .geometry import Axis, Padding, axes, spatial
 from .kernel import specialise
 from .vectors import BYTES
 
 _WORK = 1 << 15  # elements read per tile
 _CHANNELS = 512  # channels handled together: scratch for them stays in the first cache
-
-_WINDOW = """
-@helper
-def window(position, stride, before, length, size):
-    # The part of a window that lies inside of the input.
-    start = position * stride - before
-    return max(start, 0), min(start + length, size)
-"""
 
 _FORWARD = """
 @helper
@@ -209,21 +202,8 @@ def _window_axes(
     return axes(shape[1:3], spatial(ksize, data_format), strides, padding, (1, 1), data_format)
 
 
-def _facts(dtype: str, both: tuple[Axis, Axis]) -> dict[str, Any]:
-    high, wide = both
-    return {
-        "DTYPE": dtype, "BYTES": BYTES[dtype], "KH": high.window, "KW": wide.window,
-        "SH": high.stride, "SW": wide.stride,
-    }  # fmt: skip
-
-
 def _numbers(dtype: str, text: str) -> str:
     return text.replace("ONE", f"{dtype}(1)").replace("ZERO", f"{dtype}(0)")
-
-
-def _extents(both: tuple[Axis, Axis], c: AnySize) -> list[AnySize]:
-    high, wide = both
-    return [high.size, wide.size, high.out, wide.out, c, high.before, wide.before]
 
 
 def _pool(
@@ -236,12 +216,14 @@ def _pool(
     n, _, _, c = x.shape
     both = _window_axes(x.shape, ksize, strides, padding, data_format)
     high, wide = both
-    text = _numbers(x.dtype, _WINDOW + combine + _FORWARD)
-    kernel = specialise(name, text, AVERAGE=combine is _SUM, **_facts(x.dtype, both))
+    text = _numbers(x.dtype, maxima.WINDOW + combine + _FORWARD)
+    kernel = specialise(name, text, AVERAGE=combine is _SUM, **maxima.facts(x.dtype, both))
     line = maximum(wide.out * c * high.window * wide.window, 1)
+    has_places = combine is _MAXIMUM and high.window * wide.window <= maxima.MOST_PLACES
     (out,) = b.call(
-        kernel, [x], [((n, high.out, wide.out, c), x.dtype)], _extents(both, c), n * high.out,
+        kernel, [x], [((n, high.out, wide.out, c), x.dtype)], maxima.extents(both, c), n * high.out,
         maximum(_WORK // line, 1), operations=n * high.out * line,
+        role=maxima.Pools(both) if has_places else None,
     )  # fmt: skip
     return _channels_back(b, out, data_format)
 
@@ -257,12 +239,14 @@ def _gradient(
     n, h, w, c = shape
     dtype = inputs[0].dtype
     kernel = specialise(
-        name, _numbers(dtype, _WINDOW + text), CHANNELS=_CHANNELS, **_facts(dtype, both)
+        name, _numbers(dtype, maxima.WINDOW + text), CHANNELS=_CHANNELS, **maxima.facts(dtype, both)
     )
-    scratch = 2 * BYTES[dtype] * _CHANNELS if text is _MAX_GRADIENT else 0
+    finds = text is _MAX_GRADIENT
+    scratch = 2 * BYTES[dtype] * _CHANNELS if finds else 0
     (out,) = b.call(
-        kernel, inputs, [(tuple(shape), dtype)], _extents(both, c), n,
+        kernel, inputs, [(tuple(shape), dtype)], maxima.extents(both, c), n,
         maximum(_WORK // maximum(h * w * c, 1), 1), c, _CHANNELS, scratch,
         operations=n * c * both[0].out * both[1].out * (both[0].window * both[1].window),
+        role=maxima.Unpools(both) if finds else None,
     )  # fmt: skip
     return out

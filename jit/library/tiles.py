@@ -22,7 +22,7 @@ _BIT = ir.IntType(1)
 _ELEMENTS = {"float32": (ir.FloatType(), 4), "float64": (ir.DoubleType(), 8)}
 
 
-class _Tile:
+class Tile:
     """Emits one register tile at the builder's position; strides and addresses are i64 values."""
 
     def __init__(
@@ -139,10 +139,14 @@ class _Tile:
         self.b.position_at_end(after)
         return values
 
+    def fma(self, x: Any, y: Any, z: Any) -> Any:
+        """x * y + z, rounded once where the machine can."""
+        name = f"llvm.fmuladd.v{self.lanes}{self._suffix}"
+        function = self.function(name, self.vector, [self.vector] * 3)
+        return self.b.call(function, [x, y, z])
+
     def multiply_add(self, x: Any, steps: tuple[Any, ...], w: Any, row: Any, sums: Any) -> Any:
         """One step of the reduction: sums[p, v] += x[steps[0] * p + …] * w[row + v * lanes]."""
-        name = f"llvm.fmuladd.v{self.lanes}{self._suffix}"
-        fma = self.function(name, self.vector, [self.vector] * 3)
         whole = not self.partial
         weights = [self.load(w, v, row, whole=whole) for v in range(self.vectors)]
         pixel_step, *offsets = steps
@@ -151,7 +155,7 @@ class _Tile:
             place = self.address(x, self.b.mul(_WORD(p), pixel_step), *offsets)
             scalar = self.splat(self.b.load(place))
             for v in range(self.vectors):
-                new.append(self.b.call(fma, [scalar, weights[v], sums[p * self.vectors + v]]))
+                new.append(self.fma(scalar, weights[v], sums[p * self.vectors + v]))
         return new
 
 
@@ -195,22 +199,23 @@ def fma_tile(
 
     def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         values = (args[4], *args[6:])
-        words = [_word(context, builder, kind, value) for kind, value in zip(kinds, values)]
+        words = [word(context, builder, kind, value) for kind, value in zip(kinds, values)]
         edge = words[0] if masked else None
-        _emit(_Tile(builder, name, shape, edge, bool(partial.literal_value)), *words[1:])
+        _emit(Tile(builder, name, shape, edge, bool(partial.literal_value)), *words[1:])
         return context.get_dummy_value()
 
     return types.void(dtype, pixels, vectors, lanes, left, partial, *kinds[1:]), lower
 
 
-def _word(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+def word(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    """An argument of an intrinsic as an i64, a constant if it is a literal."""
     if isinstance(kind, types.IntegerLiteral):
         return _WORD(kind.literal_value)
     return context.cast(builder, value, kind, types.int64)
 
 
 def _emit(
-    t: _Tile, x: Any, w: Any, out: Any, bias: Any, flags: Any, segments: Any, *rest: Any
+    t: Tile, x: Any, w: Any, out: Any, bias: Any, flags: Any, segments: Any, *rest: Any
 ) -> None:
     x_segment, w_segment, count, x_pixel, x_step, w_step, out_pixel = rest
     b = t.b

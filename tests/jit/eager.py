@@ -80,6 +80,7 @@ class EagerBuilder:
         reserve: Any = None,
         absorbs: Any = None,
         operations: Any = 0,
+        role: Any = None,
     ) -> tuple[Array, ...]:
         assert hint(operations) >= 0
         arrays = [v.data for v in inputs]
@@ -87,7 +88,8 @@ class EagerBuilder:
         words = [a.ctypes.data for a in (*arrays, *made)] + [hint(p) for p in params]
         scratch = hint(scratch)
         words += [int(w) for w in reserve()] if reserve else []
-        memory = np.full(scratch * self.threads + 64, 255, np.uint8)
+        memory = np.full(scratch * self.threads + 128, 255, np.uint8)
+        memory = memory[-memory.ctypes.data % 64 :]  # as plans align it
         if scratch:
             words += [memory.ctypes.data, scratch]
         block = np.array(words, np.int64)

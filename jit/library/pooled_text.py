@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Texts of convolution gradients that know of the places of maxima; see jit/library/pooled.py."""
+
+# An image's gradients that are not zero, in one list for every band of pooled lines and every
+# feature: values, and where their windows begin in the padded lines of the band.
+LISTS = """
+@helper
+def fill_moves(moves):
+    # From the place of a maximum in its pooling window to the padded lines.
+    target = pointer(moves, "int32")
+    for place in range(PH * PW):
+        target[place] = place // PW * SH * LINE + place % PW * SW * BLOCK
+
+
+@helper
+def band_lists(dy, places, moves, values, offsets, counts, lines):
+    gradient, place = pointer(dy, DTYPE), pointer(places, "uint8")
+    move, value = pointer(moves, "int32"), pointer(values, DTYPE)
+    offset, count = pointer(offsets, "int32"), pointer(counts, "int64")
+    for f in range(F):
+        count[f] = 0
+    for line in range(lines):
+        for col in range(PWO):
+            start = line * PSH * SH * LINE + (col * PSW - PLEFT) * SW * BLOCK
+            at = (line * PWO + col) * F
+            for f in range(F):
+                number = count[f]
+                value[f * MOST + number] = gradient[at + f]
+                offset[f * MOST + number] = start + move[place[at + f]]
+                count[f] = number + (1 if gradient[at + f] != 0 else 0)
+
+
+@helper
+def image_lists(dy, places, memory):
+    for band in range(BANDS):
+        first = band * BAND
+        at = first * PWO * F
+        band_lists(dy + BYTES * at, places + at, memory, memory + VALUES + BYTES * band * F * MOST,
+                   memory + OFFSETS + 4 * band * F * MOST, memory + COUNTS + 8 * band * F,
+                   min(BAND, PHO - first))
+"""
+
+# Rows are chunks of `images` images, columns are blocks of channels.  A chunk sums in memory of
+# the worker, feature by feature, and transposes at its end.
+FILTER_GRADIENT = """
+@helper
+def pad_block(image, top, padded):
+    # Lines of a block of channels, with zeros around them.
+    for i in range(LINES):
+        target = padded + BYTES * i * LINE
+        y = top + i
+        if y >= 0 and y < H:
+            source = image + BYTES * y * W * C
+            zero_bytes(target, BYTES * LEFT * BLOCK)
+            for col in range(COPIED):
+                copy_bytes(target + BYTES * (LEFT + col) * BLOCK, source + BYTES * col * C,
+                           BYTES * BLOCK)
+            zero_bytes(target + BYTES * (LEFT + COPIED) * BLOCK,
+                       BYTES * (LINE - (LEFT + COPIED) * BLOCK))
+        else:
+            zero_bytes(target, BYTES * LINE)
+
+
+@helper
+def gather(padded, values, offsets, count, sums):
+    row = 0
+    while row + ROWS <= KH:
+        gather_tile(DTYPE, ROWS, VECTORS, LANES, padded + BYTES * row * LINE, values, offsets,
+                    count, sums + BYTES * row * KW * BLOCK, LINE, KW * BLOCK)
+        row += ROWS
+    if KH % ROWS:
+        gather_tile(DTYPE, REST, VECTORS, LANES, padded + BYTES * row * LINE, values, offsets,
+                    count, sums + BYTES * row * KW * BLOCK, LINE, KW * BLOCK)
+
+
+@helper
+def image_sums(image, block, memory, sums):
+    counts = pointer(memory + COUNTS, "int64")
+    for band in range(BANDS):
+        pad_block(image + BYTES * block * BLOCK, (band * BAND * PSH - PTOP) * SH - TOP,
+                  memory + PADDED)
+        for f in range(F):
+            at = band * F + f
+            if counts[at] > 0:
+                gather(memory + PADDED, memory + VALUES + BYTES * at * MOST,
+                       memory + OFFSETS + 4 * at * MOST, counts[at],
+                       sums + BYTES * f * KH * KW * BLOCK)
+
+
+@helper
+def transpose_sums(sums, out):
+    # out[tap, c, f] of a block's channels from sums[f, tap, c]
+    source, target = pointer(sums, DTYPE), pointer(out, DTYPE)
+    for tap in range(KH * KW):
+        for c in range(0, BLOCK, LANES):
+            for f in range(0, F - F % LANES, LANES):
+                transpose_tile(BYTES, LANES, sums + BYTES * ((f * KH * KW + tap) * BLOCK + c),
+                               KH * KW * BLOCK, out + BYTES * ((tap * C + c) * F + f), F)
+        for f in range(F - F % LANES, F):
+            for c in range(BLOCK):
+                target[(tap * C + c) * F + f] = source[(f * KH * KW + tap) * BLOCK + c]
+
+
+def kernel(args, r0, r1, c0, c1, worker):
+    x, dy, places, out = args[0], args[1], args[2], args[3]
+    n, images = args[4], args[5]
+    memory = args[6] + worker * args[7]
+    fill_moves(memory)
+    size = BYTES * KH * KW * BLOCK * F
+    for chunk in range(r0, r1):
+        zero_bytes(memory + SUMS, size * (c1 - c0))
+        for image in range(chunk * images, min(n, (chunk + 1) * images)):
+            at = image * PHO * PWO * F
+            image_lists(dy + BYTES * at, places + at, memory)
+            for block in range(c0, c1):
+                image_sums(x + BYTES * image * H * W * C, block, memory,
+                           memory + SUMS + size * (block - c0))
+        for block in range(c0, c1):
+            transpose_sums(memory + SUMS + size * (block - c0),
+                           out + BYTES * (chunk * KH * KW * C + block * BLOCK) * F)
+"""
+
+# out[block, f, tap, c] is w[tap, block * BLOCK + c, f].  Rows are taps, columns are blocks.
+PACK_BY_FEATURE = """
+def kernel(args, r0, r1, c0, c1, worker):
+    source, target = pointer(args[0], DTYPE), pointer(args[1], DTYPE)
+    for tap in range(r0, r1):
+        for block in range(c0, c1):
+            w = (tap * C + block * BLOCK) * F
+            out = (block * F * KH * KW + tap) * BLOCK
+            for c in range(0, BLOCK, LANES):
+                for f in range(0, F - F % LANES, LANES):
+                    transpose_tile(BYTES, LANES, args[0] + BYTES * (w + c * F + f), F,
+                                   args[1] + BYTES * (out + f * KH * KW * BLOCK + c),
+                                   KH * KW * BLOCK)
+            for f in range(F - F % LANES, F):
+                for c in range(BLOCK):
+                    target[out + f * KH * KW * BLOCK + c] = source[w + c * F + f]
+"""
+
+# Rows are images, columns are blocks of channels.
+INPUT_GRADIENT = """
+@helper
+def scatter(w, values, offsets, count, padded):
+    row = 0
+    while row + ROWS <= KH:
+        scatter_tile(DTYPE, ROWS, VECTORS, LANES, w + BYTES * row * KW * BLOCK, values, offsets,
+                     count, padded + BYTES * row * LINE, KW * BLOCK, LINE)
+        row += ROWS
+    if KH % ROWS:
+        scatter_tile(DTYPE, REST, VECTORS, LANES, w + BYTES * row * KW * BLOCK, values, offsets,
+                     count, padded + BYTES * row * LINE, KW * BLOCK, LINE)
+
+
+@helper
+def image_gradient(packed, memory):
+    counts = pointer(memory + COUNTS, "int64")
+    zero_bytes(memory + PADDED, BYTES * LINES * LINE)
+    for band in range(BANDS):
+        # (A band may begin before the first line, its maxima do not.)
+        padded = memory + PADDED + BYTES * (band * BAND * PSH - PTOP) * SH * LINE
+        for f in range(F):
+            at = band * F + f
+            if counts[at] > 0:
+                scatter(packed + BYTES * f * KH * KW * BLOCK, memory + VALUES + BYTES * at * MOST,
+                        memory + OFFSETS + 4 * at * MOST, counts[at], padded)
+
+
+@helper
+def unpad(padded, out):
+    for y in range(H):
+        source = padded + BYTES * ((y + TOP) * LINE + LEFT * BLOCK)
+        target = out + BYTES * y * W * C
+        if y + TOP < LINES:
+            for col in range(COPIED):
+                copy_bytes(target + BYTES * col * C, source + BYTES * col * BLOCK, BYTES * BLOCK)
+            for col in range(COPIED, W):
+                zero_bytes(target + BYTES * col * C, BYTES * BLOCK)
+        else:
+            for col in range(W):
+                zero_bytes(target + BYTES * col * C, BYTES * BLOCK)
+
+
+def kernel(args, r0, r1, c0, c1, worker):
+    dy, places, packed, out = args[0], args[1], args[2], args[3]
+    memory = args[4] + worker * args[5]
+    fill_moves(memory)
+    for image in range(r0, r1):
+        at = image * PHO * PWO * F
+        image_lists(dy + BYTES * at, places + at, memory)
+        for block in range(c0, c1):
+            image_gradient(packed + BYTES * block * F * KH * KW * BLOCK, memory)
+            unpad(memory + PADDED, out + BYTES * (image * H * W * C + block * BLOCK))
+"""
