@@ -211,6 +211,10 @@ class LooperThread(threading.Thread):
                     self.run_loop()
             self.stop_loop()
 
+    def isAlive(self) -> bool:  # noqa: N802 - the name that threads had in Python 2
+        """The older name of `is_alive`."""
+        return self.is_alive()
+
     def start_loop(self) -> None:
         """Called once, before the first call."""
 

@@ -25,6 +25,8 @@ _NAMES = {
     "session_manager": "SessionManager",
     "session_run_hook": "SessionRunArgs SessionRunContext SessionRunHook SessionRunValues",
     "supervisor": "Supervisor",
+    "sync_replicas_optimizer": "SyncReplicasOptimizer",
+    "device_setter": "replica_device_setter",
     "input": (
         "batch batch_join input_producer limit_epochs match_filenames_once maybe_batch "
         "maybe_batch_join maybe_shuffle_batch maybe_shuffle_batch_join range_input_producer "
