@@ -158,7 +158,10 @@ class BaseSession:
     def cancel(self) -> None:
         """Cancels all operations that wait, in all threads; no run may begin any more."""
         self.cancelled.set()
-        self.waits.cancel()
+        # A server says who cancelled; operations of this process's own runtime say what it was.
+        is_remote = bool(self._target)
+        reason = "Step was cancelled by an explicit call to `Session::Close()`."
+        self.waits.cancel(reason if is_remote else "")
 
     def list_devices(self) -> list[_DeviceAttributes]:
         """The devices of the runtime."""
@@ -422,11 +425,16 @@ class Session(BaseSession):
     @staticmethod
     def reset(target: Any, containers: Any = None, config: Any = None) -> None:
         """Clears containers of a target and closes its local sessions, as TensorFlow does."""
-        del config
         names = None if not containers else [as_text(name) for name in containers]
         target = target_bytes(target)
         if target:
-            resources_of(target).clear(names)
+            try:
+                resources_of(target).clear(names)
+            except errors.UnavailableError:
+                if config is None or not config.operation_timeout_in_ms:
+                    raise
+                # TensorFlow would wait for the server, as long as it may.
+                raise errors.DeadlineExceededError(None, None, "Deadline Exceeded") from None
             return
         for session in list(_local_sessions):
             session.resources.clear(names)

@@ -150,6 +150,8 @@ class Waits:
         self._deadline = session.deadline
         self._settled: queue.SimpleQueue[Pending] = queue.SimpleQueue()
         self._keys: dict[Pending, Any] = {}
+        # Why everything was cancelled, where callers are to be told so.
+        self._reason = ""
 
     def __bool__(self) -> bool:
         return bool(self._keys)
@@ -172,13 +174,16 @@ class Waits:
             raise errors.DeadlineExceededError(
                 None, None, "Timed out waiting for notification"
             ) from None
+        if self._reason:
+            raise errors.CancelledError(None, None, self._reason)
         key = self._keys.pop(pending)
         if not self._keys:
             self._session.waits.discard(self)
         return key, pending
 
-    def cancel(self) -> None:
-        """Cancels everything; any thread may call it."""
+    def cancel(self, reason: str = "") -> None:
+        """Cancels everything; any thread may call it.  A reason is what the run fails with."""
+        self._reason = reason
         for pending in list(self._keys):
             pending.cancel()
 
@@ -206,9 +211,9 @@ class WaitsOfSession:
         with self._lock:
             self._waits.discard(waits)
 
-    def cancel(self) -> None:
+    def cancel(self, reason: str = "") -> None:
         """Cancels what all of them wait for."""
         with self._lock:
             waits = list(self._waits)
         for item in waits:
-            item.cancel()
+            item.cancel(reason)

@@ -292,7 +292,9 @@ class Run:
                 found = np.array([self.binding.numbers[n] for n in places], storage.dtype)
                 return found.reshape(self._shape(value))
             if node.kind == "cell":
-                return node.payload.read().reshape(self._shape(value))
+                array = node.payload.read()
+                # Another session may have given a variable that is just fetched another shape.
+                return array if value is storage else array.reshape(self._shape(value))
         return self._view(value)
 
     def _reader(self, value: Value) -> Callable[[], Any] | Value:
