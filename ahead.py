@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Graphs from files, planned and compiled without being run: what `numbaflow compile` does.
+"""Graphs from files and programs, planned and compiled without being run: `numbaflow compile`.
 
 Imports NumPy and the graph layer; protobuf and the compiler when a graph is loaded and planned.
 """
@@ -7,7 +7,8 @@ Imports NumPy and the graph layer; protobuf and the compiler when a graph is loa
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,20 @@ _FEED = re.compile(r"(?P<name>[^:\[\]]+)(:(?P<index>\d+))?(:(?P<dtype>\w+))?(\[(
 
 class UsageError(ValueError):
     """What was asked for does not fit the graph; the text says why."""
+
+
+class ProgramError(Exception):
+    """A program failed before it ran its graph; `trace` is the traceback."""
+
+    def __init__(self, path: Path, error: BaseException) -> None:
+        import traceback
+
+        super().__init__(f"{path} failed before it ran its graph: {type(error).__name__}: {error}")
+        frames = error.__traceback__
+        while frames is not None and Path(frames.tb_frame.f_code.co_filename) != path.absolute():
+            frames = frames.tb_next
+        lines = traceback.format_exception(type(error), error, frames or error.__traceback__)
+        self.trace = "".join(lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +65,15 @@ def parse_feed(text: str) -> FeedSpec:
     return FeedSpec(f"{match['name']}:{match['index'] or 0}", match["dtype"], sizes)
 
 
-def load_graph(path: Path) -> Graph:
-    """The graph in a MetaGraphDef or GraphDef file, binary or text."""
+def load_graph(path: Path, arguments: Sequence[str] = ()) -> Graph:
+    """The graph in a MetaGraphDef or GraphDef file, binary or text, or that of a program.
+
+    arguments are the program's own.
+    """
+    if path.suffix == ".py":
+        return graph_of_program(path, arguments)
+    if arguments:
+        raise UsageError(f"{path} is no program: it takes no arguments ({' '.join(arguments)})")
     message = _read(path)
     graph = Graph()
     with graph.as_default():
@@ -92,16 +114,113 @@ def _read(path: Path) -> Any:
     raise UsageError(f"{path} is neither a MetaGraphDef nor a GraphDef with nodes")
 
 
+class _FirstRun(BaseException):
+    """Ends a program that is about to run its graph; no Exception, which it might catch."""
+
+
+def graph_of_program(path: Path, arguments: Sequence[str] = ()) -> Graph:
+    """Runs a program up to its first `Session.run`; returns the graph that it has made by then.
+
+    What the program prints goes to standard error.  Raises ProgramError where it fails.
+    """
+    import sys
+    from contextlib import redirect_stdout
+
+    from . import launcher
+    from .engine import defaults
+
+    if not path.is_file():
+        raise UsageError(f"{path} cannot be read: there is no such file")
+    try:
+        with _stopping_at_run(), _as_main_program(), redirect_stdout(sys.stderr):
+            launcher.execute([str(path), *arguments])
+            graph = defaults.get_default_graph()
+    except _FirstRun as reached:
+        (graph,) = reached.args
+    except SystemExit as error:
+        raise UsageError(f"{path} ended (exit code {error.code}) before it ran its graph") from None
+    except Exception as error:
+        raise ProgramError(path, error) from error
+    if not graph.get_operations():
+        raise UsageError(f"{path} ended without a graph to run")
+    return graph
+
+
+@contextmanager
+def _stopping_at_run() -> Iterator[None]:
+    """Within it, running a session raises _FirstRun with its graph."""
+    from .engine.session import BaseSession
+
+    def stop(session: BaseSession, *_: Any, **__: Any) -> None:
+        raise _FirstRun(session.graph)
+
+    names = ("run", "partial_run_setup")
+    kept = {name: getattr(BaseSession, name) for name in names}
+    for name in names:
+        setattr(BaseSession, name, stop)
+    try:
+        yield
+    finally:
+        for name, method in kept.items():
+            setattr(BaseSession, name, method)
+
+
+@contextmanager
+def _as_main_program() -> Iterator[None]:
+    """Puts back what the launcher replaces for a program."""
+    import sys
+
+    kept, main, path = sys.argv, sys.modules["__main__"], list(sys.path)
+    try:
+        yield
+    finally:
+        sys.argv, sys.path[:] = kept, path
+        sys.modules["__main__"] = main
+
+
+def candidates(graph: Graph) -> list[str]:
+    """Names that are likely to be fetched: training operations, losses, what nothing reads."""
+    found = [thing for key in ("train_op", "losses") for thing in graph.get_collection(key)]
+    read = {tensor.op for op in graph.get_operations() for tensor in op._inputs_val}
+    waited = {before for op in graph.get_operations() for before in op._control_inputs_val}
+    for op in graph.get_operations():
+        if op not in read and op not in waited and not _is_upkeep(op):
+            found.append(op)
+    return list(dict.fromkeys(thing.name.removesuffix(":0") for thing in found))
+
+
+def _is_upkeep(op: Operation) -> bool:
+    """Does an operation compute nothing, or only make, save or read variables?"""
+    computes = bool(op._inputs_val or op._control_inputs_val)
+    return (
+        not computes
+        or op.name.split("/")[0] in ("save", "init", "gradients")
+        or op.type in ("Assign", "AssignVariableOp", "VarIsInitializedOp")
+        or op.name.endswith(("/read", "/Read/ReadVariableOp"))
+    )
+
+
 def fetched(graph: Graph, name: str) -> Tensor | Operation:
     """The tensor or operation of a name; of an operation with a value, that value."""
     try:
         found = graph.as_graph_element(name)
     except (KeyError, ValueError) as error:
-        raise UsageError(f"the graph has no {name!r}") from error
+        raise UsageError(f"the graph has no {name!r}{_alike(graph, name)}") from error
     if isinstance(found, Operation) and found.outputs:
         value = found.outputs[0]
         return found if value.dtype._is_ref_dtype else value
     return found
+
+
+def _alike(graph: Graph, name: str, kind: str = "") -> str:
+    """What may have been meant by a name that is none, to be added to a message."""
+    from difflib import get_close_matches
+
+    names = [op.name for op in graph.get_operations() if not kind or op.type.startswith(kind)]
+    near = get_close_matches(name, names, 3) or [n for n in names if n.endswith(f"/{name}")][:3]
+    if kind and not near:
+        near = names[:5]
+    return f"; there is {', '.join(near)}" if near else ""
 
 
 def feeds_of(
@@ -114,7 +233,8 @@ def feeds_of(
         try:
             tensor = graph.get_tensor_by_name(spec.name)
         except (KeyError, ValueError) as error:
-            raise UsageError(f"the graph has no {spec.name!r} to feed") from error
+            hint = _alike(graph, spec.name.partition(":")[0], "Placeholder")
+            raise UsageError(f"the graph has no {spec.name!r} to feed{hint}") from error
         found[tensor] = _zeros(tensor, spec, sizes)
     for tensor in _placeholders(fetches, found):
         found[tensor] = _zeros(tensor, FeedSpec(tensor.name), sizes)
@@ -160,60 +280,71 @@ def _size(word: str, sizes: dict[str, int]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """One planned run; `report` is a jit PlanReport without measured times.
+    """One planned run.  `report` is an explain.PlanReport; compiled counts the kernels that had to
+    be compiled, in `seconds`, and known those that had not."""
 
-    sources are texts of kernels by key; compiled counts the kernels that had to be compiled, in
-    `seconds`, and `known` those that had not.  `rest` says what is left uncompiled because it
-    depends on data.
-    """
-
-    fetches: tuple[str, ...]
-    feeds: tuple[str, ...]
     report: Any
-    sources: dict[str, str]
     compiled: int
     known: int
     seconds: float
-    rest: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """The run as JSON has it."""
+        return {**self.report.as_dict(), "compiled": self.compiled, "known": self.known}
 
 
-def plan(graph: Graph, fetches: Sequence[Any], feeds: dict[Tensor, np.ndarray]) -> Planned:
+def plan(
+    graph: Graph, fetches: Sequence[Any], feeds: dict[Tensor, np.ndarray], timed: bool = False
+) -> Planned:
     """Plans a run with these feeds and compiles its kernels; variables count as zeros.
 
-    Nothing of the graph is run, apart from what makes variables.
+    Nothing of the graph is run, apart from what makes variables; with `timed` its kernels are,
+    one by one, to measure them, but not for their effects.
     """
     from .engine.session import Session
     from .jit import compile as compiler
-    from .jit import explain, settings
+    from .jit import explain, pool, settings
 
     before = replace(compiler.STATS)
     with settings.override(jit="always"), Session(graph=graph) as session:
         _make_variables(session, fetches, feeds)
         made, binding = session.prepared_plan(list(fetches), feeds)
-        steps = explain.plan_report(made, binding, [0.0] * len(made.schedule.steps))
+        if pool.is_supported():
+            pool.kernels()  # every program on several cores needs them
         compiled = compiler.STATS.compiles - before.compiles
-        keys = {kernel.key: kernel.source for kernel in made.kernels}
-        return Planned(
-            tuple(thing.name for thing in fetches),
-            tuple(f"{tensor.name} {list(array.shape)}" for tensor, array in feeds.items()),
-            steps,
-            keys,
-            compiled,
-            max(len(keys) - compiled, 0),
-            compiler.STATS.seconds - before.seconds,
-            "" if made.complete else steps.follows or "a part behind a host operation",
-        )
+        seconds = compiler.STATS.seconds - before.seconds
+        if timed:
+            report = session.explain(list(fetches), feeds)
+        else:
+            report = explain.plan_report(made, binding, [0.0] * len(made.schedule.steps))
+        shown = (f"{tensor.name} {list(array.shape)}" for tensor, array in feeds.items())
+        names = tuple(thing.name for thing in fetches)
+        report = replace(report, fetches=names, feeds=tuple(shown))
+        known = len({kernel.key for kernel in made.kernels}) - compiled
+        return Planned(report, compiled, max(known, 0), seconds)
 
 
-def execute(graph: Graph, fetches: Sequence[Any], feeds: dict[Tensor, np.ndarray]) -> None:
-    """Runs the fetches twice on zeros, so that parts that depend on data are compiled too."""
+def execute(
+    graph: Graph, fetches: Sequence[Any], feeds: dict[Tensor, np.ndarray], planned: Planned
+) -> Planned:
+    """Runs the fetches twice on zeros, so that parts that depend on data are compiled too.
+
+    Returns what was planned with the kernels counted that this has compiled.
+    """
     from .engine.session import Session
+    from .jit import compile as compiler
     from .jit import settings
 
+    before = replace(compiler.STATS)
     with settings.override(jit="always"), Session(graph=graph) as session:
         _make_variables(session, fetches, feeds)
         for _ in range(2):
             session.run(list(fetches), feeds)
+    return replace(
+        planned,
+        compiled=planned.compiled + compiler.STATS.compiles - before.compiles,
+        seconds=planned.seconds + compiler.STATS.seconds - before.seconds,
+    )
 
 
 def _make_variables(session: Any, fetches: Sequence[Any], feeds: Iterable[Any]) -> None:

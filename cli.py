@@ -24,14 +24,19 @@ def application() -> Any:
     app = typer.Typer(
         name="numbaflow",
         help="TensorFlow 1.x graphs, compiled by Numba.",
+        epilog="`numbaflow run train.py` runs an old program; `numbaflow plan train.py` shows what "
+        "is compiled for it; `numbaflow cache list` shows what is kept.",
         no_args_is_help=True,
         add_completion=False,
         rich_markup_mode="rich",
+        pretty_exceptions_enable=False,
     )
 
     def show_version(value: bool) -> None:
         if value:
-            print(f"numbaflow {_version('numbaflow')}")
+            from .cli_info import version_of
+
+            print(f"numbaflow {version_of('numbaflow')}")
             raise typer.Exit()
 
     @app.callback()
@@ -42,9 +47,9 @@ def application() -> Any:
     ) -> None:
         pass
 
-    app.command(help="Show versions, the compile target, threads and the cache folder.")(info)
-    from . import cli_cache, cli_checkpoint, cli_plan
+    from . import cli_cache, cli_checkpoint, cli_info, cli_plan
 
+    app.command()(cli_info.info)
     app.command(name="compile")(cli_plan.compile_graph)
     app.command(name="plan")(cli_plan.show_plan)
     app.command(name="inspect-checkpoint")(cli_checkpoint.inspect_checkpoint)
@@ -60,45 +65,3 @@ def _run_for_help() -> None:
     from .launcher import run
 
     run([])
-
-
-def info() -> None:
-    """Prints versions, the compile target, threads and the cache folder."""
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table.grid(padding=(0, 2))
-    for name, value in _facts():
-        table.add_row(f"[bold]{name}[/bold]", value)
-    Console(soft_wrap=True).print(table)
-
-
-def _facts() -> list[tuple[str, str]]:
-    import platform
-
-    facts = [("python", platform.python_version()), ("platform", platform.platform())]
-    for package in ("numbaflow", "numpy", "numba", "llvmlite", "scipy", "protobuf"):
-        facts.append((package, _version(package)))
-    return facts + _compiler_facts()
-
-
-def _compiler_facts() -> list[tuple[str, str]]:
-    from .jit import cache, settings, target, threads
-
-    aim = target.current()
-    kept = len(cache.entries())
-    return [
-        ("target", f"{aim.cpu} ({aim.triple}), {aim.vector_bits}-bit vectors"),
-        ("threads", str(threads.count())),
-        ("jit", settings.get("jit")),
-        ("cache", f"{settings.get('cache')} ({kept} kernels)"),
-    ]
-
-
-def _version(package: str) -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "not installed"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import textwrap
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,13 +20,39 @@ from typing import Any, NoReturn
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
+from typer.core import TyperGroup
 
-from .jit import cache, cache_admin
+from .jit import cache, cache_admin, kernel_text
+from .jit.plan_text import size_text
 
-app = typer.Typer(no_args_is_help=True, help="Look after the folder of compiled kernels.")
+
+class _Group(TyperGroup):
+    """Commands whose trouble with files becomes a message."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise  # who read the output has seen enough: click ends quietly
+        except OSError as error:
+            known = error.filename and error.strerror
+            fail(f"{error.filename}: {error.strerror}" if known else error)
+        except cache.Untrusted as error:
+            fail(error)
+
+
+app = typer.Typer(
+    cls=_Group,
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    help="Look after the folder of compiled kernels.",
+    epilog="Exit codes: 0, all is well; 1, what was asked about is missing or damaged, or could "
+    "not be done; 2, wrong usage.  Every command takes --json.",
+)
 JSON = typer.Option(False, "--json", help="Print JSON.")
 DRY = typer.Option(False, "--dry-run", help="Only say what would be removed.")
-KEY = typer.Argument(help="A kernel's key, or the beginning of one.")
+KEY = typer.Argument(metavar="KEY", help="A kernel's key, or the beginning of one.")
 
 _BYTES = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "KI": 2**10, "MI": 2**20, "GI": 2**30}
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
@@ -38,10 +65,24 @@ _ORDERS = {
 }
 
 
-def console() -> Console:
-    """Where tables go; as wide as they need where nobody watches."""
-    plain = Console(highlight=False)
-    return plain if plain.is_terminal else Console(width=200, highlight=False)
+def print_table(table: Table) -> None:
+    """Prints a table for people; as wide as it needs where no terminal shows it."""
+    console = Console(highlight=False)
+    if console.is_terminal:
+        console.print(table)
+        return
+    wide = Console(width=10_000, highlight=False)
+    with wide.capture() as captured:
+        wide.print(table)
+    print("\n".join(line.rstrip() for line in captured.get().splitlines()))
+
+
+def print_facts(facts: dict[str, str]) -> None:
+    """Prints names and values, one pair a line."""
+    table = Table.grid(padding=(0, 2))
+    for name, value in facts.items():
+        table.add_row(Text(name, "bold"), Text(value, overflow="fold"))
+    print_table(table)
 
 
 def print_json(thing: Any) -> None:
@@ -55,21 +96,12 @@ def fail(message: object, code: int = 1) -> NoReturn:
     raise typer.Exit(code)
 
 
-def size_text(count: float) -> str:
-    """1234567 as 1.2 MB."""
-    for unit in ("B", "kB", "MB"):
-        if count < 1000:
-            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
-        count /= 1000
-    return f"{count:.1f} GB"
-
-
 def age_text(seconds: float) -> str:
     """An age in the largest unit that fits."""
     for unit in ("d", "h", "m"):
         if seconds >= _SECONDS[unit]:
             return f"{seconds / _SECONDS[unit]:.0f} {unit}"
-    return "0 m"
+    return f"{max(seconds, 0):.0f} s"
 
 
 def _bytes(text: str) -> float:
@@ -93,27 +125,18 @@ def _find(key: str) -> cache_admin.Item:
         fail(error)
 
 
-@contextmanager
-def _writing() -> Iterator[None]:
-    """Turns trouble with files into a message."""
-    import tarfile
-
-    try:
-        yield
-    except tarfile.TarError as error:
-        fail(f"this is no archive of kernels: {str(error).splitlines()[0].rstrip(':')}")
-    except (OSError, EOFError, cache.Untrusted) as error:
-        fail(error)
-
-
 @app.command("path")
-def path() -> None:
+def path(as_json: bool = JSON) -> None:
     """Print the cache folder (set by NUMBAFLOW_CACHE)."""
-    print(cache.folder())
+    folder = str(cache.folder())
+    print_json({"path": folder}) if as_json else print(folder)
 
 
 @app.command("list")
 def list_entries(
+    text: str = typer.Argument(
+        "", help="Only kernels whose name, operations or line of the program contain this."
+    ),
     sort: str = typer.Option("used", help="By used, created, size, time or name."),
     limit: int = typer.Option(40, min=0, help="Show so many; 0 shows all."),
     as_json: bool = JSON,
@@ -121,80 +144,124 @@ def list_entries(
     """List kernels, those used last first."""
     if sort not in _ORDERS:
         raise typer.BadParameter(f"{sort!r} is none of {', '.join(_ORDERS)}", param_hint="--sort")
-    items = sorted(cache_admin.items(), key=_ORDERS[sort])
-    shown = items[:limit] if limit and not as_json else items
+    every = cache_admin.items()
+    items = sorted((item for item in every if item.mentions(text)), key=_ORDERS[sort])
     if as_json:
         print_json([item.as_dict() for item in items])
         return
-    table = Table(box=None, pad_edge=False)
-    for title in ("key", "kernel", "size", "compiled in", "uses", "last used", "from"):
-        right = title in ("size", "compiled in", "uses", "last used")
-        table.add_column(title, justify="right" if right else "left", no_wrap=True)
-    for item in shown:
-        table.add_row(*_row(item))
-    console().print(table)
+    if not items:
+        print(f"no kernel mentions {text!r}" if every else _empty())
+        return
+    shown = items[:limit] if limit else items
+    print_table(_table(shown))
     if len(shown) < len(items):
         print(f"{len(shown)} of {len(items)} kernels; --limit 0 lists all")
 
 
-def _row(item: cache_admin.Item) -> list[str]:
-    return [
-        item.key[:12],
-        item.name or "(damaged)" * bool(item.problem) or "(other version)",
-        size_text(item.bytes),
-        f"{item.seconds * 1e3:.0f} ms",
-        str(item.uses),
-        age_text(time.time() - item.last_used),
-        _origin(item),
-    ]
+def _empty() -> str:
+    return (
+        f"there are no kernels in {cache.folder()}; they come when a program runs, or with "
+        "`numbaflow compile`"
+    )
+
+
+def _table(items: list[cache_admin.Item]) -> Table:
+    """The kernels in as many columns as there is room for."""
+    rows = [_row(item) for item in items]
+    titles = list(rows[0])
+    console = Console()
+    for title in ("compiled in", "last used", "uses", "target", "size"):
+        widths = {name: max(len(name), *(len(row[name]) for row in rows)) for name in titles}
+        if not console.is_terminal or sum(widths.values()) - widths["from"] + 36 < console.width:
+            break
+        titles.remove(title)
+    table = Table(box=None, pad_edge=False)
+    for title in titles:
+        right = title in ("size", "compiled in", "uses", "last used")
+        table.add_column(title, justify="right" if right else "left", no_wrap=True)
+    for row in rows:
+        table.add_row(*(Text(row[title]) for title in titles))
+    return table
+
+
+def _row(item: cache_admin.Item) -> dict[str, str]:
+    return {
+        "key": item.key[:12],
+        "kernel": item.name or "(damaged)" * bool(item.problem) or "(other version)",
+        "size": size_text(item.bytes),
+        "compiled in": f"{item.seconds * 1e3:.0f} ms",
+        "uses": str(item.uses),
+        "last used": age_text(time.time() - item.last_used) if item.uses else "never",
+        "target": item.cpu,
+        "from": _origin(item),
+    }
 
 
 def _origin(item: cache_admin.Item) -> str:
+    """The last operation in a kernel and the user's line; kernels without are of all programs."""
+    if not item.ops:
+        return "" if item.problem or not item.name else "numbaflow itself"
     more = f" +{len(item.ops) - 1}" if len(item.ops) > 1 else ""
-    return f"{item.ops[-1] if item.ops else ''}{more} {Path(item.line).name}".strip()
+    return f"{item.ops[-1]}{more} {Path(item.line).name}".strip()
 
 
 @app.command("show")
 def show(
     key: str = KEY,
     source: bool = typer.Option(True, help="Print the kernel's source too."),
+    assembly: bool = typer.Option(False, "--assembly", help="Print the machine code too."),
     as_json: bool = JSON,
 ) -> None:
-    """Show a kernel: where it comes from, its key, its source."""
+    """Show a kernel: where it comes from, what it computes (IR), its key, size and source."""
     item = _find(key)
-    text = "" if item.problem or not source else cache_admin.source_of(item)
+    texts: dict[str, str] = {}
+    if not item.problem and item.name:
+        texts = dict(zip(("ir", "source"), kernel_text.split_header(cache_admin.source_of(item))))
+        with _damage_of(item):
+            texts |= {"assembly": cache_admin.assembly_of(item)} if assembly else {}
+    if not source:
+        texts.pop("source", None)
     if as_json:
-        print_json(item.as_dict() | ({"source": text} if source else {}))
+        print_json(item.as_dict() | texts)
     else:
-        _print_item(item, text)
+        print_facts(_facts(item))
+        for title, text in texts.items():
+            if text:
+                print(f"\n{title}\n\n{textwrap.indent(text.rstrip(), '    ')}")
     if item.problem:
         fail(f"kernel {item.key} is damaged: {item.problem}")
 
 
-def _print_item(item: cache_admin.Item, source: str) -> None:
+@contextmanager
+def _damage_of(item: cache_admin.Item) -> Iterator[None]:
+    try:
+        yield
+    except ValueError as error:
+        fail(f"kernel {item.key}: {error}")
+
+
+def _facts(item: cache_admin.Item) -> dict[str, str]:
     now = time.time()
-    table = Table.grid(padding=(0, 2))
-    rows = {
+    used = f"{item.uses}, the last {age_text(now - item.last_used)} ago" if item.uses else "none"
+    facts = {
         "key": item.key,
         "kernel": item.name,
-        "operations": ", ".join(item.ops),
+        "operations": ", ".join(item.ops) or "none: part of numbaflow itself" * bool(item.name),
+        "graph": item.graph,
         "line": item.line,
-        "size": size_text(item.bytes),
+        "machine code": f"{size_text(item.code_bytes)} of instructions",
+        "on disk": size_text(item.bytes),
         "compiled": f"{age_text(now - item.created)} ago in {item.seconds * 1e3:.0f} ms",
-        "uses": f"{item.uses}, the last {age_text(now - item.last_used)} ago",
+        "hits": f"{used} (processes that have loaded it)",
         "path": str(item.place),
         **{f"  {name}": _label(name, value) for name, value in item.labels.items()},
     }
-    for name, value in rows.items():
-        table.add_row(f"[bold]{name}[/bold]", value)
-    console().print(table)
-    if source:
-        print(f"\n{source}", end="")
+    return {name: value for name, value in facts.items() if value}
 
 
 def _label(name: str, value: str) -> str:
     if name != "features":
-        return value or "this machine" * (name == "target")
+        return value
     return " ".join(word for word in value.split(",") if word.startswith("+"))
 
 
@@ -205,21 +272,22 @@ def stats(as_json: bool = JSON) -> None:
     if as_json:
         print_json(asdict(totals))
         return
-    table = Table.grid(padding=(0, 2))
-    rows = {
-        "folder": totals.folder,
-        "kernels": f"{totals.kernels}, {size_text(totals.bytes)}",
-        "compiling": f"{totals.compile_seconds:.1f} s",
-        "saved": f"{totals.saved_seconds:.1f} s in {totals.uses} uses",
-        "outdated": f"{totals.outdated} (numbaflow cache prune --outdated)",
-        "damaged": f"{totals.damaged} (numbaflow cache verify)",
-        "leftovers": str(totals.leftovers),
-        "targets": _counts(totals.targets),
-        "kinds": _counts(totals.names),
+    hints = {
+        "outdated": (totals.outdated, "`numbaflow cache prune --outdated` removes them"),
+        "damaged": (totals.damaged, "`numbaflow cache verify` says why"),
+        "leftovers": (totals.leftovers, "of processes that died; later ones remove them"),
     }
-    for name, value in rows.items():
-        table.add_row(f"[bold]{name}[/bold]", value)
-    console().print(table)
+    print_facts(
+        {
+            "folder": totals.folder,
+            "kernels": f"{totals.kernels}, {size_text(totals.bytes)} on disk",
+            "compiling": f"took {totals.compile_seconds:.1f} s",
+            "saved": f"{totals.saved_seconds:.1f} s in {totals.uses} uses",
+            **{name: f"{count}: {hint}" for name, (count, hint) in hints.items() if count},
+            "targets": _counts(totals.targets),
+            "kinds": _counts(totals.names),
+        }
+    )
 
 
 def _counts(counts: dict[str, int]) -> str:
@@ -245,7 +313,7 @@ def verify(
         for problem in problems:
             what = " (removed)" if problem.key in removed else ""
             print(f"{problem.key or cache.folder()}: {problem.reason}{what}")
-        print(f"{count} kernels, {len(problems)} damaged")
+        print(f"{count} kernels checked, {len(problems) or 'none'} damaged")
     if len(removed) < len(problems):
         raise typer.Exit(1)
 
@@ -297,8 +365,7 @@ def export(
     from .jit import cache_archive
 
     items = [_find(key) for key in keys] if keys else cache_admin.items()
-    with _writing():
-        count = cache_archive.export(file, [item for item in items if not item.problem])
+    count = cache_archive.export(file, [item for item in items if not item.problem])
     if as_json:
         print_json({"file": str(file), "kernels": count})
     else:
@@ -313,8 +380,10 @@ def import_(
     """Add the kernels of an archive, which holds machine code: trust it as a program."""
     from .jit import cache_archive
 
-    with _writing():
+    try:
         done = cache_archive.load(file)
+    except cache_archive.NoArchive as error:
+        fail(error)
     if as_json:
         print_json(asdict(done))
     else:
@@ -340,18 +409,20 @@ def explain(
     source = cache_admin.source_of(item)
     near = cache_admin.nearest(item.labels, source, item.name, others)
     if near is None:
-        print_json({"key": item.key, "nearest": None}) if as_json else print(
-            "the cache has no other kernel like it"
-        )
+        none = "the cache has no other kernel like it"
+        print_json({"key": item.key, "nearest": None}) if as_json else print(none)
         return
     other, alike = near
-    changes = cache_admin.differences(item.labels, other.labels)
+    changes = [
+        "the source: --diff shows how" if change.startswith("kernel ") else change
+        for change in cache_admin.differences(item.labels, other.labels)
+    ]
     lines = list(cache_admin.changed_lines(source, cache_admin.source_of(other)))
     if as_json:
         found = {"key": item.key, "nearest": other.key, "alike": alike, "labels": changes}
         print_json(found | {"diff": lines})
         return
     print(f"nearest: {other.key[:12]} {other.name} {_origin(other)} ({alike:.0%} of the lines)")
-    print("\n".join(f"  {change}" for change in changes))
+    print("\n".join(f"  differs in {change}" for change in changes))
     if diff:
         print("\n".join(lines))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`numbaflow compile` and `numbaflow plan`: what a graph in a file is compiled to, ahead of time.
+"""`numbaflow compile` and `numbaflow plan`: what a graph is compiled to, ahead of time.
 
 Exit codes: 0 done; 1 the graph cannot be compiled; 2 wrong usage.  The logic is in ahead.py.
 Imports typer.
@@ -7,7 +7,8 @@ Imports typer.
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,117 +17,196 @@ import typer
 from . import ahead
 from .cli_cache import fail, print_json
 
-GRAPH = typer.Argument(help="A MetaGraphDef (.meta) or GraphDef (.pb, .pbtxt).")
+GRAPH = typer.Argument(
+    help="A graph in a file (.meta, .pb, .pbtxt), or a program (.py), which runs up to its first "
+    "Session.run."
+)
+ARGUMENTS = typer.Argument(None, help="Arguments of the program, behind a --.", show_default=False)
 FETCH = typer.Option(
-    ..., "--fetch", "-f", help="What is run: names with commas.  Each --fetch is a run of its own."
+    [],
+    "--fetch",
+    "-f",
+    metavar="NAMES",
+    help="What is run: names with commas.  Each --fetch is a run of its own.  Without one, names "
+    "that the graph offers are listed.",
 )
 FEED = typer.Option(
-    [], "--feed", help="name:dtype[?,784]; ? is the batch.  Placeholders left out are fed too."
+    [],
+    "--feed",
+    metavar="NAME:DTYPE[SHAPE]",
+    help="What is fed, such as 'x:float32[?,784]'; ? is the batch.  Other placeholders are fed by "
+    "their own dtype and shape.",
 )
 BATCH = typer.Option(
-    str(ahead.BATCH), help="Sizes of the batch, with commas; most programs need one and perhaps 1."
+    str(ahead.BATCH),
+    metavar="SIZES",
+    help="Sizes of the batch, with commas.  Any size stands for all others but 1: "
+    "--batch 32,1 serves both.",
+)
+TARGET = typer.Option(
+    "",
+    metavar="PROCESSOR",
+    help="Compile for another processor: a name of LLVM's such as x86-64-v3, or what "
+    "`numbaflow info --target` prints on the other machine.",
 )
 JSON = typer.Option(False, "--json", help="Print JSON.")
 
 
 def compile_graph(
     graph: Path = GRAPH,
+    arguments: list[str] = ARGUMENTS,
     fetch: list[str] = FETCH,
     feed: list[str] = FEED,
     batch: str = BATCH,
+    target: str = TARGET,
     execute: bool = typer.Option(
         False, "--run", help="Run it on zeros, which also compiles parts that depend on data."
     ),
     as_json: bool = JSON,
 ) -> None:
-    """Compile a graph's kernels into the cache, so that programs that use it start warm."""
-    plans = _plans(graph, fetch, feed, batch, execute)
+    """Compile a graph's kernels into the cache, so that programs that use it start warm.
+
+    [dim]numbaflow compile model.meta --fetch train,loss --feed 'x:float32\\[?,784]'
+    numbaflow compile train.py --fetch loss -- --units 64[/dim]
+    """
+    with _targeting(target) as runs_here:
+        if execute and not runs_here:
+            fail(f"code for {target} does not run on this processor: leave out --run", 2)
+        plans = _plans(graph, arguments, fetch, feed, batch, execute=execute)
     if as_json:
-        print_json([_summary(plan) for plan in plans])
+        print_json([_without_sources(plan) for plan in plans])
         return
     for plan in plans:
+        report = plan.report
         print(
-            f"{', '.join(plan.fetches)}: {len(plan.report.kernels)} steps, "
+            f"{', '.join(report.fetches)}: {len(report.kernels)} steps, "
             f"{plan.compiled} kernels compiled in {plan.seconds:.2f} s, {plan.known} known"
         )
-        if plan.rest and not execute:
-            print(f"  not compiled: {plan.rest}; --run compiles it")
+        if report.follows and not execute:
+            print(f"  not compiled: {report.follows}; --run compiles it")
 
 
 def show_plan(
     graph: Path = GRAPH,
+    arguments: list[str] = ARGUMENTS,
     fetch: list[str] = FETCH,
     feed: list[str] = FEED,
     batch: str = BATCH,
+    target: str = TARGET,
+    timed: bool = typer.Option(
+        True, "--time/--no-time", help="Measure each kernel, on zeros; or only estimate."
+    ),
+    brief: bool = typer.Option(False, "--brief", help="Print the table of steps only."),
     source: bool = typer.Option(False, "--source", help="Print the kernels' source too."),
-    html: Path | None = typer.Option(None, "--html", help="Write a page for a browser instead."),
+    html: Path | None = typer.Option(
+        None, "--html", metavar="FILE", help="Write a page for a browser instead."
+    ),
     as_json: bool = JSON,
 ) -> None:
-    """Print what a graph is compiled to: kernels, what each fuses, loops, bytes moved."""
-    plans = _plans(graph, fetch, feed, batch, False)
-    if as_json:
-        print_json([_summary(plan) | {"sources": plan.sources} for plan in plans])
-        return
+    """Show what a graph is compiled to: kernels, what each fuses, bytes, times, memory.
+
+    [dim]numbaflow plan model.meta --fetch loss --batch 128
+    numbaflow plan train.py --fetch train --html plan.html[/dim]
+    """
+    with _targeting(target) as runs_here:
+        plans = _plans(graph, arguments, fetch, feed, batch, timed=timed and runs_here)
     if html is not None:
         _write_page(html, f"Plan of {graph.name}", plans)
-        return
-    for plan in plans:
-        print(f"fetch {', '.join(plan.fetches)}\nfeed  {', '.join(plan.feeds) or 'nothing'}")
-        print(plan.report)
-        for text in plan.sources.values() if source else ():
-            print(f"\n{text}", end="")
+    if as_json:
+        print_json([plan.as_dict() for plan in plans])
+    elif html is None:
+        print("\n\n".join(_text(plan.report, brief, source) for plan in plans))
+
+
+def _text(report: Any, brief: bool, source: bool) -> str:
+    feeds = ", ".join(report.feeds) or "nothing"
+    parts = [f"fetches  {', '.join(report.fetches)}\nfeeds    {feeds}\n{report}"]
+    if not brief:
+        parts.append(report.details)
+    if source:
+        parts += report.sources.values()
+    return "\n\n".join(part.rstrip() for part in parts if part)
 
 
 def _write_page(file: Path, title: str, plans: list[ahead.Planned]) -> None:
     from .jit.page import page
 
-    sources = {key: text for plan in plans for key, text in plan.sources.items()}
-    shown = [(", ".join(plan.fetches), ", ".join(plan.feeds), plan.report) for plan in plans]
+    text = "\n\n".join(_text(plan.report, False, False) for plan in plans)
     try:
-        file.write_text(page(title, shown, sources), encoding="utf-8")
+        file.write_text(page(title, [plan.as_dict() for plan in plans], text), encoding="utf-8")
     except OSError as error:
-        fail(error)
-    print(f"wrote {file}")
+        fail(f"{file} cannot be written: {error.strerror}")
+    typer.echo(f"wrote {file}", err=True)
 
 
-def _summary(plan: ahead.Planned) -> dict[str, Any]:
-    return {
-        "fetches": plan.fetches,
-        "feeds": plan.feeds,
-        "compiled": plan.compiled,
-        "known": plan.known,
-        "seconds": plan.seconds,
-        "rest": plan.rest,
-        "plan": asdict(plan.report),
-    }
+def _without_sources(plan: ahead.Planned) -> dict[str, Any]:
+    return {name: value for name, value in plan.as_dict().items() if name != "sources"}
+
+
+@contextmanager
+def _targeting(text: str) -> Iterator[bool]:
+    """Compiles for a processor meanwhile; tells whether its code runs on this one."""
+    from .jit import settings, target
+
+    if not text:
+        yield not target.lacking(target.current())
+        return
+    with settings.override(target=text):
+        aim = target.current()
+        complaints = target.complaints(aim)
+        if complaints:
+            fail(f"LLVM says of the target: {complaints}", 2)
+        yield not target.lacking(aim)
 
 
 def _plans(
-    path: Path, fetch: list[str], feed: list[str], batch: str, execute: bool
+    path: Path,
+    arguments: list[str],
+    fetch: list[str],
+    feed: list[str],
+    batch: str,
+    timed: bool = False,
+    execute: bool = False,
 ) -> list[ahead.Planned]:
+    with _explained(path):
+        specs = [ahead.parse_feed(text) for text in feed]
+        sizes = _batches(batch)
+        graph = ahead.load_graph(path, arguments or ())
+        if not fetch:
+            names = ", ".join(ahead.candidates(graph)[:20])
+            raise ahead.UsageError(f"say what is run with --fetch; the graph offers {names}")
+        runs = [_fetches(graph, text) for text in fetch]
+        found = []
+        for size in sizes:
+            for fetches in runs:
+                feeds = ahead.feeds_of(graph, fetches, specs, size)
+                planned = ahead.plan(graph, fetches, feeds, timed)
+                found.append(ahead.execute(graph, fetches, feeds, planned) if execute else planned)
+        return found
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """Turns errors into messages and exit codes."""
     from .engine.errors import OpError
     from .jit.plan import CompileFailure
 
     try:
-        graph = ahead.load_graph(path)
-        specs = [ahead.parse_feed(text) for text in feed]
-        runs = [_names(graph, text) for text in fetch]
-        found = []
-        for size in _batches(batch):
-            for fetches in runs:
-                feeds = ahead.feeds_of(graph, fetches, specs, size)
-                found.append(ahead.plan(graph, fetches, feeds))
-                if execute:
-                    ahead.execute(graph, fetches, feeds)
-        return found
+        yield
     except ahead.UsageError as error:
         fail(error, 2)
+    except ahead.ProgramError as error:
+        typer.echo(error.trace, err=True, nl=False)
+        fail(error)
     except (OpError, CompileFailure, ValueError, TypeError) as error:
         fail(f"{path} cannot be compiled: {error}")
 
 
-def _names(graph: Any, text: str) -> list[Any]:
-    return [ahead.fetched(graph, name.strip()) for name in text.split(",") if name.strip()]
+def _fetches(graph: Any, text: str) -> list[Any]:
+    found = [ahead.fetched(graph, name.strip()) for name in text.split(",") if name.strip()]
+    if not found:
+        raise ahead.UsageError(f"--fetch {text!r} names nothing")
+    return found
 
 
 def _batches(text: str) -> list[int]:

@@ -38,16 +38,21 @@ def run(arguments: list[str]) -> None:
     if not arguments or arguments[0] in ("-h", "--help"):
         print(USAGE, end="", file=sys.stdout if arguments else sys.stderr)
         raise SystemExit(0 if arguments else 2)
-    from .alias import install
-
-    install()
     try:
-        module, code = _program(arguments)
-        exec(code, module.__dict__)
+        execute(arguments)
     except SystemExit:
         raise
     except BaseException as error:
         _report(error)
+
+
+def execute(arguments: list[str]) -> None:
+    """Like `run`, but exceptions of the program are raised as they are."""
+    from .alias import install
+
+    install()
+    module, code = _program(arguments)
+    exec(code, module.__dict__)
 
 
 def _program(arguments: list[str]) -> tuple[ModuleType, CodeType]:

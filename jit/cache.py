@@ -50,13 +50,15 @@ class Entry:
 @dataclass(frozen=True, slots=True)
 class Facts:
     """What is remembered of a kernel's making: its name and the seconds that it took; the graph
-    operations in it, the user's line that made the last of them, and what graph they are of."""
+    operations in it, the user's line that made the last of them, and what graph they are of; how
+    many bytes of instructions it has."""
 
     name: str = ""
     seconds: float = 0.0
     ops: tuple[str, ...] = ()
     line: str = ""
     graph: str = ""
+    code_bytes: int = 0
 
 
 class Untrusted(Exception):

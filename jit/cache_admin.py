@@ -8,17 +8,23 @@ where an entry is compared with what this process would ask for.
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from . import cache
+from .kernel_text import split_header
 
 # What decides whether this installation, on this machine, can still ask for an entry.
 _ORIGINAL = ("format", "emitter", "numba", "llvmlite")
+
+# Seconds that the clocks of machines which share a folder may differ.
+_CLOCKS_DIFFER = 300
 
 
 class NoSuchKernel(LookupError):
@@ -29,8 +35,9 @@ class NoSuchKernel(LookupError):
 class Item:
     """What is known of an entry without reading its code; `problem` if even that is damaged.
 
-    created and last_used are seconds since 1970, `bytes` what its files hold, `uses` how many
-    processes have loaded it, `seconds` how long it took to compile.
+    created and last_used are seconds since 1970, `bytes` what it takes on the disk, `uses` how
+    many processes have loaded it, `seconds` how long it took to compile, code_bytes how many of
+    instructions it has.
     """
 
     key: str
@@ -39,11 +46,13 @@ class Item:
     name: str = ""
     ops: tuple[str, ...] = ()
     line: str = ""
+    graph: str = ""
     seconds: float = 0.0
     created: float = 0.0
     last_used: float = 0.0
     uses: int = 0
     bytes: int = 0
+    code_bytes: int = 0
     problem: str = ""
 
     @property
@@ -51,10 +60,22 @@ class Item:
         """The processor that it was compiled for."""
         return f"{self.labels.get('cpu', '?')} ({self.labels.get('triple', '?')})"
 
+    @property
+    def cpu(self) -> str:
+        """The name of that processor."""
+        return self.labels.get("cpu", "?")
+
+    def mentions(self, text: str) -> bool:
+        """Does a text stand in its name, its operations or its line?"""
+        return any(text in word for word in (self.name, self.line, *self.ops))
+
     def as_dict(self) -> dict[str, Any]:
         """The item as JSON has it."""
-        names = "key name ops line seconds created last_used uses bytes problem labels".split()
-        return {name: getattr(self, name) for name in names} | {"path": str(self.place)}
+        names = (
+            "key name ops line graph seconds created last_used uses bytes code_bytes problem labels"
+        )
+        found = {name: getattr(self, name) for name in names.split()}
+        return found | {"target": self.target, "path": str(self.place)}
 
 
 def items() -> list[Item]:
@@ -76,7 +97,7 @@ def _item(place: Path) -> Item | None:
         return None
     latest = max((s.st_mtime for s in status.values()), default=0.0)
     uses = status["uses"].st_size if "uses" in status else 0
-    size = sum(s.st_size for s in status.values())
+    size = sum(map(_disk_bytes, status.values()))
     item = Item(place.name, place, last_used=latest, uses=uses, bytes=size)
     try:
         labels = labels_in(cache.read_file(place / "key.txt").decode())
@@ -92,9 +113,16 @@ def _facts(manifest: dict[str, Any]) -> dict[str, Any]:
         "name": str(manifest["name"]),
         "ops": tuple(map(str, manifest["ops"])),
         "line": str(manifest["line"]),
+        "graph": str(manifest["graph"]),
+        "code_bytes": int(manifest["code_bytes"]),
         "seconds": float(manifest["seconds"]),
         "created": float(manifest["created"]),
     }
+
+
+def _disk_bytes(status: os.stat_result) -> int:
+    """What a file takes: whole blocks, where the system says how many."""
+    return max(status.st_size, 512 * getattr(status, "st_blocks", 0))
 
 
 def labels_in(text: str) -> dict[str, str]:
@@ -104,20 +132,58 @@ def labels_in(text: str) -> dict[str, str]:
 
 
 def find(prefix: str) -> Item:
-    """The one entry whose key begins with `prefix`."""
+    """The one entry whose key begins with `prefix`; NoSuchKernel says which was meant perhaps."""
     found = [place for place in _places() if prefix and place.name.startswith(prefix.lower())]
-    if len(found) > 1:
-        keys = ", ".join(sorted(place.name[:12] for place in found)[:5])
-        raise NoSuchKernel(f"{len(found)} kernels have a key that begins with {prefix}: {keys} …")
-    item = _item(found[0]) if found else None
-    if item is None:
-        raise NoSuchKernel(f"no kernel has a key that begins with {prefix!r}")
-    return item
+    known = [item for item in map(_item, found) if item is not None]
+    if len(known) == 1:
+        return known[0]
+    if known:
+        title = f"{len(known)} kernels have a key that begins with {prefix!r}:"
+        raise NoSuchKernel("\n".join([title, *_titles(known)]))
+    title, near = f"no kernel has a key that begins with {prefix!r}", _meant(prefix)
+    if near:
+        title += "; perhaps one of these is meant:"
+    elif not _places():
+        title += f": there are none in {cache.folder()}"
+    raise NoSuchKernel("\n".join([title, *_titles(near)]))
+
+
+def _meant(text: str) -> list[Item]:
+    """Entries that something may stand for: by kernel, operation or line, or a key mistyped."""
+    every = [item for item in items() if text]
+    named = [item for item in every if item.mentions(text)]
+    likely = {item.key: _likeness(item.key, text) for item in every}
+    near = [item for item in every if likely[item.key] >= 0.75]
+    return named or sorted(near, key=lambda item: -likely[item.key])[:3]
+
+
+def _likeness(key: str, text: str) -> float:
+    """How much of a text is, in order, in the beginning of a key."""
+    import difflib
+
+    return difflib.SequenceMatcher(None, key[: len(text)], text.lower(), autojunk=False).ratio()
+
+
+def _titles(found: list[Item], most: int = 8) -> list[str]:
+    lines = [f"  {i.key[:12]}  {i.name}  {', '.join(i.ops[:2])}".rstrip() for i in found[:most]]
+    return lines + [f"  … and {len(found) - most} more"] * (len(found) > most)
 
 
 def source_of(item: Item) -> str:
-    """The Python source that an entry was compiled from."""
+    """The Python source that an entry was compiled from, with its header."""
     return cache.read_file(item.place / "kernel.py").decode()
+
+
+def assembly_of(item: Item) -> str:
+    """The machine code of an entry in readable form: compiled once more, for its processor.
+
+    ValueError where this installation has another compiler than the entry's.  Imports Numba.
+    """
+    if is_outdated(item):
+        raise ValueError("it was compiled by another version")
+    from . import compile as compiler
+
+    return compiler.assembly(item.name, source_of(item), item.labels)
 
 
 # Totals
@@ -219,9 +285,16 @@ def prune(
     dry_run: bool = False,
 ) -> list[Item]:
     """Removes entries unused for `older_than` seconds, outdated ones, then those used longest ago
-    until the rest fits `max_bytes`; damaged ones always.  Returns what went (or would go)."""
+    until the rest fits `max_bytes`; damaged ones always.  Returns what went (or would go).
+
+    Entries that seem to be used in the future, since a clock was wrong, count from now on.
+    """
     now = time.time()
     found = items()
+    if not dry_run:
+        for item in found:
+            if item.last_used > now + _CLOCKS_DIFFER:
+                _used_now(item)
     gone = [
         item
         for item in found
@@ -241,6 +314,15 @@ def prune(
         gone = [item for item in gone if cache.remove(item.place)]
         cache.sweep(cache.folder(), 60)
     return gone
+
+
+def _used_now(item: Item) -> None:
+    """Sets the times of an entry's files that are in the future."""
+    now = time.time()
+    with suppress(OSError):  # it has just been removed, or may not be changed
+        for path in (item.place, *item.place.iterdir()):
+            if path.stat().st_mtime > now:
+                os.utime(path)
 
 
 # Why
@@ -283,18 +365,21 @@ def nearest(
     same = [item for item in others if item.labels.get("kernel") == labels["kernel"]]
     if same:
         return min(same, key=lambda item: len(differences(labels, item.labels))), 1.0
-    lines = Counter(source.splitlines())
+    lines = _body_lines(source)
     best: tuple[Item, float] | None = None
     for item in others:
         if item.name == name:
-            try:
-                theirs = Counter(source_of(item).splitlines())
-            except (OSError, cache.Untrusted):
-                continue
+            theirs: Counter[str] = Counter()
+            with suppress(OSError, cache.Untrusted, ValueError):  # damaged, or just removed
+                theirs = _body_lines(source_of(item))
             alike = 2 * (lines & theirs).total() / max(lines.total() + theirs.total(), 1)
             if best is None or alike > best[1]:
                 best = item, alike
     return best
+
+
+def _body_lines(source: str) -> Counter[str]:
+    return Counter(split_header(source)[1].splitlines())
 
 
 def differences(mine: dict[str, str], theirs: dict[str, str]) -> list[str]:
@@ -323,5 +408,6 @@ def changed_lines(mine: str, theirs: str) -> Iterator[str]:
     """A unified difference of two sources, without its head."""
     import difflib
 
-    lines = difflib.unified_diff(theirs.splitlines(), mine.splitlines(), lineterm="", n=1)
+    before, after = (split_header(text)[1].splitlines() for text in (theirs, mine))
+    lines = difflib.unified_diff(before, after, lineterm="", n=1)
     yield from list(lines)[2:]

@@ -7,9 +7,11 @@ checked entry by entry; nothing but entries is ever written.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import tarfile
+import zlib
 from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -20,6 +22,10 @@ from .cache_admin import Item, fault
 
 _FILES = ("kernel.py", "kernel.o", "key.txt", "manifest.json")
 _MOST_BYTES = 1 << 26  # of one file
+
+
+class NoArchive(Exception):
+    """A file is no archive of kernels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +39,8 @@ class Imported:
 
 def export(path: Path, items: Iterable[Item]) -> int:
     """Writes entries to an archive, atomically; returns how many."""
+    if not path.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(path.parent))
     aside = path.with_name(f".{path.name}.{os.getpid()}")
     count = 0
     try:
@@ -64,15 +72,16 @@ def _add(archive: tarfile.TarFile, item: Item) -> bool:
 def load(path: Path) -> Imported:
     """Adds an archive's entries to the cache; those that are damaged are refused.
 
-    OSError and tarfile.TarError where the file is no archive or the cache cannot be written.
+    NoArchive where the file is none; OSError where it or the cache cannot be read or written.
     """
+    found = _read(path)
     root = cache.folder()
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     cache.check_owner(root)
     added: list[str] = []
     present: list[str] = []
     refused: dict[str, str] = {}
-    for key, files in _read(path).items():
+    for key, files in found.items():
         problem = _problem(key, files)
         if problem:
             refused[key] = problem
@@ -87,13 +96,16 @@ def load(path: Path) -> Imported:
 def _read(path: Path) -> dict[str, dict[str, bytes]]:
     """The files of an archive that belong to entries, by key and name."""
     found: dict[str, dict[str, bytes]] = {}
-    with tarfile.open(path, "r:*") as archive:
-        for member in archive:
-            key, _, name = member.name.partition("/")
-            if cache.is_key(key) and name in _FILES and member.isreg():
-                file = archive.extractfile(member) if member.size <= _MOST_BYTES else None
-                if file is not None:
-                    found.setdefault(key, {})[name] = file.read()
+    try:
+        with tarfile.open(path, "r:*") as archive:
+            for member in archive:
+                key, _, name = member.name.partition("/")
+                if cache.is_key(key) and name in _FILES and member.isreg():
+                    file = archive.extractfile(member) if member.size <= _MOST_BYTES else None
+                    if file is not None:
+                        found.setdefault(key, {})[name] = file.read()
+    except (tarfile.TarError, EOFError, zlib.error) as error:
+        raise NoArchive(f"{path} is no archive of kernels, or is damaged: {error}") from error
     return found
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache as memoize
 from importlib.metadata import version
@@ -119,7 +119,12 @@ def _obtain(
         start = time.perf_counter()
         entry = _compile(kernel, aim, f"kernel_{key}")
         seconds = time.perf_counter() - start
-        facts = replace(origin() if origin else cache.Facts(), name=name, seconds=seconds)
+        facts = replace(
+            origin() if origin else cache.Facts(),
+            name=name,
+            seconds=seconds,
+            code_bytes=_code_bytes(entry.object_code),
+        )
         entry = replace(entry, source=_header(kernel, facts, aim.cpu) + entry.source)
         STATS.compiles += 1
         STATS.seconds += seconds
@@ -137,6 +142,14 @@ def _why(labels: cache.Labels, entry: cache.Entry, name: str) -> str:
     from . import cache_admin
 
     return cache_admin.why(labels, entry.source, name)
+
+
+def _code_bytes(code: bytes) -> int:
+    """The bytes of instructions in an object file; the rest links them."""
+    import llvmlite.binding as binding
+
+    sections = binding.ObjectFileRef.from_data(code).sections()
+    return sum(section.size() for section in sections if section.is_text())
 
 
 def _header(kernel: Kernel | LibraryKernel, facts: cache.Facts, cpu: str) -> str:
@@ -183,6 +196,19 @@ def _compile(kernel: Kernel | LibraryKernel, aim: target.Target, symbol: str) ->
     names = kernel.namespace() if isinstance(kernel, LibraryKernel) else None
     text = llvm.lowered(source, symbol, aim, names)
     return cache.Entry(symbol, source, llvm.object_code(text, aim))
+
+
+def assembly(name: str, source: str, labels: Mapping[str, str]) -> str:
+    """The machine code of a stored source in readable form, for the target of its labels."""
+    from . import llvm
+    from .kernel_text import split_header
+
+    text = f"{labels['cpu']}:{labels['features']}"
+    with settings.override(target=text):
+        is_generated = bool(split_header(source)[0])
+        names = None if is_generated else LibraryKernel(name, source).namespace()
+        aim = target.current()
+        return llvm.assembly(llvm.lowered(source, f"kernel_{name}", aim, names), aim)
 
 
 _ENGINE: list[object] = []

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from . import plan_text, roofline
+from .meaning import numpy_dtype
 from .nest import memory, root
 from .report import fused_ops, node_name, step_ops, user_line
 from .schedule import CallStep, HostStep, KernelStep, byte_size, in_arena
@@ -87,10 +88,14 @@ class PlanReport:
     """What was compiled for a run; prints as a table.
 
     kernels has one entry per step, in order; their seconds are measured with variables set aside.
-    between_bytes is what all the buffers between steps would take without sharing arena_bytes.
-    machine is what the estimates are based on; None where nothing was measured.
+    between_bytes is what all the buffers between steps would take without sharing arena_bytes;
+    scratch_bytes is what each thread needs besides.
+    follows says what comes behind a plan that is not all of the run.  machine is what the estimates
+    are based on; None where nothing was measured.  sources are the kernels' texts by their keys.
     """
 
+    fetches: tuple[str, ...]
+    feeds: tuple[str, ...]
     kernels: tuple[KernelReport, ...]
     buffers: tuple[Buffer, ...]
     arena_bytes: int
@@ -103,6 +108,7 @@ class PlanReport:
     guards: tuple[str, ...]
     follows: str
     machine: roofline.Machine | None
+    sources: dict[str, str]
 
     def __str__(self) -> str:
         return plan_text.table(self)
@@ -127,6 +133,12 @@ class PlanReport:
     def as_dict(self) -> dict[str, Any]:
         """The report as JSON has it."""
         return asdict(self)
+
+    def html(self, title: str = "Plan") -> str:
+        """The report as one page for a browser, which needs nothing but itself."""
+        from .page import page
+
+        return page(title, [self.as_dict()], f"{self}\n\n{self.details}")
 
 
 def plan_report(
@@ -159,25 +171,39 @@ class _Reporter:
             else:
                 found = self._native(place, step, next(compiled), next(rows))
                 reports.append(replace(found, seconds=time))
-        unique = {kernel.key: kernel for kernel in plan.kernels}.values()
+        unique = {kernel.key: kernel for kernel in plan.kernels}
         return PlanReport(
+            tuple(tensor.name for tensor in plan.exports),
+            self._feeds(),
             tuple(reports),
             tuple(self.buffers),
             self.binding.arena_bytes,
             sum(b.bytes for b in self.buffers if b.offset is not None),
-            sum(self.binding.scratch_bytes),
+            max(self.binding.scratch_bytes, default=0),
             plan.traced_seconds,
-            sum(k.seconds for k in unique),
-            sum(k.from_cache for k in unique),
-            sum(not k.from_cache for k in unique),
+            sum(k.seconds for k in unique.values()),
+            sum(k.from_cache for k in unique.values()),
+            sum(not k.from_cache for k in unique.values()),
             tuple(t if yes else f"not {t}" for t, yes in plan.scope.guards.items()),
             self._follows(),
             self.machine,
+            {key: kernel.source for key, kernel in unique.items()},
         )
 
+    def _feeds(self) -> tuple[str, ...]:
+        """Names and shapes of what is fed."""
+        found = {}
+        for node in self.plan.program.nodes:
+            if isinstance(node, Source) and node.kind == "feed":
+                shape = [self._number(size) for size in node.outputs[0].shape]
+                found[node.payload] = f"{self.plan.feed_names[node.payload]} {shape}"
+        return tuple(found[number] for number in sorted(found))
+
     def _follows(self) -> str:
-        if not self.plan.barrier:
+        if self.plan.complete:
             return ""
+        if not self.plan.barrier:
+            return "branches, loops or waiting, and another plan"
         op, reason = self.plan.host_reasons[-1]
         return f"{op.type} {op.name} on the host ({reason}), and another plan"
 
@@ -186,7 +212,7 @@ class _Reporter:
         used = [(root(value), "r") for value in step.node.inputs]
         used += [(value, "w") for value in step.node.outputs]
         reads, writes, boundaries = self._used(place, step, used)
-        count = sum(self.buffers[n].bytes for n in {*reads, *writes})
+        count = sum(self.buffers[n].bytes for n in (*set(reads), *set(writes)))
         line = user_line(op)
         return KernelReport(
             op.type, "host", "", (op.name,), line, step.node.reason, "", False, 0.0,
@@ -204,7 +230,7 @@ class _Reporter:
             used = [(root(value), "r") for value in step.node.inputs]
             used += [(value, "w") for value in step.node.outputs]
         reads, writes, boundaries = self._used(place, step, used)
-        count = sum(self.buffers[n].bytes for n in {*reads, *writes})
+        count = self._moved(step, (*set(reads), *set(writes)), used)
         done = roofline.work_of(step, self.values)
         tiles = -(-int(row[2]) // max(int(row[3]), 1)) * -(-int(row[4]) // max(int(row[5]), 1))
         at_best, limit = roofline.bound(self.machine, count, done.weight, tiles)
@@ -214,6 +240,18 @@ class _Reporter:
             kernel.seconds, reads, writes, count, done.operations, tiles, at_best, limit, 0.0,
             boundaries,
         )  # fmt: skip
+
+    def _moved(self, step: Any, used: Sequence[int], values: Sequence[tuple[Value, str]]) -> int:
+        """The bytes of the buffers that are read or written: of each no more than loops go over.
+
+        A buffer that is updated in place counts twice.
+        """
+        most = {n: self.buffers[n].bytes for n in used}
+        if isinstance(step, KernelStep):
+            for (value, _), count in zip(values, roofline.touched(step.nest, self.values)):
+                n = self.number_of[id(memory(root(value)))]
+                most[n] = min(most[n], count * numpy_dtype(value.dtype).itemsize)
+        return sum(most[n] for n in used)
 
     def _loops(self, step: KernelStep) -> str:
         return " ".join(

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from . import ir
 from .cache import Facts
@@ -50,32 +50,28 @@ def kernel_lines(kernel: ir.Kernel) -> list[str]:
     buffers = (f"b{n}: {b.dtype} {_ACCESS[b.access]}" for n, b in enumerate(kernel.buffers))
     axes = (f"i{n}: {_axis(axis)}" for n, axis in enumerate(kernel.axes))
     return [
-        *_wrapped("buffers", ", ".join(buffers)),
-        *_wrapped("axes", ", ".join(axes) or "none"),
+        *_wrapped("buffers", buffers),
+        *_wrapped("axes", axes),
         *_Formulas(kernel).lines(),
     ]
 
 
-def _wrapped(title: str, text: str) -> list[str]:
-    """Lines that begin with a title and go on below the text."""
-    width = max(len(title), 7) + 1
-    start = f"{title:<{width}}"
-    return textwrap.wrap(
-        text,
-        96,
-        initial_indent=start,
-        subsequent_indent=" " * width,
-        break_long_words=False,
-        break_on_hyphens=False,
+def _wrapped(title: str, items: Iterable[str]) -> list[str]:
+    """A title and a list of things, which go on below each other; none is taken apart."""
+    indent = " " * 8
+    # Spaces within a thing are no places to break a line at.
+    text = ", ".join(item.replace(" ", "\0") for item in items if item)
+    wrap = textwrap.TextWrapper(
+        96, f"{title:<8}", indent, break_long_words=False, break_on_hyphens=False
     )
+    return [line.replace("\0", " ") for line in wrap.wrap(text)]
 
 
 def header(kernel: ir.Kernel | None, facts: Facts, cpu: str) -> str:
     """Comments to stand above a kernel's source: what it is, where it comes from, its IR."""
     lines = [f"numbaflow kernel {facts.name!r}, compiled for {cpu}"]
-    lines += _wrapped("fuses", ", ".join(facts.ops))
-    lines += _wrapped("graph", facts.graph)
-    lines += _wrapped("line", facts.line)
+    for title, items in (("fuses", facts.ops), ("graph", [facts.graph]), ("line", [facts.line])):
+        lines += _wrapped(title, items)
     if kernel is not None:
         lines += ["", _IR, *(f"  {line}" for line in kernel_lines(kernel))]
     return "".join(f"# {line}".rstrip() + "\n" for line in lines) + "\n"

@@ -43,13 +43,22 @@ def lowered(source: str, symbol: str, aim: target.Target, names: Names = None) -
 def object_code(text: str, aim: target.Target) -> bytes:
     """An object file of what `lowered` gave.  Takes as long as Numba, and needs nothing of it."""
     machine = target.machine(aim)
-    context = binding.create_context()
-    module = binding.parse_assembly(text, context)
+    return bytes(machine.emit_object(_optimised(text, aim, machine)))
+
+
+def assembly(text: str, aim: target.Target) -> str:
+    """The same machine code in readable form."""
+    machine = target.machine(aim)
+    return str(machine.emit_assembly(_optimised(text, aim, machine)))
+
+
+def _optimised(text: str, aim: target.Target, machine: Any) -> Any:
+    module = binding.parse_assembly(text, binding.create_context())
     module.data_layout = str(machine.target_data)
     module.triple = aim.triple
     module.verify()
     _run_passes(module, machine)
-    return bytes(machine.emit_object(module))
+    return module
 
 
 def _one_module(library: Any) -> Any:

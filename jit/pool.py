@@ -140,6 +140,12 @@ def _kernel(name: str, text: str) -> LibraryKernel:
     return LibraryKernel(name, header + _TEXT + text)
 
 
+def kernels() -> tuple[compiler.Compiled, compiler.Compiled]:
+    """What callers and workers run, for the target of the settings."""
+    walk = compiler.compile_kernel(_kernel("pool_walk", _WALK))
+    return walk, compiler.compile_kernel(_kernel("pool_work", _WORK))
+
+
 _FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *[ctypes.c_int64] * 5)
 
 
@@ -147,8 +153,7 @@ class Pool:
     """Worker threads that sleep until a caller has a step of several tiles."""
 
     def __init__(self) -> None:
-        walk = compiler.compile_kernel(_kernel("pool_walk", _WALK))
-        work = compiler.compile_kernel(_kernel("pool_work", _WORK))
+        walk, work = kernels()
         self._walk, self._work = _FUNCTION(walk.address), _FUNCTION(work.address)
         # Never freed: a thread may look at it until the process is gone.
         allocate = ctypes.pythonapi.PyMem_RawCalloc

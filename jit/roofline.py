@@ -29,7 +29,8 @@ from .writer import Writer, postorder
 _COPIES = (1 << 10, 1 << 14, 1 << 18, 1 << 21, 1 << 23, 1 << 26)
 _SIDE = 512  # of the matrices
 _ROW_TILE, _COLUMN_TILE = 64, 128
-_REPEATS = 5
+# How often something is timed: often enough, or for long enough.
+_FEW, _MANY, _ENOUGH_SECONDS = 4, 100, 5e-4
 
 
 @dataclass(frozen=True)
@@ -127,12 +128,14 @@ def _product_seconds(count: int) -> float:
 
 
 def best_seconds(program: driver.Program) -> float:
-    """The best of a few timed runs."""
-    best = float("inf")
-    for _ in range(_REPEATS):
+    """The best of a few timed runs, of more where they are short."""
+    best, runs = float("inf"), 0
+    begin = end = time.perf_counter()
+    while runs < _FEW or (runs < _MANY and end - begin < _ENOUGH_SECONDS):
         start = time.perf_counter()
         program.call()
-        best = min(best, time.perf_counter() - start)
+        end = time.perf_counter()
+        best, runs = min(best, end - start), runs + 1
     return best
 
 
@@ -188,6 +191,26 @@ def _nest_work(nest: Nest, values: dict[str, int]) -> Work:
         total += count
         weight += 2 * count * _wide(reduction.dtype)
     return Work(total, weight)
+
+
+def touched(nest: Nest, values: dict[str, int]) -> list[int]:
+    """For each buffer of a kernel, how many elements its loops go over, at most."""
+    kernel = nest.kernel
+    extents = [number(size, values) for size in nest.sizes]
+    writer = Writer(kernel)
+    roots = [reduction.value for reduction in kernel.reductions]
+    places = {(store.buffer, store.index) for store in kernel.stores}
+    for store in kernel.stores:
+        roots += [root for root in (store.value, store.index.offset) if root is not None]
+    for root in roots:
+        for node in postorder(root):
+            writer.dependence(node)
+            if isinstance(node, ir.Load):
+                places.add((node.buffer, node.index))
+    counts = [0] * len(kernel.buffers)
+    for buffer, index in places:
+        counts[buffer] += _positions(kernel, writer.dependence(index), extents)
+    return counts
 
 
 def _positions(kernel: ir.Kernel, axes: frozenset[int], extents: list[int]) -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`numbaflow compile` and `plan`: graphs from files, planned without being run."""
+"""`numbaflow compile`: graphs from files and programs, planned without being run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -108,8 +107,10 @@ def test_graphs_are_read_from_files(tmp_path: Path, folder: Path, name: str, kin
     graph = ahead.load_graph(graph_file(tmp_path / name, kind))
     fetches = [ahead.fetched(graph, "y"), ahead.fetched(graph, "count")]
     planned = ahead.plan(graph, fetches, ahead.feeds_of(graph, fetches, []))
-    assert planned.fetches[0] == "y:0" and planned.feeds == ("x:0 [37, 4]",)
-    assert not planned.rest and planned.report.cache_misses > 0
+    report = planned.report
+    assert report.fetches[0] == "y:0" and report.feeds == ("x:0 [37, 4]",)
+    assert not report.follows and report.cache_misses > 0 and planned.compiled + planned.known > 2
+    assert report.machine is None and not report.seconds  # nothing was run
     assert all(op._frame[0].endswith(name) for op in graph.get_operations())
 
 
@@ -138,7 +139,12 @@ def test_feeds_are_zeros_of_consistent_sizes() -> None:
     "arguments, message",
     [
         (["--fetch", "nope"], "the graph has no 'nope'"),
-        (["--fetch", "y", "--feed", "z"], "the graph has no 'z:0' to feed"),
+        (["--fetch", "cuont"], "the graph has no 'cuont'; there is count"),
+        (["--fetch", " , "], "names nothing"),
+        (["--fetch", "y", "--feed", "z"], "the graph has no 'z:0' to feed; there is x, anything"),
+        ([], "say what is run with --fetch; the graph offers y, count"),
+        (["--fetch", "y", "--", "--units", "3"], "is no program: it takes no arguments"),
+        (["--fetch", "y", "--target", "abacus"], "'abacus' is not a recognized processor"),
         (["--fetch", "y", "--feed", "x:int32"], "x:0 has dtype float32, not int32"),
         (["--fetch", "y", "--feed", "x[?,5]"], "x:0 has shape (?, 4), not [?, 5]"),
         (["--fetch", "mul", "--feed", "anything"], "write anything:0[size,…]"),
@@ -161,42 +167,114 @@ def test_what_depends_on_data_is_told_and_compiled_by_running(tmp_path: Path, fo
     assert done.exit_code == 0 and "--run" not in done.output
 
 
-def test_plans_are_printed(tmp_path: Path, folder: Path) -> None:
-    graph = str(graph_file(tmp_path / "g.pb", "binary"))
-    text = invoke("plan", graph, "--fetch", "y", "--source").output
-    assert "fetch y:0" in text and "x:0 [37, 4]" in text and "def kernel" in text
-    (found,) = json.loads(invoke("plan", graph, "--fetch", "y", "--json").output)
-    assert found["fetches"] == ["y:0"] and found["compiled"] == 0 and found["known"] > 0
-    assert all(kernel["key"] for kernel in found["plan"]["kernels"])
+# A program of its own: its graph depends on an argument, and it must not be run.
+SCRIPT = """
+import argparse, sys
+import numpy as np
+import tensorflow as tf
+from helper import WIDTH
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--units", type=int, default=3)
+units = parser.parse_args().units
+print("building", units)
+x = tf.placeholder(tf.float32, [None, WIDTH], "x")
+w = tf.get_variable("w", [WIDTH, units])
+loss = tf.reduce_mean(tf.square(tf.matmul(x, w)), name="loss")
+train = tf.train.AdamOptimizer(0.1).minimize(loss, name="train")
+if __name__ == "__main__":
+    with tf.Session() as session:
+        try:
+            session.run(tf.global_variables_initializer())
+        except Exception:
+            sys.exit("the program has noticed")
+        for _ in range(3):
+            session.run([train, loss], {x: np.ones((100, WIDTH))})
+    from numbaflow.jit import compile as compiler
+    print(compiler.STATS.compiles, "compiled")
+"""
 
 
-def test_a_plan_as_a_page(tmp_path: Path, folder: Path) -> None:
-    graph, file = str(graph_file(tmp_path / "g.pb", "binary")), tmp_path / "plan.html"
-    assert invoke("plan", graph, "--fetch", "y", "--html", str(file)).exit_code == 0
-    checker = Nesting()
-    checker.feed(file.read_text())
-    assert not checker.open and "MatMul" in checker.text and "def kernel" in checker.text
-    assert "http" not in file.read_text()  # nothing is fetched from elsewhere
-    assert invoke("plan", graph, "--fetch", "y", "--html", str(tmp_path)).exit_code == 1
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    (tmp_path / "helper.py").write_text("WIDTH = 6\n")
+    (tmp_path / "train.py").write_text(SCRIPT)
+    return tmp_path / "train.py"
 
 
-class Nesting(HTMLParser):
-    """The text of a page, and the elements that are not closed (cells close themselves)."""
+def command(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    """A command of its own, since a program replaces what is global."""
+    environment = {**os.environ, "NUMBAFLOW_CACHE": str(folder)}
+    return subprocess.run(
+        [sys.executable, "-m", "numbaflow", *arguments],
+        env=environment,
+        cwd=folder.parent,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.text = ""
 
-    def handle_starttag(self, tag: str, attrs: Any) -> None:
-        if tag not in ("meta", "br", "td", "th"):
-            self.open.append(tag)
+def test_a_program_is_compiled_without_being_run(script: Path, folder: Path) -> None:
+    run = ["compile", str(script), "--fetch", "train,loss", "--json", "--", "--units", "5"]
+    done = command(run, folder)
+    assert done.returncode == 0, done.stderr
+    (planned,) = json.loads(done.stdout)  # what the program prints goes elsewhere
+    assert "building 5" in done.stderr and "noticed" not in done.stderr
+    assert planned["compiled"] > 0 and planned["fetches"] == ["train", "loss:0"]
+    lines = {Path(kernel["line"]).name for kernel in planned["kernels"]}
+    assert lines <= {f"train.py:{number}" for number in range(11, 16)}
+    # A batch of another size and a process of its own: nothing is left to compile.
+    done = command(["run", str(script), "--units", "5"], folder)
+    assert done.stdout.splitlines()[-1] == "0 compiled", done.stdout + done.stderr
 
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
 
-    def handle_data(self, data: str) -> None:
-        self.text += data
+def test_programs_that_do_not_come_to_run_a_graph(script: Path, folder: Path) -> None:
+    done = command(["compile", str(script), "--fetch", "loss", "--", "--colour", "red"], folder)
+    assert done.returncode == 2 and "ended (exit code 2) before it ran its graph" in done.stderr
+    script.write_text("import tensorflow as tf\n\n1 / 0\n")
+    done = command(["compile", str(script), "--fetch", "loss"], folder)
+    assert done.returncode == 1 and 'train.py", line 3' in done.stderr
+    assert "ZeroDivisionError" in done.stderr and "launcher" not in done.stderr
+    script.write_text("print('nothing')\n")
+    done = command(["compile", str(script), "--fetch", "loss"], folder)
+    assert done.returncode == 2 and "ended without a graph" in done.stderr
+    done = command(["compile", str(script.with_name("none.py")), "--fetch", "loss"], folder)
+    assert done.returncode == 2 and "there is no such file" in done.stderr
+
+
+def test_a_program_leaves_its_surroundings_as_they_were(script: Path) -> None:
+    run, argv, path = tf.Session.run, sys.argv, list(sys.path)
+    names = set(sys.modules)
+    try:
+        graph = ahead.load_graph(script, ["--units", "4"])
+    finally:
+        for name in set(sys.modules) - names:
+            if name.split(".")[0] in ("tensorflow", "helper"):
+                del sys.modules[name]
+    assert graph.get_tensor_by_name("w:0").shape.as_list() == [6, 4]
+    assert (tf.Session.run, sys.argv, sys.path) == (run, argv, path)
+    assert tf.get_default_graph() is not graph or not graph.finalized
+
+
+def test_code_for_other_processors(tmp_path: Path, folder: Path) -> None:
+    graph = str(graph_file(tmp_path / "g.meta", "meta"))
+    both = ["compile", graph, "--fetch", "y"]
+    assert command(both, folder).returncode == 0
+    native = len(cache.entries())
+    done = command([*both, "--target", "generic", "--json"], folder)
+    (planned,) = json.loads(done.stdout)
+    assert planned["compiled"] == native and planned["known"] == 0
+    listed = json.loads(command(["cache", "list", "--json"], folder).stdout)
+    assert sum(item["labels"]["cpu"] == "generic" for item in listed) == native
+    # What a machine says of itself makes the very code that it makes itself.
+    own = command(["info", "--target"], folder).stdout.strip()
+    (planned,) = json.loads(command([*both, "--target", own, "--json"], folder).stdout)
+    assert planned["compiled"] == 0
+    if "+avx512f" not in own:
+        done = command([*both, "--target", "x86-64-v4", "--run"], folder)
+        assert done.returncode == 2 and "does not run on this processor" in done.stderr
 
 
 def test_no_graph(tmp_path: Path) -> None:

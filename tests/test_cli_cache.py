@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from numbaflow.jit import compile as compiler
 
 pytestmark = pytest.mark.pure
 
+CPU = {dict(compiler.labels_of(""))["cpu"]}
 SOURCE = "def kernel():\n    a\n    b\n    c\n"
 
 
@@ -60,15 +63,20 @@ def key(content: str, **changes: str) -> str:
 
 
 def test_path_and_list(folder: Path) -> None:
-    assert run("path").strip() == str(folder)
+    assert run("path").strip() == str(folder) == read("path")["path"]
     lines = run("list").splitlines()
     assert len(lines) == 4 and "loss +1 train.py:41" in lines[1] and "250 ms" in lines[1]
+    assert {line.split()[8] for line in lines[1:]} == {"fast", "slow", *CPU}  # the target
+    assert not any(line.endswith(" ") for line in lines)
     assert lines[3].startswith(key("two", emitter="0")[:12])  # used longest ago
     assert "1 of 3 kernels" in run("list", "--limit", "1")
     found = read("list", "--sort", "size")
     assert [item["bytes"] for item in found] == sorted((i["bytes"] for i in found), reverse=True)
     assert found[0]["ops"] == ["dense/MatMul", "loss"] and found[0]["line"] == "train.py:41"
     assert "is none of" in run("list", "--sort", "colour", code=2)
+    assert len(run("list", "dense/Mat").splitlines()) == 4
+    assert run("list", "train.py:42") == "no kernel mentions 'train.py:42'\n"
+    assert read("list", "nothing like it") == []
 
 
 def test_show_takes_any_unique_beginning_of_a_key(folder: Path) -> None:
@@ -79,9 +87,151 @@ def test_show_takes_any_unique_beginning_of_a_key(folder: Path) -> None:
     assert found["source"] == SOURCE and found["labels"]["cpu"] == "slow" and found["uses"] == 0
     cache.load(labels("one", cpu="slow"))
     assert read("show", whole)["uses"] == 1
-    assert "no kernel has a key" in run("show", "f" * 32, code=1)
+    assert "no kernel has a key" in run("show", "z" * 32, code=1)
     with pytest.raises(cache_admin.NoSuchKernel):
         cache_admin.find("")
+
+
+def test_show_tells_all_about_a_kernel(folder: Path) -> None:
+    from numbaflow.jit import ir, kernel_text
+
+    at = ir.Index((1,))
+    buffers = (ir.Buffer("float32", "r"), ir.Buffer("float32", "w"))
+    load = ir.Load(0, at, "float32")
+    store = ir.Store(1, at, ir.Apply("mul", (load, load), "float32"))
+    kernel = ir.Kernel("map", buffers, (ir.Axis("map"),), (), (store,), 0)
+    facts = cache.Facts("map", 0.5, ("a/Square",), "model.py:7", "3 operations for y:0", 123)
+    source = kernel_text.header(kernel, facts, "slow") + SOURCE
+    cache.save(labels("square"), cache.Entry("symbol", source, b"code"), facts)
+    found = read("show", key("square"))
+    ir_lines = [
+        "buffers b0: float32 read, b1: float32 written",
+        "axes    i0: map",
+        "%0 = b0[i0]",
+        "b1[i0] = (%0 * %0)",
+    ]
+    assert found["ir"].splitlines() == ir_lines and found["source"] == SOURCE
+    assert found["code_bytes"] == 123 and found["graph"] == "3 operations for y:0"
+    text = run("show", key("square"))
+    for word in ("a/Square", "model.py:7", "123 B of instructions", "500 ms", *ir_lines):
+        assert word in text
+    header = (folder / key("square") / "kernel.py").read_text().splitlines()
+    assert header[:4] == [
+        "# numbaflow kernel 'map', compiled for slow",
+        "# fuses   a/Square",
+        "# graph   3 operations for y:0",
+        "# line    model.py:7",
+    ]
+    assert "source" not in read("show", key("square"), "--no-source")
+
+
+def test_a_key_that_is_none_is_answered_with_likely_ones(folder: Path) -> None:
+    whole = key("one", cpu="slow")
+    wrong = whole[:3] + ("0" if whole[3] != "0" else "1") + whole[4:8]
+    text = run("show", wrong, code=1)
+    assert "perhaps one of these" in text and whole[:12] in text
+    # Not a key at all, but it says what is meant.
+    text = run("show", "MatMul", code=1)
+    assert whole[:12] in text and "dense/MatMul" in text
+    for number in range(40):
+        add(f"more {number}", "row", SOURCE)
+    first = next(k for k in "0123456789abcdef" if len(list(folder.glob(f"{k}*"))) > 1)
+    text = run("show", first, code=1)
+    assert f"{len(list(folder.glob(f'{first}*')))} kernels have a key that begins with" in text
+    assert all(path.name[:12] in text for path in list(folder.glob(f"{first}*"))[:3])
+    assert "none" not in text
+
+
+def test_an_empty_cache_says_how_kernels_come(tmp_path: Path) -> None:
+    with settings.override(cache=tmp_path / "absent"):
+        assert "numbaflow compile" in run("list")
+        assert "there are none in" in run("show", "abc", code=1)
+        assert "0 kernels checked" in run("verify")
+        assert "removed 0 kernels" in run("clear")
+
+
+def test_trouble_with_files_is_one_line(folder: Path, tmp_path: Path) -> None:
+    assert "absent.tar: No such file" in run("import", str(tmp_path / "absent.tar"), code=1)
+    text = run("export", str(tmp_path / "no" / "file.tar"), code=1)
+    assert text == f"numbaflow: {tmp_path / 'no'}: there is no such folder\n"
+    (tmp_path / "file").write_text("")
+    run("export", str(tmp_path / "kernels.tar"))
+    with settings.override(cache=tmp_path / "file"):
+        text = run("import", str(tmp_path / "kernels.tar"), code=1)
+    assert text.startswith(f"numbaflow: {tmp_path / 'file'}: ") and text.count("\n") == 1
+
+
+def on_a_terminal(folder: Path, width: int, *arguments: str, **environment: str) -> str:
+    """What a command writes to a terminal so wide."""
+    import fcntl
+    import pty
+    import struct
+    import subprocess
+    import sys
+    import termios
+
+    terminal, end = pty.openpty()
+    fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
+    known = {"NUMBAFLOW_CACHE": str(folder), "TERM": "xterm-256color", **environment}
+    kept = {n: v for n, v in os.environ.items() if n not in ("NO_COLOR", "COLUMNS", "FORCE_COLOR")}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "numbaflow", "cache", *arguments],
+        env={**kept, **known},
+        stdout=end,
+        stdin=subprocess.DEVNULL,
+    )
+    os.close(end)
+    written = b""
+    with suppress(OSError):  # once the process has ended, and the other end with it
+        while chunk := os.read(terminal, 4096):
+            written += chunk
+    assert process.wait(60) == 0
+    os.close(terminal)
+    return written.decode()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="terminals of POSIX")
+def test_terminals_wide_and_narrow_and_without_colours(folder: Path) -> None:
+    wide = on_a_terminal(folder, 140, "list")
+    assert "compiled in" in wide and "\x1b[" in wide
+    narrow = on_a_terminal(folder, 50, "list", NO_COLOR="1").splitlines()
+    assert all(len(escaped(line)) <= 50 for line in narrow)
+    keys = {key("one", cpu="fast"), key("one", cpu="slow"), key("two", emitter="0")}
+    # No key is cut, whatever has to give way.
+    assert {escaped(line).split()[0] for line in narrow[1:4]} == {k[:12] for k in keys}
+    assert not any("\x1b[3" in line for line in narrow)  # bold is no colour
+    assert "MatMul" in on_a_terminal(folder, 30, "show", key("one", cpu="slow"))
+
+
+def escaped(line: str) -> str:
+    return re.sub(r"\x1b\[[0-9;]*m", "", line).rstrip()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell of POSIX")
+def test_a_reader_that_leaves_early_is_no_error(folder: Path) -> None:
+    import subprocess
+    import sys
+
+    for number in range(60):
+        add(f"more {number}", "row", SOURCE * 20)
+    line = f"{sys.executable} -m numbaflow cache list --json | head -c 10 >/dev/null"
+    done = subprocess.run(
+        ["bash", "-c", f"{line}; exit ${{PIPESTATUS[0]}}"],
+        env={**os.environ, "NUMBAFLOW_CACHE": str(folder)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode in (0, 1) and done.stderr == ""
+
+
+def test_help_names_every_command_and_the_exit_codes() -> None:
+    text = CliRunner().invoke(application(), ["cache", "--help"]).output
+    for name in "path list show stats verify prune clear export import explain".split():
+        assert re.search(rf"^│ {name} ", text, re.M), name
+        assert CliRunner().invoke(application(), ["cache", name, "--help"]).exit_code == 0
+    assert "Exit codes: 0" in text
+    assert "cache list" in CliRunner().invoke(application(), ["--help"]).output
 
 
 def test_stats(folder: Path) -> None:
@@ -94,13 +244,13 @@ def test_stats(folder: Path) -> None:
 
 
 def test_verify_finds_and_removes_damage(folder: Path) -> None:
-    assert "3 kernels, 0 damaged" in run("verify")
+    assert "3 kernels checked, none damaged" in run("verify")
     bad = key("one", cpu="slow")
     (folder / bad / "kernel.o").write_bytes(b"something else")
     (found,) = read("verify", code=1)["problems"]
     assert found == {"key": bad, "reason": "its checksum does not match"}
     assert read("verify", "--fix")["removed"] == [bad]
-    assert "2 kernels, 0 damaged" in run("verify")
+    assert "2 kernels checked, none damaged" in run("verify")
     (folder / key("one", cpu="fast") / "manifest.json").write_text("{")
     assert read("list")[0]["problem"] or read("list")[1]["problem"]
     assert "is damaged" in run("show", key("one", cpu="fast"), code=1)
@@ -113,7 +263,7 @@ def test_prune_by_age_size_and_version(folder: Path) -> None:
     size = cache_admin.items()[0].bytes
     assert "removed 1 kernels" in run("prune", "--max-size", str(size + 10))
     assert len(cache.entries()) == 1
-    assert run("prune", "--max-size", "1.5KiB")
+    assert "removed 1 kernels" in run("prune", "--max-size", "1.5KiB")
     assert not cache.entries()
     for wrong in ([], ["--max-size", "big"], ["--older-than", "5"]):
         run("prune", *wrong, code=2)
@@ -175,4 +325,5 @@ def test_explain_names_the_nearest_kernel(folder: Path) -> None:
 def test_an_absent_folder_is_empty(tmp_path: Path) -> None:
     with settings.override(cache=tmp_path / "absent"):
         assert read("list") == [] and read("stats")["kernels"] == 0
-        assert run("verify") and "removed 0 kernels" in run("clear")
+        assert read("verify")["kernels"] == 0 and read("clear") == {"removed": 0, "left": 0}
+        assert not (tmp_path / "absent").exists()
