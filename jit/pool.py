@@ -19,6 +19,7 @@ import os
 import platform
 import sys
 import threading
+from contextlib import suppress
 from functools import partial
 
 from . import compile as compiler
@@ -172,11 +173,22 @@ class Pool:
 
     def _grow(self, count: int) -> None:
         with self._lock:
+            here = int(ctypes.CDLL(None).sched_getcpu())
             for number in range(len(self._threads) + 1, count + 1):
-                target = partial(self._work, None, 0, self._state, 0, 0, number)
+                target = partial(self._thread, number, here)
                 thread = threading.Thread(target=target, name=f"numbaflow-{number}", daemon=True)
                 thread.start()
                 self._threads.append(thread)
+
+    def _thread(self, number: int, caller: int) -> None:
+        """Begins on another core than the caller's, where a busy system would leave it for long."""
+        cores = sorted(os.sched_getaffinity(0))
+        if caller in cores:
+            there = cores[(cores.index(caller) + number) % len(cores)]
+            with suppress(OSError):  # where a sandbox forbids it, the system's choice stands
+                os.sched_setaffinity(0, {there})
+                os.sched_setaffinity(0, cores)
+        self._work(None, 0, self._state, 0, 0, number)
 
     def stop(self) -> None:
         """Ends the threads; before the interpreter takes their code away."""
