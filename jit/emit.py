@@ -7,27 +7,24 @@ Imports no Numba.
 
 from __future__ import annotations
 
+from functools import partial
+
 from . import reductions
 from .ir import Const, Kernel
-from .writer import ROW, Writer, wide
+from .writer import Writer, wide
 
 
 def emit(kernel: Kernel, title: str = "") -> str:
     """The Python source of a kernel: a module whose one function is `kernel`."""
     e = Writer(kernel)
-    e.open((*e.outer, ROW))
-    before, header, after = e.rows()
-    {"map": _map_row, "row": reductions.write_rows, "column": reductions.write_columns}[
-        kernel.form
-    ](e)
-    for text in after:
-        e.line(text)
+    if kernel.form == "row":
+        reductions.write_rows(e)
+    else:
+        e.over_rows([partial(_map_row if kernel.form == "map" else reductions.write_columns, e)])
     root = e.scopes[0]
-    root.lines += before
-    e.close(header)
     head = [f"# {text}" for text in title.splitlines()]
     head += [f"{name} = {_literal(const)}" for const, name in e.constants.items()]
-    body = ["if r0 >= r1 or c0 >= c1:", "    return", *reductions.frame(kernel), *root.lines]
+    body = ["if r0 >= r1 or c0 >= c1:", "    return", *reductions.frame(e), *root.lines]
     signature = "def kernel(args, r0, r1, c0, c1, worker):"
     return "\n".join([*head, "", "", signature, *("    " + text for text in body), ""]).lstrip("\n")
 

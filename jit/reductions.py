@@ -7,6 +7,9 @@ keep a block of accumulators in the frame.  Imports no Numba.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from .ir import Apply, Const, Expr, Kernel, Reduced, Reduction, Store
@@ -15,6 +18,9 @@ from .scalar import kind_of
 from .writer import HALF, Writer, postorder, wide
 
 BLOCK = 128  # columns whose accumulators the column form keeps in the frame at a time
+ROWS = 4  # rows at most that the row form takes at a time
+_NEAR = 8192  # elements of rows taken together, which stay in a near cache between the passes
+_TINY = 4  # rows of so many elements are straight-line code
 
 
 # Worth storing in a result and loading again rather than computing in every pass.
@@ -22,23 +28,77 @@ COSTLY = frozenset(UNARY_FLOAT) - {"floor", "ceil", "rint", "trunc"} | {"pow", "
 
 
 def write_rows(e: Writer) -> None:
-    """Passes over the reduce axes, each finishing the reductions that it can; then the stores."""
+    """Passes over the reduce axes, each finishing the reductions that it can; then the stores.
+
+    Where there are several, each goes over a few rows before the next begins: no pass has to wait
+    for the very end of the one before.
+    """
     levels = _levels(e.kernel)
-    late = [store for store in e.kernel.stores if e.depends_on_reduce(store)]
+    late = _late(e)
     kept = _kept(e, late, levels)
+    steps: list[Callable[[], None]] = []
     for level in range(max(levels, default=-1) + 1):
-        _row_pass(e, [n for n, at in enumerate(levels) if at == level], level, kept)
+        steps.append(partial(_row_pass, e, _at(levels, level), level, kept))
 
     def finish() -> None:
         _recall(e, kept, len(levels))
         for store in late:
             e.store(store)
 
-    if late:
-        _nest(e, finish)
-    for store in e.kernel.stores:
-        if store not in late:
-            e.store(store)
+    def stores() -> None:
+        for store in e.kernel.stores:
+            if store not in late:
+                e.store(store)
+
+    steps += [partial(_nest, e, finish), stores] if late else [stores]
+    if is_blocked(e):
+        _in_blocks(e, levels, steps)
+    else:
+        e.over_rows(steps)
+
+
+def _late(e: Writer) -> list[Store]:
+    """Stores at every position of the reduce axes, for which all reductions must be finished."""
+    return [store for store in e.kernel.stores if e.depends_on_reduce(store)]
+
+
+def _at(levels: list[int], level: int) -> list[int]:
+    return [n for n, at in enumerate(levels) if at == level]
+
+
+def is_blocked(e: Writer) -> bool:
+    """Does a kernel of the row form go over its rows more than once, and are they no tiny ones?"""
+    extents = [e.kernel.axes[axis].size for axis in e.reduce]
+    if None not in extents and math.prod(extents) <= _TINY:  # type: ignore[arg-type]
+        return False
+    return max(_levels(e.kernel), default=-1) + bool(_late(e)) > 0
+
+
+def _in_blocks(e: Writer, levels: list[int], steps: list[Callable[[], None]]) -> None:
+    """Blocks of rows; what a pass finishes waits in the frame for the passes after it."""
+    extents = [e.literal(e.size(axis)) for axis in e.reduce]
+    extent = extents[0]
+    for other in extents[1:]:
+        extent = e.name(("extent", other), f"mul({extent}, {other})", e.scopes[0], "extent")
+    near, most, one = (e.node(Const(n, "int64")) for n in (_NEAR, ROWS, 1))
+    e.line(f"few = truncatediv({near}, maximum({extent}, {one}))")
+    e.line(f"rows = maximum(minimum(few, {most}), {one})")
+    e.open(())
+    e.line("last = minimum(block + rows, r1)")
+    count = max(levels) + bool(_late(e))
+    for level in range(count):
+        keep = partial(_keep, e, _at(levels, level))
+        e.over_rows([steps[level], keep], "block", "last")
+    e.over_rows(steps[count:], "block", "last")
+    e.close("for block in range(r0, r1, rows):")
+
+
+def _keep(e: Writer, numbers: list[int]) -> None:
+    """Puts finished reductions of the row form into the frame."""
+    for n in numbers:
+        reduction = e.kernel.reductions[n]
+        value = e.node(Reduced(n, reduction.dtype))
+        e.line(f"store_{accumulator_dtype(reduction)}(s{n}, {e.frame_place}, {value})")
 
 
 Kept = list[tuple[Expr, Store, int]]
@@ -174,7 +234,7 @@ def write_columns(e: Writer) -> None:
 
     if e.kernel.reductions:
         _nest(e, sweep)
-    late = [store for store in e.kernel.stores if e.depends_on_reduce(store)]
+    late = _late(e)
     if late:
         _nest(e, lambda: _column_stores(e, late, column))
     _column_stores(e, [store for store in e.kernel.stores if store not in late], column)
@@ -212,12 +272,15 @@ def _slots(e: Writer, n: int) -> list[tuple[str, str, str]]:
     return [(f"t{n}", best, first), (f"s{n}", "int64", e.node(Const(0, "int64")))]
 
 
-def frame(kernel: Kernel) -> list[str]:
+def frame(e: Writer) -> list[str]:
     """The lines that reserve accumulators in the frame of the kernel."""
-    if kernel.form != "column":
+    reductions = e.kernel.reductions
+    if e.kernel.form == "row" and is_blocked(e):
+        return [f"s{n} = stack_{accumulator_dtype(r)}({ROWS})" for n, r in enumerate(reductions)]
+    if e.kernel.form != "column":
         return []
     lines = []
-    for n, reduction in enumerate(kernel.reductions):
+    for n, reduction in enumerate(reductions):
         lines.append(f"s{n} = stack_{accumulator_dtype(reduction)}({BLOCK})")
         if reduction.fn.startswith("arg"):
             lines.append(f"t{n} = stack_{wide(reduction.value.dtype)}({BLOCK})")

@@ -165,11 +165,17 @@ class Writer:
         raise TypeError(f"{type(node).__name__} is no expression")
 
     def accumulator(self, number: int, scope: Scope) -> str:
-        """A finished reduction of the column form; the row form names it beforehand."""
+        """A finished reduction that waits in the frame."""
         reduction = self.kernel.reductions[number]
         kind = wide(reduction.dtype)
-        held = f"load_{kind}(s{number}, i{self.inner} - block)"
+        held = f"load_{kind}(s{number}, {self.frame_place})"
         return f"round_{reduction.dtype}({held})" if reduction.dtype in HALF else held
+
+    @property
+    def frame_place(self) -> str:
+        """Where in a block of the frame the accumulators of the present column or row are."""
+        at = f"i{self.inner}" if self.kernel.form == "column" else self.row
+        return f"{at} - block"
 
     def index(self, index: Index, scope: Scope) -> str:
         """The sum of the terms known at each loop, named there; the innermost sum is returned."""
@@ -216,12 +222,32 @@ class Writer:
 
     # Loops
 
-    def rows(self) -> tuple[list[str], str, list[str]]:
-        """How rows become positions: lines before the loop, its header, lines after each row."""
+    @property
+    def row(self) -> str:
+        """The variable of the loop over rows."""
+        return f"i{self.outer[0]}" if len(self.outer) == 1 else "row"
+
+    def over_rows(
+        self, steps: Iterable[Callable[[], None]], first: str = "r0", last: str = "r1"
+    ) -> None:
+        """All steps for every row from first to last."""
+        self.open((*self.outer, ROW))
+        before, after = self.positions(first)
+        for step in steps:
+            step()
+        for text in after:
+            self.line(text)
+        self.scopes[-2].lines += before
+        self.close(f"for {self.row} in range({first}, {last}):")
+
+    def positions(self, first: str) -> tuple[list[str], list[str]]:
+        """How rows become positions on several axes: lines before the loop and after each row."""
         outer = self.outer
+        before: list[str] = []
+        after: list[str] = []
         if len(outer) <= 1:
-            return [], f"for {f'i{outer[0]}' if outer else 'row'} in range(r0, r1):", []
-        before, after, rest, indent = [], [], "r0", ""
+            return before, after
+        rest, indent = first, ""
         for axis in reversed(outer[1:]):
             size = self.size(axis)
             before.append(f"i{axis} = truncatemod({rest}, {self.literal(size)})")
@@ -232,7 +258,7 @@ class Writer:
             after.append(indent + f"i{axis} = 0")
         before.append(f"i{outer[0]} = {rest}")
         after.append(indent + f"i{outer[0]} += 1")
-        return before, "for row in range(r0, r1):", after
+        return before, after
 
     def literal(self, size: str) -> str:
         return self.node(Const(int(size), "int64")) if size.isdigit() else size
