@@ -7,7 +7,7 @@ JSON by `as_dict`, and jit/page.py makes a page of it.  Imports the rest of jit.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from .nest import memory, root
 from .report import fused_ops, node_name, step_ops, user_line
 from .schedule import CallStep, HostStep, KernelStep, byte_size, in_arena
 from .sizes import number
-from .tensor import Node, Source, Value
+from .tensor import Source, Value
 
 _KINDS = {"feed": "fed", "constant": "constant", "cell": "variable", "sizes": "sizes"}
 
@@ -275,7 +275,7 @@ class _Reporter:
                 reads.append(n)
                 if n in self.writer and self.writer[n] != place:
                     before = self.writer[n]
-                    boundaries.append(Boundary(before, n, _why(self.steps[before], step)))
+                    boundaries.append(Boundary(before, n, self._why(self.steps[before], step)))
             if "w" in access:
                 writes.append(n)
         self.writer.update(dict.fromkeys(writes, place))
@@ -323,30 +323,27 @@ class _Reporter:
         many = f":{node.outputs.index(value)}" if len(node.outputs) > 1 else ""
         return f"{node_name(node)}{many}", "between" if in_arena(value) else "python"
 
+    # Why a fusion stopped
+
+    def _why(self, before: Any, step: Any) -> str:
+        """Why a step that reads the result of another is not one kernel with it."""
+        for side in (step, before):
+            if isinstance(side, HostStep):
+                return f"{side.node.op.type} runs in Python"
+        for side in (step, before):
+            if isinstance(side, CallStep):
+                return f"{side.node.kernel.name} is a kernel of the library, complete in itself"
+        theirs, mine = before.nest.cluster.nodes, step.nest.cluster.nodes
+        inside = {id(node) for node in mine}
+        if any(id(node) in inside for node in theirs):
+            return "a long reduction: first its pieces, then their results"
+        # The clusters as fusion left them; long reductions have been cut in two since.
+        for cluster in _unique(self.plan.schedule.fused.home[id(node)] for node in theirs):
+            for node, reason in cluster.refusals:
+                if id(node) in inside:
+                    return f"{node_name(node)} {reason}"
+        return "it went with another of its inputs"
+
 
 def _unique(things: Iterable[Any]) -> tuple[Any, ...]:
     return tuple(dict.fromkeys(things))
-
-
-# Why a fusion stopped
-
-
-def _why(before: Any, step: Any) -> str:
-    """Why a step that reads the result of another is not one kernel with it."""
-    for side in (step, before):
-        if isinstance(side, HostStep):
-            return f"{side.node.op.type} runs in Python"
-    for side in (step, before):
-        if isinstance(side, CallStep):
-            return f"{side.node.kernel.name} is a kernel of the library, complete in itself"
-    theirs, mine = before.nest.cluster, step.nest.cluster
-    if {id(node) for node in theirs.nodes} & {id(node) for node in mine.nodes}:
-        return "a long reduction: first its pieces, then their results"
-    return next(_refusals(theirs, mine.nodes), "") or "it went with another of its inputs"
-
-
-def _refusals(cluster: Any, nodes: Sequence[Node]) -> Iterator[str]:
-    inside = {id(node) for node in nodes}
-    for node, reason in cluster.refusals:
-        if id(node) in inside:
-            yield f"{node_name(node)} {reason}"

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..engine import errors
 from . import compile as compiler
-from . import debug, driver, report, threads, verify
+from . import debug, driver, report, target, threads, verify
 from .bind import Arena, Binding, Frame, aligned_copy, bind, make_template
 from .driver import Program
 from .fuse import fuse
@@ -154,6 +154,7 @@ class Run:
     def __init__(
         self, plan: Plan, binding: Binding, arena: Arena, feed_types: Sequence[np.ndarray]
     ) -> None:
+        target.require_native()
         self.plan, self.binding = plan, binding
         template = plan.template
         self.frame = Frame(binding, arena)

@@ -56,12 +56,29 @@ def _resolve(text: str) -> Target:
     return Target(triple, llvm.get_host_cpu_name(), features, _vector_bits(triple, features))
 
 
-def lacking(target: Target) -> list[str]:
+@cache
+def lacking(target: Target) -> tuple[str, ...]:
     """What a target needs that this machine has not, as far as the names say: +avx512f …"""
     host = _resolve("")
     has = set(f"{host.features},{_implied(host.cpu)}".split(","))
     wanted = f"{target.features},{_implied(target.cpu)}".split(",")
-    return sorted({word for word in wanted if word.startswith("+")} - has)
+    return tuple(sorted({word for word in wanted if word.startswith("+")} - has))
+
+
+def require_native() -> None:
+    """Raises FailedPreconditionError where this machine cannot run what is compiled for the
+    target of the settings; it would die of an illegal instruction."""
+    aim = current()
+    missing = lacking(aim)
+    if missing:
+        from ..engine import errors
+
+        raise errors.FailedPreconditionError(
+            None,
+            None,
+            f"Code for {aim.cpu} needs {' '.join(missing)}, which this processor has not. Unset "
+            "NUMBAFLOW_TARGET to run; `numbaflow compile` makes code for other processors.",
+        )
 
 
 def complaints(target: Target) -> str:
