@@ -254,7 +254,12 @@ OTHERS = {
     "contrib.framework.python.framework.checkpoint_utils": ".train.checkpoint_utils",
     "contrib.framework.python.ops.variables": ".train.step tf.train tf",
     "python.compat.compat": ".alias_helpers",
+    "python.tools.freeze_graph": ".saved_model.freezing",
     "python.tools.inspect_checkpoint": ".train.inspect_checkpoint",
+    "python.tools.optimize_for_inference_lib": ".io.optimize_for_inference",
+    "python.tools.saved_model_cli": ".saved_model.command",
+    "python.tools.saved_model_utils": ".saved_model.freezing",
+    "python.tools.strip_unused_lib": ".io.strip_unused",
     "python.pywrap_tensorflow": "tf.train",
     "python.tf2": ".alias_helpers",
 }

@@ -47,12 +47,18 @@ def application() -> Any:
     ) -> None:
         pass
 
-    from . import cli_cache, cli_checkpoint, cli_info, cli_plan
+    from . import cli_cache, cli_checkpoint, cli_info, cli_plan, cli_saved_model
 
     app.command()(cli_info.info)
     app.command(name="compile")(cli_plan.compile_graph)
     app.command(name="plan")(cli_plan.show_plan)
     app.command(name="inspect-checkpoint")(cli_checkpoint.inspect_checkpoint)
+    # Its options are those of TensorFlow's command: they go through as they are.
+    app.command(
+        name="saved-model",
+        add_help_option=False,
+        context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    )(cli_saved_model.saved_model)
     app.add_typer(cli_cache.app, name="cache")
     # Listed for the help text; `main` has taken every real `run` before.
     app.command(

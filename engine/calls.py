@@ -53,7 +53,7 @@ def without_calls(
 ) -> tuple[list[Tensor], list[Operation], list[Tensor]]:
     """What to fetch, run and feed in place of the given, where functions are called."""
     unchanged = list(fetches), list(targets), list(feeds)
-    if not graph._functions:
+    if not graph._has_calls:
         return unchanged
     if not any(op.definition.expand for op in needed_operations(fetches, targets, feeds)):
         return unchanged

@@ -58,6 +58,8 @@ class Graph:
         self._seed: int | None = None
         self._finalized = False
         self._functions: OrderedDict[str, Any] = OrderedDict()
+        # Whether some operation is to be replaced before a run (engine/calls.py).
+        self._has_calls = False
         self._building_function = False
         self._container = ""
         self._producer = PRODUCER
@@ -224,6 +226,8 @@ class Graph:
         self._nodes_by_id[op._id] = op
         self._nodes_by_name[op.name] = op
         self._version = max(self._version, op._id)
+        if op.definition.expand is not None:
+            self._has_calls = True
         for tensor in op._inputs_val:
             tensor._consumers.append(op)
         for other in op._control_inputs_val:

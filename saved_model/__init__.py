@@ -6,13 +6,7 @@ Imports `engine`, `io`, `ops` and `train`.  File names differ from the public na
 """
 
 # Modules that publish no names: imported when one of their names is used.
-ON_DEMAND = (
-    "assets",
-    "folder",
-    "init_ops",
-    "reading",
-    "signatures",
-    "structures",
-    "tensor_info",
-    "writing",
+ON_DEMAND = tuple(
+    "assets command folder freezing init_ops inputs reading signatures structures tensor_info "
+    "writing".split()
 )

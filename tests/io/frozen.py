@@ -188,14 +188,12 @@ def detection(tf):
 
 def preprocessing(tf):
     """Bytes to standardized images."""
-    raw = tf.placeholder(tf.string, [None], name="raw")
-    image = tf.cast(tf.reshape(tf.decode_raw(raw, tf.uint8), [-1, 4, 4, 3]), tf.float32)
+    raw = tf.placeholder(tf.uint8, [None, 48], name="raw")
+    image = tf.cast(tf.reshape(raw, [-1, 4, 4, 3]), tf.float32)
     flipped = tf.image.flip_left_right(image / 255.0)
     standard = tf.map_fn(tf.image.per_image_standardization, image)
-    data = np.arange(96, dtype=np.uint8).tobytes()
-    value = np.array([data[:48], data[48:]], object)
     outputs = {"flipped": flipped, "standard": standard, "gray": tf.image.rgb_to_grayscale(image)}
-    return {"raw": (raw, value)}, outputs
+    return {"raw": (raw, np.arange(96, dtype=np.uint8).reshape(2, 48))}, outputs
 
 
 NETWORKS = (
