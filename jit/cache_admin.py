@@ -95,8 +95,10 @@ def _item(place: Path) -> Item | None:
         status = {path.name: path.stat() for path in place.iterdir()}
     except OSError:
         return None
-    latest = max((s.st_mtime for s in status.values()), default=0.0)
     uses = status["uses"].st_size if "uses" in status else 0
+    # The time of `uses` is that of the last use, whatever a clock said when the rest was made.
+    times = [status["uses"]] if uses else status.values()
+    latest = max((s.st_mtime for s in times), default=0.0)
     size = sum(map(_disk_bytes, status.values()))
     item = Item(place.name, place, last_used=latest, uses=uses, bytes=size)
     try:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The folder of compiled kernels in trouble: processes that are killed or compete, damaged files,
-full disks, folders that may not be written or are not one's own, other targets."""
+"""The folder of compiled kernels in trouble: processes and threads that compete or are killed,
+damaged files, other versions and other processors in one folder."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import json
 import os
 import random
 import signal
-import subprocess
-import sys
+import threading
 import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,88 +20,18 @@ import pytest
 from numbaflow.jit import cache, cache_admin, settings
 from numbaflow.jit import compile as compiler
 
+from .cache_process import ENTRY, LABELS, THREADS, assert_sound, report, start
+
 pytestmark = [
     pytest.mark.cpu,
     pytest.mark.skipif(os.name == "nt", reason="signals, modes and limits of POSIX"),
 ]
-
-LABELS = (("format", cache.FORMAT), ("kernel", "abc"), ("cpu", "some"))
-ENTRY = cache.Entry("symbol", "def kernel(): ...\n" * 20, bytes(range(256)) * 8)
-
-# Compiles kernels that multiply by 1, 2 … and runs them; TROUBLE is what happens to it before.
-PROGRAM = """
-import ctypes, json, os, sys, warnings
-import numpy as np
-from numbaflow.jit import compile as compiler, driver, ir, scalar as k
-
-def kernel(factor):
-    x = ir.Load(0, ir.Index((1,)), "float32")
-    store = ir.Store(1, ir.Index((1,)), k.mul(x, float(factor)))
-    buffers = ir.Buffer("float32", "r"), ir.Buffer("float32", "w")
-    return ir.Kernel("map", buffers, (ir.Axis("map"),), (), (store,), 0)
-
-def result(factor):
-    address = compiler.compile_kernel(kernel(factor)).address
-    x, y = np.ones(5, np.float32), np.zeros(5, np.float32)
-    args = np.array([x.ctypes.data, y.ctypes.data, 5], np.int64)
-    driver.Program(np.array([[address, args.ctypes.data, 1, 1, 5, 5]], np.int64)).run()
-    return y.tolist()
-
-TROUBLE
-with warnings.catch_warnings(record=True) as told:
-    warnings.simplefilter("always")
-    results = [result(factor) for factor in range(1, int(sys.argv[1]) + 1)]
-assert results == [[float(n)] * 5 for n in range(1, len(results) + 1)], results
-print(json.dumps({
-    "compiles": compiler.STATS.compiles, "hits": compiler.STATS.hits,
-    "told": [str(warning.message) for warning in told],
-}))
-"""
-# Root may write anywhere unless it gives its capabilities up.
-POWERLESS = """
-header, none = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
-assert ctypes.CDLL(None, use_errno=True).capset(header, none) == 0
-"""
-SMALL_DISK = """
-import resource
-resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
-"""
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
     with settings.override(cache=tmp_path / "kernels"):
         yield tmp_path / "kernels"
-
-
-def start(
-    folder: Path | None, kernels: int = 2, trouble: str = "", **environment: str
-) -> subprocess.Popen[str]:
-    """A process of PROGRAM, whose cache is a folder (or that of `environment`)."""
-    known = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
-    if folder is not None:
-        known["NUMBAFLOW_CACHE"] = str(folder)
-    return subprocess.Popen(
-        [sys.executable, "-c", PROGRAM.replace("TROUBLE", trouble), str(kernels)],
-        env={**known, **environment},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def report(process: subprocess.Popen[str]) -> dict[str, Any]:
-    """What a process says of itself; it must have ended well."""
-    out, err = process.communicate(timeout=120)
-    assert process.returncode == 0, err
-    return json.loads(out)
-
-
-def assert_sound(count: int | None = None) -> None:
-    """Every entry is whole, and there are `count`."""
-    found, problems = cache_admin.verify()
-    assert not problems
-    assert count is None or found == count
 
 
 def test_processes_compile_the_same_kernels_while_another_clears(folder: Path) -> None:
@@ -112,6 +42,42 @@ def test_processes_compile_the_same_kernels_while_another_clears(folder: Path) -
     for process in running:
         done = report(process)
         assert done["compiles"] + done["hits"] == 8 and not done["told"]
+    assert_sound()
+    assert not cache.leftovers(folder)
+
+
+def test_threads_compile_the_same_kernels(folder: Path) -> None:
+    running = [start(folder, 12, THREADS) for _ in range(2)]
+    done = [report(process) for process in running]
+    for each in done:
+        assert each["compiles"] + each["hits"] == 12 and not each["told"]
+    assert 12 <= sum(each["compiles"] for each in done) <= 24
+    assert_sound(12)
+    assert report(start(folder, 12, THREADS)) == {"compiles": 0, "hits": 12, "told": []}
+
+
+def test_threads_write_read_and_remove_the_same_entries(folder: Path) -> None:
+    """Each reads what somebody wrote, whole, or nothing; and nobody is told of damage."""
+    wrong: list[Any] = []
+
+    def hammer(seed: int) -> None:
+        rng = random.Random(seed)
+        for _ in range(150):
+            labels = (*LABELS, ("number", str(rng.randrange(3))))
+            cache.save(labels, ENTRY, cache.Facts(f"kernel {seed}"))
+            found = cache.load(labels)
+            if found not in (None, ENTRY):
+                wrong.append(found)
+            cache.remove(folder / cache.key_of(labels))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        threads = [threading.Thread(target=hammer, args=(seed,)) for seed in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert not wrong
     assert_sound()
     assert not cache.leftovers(folder)
 
@@ -216,67 +182,6 @@ def test_damaged_kernels_are_rebuilt_by_the_next_process(folder: Path) -> None:
     assert_sound(2)
 
 
-def test_a_read_only_folder_is_used_but_not_written(folder: Path) -> None:
-    assert report(start(folder, 1))["compiles"] == 1
-    folder.chmod(0o500)
-    try:
-        warm = report(start(folder, 1, POWERLESS))
-        assert (warm["compiles"], warm["hits"], warm["told"]) == (0, 1, [])
-        more = report(start(folder, 4, POWERLESS))
-        assert (more["compiles"], more["hits"]) == (3, 1)
-        (text,) = more["told"]  # once, not three times
-        assert "kernels are not cached" in text and str(folder) in text
-    finally:
-        folder.chmod(0o700)
-    assert_sound(1)
-
-
-def test_a_home_that_cannot_be_written(tmp_path: Path) -> None:
-    tmp_path.chmod(0o500)
-    try:
-        environment = {"HOME": str(tmp_path), "NUMBAFLOW_CACHE": "", "XDG_CACHE_HOME": ""}
-        done = report(start(None, 2, POWERLESS, **environment))
-    finally:
-        tmp_path.chmod(0o700)
-    assert done["compiles"] == 2
-    assert len(done["told"]) == 1 and "kernels are not cached" in done["told"][0]
-
-
-@pytest.mark.parametrize("place", ["the folder", "an entry", "a file"])
-def test_what_others_can_write_is_not_run(folder: Path, place: str) -> None:
-    cache.save(LABELS, ENTRY)
-    entry = folder / cache.key_of(LABELS)
-    where = {"the folder": folder, "an entry": entry, "a file": entry / "kernel.o"}[place]
-    where.chmod(0o777)
-    with pytest.warns(RuntimeWarning, match="can be written by others"):
-        assert cache.load(LABELS) is None
-    assert where.exists()  # it may be evidence
-    assert cache_admin.verify()[1]
-
-
-@pytest.mark.skipif(
-    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away"
-)
-def test_what_belongs_to_others_is_not_run(folder: Path) -> None:
-    cache.save(LABELS, ENTRY)
-    os.chown(folder / cache.key_of(LABELS), 65534, 65534)
-    with pytest.warns(RuntimeWarning, match="belongs to another user"):
-        assert cache.load(LABELS) is None
-    os.chown(folder, 65534, 65534)
-    with pytest.warns(RuntimeWarning, match="belongs to another user"):
-        cache.save((*LABELS, ("more", "")), ENTRY)
-    assert len(cache.entries()) == 1
-
-
-def test_a_full_disk(folder: Path) -> None:
-    done = report(start(folder, 3, SMALL_DISK))
-    assert done["compiles"] == 3
-    assert len(done["told"]) == 1 and "kernels are not cached" in done["told"][0]
-    assert not cache.entries() and not cache.leftovers(folder)
-    assert report(start(folder, 3))["told"] == []
-    assert_sound(3)
-
-
 def test_versions_and_targets_have_keys_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     keys = {cache.key_of(compiler.labels_of("kernel"))}
     for target in ("generic", "generic:+slow", "x86-64-v3"):
@@ -285,6 +190,23 @@ def test_versions_and_targets_have_keys_of_their_own(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(compiler, "_versions", lambda: (("numba", "0"), ("llvmlite", "0")))
     keys.add(cache.key_of(compiler.labels_of("kernel")))
     assert len(keys) == 5
+
+
+# What another installation would say of itself.
+OTHER_VERSION = "compiler._versions = lambda: (('numba', '0.1'), ('llvmlite', '0.1'))"
+OTHER_FORMAT = "cache.FORMAT = '1'"
+
+
+@pytest.mark.parametrize("other", [OTHER_VERSION, OTHER_FORMAT])
+def test_versions_that_share_a_folder_keep_to_their_own(folder: Path, other: str) -> None:
+    assert report(start(folder))["compiles"] == 2
+    changed = report(start(folder, 2, other))
+    assert (changed["compiles"], changed["hits"], changed["told"]) == (2, 0, [])
+    assert report(start(folder, 2, other))["hits"] == report(start(folder))["hits"] == 2
+    assert_sound(4)
+    assert cache_admin.totals().outdated == 2
+    assert len(cache_admin.prune(outdated=True)) == 2
+    assert report(start(folder))["hits"] == 2
 
 
 def test_targets_that_share_a_folder_never_run_each_others_code(folder: Path) -> None:
