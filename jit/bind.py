@@ -33,6 +33,14 @@ _COLUMN_UNIT = 64
 ROW = 6  # numbers per step in the driver's table
 
 
+class Places:
+    """Positions in the argument array, and for each the number of what goes there."""
+
+    def __init__(self, pairs: Sequence[tuple[int, int]]) -> None:
+        table = np.array(pairs, np.int64).reshape(-1, 2)
+        self.positions, self.sources = table[:, 0].copy(), table[:, 1].copy()
+
+
 @dataclass(slots=True)
 class Template:
     """The argument blocks of a plan's native steps with every number still symbolic.
@@ -42,14 +50,13 @@ class Template:
     """
 
     compute: Callable[..., tuple[int, ...]]
-    length: int
-    numbers: list[int]  # positions in the argument array of the leading values of `compute`
-    constants: dict[int, int]  # position -> address or literal
-    arena: list[tuple[int, int]]  # position, slot
-    feeds: list[tuple[int, int]]  # position, feed number
-    cells: list[tuple[int, Any]]  # position, variable
+    args: np.ndarray  # the argument array with what never changes: addresses and literals
+    numbers: Places  # of values of `compute`
+    arena: Places  # of slots
+    feeds: list[tuple[int, np.ndarray]]  # feed number, its positions
+    cells: list[tuple[Any, np.ndarray]]  # variable, its positions
     reserves: list[tuple[int, int, Any, int]]  # position, count, Reserve, number of its size
-    scratch: list[tuple[int, int]]  # position, number in `compute` with bytes per worker
+    scratch: Places  # of values of `compute`, which are bytes per worker
     steps: list[StepNumbers]
     slots: list[tuple[int, int]]  # number in `compute` with a slot's bytes; steps that need it
     size_arrays: list[tuple[int, Value, list[int]]]  # slot, value, numbers in `compute`
@@ -236,17 +243,17 @@ class _Layout:
         for position, number in self.sized:
             if self.numbers.texts[number].lstrip("-").isdigit():
                 self.constants[position] = int(self.numbers.texts[number])
-        dynamic = [(p, n) for p, n in self.sized if p not in self.constants]
+        args = np.zeros(self.length, np.int64)
+        args[list(self.constants)] = list(self.constants.values())
         return Template(
             compute,
-            self.length,
-            [x for pair in dynamic for x in pair],
-            self.constants,
-            self.arena,
-            self.feeds,
-            self.cells,
+            args,
+            Places([(p, n) for p, n in self.sized if p not in self.constants]),
+            Places(self.arena),
+            _grouped(self.feeds),
+            _grouped(self.cells),
             self.reserves,
-            self.scratch,
+            Places(self.scratch),
             self.steps,
             slots,
             size_arrays,
@@ -255,6 +262,14 @@ class _Layout:
             self.contents,
             self.keep,
         )
+
+
+def _grouped(pairs: Sequence[tuple[int, Any]]) -> list[tuple[Any, np.ndarray]]:
+    """For each thing that goes somewhere, all its positions."""
+    groups: dict[int, tuple[Any, list[int]]] = {}
+    for position, thing in pairs:
+        groups.setdefault(id(thing), (thing, []))[1].append(position)
+    return [(thing, np.array(positions)) for thing, positions in groups.values()]
 
 
 def aligned_copy(array: np.ndarray) -> np.ndarray:
@@ -283,25 +298,30 @@ class Binding:
     table: np.ndarray
     arena_bytes: int
     offsets: list[int]
-    scratch_bytes: list[int]
+    scratch_bytes: int  # the most that a step needs, per worker
     symbols: tuple[int, ...]
 
 
 def bind(template: Template, symbols: Sequence[int]) -> Binding:
     """Computes every number of a plan for the given values of its symbols."""
     numbers = template.compute(*symbols)
-    args = np.zeros(template.length, np.int64)
-    for position, literal in template.constants.items():
-        args[position] = literal
-    pairs = template.numbers
-    args[pairs[0::2]] = [numbers[n] for n in pairs[1::2]]
+    values = np.array(numbers, np.int64)
+    args = template.args.copy()
+    args[template.numbers.positions] = values[template.numbers.sources]
     offsets, total = place([(numbers[size], live) for size, live in template.slots])
-    for position, slot_number in template.arena:
-        args[position] = offsets[slot_number]
-    scratch = [-(-numbers[n] // _ALIGN) * _ALIGN for _, n in template.scratch]
+    args[template.arena.positions] = np.array(offsets, np.int64)[template.arena.sources]
+    scratch = -(-values[template.scratch.sources] // _ALIGN) * _ALIGN
+    args[template.scratch.positions + 1] = scratch
     table = np.array([_table_row(step, numbers) for step in template.steps], np.int64)
     return Binding(
-        template, numbers, args, table.reshape(-1, ROW), total, offsets, scratch, tuple(symbols)
+        template,
+        numbers,
+        args,
+        table.reshape(-1, ROW),
+        total,
+        offsets,
+        int(scratch.max(initial=0)),
+        tuple(symbols),
     )
 
 
@@ -377,17 +397,15 @@ class Frame:
     def __init__(self, binding: Binding, arena: Arena) -> None:
         template = binding.template
         # Steps run one after the other, so that all can use one piece of scratch memory.
-        scratch = max(binding.scratch_bytes, default=0) * arena.workers
+        scratch = binding.scratch_bytes * arena.workers
         self.memory = arena.reserve(binding.arena_bytes + scratch)
         start = self.memory.ctypes.data
         self.args = binding.args.copy()
-        for position, _ in template.arena:
-            self.args[position] += start
-        free = start + binding.arena_bytes
-        for (position, _), size in zip(template.scratch, binding.scratch_bytes):
-            self.args[position], self.args[position + 1] = free, size
+        self.args[template.arena.positions] += start
+        self.args[template.scratch.positions] = start + binding.arena_bytes
         self.table = binding.table.copy()
-        self.table[:, 1] = self.args.ctypes.data + 8 * self.table[:, 1]
+        self.table[:, 1] *= 8
+        self.table[:, 1] += self.args.ctypes.data
 
     def fill_sizes(self, binding: Binding) -> None:
         """Writes the tensors whose contents are sizes."""

@@ -179,7 +179,7 @@ class _Reporter:
             tuple(self.buffers),
             self.binding.arena_bytes,
             sum(b.bytes for b in self.buffers if b.offset is not None),
-            max(self.binding.scratch_bytes, default=0),
+            self.binding.scratch_bytes,
             plan.traced_seconds,
             sum(k.seconds for k in unique.values()),
             sum(k.from_cache for k in unique.values()),

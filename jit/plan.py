@@ -120,6 +120,8 @@ class Plan:
         self.scope = scope
         self.fits = scope.checker()
         self.cells = self._cells()
+        # Of variables, by id: the array that one was last seen with, and its address.
+        self.addresses: dict[int, tuple[Any, int]] = {}
         self.template = make_template(
             self.schedule, self.program, scope, [kernel.address for kernel in self.kernels]
         )
@@ -135,17 +137,31 @@ class Plan:
         except IndexError:
             return Arena(max(threads.count(), threads.cores(), self.evaluate.threads or 1))
 
-    def _cells(self) -> list[tuple[Any, tuple[int, ...]]]:
-        """The variables whose shapes the plan was traced with."""
+    def _cells(self) -> dict[int, tuple[Any, tuple[int, ...]]]:
+        """The variables whose shapes the plan was traced with, by id."""
         found = {}
         for node in self.program.nodes:
             if isinstance(node, Source) and node.kind == "cell":
                 found[id(node.payload)] = (node.payload, node.outputs[0].shape)
-        return list(found.values())  # type: ignore[arg-type]
+        return found  # type: ignore[return-value]
 
     def shapes_hold(self) -> bool:
         """Do all variables still have the shapes that the plan was traced with?"""
-        return all(cell.value is None or cell.value.shape == shape for cell, shape in self.cells)
+        return all(
+            cell.value is None or cell.value.shape == shape for cell, shape in self.cells.values()
+        )
+
+    def address_of(self, cell: Any) -> int:
+        """Where a variable is now; Stale if it is no longer as the plan was traced with."""
+        array = cell.value
+        if array is None:
+            cell.read()
+        known = self.cells.get(id(cell))
+        if known is not None and array.shape != known[1]:
+            raise Stale(cell.name)
+        address = int(array.__array_interface__["data"][0])
+        self.addresses[id(cell)] = array, address
+        return address
 
 
 class Run:
@@ -159,23 +175,17 @@ class Run:
         template = plan.template
         self.frame = Frame(binding, arena)
         self.args = self.frame.args
-        positions: dict[int, list[int]] = {}
-        for position, number in template.feeds:
-            positions.setdefault(number, []).append(position)
         self.staged: list[tuple[int, np.ndarray]] = []
         self.pointed: list[tuple[int, np.ndarray]] = []
-        for number, places in positions.items():
+        for number, places in template.feeds:
             like = feed_types[number]
             if like.nbytes <= _STAGED_BYTES:
                 memory = aligned_copy(like)
                 self.args[places] = memory.ctypes.data
                 self.staged.append((number, memory))
             else:
-                self.pointed.append((number, np.array(places)))
-        cells: dict[int, tuple[Any, list[int]]] = {}
-        for position, cell in template.cells:
-            cells.setdefault(id(cell), (cell, []))[1].append(position)
-        self.cells = [[cell, None, np.array(places)] for cell, places in cells.values()]
+                self.pointed.append((number, places))
+        self.cells = [[cell, None, places] for cell, places in template.cells]
         self.hosted: dict[int, Any] = {}
         self.feeds: Sequence[np.ndarray] = ()
         self.flags = [(self._view(flag), error) for flag, error in plan.program.checks]
@@ -231,12 +241,10 @@ class Run:
     def _point_at_variable(self, entry: list[Any]) -> None:
         cell = entry[0]
         array = cell.value
-        if array is None:
-            cell.read()
-        for known, shape in self.plan.cells:
-            if known is cell and array.shape != shape:
-                raise Stale(cell.name)
-        self.args[entry[2]] = array.ctypes.data
+        known, address = self.plan.addresses.get(id(cell), (None, 0))
+        if known is not array or array is None:
+            address = self.plan.address_of(cell)
+        self.args[entry[2]] = address
         entry[1] = array
 
     def _host(self, step: HostStep) -> None:
