@@ -310,7 +310,8 @@ def plan(
         _make_variables(session, fetches, feeds)
         made, binding = session.prepared_plan(list(fetches), feeds)
         if pool.is_supported():
-            pool.kernels()  # every program on several cores needs them
+            for kernel in pool.kernels():  # every program on several cores needs them
+                compiler.compile_kernel(kernel)
         compiled = compiler.STATS.compiles - before.compiles
         seconds = compiler.STATS.seconds - before.seconds
         if timed:

@@ -206,5 +206,5 @@ def _raw_functions() -> dict[str, Any]:
     from .engine.registry import definitions
 
     importlib.import_module(_PACKAGE)  # Fills the op table.
-    functions = (OpFunction(definition) for definition in definitions())
+    functions = (OpFunction(definition.name, definition.doc) for definition in definitions())
     return {function.__name__: function for function in functions}

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import keyword
 import re
 from collections import namedtuple
@@ -57,8 +56,10 @@ def define(
     function_name: str | None = None,
 ) -> OpFunction:
     """States an op: adds it to the table and returns the function that makes its nodes."""
-    definition = dataclasses.replace(
-        registry.parse(name, signature, attrs),
+    registry.state(
+        name,
+        signature,
+        attrs,
         shape=shape,
         kernel=kernel,
         lower=lower,
@@ -74,7 +75,7 @@ def define(
         doc=doc,
         test=test or {},
     )
-    return OpFunction(registry.register(definition), function_name)
+    return OpFunction(name, doc, function_name)
 
 
 def _python_name(op_type: str) -> str:
@@ -90,23 +91,35 @@ def _safe(name: str) -> str:
 class OpFunction:
     """Makes nodes of one op type: inputs, then attributes that inputs do not tell, then `name`."""
 
-    __slots__ = ("_type", "_inputs", "_parameters", "_result", "__name__", "__dict__")
+    __slots__ = ("_type", "_known", "_result", "_function_name", "__dict__")
 
-    def __init__(self, definition: OpDef, function_name: str | None = None) -> None:
-        self._type = definition.name
-        self._inputs = tuple(arg.name for arg in definition.inputs)
-        inferred = {
-            name
-            for arg in definition.inputs
-            for name in (arg.type_attr, arg.type_list_attr, arg.number_attr)
-        }
-        free = [attr for attr in definition.attrs if attr.name not in inferred]
-        free.sort(key=lambda attr: attr.has_default)
-        self._parameters = self._inputs + tuple(attr.name for attr in free)
-        # Made at the first call: making named tuples is slow.
+    def __init__(self, op_type: str, doc: str = "", function_name: str | None = None) -> None:
+        self._type = op_type
+        # The names of inputs, and of all parameters; and the type of several results.  Made at the
+        # first call: most ops are never called.
+        self._known: tuple[tuple[str, ...], tuple[str, ...]] | None = None
         self._result: Any = None
-        self.__name__ = function_name or _python_name(definition.name)
-        self.__doc__ = definition.doc
+        self._function_name = function_name
+        self.__doc__ = doc
+
+    @property
+    def _names(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        if self._known is None:
+            definition = self.definition
+            inputs = tuple(arg.name for arg in definition.inputs)
+            inferred = {
+                name
+                for arg in definition.inputs
+                for name in (arg.type_attr, arg.type_list_attr, arg.number_attr)
+            }
+            free = [attr for attr in definition.attrs if attr.name not in inferred]
+            free.sort(key=lambda attr: attr.has_default)
+            self._known = inputs, inputs + tuple(attr.name for attr in free)
+        return self._known
+
+    @property
+    def __name__(self) -> str:
+        return self._function_name or _python_name(self._type)
 
     @property
     def definition(self) -> OpDef:
@@ -124,13 +137,13 @@ class OpFunction:
             inspect.Parameter(
                 _safe(name), kind, default=defaults.get(name, inspect.Parameter.empty)
             )
-            for name in self._parameters
+            for name in self._names[1]
         ]
         return inspect.Signature([*parameters, inspect.Parameter("name", kind, default=None)])
 
     def build(self, *args: Any, name: str | None = None, **keywords: Any) -> Operation:
         """The new Operation itself, whatever its outputs."""
-        parameters = self._parameters
+        input_names, parameters = self._names
         if len(args) > len(parameters):
             if len(args) > len(parameters) + 1 or name is not None:
                 raise TypeError(
@@ -145,7 +158,7 @@ class OpFunction:
                 problem = "multiple values for" if key in values else "an unexpected keyword"
                 raise TypeError(f"{self.__name__}() got {problem} argument '{key}'")
             values[key] = value
-        inputs = {key: values.pop(key) for key in self._inputs if key in values}
+        inputs = {key: values.pop(key) for key in input_names if key in values}
         return build_op(self._type, inputs, values, name)
 
     def __call__(self, *args: Any, name: str | None = None, **keywords: Any) -> Any:

@@ -9,6 +9,8 @@ but the dtypes, so that every other layer may import it.
 from __future__ import annotations
 
 import ast
+import dataclasses
+import functools
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -136,41 +138,64 @@ class OpDef:
         raise KeyError(f"Op {self.name} has no attribute {name!r}")
 
 
-_TABLE: dict[str, OpDef] = {}
+@dataclass(slots=True)
+class _Stated:
+    """A definition whose notation nobody has had to read: of 600 ops, programs use few."""
+
+    signature: str
+    attrs: str
+    fields: dict[str, Any]
+
+
+_TABLE: dict[str, OpDef | _Stated] = {}
 
 
 def register(definition: OpDef) -> OpDef:
     """Adds a definition to the table; an op type is defined once."""
-    if definition.name in _TABLE:
-        raise ValueError(f"op {definition.name} is defined twice")
-    _TABLE[definition.name] = definition
+    _add(definition.name, definition)
     return definition
 
 
-def amend(name: str, **changes: Any) -> OpDef:
-    """Replaces fields of a definition; for what cannot stand beside it, such as a late gradient."""
-    import dataclasses
+def state(name: str, signature: str, attrs: str, **fields: Any) -> None:
+    """Adds a definition in the notation of `parse`, which is read when the op is first wanted."""
+    _add(name, _Stated(signature, attrs, fields))
 
-    _TABLE[name] = dataclasses.replace(_TABLE[name], **changes)
-    return _TABLE[name]
+
+def _add(name: str, definition: OpDef | _Stated) -> None:
+    if name in _TABLE:
+        raise ValueError(f"op {name} is defined twice")
+    _TABLE[name] = definition
+
+
+def amend(name: str, **changes: Any) -> None:
+    """Replaces fields of a definition; for what cannot stand beside it, such as a late gradient."""
+    known = _TABLE[name]
+    if isinstance(known, _Stated):
+        known.fields.update(changes)
+    else:
+        _TABLE[name] = dataclasses.replace(known, **changes)
 
 
 def lookup(name: str) -> OpDef:
     """The definition of an op type; KeyError names the type when there is none."""
-    try:
-        return _TABLE[name]
-    except KeyError:
-        raise KeyError(f"Op type not registered '{name}'") from None
+    definition = find(name)
+    if definition is None:
+        raise KeyError(f"Op type not registered '{name}'")
+    return definition
 
 
 def find(name: str) -> OpDef | None:
     """The definition of an op type, or None."""
-    return _TABLE.get(name)
+    found = _TABLE.get(name)
+    if isinstance(found, _Stated):
+        definition = parse(name, found.signature, found.attrs)
+        found = _TABLE[name] = dataclasses.replace(definition, **found.fields)
+    return found
 
 
 def definitions() -> Iterator[OpDef]:
     """All definitions, in order of declaration."""
-    return iter(_TABLE.values())
+    return (lookup(name) for name in list(_TABLE))
 
 
 def parse(name: str, signature: str, attrs: str = "") -> OpDef:
@@ -189,23 +214,24 @@ def parse(name: str, signature: str, attrs: str = "") -> OpDef:
     return OpDef(name, inputs, outputs, tuple(declared.values()))
 
 
+# What matters for splitting: a string in quotes, brackets, separators.
+_MARK = re.compile(r"""'[^']*'|"[^"]*"|[(){}\[\],;]""")
+
+
 def _split(text: str, separator: str) -> list[str]:
     """Splits at separators outside of brackets and quotes."""
-    parts, depth, quote, start = [], 0, "", 0
-    for i, char in enumerate(text):
-        if quote:
-            quote = "" if char == quote else quote
-        elif char in "'\"":
-            quote = char
-        elif char in "({[":
+    parts, depth, start = [], 0, 0
+    for match in _MARK.finditer(text):
+        mark = match[0]
+        if mark in "({[":
             depth += 1
-        elif char in ")}]":
+        elif mark in ")}]":
             depth -= 1
-        elif char == separator and depth == 0:
-            parts.append(text[start:i])
-            start = i + 1
+        elif mark == separator and depth == 0:
+            parts.append(text[start : match.start()])
+            start = match.end()
     parts.append(text[start:])
-    return [part.strip() for part in parts if part.strip()]
+    return [part for part in map(str.strip, parts) if part]
 
 
 def _parse_arg(text: str, declared: dict[str, Attr]) -> Arg:
@@ -231,6 +257,7 @@ _ATTR = re.compile(
 )
 
 
+@functools.cache  # many definitions state the same one
 def _parse_attr(text: str) -> Attr:
     match = _ATTR.match(text)
     if match is None:

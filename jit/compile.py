@@ -8,18 +8,19 @@ never imports Numba.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache as memoize
 from importlib.metadata import version
 from pathlib import Path
 
-from . import cache, emit, settings, target
+from . import cache, crew, emit, settings, target
 from .ir import Kernel, digest
-from .library.kernel import LibraryKernel
+from .library.kernel import LibraryKernel, namespace
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,20 +67,23 @@ _LOCK = threading.RLock()
 _DONE: dict[tuple[str, str], Compiled] = {}
 # Tells where a kernel comes from; asked when it is compiled.  Its name and seconds are left empty.
 Origin = Callable[[], cache.Facts]
+Wanted = tuple[Kernel | LibraryKernel, Origin | None]
 
 
-def compile_kernel(
-    kernel: Kernel | LibraryKernel, name: str = "", origin: Origin | None = None
-) -> Compiled:
+def compile_kernel(kernel: Kernel | LibraryKernel, origin: Origin | None = None) -> Compiled:
     """The machine code of a kernel; equal kernels are compiled once, by one thread."""
-    aim = target.current()
-    done_key = (_digest(kernel), repr(aim))
-    done = _DONE.get(done_key)
-    if done is None:
+    return compile_kernels([(kernel, origin)])[0]
+
+
+def compile_kernels(wanted: Sequence[Wanted]) -> list[Compiled]:
+    """The machine code of several kernels; many new ones are compiled by several processes."""
+    aim = repr(target.current())
+    keys = [(_digest(kernel), aim) for kernel, _ in wanted]
+    if not all(key in _DONE for key in keys):
         with _LOCK:
-            done = _DONE.get(done_key) or _obtain(kernel, name, aim, done_key[0], origin)
-            _DONE[done_key] = done
-    return done
+            new = {key: item for key, item in zip(keys, wanted) if key not in _DONE}
+            _obtain(new)
+    return [_DONE[key] for key in keys]
 
 
 def source_of(kernel: Kernel | LibraryKernel) -> str:
@@ -102,40 +106,48 @@ def _digest(kernel: Kernel | LibraryKernel) -> str:
     return known
 
 
-def _obtain(
-    kernel: Kernel | LibraryKernel,
-    name: str,
-    aim: target.Target,
-    content: str,
-    origin: Origin | None,
-) -> Compiled:
-    name = kernel.name if isinstance(kernel, LibraryKernel) else name or kernel.form
-    labels = labels_of(content)
-    key = cache.key_of(labels)
-    entry, seconds, reason = cache.load(labels), 0.0, ""
-    if entry is not None:
-        STATS.hits += 1
-    else:
-        start = time.perf_counter()
-        entry = _compile(kernel, aim, f"kernel_{key}")
-        seconds = time.perf_counter() - start
-        facts = replace(
-            origin() if origin else cache.Facts(),
-            name=name,
-            seconds=seconds,
-            code_bytes=_code_bytes(entry.object_code),
-        )
-        entry = replace(entry, source=_header(kernel, facts, aim.cpu) + entry.source)
+def _obtain(wanted: dict[tuple[str, str], Wanted]) -> None:
+    """Loads kernels from the cache, or compiles them and puts them there."""
+    missing = {}
+    for key, (kernel, origin) in wanted.items():
+        labels = labels_of(key[0])
+        entry = cache.load(labels)
+        if entry is None:
+            missing[_job(kernel, labels)] = key, kernel, labels, origin
+        else:
+            STATS.hits += 1
+            _DONE[key] = _loaded(_name(kernel), labels, entry, 0.0)
+    for job, code, seconds in _compile(list(missing)):
+        key, kernel, labels, origin = missing[job]
+        facts = origin() if origin else cache.Facts()
+        facts = replace(facts, name=_name(kernel), seconds=seconds, code_bytes=_code_bytes(code))
+        source = _header(kernel, facts, target.current().cpu) + job.source
+        entry = cache.Entry(job.symbol, source, code)
         STATS.compiles += 1
         STATS.seconds += seconds
-        STATS.names.append(name)
-        if "timing" in settings.get("debug"):
-            reason = _why(labels, entry, name)
+        STATS.names.append(facts.name)
+        reason = _why(labels, entry, facts.name) if "timing" in settings.get("debug") else ""
         cache.save(labels, entry, facts)
+        _DONE[key] = _loaded(facts.name, labels, entry, seconds, reason)
+
+
+def _name(kernel: Kernel | LibraryKernel) -> str:
+    return kernel.name if isinstance(kernel, LibraryKernel) else kernel.form
+
+
+def _loaded(
+    name: str, labels: cache.Labels, entry: cache.Entry, seconds: float, reason: str = ""
+) -> Compiled:
     address = load_object(entry.object_code, entry.symbol)
-    size = len(entry.object_code)
-    made = time.perf_counter()
+    key, size, made = cache.key_of(labels), len(entry.object_code), time.perf_counter()
     return Compiled(address, name, key, seconds, seconds == 0.0, entry.source, size, reason, made)
+
+
+def _job(kernel: Kernel | LibraryKernel, labels: cache.Labels) -> crew.Job:
+    source = source_of(kernel)
+    if "source" in settings.get("debug"):
+        print(source)
+    return crew.Job(source, f"kernel_{cache.key_of(labels)}", isinstance(kernel, LibraryKernel))
 
 
 def _why(labels: cache.Labels, entry: cache.Entry, name: str) -> str:
@@ -187,15 +199,28 @@ def _emitter_version() -> str:
     return text.hexdigest()
 
 
-def _compile(kernel: Kernel | LibraryKernel, aim: target.Target, symbol: str) -> cache.Entry:
+def _compile(jobs: Sequence[crew.Job]) -> Iterator[crew.Made]:
+    """Compiles, with no collection of garbage meanwhile.
+
+    Numba makes many objects that live as long as the compilation; looking through them again and
+    again takes a fifth of its time.
+    """
+    if not jobs:
+        return
     from . import llvm
 
-    source = source_of(kernel)
-    if "source" in settings.get("debug"):
-        print(source)
-    names = kernel.namespace() if isinstance(kernel, LibraryKernel) else None
-    text = llvm.lowered(source, symbol, aim, names)
-    return cache.Entry(symbol, source, llvm.object_code(text, aim))
+    def compile_one(job: crew.Job) -> bytes:
+        aim = target.current()
+        names = namespace() if job.is_library else None
+        return llvm.object_code(llvm.lowered(job.source, job.symbol, aim, names), aim)
+
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield from crew.compile_all(jobs, compile_one)
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def assembly(name: str, source: str, labels: Mapping[str, str]) -> str:
@@ -206,7 +231,7 @@ def assembly(name: str, source: str, labels: Mapping[str, str]) -> str:
     text = f"{labels['cpu']}:{labels['features']}"
     with settings.override(target=text):
         is_generated = bool(split_header(source)[0])
-        names = None if is_generated else LibraryKernel(name, source).namespace()
+        names = None if is_generated else namespace()
         aim = target.current()
         return llvm.assembly(llvm.lowered(source, f"kernel_{name}", aim, names), aim)
 

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from . import compile, pool, threads
+from .library.kernel import LibraryKernel
 
 COLUMNS = ("kernel", "args", "rows", "row_tile", "columns", "column_tile")
 Table = np.ndarray[Any, np.dtype[np.int64]]
@@ -128,6 +129,11 @@ class Program:
             self._walk()
         else:
             run_parallel(self.table)
+
+
+def kernels() -> tuple[LibraryKernel, ...]:
+    """The kernels that `prepare` will want, to be compiled along with others."""
+    return pool.kernels() if threads.count() > 1 and pool.is_supported() else ()
 
 
 def prepare() -> None:

@@ -9,7 +9,6 @@ are plain ints.  Imports nothing from the package.
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from dataclasses import dataclass, fields
 from typing import Any, Literal, Union
@@ -186,6 +185,8 @@ class Kernel(metaclass=_Interned):
 
 def digest(kernel: Kernel) -> str:
     """A content hash of a kernel, stable between processes and versions of Python (hex, 32)."""
+    import hashlib
+
     return hashlib.blake2b("\n".join(lines(kernel)).encode(), digest_size=16).hexdigest()
 
 

@@ -9,7 +9,6 @@ need.  Code is typed and lowered, never optimised or assembled here.  Imports Nu
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -201,19 +200,9 @@ target_extension.jit_registry[_Target] = lambda **options: helper
 
 @contextmanager
 def front_end() -> Iterator[None]:
-    """Where functions are compiled: for the target, and with no collection of garbage meanwhile.
-
-    Numba makes many objects that live as long as the compilation; looking through them again and
-    again takes a fifth of its time.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        with target_extension.target_override(_NAME):
-            typing, lowering = contexts()
-            typing.refresh()
-            lowering.refresh()
-            yield
-    finally:
-        if was_enabled:
-            gc.enable()
+    """Where functions are compiled for the target."""
+    with target_extension.target_override(_NAME):
+        typing, lowering = contexts()
+        typing.refresh()
+        lowering.refresh()
+        yield

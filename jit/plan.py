@@ -106,14 +106,13 @@ class Plan:
                 if isinstance(step, KernelStep):
                     verify.verify(step.nest.kernel)
         self.traced_seconds = time.perf_counter() - began
-        self.kernels = [
-            compiler.compile_kernel(
-                step.nest.kernel if isinstance(step, KernelStep) else step.node.kernel,
-                origin=partial(report.origin, step, operations, list(self.exports)),
-            )
-            for step in self.schedule.steps
-            if not isinstance(step, HostStep)
-        ]
+        steps = [step for step in self.schedule.steps if not isinstance(step, HostStep)]
+        kernels: list[compiler.Wanted] = []
+        for step in steps:
+            kernel = step.nest.kernel if isinstance(step, KernelStep) else step.node.kernel
+            kernels.append((kernel, partial(report.origin, step, operations, list(self.exports))))
+        kernels += [(kernel, None) for kernel in driver.kernels()]
+        self.kernels = compiler.compile_kernels(kernels)[: len(steps)]
         driver.prepare()
         self.program = traced.program
         self.feed_names = [tensor.name for tensor in feeds]

@@ -20,7 +20,7 @@ import platform
 import sys
 import threading
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 
 from . import compile as compiler
 from .library.kernel import LibraryKernel
@@ -133,18 +133,18 @@ def is_supported() -> bool:
     return sys.platform == "linux" and platform.machine() in _FUTEX_NUMBERS
 
 
+@cache
+def kernels() -> tuple[LibraryKernel, LibraryKernel]:
+    """What callers and threads of a pool run."""
+    return _kernel("pool_walk", _WALK), _kernel("pool_work", _WORK)
+
+
 def _kernel(name: str, text: str) -> LibraryKernel:
     constants = {word: _LINE * place for place, word in enumerate(_WORDS)}
     constants |= {"FUTEX": _FUTEX_NUMBERS[platform.machine()], "WAIT": 128, "WAKE": 129}
     constants |= {"BITS": 20, "MASK": (1 << 20) - 1, "SPINS": 4000, "SHARES": 3}
     header = "".join(f"{key} = {value}\n" for key, value in constants.items())
     return LibraryKernel(name, header + _TEXT + text)
-
-
-def kernels() -> tuple[compiler.Compiled, compiler.Compiled]:
-    """What callers and workers run, for the target of the settings."""
-    walk = compiler.compile_kernel(_kernel("pool_walk", _WALK))
-    return walk, compiler.compile_kernel(_kernel("pool_work", _WORK))
 
 
 _FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *[ctypes.c_int64] * 5)
@@ -154,7 +154,7 @@ class Pool:
     """Worker threads that sleep until a caller has a step of several tiles."""
 
     def __init__(self) -> None:
-        walk, work = kernels()
+        walk, work = (compiler.compile_kernel(kernel) for kernel in kernels())
         self._walk, self._work = _FUNCTION(walk.address), _FUNCTION(work.address)
         # Never freed: a thread may look at it until the process is gone.
         allocate = ctypes.pythonapi.PyMem_RawCalloc

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import logging
 import os
-import pprint
-import random
 import sys
 import threading
 import time
@@ -246,6 +244,8 @@ def _stream_name(stream: Any) -> str:
 
 def _placeholder_for(text: str) -> str:
     """A placeholder that does not occur in a text."""
+    import random
+
     placeholder, digits = "{}", random.Random(5)
     while placeholder in text:
         placeholder += str(digits.randint(0, 9))
@@ -254,6 +254,8 @@ def _placeholder_for(text: str) -> str:
 
 def _template_of(inputs: Any, sep: str) -> tuple[str, str, list[Any]]:
     """Template, placeholder and tensors of what is to be printed."""
+    import pprint
+
     bare = nest.map_structure(lambda x: "" if is_tensor(x) else x, list(inputs))
     placeholder = _placeholder_for(" ".join(pprint.pformat(x) for x in bare))
     tensors: list[Any] = []

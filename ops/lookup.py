@@ -6,7 +6,6 @@ Tables that change are in train/lookup_mutable.py, since savers save them.
 
 from __future__ import annotations
 
-import uuid
 from typing import Any
 
 from ..engine import dtypes
@@ -123,6 +122,8 @@ class StaticHashTable(InitializableLookupTableBase):
     def __init__(
         self, initializer: TableInitializerBase, default_value: Any, name: str | None = None
     ) -> None:
+        import uuid
+
         self._shared_name = initializer._shared_name or f"hash_table_{uuid.uuid4()}"
         self._name = name or "hash_table"
         self._table_name: str | None = None

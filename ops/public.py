@@ -31,7 +31,7 @@ class _Raw:
         definition = registry.find(op_type)
         if definition is None:
             raise AttributeError(f"no op type {op_type!r}")
-        function = OpFunction(definition)
+        function = OpFunction(op_type, definition.doc)
         setattr(self, op_type, function)
         return function
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -244,7 +243,7 @@ class FIFOQueue(QueueBase):
         shapes: Any = None,
         names: Any = None,
         shared_name: str | None = None,
-        name: str = "fifo_queue",
+        name: str | None = "fifo_queue",
     ) -> None:
         dtypes = as_type_list(dtypes)
         shapes = as_shape_list(shapes)
@@ -270,7 +269,7 @@ class PaddingFIFOQueue(QueueBase):
         shapes: Any,
         names: Any = None,
         shared_name: str | None = None,
-        name: str = "padding_fifo_queue",
+        name: str | None = "padding_fifo_queue",
     ) -> None:
         dtypes = as_type_list(dtypes)
         shapes = as_shape_list(shapes, unknown_dim_allowed=True)
@@ -303,7 +302,7 @@ class RandomShuffleQueue(QueueBase):
         names: Any = None,
         seed: int | None = None,
         shared_name: str | None = None,
-        name: str = "random_shuffle_queue",
+        name: str | None = "random_shuffle_queue",
     ) -> None:
         dtypes = as_type_list(dtypes)
         shapes = as_shape_list(shapes)
@@ -312,6 +311,8 @@ class RandomShuffleQueue(QueueBase):
         if first is None and second is None:
             first, second = 0, 0
         elif seed is None and shared_name is not None:
+            import hashlib
+
             # Workers that share the queue have made different numbers of nodes.
             digest = hashlib.md5(f"{first}{shared_name}".encode()).hexdigest()
             second = int(digest[:8], 16) & 0x7FFFFFFF
@@ -342,7 +343,7 @@ class PriorityQueue(QueueBase):
         shapes: Any = None,
         names: Any = None,
         shared_name: str | None = None,
-        name: str = "priority_queue",
+        name: str | None = "priority_queue",
     ) -> None:
         kinds = as_type_list(types)
         shapes = as_shape_list(shapes)

@@ -4,9 +4,10 @@
 Imports `engine`, `ops` and `io`.
 """
 
-# Imported when one of their names is asked for: see public.py.
+# Imported when one of their names is asked for (see public.py), or by tools.
 ON_DEMAND = tuple(
     "basic_loops basic_session_run_hooks coordinator device_setter hook_timers hooks_writing input "
-    "input_batch input_sparse monitored_session queue_runner_impl scaffold session_manager "
-    "session_run_hook session_wrappers summary_io supervisor sync_replicas_optimizer".split()
+    "input_batch input_sparse inspect_checkpoint monitored_session queue_runner_impl scaffold "
+    "session_manager session_run_hook session_wrappers summary_io supervisor "
+    "sync_replicas_optimizer".split()
 )

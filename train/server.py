@@ -7,7 +7,6 @@ Clusters of one task only: sessions find the server by its target, and no data c
 from __future__ import annotations
 
 import contextlib
-import socket
 import threading
 import weakref
 from typing import Any
@@ -138,8 +137,10 @@ class Server:
         return Server({"local": ["localhost:0"]}, protocol="grpc", config=config, start=start)
 
 
-def _reserve(port: int) -> socket.socket:
-    """Takes a port, so that the address is this server's alone."""
+def _reserve(port: int) -> Any:
+    """A socket that has taken a port, so that the address is this server's alone."""
+    import socket
+
     taken = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
         taken.bind(("localhost", port))

@@ -10,8 +10,8 @@ process keeps its own messages.
 from __future__ import annotations
 
 import functools
+import os
 import types
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...engine.api import lazy
@@ -19,7 +19,7 @@ from ...engine.api import lazy
 if TYPE_CHECKING:
     from google.protobuf.descriptor_pool import DescriptorPool
 
-_COMPILED = Path(__file__).with_name("messages.binpb")
+_COMPILED = os.path.join(os.path.dirname(__file__), "messages.binpb")
 
 # Public name -> message, where TensorFlow 1.15 publishes it.
 _PUBLIC = {
@@ -41,7 +41,9 @@ def files() -> dict[str, Any]:
     """The FileDescriptorProto of each .proto file by its path, such as those of `import` lines."""
     from google.protobuf import descriptor_pb2
 
-    compiled = descriptor_pb2.FileDescriptorSet.FromString(_COMPILED.read_bytes())
+    with open(_COMPILED, "rb") as file_:
+        content = file_.read()
+    compiled = descriptor_pb2.FileDescriptorSet.FromString(content)
     return {file.name: file for file in compiled.file}
 
 

@@ -28,12 +28,13 @@ class LibraryKernel:
     name: str
     text: str
 
-    def namespace(self) -> dict[str, Any]:
-        """The names that the text uses.  Imports Numba."""
-        from . import vocabulary
 
-        names = {name: getattr(vocabulary, name) for name in VOCABULARY}
-        return {**names, "min": vocabulary.minimum, "max": vocabulary.maximum}
+def namespace() -> dict[str, Any]:
+    """The names that the texts of library kernels use.  Imports Numba."""
+    from . import vocabulary
+
+    names = {name: getattr(vocabulary, name) for name in VOCABULARY}
+    return {**names, "min": vocabulary.minimum, "max": vocabulary.maximum}
 
 
 @cache

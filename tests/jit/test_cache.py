@@ -154,8 +154,8 @@ def test_the_key_covers_every_module_that_decides_on_code() -> None:
     jit = Path(compiler.__file__).parent
     known = {jit / f"{name}.py" for name in compiler.EMITTER}
     # What is compiled is in the key by its own text, which ir.py and the library state; the rest
-    # keeps, names and prints it.
-    others = {jit / f"{name}.py" for name in ("ir", "cache", "settings", "kernel_text")}
+    # hands it out to processes, keeps, names and prints it.
+    others = {jit / f"{name}.py" for name in ("ir", "crew", "cache", "settings", "kernel_text")}
     others.add(jit / "cache_admin.py")
     assert all(path.is_file() for path in known)
     reached = set().union(*map(imported_modules, known))

@@ -194,7 +194,7 @@ def call(
         [symbol(a) for a in item] if isinstance(item, list) else symbol(item)
         for item in case.inputs
     ]
-    result = OpFunction(definition)(*inputs, **case.attrs)
+    result = OpFunction(definition.name)(*inputs, **case.attrs)
     return list(_flat(result)), feeds
 
 
