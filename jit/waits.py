@@ -79,7 +79,7 @@ class WaitingRunner:
         number = max(range(len(self.parts)), key=lambda i: len(self.parts[i].operations))
         part = self.parts[number]
         fed = dict(zip(self.feeds, arrays))
-        inputs: list[np.ndarray] | None = []
+        inputs: list[np.ndarray] = []
         for tensor in part.takes:
             if tensor in fed:
                 inputs.append(fed[tensor])

@@ -218,8 +218,7 @@ def _facts(c: Any, key_attr: str, value_attr: str) -> tuple[TensorShape, TensorS
                 f"{type_text(got)}"
             )
     key = maker._inputs_val[0].shape if maker._inputs_val else TensorShape([])
-    value = as_shape(maker._attrs["value_shape"]) if "value_shape" in maker._attrs else []
-    return key, as_shape(value)
+    return key, as_shape(maker._attrs.get("value_shape", []))
 
 
 def _found_shape(c: Any) -> TensorShape:

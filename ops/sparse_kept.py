@@ -109,10 +109,11 @@ def _take_many(c: Any, handles: np.ndarray) -> Sparse:
     return indices[order], values[order], np.array([len(found), *sizes], np.int64)
 
 
-for _name, _output, _kernel, _rule in (
+_ADDING: tuple[tuple[str, str, Any, list[None]], ...] = (
     ("AddSparseToTensorsMap", "sparse_handle", _add, []),
     ("AddManySparseToTensorsMap", "sparse_handles", _add_many, [None]),
-):
+)
+for _name, _output, _kernel, _rule in _ADDING:
     define(
         _name,
         f"sparse_indices: int64, sparse_values: T, sparse_shape: int64 -> {_output}: int64",

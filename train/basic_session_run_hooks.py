@@ -185,6 +185,7 @@ class _MultiStepStopAtStepHook(SessionRunHook):
         self._steps_per_run_variable = get_or_create_steps_per_run_variable()
 
     def _update_steps_per_run_variable(self, global_step: int, session: Any) -> None:
+        assert self._last_step is not None
         steps = min(self._last_step - global_step, self._steps_per_run_initial_value)
         self._steps_per_run_variable.load(steps, session=session)
 

@@ -31,15 +31,17 @@ class SecondOrStepTimer:
             return True
         if self._last_triggered_step == step:
             return False
-        if self._every_secs is not None:
+        if self._every_secs is not None and self._last_triggered_time is not None:
             return time.time() >= self._last_triggered_time + self._every_secs
-        return step >= self._last_triggered_step + self._every_steps
+        return self._every_steps is not None and (
+            step >= self._last_triggered_step + self._every_steps
+        )
 
     def update_last_triggered_step(self, step: int) -> tuple[float | None, int | None]:
         """Notes that it was now; the seconds and steps since the time before."""
         now = time.time()
         elapsed: tuple[float | None, int | None] = (None, None)
-        if self._last_triggered_time is not None:
+        if self._last_triggered_time is not None and self._last_triggered_step is not None:
             elapsed = now - self._last_triggered_time, step - self._last_triggered_step
         self._last_triggered_time, self._last_triggered_step = now, step
         return elapsed

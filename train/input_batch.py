@@ -296,7 +296,11 @@ def maybe_shuffle_batch(
     """Like `shuffle_batch`, of the examples to keep (tf.train.maybe_shuffle_batch)."""
     setting = _Setting(
         *("shuffle_batch", batch_size, capacity, enqueue_many, shapes),
-        *(allow_smaller_final_batch, shared_name, num_threads, False, min_after_dequeue, seed),
+        smaller_final=allow_smaller_final_batch,
+        shared_name=shared_name,
+        threads=num_threads,
+        least=min_after_dequeue,
+        seed=seed,
     )
     return _of_one(tensors, keep_input, name, setting)
 
@@ -340,7 +344,10 @@ def maybe_shuffle_batch_join(
     """Like `shuffle_batch_join`, of the examples to keep (tf.train.maybe_shuffle_batch_join)."""
     setting = _Setting(
         *("shuffle_batch_join", batch_size, capacity, enqueue_many, shapes),
-        *(allow_smaller_final_batch, shared_name, 1, False, min_after_dequeue, seed),
+        smaller_final=allow_smaller_final_batch,
+        shared_name=shared_name,
+        least=min_after_dequeue,
+        seed=seed,
     )
     return _of_several(tensors_list, keep_input, name, setting)
 

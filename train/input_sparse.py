@@ -25,7 +25,8 @@ class _SparseMetaData:
     """What is known of a component: whether it is sparse, what keeps it, and its rank."""
 
     def __init__(self, sparse: bool, map_op: Any, rank: Any) -> None:
-        self.sparse, self.map_op, self.rank = sparse, map_op, Dimension(rank)
+        self.sparse, self.map_op = sparse, map_op
+        self.rank: Any = Dimension(rank)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, _SparseMetaData) or self.sparse != other.sparse:
@@ -90,7 +91,7 @@ def _keeper(stored: Any) -> Any:
 def _facts(tensor: Any, keeper: Any, shared: Any, enqueue_many: bool) -> _SparseMetaData:
     if not isinstance(tensor, SparseTensor):
         return _SparseMetaData(False, None, None)
-    rank = tensor.dense_shape.shape.with_rank(1).dims[0]
+    rank: Any = tensor.dense_shape.shape.with_rank(1)[0]
     return _SparseMetaData(True, shared or keeper, rank - 1 if enqueue_many else rank)
 
 

@@ -98,6 +98,7 @@ def parse_numpy_printoption(kv_str: str) -> None:
     kind = type(options[name])
     if options[name] is None:
         raise ArgumentTypeError(f"Setting '{name}' from the command line is not supported.")
+    value: Any
     try:
         value = _truth(text) if kind is bool else kind(text)
     except ValueError as error:

@@ -47,7 +47,7 @@ class Scaffold:
             local_init_op = _first(local_init_op, other.local_init_op)
             summary_op = _first(summary_op, other.summary_op)
             saver = _first(saver, other.saver)
-        self._user_init_fn = init_fn
+        self._user_init_fn: Any = init_fn
         self._init_fn = (lambda session: init_fn(self, session)) if init_fn else None
         self._init_op = init_op
         self._init_feed_dict = init_feed_dict
