@@ -32,20 +32,22 @@ def _slice_shape(c: Any) -> TensorShape:
     if count is None:
         return rules.unknown()
     given = given or [None] * count
-    begin, size = c.value(1), c.value(2)
+    size = c.value(2)
     if size is None:
         return _sizes_of_slice(c, count)
+    # Begins may be known in part.
+    begin = rules.dims(c.value_as_shape(1)) or [None] * count
     out = []
-    for i, (whole, length) in enumerate(zip(given, size.tolist())):
+    for start, whole, length in zip(begin, given, size.tolist()):
         if length != -1:
             out.append(length)
-        elif begin is None or whole is None:
+        elif start is None or whole is None:
             out.append(None)
         else:
-            out.append(whole - int(begin[i]))
+            out.append(whole - start)
             if out[-1] < 0:
                 raise ValueError(
-                    f"Negative dimension size caused by subtracting {begin[i]} from {whole}"
+                    f"Negative dimension size caused by subtracting {start} from {whole}"
                 )
     return TensorShape(out)
 

@@ -30,8 +30,7 @@ def assign_moving_average(
             rate = tf.cast(rate, variable.dtype.base_dtype)
         if zero_debias:
             return _zero_debias(variable, value, rate)
-        with tf.colocate_with(variable):
-            return tf.assign_sub(variable, (variable - value) * rate, name=scope)
+        return tf.assign_sub(variable, (variable - value) * rate, name=scope)
 
 
 def weighted_moving_average(
@@ -83,13 +82,12 @@ def _zero_debias(unbiased: Any, value: Any, rate: Any) -> Any:
                 initializer=step_zeros,
                 trainable=False,
             )
-    with tf.colocate_with(unbiased):
-        update = tf.assign_sub(biased, (biased - value) * rate)
-        count = local_step.assign_add(1)
-        # After n values the weights of the biased average add up to 1 - decay ** n.
-        weight = 1 - tf.pow(1.0 - rate, count)
-        scope = tf.get_default_graph().get_name_scope()
-        return tf.assign(unbiased, update / weight, name=scope + "/")
+    update = tf.assign_sub(biased, (biased - value) * rate)
+    count = local_step.assign_add(1)
+    # After n values the weights of the biased average add up to 1 - decay ** n.
+    weight = 1 - tf.pow(1.0 - rate, count)
+    scope = tf.get_default_graph().get_name_scope()
+    return tf.assign(unbiased, update / weight, name=scope + "/")
 
 
 def _unused(name: str) -> str:
