@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs with operations that wait: whatever order the waits end in, whoever ends them."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as tries
+from hypothesis import strategies as st
+
+import numbaflow as tf
+from numbaflow.jit import compile as compiler
+from numbaflow.jit import settings
+
+pytestmark = pytest.mark.cpu
+
+SOON = tf.RunOptions(timeout_in_ms=200)
+
+
+@pytest.fixture(params=["never", "auto", "always"])
+def mode(request: pytest.FixtureRequest) -> Iterator[str]:
+    with settings.override(jit=request.param), tf.Graph().as_default():
+        yield request.param
+
+
+def queue(shape: Any = (4,), capacity: int = 10) -> Any:
+    return tf.FIFOQueue(capacity, [tf.float32], shapes=[shape])
+
+
+class Background:
+    """A call in a thread of its own, with its result or error."""
+
+    def __init__(self, call: Callable[..., Any], *args: Any, **settings: Any) -> None:
+        self.result: Any = None
+        self.error: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, args=(call, args, settings), daemon=True)
+        self._thread.start()
+
+    def _run(self, call: Callable[..., Any], args: Any, settings: Any) -> None:
+        try:
+            self.result = call(*args, **settings)
+        except Exception as error:
+            self.error = error
+
+    @property
+    def is_running(self) -> bool:
+        return self._thread.is_alive()
+
+    def join(self) -> Any:
+        self._thread.join(30)
+        assert not self._thread.is_alive(), "a run does not end"
+        if self.error is not None:
+            raise self.error
+        return self.result
+
+
+def waiting(call: Callable[..., Any], *args: Any, **settings: Any) -> Background:
+    """A call that has had the time to wait, and does."""
+    background = Background(call, *args, **settings)
+    time.sleep(0.1)
+    assert background.is_running
+    return background
+
+
+def test_what_is_around_a_wait_is_compiled(mode: str) -> None:
+    source, sink = queue(), queue(())
+    x = tf.placeholder(tf.float32, [4])
+    put = source.enqueue(tf.sqrt(x) + 1.0)
+    taken = source.dequeue()
+    move = sink.enqueue(tf.reduce_sum(tf.exp(taken) * 2.0))
+    kept = taken * 3.0
+    with tf.Session() as session:
+        for i in range(3):
+            value = np.arange(4, dtype=np.float32) + i
+            _, _, got = session.run([put, move, kept], {x: value})
+            np.testing.assert_allclose(got, 3 * (np.sqrt(value) + 1), rtol=1e-6)
+            want = np.sum(np.exp(np.sqrt(value) + 1) * 2)
+            np.testing.assert_allclose(session.run(sink.dequeue()), want, rtol=1e-5)
+        if mode == "always":
+            compiled = compiler.STATS.compiles + compiler.STATS.hits
+            session.run([put, move, kept], {x: np.ones(4)})
+            assert compiler.STATS.compiles + compiler.STATS.hits == compiled
+            names = [op for kernel in session.explain([move, kept]).kernels for op in kernel.ops]
+            assert {"Exp", "Sum"} <= {name.split(":")[0].rstrip("_0123456789") for name in names}
+
+
+def test_a_wait_of_later_sizes_is_explained_in_words() -> None:
+    with settings.override(jit="always"), tf.Graph().as_default():
+        source = tf.FIFOQueue(2, [tf.float32])
+        total = tf.reduce_sum(tf.exp(source.dequeue()))
+        with tf.Session() as session:
+            assert source.name in str(session.explain(total)) or "dequeue" in str(
+                session.explain(total)
+            )
+
+
+class Program:
+    """Queues with one element each, made of fed values and of what other queues gave."""
+
+    def __init__(self, wires: list[tuple[int, int]]) -> None:
+        self.feeds = [tf.placeholder(tf.float32, [4]) for _ in range(2)]
+        known: list[Any] = list(self.feeds)
+        self.puts, self.taken = [], []
+        for left, right in wires:
+            through = queue()
+            value = known[left % len(known)] * 0.5 + tf.sin(known[right % len(known)])
+            # The later operation of the two comes first in the graph for every second queue.
+            if len(known) % 2:
+                taken = through.dequeue()
+                self.puts.append(through.enqueue(value))
+            else:
+                self.puts.append(through.enqueue(value))
+                taken = through.dequeue()
+            known.append(taken)
+            self.taken.append(taken)
+        self.wires = wires
+
+    def expected(self, values: list[np.ndarray]) -> list[np.ndarray]:
+        known = list(values)
+        for left, right in self.wires:
+            known.append(known[left % len(known)] * 0.5 + np.sin(known[right % len(known)]))
+        return known[2:]
+
+
+@given(
+    wires=st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), min_size=1, max_size=6),
+    order=st.randoms(use_true_random=False),
+    jit=st.sampled_from(["never", "auto", "auto", "always"]),
+)
+@tries(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+def test_chains_of_queues_in_one_run(wires: Any, order: Any, jit: str) -> None:
+    with settings.override(jit=jit), tf.Graph().as_default():
+        program = Program(wires)
+        fetches = [*program.puts, *program.taken]
+        order.shuffle(fetches)
+        values = [np.arange(4, dtype=np.float32), np.full(4, 0.3, np.float32)]
+        with tf.Session() as session:
+            for _ in range(2):
+                found = dict(zip(fetches, session.run(fetches, dict(zip(program.feeds, values)))))
+                for tensor, want in zip(program.taken, program.expected(values), strict=True):
+                    np.testing.assert_allclose(found[tensor], want, rtol=1e-5, atol=1e-6)
+                values = [v + 1 for v in values]
+
+
+def test_other_runs_go_on_while_one_waits(mode: str) -> None:
+    source = queue()
+    x = tf.placeholder(tf.float32, [4])
+    put, doubled = source.enqueue(x), tf.exp(x) * 2.0
+    taken = source.dequeue() + 1.0
+    with tf.Session() as session:
+        blocked = waiting(session.run, taken)
+        for _ in range(3):
+            np.testing.assert_allclose(
+                session.run(doubled, {x: np.zeros(4)}), np.full(4, 2.0), rtol=1e-6
+            )
+        session.run(put, {x: np.ones(4)})
+        np.testing.assert_array_equal(blocked.join(), np.full(4, 2.0))
+
+
+def test_a_wait_does_not_hold_up_what_does_not_need_it(mode: str) -> None:
+    source = queue()
+    counter = tf.Variable(0.0)
+    counted = tf.assign_add(counter, tf.reduce_sum(tf.ones([3])))
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        blocked = waiting(session.run, [source.dequeue(), counted])
+        assert session.run(counter) == 3.0
+        session.run(source.enqueue(tf.zeros([4])))
+        np.testing.assert_array_equal(blocked.join()[0], np.zeros(4))
+
+
+def test_closing_a_session_ends_its_runs(mode: str) -> None:
+    source = queue(capacity=1)
+    put, taken = source.enqueue(tf.zeros([4])), source.dequeue() * 2.0
+    session = tf.Session()
+    blocked = [waiting(session.run, taken) for _ in range(3)]
+    session.close()
+    for run in blocked:
+        with pytest.raises(tf.errors.CancelledError, match="cancelled"):
+            run.join()
+    with tf.Session() as session:
+        session.run(put)
+        full = waiting(session.run, put)
+        session.close()
+        with pytest.raises(tf.errors.CancelledError, match="cancelled"):
+            full.join()
+
+
+def test_a_deadline_ends_a_run_and_takes_nothing(mode: str) -> None:
+    source = queue()
+    x = tf.placeholder(tf.float32, [4])
+    put, taken = source.enqueue(x), source.dequeue()
+    two = source.dequeue_many(2)
+    with tf.Session() as session:
+        for fetch in (taken, tf.exp(taken), two):
+            with pytest.raises(tf.errors.DeadlineExceededError):
+                session.run(fetch, options=SOON)
+        session.run(put, {x: np.full(4, 7.0)})
+        assert session.run(source.size()) == 1
+        np.testing.assert_array_equal(session.run(taken), np.full(4, 7.0))
+
+
+def test_a_deadline_of_the_whole_session() -> None:
+    with tf.Graph().as_default():
+        taken = queue().dequeue()
+        config = tf.ConfigProto(operation_timeout_in_ms=100)
+        with tf.Session(config=config) as session:
+            with pytest.raises(tf.errors.DeadlineExceededError):
+                session.run(taken)
+
+
+def test_a_failure_elsewhere_ends_the_waits_of_the_run(mode: str) -> None:
+    source = queue()
+    x = tf.placeholder(tf.float32, [None])
+    checked = tf.Assert(tf.reduce_all(x > 0.0), [x])
+    with tf.control_dependencies([checked]):
+        fine = tf.reduce_sum(x)
+    with tf.Session() as session:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="assertion failed"):
+            Background(session.run, [source.dequeue(), fine], {x: np.array([1.0, -1.0])}).join()
+        # The wait is over: the next element is for the next run.
+        session.run(source.enqueue(tf.ones([4])))
+        assert session.run(source.size()) == 1
+
+
+def test_a_failed_wait_names_its_operation(mode: str) -> None:
+    source = queue()
+    taken = source.dequeue(name="take_one")
+    with tf.Session() as session:
+        session.run(source.close())
+        with pytest.raises(tf.errors.OutOfRangeError, match=r"is closed and has insufficient") as e:
+            session.run(tf.exp(taken))
+        assert e.value.op.name == "take_one" and "[[node take_one" in e.value.message
+
+
+def test_waits_in_branches(mode: str) -> None:
+    source = queue(())
+    x = tf.placeholder(tf.float32, [])
+
+    def put() -> Any:
+        with tf.control_dependencies([source.enqueue(x * 2.0)]):
+            return tf.identity(x)
+
+    kept = tf.cond(x > 0.0, put, lambda: x - 1.0)
+    size = source.size()
+    with tf.Session() as session:
+        assert session.run(kept, {x: 3.0}) == 3.0
+        assert session.run(kept, {x: -3.0}) == -4.0
+        assert session.run(size) == 1 and session.run(source.dequeue()) == 6.0
+
+
+def test_waits_in_loops(mode: str) -> None:
+    source = queue(())
+    n = tf.placeholder(tf.int32, [])
+    put = source.enqueue_many([tf.range(10.0)])
+
+    def body(i: Any, total: Any) -> Any:
+        return i + 1, total + source.dequeue()
+
+    total = tf.while_loop(lambda i, _: i < n, body, [0, 0.0], parallel_iterations=1)[1]
+    with tf.Session() as session:
+        session.run(put)
+        assert session.run(total, {n: 5}) == 10.0
+        blocked = waiting(session.run, total, {n: 8})
+        session.run(put)
+        assert blocked.join() == 5 + 6 + 7 + 8 + 9 + 0 + 1 + 2
+
+
+def test_every_element_is_taken_once(mode: str) -> None:
+    source = tf.FIFOQueue(3, [tf.int64], shapes=[()])
+    x = tf.placeholder(tf.int64, [])
+    put, taken = source.enqueue(x * 1), source.dequeue() * 1
+    found: list[int] = []
+    with tf.Session() as session:
+
+        def produce(first: int) -> None:
+            for i in range(first, first + 50):
+                session.run(put, {x: i})
+
+        def consume() -> None:
+            while True:
+                try:
+                    found.append(int(session.run(taken)))
+                except tf.errors.OutOfRangeError:
+                    return
+
+        producers = [Background(produce, 50 * i) for i in range(4)]
+        consumers = [Background(consume) for _ in range(4)]
+        for thread in producers:
+            thread.join()
+        session.run(source.close())
+        for thread in consumers:
+            thread.join()
+    assert sorted(found) == list(range(200))
+
+
+def test_training_between_queues(mode: str) -> None:
+    """A step that takes its batch from a queue trains just like one that is fed."""
+    rows = np.random.default_rng(0).standard_normal((60, 3)).astype(np.float32)
+    want = rows @ np.array([[1.0], [-2.0], [0.5]], np.float32)
+
+    def weights(through: bool) -> np.ndarray:
+        with tf.Graph().as_default():
+            fed = [tf.placeholder(tf.float32, [None, n]) for n in (3, 1)]
+            source = tf.FIFOQueue(100, [tf.float32, tf.float32], shapes=[[3], [1]])
+            put = source.enqueue_many(fed)
+            x, y = source.dequeue_many(10) if through else fed
+            w = tf.Variable(tf.zeros([3, 1]))
+            loss = tf.reduce_mean(tf.square(tf.matmul(x, w) - y))
+            step = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+            with tf.Session() as session:
+                session.run(tf.global_variables_initializer())
+                if through:
+                    session.run(put, dict(zip(fed, (rows, want))))
+                for i in range(0, 60, 10):
+                    part = slice(i, i + 10)
+                    feeds = {} if through else dict(zip(fed, (rows[part], want[part])))
+                    session.run(step, feeds)
+                return session.run(w)
+
+    np.testing.assert_array_equal(weights(True), weights(False))
