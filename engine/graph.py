@@ -43,6 +43,8 @@ class Graph:
         self._version = 0
         # Counts changes to existing operations: prepared plans are stale when it moves.
         self.mutation = 0
+        # Counts those and new operations: while it stands, a session need not look any closer.
+        self.changes = 0
         self._names_in_use: dict[str, int] = {}
         self._thread_local = threading.local()
         self._stack_state_is_thread_local = False
@@ -237,7 +239,14 @@ class Graph:
         self._check_not_finalized()
         with self._lock:
             self._next_id_counter += 1
+            self.changes += 1
             return self._next_id_counter
+
+    def note_mutation(self) -> None:
+        """Called when an existing operation is changed: what was prepared from it is stale."""
+        with self._lock:
+            self.mutation += 1
+            self.changes += 1
 
     @property
     def _last_id(self) -> int:

@@ -238,11 +238,11 @@ class Operation:
 
     def _set_attr(self, name: str, value: Any) -> None:
         self._attrs[name] = plain_attr(value)
-        self._graph.mutation += 1
+        self._graph.note_mutation()
 
     def _clear_attr(self, name: str) -> None:
         self._attrs.pop(name, None)
-        self._graph.mutation += 1
+        self._graph.note_mutation()
 
     def _get_attr_type(self, name: str) -> DType:
         return self.get_attr(name)
@@ -311,7 +311,7 @@ class Operation:
         self._inputs_val = tuple(values)
         old._consumers.remove(self)
         tensor._consumers.append(self)
-        self._graph.mutation += 1
+        self._graph.note_mutation()
 
     def _add_while_inputs(self, tensors: Iterable[Tensor]) -> None:
         for tensor in tensors:
@@ -321,7 +321,7 @@ class Operation:
             self._inputs_val += (tensor,)
             self._input_types_val.append(tensor.dtype.base_dtype)
             tensor._consumers.append(self)
-        self._graph.mutation += 1
+        self._graph.note_mutation()
 
     def _same_graph(self, thing: Any) -> None:
         if thing.graph is not self._graph:
@@ -338,13 +338,13 @@ class Operation:
         if op not in self._control_inputs_val:
             self._control_inputs_val.append(op)
             op._control_outputs_val.append(self)
-            self._graph.mutation += 1
+            self._graph.note_mutation()
 
     def _remove_all_control_inputs(self) -> None:
         for op in self._control_inputs_val:
             op._control_outputs_val.remove(self)
         self._control_inputs_val = []
-        self._graph.mutation += 1
+        self._graph.note_mutation()
 
     def run(self, feed_dict: Any = None, session: Any = None) -> None:
         """Runs this operation in the given or the default session."""

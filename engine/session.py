@@ -18,14 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from . import defaults, errors, interpreter
+from . import defaults, errors, growth, interpreter
 from .api import export
 from .calls import without_calls
 from .compat import as_text
 from .devices import _DeviceAttributes
 from .fetches import HANDLES, FeedSlot, Fetches, expand_feed, feed_tensor, freeze, stands_for_itself
 from .graph import Graph
-from .growth import GraphGrowth
 from .nest import flatten_dict_items
 from .operation import Operation
 from .partial_run import PartialRun, setup
@@ -72,11 +71,20 @@ def _compiled(session: BaseSession) -> Any:
 class Prepared:
     """One combination of fetches and feed keys, ready to run."""
 
-    __slots__ = ("mutation", "slots", "run", "build", "single", "expanded", "fed_positions")
+    __slots__ = (
+        "changes",
+        "mutation",
+        "slots",
+        "run",
+        "build",
+        "single",
+        "expanded",
+        "fed_positions",
+    )
 
     def __init__(self, session: BaseSession, structure: Any, feeds: list[Tensor]) -> None:
         graph = session.graph
-        self.mutation = graph.mutation
+        self.mutation, self.changes = graph.mutation, graph.changes
         self.slots = [FeedSlot(tensor) for tensor in feeds]
         wanted = Fetches(graph, structure)
         fed = {id(tensor): i for i, tensor in enumerate(feeds)}
@@ -114,7 +122,6 @@ class BaseSession:
         self.cancelled = threading.Event()
         self.waits = WaitsOfSession()
         self._times = threading.local()
-        self._growth = GraphGrowth()
         if not self._target:
             _local_sessions.add(self)
 
@@ -191,8 +198,8 @@ class BaseSession:
         if self.cancelled.is_set():
             raise errors.CancelledError(None, None, "Session has been closed.")
         prepared = self._find(fetches, feed_dict)
-        if prepared is None or prepared.mutation != self._graph.mutation:
-            prepared = self._prepare(fetches, feed_dict)
+        if prepared is None or prepared.changes != self._graph.changes:
+            prepared = self._current(prepared, fetches, feed_dict)
         if prepared.expanded:
             values = _expanded_values(self._graph, feed_dict, prepared.slots)
         elif feed_dict:
@@ -251,6 +258,14 @@ class BaseSession:
         except TypeError:
             return None
 
+    def _current(self, prepared: Prepared | None, fetches: Any, feed_dict: Any) -> Prepared:
+        """What is prepared, made anew if the graph has been changed; new operations are noted."""
+        if prepared is None or prepared.mutation != self._graph.mutation:
+            return self._prepare(fetches, feed_dict)
+        growth.note(self._graph)
+        prepared.changes = self._graph.changes
+        return prepared
+
     def _prepare(self, fetches: Any, feed_dict: Any) -> Prepared:
         if self._graph.version == 0:
             raise RuntimeError(
@@ -265,7 +280,7 @@ class BaseSession:
         for tensor, (_, value) in zip(tensors, pairs):
             # Wrong values are reported before wrong fetches, as in TensorFlow.
             FeedSlot(tensor).convert(value)
-        self._growth.note(self._graph)
+        growth.note(self._graph)
         prepared = Prepared(self, fetches, tensors)
         prepared.expanded = bool(feed_dict) and (
             flat is not feed_dict or not all(map(stands_for_itself, flat))

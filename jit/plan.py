@@ -17,7 +17,7 @@ import numpy as np
 
 from ..engine import errors
 from . import compile as compiler
-from . import debug, driver, report, target, threads, verify
+from . import debug, driver, notices, report, target, threads, verify
 from .bind import Arena, Binding, Frame, aligned_copy, bind, make_template
 from .driver import Program
 from .fuse import fuse
@@ -34,8 +34,6 @@ _STAGED_BYTES = 2048
 _MOST_BINDINGS = 512
 # Prepared runs that are kept per arena.
 _MOST_RUNS = 256
-# So many plans of one stretch are told of.
-_MANY_PLANS = 16
 # Contents of integer feeds count as sizes when there are at most so many of them.
 _SIZE_FEED_ITEMS = 8
 
@@ -391,28 +389,17 @@ class Stretch:
             else:
                 plan = self._plan(feeds, scope)
                 plans.append(plan)
-                self._note_plans()
+                self._note(plan)
             if len(self._ready) >= _MOST_BINDINGS:
                 self._ready.pop(next(iter(self._ready)))
             ready = (plan, bind(plan.template, symbols))
             self._ready[key] = ready
             return ready
 
-    def _note_plans(self) -> None:
-        """Warns, once, of a run that is planned anew again and again."""
-        if sum(map(len, self.plans.values())) == _MANY_PLANS:
-            from ..engine.log import get_logger
-            from ..engine.operation import user_frame
-
-            file, line, _ = user_frame()
-            numbers = ", ".join(self.inputs[i].name for i in self.may_be_sizes)
-            hint = f" (of {numbers} the contents count, as they may be sizes)" if numbers else ""
-            get_logger().warning(
-                "%s:%d has been compiled %d times: a run is compiled anew when the pattern of the "
-                "sizes fed changes, that is ranks and which sizes are 0, 1 or equal%s. "
-                "NUMBAFLOW_DEBUG=timing shows each.",
-                *(file, line, _MANY_PLANS, hint),
-            )
+    def _note(self, plan: Plan) -> None:
+        sizes = ", ".join(self.inputs[i].name for i in self.may_be_sizes)
+        graph = self.operations[0].graph if self.operations else None
+        notices.note_plan(plan, sum(map(len, self.plans.values())), sizes, graph)
 
     def _plan(self, feeds: Sequence[Any], scope: Scope) -> Plan:
         try:

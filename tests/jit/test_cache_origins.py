@@ -4,14 +4,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.jit import cache_admin, settings
+from numbaflow.jit import cache_admin, notices, settings
 from numbaflow.jit import compile as compiler
 
 pytestmark = pytest.mark.cpu
@@ -52,10 +53,25 @@ def test_timing_says_why_a_kernel_was_compiled(capsys: pytest.CaptureFixture[str
     assert "under other labels" in told and "cpu generic, there" in told
 
 
-def test_a_line_that_is_compiled_again_and_again_is_told_of(
+@pytest.fixture
+def told(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+) -> Callable[[], list[str]]:
+    """The warnings so far; none has been given before."""
     monkeypatch.setattr(logging.getLogger("tensorflow"), "propagate", True)
+    monkeypatch.setattr(notices, "_TOLD", set())
+    monkeypatch.setattr(notices, "_COMPILED", Counter())
+    return lambda: [record.getMessage() for record in caplog.records]
+
+
+def line_of(text: str) -> str:
+    """Where a text stands in this file, as warnings name it; here it is not meant itself."""
+    lines = Path(__file__).read_text().splitlines()
+    (number,) = [n for n, line in enumerate(lines, 1) if text in line and "line_of" not in line]
+    return f"{__file__}:{number} "
+
+
+def test_a_line_that_is_compiled_again_and_again_is_told_of(told: Callable[[], list[str]]) -> None:
     x = tf.placeholder(tf.float32, name="x")
     y = x + 1.0
     with tf.Session() as session:
@@ -63,5 +79,58 @@ def test_a_line_that_is_compiled_again_and_again_is_told_of(
             # Which sizes are 1 is part of a pattern.
             shape = [int(bit) + 1 for bit in f"{number:06b}"]
             session.run(y, {x: np.ones(shape, np.float32)})
-    (text,) = [r.getMessage() for r in caplog.records if "has been compiled" in r.getMessage()]
-    assert text.startswith(f"{__file__}:") and "16 times" in text
+    (text,) = told()
+    assert text.startswith(line_of("np.ones(shape, np.float32)")) and "16 times" in text
+    assert "which sizes are 0, 1 or equal" in text
+
+
+def test_a_line_that_runs_one_graph_after_the_other_is_told_of(
+    told: Callable[[], list[str]],
+) -> None:
+    for number in range(40):
+        with tf.Graph().as_default(), tf.Session() as session:
+            x = y = tf.placeholder(tf.float32, [None])
+            for _ in range(number + 1):
+                y = tf.sin(y)
+            session.run(y, {x: [1.0, 2.0]})  # a kernel each time
+    (text,) = told()
+    assert text.startswith(line_of("# a kernel each time")) and "32 times" in text
+    assert "each with kernels of its own" in text
+
+
+def test_kernels_from_the_cache_are_no_reason_to_warn(told: Callable[[], list[str]]) -> None:
+    for number in range(40):  # other numbers are no other kernels
+        with tf.Graph().as_default(), tf.Session() as session:
+            x = tf.placeholder(tf.float32, [None])
+            session.run(x + float(number + 7), {x: [1.0, 2.0]})
+    assert told() == []
+
+
+@pytest.mark.parametrize("kind", ["run", "session each", "never run", "two lines"])
+def test_a_line_that_adds_nodes_between_runs_is_told_of(
+    told: Callable[[], list[str]], kind: str
+) -> None:
+    """Once, whether the nodes are run or not, and whatever else compiling would tell."""
+    x = tf.placeholder(tf.float32, [None], "x")
+    y = x + 1.0
+    session = tf.Session()
+    for number in range(60):
+        grown = x * float(number)  # adds nodes
+        if kind == "session each":
+            session = tf.Session()
+        session.run(y if kind == "never run" else grown, {x: [1.0, 2.0]})
+        if kind == "two lines":
+            session.run(y, {x: [1.0, 2.0]})
+    (text,) = told()
+    assert text.startswith(line_of("# adds nodes")) and "before every run" in text
+
+
+def test_a_graph_built_line_by_line_between_runs_is_none_of_these(
+    told: Callable[[], list[str]],
+) -> None:
+    """As in a notebook: every line adds something once."""
+    program = "\n".join(f"y = y + 1.0; session.run(y, {{x: [1.0]}})  # {n}" for n in range(60))
+    x = tf.placeholder(tf.float32, [None], "x")
+    with tf.Session() as session, settings.override(jit="never"):
+        exec(compile(program, "<notebook>", "exec"), {"x": x, "y": x, "session": session})
+    assert told() == []
