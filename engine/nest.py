@@ -176,7 +176,7 @@ def _compare_types(x: Any, y: Any) -> None:
     if is_namedtuple(x) and is_namedtuple(y):
         if type(x).__name__ == type(y).__name__ and x._fields == y._fields:
             return
-    elif type(x) is type(y):
+    elif type(x) is type(y) or (isinstance(x, list) and isinstance(y, list)):
         return
     raise TypeError(
         "The two namedtuples don't have the same sequence type. First structure "

@@ -12,7 +12,9 @@ from typing import Any
 from ..engine import log
 from ..engine.api import export
 from ..engine.collections import GraphKeys, get_collection, get_collection_ref
+from ..engine.trackable import Trackable
 from . import variable_scope as scopes
+from .dependencies import capture_dependencies
 
 
 @export("make_template")
@@ -59,7 +61,7 @@ def _skip_common_stack_elements(stack: Sequence[Any], base: Sequence[Any]) -> Se
     return stack[-1:]
 
 
-class Template:
+class Template(Trackable):
     """A function with variables of its own; see `make_template`."""
 
     def __init__(
@@ -114,7 +116,8 @@ class Template:
         if not is_first:
             return self._func(*args, **kwargs)
         try:
-            result = self._func(*args, **kwargs)
+            with capture_dependencies(self):
+                result = self._func(*args, **kwargs)
         except BaseException:
             self._started = False
             raise

@@ -387,6 +387,7 @@ _get_default_variable_store = default_variable_store
 
 def default_variable_creator(next_creator: Any = None, **given: Any) -> Any:
     """Makes a reference or a resource variable."""
+    given.pop("trackable_parent", None)  # For creators: see `capture_dependencies`.
     use_resource = given.pop("use_resource", None)
     if use_resource is None:
         use_resource = get_variable_scope().use_resource

@@ -17,6 +17,7 @@ from ..engine.graph import colocate_with, device, get_default_graph, init_scope,
 from ..engine.scope_functions import prepend_name_scope, strip_name_scope
 from ..engine.shape import unknown_shape
 from ..engine.tensor import IndexedSlices, Tensor
+from ..engine.trackable import VARIABLE_VALUE_KEY, Trackable
 from . import state  # the operators of tensors come first
 from .public import raw, tf
 from .variable_modes import (
@@ -87,7 +88,7 @@ def _variable_arguments(
 
 
 @export("Variable")
-class Variable(metaclass=VariableMetaclass):
+class Variable(Trackable, metaclass=VariableMetaclass):
     """State that outlives a run, usable wherever a tensor is.
 
     `tf.Variable(initial_value)` adds the variable to the graph's collections; its `initializer`
@@ -103,6 +104,9 @@ class Variable(metaclass=VariableMetaclass):
         # Arguments go to the class that the creators choose; the rest is what that one has.
         def __init__(self, initial_value: Any = None, **options: Any) -> None: ...
         def __getattr__(self, name: str) -> Any: ...
+
+    def _gather_saveables_for_checkpoint(self) -> dict[str, Any]:
+        return {VARIABLE_VALUE_KEY: self}
 
     def __repr__(self) -> str:
         return f"<tf.Variable '{self.name}' shape={self.get_shape()} dtype={self.dtype.name}>"

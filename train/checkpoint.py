@@ -4,202 +4,231 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import weakref
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from ..engine import dtypes
-from ..engine.api import export
-from ..engine.compat import path_to_str
-from ..engine.defaults import get_default_session
-from ..engine.graph import device
+from ..engine.compat import as_text, path_to_str
+from ..engine.errors import NotFoundError
+from ..engine.graph import colocate_with, control_dependencies, device
+from ..engine.trackable import OBJECT_GRAPH_PROTO_KEY, Trackable
 from ..io import protos
+from ..ops.dependencies import capture_dependencies as capture_dependencies
 from ..ops.public import tf
-from ..ops.save_restore import restore_v2, save_v2
+from ..ops.variable_store import default_initializer
 from .checkpoint_management import update_checkpoint_state_internal
-from .object_checkpoint import OBJECT_GRAPH_PROTO_KEY
-from .object_graph import Match, ObjectGraph, is_trackable
+from .data_structures import NoDependency
+from .load_status import (
+    CheckpointLoadStatus,
+    InitializationOnlyStatus,
+    NameBasedSaverStatus,
+    get_session,
+)
+from .load_status import streaming_restore as streaming_restore
+from .object_graph import Cache, ObjectGraph
+from .object_graph import gather_initializers as gather_initializers
+from .object_graph import list_objects as list_objects
+from .object_restore import NameBasedRestore, Restore, next_uid
+from .object_saver import MultiDeviceSaver
+from .python_state import NoRestoreSaveable
+from .tracking import AutoTrackable
 
 
-def _session(session: Any = None) -> Any:
-    session = session or get_default_session()
-    if session is None:
-        raise RuntimeError(
-            "When graph building, objects are saved and restored in a session: pass one or make "
-            "one the default (`with session.as_default()`)."
-        )
-    return session
+class TrackableSaver:
+    """Saves and restores an object and all below it; ops are made once and used again."""
+
+    def __init__(self, root: Any) -> None:
+        """root: an object, or a weak reference to one that has this saver."""
+        self._root = root
+        self._cache: Cache = Cache()
+        self._prefix: Any = None
+        self._text: Any = None
+        self._saved: Any = None
+        self._save_op: Any = None
+        self._restore_prefix: Any = None
+        self._restore_ops: dict[str, Any] = {}
+
+    @property
+    def root(self) -> Any:
+        """The object."""
+        return self._root() if isinstance(self._root, weakref.ref) else self._root
+
+    def save(self, file_prefix: str, checkpoint_number: Any = None, session: Any = None) -> str:
+        """Writes a checkpoint; returns its prefix."""
+        from ..io import files
+
+        prefix = path_to_str(file_prefix)
+        if checkpoint_number:
+            prefix = f"{prefix}-{checkpoint_number:d}"
+        if self._text is None:
+            with device("/cpu:0"):
+                self._text = tf.constant("", dtype=dtypes.string)
+                self._prefix = tf.constant("", dtype=dtypes.string)
+        folder = os.path.dirname(prefix)
+        if folder:
+            files.recursive_create_dir(folder)
+        graph = ObjectGraph(self.root)
+        saveables, feeds = graph.gather(self._cache)
+        feeds[self._text] = graph.message.SerializeToString()
+        if self._saved != graph.message:
+            saver = MultiDeviceSaver(
+                [*saveables, NoRestoreSaveable(self._text, OBJECT_GRAPH_PROTO_KEY)]
+            )
+            with control_dependencies([saver.save(self._prefix)]), device("/cpu:0"):
+                self._save_op = tf.identity(self._prefix)
+            self._saved = graph.message
+        return as_text(get_session(session).run(self._save_op, {**feeds, self._prefix: prefix}))
+
+    def restore(self, save_path: Any) -> Any:
+        """Matches objects with a checkpoint; what is returned restores them."""
+        from ..io.checkpoint_reader import new_checkpoint_reader
+
+        if save_path is None:
+            return InitializationOnlyStatus(self.root, next_uid())
+        path = path_to_str(save_path)
+        try:
+            text = new_checkpoint_reader(path).get_tensor(OBJECT_GRAPH_PROTO_KEY)
+        except NotFoundError:
+            reader = new_checkpoint_reader(path)  # Fails again if there is no checkpoint.
+            del reader
+            return NameBasedSaverStatus(NameBasedRestore(path), self.root)
+        if self._restore_prefix is None:
+            with device("/cpu:0"):
+                self._restore_prefix = tf.constant("model")
+        message = protos.TrackableObjectGraph.FromString(text)
+        checkpoint = Restore(message, path, self._restore_prefix, self._restore_ops, self._cache)
+        checkpoint.position(0).restore(self.root)
+        return CheckpointLoadStatus(checkpoint, self.root, {self._restore_prefix: path})
 
 
-@export("train.Checkpoint")
-class Checkpoint:
+def saver_with_op_caching(obj: Any) -> TrackableSaver:
+    """A saver of an object that the object may have itself."""
+    return TrackableSaver(weakref.ref(obj))
+
+
+def frozen_saver(root_trackable: Any) -> MultiDeviceSaver:
+    """A saver of the objects that are below a root now."""
+    return MultiDeviceSaver(ObjectGraph(root_trackable).frozen())
+
+
+class Checkpoint(AutoTrackable):
     """A group of objects that are saved together; they are its attributes.
 
-    Variables, optimizers, other checkpoints, and lists and dicts of such can be saved.
+    Variables, optimizers, other checkpoints, templates, and lists and dicts of such can be saved.
+    An argument that cannot be raises a ValueError.
     """
 
     def __init__(self, **kwargs: Any) -> None:
-        self._save_counter: Any = None
-        self._save_assign_op: Any = None
-        self._save_op: tuple[Any, ...] = ()
+        super().__init__()
         for name, value in sorted(kwargs.items()):
-            if not is_trackable(value):
+            if not isinstance(value, (Trackable, list, dict)):
                 raise ValueError(
                     "`Checkpoint` was expecting a trackable object (an object derived from "
-                    f"`TrackableBase`), got {value}."
+                    f"`TrackableBase`), got {value}. If you believe this object should be "
+                    "trackable (i.e. it is part of the TensorFlow Python API and manages state), "
+                    "please open an issue."
                 )
             setattr(self, name, value)
-
-    def _checkpoint_children(self) -> dict[str, Any]:
-        """What is saved, by name."""
-        found = {
-            name: value
-            for name, value in vars(self).items()
-            if not name.startswith("_save_") and is_trackable(value)
-        }
-        if self._save_counter is not None:
-            found["save_counter"] = self._save_counter
-        return found
+        self._save_counter: Any = None
+        self._save_assign_op: Any = None
+        self._saver = saver_with_op_caching(self)
 
     @property
     def save_counter(self) -> Any:
         """The variable that counts calls of `save`."""
         if self._save_counter is None:
             with device("/cpu:0"):
-                self._save_counter = tf.Variable(
-                    0, name="save_counter", dtype=dtypes.int64, trainable=False, use_resource=True
+                counter = add_variable(
+                    self, "save_counter", initializer=0, dtype=dtypes.int64, trainable=False
                 )
+            self._save_counter = NoDependency(counter)
         return self._save_counter
 
     def write(self, file_prefix: str, session: Any = None) -> str:
         """Writes a checkpoint under a prefix; does not count it."""
-        path = path_to_str(file_prefix)
-        graph = ObjectGraph(self)
-        key = (tf.get_default_graph(), tuple(graph.saveables))
-        if self._save_op[:1] != (key,):
-            self._save_op = (key, *_save_ops(graph))
-        _, prefix, text, op = self._save_op
-        message = graph.message.SerializeToString()
-        _session(session).run(op, {prefix: path, text: message})
-        return path
+        return self._saver.save(file_prefix, session=session)
 
     def save(self, file_prefix: str, session: Any = None) -> str:
         """Writes a numbered checkpoint and names it in the folder's `checkpoint` file."""
-        session = _session(session)
+        session = get_session(session)
         if self._save_counter is None:
             session.run(self.save_counter.initializer)
         if self._save_assign_op is None:
-            self._save_assign_op = self.save_counter.assign_add(1, read_value=True)
-        number = int(np.asarray(session.run(self._save_assign_op)))
-        path = self.write(f"{path_to_str(file_prefix)}-{number}", session)
+            with colocate_with(self.save_counter):
+                self._save_assign_op = NoDependency(self.save_counter.assign_add(1))
+        prefix = path_to_str(file_prefix)
+        path = self.write(f"{prefix}-{int(session.run(self._save_assign_op))}", session)
         update_checkpoint_state_internal(
-            save_dir=os.path.dirname(path),
+            save_dir=os.path.dirname(prefix),
             model_checkpoint_path=path,
             all_model_checkpoint_paths=[path],
             save_relative_paths=True,
         )
         return path
 
-    def restore(self, save_path: Any) -> CheckpointLoadStatus:
-        """What restores: nothing happens before its `run_restore_ops` or `initialize_or_restore`.
+    def restore(self, save_path: Any) -> Any:
+        """Matches the objects with a checkpoint, also of a `tf.train.Saver`; None for none.
 
-        Objects made until then are restored too.
+        Ops are made, not run: that do `run_restore_ops` and `initialize_or_restore` of what is
+        returned.  Objects that become attributes later are matched then.
         """
-        _ = self.save_counter  # Made now, to be initialized with the other variables.
-        return CheckpointLoadStatus(self, save_path)
+        status = self._saver.restore(save_path)
+        # Made now, to be restored or initialized with the other variables.
+        _ = self.save_counter
+        return status
 
 
-def _save_ops(graph: ObjectGraph) -> tuple[Any, Any, Any]:
-    """Placeholders for the prefix and the graph of the objects, and the op that writes."""
-    with tf.name_scope("save_checkpoint"), device("/cpu:0"):
-        prefix = tf.placeholder(dtypes.string, [], name="prefix")
-        text = tf.placeholder(dtypes.string, [], name="object_graph")
-        specs = [spec for saveable in graph.saveables.values() for spec in saveable.specs]
-        names = [*(spec.name for spec in specs), OBJECT_GRAPH_PROTO_KEY]
-        tensors = [*(spec.tensor for spec in specs), text]
-        slices = [*(spec.slice_spec for spec in specs), ""]
-        return prefix, text, save_v2(prefix, names, slices, tensors)
+CheckpointV1 = Checkpoint
 
 
-def _assignments(saveables: list[Any], values: list[Any]) -> Iterator[Any]:
-    """The ops that give the saveables their values."""
-    rest = iter(values)
-    for saveable in saveables:
-        yield saveable.restore([next(rest) for _ in saveable.specs], None)
+def add_variable(
+    trackable: Trackable,
+    name: str,
+    shape: Any = None,
+    dtype: Any = dtypes.float32,
+    initializer: Any = None,
+    trainable: bool = True,
+) -> Any:
+    """Makes a variable that an object depends on."""
+    return trackable._add_variable_with_custom_getter(
+        name=name,
+        shape=shape,
+        dtype=dtype,
+        initializer=initializer,
+        getter=_default_getter,
+        trainable=trainable,
+    )
 
 
-class CheckpointLoadStatus:
-    """A checkpoint about to be restored, and checks of how much of it there is a place for."""
+def _default_getter(
+    name: str, shape: Any = None, dtype: Any = None, initializer: Any = None, **kwargs: Any
+) -> Any:
+    """A new variable, whatever others have its name."""
+    if initializer is None:
+        initializer = default_initializer(name, dtypes.as_dtype(dtype))
+    is_value = not callable(initializer)
+    if is_value and shape is not None:
+        raise ValueError("If initializer is a constant, do not specify shape.")
+    value = initializer if is_value else _initial_value(initializer, shape, dtype)
+    return tf.Variable(initial_value=value, name=name, dtype=dtype, use_resource=True, **kwargs)
 
-    def __init__(self, root: Checkpoint, save_path: Any) -> None:
-        self._root = root
-        self._path = None if save_path is None else path_to_str(save_path)
-        self._saved: Any = None
-        if self._path is not None:
-            from ..io.checkpoint_reader import new_checkpoint_reader
 
-            text = new_checkpoint_reader(self._path).get_tensor(OBJECT_GRAPH_PROTO_KEY)
-            self._saved = protos.TrackableObjectGraph.FromString(text)
+def _initial_value(initializer: Any, shape: Any, dtype: Any) -> Callable[[], Any]:
+    maker = initializer(dtype=dtype) if isinstance(initializer, type) else initializer
+    return lambda: maker(tf.TensorShape(shape).as_list(), dtype=dtype, partition_info=None)
 
-    def _match(self) -> tuple[ObjectGraph, Match]:
-        graph = ObjectGraph(self._root)
-        saved = protos.TrackableObjectGraph(nodes=[{}]) if self._saved is None else self._saved
-        return graph, Match(saved, graph)
 
-    def assert_consumed(self) -> CheckpointLoadStatus:
-        """AssertionError unless all of the checkpoint is restored to all objects here."""
-        self.assert_existing_objects_matched()
-        _, match = self._match()
-        if match.missing:
-            raise AssertionError(f"Unresolved object in checkpoint: {', '.join(match.missing)}")
-        return self
+def object_metadata(save_path: Any) -> Any:
+    """The TrackableObjectGraph of a checkpoint; ValueError if it has none."""
+    from ..io.checkpoint_reader import new_checkpoint_reader
 
-    def assert_existing_objects_matched(self) -> CheckpointLoadStatus:
-        """AssertionError unless each object here is in the checkpoint."""
-        _, match = self._match()
-        if match.unmatched:
-            raise AssertionError(f"Object not assigned a value: {', '.join(match.unmatched)}")
-        return self
-
-    def assert_nontrivial_match(self) -> CheckpointLoadStatus:
-        """AssertionError unless something besides the counter is restored."""
-        _, match = self._match()
-        if not [key for key in match.keys if not key.startswith("save_counter/")]:
-            raise AssertionError(f"Nothing except the root object matched a value: {self._path}")
-        return self
-
-    def expect_partial(self) -> CheckpointLoadStatus:
-        """Says that parts may stay unused."""
-        return self
-
-    def run_restore_ops(self, session: Any = None) -> None:
-        """Gives the objects here their values."""
-        graph, match = self._match()
-        # A saveable's tensors are named after its key, which may differ in the checkpoint.
-        specs = [
-            (spec, there + spec.name.removeprefix(here))
-            for here, there in match.keys.items()
-            for spec in graph.saveables[here].specs
-        ]
-        if not specs:
-            return
-        with tf.name_scope("restore_checkpoint"), device("/cpu:0"):
-            values = restore_v2(
-                self._path,
-                [there for _, there in specs],
-                [spec.slice_spec for spec, _ in specs],
-                [spec.dtype for spec, _ in specs],
-            )
-            op = tf.group(*_assignments([graph.saveables[key] for key in match.keys], values))
-        _session(session).run(op)
-
-    def initialize_or_restore(self, session: Any = None) -> None:
-        """Gives the objects here their values, those that are not saved their initial ones."""
-        session = _session(session)
-        graph, match = self._match()
-        for number, thing in enumerate(graph.objects):
-            keys = [a.checkpoint_key for a in graph.message.nodes[number].attributes]
-            if isinstance(thing, tf.Variable) and not any(key in match.keys for key in keys):
-                session.run(thing.initializer)
-        self.run_restore_ops(session)
+    try:
+        text = new_checkpoint_reader(save_path).get_tensor(OBJECT_GRAPH_PROTO_KEY)
+    except NotFoundError:
+        raise ValueError(
+            f'The specified checkpoint "{save_path}" does not appear to be object-based (it is '
+            f'missing the key "{OBJECT_GRAPH_PROTO_KEY}"). Likely it was created with a name-based '
+            "saver and does not contain an object dependency graph."
+        ) from None
+    return protos.TrackableObjectGraph.FromString(text)

@@ -226,7 +226,7 @@ def meta_graph_filename(checkpoint_filename: str, meta_graph_suffix: str = "meta
     return re.sub(r"-[\d\?]+-of-\d+$", "", checkpoint_filename) + f".{meta_graph_suffix}"
 
 
-@export("train.CheckpointManager")
+@export("train.CheckpointManager", "contrib.checkpoint.CheckpointManager")
 class CheckpointManager:
     """Saves a `tf.train.Checkpoint` under numbered names and deletes old ones."""
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..engine import log
-from ..engine.api import export
 from ..engine.compat import path_to_str
 from ..engine.graph import device
 from ..ops.resource_variable import is_resource_variable
@@ -29,7 +28,6 @@ def _get_checkpoint_filename(ckpt_dir_or_file: Any) -> str | None:
     return path
 
 
-@export("train.load_checkpoint")
 def load_checkpoint(ckpt_dir_or_file: Any) -> Any:
     """A reader for a checkpoint, or for the last one in a folder."""
     from ..io.checkpoint_reader import new_checkpoint_reader
@@ -42,13 +40,11 @@ def load_checkpoint(ckpt_dir_or_file: Any) -> Any:
     return new_checkpoint_reader(path)
 
 
-@export("train.load_variable")
 def load_variable(ckpt_dir_or_file: Any, name: str) -> Any:
     """The value of a variable in a checkpoint."""
     return load_checkpoint(ckpt_dir_or_file).get_tensor(name.removesuffix(":0"))
 
 
-@export("train.list_variables")
 def list_variables(ckpt_dir_or_file: Any) -> list[tuple[str, list[int]]]:
     """Name and shape of all tensors in a checkpoint, in order of names."""
     return sorted(load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map().items())
@@ -73,7 +69,6 @@ def wait_for_new_checkpoint(
         time.sleep(seconds_to_sleep)
 
 
-@export("train.checkpoints_iterator")
 def checkpoints_iterator(
     checkpoint_dir: str,
     min_interval_secs: float = 0,
@@ -99,7 +94,6 @@ def checkpoints_iterator(
             time.sleep(left)
 
 
-@export("train.init_from_checkpoint")
 def init_from_checkpoint(ckpt_dir_or_file: Any, assignment_map: dict[str, Any]) -> None:
     """Variables named by `assignment_map` get their initial values from a checkpoint.
 

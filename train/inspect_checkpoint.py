@@ -103,7 +103,8 @@ def parse_numpy_printoption(kv_str: str) -> None:
         value = _truth(text) if kind is bool else kind(text)
     except ValueError as error:
         raise ArgumentTypeError(str(error)) from None
-    np.set_printoptions(**{name: value})
+    changed: Any = {name: value}
+    np.set_printoptions(**changed)
 
 
 def _truth(text: str) -> bool:

@@ -6,9 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..engine.errors import NotFoundError
+from ..engine.trackable import OBJECT_GRAPH_PROTO_KEY
 from .saveable import validate_and_slice_inputs
-
-OBJECT_GRAPH_PROTO_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 
 
 def object_graph_key_mapping(checkpoint_path: str) -> dict[str, str]:

@@ -15,6 +15,7 @@ from ..engine.api import export
 from ..engine.nest import flatten
 from ..engine.operation import Operation
 from ..engine.tensor import IndexedSlices, Tensor
+from ..engine.trackable import Trackable, TrackableReference
 from ..ops.public import raw, tf
 from . import slot_creator
 from .kinds import is_reference, is_resource
@@ -25,7 +26,7 @@ GradientsAndVariables = list[tuple[Gradient, Any]]
 
 
 @export("train.Optimizer")
-class Optimizer:
+class Optimizer(Trackable):
     """Computes gradients of a loss and applies them to variables.
 
     A subclass overrides `_create_slots`, `_prepare`, `_apply_dense`, `_apply_sparse` and their
@@ -49,6 +50,8 @@ class Optimizer:
         self._slots: dict[str, dict[Any, Any]] = {}
         # (name, graph) -> a variable of the optimizer that belongs to no single variable.
         self._non_slot_dict: dict[tuple[str, Any], Any] = {}
+        # (slot name, variable key) -> places in checkpoints that wait for the slot.
+        self._awaited_slots: dict[tuple[str, Any], list[Any]] = {}
 
     def get_name(self) -> str:
         """The name given to the optimizer."""
@@ -207,13 +210,28 @@ class Optimizer:
         key = (name, colocate_with.graph)
         if key not in self._non_slot_dict:
             with tf.colocate_with(colocate_with):
-                self._non_slot_dict[key] = tf.Variable(
+                variable = tf.Variable(
                     initial_value,
                     name=name,
                     trainable=False,
                     use_resource=is_resource(colocate_with),
                 )
+            # No dependency for good: another graph may have one of the same name.
+            self._handle_deferred_dependencies(name, variable)
+            self._non_slot_dict[key] = variable
         return self._non_slot_dict[key]
+
+    @property
+    def _checkpoint_dependencies(self) -> list[TrackableReference]:
+        """The variables of the current graph that are no slots, too."""
+        graph = tf.get_default_graph()
+        own = sorted((name, v) for (name, of), v in self._non_slot_dict.items() if of is graph)
+        return super()._checkpoint_dependencies + [TrackableReference(*item) for item in own]
+
+    def _lookup_dependency(self, name: str) -> Any:
+        found = super()._lookup_dependency(name)
+        graph = tf.get_default_graph()
+        return self._get_non_slot_variable(name, graph) if found is None else found
 
     def _get_non_slot_variable(self, name: str, graph: Any = None) -> Any:
         return self._non_slot_dict.get((name, graph))
@@ -290,8 +308,27 @@ class Optimizer:
     def _slot(self, var: Any, slot_name: str, create: Callable[[], Any]) -> Any:
         slots, key = self._slot_dict(slot_name), _var_key(var)
         if key not in slots:
-            slots[key] = create()
+            slot = create()
+            self._restore_slot_variable(slot_name, var, slot)
+            slots[key] = slot
         return slots[key]
+
+    def _restore_slot_variable(self, slot_name: str, variable: Any, slot_variable: Any) -> None:
+        """Restores a new slot from checkpoints that wait for it, the newest restore first."""
+        waiting = self._awaited_slots.pop((slot_name, _var_key(variable)), [])
+        for position in sorted(waiting, key=lambda position: -position.restore_uid):
+            position.restore(slot_variable)
+
+    def _create_or_restore_slot_variable(
+        self, slot_variable_position: Any, slot_name: str, variable: Any
+    ) -> None:
+        """Restores a slot, now or when it is made."""
+        slot = self._slot_dict(slot_name).get(_var_key(variable))
+        if slot is None:
+            key = (slot_name, _var_key(variable))
+            self._awaited_slots.setdefault(key, []).append(slot_variable_position)
+        else:
+            slot_variable_position.restore(slot)
 
     def _call_if_callable(self, param: Any) -> Any:
         return param() if callable(param) and not isinstance(param, Tensor) else param

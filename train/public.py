@@ -10,6 +10,11 @@ from ..engine.collections import GraphKeys, register_proto_function
 
 # Module of this folder -> its names in `tf.train`.
 _NAMES = {
+    "checkpoint": "Checkpoint",
+    "checkpoint_utils": (
+        "checkpoints_iterator init_from_checkpoint list_variables load_checkpoint load_variable"
+    ),
+    "warm_starting_util": "VocabInfo warm_start",
     "coordinator": "Coordinator LooperThread",
     "queue_runner_impl": "QueueRunner add_queue_runner start_queue_runners",
     "basic_loops": "basic_train_loop",
@@ -39,6 +44,19 @@ for _module, _names in _NAMES.items():
 for _name in _NAMES["queue_runner_impl"].split():
     lazy(f"train.queue_runner_impl:{_name}", f"train.queue_runner.{_name}")
 lazy("train.input:match_filenames_once", "io.match_filenames_once")
+lazy(
+    "train.python_state:PythonState",
+    "train.experimental.PythonState",
+    "contrib.checkpoint.PythonStateWrapper",
+)
+for _module, _names in {
+    "checkpoint": "object_metadata",
+    "data_structures": "List Mapping NoDependency",
+    "object_graph": "list_objects",
+}.items():
+    for _name in _names.split():
+        lazy(f"train.{_module}:{_name}", f"contrib.checkpoint.{_name}")
+lazy("train.tracking:AutoTrackable", "contrib.checkpoint.Checkpointable")
 for _name in ("FileWriter", "FileWriterCache"):
     lazy(f"train.summary_io:{_name}", f"summary.{_name}")
 

@@ -82,7 +82,7 @@ class Scaffold:
             self._saver.build()
         else:
             # A tf.train.Checkpoint: its objects are saved under their paths.
-            saveables = list(ObjectGraph(self._saver).saveables.values())
+            saveables = ObjectGraph(self._saver).frozen()
             self._saver = Saver(var_list=saveables, sharded=True)
         get_default_graph().finalize()
         log.info("Graph was finalized.")

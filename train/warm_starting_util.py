@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ..engine import log
-from ..engine.api import export
 from ..engine.collections import GraphKeys, get_collection
 from ..engine.convert import convert_to_tensor
 from ..engine.errors import NotFoundError
@@ -34,7 +33,6 @@ class _VocabInfo(NamedTuple):
     axis: int = 0
 
 
-@export("train.VocabInfo")
 class VocabInfo(_VocabInfo):
     """How the vocabulary of a variable differs from that of a checkpoint.
 
@@ -184,7 +182,6 @@ def _require_used(what: str, given: dict[str, Any], names: Sequence[str]) -> Non
         )
 
 
-@export("train.warm_start")
 def warm_start(
     ckpt_to_initialize_from: Any,
     vars_to_warm_start: Any = ".*",

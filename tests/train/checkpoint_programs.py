@@ -82,13 +82,34 @@ def read(tf: Any, folder: str, meta: bool = True) -> None:
 
 
 def objects(tf: Any) -> Any:
-    """Variables, a nested checkpoint and an optimizer with slots, after one step."""
+    """Variables, containers, a template, Python's state and optimizers, after one step."""
+
+    class Note(tf.train.experimental.PythonState):
+        text = b"new"
+
+        def serialize(self) -> Any:
+            return self.text
+
+        def deserialize(self, string_value: Any) -> None:
+            self.text = string_value
+
+    def layer(x: Any) -> Any:
+        return x * tf.get_variable("scale", [2], initializer=tf.ones_initializer())
+
     w = tf.Variable([1.0, 2.0], name="w", use_resource=True)
     b = tf.Variable([0.5, 0.25], name="b")
-    optimizer = tf.train.MomentumOptimizer(0.5, 0.9)
-    step = optimizer.minimize(tf.reduce_sum(w * w * b))
-    inner = tf.train.Checkpoint(b=b)
-    return tf.train.Checkpoint(w=w, inner=inner, optimizer=optimizer), step
+    rows = [tf.Variable([float(i), 1.0], name=f"row{i}", use_resource=True) for i in range(3)]
+    template = tf.make_template("template", layer)
+    loss = tf.reduce_sum(template(w) * w * b) + tf.add_n([tf.reduce_sum(r * r) for r in rows])
+    momentum = tf.train.MomentumOptimizer(0.5, 0.9)
+    adam = tf.train.AdamOptimizer(0.1)
+    step = tf.group(momentum.minimize(loss, var_list=[w, b]), adam.minimize(loss, var_list=rows))
+    root = tf.train.Checkpoint(
+        w=w, inner=tf.train.Checkpoint(b=b), optimizer=momentum, note=Note(), template=template
+    )
+    root.rows = rows[:2]
+    root.named = {"adam": adam, "a/b.c": rows[2], "more": [rows[2]]}
+    return root, step
 
 
 def write_objects(tf: Any, folder: str) -> None:
@@ -97,19 +118,38 @@ def write_objects(tf: Any, folder: str) -> None:
         checkpoint, step = objects(tf)
         session.run(tf.global_variables_initializer())
         session.run(step)
+        checkpoint.note.text = b"old"
         checkpoint.save(os.path.join(folder, "object"), session=session)
         with open(os.path.join(folder, "objects.json"), "w") as file:
             json.dump(values_of(tf, session), file, sort_keys=True)
 
 
 def read_objects(tf: Any, folder: str) -> None:
-    """Restores the checkpoint of objects; fails if values differ."""
+    """Restores the checkpoint of objects in three ways; fails if values differ."""
+    path = tf.train.latest_checkpoint(folder)
     with open(os.path.join(folder, "objects.json")) as file:
         expected = json.load(file)
     with tf.Graph().as_default(), tf.Session() as session:
         checkpoint, _ = objects(tf)
-        status = checkpoint.restore(tf.train.latest_checkpoint(folder))
-        status.assert_consumed().run_restore_ops(session)
+        checkpoint.restore(path).assert_consumed().run_restore_ops(session)
+        assert values_of(tf, session) == expected
+        assert checkpoint.note.text == b"old"
+    # A saver finds the variables of an object-based checkpoint by their names.
+    with tf.Graph().as_default(), tf.Session() as session:
+        checkpoint, _ = objects(tf)
+        tf.train.Saver().restore(session, path)
+        assert {**values_of(tf, session), "save_counter": None} == {
+            **expected,
+            "save_counter": None,
+        }
+    # Restored first, made and tracked later.
+    with tf.Graph().as_default(), tf.Session() as session:
+        root = tf.train.Checkpoint()
+        status = root.restore(path)
+        checkpoint, _ = objects(tf)
+        for name in ("w", "inner", "optimizer", "note", "template", "rows", "named"):
+            setattr(root, name, getattr(checkpoint, name))
+        status.assert_consumed().initialize_or_restore(session)
         assert values_of(tf, session) == expected
 
 

@@ -299,7 +299,7 @@ def test_files_are_exchanged_with_tensorflow(tmp_path: Path, variable: str, modu
 
 
 @pytest.mark.tf
-@pytest.mark.parametrize(("variable", "module"), PEERS[:1])
+@pytest.mark.parametrize(("variable", "module"), PEERS)
 def test_objects_are_exchanged_with_tensorflow(tmp_path: Path, variable: str, module: str) -> None:
     python = os.environ.get(variable)
     if not python:
@@ -310,6 +310,9 @@ def test_objects_are_exchanged_with_tensorflow(tmp_path: Path, variable: str, mo
     programs.write_objects(tf, str(ours))
     _run(python, module, "write_objects", theirs)
     assert tf.train.list_variables(str(ours)) == tf.train.list_variables(str(theirs))
+    if module == "tensorflow":  # TensorFlow 2 writes one shard where 1.15 writes two.
+        for path in theirs.iterdir():
+            assert filecmp.cmp(ours / path.name, path, shallow=False), path.name
     programs.read_objects(tf, str(theirs))
     _run(python, module, "read_objects", ours)
 
@@ -327,13 +330,14 @@ def test_objects_that_do_not_match(tmp_path: Path, session: Any) -> None:
     path = checkpoint.save(str(tmp_path / "m"), session=session)
     other = tf.train.Checkpoint(a=a, b=b)
     status = other.restore(path).assert_nontrivial_match()
-    with pytest.raises(AssertionError, match="not assigned a value: b/"):
+    with pytest.raises(AssertionError, match=r"(?s)not bound to checkpointed values.*'b:0'"):
         status.assert_existing_objects_matched()
     session.run([a.assign(5.0), b.assign(6.0)])
     status.initialize_or_restore(session)
     assert session.run([a, b]) == [1.0, 2.0]
-    with pytest.raises(AssertionError, match="Unresolved object in checkpoint: a/"):
-        tf.train.Checkpoint(save_it=[]).restore(path).assert_consumed()
+    status = tf.train.Checkpoint(save_it=[]).restore(path).expect_partial()
+    with pytest.raises(AssertionError, match=r"Unresolved object in checkpoint \(root\).a:"):
+        status.assert_consumed()
     with pytest.raises(ValueError, match="expecting a trackable object"):
         tf.train.Checkpoint(a="text")
 
