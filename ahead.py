@@ -66,7 +66,8 @@ def parse_feed(text: str) -> FeedSpec:
 
 
 def load_graph(path: Path, arguments: Sequence[str] = ()) -> Graph:
-    """The graph in a MetaGraphDef or GraphDef file, binary or text, or that of a program.
+    """The graph in a MetaGraphDef or GraphDef file, binary or text, in the folder of a SavedModel
+    (the graph that is for serving), or that of a program.
 
     arguments are the program's own.
     """
@@ -74,7 +75,7 @@ def load_graph(path: Path, arguments: Sequence[str] = ()) -> Graph:
         return graph_of_program(path, arguments)
     if arguments:
         raise UsageError(f"{path} is no program: it takes no arguments ({' '.join(arguments)})")
-    message = _read(path)
+    message = _served(path) if path.is_dir() else _read(path)
     graph = Graph()
     with graph.as_default():
         if message.DESCRIPTOR.name == "MetaGraphDef":
@@ -88,6 +89,21 @@ def load_graph(path: Path, arguments: Sequence[str] = ()) -> Graph:
     for op in graph.get_operations():
         op._frame = (str(path), 0, op.name)  # where errors and the cache say that it comes from
     return graph
+
+
+def _served(folder: Path) -> Any:
+    """The graph of a SavedModel that is tagged for serving, or the only one."""
+    from .saved_model.reading import parse_saved_model
+
+    try:
+        found = list(parse_saved_model(str(folder)).meta_graphs)
+    except OSError as error:
+        raise UsageError(f"{folder} holds no SavedModel: {error}") from None
+    serving = [each for each in found if "serve" in each.meta_info_def.tags] or found
+    if len(serving) != 1:
+        tags = "; ".join(", ".join(each.meta_info_def.tags) for each in found)
+        raise UsageError(f"{folder} has {len(found)} graphs ({tags}), and no one for serving")
+    return serving[0]
 
 
 def _read(path: Path) -> Any:

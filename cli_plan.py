@@ -18,8 +18,8 @@ from . import ahead
 from .cli_cache import fail, print_json
 
 GRAPH = typer.Argument(
-    help="A graph in a file (.meta, .pb, .pbtxt), or a program (.py), which runs up to its first "
-    "Session.run."
+    help="A graph in a file (.meta, .pb, .pbtxt) or in the folder of a SavedModel, or a program "
+    "(.py), which runs up to its first Session.run."
 )
 ARGUMENTS = typer.Argument(None, help="Arguments of the program, behind a --.", show_default=False)
 FETCH = typer.Option(

@@ -114,6 +114,19 @@ def test_graphs_are_read_from_files(tmp_path: Path, folder: Path, name: str, kin
     assert all(op._frame[0].endswith(name) for op in graph.get_operations())
 
 
+def test_the_graph_of_a_saved_model(tmp_path: Path, folder: Path) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [None, 4], "x")
+        y = tf.identity(tf.tanh(x) * tf.get_variable("w", [4]), "y")
+        session.run(tf.global_variables_initializer())
+        tf.saved_model.simple_save(session, str(tmp_path / "model"), {"x": x}, {"y": y})
+    text = invoke("plan", str(tmp_path / "model"), "--fetch", "y", "--no-time").stdout
+    assert "fetches  y:0" in text and "Tanh" in text
+    (tmp_path / "empty").mkdir()
+    done = invoke("plan", str(tmp_path / "empty"), "--fetch", "y")
+    assert done.exit_code == 2 and "holds no SavedModel" in done.output
+
+
 def test_feeds_as_text() -> None:
     assert ahead.parse_feed("x") == ahead.FeedSpec("x:0")
     assert ahead.parse_feed("a/x:1:int32") == ahead.FeedSpec("a/x:1", "int32")
