@@ -41,9 +41,9 @@ def aligned_copy(array: np.ndarray) -> np.ndarray:
     return result
 
 
-def shape_text(shape: tuple[int, ...]) -> str:
-    """A run-time shape as TensorFlow prints it: [2,3]."""
-    return "[" + ",".join(str(size) for size in shape) + "]"
+def shape_text(shape: tuple[int | None, ...]) -> str:
+    """A run-time shape as TensorFlow prints it: [2,3]; ? for what is not known."""
+    return "[" + ",".join("?" if size is None else str(size) for size in shape) + "]"
 
 
 class Source:
@@ -119,6 +119,9 @@ class Cell:
         with self.lock:
             value = self.value
             if value is None or value.shape != source.shape or value.dtype != source.dtype:
+                # Resource variables take any shape from the graph, which knows better than files.
+                if not self.shape.is_compatible_with(source.shape):
+                    raise _other_shape(tuple(self.shape.as_list()), source.shape, self.name)
                 if validate_shape:
                     self._require_shape(source.shape)
                 self.value = source.array()
@@ -138,12 +141,7 @@ class Cell:
         else:
             return
         if present != shape:
-            raise errors.InvalidArgumentError(
-                None,
-                None,
-                "Assign requires shapes of both tensors to match. "
-                f"lhs shape= {shape_text(present)} rhs shape= {shape_text(shape)}",
-            )
+            raise _other_shape(present, shape, self.name)
 
     def update(self, function: Callable[[np.ndarray], Any]) -> np.ndarray:
         """Calls function(array) under the lock; it changes the array in place."""
@@ -157,6 +155,17 @@ class Cell:
         with self.lock:
             self.value = None
             self.version += 1
+
+
+def _other_shape(
+    present: tuple[int | None, ...], shape: tuple[int, ...], name: str
+) -> errors.InvalidArgumentError:
+    return errors.InvalidArgumentError(
+        None,
+        None,
+        "Assign requires shapes of both tensors to match. "
+        f"lhs shape= {shape_text(present)} rhs shape= {shape_text(shape)} (variable {name})",
+    )
 
 
 class Resources:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,15 @@ def open_checkpoint(prefix: str) -> BundleReader | V1Reader:
     if files.get_matching_files(index_path(prefix)):
         return BundleReader(prefix)
     return V1Reader(prefix)
+
+
+def nearest_checkpoints(prefix: str) -> str:
+    """A hint at checkpoints in the folder of one that does not exist, or nothing."""
+    folder, name = os.path.split(prefix)
+    if not files.is_directory(folder or "."):
+        return f" (there is no folder {folder})"
+    names = [path[:-6] for path in files.list_directory(folder or ".") if path.endswith(".index")]
+    return nearest(name, sorted(names))
 
 
 class CheckpointReader:

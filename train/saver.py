@@ -354,7 +354,12 @@ class Saver:
             raise ValueError("Can't load save_path when it is None.")
         prefix = as_text(path_to_str(save_path))
         if not checkpoint_management.checkpoint_exists_internal(prefix):
-            raise ValueError(f"The passed save_path is not a valid checkpoint: {prefix}")
+            from ..io.checkpoint_reader import nearest_checkpoints
+
+            raise ValueError(
+                f"The passed save_path is not a valid checkpoint: {prefix}"
+                f"{nearest_checkpoints(prefix)}"
+            )
         log.info("Restoring parameters from %s", prefix)
         feed = {self.saver_def.filename_tensor_name: prefix}
         try:

@@ -155,8 +155,12 @@ def test_errors_of_restoring_explain_themselves(tmp_path: Path, session: Any) ->
     v = tf.Variable([1.0, 2.0], name="weights")
     session.run(v.initializer)
     path = tf.train.Saver().save(session, str(tmp_path / "m"))
-    with pytest.raises(ValueError, match="not a valid checkpoint: /nowhere"):
+    with pytest.raises(ValueError, match="not a valid checkpoint: /nowhere$"):
         tf.train.Saver().restore(session, "/nowhere")
+    with pytest.raises(ValueError, match=r"checkpoint: .*/mm \(nearest: m\)"):
+        tf.train.Saver().restore(session, f"{path}m")
+    with pytest.raises(ValueError, match=r"\(there is no folder /no/where\)"):
+        tf.train.Saver().restore(session, "/no/where/m")
     with pytest.raises(ValueError, match="save_path when it is None"):
         tf.train.Saver().restore(session, None)
     with pytest.raises(tf.errors.NotFoundError, match=r"Key weight not.*nearest: weights"):
@@ -172,6 +176,11 @@ def test_errors_of_restoring_explain_themselves(tmp_path: Path, session: Any) ->
         tf.errors.InvalidArgumentError, match=r"(?s)mismatch between.*lhs shape= ?\[3\] rhs"
     ):
         tf.train.Saver({"weights": large}).restore(session, path)
+    handle = tf.Variable([1.0, 2.0, 3.0], name="handle", use_resource=True)
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match=r"(?s)lhs shape= \[3\] rhs shape= \[2\] .*handle"
+    ):
+        tf.train.Saver({"weights": handle}).restore(session, path)
     data = Path(f"{path}.data-00000-of-00001")
     data.write_bytes(b"\0" * 8)
     with pytest.raises(tf.errors.DataLossError, match=r"Checksum.*tensor weights"):
