@@ -256,7 +256,9 @@ class Tracer:
             self.reasons.append((op, reason))
             return True
         cells = tuple(value.cell for value in inputs if value.cell is not None)
-        node = Host(tuple(inputs), op, reason, definition.stateful or bool(cells), cells)
+        # Also of handles that are made on the way, which have no cell.
+        effects = definition.stateful or bool(cells) or _uses_handle(op) or not op.outputs
+        node = Host(tuple(inputs), op, reason, effects, cells)
         made = self.program.add(
             node, *((dtype_name(o.dtype), shape or ()) for o, shape in zip(op.outputs, shapes))
         )
@@ -288,6 +290,10 @@ def dtype_name(dtype: Any) -> str:
 def is_handle(tensor: Any) -> bool:
     """Does a tensor hold a resource handle (and not a reference to a variable)?"""
     return tensor.dtype.base_dtype.name == "resource"
+
+
+def _uses_handle(op: Any) -> bool:
+    return any(is_handle(tensor) for tensor in op._inputs_val)
 
 
 def makes_handles(op: Any) -> bool:

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is kept between runs, against recordings of TensorFlow 1.15: nodes, values, errors."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import pathlib
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import numbaflow as tf
+from numbaflow.jit import settings
+from numbaflow.ops import lookup_index
+from numbaflow.train import lookup_mutable
+
+pytestmark = pytest.mark.cpu
+
+HERE = pathlib.Path(__file__).parent
+RECORDED: dict[str, Any] = json.loads((HERE / "kept_1_15.json").read_text())
+LOOKUP = SimpleNamespace(**{**vars(lookup_index), **vars(lookup_mutable)})
+
+
+def load(name: str) -> Any:
+    spec = importlib.util.spec_from_file_location(name, HERE / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+programs = load("kept_programs")
+
+
+def test_every_program_is_recorded() -> None:
+    assert set(RECORDED) == set(programs.PROGRAMS)
+
+
+@pytest.mark.parametrize("jit", ["never", "auto", "always"])
+@pytest.mark.parametrize("name", programs.PROGRAMS)
+def test_as_recorded(name: str, jit: str, tmp_path: pathlib.Path) -> None:
+    with settings.override(jit=jit):
+        ours = programs.run(tf, programs.PROGRAMS[name], str(tmp_path), LOOKUP)
+    ours = json.loads(json.dumps(ours))
+    assert ours["nodes"] == RECORDED[name]["nodes"]
+    for mine, theirs in zip(ours["found"], RECORDED[name]["found"], strict=True):
+        assert mine == theirs
