@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Records the programs of kept_programs.py: run me with a Python 3.7 that has TensorFlow 1.15.
+"""Records kept_programs.py and area_programs.py: run me with a Python 3.7 that has TensorFlow 1.15.
 
 `python tests/ops/record_kept.py` writes kept_1_15.json beside this file.
 """
@@ -17,14 +17,15 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 def main() -> None:
     """Runs every program and writes what it made."""
     sys.path.insert(0, HERE)
+    import area_programs
     import kept_programs
     import tensorflow as tf
-    from tensorflow.python.ops import lookup_ops
+    from tensorflow.python.ops import data_flow_ops, lookup_ops
 
     lines = []
-    for name, program in kept_programs.PROGRAMS.items():
+    for name, program in {**kept_programs.PROGRAMS, **area_programs.PROGRAMS}.items():
         with tempfile.TemporaryDirectory() as folder:
-            found = kept_programs.run(tf, program, folder, lookup_ops)
+            found = kept_programs.run(tf, program, folder, lookup_ops, data_flow_ops)
         lines.append(f"{json.dumps(name)}: {json.dumps(found)}")
     with open(os.path.join(HERE, "kept_1_15.json"), "w") as file:
         file.write("{\n" + ",\n".join(lines) + "\n}\n")

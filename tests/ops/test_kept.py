@@ -13,7 +13,7 @@ import pytest
 
 import numbaflow as tf
 from numbaflow.jit import settings
-from numbaflow.ops import lookup_index
+from numbaflow.ops import barrier, lookup_index, staging
 from numbaflow.train import lookup_mutable
 
 pytestmark = pytest.mark.cpu
@@ -21,6 +21,7 @@ pytestmark = pytest.mark.cpu
 HERE = pathlib.Path(__file__).parent
 RECORDED: dict[str, Any] = json.loads((HERE / "kept_1_15.json").read_text())
 LOOKUP = SimpleNamespace(**{**vars(lookup_index), **vars(lookup_mutable)})
+DATA_FLOW = SimpleNamespace(**{**vars(barrier), **vars(staging)})
 
 
 def load(name: str) -> Any:
@@ -32,17 +33,18 @@ def load(name: str) -> Any:
 
 
 programs = load("kept_programs")
+PROGRAMS = {**programs.PROGRAMS, **load("area_programs").PROGRAMS}
 
 
 def test_every_program_is_recorded() -> None:
-    assert set(RECORDED) == set(programs.PROGRAMS)
+    assert set(RECORDED) == set(PROGRAMS)
 
 
 @pytest.mark.parametrize("jit", ["never", "auto", "always"])
-@pytest.mark.parametrize("name", programs.PROGRAMS)
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_as_recorded(name: str, jit: str, tmp_path: pathlib.Path) -> None:
     with settings.override(jit=jit):
-        ours = programs.run(tf, programs.PROGRAMS[name], str(tmp_path), LOOKUP)
+        ours = programs.run(tf, PROGRAMS[name], str(tmp_path), LOOKUP, DATA_FLOW)
     ours = json.loads(json.dumps(ours))
     assert ours["nodes"] == RECORDED[name]["nodes"]
     for mine, theirs in zip(ours["found"], RECORDED[name]["found"], strict=True):
