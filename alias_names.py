@@ -19,7 +19,8 @@ HOMES = {
         "dtypes": ".engine.dtypes tf.dtypes",
         "errors": ".engine.errors tf.errors",
         "errors_impl": ".engine.errors tf.errors",
-        "function": "tf.function_library",
+        "function": ".ops.function_library .ops.function_graph",
+        "graph_to_function_def": ".io.function_writing",
         "graph_io": ".io.graph_def",
         "graph_util": ".io.graph_util",
         "graph_util_impl": ".io.graph_util",
@@ -65,7 +66,7 @@ HOMES = {
         "data_flow_grad": "",
         "data_flow_ops": "tf tf.queue .ops.queues .ops.barrier .ops.staging raw",
         "embedding_ops": "tf.nn .ops.embedding_safe",
-        "functional_ops": "tf",
+        "functional_ops": "tf raw",
         "gradient_checker": "tf.test",
         "gradients": "tf .engine.autodiff",
         "gradients_impl": "tf .engine.autodiff",
@@ -277,6 +278,12 @@ AT_ONCE = frozenset({"python.framework.test_ops"})
 RENAMED = {
     "framework.constant_op": {"constant_v1": "constant"},
     "framework.device": {"DeviceSpecV1": "DeviceSpec"},
+    "framework.function": {
+        "_DefinedFunction": ".ops.function_library:DefinedFunction",
+        "_FuncGraph": ".ops.function_graph:FuncGraph",
+        "_OverloadedFunction": ".ops.function_library:OverloadedFunction",
+        "_from_definition": ".ops.function_library:from_definition",
+    },
     "framework.ops": {"name_scope_v1": "name_scope", "TensorLike": "Tensor"},
     "framework.tensor_shape": {"TensorShapeV1": "TensorShape"},
     "framework.tensor_util": {

@@ -54,7 +54,7 @@ def gradient_function(op: Operation) -> GradientFunction | None:
     name = op.type if override is None else override.decode()
     if name in _REGISTERED:
         return _REGISTERED[name]
-    definition = registry.find(name)
+    definition = op.definition if name == op.type else registry.find(name)
     if definition is None:
         raise LookupError(f"gradient registry has no entry for: {name}")
     gradient = definition.gradient

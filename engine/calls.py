@@ -24,6 +24,9 @@ from .tensor import Tensor
 _expansions: weakref.WeakKeyDictionary[Graph, Expansion] = weakref.WeakKeyDictionary()
 # Calls within calls: beyond this a function can only be calling itself.
 _DEEPEST = 64
+# The roles in control flow after which an operation may not run, and after which it does again.
+_BRANCHING = ("switch", "enter")
+_JOINING = ("merge", "exit")
 # Operations made in place of one are numbered behind it, before its successor.
 _NUMBERS = 20
 
@@ -42,6 +45,7 @@ class Inlined(NamedTuple):
     """A function's body in the graph that runs."""
 
     outputs: list[Tensor]
+    # What must run, and runs whenever the body does: not those within a branch of it.
     effects: list[Operation]
 
 
@@ -69,6 +73,7 @@ class Expansion:
 
     def __init__(self, graph: Graph) -> None:
         self.mutation = graph.mutation
+        self._graph = graph
         self._expander = Expander(graph._functions)
         self._tensors: dict[Tensor, Tensor] = {}
         self._after: dict[Operation, Operation] = {}
@@ -81,17 +86,13 @@ class Expansion:
         needed = needed_operations([*fetches, *feeds], targets, [])
         new = [op for op in needed if op not in self._after]
         expander = self._expander
+        expander.has_flow |= any(op.definition.flow in _BRANCHING for op in new)
         with expander.target.as_default():
             expander.copy(new, self._tensors, self._after)
-        found = (
-            [self._tensors[tensor] for tensor in fetches],
-            [self._after[op] for op in targets],
-            [self._tensors[tensor] for tensor in feeds],
-        )
-        for op in needed_operations(*found):
-            if op in expander.failures:
-                raise expander.failures[op]
-        return found
+        found = [self._tensors[tensor] for tensor in fetches]
+        fed = [self._tensors[tensor] for tensor in feeds]
+        wanted = expander.with_effects(found, [self._after[op] for op in targets], fed)
+        return found, wanted, fed
 
 
 class Expander:
@@ -100,11 +101,35 @@ class Expander:
     def __init__(self, functions: Mapping[str, Any]) -> None:
         self.functions = functions
         self.target = Graph()
+        # Whether operations may lie in branches and loops that are not functions.
+        self.has_flow = False
         # Calls that could not be replaced, and why.
-        self.failures: dict[Operation, Exception] = {}
+        self._failures: dict[Operation, Exception] = {}
+        # Operations that stand for a call -> what must run if one of them does.
+        self._implied: dict[Operation, list[Operation]] = {}
+        # Effects within branches of the bodies of the current call.
+        self._loose: list[Operation] = []
+        # What new nodes without inputs wait for, to be of the frame or branch of the call.
+        self._anchor: list[Operation] = []
         self._caller: Operation | None = None
         self._prefix = ""
         self._depth = 0
+
+    def with_effects(
+        self, fetches: list[Tensor], targets: list[Operation], feeds: list[Tensor]
+    ) -> list[Operation]:
+        """The targets, and the effects of all calls that these and the fetches need."""
+        wanted = list(targets)
+        seen: set[Operation] = set()
+        while True:
+            needed = [op for op in needed_operations(fetches, wanted, feeds) if op not in seen]
+            if not needed:
+                return wanted
+            seen.update(needed)
+            for op in needed:
+                if op in self._failures:
+                    raise self._failures[op]
+                wanted += self._implied.get(op, ())
 
     def copy(
         self,
@@ -140,20 +165,20 @@ class Expander:
     def _plain(
         self, op: Operation, inputs: list[Tensor], waits: list[Operation]
     ) -> tuple[list[Tensor], Operation]:
-        target = self.target
-        copy = target._create(
-            op.definition,
-            self.unique(op.name) + "/",
-            inputs,
-            dict(op._attrs),
-            list(op._input_types_val),
-            compute_device=False,
-        )
+        before = waits if op._inputs_val or waits else self._anchor
+        with control_dependencies(before):
+            copy = self.target._create(
+                op.definition,
+                self.unique(op.name) + "/",
+                inputs,
+                dict(op._attrs),
+                list(op._input_types_val),
+                compute_device=False,
+            )
         copy._device = op._device
         copy._explicit_elements = op._explicit_elements
         copy._stands_for = self._caller or op
         copy._frame = copy._stands_for._frame
-        copy._add_control_inputs(waits)
         for mine, theirs in zip(copy.outputs, op.outputs):
             if theirs.shape.is_compatible_with(mine.shape):
                 mine.set_shape(theirs.shape)
@@ -163,10 +188,11 @@ class Expander:
         self, op: Operation, inputs: list[Tensor], waits: list[Operation]
     ) -> tuple[list[Tensor], Operation]:
         """What an operation's definition puts in its place."""
-        before = self._caller, self._prefix, self._depth
+        before = self._caller, self._prefix, self._depth, self._loose
         self._caller = self._caller or op
         self._prefix = f"{self.unique(op.name)}/"
         self._depth += 1
+        self._loose = []
         try:
             if self._depth > _DEEPEST:
                 raise errors.UnimplementedError(
@@ -174,43 +200,47 @@ class Expander:
                 )
             with control_dependencies(waits):
                 outputs, effects = op.definition.expand(self, op, inputs)  # type: ignore[misc]
-                return self.settled(outputs, effects), self._last(outputs, effects)
+                return self._standing(outputs, effects)
         except (errors.NotFoundError, errors.UnimplementedError, NotImplementedError) as error:
             if before[0] is not None:
                 raise
             # Another run may do without it.
             self._prefix = ""
             result = self._plain(op, inputs, waits)
-            self.failures[result[1]] = error
+            self._failures[result[1]] = error
             return result
         finally:
-            self._caller, self._prefix, self._depth = before
+            self._caller, self._prefix, self._depth, self._loose = before
 
-    def settled(self, outputs: list[Tensor], effects: list[Operation]) -> list[Tensor]:
-        """The outputs, for use after the effects."""
-        if not effects:
-            return outputs
-        with control_dependencies(effects):
-            return [self.node("Identity", [output], "output") for output in outputs]
-
-    def _last(self, outputs: list[Tensor], effects: list[Operation]) -> Operation:
+    def _standing(
+        self, outputs: list[Tensor], effects: list[Operation]
+    ) -> tuple[list[Tensor], Operation]:
+        """What stands for a call: its outputs, and the operation that runs after it."""
+        implied = [*effects, *self._loose]
+        if implied:
+            outputs = [self.node("Identity", [output], "output") for output in outputs]
         with control_dependencies([*effects, *(output.op for output in outputs)]):
-            return self.node("NoOp", [], "done")
+            last = self.node("NoOp", [], "done")
+        if implied:
+            self._implied.update((op, implied) for op in (last, *(x.op for x in outputs)))
+        return outputs, last
 
     # For what stands in place of a call
+
+    def function(self, name: str) -> Any:
+        """The function of that name; NotFoundError when the library has none."""
+        found = self.functions.get(name)
+        if found is None:
+            raise errors.NotFoundError(
+                None, self._caller, f"Function {name} is not defined in the graph's library"
+            )
+        return found
 
     def call(
         self, op: Operation, function: Any, inputs: Sequence[Tensor], label: str = ""
     ) -> Inlined:
         """Puts the body of a function in place, of the name and attributes that `function` has."""
-        found = self.functions.get(function.name)
-        if found is None:
-            raise errors.NotFoundError(
-                None,
-                self._caller,
-                f"Function {function.name} is not defined in the graph's library",
-            )
-        body = found.body(function.attr)
+        body = self.function(function.name).body(function.attr)
         if len(body.parameters) != len(inputs):
             raise errors.InvalidArgumentError(
                 None,
@@ -218,15 +248,31 @@ class Expander:
                 f"Function {function.name} takes {len(body.parameters)} arguments, but node "
                 f"'{op.name}' gives {len(inputs)}",
             )
+        return self.place(body, inputs, label)
+
+    def place(self, body: Body, inputs: Sequence[Tensor], label: str = "") -> Inlined:
+        """Puts a body in place."""
         tensors = dict(zip(body.parameters, inputs))
         after = {p.op: tensor.op for p, tensor in zip(body.parameters, inputs)}
-        before, self._prefix = self._prefix, f"{self._prefix}{label}"
+        before = self._prefix, self._anchor
+        self._prefix += label
+        if inputs and self.has_flow:
+            self._anchor = [self.node("Identity", inputs[:1], "anchor").op]
         try:
             self.copy(body.operations, tensors, after)
         finally:
-            self._prefix = before
-        effects = [after[effect] for effect in body.effects]
+            self._prefix, self._anchor = before
+        within = _conditional(body.operations)
+        self._loose += [after[effect] for effect in body.effects if effect in within]
+        effects = [after[effect] for effect in body.effects if effect not in within]
         return Inlined([tensors[result] for result in body.results], effects)
+
+    def settled(self, outputs: list[Tensor], effects: list[Operation]) -> list[Tensor]:
+        """The outputs, for use after the effects."""
+        if not effects:
+            return outputs
+        with control_dependencies(effects):
+            return [self.node("Identity", [output], "output") for output in outputs]
 
     def node(self, op_type: str, inputs: Sequence[Tensor], name: str, **attrs: Any) -> Any:
         """A new node: its output, the list of its outputs, or the operation if there are none."""
@@ -252,6 +298,17 @@ class Expander:
         """A context in which new nodes wait for operations."""
         with control_dependencies(list(operations)):
             yield
+
+
+def _conditional(operations: list[Operation]) -> set[Operation]:
+    """The operations that lie in a branch, and may not run."""
+    found: set[Operation] = set()
+    for op in operations:
+        flow = op.definition.flow
+        before = [*(tensor.op for tensor in op._inputs_val), *op._control_inputs_val]
+        if flow == "switch" or (flow not in _JOINING and any(other in found for other in before)):
+            found.add(op)
+    return found
 
 
 Expand = Callable[[Expander, Operation, list[Tensor]], tuple[list[Tensor], list[Operation]]]

@@ -18,7 +18,7 @@ from .collections import Collections, names_of
 from .compat import as_text
 from .dtypes import DType
 from .elements import as_graph_element
-from .errors import NotFoundError
+from .errors import InvalidArgumentError, NotFoundError
 from .graph_scopes import apply_scopes, check_string_map, control_dependencies_of
 from .operation import Operation, plain_attr
 from .scopes import ControlDependencies, ScopeStack, control_inputs_for
@@ -124,7 +124,16 @@ class Graph:
         return self._functions.get(as_text(name))
 
     def _add_function(self, function: Any) -> None:
-        self._functions[as_text(function.name)] = function
+        name = as_text(function.name)
+        known = self._functions.get(name)
+        if known is not None and known.definition != function.definition:
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"Cannot add function '{name}' because a different function with the same name "
+                "already exists.",
+            )
+        self._functions[name] = function
         # Programs before that version know no functions.
         self._min_consumer = max(self._min_consumer, 12)
 

@@ -57,6 +57,8 @@ class Operation:
     _explicit_elements: int | None = None
     # Of a copy that runs in place of another (engine/calls.py): the one that the user made.
     _stands_for: Operation | None = None
+    # Of a call: the Python object that made it (ops/function_library.py).
+    _called_function: Any = None
 
     def __init__(
         self,

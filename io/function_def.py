@@ -7,7 +7,7 @@ a body is built from it when a call of the function is to run (engine/calls.py).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..engine import dtypes, errors, registry
@@ -23,16 +23,28 @@ class Function:
     """A function that a graph may call, in the place of an op type or by a function attribute."""
 
     def __init__(
-        self, definition: Any, functions: Mapping[str, Any], grad_func_name: str | None = None
+        self,
+        definition: Any,
+        functions: Mapping[str, Any],
+        grad_func_name: str | None = None,
+        python_grad_func: Callable[..., Any] | None = None,
     ) -> None:
-        """definition: the FunctionDef; functions: the library that the function may call."""
+        """definition: the FunctionDef; functions: the library that the function may call.
+
+        The gradient is another function of the library, a Python function, or what follows from
+        the body.
+        """
         self.definition = definition
-        self.name: str = definition.signature.name
         self.grad_func_name = grad_func_name
-        self.python_grad_func = None
+        self.python_grad_func = python_grad_func
         self._functions = functions
         self._op_definition: registry.OpDef | None = None
         self._bodies: dict[Any, Body] = {}
+
+    @property
+    def name(self) -> str:
+        """The name in the library."""
+        return self.definition.signature.name
 
     @property
     def signature(self) -> Any:
@@ -43,7 +55,7 @@ class Function:
     def op_definition(self) -> registry.OpDef:
         """What makes the function's name an op type of its graph."""
         if self._op_definition is None:
-            self._op_definition = _op_definition(self)
+            self._op_definition = op_definition_of(self.signature)
         return self._op_definition
 
     def body(self, attrs: Mapping[str, Any]) -> Body:
@@ -51,10 +63,20 @@ class Function:
 
         `attrs` are the AttrValues that a call gives to the attributes of the signature.
         """
+        return self._made("", attrs, _body)
+
+    def gradient_body(self, attrs: Mapping[str, Any]) -> Body:
+        """The body of the gradient: its parameters are the function's and its results' gradients.
+
+        The results are the gradients of the parameters, zeros where there is no influence.
+        """
+        return self._made("gradient", attrs, _gradient_body)
+
+    def _made(self, kind: str, attrs: Mapping[str, Any], make: Callable[..., Body]) -> Body:
         given = {attr.name: attrs[attr.name] for attr in self.signature.attr if attr.name in attrs}
-        key = tuple((name, value.SerializeToString()) for name, value in sorted(given.items()))
+        key = (kind, *((name, value.SerializeToString()) for name, value in sorted(given.items())))
         if key not in self._bodies:
-            self._bodies[key] = _body(self.definition, given, self._functions)
+            self._bodies[key] = make(self.definition, given, self._functions)
         return self._bodies[key]
 
 
@@ -67,30 +89,19 @@ def add_functions(graph: Graph, library: Any) -> None:
     gradients = {entry.function_name: entry.gradient_func for entry in library.gradient}
     for definition in library.function:
         name = definition.signature.name
-        known = graph._functions.get(name)
-        if known is None:
+        if name not in graph._functions or graph._functions[name].definition != definition:
             copy = protos.FunctionDef()
             copy.CopyFrom(definition)
-            graph._functions[name] = Function(copy, graph._functions, gradients.get(name))
-        elif known.definition != definition:
-            raise errors.InvalidArgumentError(
-                None,
-                None,
-                f"Cannot add function '{name}' because a different function with the same name "
-                "already exists.",
-            )
-    if library.function:
-        # Programs before that version know no functions.
-        graph._min_consumer = max(graph._min_consumer, 12)
+            graph._add_function(Function(copy, graph._functions, gradients.get(name)))
 
 
-def _op_definition(function: Function) -> registry.OpDef:
-    signature = function.signature
+def op_definition_of(signature: Any) -> registry.OpDef:
+    """What makes a function's name an op type, from its OpDef message."""
 
     def expand(
         x: Expander, op: Operation, inputs: list[Tensor]
     ) -> tuple[list[Tensor], list[Operation]]:
-        return x.call(op, protos.NameAttrList(name=function.name, attr=op.node_def.attr), inputs)
+        return x.call(op, protos.NameAttrList(name=op.type, attr=op.node_def.attr), inputs)
 
     return registry.OpDef(
         signature.name,
@@ -98,13 +109,30 @@ def _op_definition(function: Function) -> registry.OpDef:
         tuple(map(_argument, signature.output_arg)),
         tuple(map(_attribute, signature.attr)),
         shape=lambda c: [unknown_shape() for _ in signature.output_arg],
-        gradient=registry.NoGradient(
-            f"the gradient of function {signature.name} is not known", silent=False
-        ),
+        gradient=_call_gradient,
         stateful=signature.is_stateful,
         expand=expand,
         doc=signature.description,
     )
+
+
+def _call_gradient(op: Operation, *grads: Any) -> Any:
+    """The gradient of a call by name: the function's own in Python, or a SymbolicGradient node."""
+    from ..ops.public import raw, tf
+
+    function = op._called_function or op.graph._get_function(op.type)
+    if function is None:
+        raise LookupError(f"The function {op.type} that node '{op.name}' calls is not defined")
+    if function.python_grad_func is not None:
+        return function.python_grad_func(op, *grads)
+    given = [
+        tf.zeros_like(output) if grad is None else tf.convert_to_tensor(grad)
+        for output, grad in zip(op.outputs, grads)
+    ]
+    called = protos.NameAttrList(name=op.type, attr=op.node_def.attr)
+    types = [tensor.dtype.base_dtype for tensor in op.inputs]
+    found = raw.SymbolicGradient([*op.inputs, *given], Tout=types, f=called)
+    return list(found) if isinstance(found, (list, tuple)) else [found]
 
 
 def _argument(message: Any) -> registry.Arg:
@@ -142,10 +170,37 @@ def _body(definition: Any, attrs: Mapping[str, Any], functions: Mapping[str, Any
 
     parameters = [tensor(argument.name) for argument in signature.input_arg]
     results = [tensor(definition.ret[argument.name]) for argument in signature.output_arg]
-    operations = [op for op in graph.get_operations() if op not in {p.op for p in parameters}]
     wanted = set(definition.control_ret.values())
-    effects = [op for op in operations if op.name in wanted or op.definition.stateful]
-    return Body(operations, parameters, results, effects)
+    inner = _without(graph, parameters)
+    effects = [op for op in inner if op.name in wanted or op.definition.stateful]
+    return Body(inner, parameters, results, effects)
+
+
+def _without(graph: Graph, parameters: list[Tensor]) -> list[Operation]:
+    """The operations of a graph but for its parameters."""
+    skipped = {tensor.op for tensor in parameters}
+    return [op for op in graph.get_operations() if op not in skipped]
+
+
+def _gradient_body(definition: Any, attrs: Mapping[str, Any], functions: Mapping[str, Any]) -> Body:
+    from ..engine.autodiff import gradients, is_trainable
+    from ..ops.public import tf
+
+    body = _body(definition, attrs, functions)
+    graph = (body.parameters + body.results)[0].graph
+    with graph.as_default():
+        given = [tf.placeholder(r.dtype.base_dtype, name="gradient") for r in body.results]
+        pairs = [(r, grad) for r, grad in zip(body.results, given) if is_trainable(r)]
+        found: list[Any] = [None] * len(body.parameters)
+        if pairs and body.parameters:
+            ys, grad_ys = zip(*pairs)
+            found = gradients(list(ys), body.parameters, grad_ys=list(grad_ys))
+        results = [
+            tf.zeros_like(parameter) if grad is None else tf.convert_to_tensor(grad)
+            for parameter, grad in zip(body.parameters, found)
+        ]
+    parameters = body.parameters + given
+    return Body(_without(graph, parameters), parameters, results, [])
 
 
 def graph_def_of(

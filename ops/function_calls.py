@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import dtypes
+from ..engine import dtypes, errors
 from ..engine.build import define
 from ..engine.calls import Expander
 from ..engine.operation import Operation
@@ -41,6 +41,24 @@ def _stated(key: str) -> Any:
 
 def _call(x: Expander, op: Operation, inputs: list[Tensor]) -> Replaced:
     return x.call(op, op.attr("f"), inputs)
+
+
+def _symbolic_gradient(x: Expander, op: Operation, inputs: list[Tensor]) -> Replaced:
+    called = op.attr("f")
+    function = x.function(called.name)
+    if function.grad_func_name:
+        found = x.place(x.function(function.grad_func_name).body({}), inputs)
+    else:
+        found = x.place(function.gradient_body(called.attr), inputs)
+    wanted = len(op.attr("Tout"))
+    if len(found.outputs) != wanted:
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"SymGrad expects to return {wanted} values but get {len(found.outputs)} values "
+            f"instead (function {called.name})",
+        )
+    return found
 
 
 def _condition(x: Expander, value: Tensor) -> Tensor:
@@ -137,6 +155,16 @@ _CALL = "f: func; config: string = ''; config_proto: string = ''; executor_type:
 _BRANCH = "then_branch: func; else_branch: func; output_shapes: list(shape) = []"
 _TYPES = "Tin: list(type) >= 0; Tout: list(type) >= 0"
 
+define(
+    "SymbolicGradient",
+    "input: Tin -> output: Tout",
+    "Tin: list(type) >= 1; Tout: list(type) >= 1; f: func",
+    shape=lambda c: list(c.inputs[: len(c.attr("Tout"))]),
+    expand=_symbolic_gradient,
+    gradient=_NO_GRADIENT,
+    test=_TEST,
+    doc="The gradients of a function's parameters, from these and its results' gradients.",
+)
 for _prefix, _stateful in (("", False), ("Stateful", True)):
     define(
         f"{_prefix}PartitionedCall",

@@ -8,6 +8,7 @@ Each function below makes one graph; the same program runs under TensorFlow 1.15
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 
@@ -306,6 +307,32 @@ def pipelines(tf):
     tf.tables_initializer()
 
 
+def functions(tf):
+    """Functions with parameters from outside, gradients, nested calls and control inputs."""
+    home = "tensorflow.python.framework.function"
+    if tf.__name__ != "tensorflow":
+        home = f"{tf.__name__}.ops.function_library"
+    defun = importlib.import_module(home).Defun
+    outside = tf.placeholder(tf.float32, [2], name="outside")
+
+    @defun(tf.float32, tf.int32, func_name="Inner")
+    def inner(x, count):
+        a, b = tf.unstack(x * outside, 2)
+        with tf.control_dependencies([b]):
+            c = tf.identity(a, name="Mixed.Case")
+        return c * tf.cast(count, tf.float32), tf.stack([a, b]), count
+
+    @defun(tf.float32, func_name="Outer", out_names=["first", "second"], noinline=True)
+    def outer(x):
+        """Calls the other one."""
+        w = tf.get_variable("w", [2])
+        y, z, _ = inner(x, 3)
+        return y, z + w
+
+    y, z = outer(tf.constant([1.0, 2.0]), name="call")
+    tf.gradients(y + tf.reduce_sum(z), [outside, *tf.trainable_variables()])
+
+
 GRAPHS = (
     constants,
     scopes,
@@ -323,6 +350,7 @@ GRAPHS = (
     arithmetic,
     distributed,
     pipelines,
+    functions,
 )
 
 

@@ -68,6 +68,14 @@ def differences(ours: Any, theirs: Any, imported: bool = False) -> list[str]:
         for key in sorted({*a.attr, *b.attr}):
             if key not in a.attr or key not in b.attr or plain(a.attr[key]) != plain(b.attr[key]):
                 lines.append(f"{a.name} {key}: {a.attr[key]} {b.attr[key]}")
+    a_functions, b_functions = (
+        {f.signature.name: f for f in message.library.function} for message in (ours, theirs)
+    )
+    for key in {*a_functions, *b_functions}:
+        if key not in a_functions or key not in b_functions:
+            lines.append(f"function {key}")
+        elif a_functions[key] != b_functions[key]:
+            lines.append(f"function {a_functions[key]} {b_functions[key]}")
     if ours.versions != theirs.versions:
         lines.append(f"versions {ours.versions} {theirs.versions}")
     return lines
