@@ -310,16 +310,21 @@ class Planned:
 
 
 def plan(
-    graph: Graph, fetches: Sequence[Any], feeds: dict[Tensor, np.ndarray], timed: bool = False
+    graph: Graph,
+    fetches: Sequence[Any],
+    feeds: dict[Tensor, np.ndarray],
+    timed: bool = False,
+    estimated: bool = False,
 ) -> Planned:
     """Plans a run with these feeds and compiles its kernels; variables count as zeros.
 
     Nothing of the graph is run, apart from what makes variables; with `timed` its kernels are,
-    one by one, to measure them, but not for their effects.
+    one by one, to measure them, but not for their effects.  With `estimated` the report says what
+    this machine could do, for which the machine is measured, but no kernel.
     """
     from .engine.session import Session
     from .jit import compile as compiler
-    from .jit import explain, pool, settings
+    from .jit import explain, pool, roofline, settings
 
     before = replace(compiler.STATS)
     with settings.override(jit="always"), Session(graph=graph) as session:
@@ -333,7 +338,8 @@ def plan(
         if timed:
             report = session.explain(list(fetches), feeds)
         else:
-            report = explain.plan_report(made, binding, [0.0] * len(made.schedule.steps))
+            machine = roofline.machine() if estimated else None
+            report = explain.plan_report(made, binding, [0.0] * len(made.schedule.steps), machine)
         shown = (f"{tensor.name} {list(array.shape)}" for tensor, array in feeds.items())
         names = tuple(thing.name for thing in fetches)
         report = replace(report, fetches=names, feeds=tuple(shown))

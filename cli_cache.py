@@ -24,7 +24,7 @@ from rich.text import Text
 from typer.core import TyperGroup
 
 from .jit import cache, cache_admin, kernel_text
-from .jit.plan_text import size_text
+from .jit.plan_text import counted, size_text
 
 
 class _Group(TyperGroup):
@@ -313,7 +313,7 @@ def verify(
         for problem in problems:
             what = " (removed)" if problem.key in removed else ""
             print(f"{problem.key or cache.folder()}: {problem.reason}{what}")
-        print(f"{count} kernels checked, {len(problems) or 'none'} damaged")
+        print(f"{counted(count, 'kernel')} checked, {len(problems) or 'none'} damaged")
     if len(removed) < len(problems):
         raise typer.Exit(1)
 
@@ -338,7 +338,7 @@ def prune(
         print_json({"removed": [item.key for item in gone], "bytes": sum(i.bytes for i in gone)})
         return
     verb = "would remove" if dry_run else "removed"
-    print(f"{verb} {len(gone)} kernels, {size_text(sum(item.bytes for item in gone))}")
+    print(f"{verb} {counted(len(gone), 'kernel')}, {size_text(sum(item.bytes for item in gone))}")
 
 
 @app.command("clear")
@@ -350,9 +350,9 @@ def clear(as_json: bool = JSON) -> None:
     if as_json:
         print_json({"removed": count, "left": left})
     else:
-        print(f"removed {count} kernels")
+        print(f"removed {counted(count, 'kernel')}")
     if left:
-        fail(f"{left} kernels could not be removed from {cache.folder()}")
+        fail(f"{counted(left, 'kernel')} could not be removed from {cache.folder()}")
 
 
 @app.command("export")
@@ -369,7 +369,7 @@ def export(
     if as_json:
         print_json({"file": str(file), "kernels": count})
     else:
-        print(f"wrote {count} kernels to {file}")
+        print(f"wrote {counted(count, 'kernel')} to {file}")
 
 
 @app.command("import")
@@ -389,7 +389,7 @@ def import_(
     else:
         for key, reason in done.refused.items():
             print(f"{key}: refused: {reason}")
-        print(f"added {len(done.added)} kernels, {len(done.present)} were there already")
+        print(f"added {counted(len(done.added), 'kernel')}, {len(done.present)} were there already")
     if done.refused:
         raise typer.Exit(1)
 

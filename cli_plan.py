@@ -16,6 +16,7 @@ import typer
 
 from . import ahead
 from .cli_cache import fail, print_json
+from .jit.plan_text import counted
 
 GRAPH = typer.Argument(
     help="A graph in a file (.meta, .pb, .pbtxt) or in the folder of a SavedModel, or a program "
@@ -79,8 +80,9 @@ def compile_graph(
     for plan in plans:
         report = plan.report
         print(
-            f"{', '.join(report.fetches)}: {len(report.kernels)} steps, "
-            f"{plan.compiled} kernels compiled in {plan.seconds:.2f} s, {plan.known} known"
+            f"{', '.join(report.fetches)}: {counted(len(report.kernels), 'step')}, "
+            f"{counted(plan.compiled, 'kernel')} compiled in {plan.seconds:.2f} s, "
+            f"{plan.known} known"
         )
         if report.follows and not execute:
             print(f"  not compiled: {report.follows}; --run compiles it")
@@ -94,7 +96,9 @@ def show_plan(
     batch: str = BATCH,
     target: str = TARGET,
     timed: bool = typer.Option(
-        True, "--time/--no-time", help="Measure each kernel, on zeros; or only estimate."
+        True,
+        "--time/--no-time",
+        help="Measure each kernel, on zeros; or only estimate what is possible.",
     ),
     brief: bool = typer.Option(False, "--brief", help="Print the table of steps only."),
     source: bool = typer.Option(False, "--source", help="Print the kernels' source too."),
@@ -109,7 +113,7 @@ def show_plan(
     numbaflow plan train.py --fetch train --html plan.html[/dim]
     """
     with _targeting(target) as runs_here:
-        plans = _plans(graph, arguments, fetch, feed, batch, timed=timed and runs_here)
+        plans = _plans(graph, arguments, fetch, feed, batch, timed and runs_here, runs_here)
     if html is not None:
         _write_page(html, f"Plan of {graph.name}", plans)
     if as_json:
@@ -166,6 +170,7 @@ def _plans(
     feed: list[str],
     batch: str,
     timed: bool = False,
+    estimated: bool = False,
     execute: bool = False,
 ) -> list[ahead.Planned]:
     with _explained(path):
@@ -180,7 +185,7 @@ def _plans(
         for size in sizes:
             for fetches in runs:
                 feeds = ahead.feeds_of(graph, fetches, specs, size)
-                planned = ahead.plan(graph, fetches, feeds, timed)
+                planned = ahead.plan(graph, fetches, feeds, timed, estimated)
                 found.append(ahead.execute(graph, fetches, feeds, planned) if execute else planned)
         return found
 

@@ -35,6 +35,11 @@ def _scaled(count: float, units: Sequence[str]) -> str:
     return f"{count:.1f} {units[power]}" if power else f"{count:.0f} {units[0]}"
 
 
+def counted(count: int, thing: str) -> str:
+    """1 kernel, 2 kernels."""
+    return f"{count} {thing}{'s' * (count != 1)}"
+
+
 def seconds_text(seconds: float) -> str:
     """0.0012 as 1.20 ms."""
     for factor, unit in ((1, "s"), (1e3, "ms")):
@@ -81,7 +86,7 @@ def _head(report: PlanReport) -> Iterator[str]:
     moved = sum(kernel.bytes for kernel in report.kernels)
     operations = sum(kernel.operations for kernel in report.kernels)
     yield (
-        f"plan     {len(report.kernels)} steps{times}: {size_text(moved)} moved, "
+        f"plan     {counted(len(report.kernels), 'step')}{times}: {size_text(moved)} moved, "
         f"{count_text(operations)} operations"
     )
     between = size_text(report.between_bytes)

@@ -257,13 +257,13 @@ def test_verify_finds_and_removes_damage(folder: Path) -> None:
 
 
 def test_prune_by_age_size_and_version(folder: Path) -> None:
-    assert "would remove 1 kernels" in run("prune", "--older-than", "30m", "--dry-run")
+    assert "would remove 1 kernel," in run("prune", "--older-than", "30m", "--dry-run")
     assert "removed 0 kernels" in run("prune", "--older-than", "2h")
     assert read("prune", "--outdated")["removed"] == [key("two", emitter="0")]
     size = cache_admin.items()[0].bytes
-    assert "removed 1 kernels" in run("prune", "--max-size", str(size + 10))
+    assert "removed 1 kernel," in run("prune", "--max-size", str(size + 10))
     assert len(cache.entries()) == 1
-    assert "removed 1 kernels" in run("prune", "--max-size", "1.5KiB")
+    assert "removed 1 kernel," in run("prune", "--max-size", "1.5KiB")
     assert not cache.entries()
     for wrong in ([], ["--max-size", "big"], ["--older-than", "5"]):
         run("prune", *wrong, code=2)
@@ -280,7 +280,7 @@ def test_kernels_travel_in_an_archive(folder: Path, tmp_path: Path) -> None:
     assert "wrote 3 kernels" in run("export", str(file))
     before = cache.load(labels("one", cpu="slow"))
     cache.remove(folder / key("one", cpu="slow"))
-    assert "added 1 kernels, 2 were there" in run("import", str(file))
+    assert "added 1 kernel, 2 were there" in run("import", str(file))
     assert cache.load(labels("one", cpu="slow")) == before
     assert read("export", str(file), "--key", key("one", cpu="fast"))["kernels"] == 1
     file.write_bytes(b"nothing of the kind")
