@@ -111,7 +111,10 @@ def with_dependencies(
     dependencies = list(dependencies)
     with name_scope(name, "control_dependency", [*dependencies, output_tensor]) as name:
         with colocate_with(output_tensor), control_dependencies(dependencies):
-            if not isinstance(output_tensor, (IndexedSlices, SparseTensor)):
+            if isinstance(output_tensor, IndexedSlices):
+                values = identity_of(output_tensor.values, name=name)
+                return IndexedSlices(values, output_tensor.indices, output_tensor.dense_shape)
+            if not isinstance(output_tensor, SparseTensor):
                 from ..engine.convert import convert_to_tensor
 
                 output_tensor = convert_to_tensor(output_tensor)

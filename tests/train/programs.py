@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 POINTS = [[0.5, -1.0], [1.5, 2.0], [-0.25, 0.75]]
-STEPS = 20
+STEPS = 50
 
 
 def dense_loss(tf: Any, resource: bool) -> Any:
@@ -112,6 +112,30 @@ def constrained(tf: Any) -> Any:
     return optimizer.apply_gradients(pairs, name="train"), [weights.value()]
 
 
+def options(tf: Any, **given: Any) -> Any:
+    """Two losses that share variables, with options of compute_gradients."""
+    weights = tf.Variable([[1.0, -2.0], [0.5, 3.0]], name="w")
+    table = tf.Variable([[0.5, 1.0], [-1.0, 2.0]], name="table")
+    x = tf.matmul(tf.constant(POINTS, name="x"), weights)
+    loss = tf.tanh(x, name="loss") * tf.gather(table, [1, 0, 1]) + tf.square(x)
+    optimizer = tf.train.MomentumOptimizer(0.01, 0.9)
+    if "grad_loss" in given:
+        given["grad_loss"] = tf.constant([[1.0, 2.0], [3.0, 4.0], [0.5, 0.25]], name="scale")
+    pairs = optimizer.compute_gradients(loss, **given)
+    return optimizer.apply_gradients(pairs), [weights.value(), table.value()]
+
+
+OPTIONS = {
+    "gate_none": {"gate_gradients": 0},
+    "gate_op": {"gate_gradients": 1},
+    "gate_graph": {"gate_gradients": 2},
+    "aggregation_tree": {"aggregation_method": 1},
+    "aggregation_accumulate": {"aggregation_method": 2},
+    "colocated": {"colocate_gradients_with_ops": True},
+    "grad_loss": {"grad_loss": True},
+}
+
+
 def two_adams(tf: Any) -> Any:
     loss = dense_loss(tf, False)
     with tf.name_scope("first"):
@@ -129,9 +153,11 @@ PROGRAMS = {
 for _name in OPTIMIZERS:
     PROGRAMS[_name] = train_with(_name, "dense", False)
     PROGRAMS[_name + "_resource"] = train_with(_name, "dense", True)
-for _name in ("sgd", "momentum", "adam", "adagrad", "rmsprop", "ftrl"):
+for _name in OPTIMIZERS:
     PROGRAMS[_name + "_sparse"] = train_with(_name, "sparse", False)
     PROGRAMS[_name + "_sparse_resource"] = train_with(_name, "sparse", True)
+for _name, _given in OPTIONS.items():
+    PROGRAMS["options_" + _name] = lambda tf, given=_given: options(tf, **given)
 for _name in [*DECAYS, *BRANCHING_DECAYS]:
     PROGRAMS["decay_" + _name] = decay_with(_name)
 

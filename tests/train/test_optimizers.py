@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
+from numbaflow.jit import settings
 
 HERE = Path(__file__).parent
 RECORDED: dict[str, Any] = json.loads((HERE / "tensorflow_1_15.json").read_text())
@@ -47,3 +48,20 @@ def test_nodes_and_values_are_tensorflows(name: str) -> None:
     for our_step, their_step in zip(ours["values"], theirs["values"], strict=True):
         for our_value, their_value in zip(our_step, their_step, strict=True):
             np.testing.assert_allclose(our_value, their_value, rtol=2e-6, atol=1e-6)
+
+
+@pytest.mark.cpu
+@pytest.mark.parametrize("resource", [False, True])
+@pytest.mark.parametrize("name", programs.OPTIMIZERS)
+def test_an_update_is_one_pass(name: str, resource: bool) -> None:
+    """Gradient, slots and variable go through memory once, in one kernel."""
+    with settings.override(jit="always"), tf.Graph().as_default(), tf.Session() as session:
+        w = tf.Variable(tf.ones([64, 64]), name="w", use_resource=resource)
+        step = tf.train.get_or_create_global_step()
+        train = programs.OPTIMIZERS[name](tf).minimize(tf.reduce_sum(tf.square(w)), step)
+        session.run(tf.global_variables_initializer())
+        kernels = session.explain(train).kernels
+    updates = [kernel for kernel in kernels if any("/update_w/" in op for op in kernel.ops)]
+    assert len(updates) == 1 and updates[0].kind == "generated"
+    # All the rest is about scalars: powers of betas and the step.
+    assert {kernel.work for kernel in kernels if kernel is not updates[0]} == {"m1"}
