@@ -24,8 +24,7 @@ PY := $(VENV)/bin/python
 PIP_FLAGS := --disable-pip-version-check --quiet
 PYTEST_FLAGS ?=
 TYPED := -m numbaflow.cli -m numbaflow.cli_cache -m numbaflow.cli_checkpoint -m numbaflow.cli_plan -m numbaflow.launcher \
-         -p numbaflow.engine -p numbaflow.ops -p numbaflow.jit -p numbaflow.train \
-         -p numbaflow.saved_model
+         -p numbaflow.engine -p numbaflow.ops -p numbaflow.jit -p numbaflow.train
 
 ifeq ($(TF),1)
 TF_STAMP := $(TF_VENV)/.stamp

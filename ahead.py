@@ -93,7 +93,7 @@ def load_graph(path: Path, arguments: Sequence[str] = ()) -> Graph:
 
 def _served(folder: Path) -> Any:
     """The graph of a SavedModel that is tagged for serving, or the only one."""
-    from .saved_model.reading import parse_saved_model
+    from .train.saved_model.reading import parse_saved_model
 
     try:
         found = list(parse_saved_model(str(folder)).meta_graphs)

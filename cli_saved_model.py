@@ -14,6 +14,6 @@ def saved_model(context: typer.Context) -> None:
 
     For example: `numbaflow saved-model show --dir model --all`.
     """
-    from .saved_model.command import main
+    from .train.saved_model.command import main
 
     raise typer.Exit(main(context.args, "numbaflow saved-model"))

@@ -16,8 +16,8 @@ from . import api
 
 
 def load_definitions(package: str) -> None:
-    """Imports the modules that publish names: of `ops`, `train`, `io` and `saved_model`."""
-    for folder in ("ops", "train", "io", "saved_model"):
+    """Imports the modules that publish names: of `ops`, `train` and `io`."""
+    for folder in ("ops", "train", "io", "train.saved_model"):
         parent = importlib.import_module(f"{package}.{folder}")
         for module in sorted(pkgutil.iter_modules(parent.__path__), key=lambda m: m.name):
             if not module.ispkg and module.name not in getattr(parent, "ON_DEMAND", ()):

@@ -28,7 +28,7 @@ input_checks: list[Callable[[Any, Any], None]] = []
 
 def _own_prefixes() -> tuple[str, ...]:
     root = os.path.dirname(os.path.dirname(__file__))
-    folders = ("engine", "ops", "jit", "train", "io", "saved_model")
+    folders = ("engine", "ops", "jit", "train", "io")
     names = ("__init__.py", "__main__.py", "ahead.py", "cli.py", "launcher.py")
     inside = [os.path.join(root, folder) + os.sep for folder in folders]
     return (*inside, *(os.path.join(root, name) for name in names))

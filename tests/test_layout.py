@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-FOLDERS = ("engine", "io", "jit", "ops", "saved_model", "train")
+FOLDERS = ("engine", "io", "jit", "ops", "train")
 OUTSIDE_WHEEL = ("benchmarks", "docs", "examples", "tests")
 
 # Folder -> the folders it may import when it is imported itself.
@@ -21,7 +21,6 @@ MAY_IMPORT = {
     "jit": {"jit", "engine"},
     "ops": {"ops", "engine", "jit"},
     "train": {"train", "ops", "engine", "io"},
-    "saved_model": {"saved_model", "train", "ops", "engine", "io"},
 }
 # File -> the folders that it alone may import besides, inside functions.
 LATE_IMPORTS = {

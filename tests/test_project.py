@@ -16,7 +16,7 @@ import pytest
 import numbaflow
 
 ROOT = Path(__file__).parent.parent
-FOLDERS = ("engine", "io", "jit", "ops", "saved_model", "train")
+FOLDERS = ("engine", "io", "jit", "ops", "train")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 pytestmark = pytest.mark.pure
