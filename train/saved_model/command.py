@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.graph import Graph
-from ..engine.session import Session
-from ..io import protos
-from ..io.meta_graph import ops_used_by_graph_def
+from ...engine.graph import Graph
+from ...engine.session import Session
+from ...io import protos
+from ...io.meta_graph import ops_used_by_graph_def
 from .freezing import get_meta_graph_def, get_saved_model_tag_sets, parse_saved_model
 from .inputs import (  # noqa: F401  names that programs expect here
     load_inputs_from_input_arg_string,
@@ -225,7 +225,7 @@ def main(arguments: Sequence[str] | None = None, program: str = "saved_model_cli
     """Runs the command; 0, or 1 for what cannot be done, which is printed."""
     import sys
 
-    from ..engine.errors import OpError
+    from ...engine.errors import OpError
 
     parser = create_parser(program)
     args = parser.parse_args(arguments)

@@ -6,8 +6,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ..engine.compat import as_text
-from ..io import files
+from ...engine.compat import as_text
+from ...io import files
 from . import names
 
 

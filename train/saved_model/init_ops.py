@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.scope_functions import control_dependencies
-from ..ops.control import group
-from ..ops.resources import tables_initializer
-from ..ops.variable_collections import global_variables_initializer, local_variables_initializer
+from ...engine.scope_functions import control_dependencies
+from ...ops.control import group
+from ...ops.resources import tables_initializer
+from ...ops.variable_collections import global_variables_initializer, local_variables_initializer
 
 
 def main_op() -> Any:

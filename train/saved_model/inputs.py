@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..io import files, protos
+from ...io import files, protos
 
 _CONSTRUCTORS = frozenset("arange array eye full linspace ones zeros".split())
 _FILE = re.compile(r"(?P<key>[^=]+)=(?P<file>[^\[\]]+)(\[(?P<variable>[^\[\]]+)\])?$")

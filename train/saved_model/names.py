@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..engine.api import constant
+from ...engine.api import constant
 
 # Of the folder (`tf.saved_model.constants`).
 ASSETS_DIRECTORY = "assets"

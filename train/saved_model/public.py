@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..engine.api import lazy
+from ...engine.api import lazy
 
 # Namespace below `tf.saved_model` -> the module here and the functions that it publishes there;
 # `tf.saved_model` has all of them but `main_op`.
@@ -19,13 +19,13 @@ _FUNCTIONS = {
 }
 for _namespace, (_module, _names) in _FUNCTIONS.items():
     for _name in _names.split():
-        _target = f"saved_model.{_module}:{_name}"
+        _target = f"train.saved_model.{_module}:{_name}"
         lazy(_target, f"saved_model.{_namespace}.{_name}", f"saved_model.{_name}")
-lazy("saved_model.init_ops:main_op", "saved_model.main_op.main_op")
-lazy("saved_model.reading:maybe_saved_model_directory", "saved_model.contains_saved_model")
-lazy("saved_model.writing:simple_save", "saved_model.simple_save")
+lazy("train.saved_model.init_ops:main_op", "saved_model.main_op.main_op")
+lazy("train.saved_model.reading:maybe_saved_model_directory", "saved_model.contains_saved_model")
+lazy("train.saved_model.writing:simple_save", "saved_model.simple_save")
 lazy(
-    "saved_model.writing:SavedModelBuilder",
+    "train.saved_model.writing:SavedModelBuilder",
     "saved_model.Builder",
     "saved_model.builder.SavedModelBuilder",
 )

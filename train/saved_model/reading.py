@@ -7,13 +7,13 @@ import os
 from collections.abc import Collection
 from typing import Any
 
-from ..engine.collections import get_collection
-from ..engine.compat import as_text
-from ..engine.graph import Graph
-from ..engine.log import get_logger
-from ..io import files, protos
-from ..train.meta_graph import all_saveable_objects, import_meta_graph_with_return_elements
-from ..train.saver import Saver
+from ...engine.collections import get_collection
+from ...engine.compat import as_text
+from ...engine.graph import Graph
+from ...engine.log import get_logger
+from ...io import files, protos
+from ..meta_graph import all_saveable_objects, import_meta_graph_with_return_elements
+from ..saver import Saver
 from . import names
 from .assets import get_asset_tensors
 from .folder import get_variables_path

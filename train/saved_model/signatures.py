@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..engine import dtypes, errors
-from ..engine.tensor import Tensor
-from ..io import protos
+from ...engine import dtypes, errors
+from ...engine.tensor import Tensor
+from ...io import protos
 from . import names
 from .tensor_info import (
     build_tensor_info,

@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections import namedtuple
 from typing import Any
 
-from ..engine import dtypes
-from ..engine.compat import as_text
-from ..engine.shape import TensorShape
-from ..engine.specs import IndexedSlicesSpec, SparseTensorSpec, TensorSpec, TypeSpec
-from ..io import protos
-from ..io.tensor_proto import shape_from_proto, shape_proto
+from ...engine import dtypes
+from ...engine.compat import as_text
+from ...engine.shape import TensorShape
+from ...engine.specs import IndexedSlicesSpec, SparseTensorSpec, TensorSpec, TypeSpec
+from ...io import protos
+from ...io.tensor_proto import shape_from_proto, shape_proto
 
 # The type specs that a message can name, by TensorFlow's names for them.
 _SPECS: dict[str, type[TypeSpec]] = {

@@ -13,8 +13,8 @@ import pytest
 
 import numbaflow as tf
 from numbaflow.io import protos
-from numbaflow.saved_model.command import main
-from numbaflow.saved_model.inputs import (
+from numbaflow.train.saved_model.command import main
+from numbaflow.train.saved_model.inputs import (
     load_inputs_from_input_arg_string,
     preprocess_input_examples_arg_string,
     preprocess_input_exprs_arg_string,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import numbaflow as tf
-from numbaflow.saved_model.freezing import (
+from numbaflow.train.saved_model.freezing import (
     freeze_graph,
     get_meta_graph_def,
     get_saved_model_tag_sets,

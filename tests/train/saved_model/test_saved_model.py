@@ -12,11 +12,15 @@ import pytest
 
 import numbaflow as tf
 from numbaflow.io import protos
-from numbaflow.saved_model.assets import get_asset_filename_to_add
-from numbaflow.saved_model.reading import SavedModelLoader, get_train_op
-from numbaflow.saved_model.signatures import load_op_from_signature_def
-from numbaflow.saved_model.structures import NotEncodableError, decode_structure, encode_structure
-from numbaflow.saved_model.writing import _SavedModelBuilder
+from numbaflow.train.saved_model.assets import get_asset_filename_to_add
+from numbaflow.train.saved_model.reading import SavedModelLoader, get_train_op
+from numbaflow.train.saved_model.signatures import load_op_from_signature_def
+from numbaflow.train.saved_model.structures import (
+    NotEncodableError,
+    decode_structure,
+    encode_structure,
+)
+from numbaflow.train.saved_model.writing import _SavedModelBuilder
 
 pytestmark = pytest.mark.pure
 
