@@ -235,7 +235,7 @@ def _lower_input_gradient(b: Any, op: Any, sizes: Any, w: Any, dy: Any) -> Any:
     shape = b.known(sizes)
     if shape is None or len(shape) != 4:
         return NotImplemented
-    return library.conv2d_input_gradient(b, tuple(shape), w, dy, *_library_arguments(op))
+    return library.conv2d_input_gradient(b, tuple(shape.tolist()), w, dy, *_library_arguments(op))
 
 
 def _lower_filter_gradient(b: Any, op: Any, x: Any, sizes: Any, dy: Any) -> Any:

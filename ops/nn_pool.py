@@ -262,7 +262,7 @@ def _lower_avg_grad(b: Any, op: Any, sizes: Any, dy: Any) -> Any:
     shape = b.known(sizes)
     if shape is None:
         return NotImplemented
-    return library.avg_pool_gradient(b, tuple(shape), dy, *_library_arguments(op))
+    return library.avg_pool_gradient(b, tuple(shape.tolist()), dy, *_library_arguments(op))
 
 
 def _zeros_of(x: Any) -> Any:

@@ -4,25 +4,25 @@
 A tile copies the lines that it needs, with zeros around them, into scratch memory; then every
 window is a few contiguous runs, and no patches are materialised.  Filters are packed once per call
 into panels of whole vectors.  The input gradient is a convolution with flipped, transposed filters,
-taken phase by phase when strided.  The filter gradient sums fixed chunks of images, then the chunks
-in order.  NCHW goes through a transpose on both sides.
+taken phase by phase when strided.  The filter gradient is in jit/library/conv_filter.py.  NCHW
+goes through a transpose on both sides.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from ..sizes import AnySize, ceil_div
-from . import conv_text, pooled
+from ..sizes import AnySize
+from . import conv_filter, conv_text, pooled
+from .conv_tiles import Line, Tile, line_text
 from .geometry import Axis, Padding, axes
 from .kernel import LibraryKernel, edge, specialise
 from .matmul import matmul
 from .maxima import TakesUnpooled, Windows
-from .vectors import BYTES, vectors
+from .vectors import BYTES
 
-_BLOCK = 320  # reduction steps per block, so that a block's panel rows stay in the first cache
+_BLOCK = 1280  # reduction steps per block, so that the filters of a panel stay in the second cache
 _WORK = 1 << 22  # multiply-adds that make a worthwhile tile
 
 
@@ -92,7 +92,7 @@ def conv2d_filter_gradient(
         return NotImplemented
     kernel = [int(n) for n in filter_shape[:2]]
     both = axes(x.shape[1:3], kernel, strides, padding, dilations, data_format)
-    return _filter_gradient(b, x, [int(n) for n in filter_shape], dy, both)
+    return conv_filter.gradient(b, x, [int(n) for n in filter_shape], dy, both)
 
 
 def _static(shape: Sequence[AnySize]) -> bool:
@@ -114,7 +114,7 @@ def _convolve(b: Any, x: Any, w: Any, both: tuple[Axis, Axis], bias: Any, relu: 
         flat = matmul(b, b.reshape(x, (n * h * width, c)), b.reshape(w, (c, f)))
         return b.reshape(flat, (n, h, width, f))
     taps = tuple(tap * c * f for tap in range(kh * kw))
-    tile = _Tile.choose(x.dtype, f, both[1].out)
+    tile = Tile.choose(x.dtype, f, Line.of(both[1], c))
     packed = _pack(b, w, tile, (c, f), taps, (f, 1))
     return _windows(b, x, packed, both, (kh, kw, c, f), tile, bias, relu)
 
@@ -137,7 +137,7 @@ def _convolve_back(
     # The flipped filter: last tap first; input and output channels change places.
     taps = tuple(tap * c * f for tap in reversed(range(kh * kw)))
     back = [Axis(a.out, a.window, 1, a.dilation, a.reach - 1 - a.before, a.size) for a in both]
-    tile = _Tile.choose(dy.dtype, c, shape[2])
+    tile = Tile.choose(dy.dtype, c, Line.of(back[1], f))
     packed = _pack(b, w, tile, (f, c), taps, (1, f))
     return _windows(b, dy, packed, (back[0], back[1]), (kh, kw, f, c), tile, None, False, role)
 
@@ -159,7 +159,7 @@ def _strided_back(
     )
     lines = (high.size - 1 + high.before) // high.stride + 1
     cols = (wide.size - 1 + wide.before) // wide.stride + 1
-    tile = _Tile.choose(dy.dtype, c, cols)
+    tile = Tile.choose(dy.dtype, c, Line(wide.size // wide.stride))  # most phases have so many
     packed = _pack(b, w, tile, (f, c), taps, (1, f))
     tall, broad = -(-kh // high.stride), -(-kw // wide.stride)
     row_tile, col_tile, highest = _work_tiles(lines, cols, kh * kw * c * f, tile.panels(c))
@@ -169,7 +169,7 @@ def _strided_back(
         edge(conv_text.PAD_LINES + conv_text.STRIDED_GRADIENT, c % tile.panel != 0, "width"),
         SH=high.stride, SW=wide.stride, KH=kh, KW=kw, C=f, F=c, HIGH=tall, WIDE=broad,
         RUN_BLOCK=-(-run // -(-run // _BLOCK)), SEGMENT_BLOCK=max(1, _BLOCK // run),
-        HIGHEST=highest, **tile.facts(),
+        LOW=min(4, tile.pixels), HIGHEST=highest, **tile.facts(),
     )  # fmt: skip
     scratch = BYTES[dy.dtype] * (highest + tall - 1) * (cols + broad - 1) * f
     (out,) = b.call(
@@ -181,62 +181,10 @@ def _strided_back(
     return out
 
 
-@dataclass(frozen=True)
-class _Tile:
-    """A register tile: rows and vectors of it, and the rows left over at the end of a line."""
-
-    dtype: str
-    pixels: int
-    vectors: int
-    rest: int
-
-    @staticmethod
-    def choose(dtype: str, features: int, length: AnySize) -> _Tile:
-        """The tile with the fewest cycles for lines of `length` rows (`rest` is 0 if unknown).
-
-        A core does two multiply-adds and two loads per cycle, and needs four cycles from one step
-        of the reduction to the next.
-        """
-        lanes, registers = vectors(dtype)
-        known = length if isinstance(length, int) else 0
-        best: tuple[float, int, int] | None = None
-        for count in (1, 2, 3, 4):
-            panels = -(-features // (lanes * count))
-            tallest = min((registers - 1 - count) // count, 28)
-            for tall in range(1, min(tallest, known or tallest) + 1):
-                line = known or 6 * tall
-                each = line // tall * _cycles(tall, count) + _cycles(line % tall, count)
-                cost = panels * each / line
-                if best is None or cost < best[0]:
-                    best = (cost, tall, count)
-        assert best is not None  # every target holds at least one accumulator
-        return _Tile(dtype, best[1], best[2], known % best[1])
-
-    @property
-    def panel(self) -> int:
-        """Features per tile."""
-        return self.vectors * vectors(self.dtype).lanes
-
-    def panels(self, features: int) -> int:
-        """Tiles for so many features."""
-        return -(-features // self.panel)
-
-    def facts(self) -> dict[str, Any]:
-        """The constants that texts use for a tile."""
-        return {
-            "DTYPE": self.dtype, "BYTES": BYTES[self.dtype], "PIXELS": self.pixels,
-            "VECTORS": self.vectors, "LANES": vectors(self.dtype).lanes, "PANEL": self.panel,
-        }  # fmt: skip
-
-
-def _cycles(tall: int, count: int) -> float:
-    return max(tall * count / 2, (tall + count) / 2, 4.0) + 0.4 if tall else 0.0
-
-
 def _pack(
     b: Any,
     w: Any,
-    tile: _Tile,
+    tile: Tile,
     sizes: tuple[int, int],
     taps: tuple[int, ...],
     steps: tuple[int, int],
@@ -256,25 +204,26 @@ def _pack(
 
 def _windows(
     b: Any, x: Any, packed: Any, both: tuple[Axis, Axis], sizes: tuple[int, int, int, int],
-    tile: _Tile, bias: Any, relu: bool, role: TakesUnpooled | None = None,
+    tile: Tile, bias: Any, relu: bool, role: TakesUnpooled | None = None,
 ) -> Any:  # fmt: skip
     """Slides packed filters over x."""
     kh, kw, c, f = sizes
     high, wide = both
-    dense = wide.dilation == 1
-    run, segments, outer = (kw * c, kh, 1) if dense else (c, kw, kh)
-    text = edge(conv_text.PAD_LINES + conv_text.FORWARD, f % tile.panel != 0, "width")
-    segment = f"({high.dilation} * line)" if dense else str(wide.dilation * c)
+    channels = c if kw * c <= _BLOCK else -(-c // -(-kw * c // _BLOCK))
+    segments = -(-kh // -(-kh // max(1, _BLOCK // (kw * channels))))
+    contiguous = wide.dilation == 1 and channels == c
+    text = conv_text.PAD_LINES + conv_text.FORWARD
+    text = text.replace("TILES", line_text(Line.of(wide, c), tile, kw, contiguous))
+    text = edge(text, f % tile.panel != 0, "width")
+    known = isinstance(wide.out, int)
+    text = text.replace("LINE", str(wide.padded * c) if known else "line")
     panels = tile.panels(f)
     row_tile, col_tile, highest = _work_tiles(high.out, wide.out, kh * kw * c * f, panels)
-    known = isinstance(wide.out, int)
 
     def kernel(with_bias: bool, with_relu: bool) -> LibraryKernel:
         return specialise(
-            "conv2d", text.replace("SEGMENT_X", segment), C=c, F=f, KH=kh, KW=kw, SH=high.stride,
-            SW=wide.stride, DH=high.dilation, DW=wide.dilation, REST=tile.rest if known else 4,
-            ONES=not known, RUN=run, RUN_BLOCK=-(-run // -(-run // _BLOCK)), SEGMENTS=segments,
-            SEGMENT_BLOCK=max(1, min(segments, _BLOCK // run)), OUTER=outer,
+            "conv2d", text, C=c, F=f, KH=kh, KW=kw, SH=high.stride, SW=wide.stride,
+            DH=high.dilation, DW=wide.dilation, CHANNELS=channels, SEGMENTS=segments,
             EPILOGUE=2 * with_bias + 4 * with_relu, BIAS_AT=1 + with_bias, OUT_AT=2 + with_bias,
             HIGHEST=highest, **tile.facts(),
         )  # fmt: skip
@@ -309,43 +258,3 @@ def _work_tiles(oh: AnySize, ow: AnySize, per_pixel: int, panels: int) -> tuple[
     lines = max(min(oh, 4), -(-oh // -(-oh // lines)))
     col_tile = max(1, min(panels, -(-panels * _WORK // (line * lines))))
     return lines, col_tile, lines
-
-
-def _filter_gradient(b: Any, x: Any, shape: Sequence[int], dy: Any, both: tuple[Axis, Axis]) -> Any:
-    kh, kw, c, f = shape
-    high, wide = both
-    dense = wide.dilation == 1
-    run = kw * c if dense else c
-    tile = _Tile.choose(x.dtype, f, run)
-    size = BYTES[x.dtype]
-    lines = _gradient_lines(high, wide, c, tile.panel * size, size)
-    kernel = specialise(
-        "conv2d_filter_gradient",
-        edge(conv_text.PAD_LINES + conv_text.FILTER_GRADIENT, f % tile.panel != 0, "width"),
-        C=c, F=f, KH=kh, KW=kw, SH=high.stride, SW=wide.stride, DH=high.dilation, DW=wide.dilation,
-        REST=tile.rest, RUN=run, OUTER=kh, INNER=1 if dense else kw, LINES=lines, **tile.facts(),
-    )  # fmt: skip
-
-    def from_maxima(b: Any, pooled_dy: Any, places: Any, windows: Windows) -> Any:
-        return pooled.filter_gradient(b, x, shape, pooled_dy, places, both, windows)
-
-    n = x.shape[0]
-    images = pooled.images_per_chunk(n, both, size * kh * kw * c * f)
-    chunks = ceil_div(n, images)
-    scratch = size * ((lines - 1) * high.stride + high.reach) * wide.padded * c
-    (partial,) = b.call(
-        kernel, [x, dy], [((chunks, kh, kw, c, f), x.dtype)],
-        [n, high.size, wide.size, high.out, wide.out, high.before, wide.before, images],
-        chunks, 1, tile.panels(f), 1, scratch + 64,
-        operations=_operations(n, both, c * f), role=TakesUnpooled(1, from_maxima),
-    )  # fmt: skip
-    return b.reduce("sum", partial, (0,))
-
-
-def _gradient_lines(high: Axis, wide: Axis, c: int, panel_bytes: int, size: int) -> int:
-    """Output lines whose input and gradient together fit two thirds of the first cache."""
-    if not isinstance(wide.out, int) or not isinstance(high.out, int):
-        return 4
-    halo = max(0, high.reach - high.stride) * wide.padded * c * size
-    line = high.stride * wide.padded * c * size + wide.out * panel_bytes
-    return max(1, min(high.out, max(4, (32768 - halo) // line)))

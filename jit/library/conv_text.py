@@ -57,46 +57,32 @@ def pack(source, target, width):
 # blocks whose filters fit the first cache; sums of blocks meet in the output.
 FORWARD = """
 @helper
-def lines_of_tiles(padded, weights, out, bias, flags, width, height, ow, line, segments, count):
-    for r in range(height):
-        source = padded + BYTES * r * SH * line
-        target = out + BYTES * r * ow * F
-        col = 0
-        while col + PIXELS <= ow:
-            fma_tile(DTYPE, PIXELS, VECTORS, LANES, EDGE, 0,
-                     source + BYTES * col * SW * C, weights, target + BYTES * col * F, bias, flags,
-                     segments, SEGMENT_X, RUN * PANEL, count, SW * C, 1, PANEL, F)
-            col += PIXELS
-        if REST:
-            while col + REST <= ow:
-                fma_tile(DTYPE, REST, VECTORS, LANES, EDGE, 0,
-                         source + BYTES * col * SW * C, weights, target + BYTES * col * F, bias,
-                         flags, segments, SEGMENT_X, RUN * PANEL, count, SW * C, 1, PANEL, F)
-                col += REST
-        if ONES:
-            while col < ow:
-                fma_tile(DTYPE, 1, VECTORS, LANES, EDGE, 0,
-                         source + BYTES * col * SW * C, weights, target + BYTES * col * F, bias,
-                         flags, segments, SEGMENT_X, RUN * PANEL, count, SW * C, 1, PANEL, F)
-                col += 1
+def line_of_tiles(source, weights, target, bias, flags, width, ow, line, segments, count):
+TILES
 
 
 @helper
-def blocks(padded, weights, out, bias, width, height, ow, line):
-    for outer in range(OUTER):
-        for first in range(0, SEGMENTS, SEGMENT_BLOCK):
-            segments = min(SEGMENT_BLOCK, SEGMENTS - first)
-            for q in range(0, RUN, RUN_BLOCK):
-                count = min(RUN_BLOCK, RUN - q)
+def blocks(padded, weights, out, bias, width, first, height, h, top, ow, line):
+    for start in range(0, KH, SEGMENTS):
+        for c in range(0, C, CHANNELS):
+            for r in range(height):
+                # Taps of lines outside of the input are left out; where all are, all are zero.
+                y = (first + r) * SH - top
+                low, high = max(0, (DH - 1 - y) // DH), min(KH, (h - y + DH - 1) // DH)
+                if low >= high:
+                    low, high = 0, KH
+                begin, end = max(start, low), min(start + SEGMENTS, high)
+                if begin >= end:
+                    continue
                 flags = 0
-                if outer + first + q > 0:
+                if begin > low or c > 0:
                     flags = 1
-                if outer == OUTER - 1 and first + segments == SEGMENTS and q + count == RUN:
+                if end == high and c + CHANNELS >= C:
                     flags += EPILOGUE
-                source = padded + BYTES * (outer * DH * line + first * SEGMENT_X + q)
-                at = ((outer * SEGMENTS + first) * RUN + q) * PANEL
-                lines_of_tiles(source, weights + BYTES * at, out, bias, flags, width,
-                               height, ow, line, segments, count)
+                line_of_tiles(padded + BYTES * ((r * SH + begin * DH) * line + c),
+                              weights + BYTES * (begin * KW * C + c) * PANEL,
+                              out + BYTES * r * ow * F, bias, flags, width, ow, line, end - begin,
+                              min(CHANNELS, C - c))
 
 
 def kernel(args, r0, r1, c0, c1, worker):
@@ -116,7 +102,7 @@ def kernel(args, r0, r1, c0, c1, worker):
         for panel in range(c0, c1):
             blocks(padded, packed + BYTES * panel * KH * KW * C * PANEL,
                    out + BYTES * (row * ow * F + panel * PANEL), bias + BYTES * panel * PANEL,
-                   min(PANEL, F - panel * PANEL), height, ow, line)
+                   min(PANEL, F - panel * PANEL), first, height, h, top, ow, line)
         row += height
 """
 
@@ -137,6 +123,11 @@ def lines_of_tiles(padded, weights, out, flags, width, lines, cols, line, skip, 
                      target + BYTES * col * SW * F, 0, flags, segments, line, run * PANEL, count,
                      C, 1, PANEL, SW * F)
             col += PIXELS
+        while col + LOW <= cols:
+            fma_tile(DTYPE, LOW, VECTORS, LANES, EDGE, 0, source + BYTES * col * C, weights,
+                     target + BYTES * col * SW * F, 0, flags, segments, line, run * PANEL, count,
+                     C, 1, PANEL, SW * F)
+            col += LOW
         while col < cols:
             fma_tile(DTYPE, 1, VECTORS, LANES, EDGE, 0, source + BYTES * col * C, weights,
                      target + BYTES * col * SW * F, 0, flags, segments, line, run * PANEL, count,
@@ -204,45 +195,4 @@ def kernel(args, r0, r1, c0, c1, worker):
                    out + BYTES * (image * h * w * F + panel * PANEL), first, first + height,
                    min(PANEL, F - panel * PANEL), h, w, top, before, line)
         row += height
-"""
-
-# Rows are chunks of `images` images, columns are panels of features.  Every chunk has its own
-# sums; they are added afterwards, in order.
-FILTER_GRADIENT = """
-@helper
-def taps(padded, dy, out, width, lines, ow, line, old):
-    for outer in range(OUTER):
-        for inner in range(INNER):
-            source = padded + BYTES * (outer * DH * line + inner * DW * C)
-            target = out + BYTES * (outer * INNER + inner) * RUN * F
-            p = 0
-            while p + PIXELS <= RUN:
-                fma_tile(DTYPE, PIXELS, VECTORS, LANES, EDGE, 1, source + BYTES * p, dy,
-                         target + BYTES * p * F, 0, old, lines, SH * line, ow * F, ow, 1, SW * C,
-                         F, F)
-                p += PIXELS
-            if REST:
-                fma_tile(DTYPE, REST, VECTORS, LANES, EDGE, 1, source + BYTES * p, dy,
-                         target + BYTES * p * F, 0, old, lines, SH * line, ow * F, ow, 1, SW * C,
-                         F, F)
-
-
-def kernel(args, r0, r1, c0, c1, worker):
-    x, dy, out = args[0], args[1], args[2]
-    n, h, w, oh, ow, top, before, images = (
-        args[3], args[4], args[5], args[6], args[7], args[8], args[9], args[10])
-    padded = args[11] + worker * args[12]
-    line = ((ow - 1) * SW + (KW - 1) * DW + 1) * C
-    for chunk in range(r0, r1):
-        for panel in range(c0, c1):
-            target = out + BYTES * (chunk * KH * KW * C * F + panel * PANEL)
-            old = 0
-            for image in range(chunk * images, min(n, (chunk + 1) * images)):
-                for first in range(0, oh, LINES):
-                    lines = min(LINES, oh - first)
-                    pad_lines(x + BYTES * image * h * w * C, h, w, first * SH - top,
-                              (lines - 1) * SH + (KH - 1) * DH + 1, before, line, padded)
-                    taps(padded, dy + BYTES * ((image * oh + first) * ow * F + panel * PANEL),
-                         target, min(PANEL, F - panel * PANEL), lines, ow, line, old)
-                    old = 1
 """

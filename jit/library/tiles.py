@@ -10,6 +10,7 @@ Imports Numba; used only while a kernel is compiled.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from llvmlite import ir
@@ -26,7 +27,7 @@ class Tile:
     """Emits one register tile at the builder's position; strides and addresses are i64 values."""
 
     def __init__(
-        self, builder: Any, dtype: str, shape: tuple[int, int, int], left: Any, partial: bool
+        self, builder: Any, dtype: str, shape: tuple[int, int, int], left: Any, ragged: bool
     ) -> None:
         self.b = builder
         self.pixels, self.vectors, self.lanes = shape
@@ -34,7 +35,7 @@ class Tile:
         self.vector = ir.VectorType(self.element, self.lanes)
         self.left = left
         # Rows of w end where those of out do, so that their loads are masked.
-        self.partial = partial
+        self.ragged = ragged
         self.masks = [None if left is None else self._mask(v) for v in range(self.vectors)]
         self.cells = [(p, v) for p in range(self.pixels) for v in range(self.vectors)]
 
@@ -145,17 +146,23 @@ class Tile:
         function = self.function(name, self.vector, [self.vector] * 3)
         return self.b.call(function, [x, y, z])
 
-    def multiply_add(self, x: Any, steps: tuple[Any, ...], w: Any, row: Any, sums: Any) -> Any:
-        """One step of the reduction: sums[p, v] += x[steps[0] * p + …] * w[row + v * lanes]."""
-        whole = not self.partial
+    def multiply_add(
+        self, x: Any, steps: tuple[Any, ...], w: Any, row: Any, sums: Any, first: int
+    ) -> Any:
+        """One step of the reduction, for the pixels from `first` on that `sums` has:
+
+        sums[p, v] += x[steps[0] * p + …] * w[row + v * lanes]
+        """
+        whole = not self.ragged
         weights = [self.load(w, v, row, whole=whole) for v in range(self.vectors)]
         pixel_step, *offsets = steps
         new = []
-        for p in range(self.pixels):
-            place = self.address(x, self.b.mul(_WORD(p), pixel_step), *offsets)
-            scalar = self.splat(self.b.load(place))
-            for v in range(self.vectors):
-                new.append(self.fma(scalar, weights[v], sums[p * self.vectors + v]))
+        for number, old in enumerate(sums):
+            p, v = divmod(number, self.vectors)
+            if v == 0:
+                place = self.address(x, self.b.mul(_WORD(first + p), pixel_step), *offsets)
+                scalar = self.splat(self.b.load(place))
+            new.append(self.fma(scalar, weights[v], old))
         return new
 
 
@@ -167,7 +174,7 @@ def fma_tile(
     vectors: Any,
     lanes: Any,
     left: Any,
-    partial: Any,
+    ragged: Any,
     x: Any,
     w: Any,
     out: Any,
@@ -187,24 +194,80 @@ def fma_tile(
     out[p * out_pixel + f] = relu(bias[f] + out[…] + sum over s < segments, q < count of
         x[s * x_segment + p * x_pixel + q * x_step] * w[s * w_segment + q * w_step + f])
 
-    for p < pixels and f < vectors * lanes (f < left when `left` is not the literal -1).  `partial`
+    for p < pixels and f < vectors * lanes (f < left when `left` is not the literal -1).  `ragged`
     is literal 1 when rows of w end at `left` too, 0 when they are padded to whole vectors.
     flags: 1 adds the old `out`, 2 adds `bias`, 4 applies relu.  Both counts are at least one.
     """
-    shape = tuple(kind.literal_value for kind in (pixels, vectors, lanes))
-    name = dtype.literal_value
-    masked = not (isinstance(left, types.IntegerLiteral) and left.literal_value == -1)
-    kinds: tuple[Any, ...] = (left, x, w, out, bias, flags, segments, x_segment, w_segment, count)
+    shape = (dtype, pixels, vectors, lanes, left, ragged)
+    kinds: tuple[Any, ...] = (x, w, out, bias, flags, segments, x_segment, w_segment, count)
     kinds += (x_pixel, x_step, w_step, out_pixel)
 
+    def emit(t: Tile, *values: Any) -> None:
+        none = _WORD(0)
+        _emit(t, [(0, t.pixels, 1)], *values[:9], none, none, *values[9:])
+
+    return types.void(*shape, *kinds), _lowering(emit, shape, kinds, bool(ragged.literal_value))
+
+
+@intrinsic(prefer_literal=True)
+def conv_tile(
+    typing_context: Any,
+    dtype: Any,
+    pixels: Any,
+    vectors: Any,
+    lanes: Any,
+    left: Any,
+    taps: Any,
+    x: Any,
+    w: Any,
+    out: Any,
+    bias: Any,
+    flags: Any,
+    segments: Any,
+    x_segment: Any,
+    w_segment: Any,
+    count: Any,
+    x_tap: Any,
+    w_tap: Any,
+    x_pixel: Any,
+    w_step: Any,
+    out_pixel: Any,
+) -> Any:
+    """Like fma_tile, for windows of taps some of which some pixels do not have:
+
+    out[p * out_pixel + f] = relu(bias[f] + out[…] + sum over s, taps t of pixel p, q < count of
+        x[s * x_segment + t * x_tap + p * x_pixel + q] *
+        w[s * w_segment + t * w_tap + q * w_step + f])
+
+    `taps` is a literal such as "1:14:1,0:14:4": pixels 1 to 13 have tap 0, all have taps 1 to 4.
+    """
+    shape = (dtype, pixels, vectors, lanes, left, taps)
+    kinds: tuple[Any, ...] = (x, w, out, bias, flags, segments, x_segment, w_segment, count)
+    kinds += (x_tap, w_tap, x_pixel, w_step, out_pixel)
+    groups = [tuple(map(int, group.split(":"))) for group in taps.literal_value.split(",")]
+
+    def emit(t: Tile, *values: Any) -> None:
+        *most, w_step, out_pixel = values
+        _emit(t, groups, *most, _WORD(1), w_step, out_pixel)
+
+    return types.void(*shape, *kinds), _lowering(emit, shape, kinds, False)
+
+
+def _lowering(
+    emit: Callable[..., None], shape: tuple[Any, ...], kinds: tuple[Any, ...], ragged: bool
+) -> Callable[..., Any]:
+    """The code generator of an intrinsic whose first arguments are dtype, shape and lanes left."""
+    name, *counts = (kind.literal_value for kind in shape[:4])
+    left = shape[4]
+    masked = not (isinstance(left, types.IntegerLiteral) and left.literal_value == -1)
+
     def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        values = (args[4], *args[6:])
-        words = [word(context, builder, kind, value) for kind, value in zip(kinds, values)]
-        edge = words[0] if masked else None
-        _emit(Tile(builder, name, shape, edge, bool(partial.literal_value)), *words[1:])
+        edge = word(context, builder, left, args[4]) if masked else None
+        words = [word(context, builder, k, v) for k, v in zip(kinds, args[6:], strict=True)]
+        emit(Tile(builder, name, (counts[0], counts[1], counts[2]), edge, ragged), *words)
         return context.get_dummy_value()
 
-    return types.void(dtype, pixels, vectors, lanes, left, partial, *kinds[1:]), lower
+    return lower
 
 
 def word(context: Any, builder: Any, kind: Any, value: Any) -> Any:
@@ -215,9 +278,12 @@ def word(context: Any, builder: Any, kind: Any, value: Any) -> Any:
 
 
 def _emit(
-    t: Tile, x: Any, w: Any, out: Any, bias: Any, flags: Any, segments: Any, *rest: Any
-) -> None:
-    x_segment, w_segment, count, x_pixel, x_step, w_step, out_pixel = rest
+    t: Tile, taps: list[Any], x: Any, w: Any, out: Any, bias: Any, flags: Any, segments: Any,
+    *strides: Any,
+) -> None:  # fmt: skip
+    *inner, out_pixel = strides
+    zero = ir.Constant(t.vector, [0.0] * t.lanes)
+    sums = _products(t, taps, x, w, segments, inner, [zero] * len(t.cells))
     b = t.b
 
     def flag(bit: int) -> Any:
@@ -226,20 +292,12 @@ def _emit(
     def place(p: int) -> Any:
         return b.mul(_WORD(p), out_pixel)
 
-    zero = ir.Constant(t.vector, [0.0] * t.lanes)
-    sums = [zero] * len(t.cells)
-    sums = t.branch(flag(1), lambda: [t.load(out, v, place(p)) for p, v in t.cells], sums)
+    def add_old() -> list[Any]:
+        # Last, so that a long sum is one of short sums and loses less to rounding.
+        old = (t.load(out, v, place(p)) for p, v in t.cells)
+        return [b.fadd(s, o) for s, o in zip(sums, old, strict=True)]
 
-    def segment(s: Any, values: Any) -> Any:
-        start, row = b.mul(s, x_segment), b.mul(s, w_segment)
-
-        def step(q: Any, inner: Any) -> Any:
-            offsets = (x_pixel, b.add(start, b.mul(q, x_step)))
-            return t.multiply_add(x, offsets, w, b.add(row, b.mul(q, w_step)), inner)
-
-        return t.loop(count, values, step)
-
-    sums = t.loop(segments, sums, segment)
+    sums = t.branch(flag(1), add_old, sums)
 
     def add_bias() -> list[Any]:
         added = [t.load(bias, v, _WORD(0)) for v in range(t.vectors)]
@@ -253,3 +311,38 @@ def _emit(
     sums = t.branch(flag(4), relu, sums)
     for value, (p, v) in zip(sums, t.cells, strict=True):
         t.store(value, out, v, place(p))
+
+
+def _products(
+    t: Tile, taps: list[Any], x: Any, w: Any, segments: Any, strides: list[Any], sums: list[Any]
+) -> list[Any]:
+    """The sums of products over segments, taps, and steps within a tap."""
+    x_segment, w_segment, count, x_tap, w_tap, x_pixel, x_step, w_step = strides
+    b = t.b
+
+    def tap(x_start: Any, w_start: Any, pixels: range, values: list[Any]) -> list[Any]:
+        def step(q: Any, inner: list[Any]) -> list[Any]:
+            offsets = (x_pixel, b.add(x_start, b.mul(q, x_step)))
+            row = b.add(w_start, b.mul(q, w_step))
+            return t.multiply_add(x, offsets, w, row, inner, pixels.start)
+
+        some = slice(pixels.start * t.vectors, pixels.stop * t.vectors)
+        return [*values[: some.start], *t.loop(count, values[some], step), *values[some.stop :]]
+
+    def group(
+        starts: tuple[Any, Any], number: int, pixels: range, i: Any, values: list[Any]
+    ) -> list[Any]:
+        i = b.add(i, _WORD(number))
+        x_start, w_start = b.add(starts[0], b.mul(i, x_tap)), b.add(starts[1], b.mul(i, w_tap))
+        return tap(x_start, w_start, pixels, values)
+
+    def segment(s: Any, values: list[Any]) -> list[Any]:
+        starts, number = (b.mul(s, x_segment), b.mul(s, w_segment)), 0
+        for first, last, repeats in taps:
+            body = partial(group, starts, number, range(first, last))
+            once = repeats == 1
+            values = body(_WORD(0), values) if once else t.loop(_WORD(repeats), values, body)
+            number += repeats
+        return values
+
+    return t.loop(segments, sums, segment)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from numbaflow.jit.bind import aligned_copy, aligned_empty
 from numbaflow.jit.compile import Compiled, compile_kernel
 from numbaflow.jit.library.kernel import LibraryKernel
 from numbaflow.jit.sizes import hint
@@ -47,7 +48,7 @@ class EagerBuilder:
         self.kernels: list[LibraryKernel] = []
 
     def value(self, array: Any, sizes: Any = None) -> Array:
-        return Array(np.ascontiguousarray(array), sizes)
+        return Array(aligned_copy(np.asarray(array)), sizes)
 
     def known(self, value: Array) -> None:
         return None
@@ -88,8 +89,8 @@ class EagerBuilder:
         words = [a.ctypes.data for a in (*arrays, *made)] + [hint(p) for p in params]
         scratch = hint(scratch)
         words += [int(w) for w in reserve()] if reserve else []
-        memory = np.full(scratch * self.threads + 128, 255, np.uint8)
-        memory = memory[-memory.ctypes.data % 64 :]  # as plans align it
+        memory = aligned_empty((scratch * self.threads + 64,), np.uint8)
+        memory.fill(255)
         if scratch:
             words += [memory.ctypes.data, scratch]
         block = np.array(words, np.int64)
@@ -103,7 +104,7 @@ class EagerBuilder:
 
 
 def _fresh(shape: Any, dtype: str) -> np.ndarray:
-    array = np.empty([hint(n) for n in shape], dtype)
+    array = aligned_empty([hint(n) for n in shape], dtype)
     array.fill(np.nan if array.dtype.kind == "f" else np.array(85).astype(dtype))
     return array
 
