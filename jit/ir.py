@@ -20,24 +20,35 @@ _LOCK = threading.Lock()
 class _Interned(type):
     """Returns the one existing instance for equal field values."""
 
+    __match_args__: tuple[str, ...]
+
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        node = super().__call__(*args, **kwargs)
-        key = (cls, *(_key(getattr(node, f.name)) for f in fields(node)))
-        with _LOCK:
-            return _INTERNED.setdefault(key, node)
+        if kwargs or len(args) < len(cls.__match_args__):
+            node = super().__call__(*args, **kwargs)
+            args = tuple(getattr(node, name) for name in cls.__match_args__)
+        key = (cls, cls._key(args))
+        node = _INTERNED.get(key)
+        if node is None:
+            node = super().__call__(*args)
+            with _LOCK:
+                node = _INTERNED.setdefault(key, node)
+        return node
+
+    def _key(cls, args: tuple[Any, ...]) -> Any:
+        """What tells field values apart: names, whole numbers and nodes do so themselves."""
+        return args
 
 
-def _key(value: Any) -> Any:
-    # 0.0 == -0.0 and True == 1: the type and the exact text tell them apart; NaN equals itself.
-    if isinstance(value, (bool, int, float)):
-        return (type(value), repr(value))
-    if isinstance(value, tuple):
-        return tuple(_key(v) for v in value)
-    return value
+class _InternedLiteral(_Interned):
+    """The same for literals: 0.0 == -0.0 and True == 1, and NaN is not equal to itself."""
+
+    def _key(cls, args: tuple[Any, ...]) -> Any:
+        value, dtype = args
+        return type(value), repr(value), dtype
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Const(metaclass=_Interned):
+class Const(metaclass=_InternedLiteral):
     """A literal; dtype is a NumPy dtype name such as "float32"."""
 
     value: bool | int | float

@@ -108,13 +108,16 @@ class Builder:
         return self.constant(np.array(count, dtype=_numpy_dtype(dtype)))
 
     def rollback(self, length: int) -> None:
-        """Forgets what was remembered of nodes that were taken back."""
-        alive = {id(node) for node in self.program.nodes[:length]}
-        self._constants = {k: v for k, v in self._constants.items() if id(v.node) in alive}
-        self._reads = {k: v for k, v in self._reads.items() if id(v.node) in alive}
-        self._equal = {k: v for k, v in self._equal.items() if id(v[0].node) in alive}
+        """Takes back all nodes but the first `length`, and what was remembered of them."""
+        gone = {id(node) for node in self.program.nodes[length:]}
+        if not gone:
+            return
+        del self.program.nodes[length:]
+        self._constants = {k: v for k, v in self._constants.items() if id(v.node) not in gone}
+        self._reads = {k: v for k, v in self._reads.items() if id(v.node) not in gone}
+        self._equal = {k: v for k, v in self._equal.items() if id(v[0].node) not in gone}
         checks = self.program.checks
-        self.program.checks = [check for check in checks if id(check[0].node) in alive]
+        self.program.checks = [check for check in checks if id(check[0].node) not in gone]
 
     # Elementwise and reductions.
 

@@ -240,9 +240,8 @@ class NestBuilder:
             self._define_gather(node, position)
         elif isinstance(node, Map):
             inputs = [self._input(value, position) for value in node.inputs]
-            memo: dict[int, ir.Expr] = {}
-            for output, expr in zip(node.outputs, node.exprs):
-                self._values[id(output)] = substitute(expr, inputs, memo)
+            for output, expr in zip(node.outputs, substituted(node.exprs, tuple(inputs))):
+                self._values[id(output)] = expr
         else:
             raise AssertionError(f"{type(node).__name__} has no expression")
 
@@ -315,6 +314,20 @@ class NestBuilder:
     def _append(self, target: Value, flat: Affine, expr: ir.Expr) -> None:
         buffer = self.arguments.buffer(target, "w")
         self.stores.append(ir.Store(buffer, self.index(flat), expr))
+
+
+# Equal layers are equal maps of the same loads, since equal expressions are one object.
+_SUBSTITUTED: dict[tuple[tuple[ir.Expr, ...], ...], tuple[ir.Expr, ...]] = {}
+
+
+def substituted(exprs: tuple[ir.Expr, ...], inputs: tuple[ir.Expr, ...]) -> tuple[ir.Expr, ...]:
+    """A Map's expressions with others in the place of its arguments."""
+    known = _SUBSTITUTED.get((exprs, inputs))
+    if known is None:
+        memo: dict[int, ir.Expr] = {}
+        known = tuple(substitute(expr, inputs, memo) for expr in exprs)
+        _SUBSTITUTED[exprs, inputs] = known
+    return known
 
 
 def substitute(expr: ir.Expr, inputs: Sequence[ir.Expr], memo: dict[int, ir.Expr]) -> ir.Expr:

@@ -125,11 +125,20 @@ def _by_root() -> dict[str, list[Rule]]:
 _INDEX = _by_root()
 
 
-def simplify(expr: ir.Expr, trace: list[str] | None = None) -> ir.Expr:
-    """Applies rules at the root until none fits.  Arguments are taken to be in simplest form.
+# Equal expressions are one object, and many kernels have the same ones.
+_SIMPLE: dict[ir.Expr, ir.Expr] = {}
 
-    trace receives the formula of every rule applied.
-    """
+
+def simplify(expr: ir.Expr) -> ir.Expr:
+    """Applies rules at the root until none fits.  Arguments are taken to be in simplest form."""
+    known = _SIMPLE.get(expr)
+    if known is None:
+        known = _SIMPLE[expr] = rewrite(expr)
+    return known
+
+
+def rewrite(expr: ir.Expr, trace: list[str] | None = None) -> ir.Expr:
+    """The same, always anew; `trace` receives the formula of every rule applied."""
     for _ in range(_MOST_STEPS):
         if not isinstance(expr, ir.Apply):
             return expr

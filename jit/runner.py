@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,7 +45,7 @@ def make_runner(
     runner = _compiled(session, operations, fetches, feeds)
     if isinstance(runner, _Reference) or always:
         return runner
-    return _Warming(runner, interpreter.make_runner(session, graph, fetches, targets, feeds))
+    return _Warming(runner, lambda: interpreter.program_of(session, operations, fetches, feeds).run)
 
 
 def _only_moves(operations: Sequence[Any]) -> bool:
@@ -70,8 +71,9 @@ def _compiled(
         runner = _without_waits(evaluate, operations, fetches, feeds)
         if isinstance(runner, _Reference):
             return runner
-        reference = _reference(session, operations, fetches, feeds, "")
-        return _Warming(runner, reference, is_first=False)
+        return _Warming(
+            runner, lambda: _reference(session, operations, fetches, feeds, ""), is_first=False
+        )
 
     return WaitingRunner(operations, fetches, feeds, parts, evaluate, make)
 
@@ -125,12 +127,17 @@ class _Warming:
     def __init__(
         self,
         runner: Runner | WaitingRunner,
-        reference: Callable[[Sequence[Any]], list[Any]],
+        make_reference: Callable[[], Callable[[Sequence[Any]], list[Any]]],
         is_first: bool = True,
     ) -> None:
-        self.runner, self.reference = runner, reference
+        self.runner, self._make_reference = runner, make_reference
         self.is_first = is_first
         self.is_broken = False
+
+    @cached_property
+    def reference(self) -> Callable[[Sequence[Any]], list[Any]]:
+        """Runs by reference kernels; large work never needs it."""
+        return self._make_reference()
 
     def __call__(self, arrays: Sequence[Any]) -> list[Any]:
         if self.is_first:

@@ -135,7 +135,6 @@ class Tracer:
             try:
                 is_barrier = self._operation(op)
             except Unsettled:
-                del self.program.nodes[mark:]
                 self.builder.rollback(mark)
                 return Traced(self.program, self.scope, number, False, host_reasons=self.reasons)
             if is_barrier:
@@ -229,13 +228,11 @@ class Tracer:
                 self.builder, OpView(op), *group(definition.inputs, op._attrs, inputs)
             )
         except NotLowered as reason:
-            del self.program.nodes[mark:]
             self.builder.rollback(mark)
             return str(reason)
         except errors.OpError as error:
             raise located(error, op) from error
         if result is NotImplemented:
-            del self.program.nodes[mark:]
             self.builder.rollback(mark)
             return "has no lowering for these types or attributes"
         results = result if isinstance(result, (tuple, list)) else (result,)
