@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`numbaflow saved-model`: TensorFlow's saved_model_cli, with its options and its output.
 
-The logic is in saved_model/command.py.  Imports typer.
+The logic is in train/saved_model/command.py.  Imports typer.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ class Operation:
         self._frame = user_frame()
         self._id = graph._next_id()
         self._outputs = [Tensor(self, i, kind) for i, kind in enumerate(output_types)]
-        self._is_stateful = definition.stateful
+        self._is_stateful = definition.is_stateful
         # Where the device and colocation scopes were entered, for reports.
         self._device_entries: tuple[Any, ...] = ()
         self._colocation_frames: dict[str, Frame] = {}

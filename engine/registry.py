@@ -130,6 +130,13 @@ class OpDef:
     # Free-form facts for the property tests: input ranges, dtypes, attribute samples, tolerance.
     test: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def is_stateful(self) -> bool:
+        """TensorFlow's flag: all ops that take or give a handle have it too."""
+        return self.stateful or any(
+            arg.dtype == dtypes.resource for arg in (*self.inputs, *self.outputs)
+        )
+
     def attr(self, name: str) -> Attr:
         """The attribute called `name`; KeyError when the op has none."""
         for attr in self.attrs:

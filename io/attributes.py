@@ -158,7 +158,7 @@ def op_def(definition: registry.OpDef) -> Any:
     """The OpDef message of an op type."""
     message = protos.OpDef(
         name=definition.name,
-        is_stateful=definition.stateful,
+        is_stateful=definition.is_stateful,
         is_commutative=definition.commutative,
     )
     for argument in definition.inputs:

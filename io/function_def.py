@@ -172,7 +172,7 @@ def _body(definition: Any, attrs: Mapping[str, Any], functions: Mapping[str, Any
     results = [tensor(definition.ret[argument.name]) for argument in signature.output_arg]
     wanted = set(definition.control_ret.values())
     inner = _without(graph, parameters)
-    effects = [op for op in inner if op.name in wanted or op.definition.stateful]
+    effects = [op for op in inner if op.name in wanted or op._is_stateful]
     return Body(inner, parameters, results, effects)
 
 

@@ -124,7 +124,7 @@ def _add_node(
         groups = [group.decode().removeprefix("loc:@") for group in node.attr["_class"].list.s]
         kept = [f"loc:@{known[group]}".encode() for group in groups if group in known]
         node.attr["_class"].list.s[:] = kept
-    if op.definition.stateful:
+    if op._is_stateful:
         message.signature.is_stateful = True
 
 

@@ -19,7 +19,7 @@ from ..engine.collections import (
 )
 from ..engine.graph import Graph, get_default_graph
 from ..engine.log import get_logger
-from ..engine.scope_functions import strip_name_scope
+from ..engine.scope_functions import prepend_name_scope, strip_name_scope
 from . import protos
 from .attributes import default_proto, op_def
 from .graph_def import as_graph_def, node_def, version_def, write_graph
@@ -323,20 +323,27 @@ def _scope(name: str) -> str:
     return name.rpartition("/")[0]
 
 
+def create_graph_debug_info_def(operations: Iterable[tuple[str, Any]]) -> Any:
+    """A GraphDebugInfo: the user's line of each operation.
+
+    `operations` are pairs of the function that an operation is in ("" for the graph) and itself.
+    """
+    info = protos.GraphDebugInfo()
+    files: dict[str, int] = {}
+    for function_name, operation in operations:
+        trace = info.traces[function_name + operation.name]
+        for filename, line, function, text in operation.traceback:
+            index = files.setdefault(filename, len(files))
+            trace.file_line_cols.add(file_index=index, line=line, func=function, code=text)
+    info.files.extend(files)
+    return info
+
+
 def _write_debug_info(
     message: Any, graph: Graph, export_scope: str | None, filename: str, as_text: bool
 ) -> None:
     """Writes the user's line of each node beside the meta graph."""
-    info = protos.GraphDebugInfo()
-    files: dict[str, int] = {}
-    prefix = f"{export_scope.rstrip('/')}/" if export_scope else ""
-    for node in message.graph_def.node:
-        operation = graph.get_operation_by_name(prefix + node.name)
-        filename_of, line, function, text = operation.traceback[0]
-        index = files.setdefault(filename_of, len(files))
-        info.traces[f"{operation.name}@"].file_line_cols.add(
-            file_index=index, line=line, func=function, code=text
-        )
-    info.files.extend(files)
+    names = (prepend_name_scope(node.name, export_scope) for node in message.graph_def.node)
+    info = create_graph_debug_info_def(("", graph.get_operation_by_name(name)) for name in names)
     path = f"{os.path.splitext(filename)[0]}.debug"
     write_graph(info, os.path.dirname(path), os.path.basename(path), as_text)

@@ -181,7 +181,7 @@ def summarize(definition: registry.OpDef) -> str:
         parts.append(text)
     if definition.commutative:
         parts.append("is_commutative=true")
-    if definition.stateful:
+    if definition.is_stateful:
         parts.append("is_stateful=true")
     return "; ".join(parts) + ">"
 

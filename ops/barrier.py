@@ -214,7 +214,7 @@ def _pairs(c: Any) -> list[TensorShape]:
 define(
     "Barrier",
     "-> handle: Ref(string)",
-    "component_types: list(type) >= 1; shapes: list(shape) = []; capacity: int = -1; "
+    "component_types: list(type) >= 1; shapes: list(shape) >= 0 = []; capacity: int = -1; "
     "container: string = ''; shared_name: string = ''",
     shape=lambda c: TensorShape([2]),
     kernel=_make,

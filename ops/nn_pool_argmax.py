@@ -47,13 +47,14 @@ def _argmax_gradient(op: Any, grad: Any, _: Any) -> Any:
 
 
 _ARGMAX = (
-    f"{_WINDOW.format(n=4)}; include_batch_in_index: bool = false; T: realnumbertype; "
-    "Targmax: index"
+    f"{_WINDOW.format(n=4)}; include_batch_in_index: bool = false; Targmax: index; "
+    "T: realnumbertype"
 )
 define(
     "MaxPoolWithArgmax",
     "input: T -> output: T, argmax: Targmax",
-    f"{_ARGMAX} = int64",
+    "ksize: list(int) >= 4; strides: list(int) >= 4; Targmax: index = int64; "
+    "padding: {'SAME', 'VALID'}; include_batch_in_index: bool = false; T: realnumbertype",
     shape=lambda c: [_pool_shape(4)(c)] * 2,
     kernel=_argmax_kernel,
     gradient=_argmax_gradient,

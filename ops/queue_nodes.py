@@ -39,23 +39,23 @@ def _shuffled(c: Any, name: str) -> ShuffleQueue:
 _KINDS: dict[str, tuple[Callable[[Any, str], Queue], str, str]] = {
     "FIFOQueue": (
         lambda c, name: FifoQueue(name, *_common(c)),
-        f"{_TYPES}; shapes: list(shape) = []; capacity: int = -1",
+        f"{_TYPES}; shapes: list(shape) >= 0 = []; capacity: int = -1",
         "A queue that gives elements in the order in which they came.",
     ),
     "PaddingFIFOQueue": (
         lambda c, name: PaddingQueue(name, *_common(c)),
-        f"{_TYPES}; shapes: list(shape) = []; capacity: int = -1",
+        f"{_TYPES}; shapes: list(shape) >= 0 = []; capacity: int = -1",
         "A queue in order that pads the elements of a batch to one shape.",
     ),
     "RandomShuffleQueue": (
         _shuffled,
-        f"{_TYPES}; shapes: list(shape) = []; capacity: int = -1; min_after_dequeue: int = 0; "
+        f"{_TYPES}; shapes: list(shape) >= 0 = []; capacity: int = -1; min_after_dequeue: int = 0; "
         "seed: int = 0; seed2: int = 0",
         "A queue that gives elements in random order.",
     ),
     "PriorityQueue": (
         lambda c, name: PriorityQueue(name, *_common(c)),
-        "component_types: list(type) = []; shapes: list(shape); capacity: int = -1",
+        "component_types: list(type) >= 0 = []; shapes: list(shape) >= 0; capacity: int = -1",
         "A queue that gives the element with the least number first.",
     ),
 }

@@ -26,7 +26,9 @@ from .tensor_array_store import refuse
 _STATE = NoGradient("moves values between runs")
 _LIMITS = "capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; "
 _SHARING = "container: string = ''; shared_name: string = ''"
-_ATTRS = f"{_LIMITS}dtypes: list(type); {_SHARING}"
+_ATTRS = f"{_LIMITS}dtypes: list(type) >= 1; {_SHARING}"
+# Of what concerns the whole area: its types may be left open.
+_WHOLE = f"{_LIMITS}dtypes: list(type); {_SHARING}"
 
 
 def _buffer(c: Any) -> Buffer:
@@ -108,12 +110,14 @@ _define(
 _define(
     *("StageSize", "-> size: int32", lambda c: _count(_buffer(c).size())),
     *("The number of tuples in a staging area.", False),
+    attrs=_WHOLE,
 )
 _define(
     *("StageClear", "->", lambda c: _buffer(c).clear()),
     *("Forgets the tuples of a staging area.", False),
+    attrs=_WHOLE,
 )
-_PUT = f"{_LIMITS}dtypes: list(type); fake_dtypes: list(type); {_SHARING}"
+_PUT = f"{_LIMITS}dtypes: list(type); fake_dtypes: list(type) >= 1; {_SHARING}"
 for _prefix in ("", "Ordered"):
     _define(
         *(f"{_prefix}MapStage", "key: int64, indices: int32, values: fake_dtypes ->"),
@@ -138,15 +142,18 @@ for _prefix in ("", "Ordered"):
     _define(
         *(f"{_prefix}MapSize", "-> size: int32", lambda c: _count(_map(c).size())),
         *("The number of complete tuples.", False),
+        attrs=_WHOLE,
     )
     _define(
         *(f"{_prefix}MapIncompleteSize", "-> size: int32"),
         lambda c: _count(_map(c).incomplete_size()),
         *("The number of incomplete tuples.", False),
+        attrs=_WHOLE,
     )
     _define(
         *(f"{_prefix}MapClear", "->", lambda c: _map(c).clear()),
         *("Forgets all tuples.", False),
+        attrs=_WHOLE,
     )
 
 

@@ -137,6 +137,22 @@ def test_graphs_are_those_of_tensorflow(build: Any, references: Path) -> None:
     assert [op.name for op in ours.meta_info_def.stripped_op_list.op] == used
 
 
+# Ops whose signatures are not those of 1.15, and why.
+OTHER_SIGNATURES = {
+    **dict.fromkeys(
+        ["FractionalAvgPool", "FractionalMaxPool"], "stateful: equal nodes draw other numbers"
+    ),
+    **dict.fromkeys(
+        ["FusedBatchNormGrad", "FusedBatchNormV3", "FusedBatchNormGradV3"],
+        "TensorFlow 2's layouts of volumes too",
+    ),
+    **dict.fromkeys(
+        ["MaxPool", "MaxPoolV2", "MaxPool3D", "MaxPool3DGrad"],
+        "more types; no layout of quantized images for GPUs",
+    ),
+}
+
+
 @pytest.mark.tf
 def test_op_signatures_are_those_of_tensorflow(references: Path) -> None:
     table = protos.OpList.FromString((references / "ops.pb").read_bytes())
@@ -145,6 +161,7 @@ def test_op_signatures_are_those_of_tensorflow(references: Path) -> None:
         definition.name
         for definition in registry.definitions()
         if definition.name in theirs
+        and definition.name not in OTHER_SIGNATURES
         and signature(op_def(definition)) != signature(theirs[definition.name])
     ]
     assert not wrong

@@ -121,3 +121,14 @@ def test_files_that_are_no_meta_graphs(tmp_path: Path) -> None:
     (tmp_path / "bad").write_bytes(b"\xff\xfe no meta graph")
     with pytest.raises(OSError, match="Cannot parse file"):
         read_meta_graph_file(str(tmp_path / "bad"))
+
+
+def test_the_lines_that_made_the_nodes(tmp_path: Path, graph: Any) -> None:
+    with tf.name_scope("part"):
+        tf.constant(1.0, name="c")
+    path = str(tmp_path / "part.meta")
+    export_scoped_meta_graph(path, export_scope="part", save_debug_info=True)
+    info = protos.GraphDebugInfo.FromString((tmp_path / "part.debug").read_bytes())
+    assert list(info.files) == [__file__]
+    (place,) = info.traces["part/c"].file_line_cols
+    assert place.line == graph.get_operation_by_name("part/c").traceback[0][1]
