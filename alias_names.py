@@ -104,7 +104,7 @@ HOMES = {
         "parsing_ops": "tf tf.io",
         "partitioned_variables": "tf",
         "random_grad": ".ops.random_more",
-        "random_ops": "tf tf.random .ops.random_bounded",
+        "random_ops": ".ops.random tf tf.random .ops.random_bounded",
         "resources": ".ops.resources",
         "resource_variable_ops": ".ops.resource_variable .ops.variables .ops.state tf raw",
         "rnn": "tf.nn",
@@ -320,6 +320,7 @@ RENAMED = {
     "ops.variables": {
         "VariableV1": "Variable",
         "RefVariable": "Variable",
+        "_try_guard_against_uninitialized_dependencies": ".ops.variable_guards:guarded",
         "VariableAggregationV2": "VariableAggregation",
         "_all_saveable_objects": ".train.meta_graph:all_saveable_objects",
     },

@@ -15,8 +15,8 @@ import numpy as np
 from ..engine import dtypes
 from ..engine.api import export
 from ..engine.shape import dimension_value
+from . import random
 from .public import raw, tf
-from .random import random_normal, random_uniform, truncated_normal
 
 # Standard deviation of a normal distribution cut off at two deviations.
 _TRUNCATED_STDDEV = 0.87962566103423978
@@ -114,7 +114,7 @@ class RandomUniform(Initializer):
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
         dtype = self._chosen(dtype)
-        return random_uniform(shape, self.minval, self.maxval, dtype, seed=self.seed)
+        return random.random_uniform(shape, self.minval, self.maxval, dtype, seed=self.seed)
 
 
 @export("initializers.random_normal", "random_normal_initializer")
@@ -130,7 +130,9 @@ class RandomNormal(Initializer):
         self.dtype = _floating(dtype)
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
-        return random_normal(shape, self.mean, self.stddev, self._chosen(dtype), seed=self.seed)
+        return random.random_normal(
+            shape, self.mean, self.stddev, self._chosen(dtype), seed=self.seed
+        )
 
 
 @export("initializers.truncated_normal", "truncated_normal_initializer")
@@ -138,7 +140,9 @@ class TruncatedNormal(RandomNormal):
     """Normally distributed, redrawn when more than two deviations from the mean."""
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
-        return truncated_normal(shape, self.mean, self.stddev, self._chosen(dtype), seed=self.seed)
+        return random.truncated_normal(
+            shape, self.mean, self.stddev, self._chosen(dtype), seed=self.seed
+        )
 
 
 def _whole(shape: Any, partition_info: Any) -> Any:
@@ -159,7 +163,7 @@ class UniformUnitScaling(Initializer):
         for length in _whole(shape, partition_info)[:-1]:
             size *= float(length)
         limit = math.sqrt(3 / max(size, 1.0)) * self.factor
-        return random_uniform(shape, -limit, limit, self._chosen(dtype), seed=self.seed)
+        return random.random_uniform(shape, -limit, limit, self._chosen(dtype), seed=self.seed)
 
 
 def compute_fans(shape: Any) -> tuple[float, float]:
@@ -214,11 +218,11 @@ class VarianceScaling(Initializer):
         scale = self.scale / max(1.0, fans[self.mode])
         if self.distribution in ("normal", "truncated_normal"):
             stddev = math.sqrt(scale) / _TRUNCATED_STDDEV
-            return truncated_normal(shape, 0.0, stddev, dtype, seed=self.seed)
+            return random.truncated_normal(shape, 0.0, stddev, dtype, seed=self.seed)
         if self.distribution == "untruncated_normal":
-            return random_normal(shape, 0.0, math.sqrt(scale), dtype, seed=self.seed)
+            return random.random_normal(shape, 0.0, math.sqrt(scale), dtype, seed=self.seed)
         limit = math.sqrt(3.0 * scale)
-        return random_uniform(shape, -limit, limit, dtype, seed=self.seed)
+        return random.random_uniform(shape, -limit, limit, dtype, seed=self.seed)
 
 
 @export("initializers.glorot_uniform", "glorot_uniform_initializer")
@@ -286,7 +290,7 @@ class Orthogonal(Initializer):
 
 def orthonormal(shape: Any, dtype: Any, seed: Any, **options: Any) -> Any:
     """Random orthonormal columns: uniformly distributed, thanks to the signs of R's diagonal."""
-    q, r = raw.Qr(random_normal(shape, dtype=dtype, seed=seed), **options)
+    q, r = raw.Qr(random.random_normal(shape, dtype=dtype, seed=seed), **options)
     diagonal = tf.diag_part(r)
     return q * tf.sign(diagonal)
 
