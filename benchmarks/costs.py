@@ -49,12 +49,17 @@ class Tally:
             self.operations += passes * batch * inputs * outputs
 
     def convolution(
-        self, batch: int, size: int, taps: int, inputs: int, outputs: int, passes: int
+        self, batch: int, size: int, taps: int, inputs: int, outputs: int, gradients: int, pool: int
     ) -> None:
-        """A square SAME convolution; products with padding need not be done."""
+        """A square SAME convolution, its gradients, and pooling of `pool` pixels to their maximum.
+
+        Products with padding need not be done, nor those with the gradients of pixels that are
+        not a maximum, which are zero.
+        """
         edge = taps // 2
         along = size * taps - edge * (edge + 1)
-        self.operations += passes * batch * along * along * inputs * outputs
+        products = batch * along * along * inputs * outputs
+        self.operations += products + gradients * products // pool
 
     def adam(self, parameters: int) -> None:
         """Adam's update: weights and two moments."""

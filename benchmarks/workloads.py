@@ -187,8 +187,8 @@ def mlp_adam(tf: Any, batch: int = 128) -> Built:
 
 def _lenet_adam(tally: Tally, batch: int = 64) -> None:
     tally.feeds_images(batch)
-    tally.convolution(batch, 28, 5, 1, 32, passes=2)
-    tally.convolution(batch, 14, 5, 32, 64, passes=3)
+    tally.convolution(batch, 28, 5, 1, 32, gradients=1, pool=4)
+    tally.convolution(batch, 14, 5, 32, 64, gradients=2, pool=4)
     tally.dense(batch, *LENET_UNITS, first_gradient=True)
     filters = sum((25 * inputs + 1) * outputs for inputs, outputs in LENET_FILTERS)
     tally.adam(filters + parameters(*LENET_UNITS))
