@@ -182,7 +182,7 @@ class _DictWrapper(TrackableDataStructure, _dict):
         super().__init__()
         wrapped = {} if wrapped_dict is None else wrapped_dict
         # The dict is the user's own, who may change it behind the wrapper's back.
-        self._storage: Any = wrapped if isinstance(wrapped, AbstractMapping) else dict(wrapped)
+        self._storage: Any = wrapped if isinstance(wrapped, MutableMapping) else dict(wrapped)
         self._non_string_key = False
         self._external_modification = False
         for key, value in list(self._storage.items()):
