@@ -62,7 +62,7 @@ def test_threads_write_read_and_remove_the_same_entries(folder: Path) -> None:
 
     def hammer(seed: int) -> None:
         rng = random.Random(seed)
-        for _ in range(150):
+        for _ in range(80):
             labels = (*LABELS, ("number", str(rng.randrange(3))))
             cache.save(labels, ENTRY, cache.Facts(f"kernel {seed}"))
             found = cache.load(labels)
