@@ -410,6 +410,7 @@ class Builder:
         cell = cell_value.cell
         if id(cell) in self.unsettled:
             raise Unsettled(cell.name)
+        self._need_compiled(value.dtype)
         present = cell.value
         if present is None or not sizes.same_shape(present.shape, value.shape):
             raise NotLowered("the variable does not have this shape yet")

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import errors
+from ..engine import dtypes, errors
 from . import compile as compiler
 from . import debug, driver, notices, report, target, threads, verify
 from .bind import Arena, Binding, Frame, aligned_copy, bind, make_template
@@ -82,7 +82,11 @@ class Plan:
             passed = (
                 known is not None
                 and known.cell is not None
-                and (not self.complete or id(known.cell) in tracer.builder.unsettled)
+                and (
+                    not self.complete
+                    or id(known.cell) in tracer.builder.unsettled
+                    or known.cell.dtype == dtypes.string
+                )
             )
             value = None if passed else tracer.export(tensor)
             if value is not None:

@@ -79,3 +79,19 @@ def test_compiled_runs_see_the_same_state(use_resource):
                 np.testing.assert_allclose(np.broadcast_to(b, a.shape), a, rtol=1e-5, atol=1e-6)
 
     check()
+
+
+@pytest.mark.parametrize("resource", [False, True])
+def test_variables_of_text_beside_others(resource: bool) -> None:
+    """Text is moved on the host, whatever is compiled beside it."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        text = tf.Variable(["one", ""], use_resource=resource)
+        number = tf.Variable([1.0, 2.0], use_resource=resource)
+        session.run(tf.global_variables_initializer())
+        step = [text.assign(["two", "x"]), number.assign_add([1.0, 1.0])]
+        for count in (1, 2, 3):
+            session.run(step)
+            values = session.run([text, number])
+            assert values[0].tolist() == [b"two", b"x"]
+            assert values[1].tolist() == [1.0 + count, 2.0 + count]
+            assert session.run(text).tolist() == [b"two", b"x"]
