@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import typer
+from rich.console import Console
 
 from . import ahead
 from .cli_cache import fail, print_json
@@ -119,17 +120,25 @@ def show_plan(
     if as_json:
         print_json([plan.as_dict() for plan in plans])
     elif html is None:
-        print("\n\n".join(_text(plan.report, brief, source) for plan in plans))
+        console = Console()
+        width = console.width if console.is_terminal else None
+        print("\n\n".join(_text(plan.report, brief, source, width) for plan in plans))
 
 
-def _text(report: Any, brief: bool, source: bool) -> str:
+def _text(report: Any, brief: bool, source: bool, width: int | None = None) -> str:
+    """A plan as text; rows of tables are cut at a width."""
     feeds = ", ".join(report.feeds) or "nothing"
     parts = [f"fetches  {', '.join(report.fetches)}\nfeeds    {feeds}\n{report}"]
     if not brief:
         parts.append(report.details)
+    parts = ["\n".join(_cut(line, width) for line in part.splitlines()) for part in parts]
     if source:
         parts += report.sources.values()
     return "\n\n".join(part.rstrip() for part in parts if part)
+
+
+def _cut(line: str, width: int | None) -> str:
+    return line if width is None or len(line) <= width else f"{line[: width - 1]}…"
 
 
 def _write_page(file: Path, title: str, plans: list[ahead.Planned]) -> None:

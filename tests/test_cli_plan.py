@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -64,6 +67,27 @@ def test_a_plan_as_text(graph: Path) -> None:
     brief = invoke(graph, "--fetch", "loss", "--brief", "--no-time", "--source")
     assert "buffers" not in brief.split("def kernel")[0] and "def kernel" in brief
     assert "at best" in brief and " of best" not in brief
+
+
+@pytest.mark.skipif(os.name == "nt", reason="terminals of POSIX")
+def test_rows_are_cut_on_a_terminal(graph: Path) -> None:
+    import pty
+
+    terminal, end = pty.openpty()
+    command = [sys.executable, "-m", "numbaflow", "plan", str(graph), "--fetch", "train"]
+    known = {**os.environ, "NUMBAFLOW_CACHE": str(settings.get("cache")), "TERM": "xterm"}
+    process = subprocess.Popen(
+        [*command, "--no-time"], env={**known, "COLUMNS": "70"}, stdout=end, stdin=end
+    )
+    os.close(end)
+    written = b""
+    with suppress(OSError):  # once the process has ended, and the other end with it
+        while chunk := os.read(terminal, 4096):
+            written += chunk
+    os.close(terminal)
+    assert process.wait(60) == 0
+    lines = written.decode().splitlines()
+    assert max(map(len, lines)) == 70 and any(line.endswith("…") for line in lines)
 
 
 def test_a_plan_as_json(graph: Path) -> None:
