@@ -22,6 +22,7 @@ from .bind import Arena, Binding, Frame, aligned_copy, bind, make_template
 from .driver import Program
 from .fuse import fuse
 from .nest import root
+from .products import extend_products
 from .schedule import HostStep, KernelStep, is_native, schedule
 from .sizes import Scope
 from .tensor import Source, Value
@@ -98,6 +99,7 @@ class Plan:
             if t in tracer.values and t not in self.exports
         }
         unpool(traced.program, scope)
+        extend_products(traced.program, scope)
         debug.show("ir", traced.program)
         fused = fuse(traced.program)
         debug.show("fused", fused)

@@ -123,7 +123,8 @@ def _product_seconds(count: int) -> float:
     x[...] = y[...] = 0
     work = aligned_empty((max(threads.count(), count) + 1, scratch), np.uint8)
     addresses = [array.ctypes.data for array in (x, y, out)]
-    args = np.array([*addresses, _SIDE, _SIDE, _SIDE, work.ctypes.data, scratch], np.int64)
+    sizes = [_SIDE] * 5 + [0, 0]  # m, n, k, strides; offsets
+    args = np.array([*addresses, *sizes, work.ctypes.data, scratch], np.int64)
     row = [kernel.address, args.ctypes.data, _SIDE, _ROW_TILE, _SIDE, _COLUMN_TILE]
     return best_seconds(driver.Program(np.array([row], np.int64), count), _ENOUGH_OF_THE_MACHINE)
 

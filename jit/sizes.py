@@ -386,6 +386,11 @@ def _remainder(a: AnySize, b: AnySize) -> AnySize:
     return _opaque(scope, f"{_text(a)}%{_text(b)}", hint(a) % hint(b))
 
 
+def is_positive(size: AnySize) -> bool:
+    """Is a size more than zero by form?  Never writes a guard; False may mean "not known"."""
+    return _sign(size) == 1
+
+
 def _sign(value: AnySize) -> int | None:
     """+1 or -1 when the form alone says that a size is positive or negative, 0 for zero."""
     if not isinstance(value, Size):

@@ -17,7 +17,8 @@ VOCABULARY = (
     "atomic_add", "atomic_load", "atomic_store", "call_kernel", "futex", "pause", "take_if_zero",
     "bits_as_float", "conv_tile", "copy_bytes", "cos", "float32", "float64", "float_as_bits",
     "fma_tile", "gather_tile", "helper", "int64", "log",
-    "pointer", "scatter_tile", "sin", "sqrt", "transpose_tile", "uint32", "uint64", "zero_bytes",
+    "pointer", "product_tile", "scatter_tile", "sin", "sqrt", "transpose_tile", "uint32", "uint64",
+    "zero_bytes",
 )  # fmt: skip
 
 

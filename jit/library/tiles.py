@@ -253,6 +253,43 @@ def conv_tile(
     return types.void(*shape, *kinds), _lowering(emit, shape, kinds, False)
 
 
+@intrinsic(prefer_literal=True)
+def product_tile(
+    typing_context: Any,
+    dtype: Any,
+    pixels: Any,
+    vectors: Any,
+    lanes: Any,
+    left: Any,
+    ragged: Any,
+    x: Any,
+    w: Any,
+    out: Any,
+    bias: Any,
+    base: Any,
+    flags: Any,
+    count: Any,
+    x_pixel: Any,
+    x_step: Any,
+    w_step: Any,
+    out_pixel: Any,
+) -> Any:
+    """A tile of a matrix product: fma_tile of one segment, which may add another value.
+
+    flags: as those of fma_tile, and 8 adds `base`, which lies as `out` does, before the bias.
+    """
+    shape = (dtype, pixels, vectors, lanes, left, ragged)
+    kinds = (x, w, out, bias, base, flags, count, x_pixel, x_step, w_step, out_pixel)
+
+    def emit(t: Tile, x: Any, w: Any, out: Any, bias: Any, base: Any, *rest: Any) -> None:
+        flags, count, *steps = rest
+        none = _WORD(0)
+        strides = (none, none, count, none, none, *steps)
+        _emit(t, [(0, t.pixels, 1)], x, w, out, bias, flags, _WORD(1), *strides, base=base)
+
+    return types.void(*shape, *kinds), _lowering(emit, shape, kinds, bool(ragged.literal_value))
+
+
 def _lowering(
     emit: Callable[..., None], shape: tuple[Any, ...], kinds: tuple[Any, ...], ragged: bool
 ) -> Callable[..., Any]:
@@ -279,7 +316,7 @@ def word(context: Any, builder: Any, kind: Any, value: Any) -> Any:
 
 def _emit(
     t: Tile, taps: list[Any], x: Any, w: Any, out: Any, bias: Any, flags: Any, segments: Any,
-    *strides: Any,
+    *strides: Any, base: Any = None,
 ) -> None:  # fmt: skip
     *inner, out_pixel = strides
     zero = ir.Constant(t.vector, [0.0] * t.lanes)
@@ -298,6 +335,13 @@ def _emit(
         return [b.fadd(s, o) for s, o in zip(sums, old, strict=True)]
 
     sums = t.branch(flag(1), add_old, sums)
+
+    def add_base() -> list[Any]:
+        others = (t.load(base, v, place(p)) for p, v in t.cells)
+        return [b.fadd(s, o) for s, o in zip(sums, others, strict=True)]
+
+    if base is not None:
+        sums = t.branch(flag(8), add_base, sums)
 
     def add_bias() -> list[Any]:
         added = [t.load(bias, v, _WORD(0)) for v in range(t.vectors)]

@@ -26,13 +26,14 @@ from .atomics import (
     take_if_zero,
 )
 from .sparse_tiles import gather_tile, scatter_tile
-from .tiles import conv_tile, fma_tile
+from .tiles import conv_tile, fma_tile, product_tile
 
 __all__ = [
     "atomic_add", "atomic_load", "atomic_store", "call_kernel", "futex", "pause", "take_if_zero",
     "bits_as_float", "conv_tile", "copy_bytes", "cos", "float32", "float64", "float_as_bits",
     "fma_tile", "gather_tile", "helper", "int64", "log", "maximum", "minimum", "pointer",
-    "scatter_tile", "sin", "sqrt", "transpose_tile", "uint32", "uint64", "zero_bytes",
+    "product_tile", "scatter_tile", "sin", "sqrt", "transpose_tile", "uint32", "uint64",
+    "zero_bytes",
 ]  # fmt: skip
 
 _BYTE = ir.IntType(8).as_pointer()
