@@ -353,3 +353,35 @@ def test_what_is_read_later_was_checked_before(tmp_path: Path) -> None:
     with BundleReader(str(tmp_path / "ckpt")) as reader:
         with pytest.raises(errors.DataLossError, match=r"ends inside.*tensor a in"):
             reader.read(b"a", defer=True)
+
+
+def test_no_changed_bit_goes_unnoticed(tmp_path: Path) -> None:
+    prefix = tmp_path / "ckpt"
+    tensors = {"a": np.arange(5.0), "b/c": np.ones((2, 2), np.int8), "t": texts([b"one", b""])}
+    write(prefix, tensors)
+    for path in sorted(tmp_path.iterdir()):
+        good = path.read_bytes()
+        for at in range(len(good)):
+            path.write_bytes(good[:at] + bytes((good[at] ^ (1 << at % 8),)) + good[at + 1 :])
+            try:
+                found = read(prefix)
+            except errors.DataLossError as error:
+                assert "ckpt" in error.message
+                continue
+            # An empty block and most of the footer of an index mean nothing.
+            assert path.suffix == ".index" and at >= len(good) - 100
+            assert all(np.array_equal(found[name], array) for name, array in tensors.items())
+        path.write_bytes(good)
+
+
+@pytest.mark.parametrize(("value", "forced"), [("0", 0), ("1", 4)])
+def test_files_are_forced_to_the_disk_if_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str, forced: int
+) -> None:
+    calls: list[int] = []
+    monkeypatch.setattr(os, "fsync", calls.append)
+    monkeypatch.setenv("NUMBAFLOW_FSYNC", value)
+    write(tmp_path / "ckpt", {"a": np.ones(3)})
+    tensor_bundle.files.atomic_write_string_to_file(str(tmp_path / "checkpoint"), "")
+    # Data, index, the folder; the state file and the folder again.
+    assert len(calls) == forced + (forced > 0)
