@@ -262,6 +262,7 @@ OTHERS = {
     "contrib.framework.python.framework.checkpoint_utils": ".train.checkpoint_utils",
     "contrib.framework.python.ops.variables": ".train.step tf.train tf",
     "python.compat.compat": ".alias_helpers",
+    "python.module.module": ".train.module",
     "python.tools.freeze_graph": ".train.saved_model.freezing",
     "python.tools.inspect_checkpoint": ".train.inspect_checkpoint",
     "python.tools.optimize_for_inference_lib": ".io.optimize_for_inference",

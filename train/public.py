@@ -57,6 +57,7 @@ for _module, _names in {
     for _name in _names.split():
         lazy(f"train.{_module}:{_name}", f"contrib.checkpoint.{_name}")
 lazy("train.tracking:AutoTrackable", "contrib.checkpoint.Checkpointable")
+lazy("train.module:Module", "Module")
 for _name in ("FileWriter", "FileWriterCache"):
     lazy(f"train.summary_io:{_name}", f"summary.{_name}")
 
