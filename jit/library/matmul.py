@@ -163,13 +163,15 @@ def _tiles(rows: AnySize, n: AnySize, k: AnySize, packed: bool) -> tuple[AnySize
     the left factor once.
     """
     if packed:
-        across = minimum(n, _WIDE)
-        row_tile = minimum(_ROWS, _up(ceil_div(rows, 8), 32))
-        return maximum(row_tile, _up(ceil_div(_WORK, maximum(across * k, 1)), 32)), _WIDE
-    col_tile = minimum(_COLUMNS, maximum(128, _up(ceil_div(n, 4), 32)))
-    row_tile = minimum(_ROWS, maximum(64, _up(ceil_div(rows, 8), 16)))
+        col_tile: AnySize = _WIDE
+        row_tile = minimum(_ROWS, _up(ceil_div(rows, 64), 32))
+    else:
+        col_tile = minimum(_COLUMNS, maximum(128, _up(ceil_div(n, 4), 32)))
+        row_tile = minimum(_ROWS, maximum(64, _up(ceil_div(rows, 8), 16)))
     per_row = maximum(minimum(n, col_tile) * k, 1)
-    return maximum(row_tile, ceil_div(_WORK, per_row)), col_tile
+    row_tile = maximum(row_tile, ceil_div(_WORK, per_row))
+    # All alike, so that threads have as much to do.
+    return _up(ceil_div(rows, maximum(ceil_div(rows, row_tile), 1)), 4), col_tile
 
 
 def _up(size: AnySize, unit: int) -> AnySize:
