@@ -247,6 +247,7 @@ def test_gradients_gathered_over_several_steps() -> None:
     )
     train = optimizer.minimize(tf.square(w), global_step=step)
     hook = optimizer.make_session_run_hook(is_chief=True, num_tokens=2)
+    others = set(threading.enumerate())
     with tf.train.MonitoredTrainingSession(hooks=[hook], stop_grace_period_secs=1) as session:
         for _ in range(2):
             session.run(train)
@@ -254,6 +255,7 @@ def test_gradients_gathered_over_several_steps() -> None:
         while session.run(step) < 1:
             pass
         assert session.run(w) == 0.0
-    for thread in threading.enumerate():
-        if thread.name.startswith("QueueRunnerThread"):
-            thread.join()
+    started = [t for t in set(threading.enumerate()) - others if t.name.startswith("QueueRunner")]
+    for thread in started:
+        thread.join(30)
+    assert not any(thread.is_alive() for thread in started)
