@@ -93,6 +93,7 @@ def survive(kind: str, folder: Path, package: str, times: int) -> None:
         assert last in (reported, reported + 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_newest_checkpoint_is_complete(kind: str, tmp_path: Path, package: str) -> None:
     (tmp_path / "saved").mkdir()
