@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from . import dtypes
+from . import dtypes, garbage
 from .api import export
 from .autodiff_flow import LoopState, control_flow, zeros_for
 from .autodiff_registry import GradientFunction, gradient_function
@@ -378,7 +378,7 @@ def gradients(
     ys, xs = _listed(ys), _listed(xs)
     stops = [] if stop_gradients is None else _listed(stop_gradients)
     given = [None] * len(ys) if grad_ys is None else _listed(grad_ys)
-    with name_scope(name, "gradients", [*ys, *xs, *stops, *given]):
+    with garbage.held_up(), name_scope(name, "gradients", [*ys, *xs, *stops, *given]):
         uid = get_default_graph().unique_name("uid")
         method = _checked_method(aggregation_method)
         walk = _Walk(uid, colocate_gradients_with_ops, gate_gradients, method)

@@ -8,7 +8,6 @@ comes from ml_dtypes when it is first asked for.
 from __future__ import annotations
 
 import builtins
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -207,7 +206,7 @@ class DType:
             return False
 
     def __ne__(self, other: object) -> _Bool:
-        return not self.__eq__(other)
+        return self is not other and not self.__eq__(other)
 
     def __hash__(self) -> int:
         return self._enum
@@ -306,8 +305,10 @@ def as_dtype(type_value: Any) -> DType:
         if found is not None:
             return found
     else:
-        with suppress(KeyError, TypeError):  # unknown, or not hashable
+        try:
             return _ANY[type_value]
+        except (KeyError, TypeError):  # unknown, or not hashable
+            pass
         if isinstance(type_value, type) and type_value.__name__ == "bfloat16":
             return bfloat16
     raise TypeError(f"Cannot convert value {type_value!r} to a TensorFlow DType.")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from . import defaults
@@ -38,12 +39,17 @@ _OWN = _own_prefixes()
 _LIBRARY = os.path.dirname(os.__file__) + os.sep + "contextlib.py"
 
 
+@cache
+def _is_own(filename: str) -> bool:
+    return filename.startswith(_OWN) or filename == _LIBRARY
+
+
 def user_frame() -> Frame:
     """The innermost frame outside of this package: (file, line, function)."""
     frame = sys._getframe(1)
     while frame is not None:
         filename = frame.f_code.co_filename
-        if not filename.startswith(_OWN) and filename != _LIBRARY:
+        if not _is_own(filename):
             return filename, frame.f_lineno, frame.f_code.co_name
         frame = frame.f_back  # type: ignore[assignment]
     return "<unknown>", 0, "<module>"

@@ -398,9 +398,12 @@ def as_shape(shape: Any) -> TensorShape:
     return shape if isinstance(shape, TensorShape) else TensorShape(shape)
 
 
+_UNKNOWN = TensorShape(None)
+
+
 def unknown_shape(rank: int | None = None) -> TensorShape:
     """A shape of unknown sizes; of unknown rank too when `rank` is None."""
-    return TensorShape(None if rank is None else [None] * rank)
+    return _UNKNOWN if rank is None else TensorShape([None] * rank)
 
 
 def scalar() -> TensorShape:

@@ -10,6 +10,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from ..engine.api import export
+from ..engine.dtypes import DType
 from ..engine.graph import Graph
 from . import protos
 from .attributes import from_proto as attr_from_proto
@@ -38,22 +39,36 @@ get_attr = public_value
 
 def input_name(tensor: Tensor) -> str:
     """How a NodeDef names an input: "node" for output 0, else "node:1"."""
-    index = tensor.value_index
-    return f"{tensor.op.name}:{index}" if index else tensor.op.name
+    index, node = tensor._value_index, tensor._op._name
+    return f"{node}:{index}" if index else node
 
 
 def node_def(operation: Operation) -> Any:
     """The NodeDef message of an operation."""
-    message = protos.NodeDef(name=operation.name, op=operation.type, device=operation.device)
-    message.input.extend(input_name(tensor) for tensor in operation._inputs_val)
-    message.input.extend(sorted(f"^{op.name}" for op in operation._control_inputs_val))
-    kinds = {attr.name: attr.type for attr in operation.definition.attrs}
-    for name, value in operation._attrs.items():
-        if kinds.get(name) == "tensor":
-            message.attr[name].tensor.CopyFrom(_constant(operation, value))
-        else:
-            message.attr[name].CopyFrom(to_proto(value, kinds.get(name)))
+    message = protos.NodeDef()
+    fill_node_def(message, operation)
     return message
+
+
+def fill_node_def(message: Any, operation: Operation) -> None:
+    """Writes an operation into an empty NodeDef."""
+    message.name, message.op = operation._name, operation.definition.name
+    if operation._device:
+        message.device = operation._device
+    if operation._inputs_val:
+        message.input.extend([input_name(tensor) for tensor in operation._inputs_val])
+    if operation._control_inputs_val:
+        message.input.extend(sorted(f"^{op.name}" for op in operation._control_inputs_val))
+    kinds = {attr.name: attr.type for attr in operation.definition.attrs}
+    attrs = message.attr
+    for name, value in operation._attrs.items():
+        kind = kinds.get(name)
+        if kind == "type" and type(value) is DType:
+            attrs[name].type = value.as_datatype_enum
+        elif kind == "tensor":
+            attrs[name].tensor.CopyFrom(_constant(operation, value))
+        else:
+            attrs[name].CopyFrom(to_proto(value, kind))
 
 
 def _constant(operation: Operation, value: Any) -> Any:
@@ -69,7 +84,7 @@ def as_graph_def(graph: Graph, from_version: int | None = None, add_shapes: bool
     message = protos.GraphDef()
     for operation in graph.get_operations():
         node = message.node.add()
-        node.CopyFrom(node_def(operation))
+        fill_node_def(node, operation)
         if add_shapes and operation.outputs:
             shapes = [shape_proto(output.shape) for output in operation.outputs]
             node.attr["_output_shapes"].list.shape.extend(shapes)

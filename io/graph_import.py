@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Any
 
-from ..engine import dtypes, registry
+from ..engine import dtypes, garbage, registry
 from ..engine.api import export
 from ..engine.graph import Graph, get_default_graph, name_scope
 from ..engine.graph_scopes import apply_device_functions
@@ -35,7 +35,7 @@ from .import_arguments import (
     parse_tensor_name,
     remove_unknown_defaults,
 )
-from .node_check import check_node, find_definition, input_types, runtime_name
+from .node_check import check_node, find_definition, runtime_name
 from .tensor_proto import listed_elements, shape_from_proto
 from .versions import GRAPH_DEF_VERSION, GRAPH_DEF_VERSION_MIN_PRODUCER, VERSION
 
@@ -76,7 +76,7 @@ def import_graph_def(
     with name_scope(name, "import", list(input_map.values())) as scope:
         mapped = mapped_tensors(name, input_map)
     work = _Import(graph, graph_def, scope or "", mapped, wanted)
-    with graph._lock:
+    with graph._lock, garbage.held_up():
         versions = graph._producer, graph._min_consumer
         functions = set(graph._functions)
         try:
@@ -204,15 +204,15 @@ class _Import:
         full.CopyFrom(node)
         full.name = self.unique(node.name)
         add_defaults(full, definition)
-        check_node(full, definition)
-        types = input_types(full, definition)
-        late = [i for i, tensor in enumerate(inputs) if not isinstance(tensor, Tensor)]
-        back = [(i, inputs[i]) for i in late]
-        present = [tensor for tensor in inputs if isinstance(tensor, Tensor)]
-        tensors = [present[0] if i in late else tensor for i, tensor in enumerate(inputs)]
-        for i, (tensor, kind) in enumerate(zip(tensors, types)):
-            _check_type(full.name, i, tensor, kind)
-        operation = self.create(full, definition, tensors, types)
+        values, types = check_node(full, definition)
+        back = [(i, key) for i, key in enumerate(inputs) if not isinstance(key, Tensor)]
+        if back:
+            present = next(tensor for tensor in inputs if isinstance(tensor, Tensor))
+            inputs = [tensor if isinstance(tensor, Tensor) else present for tensor in inputs]
+        for i, (tensor, kind) in enumerate(zip(inputs, types)):
+            if tensor._dtype is not kind:
+                _check_type(full.name, i, tensor, kind)
+        operation = self.create(full, definition, values, inputs, types)
         self.made[node.name] = operation
         if back:
             operation.outputs[0]._shape_val = unknown_shape()
@@ -273,16 +273,17 @@ class _Import:
         self,
         node: Any,
         definition: registry.OpDef,
+        values: dict[str, Any],
         inputs: list[Tensor],
         types: list[dtypes.DType],
     ) -> Operation:
         """Makes the operation; its device is set once all nodes exist."""
         kinds = {attr.name: attr.type for attr in definition.attrs}
-        attrs = {
-            name: from_proto(value, kinds.get(name))
-            for name, value in node.attr.items()
-            if name != "_output_shapes"
-        }
+        attrs = {}
+        for name, value in node.attr.items():
+            if name != "_output_shapes":
+                known = values.get(name)
+                attrs[name] = from_proto(value, kinds.get(name)) if known is None else known
         try:
             operation = self.graph._create(
                 definition,

@@ -56,12 +56,15 @@ def find_definition(op_type: str, functions: Mapping[str, Any] | None = None) ->
     return definition
 
 
-def check_node(node: Any, definition: registry.OpDef) -> None:
-    """Raises ValueError unless the NodeDef's attributes and input count fit the definition.
+def check_node(node: Any, definition: registry.OpDef) -> tuple[dict[str, Any], list[dtypes.DType]]:
+    """The plain values of a NodeDef's attributes, and the types that its inputs must have.
 
-    Attributes that TensorFlow 2 added are taken off it where they change nothing.
+    Raises ValueError unless attributes and input count fit the definition.  Attributes that
+    TensorFlow 2 added are taken off the NodeDef where they change nothing; of tensors, functions
+    and what the definition does not know no values are returned.
     """
     known = {attr.name: attr for attr in definition.attrs}
+    values: dict[str, Any] = {}
     for name in sorted(node.attr):
         if name.startswith("_"):
             continue
@@ -74,7 +77,7 @@ def check_node(node: Any, definition: registry.OpDef) -> None:
                 "your GraphDef-interpreting binary is up to date with your GraphDef-generating "
                 "binary.)."
             )
-        problem = attr_problem(node.attr[name], known[name])
+        values[name], problem = checked_attr(node.attr[name], known[name])
         if problem:
             raise ValueError(
                 f"{problem}\n\t; NodeDef: {{{{node {node.name}}}}}; {summarize(definition)}"
@@ -83,14 +86,15 @@ def check_node(node: Any, definition: registry.OpDef) -> None:
     if missing:
         what = f"attr{'s' * (len(missing) > 1)} '" + "', '".join(missing)
         raise ValueError(f"NodeDef missing {what}' from {_about(node, definition)}")
-    given = sum(not text.startswith("^") for text in node.input)
-    expected = input_types(node, definition)
+    given = sum([text[:1] != "^" for text in node.input])
+    expected = input_types(values, definition)
     if given != len(expected):
         types = ", ".join(map(runtime_name, expected))
         raise ValueError(
             f"NodeDef expected inputs '{types}' do not match {given} inputs specified; "
             f"{_about(node, definition)}"
         )
+    return values, expected
 
 
 def _changes_nothing(name: str, value: Any) -> bool:
@@ -105,37 +109,43 @@ def _about(node: Any, definition: registry.OpDef) -> str:
     return f"{summarize(definition)}; NodeDef: {{{{node {node.name}}}}}"
 
 
-def input_types(node: Any, definition: registry.OpDef) -> list[dtypes.DType]:
-    """The types that a node's data inputs must have."""
+def input_types(values: Mapping[str, Any], definition: registry.OpDef) -> list[dtypes.DType]:
+    """The types that a node's data inputs must have, given its attributes."""
     types: list[dtypes.DType] = []
     for arg in definition.inputs:
         if arg.type_list_attr:
-            found = [dtypes.as_dtype(kind) for kind in node.attr[arg.type_list_attr].list.type]
+            found = values[arg.type_list_attr]
         else:
-            kind = arg.dtype or dtypes.as_dtype(node.attr[arg.type_attr].type)
-            found = [kind] * (node.attr[arg.number_attr].i if arg.number_attr else 1)
-        types.extend(kind._as_ref if arg.is_ref else kind for kind in found)
+            found = [arg.dtype or values[arg.type_attr]]  # type: ignore[index]
+            if arg.number_attr:
+                found *= values[arg.number_attr]
+        if None in found:
+            raise ValueError(f"the type of input '{arg.name}' is a function's, and this is none")
+        types += [kind._as_ref for kind in found] if arg.is_ref else found
     return types
 
 
-def attr_problem(value: Any, attr: registry.Attr) -> str | None:
-    """What is wrong with an attribute's value, or None."""
+_FIELDS = {"string": "s", "int": "i", "float": "f", "bool": "b"}
+
+
+def checked_attr(value: Any, attr: registry.Attr) -> tuple[Any, str | None]:
+    """The plain value of an attribute (not of tensors and functions), and what is wrong with it."""
     field = value.WhichOneof("value")
+    kind = attr.type
     if field == "placeholder":
-        return None
-    expected = (
-        "list"
-        if attr.type.startswith("list(")
-        else {"string": "s", "int": "i", "float": "f", "bool": "b"}.get(attr.type, attr.type)
-    )
-    if field != expected:
+        return None, None
+    if field != ("list" if kind[:5] == "list(" else _FIELDS.get(kind, kind)):
         found = {"s": "string", "i": "int", "f": "float", "b": "bool", None: "unset"}
-        return (
-            f"AttrValue had value with type '{found.get(field, field)}' when '{attr.type}' "
+        return None, (
+            f"AttrValue had value with type '{found.get(field, field)}' when '{kind}' "
             f"expected for attr '{attr.name}'"
         )
-    plain = from_proto(value, attr.type) if attr.type not in ("tensor", "func") else None
-    return _bound_problem(plain, attr) or _allowed_problem(plain, attr)
+    if kind in ("tensor", "func"):
+        return None, None
+    plain = from_proto(value, kind)
+    if attr.minimum is None and attr.allowed is None:
+        return plain, None
+    return plain, _bound_problem(plain, attr) or _allowed_problem(plain, attr)
 
 
 def _bound_problem(value: Any, attr: registry.Attr) -> str | None:

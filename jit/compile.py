@@ -8,7 +8,6 @@ never imports Numba.
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import threading
 import time
@@ -18,6 +17,7 @@ from functools import cache as memoize
 from importlib.metadata import version
 from pathlib import Path
 
+from ..engine import garbage
 from . import cache, crew, emit, settings, target
 from .ir import Kernel, digest
 from .library.kernel import LibraryKernel, namespace
@@ -200,11 +200,6 @@ def _emitter_version() -> str:
 
 
 def _compile(jobs: Sequence[crew.Job]) -> Iterator[crew.Made]:
-    """Compiles, with no collection of garbage meanwhile.
-
-    Numba makes many objects that live as long as the compilation; looking through them again and
-    again takes a fifth of its time.
-    """
     if not jobs:
         return
     from . import llvm
@@ -214,13 +209,8 @@ def _compile(jobs: Sequence[crew.Job]) -> Iterator[crew.Made]:
         names = namespace() if job.is_library else None
         return llvm.object_code(llvm.lowered(job.source, job.symbol, aim, names), aim)
 
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
+    with garbage.held_up():
         yield from crew.compile_all(jobs, compile_one)
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def assembly(name: str, source: str, labels: Mapping[str, str]) -> str:

@@ -9,10 +9,10 @@ Imports tensor IR and sizes only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from . import sizes
+from .order import Order
 from .prepare import prepare
 from .sizes import AnySize, same
 from .tensor import (
@@ -34,6 +34,10 @@ from .tensor import (
     base,
 )
 
+# More would save next to nothing when it runs, and compilers take more than twice as long for twice
+# as much.
+_MOST_NODES = 256
+
 # For each dimension of a value, the domain axis it runs along; None for dimensions of one.
 Alignment = tuple[int | None, ...]
 
@@ -47,6 +51,9 @@ class Cluster:
     align: dict[int, Alignment] = field(default_factory=dict)
     reduced: frozenset[int] | None = None
     fused: bool = True
+    # The latest node's position, and the nodes (by id) that write to memory.
+    last: int = -1
+    writes: set[int] = field(default_factory=set)
     # Why nodes that use this cluster's results did not join it: (node, reason).
     refusals: list[tuple[Node, str]] = field(default_factory=list)
 
@@ -101,15 +108,15 @@ class _Fusion:
     def __init__(self, needs: dict[int, set[int]]) -> None:
         self.needs = needs
         self.home: dict[int, Cluster] = {}
-        self.clusters: list[Cluster] = []
-        self.preds: dict[int, set[int]] = {}
+        self.clusters: dict[int, Cluster] = {}
+        self.order = Order()
 
     def place(self, node: Node) -> None:
         """Puts a node into the best cluster there is, or a new one."""
         if isinstance(node, (Call, Host)):
             cluster = Cluster((), fused=False)
+            self._add(cluster)
             self._settle(node, cluster, ())
-            self.clusters.append(cluster)
             return
         for cluster in self._candidates(node):
             alignment = self._fit(node, cluster)
@@ -118,33 +125,37 @@ class _Fusion:
                 return
         self._open(node)
 
+    def _add(self, cluster: Cluster) -> None:
+        self.clusters[id(cluster)] = cluster
+        self.order.add(id(cluster))
+
     def ordered(self) -> list[Cluster]:
         """All clusters, each behind those it depends on; ties in program order."""
         order: list[Cluster] = []
         done: set[int] = set()
-        by_id = {id(cluster): cluster for cluster in self.clusters}
 
         def visit(cluster: Cluster) -> None:
-            stack = [(cluster, iter(self._ordered_preds(cluster, by_id)))]
+            stack = [(cluster, iter(self._ordered_preds(cluster)))]
             done.add(id(cluster))
             while stack:
                 current, preds = stack[-1]
                 for pred in preds:
                     if id(pred) not in done:
                         done.add(id(pred))
-                        stack.append((pred, iter(self._ordered_preds(pred, by_id))))
+                        stack.append((pred, iter(self._ordered_preds(pred))))
                         break
                 else:
                     order.append(current)
                     stack.pop()
 
-        for cluster in sorted(self.clusters, key=_last_position):
+        for cluster in sorted(self.clusters.values(), key=_last_position):
             if id(cluster) not in done:
                 visit(cluster)
         return order
 
-    def _ordered_preds(self, cluster: Cluster, by_id: dict[int, Cluster]) -> list[Cluster]:
-        return sorted((by_id[c] for c in self.preds.get(id(cluster), ())), key=_last_position)
+    def _ordered_preds(self, cluster: Cluster) -> list[Cluster]:
+        needed = self.order.needs(id(cluster))
+        return sorted((self.clusters[c] for c in needed), key=_last_position)
 
     def _candidates(self, node: Node) -> list[Cluster]:
         """Clusters that make this node's inputs, the latest first."""
@@ -160,7 +171,7 @@ class _Fusion:
         places = [i for i, size in enumerate(shape) if not same(size, 1)]
         alignment = tuple(places.index(i) if i in places else None for i in range(len(shape)))
         cluster = Cluster(tuple(shape[i] for i in places))
-        self.clusters.append(cluster)
+        self._add(cluster)
         self._join(node, cluster, alignment)
 
     def _join(self, node: Node, cluster: Cluster, alignment: Alignment) -> None:
@@ -174,16 +185,19 @@ class _Fusion:
 
     def _settle(self, node: Node, cluster: Cluster, alignment: Alignment) -> None:
         cluster.nodes.append(node)
+        cluster.last = max(cluster.last, node.position)
+        if isinstance(node, (Write, Place)):
+            cluster.writes.add(id(node))
         cluster.align[id(node)] = alignment
         self.home[id(node)] = cluster
-        preds = self.preds.setdefault(id(cluster), set())
-        for need in self.needs[id(node)]:
-            if self.home[need] is not cluster:
-                preds.add(id(self.home[need]))
+        homes = {id(self.home[need]) for need in self.needs[id(node)]}
+        self.order.depend(id(cluster), homes - {id(cluster)})
 
     # Does a node fit into a cluster?
 
     def _fit(self, node: Node, cluster: Cluster) -> Alignment | None:
+        if len(cluster.nodes) >= _MOST_NODES:
+            return self._refuse(cluster, node, "would make a kernel too large")
         shape = iteration_shape(node)
         alignment = self._align(node, shape, cluster)
         if alignment is None:
@@ -265,9 +279,7 @@ class _Fusion:
         What the loop itself writes cannot be read back in it, nor written twice; a variable may be
         read and written in one loop if each position reads what it alone writes.
         """
-        if any(
-            isinstance(n, (Write, Place)) and id(n) in self.needs[id(node)] for n in cluster.nodes
-        ):
+        if not cluster.writes.isdisjoint(self.needs[id(node)]):
             return False
         if not isinstance(node, Write):
             return True
@@ -284,18 +296,7 @@ class _Fusion:
     def _would_cycle(self, node: Node, cluster: Cluster) -> bool:
         """Does anything the node needs, outside of the cluster, itself need the cluster?"""
         starts = {id(self.home[n]) for n in self.needs[id(node)]} - {id(cluster)}
-        return self._reaches(starts, id(cluster))
-
-    def _reaches(self, starts: Iterable[int], goal: int) -> bool:
-        stack, seen = list(starts), set()
-        while stack:
-            current = stack.pop()
-            if current == goal:
-                return True
-            if current not in seen:
-                seen.add(current)
-                stack.extend(self.preds.get(current, ()))
-        return False
+        return self.order.reaches(starts, id(cluster))
 
     # Two clusters that a node brings together.
 
@@ -303,7 +304,9 @@ class _Fusion:
         self, node: Node, other: Cluster, cluster: Cluster, alignment: Alignment
     ) -> bool:
         reason = ""
-        if len(other.domain) != len(cluster.domain) or not sizes.same_shape(
+        if len(other.nodes) + len(cluster.nodes) >= _MOST_NODES:
+            reason = "would make a kernel too large"
+        elif len(other.domain) != len(cluster.domain) or not sizes.same_shape(
             other.domain, cluster.domain
         ):
             reason = "runs over other positions"
@@ -315,11 +318,12 @@ class _Fusion:
             reason = "needs the finished reduction"
         elif self._fit(node, other) != alignment:
             reason = "runs over other positions"
-        elif any(isinstance(n, (Write, Place)) for n in other.nodes + cluster.nodes):
+        elif other.writes or cluster.writes:
             reason = "is in a kernel that writes to memory of its own"
         else:
-            outside = (self.preds[id(cluster)] | self.preds[id(other)]) - {id(cluster), id(other)}
-            if self._reaches(outside, id(cluster)) or self._reaches(outside, id(other)):
+            pair = id(cluster), id(other)
+            outside = set().union(*map(self.order.needs, pair)).difference(pair)
+            if any(self.order.reaches(outside, one) for one in pair):
                 reason = "needs a kernel between the two"
         if reason:
             self._refuse(other, node, reason)
@@ -330,18 +334,12 @@ class _Fusion:
         for member in other.nodes:
             self.home[id(member)] = cluster
         cluster.nodes = sorted(cluster.nodes + other.nodes, key=lambda n: n.position)
+        cluster.last = max(cluster.last, other.last)
         cluster.align.update(other.align)
         cluster.reduced = cluster.reduced if cluster.reduced is not None else other.reduced
         cluster.refusals.extend(other.refusals)
-        self.clusters.remove(other)
-        old, new = id(other), id(cluster)
-        self.preds[new] |= self.preds.pop(old)
-        self.preds[new] -= {old, new}
-        for preds in self.preds.values():
-            if old in preds:
-                preds.discard(old)
-                preds.add(new)
-        self.preds[new].discard(new)
+        del self.clusters[id(other)]
+        self.order.merge(id(other), id(cluster))
 
 
 def _merged_is_row(a: Cluster, b: Cluster) -> bool:
@@ -356,7 +354,7 @@ def iteration_shape(node: Node) -> tuple[AnySize, ...]:
 
 
 def _last_position(cluster: Cluster) -> int:
-    return max(node.position for node in cluster.nodes)
+    return cluster.last
 
 
 def _is_one(value: Value, dim: int) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import dtypes, errors
+from ..engine import dtypes, errors, garbage
 from . import compile as compiler
 from . import debug, driver, notices, report, target, threads, verify
 from .bind import Arena, Binding, Frame, aligned_copy, bind, make_template
@@ -409,16 +409,17 @@ class Stretch:
 
     def _plan(self, feeds: Sequence[Any], scope: Scope) -> Plan:
         try:
-            return Plan(
-                self.operations,
-                self.start,
-                dict(zip(self.inputs, feeds)),
-                scope,
-                self.wanted,
-                self.evaluate,
-                self.handles,
-                self.regions,
-            )
+            with garbage.held_up():
+                return Plan(
+                    self.operations,
+                    self.start,
+                    dict(zip(self.inputs, feeds)),
+                    scope,
+                    self.wanted,
+                    self.evaluate,
+                    self.handles,
+                    self.regions,
+                )
         except (errors.OpError, KeyboardInterrupt, SystemExit):
             raise
         except Exception as error:

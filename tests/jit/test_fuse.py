@@ -79,3 +79,16 @@ def test_a_fed_size_that_met_an_equal_number_fuses_with_it():
     left, right = b.map(k.exp, x), b.map(k.log, x)
     sample.program.fetches = [b.map(k.add, b.map(k.mul, c, left), right)]
     assert len(scheduled(sample).steps) == 1
+
+
+def test_a_very_long_chain_is_many_equal_kernels_of_bearable_size():
+    sample = Sample([np.ones((5, 7))])
+    b, x = sample.builder, sample.pairs[0].value
+    y = x
+    for _ in range(2560):
+        y = b.map(lambda v, w: k.add(k.mul(v, w), w), y, x)
+    sample.program.fetches = [y]
+    kernels = [step.nest.kernel for step in scheduled(sample).steps]
+    assert len(kernels) == 10
+    # The first one reads one buffer, all others two.
+    assert len(set(kernels)) == 2

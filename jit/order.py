@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A graph of dependencies that grows by nodes and edges and is kept in an order that can run.
+
+Every node has a label, and depends on lower ones only.  So the question whether one node depends on
+another needs no look at what lies below both, which is nearly all of a large graph.
+Imports nothing from the package.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Iterable
+
+# Labels that are closer than this are spread anew.
+_LEAST_STEP = 1e-6
+
+
+class Order:
+    """Nodes are numbers; none may come to depend on itself."""
+
+    def __init__(self) -> None:
+        self._needs: dict[int, set[int]] = {}
+        self._needed_by: dict[int, set[int]] = {}
+        self._label: dict[int, float] = {}
+        self._labels: list[float] = []
+
+    def needs(self, node: int) -> set[int]:
+        """What a node depends on directly."""
+        return self._needs[node]
+
+    def add(self, node: int) -> None:
+        """A new node, behind all others."""
+        self._needs[node], self._needed_by[node] = set(), set()
+        self._label[node] = self._labels[-1] + 1 if self._labels else 0.0
+        self._labels.append(self._label[node])
+
+    def depend(self, node: int, others: Iterable[int]) -> None:
+        """A node comes to depend on others, none of which depends on it."""
+        new = [other for other in others if other not in self._needs[node]]
+        self._needs[node].update(new)
+        for other in new:
+            self._needed_by[other].add(node)
+        self._put_before(self._above(new, node), node)
+
+    def reaches(self, starts: Iterable[int], goal: int) -> bool:
+        """Is the goal one of some nodes, or does one of them depend on it?"""
+        starts = set(starts)
+        return goal in starts or any(goal in self._needs[n] for n in self._above(starts, goal))
+
+    def merge(self, old: int, new: int) -> None:
+        """Two nodes become one, `new`; neither may depend on the other through a third."""
+        low, high = sorted((old, new), key=self._label.__getitem__)
+        self._put_before(self._above(self._needs[high] - {low}, low), low)
+        label = self._label[low]
+        self._drop(high)
+        self._label[new] = label
+        self._label.pop(old, None)
+        for other in self._needs.pop(old):
+            self._needed_by[other].discard(old)
+            self._link(new, other)
+        for other in self._needed_by.pop(old):
+            self._needs[other].discard(old)
+            self._link(other, new)
+
+    def _link(self, node: int, other: int) -> None:
+        if node != other:
+            self._needs[node].add(other)
+            self._needed_by[other].add(node)
+
+    def _above(self, starts: Iterable[int], goal: int) -> set[int]:
+        """The starts, and what they depend on, whose labels are higher than the goal's."""
+        label, least = self._label, self._label[goal]
+        stack = [node for node in starts if label[node] > least]
+        seen = set(stack)
+        while stack:
+            for other in self._needs[stack.pop()]:
+                if other not in seen and label[other] > least:
+                    seen.add(other)
+                    stack.append(other)
+        return seen
+
+    def _put_before(self, group: set[int], node: int) -> None:
+        """Gives a group labels just below that of a node; they keep their order."""
+        if not group:
+            return
+        high = self._label[node]
+        place = bisect_left(self._labels, high)
+        low = self._labels[place - 1] if place else high - len(group) - 1
+        step = (high - low) / (len(group) + 1)
+        if step < _LEAST_STEP:
+            self._spread()
+            self._put_before(group, node)
+            return
+        for number, other in enumerate(sorted(group, key=self._label.__getitem__), 1):
+            self._drop(other)
+            self._label[other] = low + number * step
+            insort(self._labels, self._label[other])
+
+    def _drop(self, node: int) -> None:
+        del self._labels[bisect_left(self._labels, self._label.pop(node))]
+
+    def _spread(self) -> None:
+        order = sorted(self._label, key=self._label.__getitem__)
+        self._label = {node: float(number) for number, node in enumerate(order)}
+        self._labels = [float(number) for number in range(len(order))]
