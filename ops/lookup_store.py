@@ -13,6 +13,7 @@ from ..engine import dtypes, errors
 from ..engine.dtypes import DType
 from .elementwise import shape_text
 from .tensor_array_store import refuse, type_text
+from .text_numbers import parse_number
 
 Shape = tuple[int, ...]
 
@@ -270,10 +271,7 @@ def _token(token: bytes, kind: DType, line: int) -> Any:
     if kind not in (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64):
         raise refuse(f"Data type {type_text(kind)} not supported.")
     try:
-        value = int(token) if kind.is_integer else float(token)
-        if kind.is_integer and not kind.min <= value <= kind.max:
-            raise ValueError(value)
+        return parse_number(token, kind)
     except ValueError:
         text = f"Field {_plain(token)} in line {line} is not a valid {type_text(kind)}."
         raise refuse(text) from None
-    return value

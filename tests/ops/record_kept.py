@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Records kept_programs.py and area_programs.py: run me with a Python 3.7 that has TensorFlow 1.15.
+"""Records the programs beside it: run me with a Python 3.7 that has TensorFlow 1.15.
 
 `python tests/ops/record_kept.py` writes kept_1_15.json beside this file.
 """
@@ -20,10 +20,12 @@ def main() -> None:
     import area_programs
     import kept_programs
     import tensorflow as tf
+    import text_programs
     from tensorflow.python.ops import data_flow_ops, lookup_ops
 
     lines = []
-    for name, program in {**kept_programs.PROGRAMS, **area_programs.PROGRAMS}.items():
+    programs = {**kept_programs.PROGRAMS, **area_programs.PROGRAMS, **text_programs.PROGRAMS}
+    for name, program in programs.items():
         with tempfile.TemporaryDirectory() as folder:
             found = kept_programs.run(tf, program, folder, lookup_ops, data_flow_ops)
         lines.append(f"{json.dumps(name)}: {json.dumps(found)}")

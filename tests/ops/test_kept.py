@@ -33,7 +33,11 @@ def load(name: str) -> Any:
 
 
 programs = load("kept_programs")
-PROGRAMS = {**programs.PROGRAMS, **load("area_programs").PROGRAMS}
+PROGRAMS = {
+    **programs.PROGRAMS,
+    **load("area_programs").PROGRAMS,
+    **load("text_programs").PROGRAMS,
+}
 
 
 def test_every_program_is_recorded() -> None:
