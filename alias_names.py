@@ -82,7 +82,7 @@ HOMES = {
         "io_ops": ".ops.save_restore tf tf.io .ops.readers raw",
         "linalg_grad": "",
         "linalg_ops": "tf tf.linalg",
-        "list_ops": "raw",
+        "list_ops": ".ops.tensor_list raw",
         "logging_ops": ".ops.logging tf tf.summary",
         "lookup_ops": ("tf.lookup .ops.lookup .ops.lookup_index .train.lookup_mutable tf raw"),
         "losses.losses": "tf.losses",
@@ -311,6 +311,7 @@ RENAMED = {
         "VarianceScaling": "variance_scaling_initializer",
         "Zeros": "zeros_initializer",
     },
+    "ops.list_ops": {"_build_element_shape": ".ops.tensor_list:shape_argument"},
     "ops.math_ops": {
         "mul": "multiply",
         "neg": "negative",

@@ -25,6 +25,7 @@ from ..engine.tensor import Tensor
 from . import array_rules as rules
 from .array_values import as_array, element_count
 from .public import tf
+from .tensor_list_store import zeros_like as zeros_of_lists
 
 _CONSTANT = NoGradient("a constant depends on nothing")
 
@@ -203,12 +204,20 @@ def placeholder_with_default(input: Any, shape: Any, name: str | None = None) ->
     return _placeholder_with_default(input, shape, name=name)
 
 
+def _zeros_of(c: Any, x: np.ndarray) -> np.ndarray:
+    if c.op.outputs[0].dtype == dtypes.variant:
+        return zeros_of_lists(x, dtypes.variant)
+    return _filled(x.shape, c.out_dtype(), 0)
+
+
 _zeros_like = define(
     "ZerosLike",
     "x: T -> y: T",
     shape=lambda c: c.inputs[0],
-    kernel=lambda c, x: _filled(x.shape, c.out_dtype(), 0),
-    lower=lambda b, op, x: b.full(x.shape, 0, op.dtype(0)),
+    kernel=_zeros_of,
+    lower=lambda b, op, x: (
+        NotImplemented if op.dtype(0) == "object" else b.full(x.shape, 0, op.dtype(0))
+    ),
     gradient=NoGradient("zeros do not depend on the input"),
     sizes=True,
     doc="Zeros of the input's shape and type.",

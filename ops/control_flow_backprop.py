@@ -178,6 +178,9 @@ def zeros_outside_loop(op: Operation, index: int) -> Tensor:
     if val.dtype == dtypes.resource:
         with control_dependencies([pivot]):
             return zeros_behind[-1](other)
+    if val.dtype == dtypes.variant:
+        with control_dependencies([pivot]):
+            return tf.zeros_like(other, optimize=False)
     sizes = shape_internal(other, optimize=False)
     with control_dependencies([pivot]):
         return tf.zeros(sizes, dtype=val.dtype)
