@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -55,7 +56,7 @@ class CompileFailure(Exception):
 
 
 class Plan:
-    """A compiled stretch of operations, for one pattern of sizes."""
+    """A stretch of operations for one pattern of sizes: traced when made, then compiled."""
 
     def __init__(
         self,
@@ -69,7 +70,9 @@ class Plan:
         regions: Container[int] = (),
     ) -> None:
         """wanted(stop) names the tensors that are needed once the stretch ends at `stop`."""
-        self.began = began = time.perf_counter()
+        self.began = time.perf_counter()
+        self.operations, self.scope, self.evaluate = operations, scope, evaluate
+        self.feed_names = [tensor.name for tensor in feeds]
         debug.show("graph", operations)
         tracer = Tracer(operations, start, feeds, scope, evaluate, handles, regions)
         traced = tracer.run()
@@ -98,10 +101,31 @@ class Plan:
             for t in wanted(self.stop)
             if t in tracer.values and t not in self.exports
         }
-        unpool(traced.program, scope)
-        extend_products(traced.program, scope)
-        debug.show("ir", traced.program)
-        fused = fuse(traced.program)
+        self.program = traced.program
+        self.fits = scope.checker()
+        self.cells = self._cells()
+        # Of variables, by id: the array that one was last seen with, and its address.
+        self.addresses: dict[int, tuple[Any, int]] = {}
+        self.is_compiled = False
+
+    def compile(self) -> None:
+        """Makes kernels of what was traced."""
+        self._schedule()
+        self._compile_kernels()
+        self.template = make_template(
+            self.schedule, self.program, self.scope, [kernel.address for kernel in self.kernels]
+        )
+        self.seconds = time.perf_counter() - self.began
+        debug.show("timing", self)
+        # Plans of a session take turns.
+        self.arenas: list[Arena] = self.evaluate.session.arenas
+        self.is_compiled = True
+
+    def _schedule(self) -> None:
+        unpool(self.program, self.scope)
+        extend_products(self.program, self.scope)
+        debug.show("ir", self.program)
+        fused = fuse(self.program)
         debug.show("fused", fused)
         self.schedule = schedule(fused)
         debug.show("schedule", self.schedule)
@@ -109,29 +133,18 @@ class Plan:
             for step in self.schedule.steps:
                 if isinstance(step, KernelStep):
                     verify.verify(step.nest.kernel)
-        self.traced_seconds = time.perf_counter() - began
+        self.traced_seconds = time.perf_counter() - self.began
+
+    def _compile_kernels(self) -> None:
         steps = [step for step in self.schedule.steps if not isinstance(step, HostStep)]
+        names = list(self.exports)
         kernels: list[compiler.Wanted] = []
         for step in steps:
             kernel = step.nest.kernel if isinstance(step, KernelStep) else step.node.kernel
-            kernels.append((kernel, partial(report.origin, step, operations, list(self.exports))))
+            kernels.append((kernel, partial(report.origin, step, self.operations, names)))
         kernels += [(kernel, None) for kernel in driver.kernels()]
         self.kernels = compiler.compile_kernels(kernels)[: len(steps)]
         driver.prepare()
-        self.program = traced.program
-        self.feed_names = [tensor.name for tensor in feeds]
-        self.scope = scope
-        self.fits = scope.checker()
-        self.cells = self._cells()
-        # Of variables, by id: the array that one was last seen with, and its address.
-        self.addresses: dict[int, tuple[Any, int]] = {}
-        self.template = make_template(
-            self.schedule, self.program, scope, [kernel.address for kernel in self.kernels]
-        )
-        self.seconds = time.perf_counter() - began
-        debug.show("timing", self)
-        self.evaluate = evaluate
-        self.arenas: list[Arena] = evaluate.session.arenas  # plans of a session take turns
 
     def arena(self) -> Arena:
         """Memory for one run; give it back by appending it to `arenas`."""
@@ -355,7 +368,7 @@ class Stretch:
                     run = self._run(plan, binding, arena, arrays)
                 return plan, run(arrays)
             except Stale:
-                self._forget(plan)
+                self.forget(plan)
             finally:
                 plan.arenas.append(arena)
         raise errors.AbortedError(None, None, "a variable keeps changing its shape while running")
@@ -379,22 +392,19 @@ class Stretch:
             key = (key, *(arrays[i].tobytes() for i in self.may_be_sizes))
         return key
 
+    def trace(self, arrays: Sequence[np.ndarray]) -> Plan:
+        """The plan for these inputs, traced but perhaps not compiled."""
+        with self._lock:
+            return self._find(arrays)[0]
+
     def _prepare(self, key: Any, arrays: Sequence[np.ndarray]) -> tuple[Plan, Binding]:
         with self._lock:
             if key in self._ready:
                 return self._ready[key]
-            scope = Scope()
-            valued = [i in self.may_be_sizes for i in range(len(arrays))]
-            feeds, symbols = symbolic_feeds(scope, arrays, self.static, self.dtypes, valued)
-            pattern = tuple((kind.shape, _texts(kind)) for kind in feeds)
-            pattern_key = repr(pattern)
-            plans = self.plans.setdefault(pattern_key, [])
-            for plan in plans:
-                if plan.fits(*symbols) and plan.shapes_hold():
-                    break
-            else:
-                plan = self._plan(feeds, scope)
-                plans.append(plan)
+            plan, symbols = self._find(arrays)
+            if not plan.is_compiled:
+                with self._compiling():
+                    plan.compile()
                 self._note(plan)
             if len(self._ready) >= _MOST_BINDINGS:
                 self._ready.pop(next(iter(self._ready)))
@@ -402,31 +412,52 @@ class Stretch:
             self._ready[key] = ready
             return ready
 
+    def _find(self, arrays: Sequence[np.ndarray]) -> tuple[Plan, tuple[int, ...]]:
+        """The plan for these inputs, made if there is none, and the values of its symbols."""
+        scope = Scope()
+        valued = [i in self.may_be_sizes for i in range(len(arrays))]
+        feeds, symbols = symbolic_feeds(scope, arrays, self.static, self.dtypes, valued)
+        pattern = tuple((kind.shape, _texts(kind)) for kind in feeds)
+        plans = self.plans.setdefault(repr(pattern), [])
+        for plan in plans:
+            if plan.fits(*symbols) and plan.shapes_hold():
+                return plan, symbols
+        plan = self._plan(feeds, scope)
+        plans.append(plan)
+        return plan, symbols
+
     def _note(self, plan: Plan) -> None:
         sizes = ", ".join(self.inputs[i].name for i in self.may_be_sizes)
         graph = self.operations[0].graph if self.operations else None
         notices.note_plan(plan, sum(map(len, self.plans.values())), sizes, graph)
 
     def _plan(self, feeds: Sequence[Any], scope: Scope) -> Plan:
+        with self._compiling():
+            return Plan(
+                self.operations,
+                self.start,
+                dict(zip(self.inputs, feeds)),
+                scope,
+                self.wanted,
+                self.evaluate,
+                self.handles,
+                self.regions,
+            )
+
+    @contextmanager
+    def _compiling(self) -> Iterator[None]:
+        """Turns the compiler's own faults into CompileFailure."""
         try:
             with garbage.held_up():
-                return Plan(
-                    self.operations,
-                    self.start,
-                    dict(zip(self.inputs, feeds)),
-                    scope,
-                    self.wanted,
-                    self.evaluate,
-                    self.handles,
-                    self.regions,
-                )
+                yield
         except (errors.OpError, KeyboardInterrupt, SystemExit):
             raise
         except Exception as error:
             text = f"{type(error).__name__}: {error}"
             raise CompileFailure(text, self.start == 0) from error
 
-    def _forget(self, plan: Plan) -> None:
+    def forget(self, plan: Plan) -> None:
+        """Lets a plan go that no longer fits."""
         with self._lock:
             self._ready = {k: ready for k, ready in self._ready.items() if ready[0] is not plan}
             for plans in self.plans.values():

@@ -21,6 +21,7 @@ from ..engine.kernel import KernelContext
 from ..engine.operation import group
 from . import settings
 from .bind import Binding
+from .exact import is_exact, is_made_of_constants
 from .parts import cut, waits_at_top
 from .plan import CompileFailure, Plan, Stretch
 from .regions import find_regions
@@ -42,10 +43,15 @@ def make_runner(
     always = settings.mode(session.config) == "always"
     if not always and _only_moves(operations):
         return _reference(session, operations, fetches, feeds, "values to and from files")
-    runner = _compiled(session, operations, fetches, feeds)
+    runner = _compiled(session, operations, fetches, feeds, always)
     if isinstance(runner, _Reference) or always:
         return runner
-    return _Warming(runner, lambda: interpreter.program_of(session, operations, fetches, feeds).run)
+    # Where the run is in parts each of them decides for itself.
+    return _Warming(
+        runner,
+        lambda: interpreter.program_of(session, operations, fetches, feeds).run,
+        is_first=isinstance(runner, Runner),
+    )
 
 
 def _only_moves(operations: Sequence[Any]) -> bool:
@@ -57,7 +63,11 @@ def _only_moves(operations: Sequence[Any]) -> bool:
 
 
 def _compiled(
-    session: Any, operations: Sequence[Any], fetches: Sequence[Any], feeds: Sequence[Any]
+    session: Any,
+    operations: Sequence[Any],
+    fetches: Sequence[Any],
+    feeds: Sequence[Any],
+    always: bool,
 ) -> Runner | WaitingRunner | _Reference:
     """What compiles the operations, as far as that can be."""
     evaluate = Evaluator(session)
@@ -72,7 +82,7 @@ def _compiled(
         if isinstance(runner, _Reference):
             return runner
         return _Warming(
-            runner, lambda: _reference(session, operations, fetches, feeds, ""), is_first=False
+            runner, lambda: _reference(session, operations, fetches, feeds, ""), not always
         )
 
     return WaitingRunner(operations, fetches, feeds, parts, evaluate, make)
@@ -120,15 +130,16 @@ class _Reference:
 class _Warming:
     """Runs small work once by reference kernels, since most parts of a program run once.
 
-    Large work, and everything that runs again, is compiled.  The rule looks at the graph and at
-    shapes alone, so that results do not depend on timing or on what a cache holds.
+    Large work, everything that runs again, and what reference kernels would round otherwise, is
+    compiled.  The rule looks at the graph and at shapes alone, so that results do not depend on
+    timing, on what a cache holds, or on how often something ran before.
     """
 
     def __init__(
         self,
         runner: Runner | WaitingRunner,
         make_reference: Callable[[], Callable[[Sequence[Any]], list[Any]]],
-        is_first: bool = True,
+        is_first: bool,
     ) -> None:
         self.runner, self._make_reference = runner, make_reference
         self.is_first = is_first
@@ -142,7 +153,8 @@ class _Warming:
     def __call__(self, arrays: Sequence[Any]) -> list[Any]:
         if self.is_first:
             self.is_first = False
-            if elements(self.runner.operations, arrays) < _LARGE:
+            assert isinstance(self.runner, Runner)
+            if self._is_small(arrays) and self.runner.is_exact(arrays):
                 return self.reference(arrays)
         if self.is_broken:
             return self.reference(arrays)
@@ -159,6 +171,9 @@ class _Warming:
                 stacklevel=4,
             )
             return self.reference(arrays)
+
+    def _is_small(self, arrays: Sequence[Any]) -> bool:
+        return elements(self.runner.operations, arrays) < _LARGE
 
     def explain(self, arrays: Sequence[Any]) -> PlanReport:
         """See Runner.explain."""
@@ -297,6 +312,21 @@ class Runner:
 
         plan, binding = self.prepare(arrays)
         return measured_report(plan, binding, arrays)
+
+    def is_exact(self, arrays: Sequence[np.ndarray]) -> bool:
+        """Would reference kernels give the same bits (see jit/exact.py)?"""
+        if is_made_of_constants(self.operations, self.feeds):
+            return True
+        try:
+            plan = self._first.trace(arrays)
+        except (errors.OpError, CompileFailure):
+            return True  # reference kernels say best what is wrong
+        # Behind the end of an incomplete plan may be anything.
+        if not plan.complete or not is_exact(plan.program):
+            return False
+        # The run may give variables their first contents.
+        self._first.forget(plan)
+        return True
 
     def live(self, position: int) -> list[Any]:
         """The tensors that exist before operation number `position` and are needed later."""

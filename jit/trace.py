@@ -27,7 +27,7 @@ from .sizes import AnySize, Scope
 from .tensor import Host, Program, Source, Value
 
 # Larger results of constant operations are computed in the plan, not kept in it.
-_FOLD_LIMIT = 1 << 16
+FOLD_LIMIT = 1 << 16
 
 
 class Evaluate(Protocol):
@@ -202,7 +202,7 @@ class Tracer:
                 results = [np.asarray(result) for result in self.evaluate(op, known)]
         except sizes.NeedsNumber:
             return False
-        if inputs and sum(array.nbytes for array in results) > _FOLD_LIMIT:
+        if inputs and sum(array.nbytes for array in results) > FOLD_LIMIT:
             return False
         for output, array in zip(op.outputs, results):
             self._know(output, array)
