@@ -106,6 +106,18 @@ def _served(folder: Path) -> Any:
     return serving[0]
 
 
+def signature_outputs(path: Path) -> list[str]:
+    """What each signature of a SavedModel gives: names of tensors, with commas; else nothing."""
+    if not path.is_dir():
+        return []
+    signatures = _served(path).signature_def
+    found = [signatures[name].outputs for name in sorted(signatures)]
+    runs = [
+        ",".join(dict.fromkeys(outputs[key].name for key in sorted(outputs))) for outputs in found
+    ]
+    return list(dict.fromkeys(run for run in runs if run.strip(",")))
+
+
 def _read(path: Path) -> Any:
     from google.protobuf import text_format
     from google.protobuf.message import DecodeError

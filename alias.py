@@ -14,10 +14,10 @@ import sys
 from collections.abc import Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
-from .alias_names import AT_ONCE, HOMES, OTHERS, RENAMED
+from .alias_names import AT_ONCE, HOMES, OTHERS, PROGRAMS, RENAMED
 
 ROOT = "tensorflow"
 _PACKAGE = __package__ or "numbaflow"
@@ -61,6 +61,15 @@ class _Finder(MetaPathFinder, Loader):
     def exec_module(self, module: ModuleType) -> None:
         name = module.__name__
         sys.modules[name] = resolve(name)
+
+    def get_code(self, fullname: str) -> CodeType | None:
+        """What `-m` runs: the program of a tool; None for modules that are no programs."""
+        program = PROGRAMS.get(fullname.removeprefix(f"{ROOT}."))
+        if program is None:
+            return None
+        module, _, call = program.partition(":")
+        lines = f"from {_PACKAGE}{module} import main\nraise SystemExit({call})\n"
+        return compile(lines, fullname, "exec", dont_inherit=True)
 
 
 def resolve(name: str) -> ModuleType:

@@ -265,13 +265,22 @@ OTHERS = {
     "python.module.module": ".train.module",
     "python.tools.freeze_graph": ".train.saved_model.freezing",
     "python.tools.inspect_checkpoint": ".train.inspect_checkpoint",
+    "python.tools.optimize_for_inference": ".train.tools",
     "python.tools.optimize_for_inference_lib": ".io.optimize_for_inference",
     "python.tools.saved_model_cli": ".train.saved_model.command",
     "python.tools.saved_model_utils": ".train.saved_model.freezing",
+    "python.tools.strip_unused": ".train.tools",
     "python.tools.strip_unused_lib": ".io.strip_unused",
     "python.pywrap_tensorflow": "tf.train",
     "python.tf2": ".alias_helpers",
 }
+
+# Modules that are programs, too: "module:what is called there".
+PROGRAMS = {
+    f"python.tools.{tool}": f".train.tools:main({tool!r})"
+    for tool in ("freeze_graph", "inspect_checkpoint", "optimize_for_inference", "strip_unused")
+}
+PROGRAMS["python.tools.saved_model_cli"] = ".train.saved_model.command:main()"
 
 # Modules that add op types: importing them imports their first home.
 AT_ONCE = frozenset({"python.framework.test_ops"})

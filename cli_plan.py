@@ -29,8 +29,8 @@ FETCH = typer.Option(
     "--fetch",
     "-f",
     metavar="NAMES",
-    help="What is run: names with commas.  Each --fetch is a run of its own.  Without one, names "
-    "that the graph offers are listed.",
+    help="What is run: names with commas.  Each --fetch is a run of its own.  Without one, each "
+    "signature of a SavedModel is run; of other graphs the names that they offer are listed.",
 )
 FEED = typer.Option(
     [],
@@ -186,6 +186,7 @@ def _plans(
         specs = [ahead.parse_feed(text) for text in feed]
         sizes = _batches(batch)
         graph = ahead.load_graph(path, arguments or ())
+        fetch = fetch or ahead.signature_outputs(path)
         if not fetch:
             names = ", ".join(ahead.candidates(graph)[:20])
             raise ahead.UsageError(f"say what is run with --fetch; the graph offers {names}")

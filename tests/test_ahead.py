@@ -122,6 +122,7 @@ def test_the_graph_of_a_saved_model(tmp_path: Path, folder: Path) -> None:
         tf.saved_model.simple_save(session, str(tmp_path / "model"), {"x": x}, {"y": y})
     text = invoke("plan", str(tmp_path / "model"), "--fetch", "y", "--no-time").stdout
     assert "fetches  y:0" in text and "Tanh" in text
+    assert invoke("compile", str(tmp_path / "model")).stdout.startswith("y:0: 1 step")
     (tmp_path / "empty").mkdir()
     done = invoke("plan", str(tmp_path / "empty"), "--fetch", "y")
     assert done.exit_code == 2 and "holds no SavedModel" in done.output

@@ -11,5 +11,5 @@ ON_DEMAND = tuple(
     "input_sparse inspect_checkpoint load_status module monitored_session object_checkpoint "
     "object_graph object_restore object_saver python_state queue_runner_impl scaffold "
     "session_manager session_run_hook session_wrappers summary_io supervisor "
-    "sync_replicas_optimizer tracking warm_starting_util".split()
+    "sync_replicas_optimizer tools tracking warm_starting_util".split()
 )
