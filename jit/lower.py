@@ -399,7 +399,6 @@ class Builder:
             raise Unsettled(cell.name)
         if id(cell) not in self._reads:
             array = cell.read()
-            self._need_compiled(array.dtype.name)
             node = Source((), "cell", cell)
             (value,) = self.program.add(node, (array.dtype.name, tuple(array.shape)))
             self._reads[id(cell)] = value

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import dtypes, errors, garbage
+from ..engine import errors, garbage
 from . import compile as compiler
 from . import debug, driver, notices, report, target, threads, verify
 from .bind import Arena, Binding, Frame, aligned_copy, bind, make_template
@@ -86,11 +86,7 @@ class Plan:
             passed = (
                 known is not None
                 and known.cell is not None
-                and (
-                    not self.complete
-                    or id(known.cell) in tracer.builder.unsettled
-                    or known.cell.dtype == dtypes.string
-                )
+                and (not self.complete or id(known.cell) in tracer.builder.unsettled)
             )
             value = None if passed else tracer.export(tensor)
             if value is not None:

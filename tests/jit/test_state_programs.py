@@ -95,3 +95,24 @@ def test_variables_of_text_beside_others(resource: bool) -> None:
             assert values[0].tolist() == [b"two", b"x"]
             assert values[1].tolist() == [1.0 + count, 2.0 + count]
             assert session.run(text).tolist() == [b"two", b"x"]
+
+
+@pytest.mark.parametrize("resource", [False, True])
+def test_text_is_read_before_and_after_it_is_written(resource: bool) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        text = tf.Variable(["one", ""], use_resource=resource)
+        number = tf.Variable([1.0, 2.0], use_resource=resource)
+        before = tf.strings.join([text, "!"])
+        with tf.control_dependencies([before]):
+            change = text.assign(["two", "x"])
+        with tf.control_dependencies([change]):
+            after = tf.strings.join([text.read_value(), "?"])
+            count = number.assign_add([1.0, 1.0])
+        back = text.assign(["one", ""])
+        session.run(tf.global_variables_initializer())
+        for step in (1, 2, 3):
+            values = session.run([before, after, count])
+            assert values[0].tolist() == [b"one!", b"!"]
+            assert values[1].tolist() == [b"two?", b"x?"]
+            assert values[2].tolist() == [1.0 + step, 2.0 + step]
+            session.run(back)
