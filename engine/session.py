@@ -444,7 +444,7 @@ class Session(BaseSession):
         target = target_bytes(target)
         if target:
             try:
-                resources_of(target).clear(names)
+                resources_of(target, opens=False).clear(names)
             except errors.UnavailableError:
                 if config is None or not config.operation_timeout_in_ms:
                     raise

@@ -9,8 +9,9 @@ from typing import Any
 from . import errors
 from .state import Resources
 
-# Targets other than this process's own runtime: prefix -> function(target) -> Resources.
-TARGETS: dict[str, Callable[[str], Resources]] = {}
+# Targets other than this process's own runtime: prefix -> function(target, opens) -> Resources,
+# where `opens` says whether a session is opened there.
+TARGETS: dict[str, Callable[[str, bool], Resources]] = {}
 
 
 def target_bytes(target: Any) -> bytes | None:
@@ -29,7 +30,7 @@ def target_bytes(target: Any) -> bytes | None:
     )
 
 
-def resources_of(target: bytes | None, config: Any = None) -> Resources:
+def resources_of(target: bytes | None, config: Any = None, opens: bool = True) -> Resources:
     """The state that sessions on a target share; a new one for this process's own runtime.
 
     A ConfigProto may ask for state that is shared with no other session.
@@ -39,7 +40,7 @@ def resources_of(target: bytes | None, config: Any = None) -> Resources:
     text = target.decode()
     for prefix, resolve in TARGETS.items():
         if text.startswith(prefix):
-            return resolve(text)
+            return resolve(text, opens)
     raise errors.NotFoundError(
         None,
         None,

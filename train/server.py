@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`Server`: state that several sessions of this process share, under an address.
 
-Clusters of one task only: sessions find the server by its target, and no data crosses processes.
+Sessions on clusters of one task only: they find the server by its target, and no data crosses
+processes.
 """
 
 from __future__ import annotations
@@ -58,16 +59,6 @@ def _only(values: list[Any], name: str) -> Any:
     return values[0]
 
 
-def _require_single(cluster: ClusterSpec) -> None:
-    tasks = sum(cluster.num_tasks(job) for job in cluster.jobs)
-    if tasks > 1:
-        raise errors.UnimplementedError(
-            None,
-            None,
-            f"tf.train.Server: the cluster has {tasks} tasks; numbaflow runs clusters of one task.",
-        )
-
-
 def _port_of(address: str) -> int:
     try:
         return int(address.rpartition(":")[2])
@@ -79,7 +70,10 @@ def _port_of(address: str) -> int:
 
 @export("train.Server", "distribute.Server")
 class Server:
-    """Keeps variables and other state for all sessions that are opened on its `target`."""
+    """Keeps variables and other state for all sessions that are opened on its `target`.
+
+    UnimplementedError for what would involve other tasks of its cluster: sessions, and `join`.
+    """
 
     def __init__(
         self,
@@ -100,7 +94,7 @@ class Server:
                 f"No server factory registered for the given ServerDef: {self._server_def}",
             )
         cluster = ClusterSpec(self._server_def.cluster)
-        _require_single(cluster)
+        self._tasks = sum(cluster.num_tasks(job) for job in cluster.jobs)
         job, task = self._server_def.job_name, self._server_def.task_index
         self._socket = _reserve(_port_of(cluster.task_address(job, task)))
         self._target = f"{_PREFIX}localhost:{self._socket.getsockname()[1]}"
@@ -119,7 +113,18 @@ class Server:
 
     def join(self) -> None:
         """Waits for the end of the server, which is that of the process."""
+        self.require_single()
         self._stopped.wait()
+
+    def require_single(self) -> None:
+        """UnimplementedError if the cluster has other tasks."""
+        if self._tasks > 1:
+            raise errors.UnimplementedError(
+                None,
+                None,
+                f"tf.train.Server: the cluster has {self._tasks} tasks; numbaflow runs clusters "
+                "of one task.",
+            )
 
     @property
     def server_def(self) -> Any:
@@ -150,12 +155,14 @@ def _reserve(port: int) -> Any:
     return taken
 
 
-def _resources_at(target: str) -> Resources:
+def _resources_at(target: str, opens: bool) -> Resources:
     server = _servers.get(target)
     if server is None:
         raise errors.UnavailableError(
             None, None, f"There is no server at {target} in this process."
         )
+    if opens:
+        server.require_single()
     return server.resources
 
 

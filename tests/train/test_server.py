@@ -54,9 +54,13 @@ def test_unknown_targets():
         tf.Session("grpc://localhost:1")
 
 
-def test_clusters_of_several_tasks_are_refused():
+def test_sessions_on_clusters_of_several_tasks_are_refused():
+    server = tf.train.Server({"worker": ["localhost:0", "b:2"]}, task_index=0)
+    with tf.Graph().as_default(), pytest.raises(tf.errors.UnimplementedError, match="2 tasks"):
+        tf.Session(server.target)
     with pytest.raises(tf.errors.UnimplementedError, match="2 tasks"):
-        tf.train.Server({"worker": ["a:1", "b:2"]}, task_index=0)
+        server.join()
+    tf.Session.reset(server.target)
 
 
 @pytest.mark.parametrize(
