@@ -262,6 +262,7 @@ OTHERS = {
     "contrib.framework.python.framework.checkpoint_utils": ".train.checkpoint_utils",
     "contrib.framework.python.ops.variables": ".train.step tf.train tf",
     "python.compat.compat": ".alias_helpers",
+    "python.eager.backprop": ".ops.gradient_tape",
     "python.module.module": ".train.module",
     "python.tools.freeze_graph": ".train.saved_model.freezing",
     "python.tools.inspect_checkpoint": ".train.inspect_checkpoint",

@@ -5,4 +5,4 @@ Imports `engine`'s graph layer and the lowering vocabulary of `jit`.
 """
 
 # Modules that are no part of the public API and are imported when asked for.
-ON_DEMAND = ("function_graph", "function_library", "testing")
+ON_DEMAND = ("function_graph", "function_library", "gradient_tape", "testing")

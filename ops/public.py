@@ -39,3 +39,4 @@ class _Raw:
 tf = _Public()
 raw = _Raw()
 api.constant("raw_ops", raw)
+api.lazy("ops.gradient_tape:GradientTape", "GradientTape")
