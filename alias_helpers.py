@@ -45,3 +45,27 @@ class LazyLoader(ModuleType):
         module = importlib.import_module(self.__name__)
         self._parent_module_globals[self._local_name] = module
         return getattr(module, item)
+
+
+class _VariableType(type):
+    """Makes resource variables, and knows those of all kinds as its own."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        from .ops.variables import Variable as AnyVariable
+
+        return AnyVariable(*args, use_resource=True, **kwargs)
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        from .ops.variables import Variable as AnyVariable
+
+        return isinstance(instance, AnyVariable)
+
+    def __getattr__(cls, name: str) -> Any:
+        from .ops.variables import Variable as AnyVariable
+
+        return getattr(AnyVariable, name)
+
+
+class Variable(metaclass=_VariableType):
+    """What TensorFlow's internal `variables.Variable` is: TensorFlow 2's class, whose variables
+    are resources."""

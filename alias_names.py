@@ -330,6 +330,7 @@ RENAMED = {
     },
     "ops.linalg.linalg_impl": {"matrix_exponential": "linalg.expm"},
     "ops.variables": {
+        "Variable": ".alias_helpers:Variable",
         "VariableV1": "Variable",
         "RefVariable": "Variable",
         "_try_guard_against_uninitialized_dependencies": ".ops.variable_guards:guarded",

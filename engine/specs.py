@@ -10,6 +10,8 @@ import numpy as np
 
 from . import dtypes, nest
 from .api import export
+from .autodiff_sums import public
+from .build import OpFunction
 from .convert import convert_to_tensor
 from .shape import TensorShape, as_shape, broadcast_static
 from .tensor import IndexedSlices, IndexedSlicesValue, SparseTensor, SparseTensorValue, Tensor
@@ -409,6 +411,18 @@ class SparseTensorSpec(TypeSpec):
         if all(isinstance(part, np.ndarray) for part in components):
             return SparseTensorValue(*components)
         return SparseTensor(*components)
+
+    def _to_tensor_list(self, value: Any) -> list[Tensor]:
+        if isinstance(value, SparseTensorValue):
+            value = SparseTensor.from_value(value)
+        return [public("serialize_sparse")(value, out_type=dtypes.variant)]
+
+    def _from_compatible_tensor_list(self, tensor_list: Sequence[Any]) -> SparseTensor:
+        (serialized,) = tensor_list
+        indices, values, sizes = OpFunction("DeserializeSparse")(serialized, self._dtype)
+        indices.set_shape([None, self._shape.ndims])
+        sizes.set_shape([self._shape.ndims])
+        return SparseTensor(indices, values, sizes)
 
     def _batch(self, batch_size: int | None) -> SparseTensorSpec:
         return SparseTensorSpec(TensorShape([batch_size]).concatenate(self._shape), self._dtype)

@@ -307,7 +307,8 @@ def _gather_nd_shape(c: Any) -> TensorShape:
     return TensorShape(indices[:-1] + params[indices[-1] :])
 
 
-def _gather_nd_kernel(c: Any, params: np.ndarray, indices: np.ndarray) -> np.ndarray:
+def gather_nd_kernel(c: Any, params: np.ndarray, indices: np.ndarray) -> np.ndarray:
+    """The slices of an array that index vectors name; InvalidArgumentError for those outside."""
     if params.size == 0 and indices.size:
         raise invalid(
             "Requested more than 0 entries, but params is empty.  Params shape: "
@@ -355,7 +356,7 @@ _gather_nd = define(
     "params: Tparams, indices: Tindices -> output: Tparams",
     "Tparams: type; Tindices: index",
     shape=_gather_nd_shape,
-    kernel=_gather_nd_kernel,
+    kernel=gather_nd_kernel,
     gradient=_gather_nd_gradient,
     doc="Slices of a tensor by index vectors.",
     test={

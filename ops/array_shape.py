@@ -440,8 +440,8 @@ def _ensured(c: Any, x: np.ndarray) -> np.ndarray:
         raise errors.InvalidArgumentError(
             None,
             None,
-            f"Shape of tensor {c.op.name} {rules.text(x.shape)} is not compatible with "
-            f"expected shape {rules.text(rules.dims(TensorShape(c.attr('shape'))))}.",
+            f"Shape of tensor {c.op.inputs[0].op.name} {rules.text(x.shape)} is not compatible "
+            f"with expected shape {rules.text(rules.dims(TensorShape(c.attr('shape'))))}.",
         )
     return x
 

@@ -17,6 +17,7 @@ from ..engine.registry import NoGradient
 from ..engine.shape import TensorShape, unknown_shape
 from ..engine.state import Cell, shape_text
 from ..engine.tensor import IndexedSlices
+from .array_gather import gather_nd_kernel
 from .public import raw, tf
 from .state import STORAGE, UPDATE, cell_of, merged
 from .state_scatter import require_indices
@@ -258,7 +259,7 @@ define(
 
 
 def _gather_nd(c: Any, cell: Cell, indices: np.ndarray) -> np.ndarray:
-    return read_cell(cell)[tuple(np.moveaxis(indices, -1, 0))]
+    return gather_nd_kernel(c, read_cell(cell), indices)
 
 
 def _gather_nd_shape(c: Any) -> TensorShape:
@@ -268,13 +269,21 @@ def _gather_nd_shape(c: Any) -> TensorShape:
     return indices[:-1].concatenate(params[indices.as_list()[-1] :])
 
 
+def _gather_nd_gradient(op: Any, grad: Any) -> tuple[Any, None]:
+    handle, indices = op.inputs
+    shape = variable_shape(handle, indices.dtype)
+    if indices.shape.ndims == 2 and indices.shape.as_list()[-1] == 1:
+        return IndexedSlices(grad, tf.squeeze(indices, axis=-1), shape), None
+    return tf.scatter_nd(indices, grad, shape), None
+
+
 define(
     "ResourceGatherNd",
     "resource: resource, indices: Tindices -> output: dtype",
     "dtype: type; Tindices: index",
     shape=_gather_nd_shape,
     kernel=_gather_nd,
-    gradient=NoGradient("not defined by TensorFlow 1.15", silent=False),
+    gradient=_gather_nd_gradient,
     stateful=True,
     doc="Slices of a resource variable.",
 )

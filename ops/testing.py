@@ -198,12 +198,14 @@ def _boxed(thing: Any) -> np.ndarray:
 
 
 def _create(c: Any, handle: Any) -> Any:
-    handle[()].exists = True
+    if handle.exists:
+        raise errors.AlreadyExistsError(None, None, "Resource exists: a stub of a resource")
+    handle.exists = True
     return ()
 
 
 def _use(c: Any, handle: Any) -> Any:
-    if not handle[()].exists:
+    if not handle.exists:
         raise errors.NotFoundError(None, None, "Resource does not exist: a stub of a resource")
     return ()
 
@@ -220,7 +222,7 @@ _define(
     "ResourceInitializedOp",
     "resource: resource -> initialized: bool",
     shape=_scalar,
-    kernel=lambda c, handle: np.bool_(handle[()].exists),
+    kernel=lambda c, handle: np.bool_(handle.exists),
     stateful=True,
 )
 _define("ResourceCreateOp", "resource: resource ->", kernel=_create, stateful=True)

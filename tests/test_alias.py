@@ -33,6 +33,12 @@ def run(*lines: str) -> subprocess.CompletedProcess[str]:
         ("from tensorflow.python.framework import graph_util", "graph_util.extract_sub_graph"),
         ("import tensorflow as tf", "import tensorflow.python.framework.ops", "tf.python"),
         ("from tensorflow.examples.tutorials.mnist import input_data", "input_data.read_data_sets"),
+        (
+            "from tensorflow.python.ops import variables",
+            "v = variables.Variable(1.0, name='v')",
+            "assert v.handle.op.name == 'v' and isinstance(v, variables.Variable)",
+            "assert isinstance(variables.VariableV1(1.0), variables.Variable)",
+        ),
         ("from tensorflow.python.util.tf_export import tf_export", "tf_export('x')(1)"),
     ],
     ids=lambda lines: lines[0],

@@ -63,3 +63,17 @@ def test_operations_from_node_defs() -> None:
         tf.Operation(None, graph)
     with pytest.raises(ValueError, match="'' is not a valid node name"):
         tf.Operation(tf.NodeDef(op="NoOp", name=""), graph)
+
+
+def test_sparse_tensors_travel_serialized():
+    with tf.Graph().as_default(), tf.Session() as session:
+        given = tf.SparseTensor([[0, 1], [1, 0]], [1.0, 2.0], [2, 3])
+        spec = tf.SparseTensorSpec([2, None], tf.float32)
+        listed = spec._to_tensor_list(given)
+        assert [tensor.dtype for tensor in listed] == [tf.variant]
+        back = spec._from_tensor_list(listed)
+        assert back.indices.shape.as_list() == [None, 2]
+        found, expected = session.run([back, given])
+        np.testing.assert_array_equal(found.indices, expected.indices)
+        np.testing.assert_array_equal(found.values, expected.values)
+        np.testing.assert_array_equal(found.dense_shape, expected.dense_shape)

@@ -150,3 +150,31 @@ def test_equal_indices_of_a_sparse_update_count_twice():
         session.run(tf.global_variables_initializer())
         np.testing.assert_allclose(session.run(update), [0.0, -2.5])
         np.testing.assert_allclose(session.run(accum), [0.0, 1.5])
+
+
+@pytest.mark.parametrize(
+    ("indices", "expected"),
+    [([[1], [1]], [[0, 0], [4, 4]]), ([[1, 0], [0, 1]], [[0, 1], [1, 0]])],
+)
+def test_gathered_slices_have_gradients(indices, expected):
+    v = tf.Variable([[1.0, 2.0], [3.0, 4.0]], use_resource=True)
+    found = tf.gradients(v.gather_nd(indices) * (2.0 if len(indices[0]) == 1 else 1.0), v)[0]
+    assert isinstance(found, tf.IndexedSlices) == (len(indices[0]) == 1)
+    with tf.Session() as session:
+        session.run(v.initializer)
+        np.testing.assert_array_equal(session.run(tf.convert_to_tensor(found)), expected)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="does not index into"):
+            session.run(v.gather_nd([[-1]]))
+
+
+def test_stubs_of_resources_are_created_once():
+    from numbaflow.ops import testing  # noqa: F401  defines the ops
+    from numbaflow.ops.public import raw
+
+    handles = [raw.StubResourceHandleOp(shared_name=name) for name in "ab"]
+    with tf.Session() as session:
+        assert not session.run(raw.ResourceInitializedOp(handles[0]))
+        session.run(raw.ResourceCreateOp(tf.stack(handles)[0]))
+        assert session.run(raw.ResourceInitializedOp(handles[0]))
+        with pytest.raises(tf.errors.AlreadyExistsError):
+            session.run(raw.ResourceCreateOp(handles[0]))
