@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes, errors
+from . import dtypes, errors, garbage
+from .intake import Intake, Source
 from .kernel import KernelContext
 from .operation import Operation, arg_length
-from .state import Cell, Source
+from .state import Cell
 from .tensor import Tensor
 from .waiting import Pending
 
@@ -299,7 +300,7 @@ def located(error: BaseException, op: Operation) -> BaseException:
 class Program:
     """The needed part of a graph, prepared for one session."""
 
-    __slots__ = ("steps", "size", "feed_slots", "fetch_slots")
+    __slots__ = ("steps", "size", "feed_slots", "fetch_slots", "restores")
 
     def __init__(
         self,
@@ -324,6 +325,8 @@ class Program:
         self.steps = [self._step(session, op, slots) for op in ops]
         if shadowed:
             self._move_outputs(slots)
+        # Whether variables may take what is in files together, at the end of a run.
+        self.restores = release and not fetches and _only_restores(self.steps)
         if release:
             self._release()
             self._tell_what_need_not_be_copied(set(fetches))
@@ -380,6 +383,11 @@ class Program:
     def run(self, feeds: Sequence[Any]) -> list[Any]:
         """One run: the fetched values, which share no memory with anything."""
         values = self.start(feeds)
+        if self.restores:
+            with garbage.held_up(), Intake():
+                for step in self.steps:
+                    step.run(values)
+            return []
         for step in self.steps:
             step.run(values)
         return self.results(values)
@@ -394,6 +402,27 @@ class Program:
             start = time.time_ns()
             step.run(values)
             watch(step, start, time.time_ns())
+
+
+def _only_restores(steps: Sequence[Step]) -> bool:
+    """Whether steps move values from files to variables, and none sees a variable's value."""
+    roles = [step.op.definition.moves for step in steps]
+    if "" in roles or not any(r == "file" and step.count for r, step in zip(roles, steps)):
+        return False
+    return not any(_reads(step) for step in steps)
+
+
+def _reads(step: Step) -> bool:
+    """Whether a step that moves values takes one out of a variable."""
+    definition = step.op.definition
+    hands_on = definition.moves == "value" and not definition.passes_ref
+    for tensor, (_, wants_cell) in zip(step.op._inputs_val, step.sources):
+        if tensor.dtype == dtypes.resource:
+            if hands_on:
+                return True
+        elif tensor.dtype._is_ref_dtype and not wants_cell:
+            return True
+    return False
 
 
 def fetched(value: Any) -> Any:
@@ -438,4 +467,5 @@ def program_of(
         from .dataflow import FlowProgram
 
         return FlowProgram(session, ops, fetches, feeds)
-    return Program(session, fetches, ops, feeds, release)
+    with garbage.held_up():
+        return Program(session, fetches, ops, feeds, release)

@@ -17,7 +17,7 @@ class KernelContext:
 
     __slots__ = (
         *("op", "session_state", "feeds", "session", "_private", "_out"),
-        *("gives_sources", "is_quiet"),
+        *("gives_sources", "is_quiet", "place"),
     )
 
     def __init__(
@@ -34,6 +34,8 @@ class KernelContext:
         self.feeds: dict[Tensor, Any] = {} if feeds is None else feeds
         # Whether everything that reads the results also takes a `Source` (engine/state.py).
         self.gives_sources = False
+        # Where the operation's resource is found, once that is known.
+        self.place: tuple[Any, ...] | None = None
         # Whether the run changes no variable: their arrays need not be copied.
         self.is_quiet = False
         self._private = {} if private is None else private
@@ -56,7 +58,8 @@ class KernelContext:
 
     def attr(self, name: str) -> Any:
         """An attribute as a plain Python value, text rather than bytes."""
-        return self.op.attr(name)
+        value = self.op._attrs[name]
+        return value if type(value) is not bytes else value.decode("utf-8", "surrogateescape")
 
     def out_dtype(self, index: int = 0) -> np.dtype[Any]:
         """The NumPy dtype of an output."""

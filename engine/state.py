@@ -16,53 +16,16 @@ import numpy as np
 
 from . import errors
 from .dtypes import DType
+from .intake import ArraySource, Source, current, take
+from .memory import ALIGNMENT, aligned_copy, aligned_empty  # noqa: F401  for those who make values
 from .shape import TensorShape
 
 T = TypeVar("T")
-
-# Cache line and widest vector: what kernels assume of a variable's address.
-ALIGNMENT = 64
-
-
-def aligned_empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray:
-    """An uninitialised C-contiguous array that starts at a multiple of ALIGNMENT."""
-    if dtype.hasobject:
-        return np.empty(shape, dtype)
-    size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-    block = np.empty(size + ALIGNMENT, np.uint8)
-    start = -block.ctypes.data % ALIGNMENT
-    return block[start : start + size].view(dtype).reshape(shape)
-
-
-def aligned_copy(array: np.ndarray) -> np.ndarray:
-    """A copy that a cell may own."""
-    result = aligned_empty(array.shape, array.dtype)
-    result[...] = array
-    return result
 
 
 def shape_text(shape: tuple[int | None, ...]) -> str:
     """A run-time shape as TensorFlow prints it: [2,3]; ? for what is not known."""
     return "[" + ",".join("?" if size is None else str(size) for size in shape) + "]"
-
-
-class Source:
-    """Contents that lie elsewhere as yet, such as in a file: a cell takes them without a copy."""
-
-    __slots__ = ("dtype", "shape")
-
-    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-        self.shape, self.dtype = shape, dtype
-
-    def fill(self, target: np.ndarray) -> None:
-        """Puts the contents into a C-contiguous array of that shape and type."""
-        raise NotImplementedError
-
-    def array(self) -> np.ndarray:
-        """The contents in an aligned array of their own."""
-        result = aligned_empty(self.shape, self.dtype)
-        self.fill(result)
-        return result
 
 
 class Cell:
@@ -105,6 +68,9 @@ class Cell:
             self._take(array, validate_shape)
             return
         array = np.asarray(array)
+        if current() is not None:
+            self._take(ArraySource(array), validate_shape)
+            return
         with self.lock:
             value = self.value
             if value is not None and value.shape == array.shape and value.dtype == array.dtype:
@@ -116,22 +82,19 @@ class Cell:
             self.version += 1
 
     def _take(self, source: Source, validate_shape: bool) -> None:
-        with self.lock:
-            value = self.value
-            if value is None or value.shape != source.shape or value.dtype != source.dtype:
-                # Resource variables take any shape from the graph, which knows better than files.
-                if not self.shape.is_compatible_with(source.shape):
-                    raise _other_shape(tuple(self.shape.as_list()), source.shape, self.name)
-                if validate_shape:
-                    self._require_shape(source.shape)
-                self.value = source.array()
-                self.version += 1
-                return
-            try:
-                source.fill(value)
-            except BaseException:
-                self.clear()  # Rather no value than half of one and half of another.
-                raise
+        """Takes what a source has: now, or when the intake that is open closes."""
+        value = self.value
+        if value is None or value.shape != source.shape:
+            # Resource variables take any shape from the graph, which knows better than files.
+            if type(source) is not ArraySource and not self.shape.is_compatible_with(source.shape):
+                raise _other_shape(tuple(self.shape.as_list()), source.shape, self.name)
+            if validate_shape:
+                self._require_shape(source.shape)
+        intake = current()
+        if intake is None:
+            take({self: source})
+        else:
+            intake.note(self, source)
 
     def _require_shape(self, shape: tuple[int, ...]) -> None:
         if self.value is not None:
@@ -216,8 +179,11 @@ class Resources:
 
     def cell(self, container: str, name: str, dtype: DType, shape: TensorShape) -> Cell:
         """The variable called `name`, made when it is not there yet."""
-        cell = self.lookup_or_create(container, name, lambda: Cell(name, dtype, shape, container))
-        if not isinstance(cell, Cell) or cell.dtype != dtype:
+        cell = self._table.get((container, name))
+        if cell is None:
+            new = Cell(name, dtype, shape, container)
+            cell = self.lookup_or_create(container, name, lambda: new)
+        if not isinstance(cell, Cell) or (cell.dtype is not dtype and cell.dtype != dtype):
             raise errors.InvalidArgumentError(
                 None,
                 None,

@@ -5,15 +5,17 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..engine import dtypes
 from ..engine.errors import DataLossError, InvalidArgumentError, NotFoundError, UnimplementedError
-from ..engine.state import Source, aligned_empty, shape_text
-from . import crc, files, protos
+from ..engine.intake import Source
+from ..engine.memory import aligned_empty
+from ..engine.state import shape_text
+from . import crc, files, protos, stretches
 from .data_file import DataFile
 from .output import PIECE
 from .replacing import data_of_index
@@ -41,32 +43,41 @@ class Entry(NamedTuple):
 
 
 class StoredTensor(Source):
-    """A tensor in a data file, whose bytes have been checked."""
+    """A tensor in a data file; its bytes have been checked when anybody sees it."""
+
+    __slots__ = ("file", "offset")
 
     def __init__(self, file: DataFile, entry: Entry) -> None:
         super().__init__(entry.shape, entry.dtype.np_dtype)
-        self._file, self._offset = file, entry.offset
+        self.file, self.offset = file, entry.offset
 
-    def fill(self, target: np.ndarray) -> None:
-        """Reads the tensor into a contiguous array of its shape and type."""
-        view = target.reshape(-1).view(np.uint8).data
-        if self._file.read_into(view, self._offset) < len(view):
+    @classmethod
+    def fill_all(cls, sources: Sequence[Any], targets: Sequence[np.ndarray]) -> None:
+        """Reads tensors into contiguous arrays of their shapes and types."""
+        try:
+            stretches.read([(s.file, s.offset, target) for s, target in zip(sources, targets)])
+        except stretches.CutShortError as error:
             raise DataLossError(
-                None, None, f"The data file {self._file.path} was cut while it was read"
-            )
+                None, None, f"The data file {error.path} was cut while it was read"
+            ) from None
 
 
 class BundleReader:
     """One checkpoint; errors name it and the tensor."""
 
     def __init__(self, prefix: str) -> None:
+        from google.protobuf.message import DecodeError
+
         self.prefix = prefix
+        self._unreadable = DecodeError
+        self._parse = protos.BundleEntryProto.FromString
         self._texts, self._index_checksum = read_index(prefix)
         self.header = parse_header(prefix, self._texts.pop(b""))
         self._swap = self.header.endianness == protos.BundleHeaderProto.BIG
         self._files: dict[int, DataFile] = {}
         self._known: dict[bytes, Entry] = {}
-        self._piece = np.empty(0, np.uint8)
+        # Tensors that were handed out as sources.
+        self._unchecked: dict[bytes, Entry] = {}
 
     def __enter__(self) -> BundleReader:
         return self
@@ -109,12 +120,16 @@ class BundleReader:
             raise NotFoundError(
                 None, None, f"Key {name} not found in checkpoint{nearest(name, names)}"
             )
-        message = parse_entry(self.prefix, key, text)
-        shape = tuple(dim.size for dim in message.shape.dim)
-        if any(size < 0 for size in shape):
+        try:
+            message = self._parse(text)
+        except self._unreadable:
+            message = parse_entry(self.prefix, key, text)  # says what is wrong
+        shape = tuple([dim.size for dim in message.shape.dim])
+        if shape and min(shape) < 0:
             raise DataLossError(
                 None, None, f"Invalid tensor shape: {key.decode(errors='replace')} {shape}"
             )
+        slices = message.slices
         return Entry(
             dtypes.as_dtype(message.dtype),
             shape,
@@ -122,7 +137,7 @@ class BundleReader:
             message.offset,
             message.size,
             crc.unmask(message.crc32c),
-            tuple(TensorSlice.from_proto(part) for part in message.slices),
+            tuple([TensorSlice.from_proto(part) for part in slices]) if slices else (),
         )
 
     def dtype_and_shape(self, key: bytes) -> tuple[dtypes.DType, Shape]:
@@ -143,9 +158,9 @@ class BundleReader:
         )
 
     def read(self, key: bytes, defer: bool = False) -> Any:
-        """A whole tensor; with `defer` a Source of one, checked but not read, where that is less.
+        """A whole tensor; with `defer` a Source of one, not read as yet, where that is less.
 
-        A Source needs the reader's files, which stay open for it.
+        A Source needs the reader's files, which stay open for it, and a `check` by the reader.
         """
         entry = self.entry(key)
         if entry.slices:
@@ -188,14 +203,15 @@ class BundleReader:
 
     def _require_plain(self, key: bytes, entry: Entry) -> None:
         """The entry must be of a type that files have, and as long as its shape says."""
-        if entry.dtype in (dtypes.variant, dtypes.resource):
+        kind = entry.dtype
+        if kind == dtypes.variant or kind == dtypes.resource:
             name = key.decode(errors="replace")
             raise UnimplementedError(
                 None,
                 None,
                 f"Restoring data type {entry.dtype.name} not yet supported (tensor {name})",
             )
-        if entry.dtype == dtypes.string:
+        if kind == dtypes.string:
             return
         expected = math.prod(entry.shape) * entry.dtype.np_dtype.itemsize
         if entry.size != expected:
@@ -206,21 +222,34 @@ class BundleReader:
             )
 
     def _deferred(self, key: bytes, entry: Entry) -> Any:
-        """A tensor that is checked now and read when it is known where to."""
+        """A tensor that is read when it is known where to, if it is not read at once."""
         if entry.dtype == dtypes.string or self._swap or not entry.size:
             return self._value(key, entry)
         self._require_plain(key, entry)
-        if not len(self._piece):
-            self._piece = np.empty(PIECE, np.uint8)
-        file, checksum, done = self._file(entry.shard), 0, 0
-        while done < entry.size:
-            piece = self._piece[: entry.size - done]
-            if file.read_into(piece.data, entry.offset + done) < len(piece):
+        self._unchecked[key] = entry
+        return StoredTensor(self._file(entry.shard), entry)
+
+    def check(self) -> None:
+        """Reads what `read` and `read_slice` deferred; DataLossError names what is damaged."""
+        waiting = sorted(self._unchecked.items(), key=lambda item: (item[1].shard, item[1].offset))
+        self._unchecked.clear()
+        checks = [(self._file(e.shard), e.offset, e.size, e.checksum) for _, e in waiting]
+        try:
+            suspects = stretches.damaged(checks)
+        except stretches.CutShortError:
+            suspects = range(len(waiting))
+        for i in suspects:
+            self._check(*waiting[i])
+
+    def _check(self, key: bytes, entry: Entry) -> None:
+        """The same for one tensor."""
+        file, checksum, piece = self._file(entry.shard), 0, np.empty(PIECE, np.uint8)
+        for start in range(0, entry.size, PIECE):
+            piece = piece[: entry.size - start]
+            if file.read_into(piece.data, entry.offset + start) < len(piece):
                 raise self._lost(key, "The data file ends inside of the tensor")
             checksum = crc.extend(checksum, piece)
-            done += len(piece)
         self._compare(key, entry, checksum)
-        return StoredTensor(file, entry)
 
     def _compare(self, key: bytes, entry: Entry, checksum: int) -> None:
         if entry.checksum != checksum:

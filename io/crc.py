@@ -6,12 +6,16 @@ A stored checksum is "masked", since the checksum of data that contains its own 
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import google_crc32c
+import numpy as np
 
 _DELTA = 0xA282EAD8
 _BITS = 0xFFFFFFFF
+# The generator's bits, the lowest power of x first in value, as checksums have them.
+_POLYNOMIAL = 0x82F63B78
 
 
 def value(data: bytes) -> int:
@@ -45,3 +49,80 @@ def unmask(masked: int) -> int:
 def masked(data: bytes) -> int:
     """The checksum of some bytes as it is stored."""
     return mask(value(data))
+
+
+@cache
+def _native() -> Any:
+    """The library's own function, which lets other threads run; None where it is hidden."""
+    if google_crc32c.implementation != "c":
+        return None
+    import ctypes
+
+    from google_crc32c import _crc32c
+
+    try:
+        function = ctypes.CDLL(_crc32c.__file__).crc32c_extend
+    except (OSError, AttributeError):
+        return None
+    function.argtypes = (ctypes.c_uint32, ctypes.c_void_p, ctypes.c_size_t)
+    function.restype = ctypes.c_uint32
+    return function
+
+
+def of_array(data: np.ndarray) -> int:
+    """The checksum of a contiguous array of bytes; other threads run meanwhile."""
+    native = _native()
+    return extend(0, data) if native is None else native(0, data.ctypes.data, data.nbytes)
+
+
+def shifted(checksums: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """What checksums (uint32) become when so many bytes follow, but for those bytes' own.
+
+    The checksum of A and B is shifted(checksum of A, size of B) ^ checksum of B.
+    """
+    result, counts = checksums.copy(), counts.astype(np.int64)
+    for bit in range(int(counts.max(initial=0)).bit_length()):
+        chosen = np.flatnonzero(counts >> bit & 1)
+        part = result[chosen]
+        table = _table(bit)
+        result[chosen] = (
+            table[0][part & 255]
+            ^ table[1][part >> 8 & 255]
+            ^ table[2][part >> 16 & 255]
+            ^ table[3][part >> 24]
+        )
+    return result
+
+
+@cache
+def _table(power: int) -> np.ndarray:
+    """What 2 ** power zero bytes make of each value of each byte of a checksum."""
+    images = _images(power)
+    table = np.zeros((4, 256), np.uint32)
+    for i, image in enumerate(images):
+        row, bit = table[i // 8], 1 << i % 8
+        row[np.flatnonzero(np.arange(256) & bit)] ^= np.uint32(image)
+    return table
+
+
+@cache
+def _images(power: int) -> tuple[int, ...]:
+    """What 2 ** power zero bytes make of each bit of a checksum."""
+    if power:
+        half = _images(power - 1)
+        return tuple(_apply(half, image) for image in half)
+    images = []
+    for i in range(32):
+        value = 1 << i
+        for _ in range(8):
+            value = value >> 1 ^ (_POLYNOMIAL if value & 1 else 0)
+        images.append(value)
+    return tuple(images)
+
+
+def _apply(images: tuple[int, ...], value: int) -> int:
+    result = 0
+    for i, image in enumerate(images):
+        if value >> i & 1:
+            result ^= image
+    return result

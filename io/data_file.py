@@ -6,6 +6,8 @@ from __future__ import annotations
 import os
 import threading
 
+import numpy as np
+
 from . import file_systems, files
 from .file_systems import as_op_error
 
@@ -44,6 +46,25 @@ class DataFile:
                 done += count
         except OSError as error:
             raise as_op_error(error, self.path) from None
+        return done
+
+    def read_into_all(self, targets: list[np.ndarray], offset: int) -> int:
+        """Reads from a place on into one contiguous array after the other; how much was read."""
+        done = 0
+        if self._number is not None:
+            try:
+                done = os.preadv(self._number, targets, offset)
+            except OSError as error:
+                raise as_op_error(error, self.path) from None
+        # What one call did not read, the next may.
+        end = 0
+        for target in targets:
+            start, end = end, end + target.nbytes
+            if done < end:
+                view = target.reshape(-1).view(np.uint8).data[done - start :]
+                done += self.read_into(view, offset + done)
+                if done < end:
+                    break
         return done
 
     def _read(self, target: memoryview, offset: int) -> int:

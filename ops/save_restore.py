@@ -166,6 +166,7 @@ def _restore_v2(
     results: list[Any] = [None] * names.size
     for i in order:
         results[i] = _restored(reader, names[i], slices[i], c.gives_sources)
+    reader.check()
     return tuple(results)
 
 

@@ -30,8 +30,10 @@ def text(value: Any) -> str:
 
 def cell_of(c: Any) -> Cell:
     """The cell that a variable op with container, shared_name, dtype and shape stands for."""
-    name = text(c.attr("shared_name")) or c.name
-    return c.session_state.cell(text(c.attr("container")), name, c.attr("dtype"), c.attr("shape"))
+    if c.place is None:
+        name = text(c.attr("shared_name")) or c.name
+        c.place = (text(c.attr("container")), name, c.attr("dtype"), c.attr("shape"))
+    return c.session_state.cell(*c.place)
 
 
 def _variable_shape(c: Any) -> TensorShape:

@@ -341,18 +341,32 @@ def test_what_is_read_later_was_checked_before(tmp_path: Path) -> None:
         source = reader.read(b"a", defer=True)
         assert isinstance(reader.read(b"none", defer=True), np.ndarray)
         assert reader.read(b"t", defer=True)[0] == b"x"
+        reader.check()
     target = np.empty_like(array)
-    source.fill(target)
+    source.fill_all([source], [target])
     np.testing.assert_array_equal(target, array)
-    np.testing.assert_array_equal(source.array(), array)
     data = tmp_path / "ckpt.data-00000-of-00001"
     with open(data, "r+b") as file:
         file.truncate(1000)
     with pytest.raises(errors.DataLossError, match="was cut while it was read"):
-        source.array()
+        source.fill_all([source], [target])
     with BundleReader(str(tmp_path / "ckpt")) as reader:
+        reader.read(b"a", defer=True)
         with pytest.raises(errors.DataLossError, match=r"ends inside.*tensor a in"):
-            reader.read(b"a", defer=True)
+            reader.check()
+
+
+def test_checks_of_all_tensors_name_the_damaged_one(tmp_path: Path) -> None:
+    write(tmp_path / "ckpt", {name: np.ones(1000) for name in "abc"})
+    data = tmp_path / "ckpt.data-00000-of-00001"
+    content = bytearray(data.read_bytes())
+    content[9000] ^= 1
+    data.write_bytes(content)
+    with BundleReader(str(tmp_path / "ckpt")) as reader:
+        for key in (b"c", b"a", b"b"):
+            reader.read(key, defer=True)
+        with pytest.raises(errors.DataLossError, match=r"Checksum does not match.*tensor b in"):
+            reader.check()
 
 
 def test_no_changed_bit_goes_unnoticed(tmp_path: Path) -> None:

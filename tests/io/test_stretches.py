@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tensors are checked and read together: sums of checksums, pieces, threads, files cut short."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from numbaflow.engine.intake import ArraySource, Intake
+from numbaflow.engine.memory import ALIGNMENT, aligned_arrays
+from numbaflow.engine.shape import TensorShape
+from numbaflow.engine.state import Cell
+from numbaflow.io import crc, stretches
+from numbaflow.io.data_file import DataFile
+
+tf = pytest.importorskip("numbaflow")
+
+
+@given(st.binary(max_size=300), st.binary(max_size=300))
+def test_a_checksum_follows_from_those_of_the_parts(first: bytes, second: bytes) -> None:
+    shifted = crc.shifted(np.array([crc.value(first)], np.uint32), np.array([len(second)]))
+    assert int(shifted[0]) ^ crc.value(second) == crc.value(first + second)
+
+
+def test_checksums_of_arrays_are_those_of_their_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = np.arange(1000, dtype=np.uint8)
+    expected = crc.value(data.tobytes())
+    assert crc.of_array(data) == expected
+    monkeypatch.setattr(crc, "_native", lambda: None)
+    assert crc.of_array(data) == expected
+
+
+def _file(folder: Path, sizes: list[int]) -> tuple[DataFile, np.ndarray, list[stretches.Check]]:
+    content = np.random.default_rng(0).integers(0, 256, sum(sizes), np.uint8)
+    path = folder / "data"
+    content.tofile(path)
+    file = DataFile(str(path))
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).tolist()
+    checks = [
+        (file, start, size, crc.value(content[start : start + size].tobytes()))
+        for start, size in zip(starts, sizes)
+    ]
+    return file, content, checks
+
+
+SIZES = [3, 1, 700_001, 64, 5_000_000, 7, 3_000_000, 12]
+
+
+def test_nothing_is_damaged(tmp_path: Path) -> None:
+    _, _, checks = _file(tmp_path, SIZES)
+    assert stretches.damaged(checks) == []
+    assert stretches.damaged(checks[::2]) == []
+    assert stretches.damaged([]) == []
+
+
+@pytest.mark.parametrize("place", [0, 3, 600_000, 5_000_000, sum(SIZES) - 1])
+def test_damage_is_found_where_it_is(place: int, tmp_path: Path) -> None:
+    _, content, checks = _file(tmp_path, SIZES)
+    content[place] ^= 4
+    content.tofile(tmp_path / "data")
+    damaged = next(i for i, (_, at, size, _) in enumerate(checks) if at <= place < at + size)
+    for chosen in (checks, checks[::2], checks[1::2], [checks[damaged]]):
+        found = [chosen[i] for i in stretches.damaged(chosen)]
+        assert (checks[damaged] in found) == (checks[damaged] in chosen)
+
+
+def test_stretches_end_where_tensors_do_not_follow(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = object(), object()
+    monkeypatch.setattr(stretches, "_STRETCH", 10)
+    checks = [(first, 0, 4, 0), (first, 4, 6, 0), (first, 10, 1, 0), (first, 12, 1, 0)]
+    begins = list(stretches._begins([*checks, (second, 13, 1, 0)]))  # type: ignore[list-item]
+    assert begins == [True, False, True, True, True]
+
+
+@pytest.mark.parametrize("is_plain", [True, False])
+def test_arrays_are_filled(is_plain: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not is_plain:  # as where the system cannot read at a place
+        monkeypatch.delattr("os.preadv")
+    file, content, checks = _file(tmp_path, SIZES)
+    arrays = [np.empty(size, np.uint8) for size in SIZES]
+    targets = [(file, at, array) for (_, at, _, _), array in zip(checks, arrays)]
+    stretches.read(targets[::-1])
+    np.testing.assert_array_equal(np.concatenate(arrays), content)
+
+
+def test_files_that_end_too_soon_are_noticed(tmp_path: Path) -> None:
+    file, content, checks = _file(tmp_path, SIZES)
+    content[:-5].tofile(tmp_path / "data")
+    with pytest.raises(stretches.CutShortError):
+        stretches.damaged(checks)
+    with pytest.raises(stretches.CutShortError):
+        stretches.read([(file, checks[-1][1], np.empty(12, np.uint8))])
+    stretches.read([(file, 0, np.empty(3, np.uint8))])
+
+
+def test_arrays_that_share_a_block_are_aligned_and_apart() -> None:
+    float32 = np.dtype(np.float32)
+    kinds = [((3,), float32), ((), float32), ((1 << 22,), float32), ((0, 4), float32)]
+    arrays = aligned_arrays([*kinds, ((1 << 20,), float32)] * 3)
+    for number, array in enumerate(arrays):
+        assert array.ctypes.data % ALIGNMENT == 0
+        array[...] = number
+    assert all((array == number).all() for number, array in enumerate(arrays))
+
+
+def test_cells_take_nothing_if_a_run_fails() -> None:
+    cells = [Cell(name, tf.float32, TensorShape([2])) for name in "abc"]
+    cells[0].assign(np.zeros(2, np.float32))
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"rhs shape= \[3\]"), Intake():
+        cells[0].assign(np.ones(2, np.float32))
+        cells[1].assign(ArraySource(np.ones(2, np.float32)))
+        cells[2].assign(np.ones(3, np.float32))
+    assert cells[0].read().tolist() == [0.0, 0.0]
+    assert not cells[1].is_initialized
+    with Intake():
+        cells[0].assign(np.ones(2, np.float32))
+        cells[1].assign(np.array([5.0, 6.0], np.float32))
+        assert cells[0].read().tolist() == [0.0, 0.0]
+    assert cells[0].read().tolist() == [1.0, 1.0]
+    assert cells[1].read().tolist() == [5.0, 6.0]
