@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import errors
-from .interpreter import Program, Step, fetched, located
+from .interpreter import Program, Step, check_session, fetched, located
 from .operation import Operation
 from .state import Cell
 from .tensor import Tensor
@@ -456,7 +456,7 @@ class _Run:
             self._rest(frame.parent)
 
     def _iterate(self, number: int, frame: Frame) -> None:
-        self._check_session()
+        check_session(self.program.session)
         back, self.back[number], self.dead_exits[number] = self.back[number], [], []
         pending, dead, chosen = self.pending, self.dead, self.chosen
         for i, need in frame.again:
@@ -474,13 +474,3 @@ class _Run:
                 self._to_merge(target, position, i in self.dead_constants[number], True)
         for i in back:
             self._deliver(self.nodes[i].all, False, False)
-
-    def _check_session(self) -> None:
-        session = self.program.session
-        if session is None:
-            return
-        if session.cancelled.is_set():
-            raise errors.CancelledError(None, None, "Session has been closed.")
-        deadline = session.deadline
-        if deadline is not None and time.monotonic() > deadline:
-            raise errors.DeadlineExceededError(None, None, "Timed out waiting for a loop to end")

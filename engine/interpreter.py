@@ -425,6 +425,17 @@ def _reads(step: Step) -> bool:
     return False
 
 
+def check_session(session: Any) -> None:
+    """Raises CancelledError or DeadlineExceededError if a loop of the session must not go on."""
+    if session is None:
+        return
+    if session.cancelled.is_set():
+        raise errors.CancelledError(None, None, "Session has been closed.")
+    deadline = session.deadline
+    if deadline is not None and time.monotonic() > deadline:
+        raise errors.DeadlineExceededError(None, None, "Timed out waiting for a loop to end")
+
+
 def fetched(value: Any) -> Any:
     """A value as the caller gets it: a copy, since variables change in place."""
     if type(value) is Cell:

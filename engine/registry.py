@@ -117,9 +117,9 @@ class OpDef:
     # kernels learn from their context what they need not copy (engine/interpreter.py).
     moves: str = ""
     # The role in control flow: "switch", "merge", "enter", "exit", "next" (iteration), "trigger"
-    # (runs even where dead), "step" (an ordinary op whose resource lives for one run) or "wait"
-    # (its kernel may return a Pending, engine/waiting.py).  A graph with any of them is run by
-    # engine/dataflow.py.
+    # (runs even where dead), "condition" (of a loop), "step" (an ordinary op whose resource lives
+    # for one run) or "wait" (its kernel may return a Pending, engine/waiting.py).  The reference
+    # runs a graph with any of them by engine/dataflow.py.
     flow: str = ""
     # expand(x, op, inputs) -> (outputs, operations that must run): what stands in place of an op
     # that calls functions, before anything runs; `x` is an Expander (engine/calls.py).

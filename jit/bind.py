@@ -17,10 +17,18 @@ import numpy as np
 
 from . import sizes
 from .meaning import numpy_dtype
-from .nest import root
-from .schedule import CallStep, HostStep, KernelStep, Schedule, byte_size, in_arena
+from .schedule import (
+    CallStep,
+    Control,
+    HostStep,
+    KernelStep,
+    Label,
+    Schedule,
+    byte_size,
+    in_arena,
+)
 from .sizes import AnySize
-from .tensor import Program, Source, Value
+from .tensor import Program, Source, Value, home
 
 _ALIGN = 64
 # A step estimated below this many simple instructions runs on the calling thread.
@@ -57,10 +65,11 @@ class Template:
     cells: list[tuple[Any, np.ndarray]]  # variable, its positions
     reserves: list[tuple[int, int, Any, int]]  # position, count, Reserve, number of its size
     scratch: Places  # of values of `compute`, which are bytes per worker
-    steps: list[StepNumbers]
+    steps: list[StepNumbers | ControlNumbers]
     slots: list[tuple[int, int]]  # number in `compute` with a slot's bytes; steps that need it
     size_arrays: list[tuple[int, Value, list[int]]]  # slot, value, numbers in `compute`
     segments: list[tuple[int, int] | HostStep]  # ranges of table rows, and host steps between
+    stops: dict[int, HostStep | Control]  # by row: what Python does there, inside of loops
     shapes: dict[int, list[int]]  # per value that is read from Python, numbers in `compute`
     contents: dict[int, list[int]]  # per value of sizes that is read from Python, likewise
     keep: list[Any]  # what must stay alive: constants
@@ -79,6 +88,21 @@ class StepNumbers:
     col_tile: int | None
     cost: float
     cut_columns: bool
+
+
+# What the row of a control step says; see jit/pool.py.
+SKIP, AGAIN, STOP, HOST = range(4)
+
+
+@dataclass(slots=True)
+class ControlNumbers:
+    """A row that jumps or stops."""
+
+    start: int  # of its argument block: the address of the flag
+    kind: int
+    wanted: bool
+    target: Label | None
+    row: int = 0  # to jump to, counted from the first of its segment
 
 
 class _Numbers:
@@ -104,10 +128,14 @@ def make_template(
     layout = _Layout(schedule, _Numbers())
     remaining = iter(addresses)
     for step in schedule.steps:
-        if isinstance(step, HostStep):
+        layout.row_of.append(len(layout.steps))
+        if isinstance(step, Control):
+            layout.control(step)
+        elif isinstance(step, HostStep):
             layout.host(step)
         else:
             layout.native(step, next(remaining))
+    layout.row_of.append(len(layout.steps))
     for value in program.fetches:
         layout.shape(value)
     return layout.template(scope)
@@ -126,7 +154,9 @@ class _Layout:
         self.cells: list[tuple[int, Any]] = []
         self.reserves: list[tuple[int, int, Any, int]] = []
         self.scratch: list[tuple[int, int]] = []
-        self.steps: list[StepNumbers] = []
+        self.steps: list[StepNumbers | ControlNumbers] = []
+        self.row_of: list[int] = []  # of every step of the schedule
+        self.stops: dict[int, HostStep | Control] = {}
         self.segments: list[tuple[int, int] | HostStep] = []
         self.keep: list[Any] = []
         self.shapes: dict[int, list[int]] = {}
@@ -144,7 +174,21 @@ class _Layout:
         else:
             self._call_arguments(step)
             extents = self._call_extents(step, address, start)
-        self.steps.append(extents)
+        self._row(extents)
+
+    def control(self, step: Control) -> None:
+        """A jump or stop."""
+        kind = {"skip": SKIP, "again": AGAIN, "stop": STOP}[step.kind]
+        if kind == STOP:
+            self.stops[len(self.steps)] = step
+        self._row(ControlNumbers(self.length, kind, step.wanted, step.target))
+        if step.flag is None:
+            self.length += 1
+        else:
+            self._pointer(step.flag)
+
+    def _row(self, numbers: StepNumbers | ControlNumbers) -> None:
+        self.steps.append(numbers)
         row = len(self.steps) - 1
         if self.segments and isinstance(self.segments[-1], tuple):
             self.segments[-1] = (self.segments[-1][0], row + 1)
@@ -153,15 +197,20 @@ class _Layout:
 
     def host(self, step: HostStep) -> None:
         """A step outside of the driver's table."""
-        self.segments.append(step)
+        if step.is_inside:
+            self.stops[len(self.steps)] = step
+            self._row(ControlNumbers(self.length, HOST, True, None))
+            self.length += 1
+        else:
+            self.segments.append(step)
         for value in (*step.node.inputs, *step.node.outputs):
             self.shape(value)
 
     def shape(self, value: Value) -> None:
         """Has the concrete shape of a value computed, and its contents if they are sizes."""
-        source = root(value).node
+        source = home(value).node
         if isinstance(source, Source) and source.kind == "sizes":
-            self.contents[id(root(value))] = [self.numbers.add(n) for n in source.payload.flat]
+            self.contents[id(home(value))] = [self.numbers.add(n) for n in source.payload.flat]
         if any(isinstance(size, sizes.Size) for size in value.shape):
             self.shapes[id(value)] = [self.numbers.add(size) for size in value.shape]
 
@@ -212,6 +261,7 @@ class _Layout:
         self.length += 1
 
     def _pointer(self, value: Value) -> None:
+        value = home(value)
         node = value.node
         if value.cell is not None:
             self.cells.append((self.length, value.cell))
@@ -229,8 +279,16 @@ class _Layout:
             raise AssertionError(f"{value} of {type(node).__name__} has no address")
         self.length += 1
 
+    def _aim(self) -> None:
+        """Turns the targets of jumps into rows."""
+        for first, behind in (s for s in self.segments if isinstance(s, tuple)):
+            for step in self.steps[first:behind]:
+                if isinstance(step, ControlNumbers) and step.target is not None:
+                    step.row = self.row_of[step.target.step] - first
+
     def template(self, scope: sizes.Scope) -> Template:
         """Everything laid out, with one function for all the numbers."""
+        self._aim()
         add = self.numbers.add
         slots = [(add(byte_size(slot.values[0])), slot.live) for slot in self.schedule.slots]
         size_arrays = []
@@ -258,6 +316,7 @@ class _Layout:
             slots,
             size_arrays,
             self.segments,
+            self.stops,
             self.shapes,
             self.contents,
             self.keep,
@@ -346,7 +405,9 @@ def place(slots: Sequence[tuple[int, int]]) -> tuple[list[int], int]:
     return offsets, max((end for _, end, _ in taken), default=0)
 
 
-def _table_row(step: StepNumbers, numbers: Sequence[int]) -> tuple[int, ...]:
+def _table_row(step: StepNumbers | ControlNumbers, numbers: Sequence[int]) -> tuple[int, ...]:
+    if isinstance(step, ControlNumbers):
+        return 0, step.start, step.kind, step.row, int(step.wanted), 0
     rows, columns = numbers[step.rows], numbers[step.columns]
     if step.row_tile is not None and step.col_tile is not None:
         return (

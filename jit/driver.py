@@ -131,6 +131,38 @@ class Program:
             run_parallel(self.table)
 
 
+def has_control(table: Table) -> bool:
+    """Whether any row of a table jumps or stops."""
+    return bool((table[:, 0] == 0).any())
+
+
+class Flow:
+    """Rows with jumps and stops among them, ready to run; `first` is the number of the first."""
+
+    __slots__ = ("_threads", "_walk", "first", "rows", "table")
+
+    def __init__(self, rows: Table, first: int, threads: int | None = None) -> None:
+        self._threads, self.first, self.rows = threads, first, len(rows)
+        # Two words behind the rows: where the walk stopped, and whether it only paused.
+        self.table = np.concatenate([rows.ravel(), np.zeros(2, np.int64)])
+        self._walk = pool.flow_walk()
+
+    def run(self, row: int) -> int:
+        """Runs from a row on; the number of the row where Python is needed, or that of all rows."""
+        workers = (self._threads or threads.count()) - 1
+        address = self.table.ctypes.data
+        if workers > 0 and pool.is_supported():
+            pool.current().flow(self._walk, address, self.rows, workers, row)
+        else:
+            self._walk(address, self.rows, 0, 0, address, row)
+        return int(self.table[-2])
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether the walk only came by to let Python look whether it may go on."""
+        return bool(self.table[-1])
+
+
 def kernels() -> tuple[LibraryKernel, ...]:
     """The kernels that `prepare` will want, to be compiled along with others."""
     return pool.kernels() if threads.count() > 1 and pool.is_supported() else ()

@@ -28,7 +28,7 @@ _SELECTING = frozenset("max min any all argmax argmin".split())
 def is_exact(program: Program) -> bool:
     """Would reference kernels give the same bits as the program?"""
     random: set[int] = set()
-    for node in program.nodes:
+    for node in (node for part in program.all() for node in part.nodes):
         if any(id(base(value).node) in random for value in node.inputs):
             random.add(id(node))
         elif isinstance(node, Call):

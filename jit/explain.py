@@ -13,11 +13,11 @@ from typing import Any
 
 from . import plan_text, roofline
 from .meaning import numpy_dtype
-from .nest import memory, root
+from .nest import memory
 from .report import fused_ops, node_name, step_ops, user_line
-from .schedule import CallStep, HostStep, KernelStep, byte_size, in_arena
+from .schedule import CallStep, Control, HostStep, KernelStep, byte_size, in_arena
 from .sizes import number
-from .tensor import Source, Value
+from .tensor import Source, Value, home
 
 _KINDS = {"feed": "fed", "constant": "constant", "cell": "variable", "sizes": "sizes"}
 
@@ -56,11 +56,12 @@ class Boundary:
 class KernelReport:
     """One step of a plan at concrete sizes.
 
-    kind is "generated", "library" or "host" (run in Python, for the `reason` given).  `work` are
-    its loops: m map, r reduce, c pieces of a reduction, each with its size; for a library kernel
-    the shape of its result.  `bytes` is what it reads and writes, `operations` its arithmetic.
-    at_best are the seconds that this machine needs for as much, held up by `limit` ("memory" or
-    "compute"); seconds are measured.  Both are 0 where they are unknown.
+    kind is "generated", "library", "host" (run in Python, for the `reason` given) or "flow" (a jump
+    of a loop or branch, to the step that `work` names).  `work` are its loops: m map, r reduce, c
+    pieces of a reduction, each with its size; for a library kernel the shape of its result.
+    `bytes` is what it reads and writes, `operations` its arithmetic.  at_best are the seconds that
+    this machine needs for as much, held up by `limit` ("memory" or "compute"); seconds are
+    measured.  Both are 0 where they are unknown.
     """
 
     name: str
@@ -159,7 +160,7 @@ class _Reporter:
         self.number_of: dict[int, int] = {}
         self.kept: list[object] = []  # so that ids stay those of one thing
         self.writer: dict[int, int] = {}  # the step that last wrote a buffer
-        self.fetched = {id(memory(root(value))) for value in plan.program.fetches}
+        self.fetched = {id(memory(home(value))) for value in plan.program.fetches}
 
     def report(self, seconds: Sequence[float]) -> PlanReport:
         plan = self.plan
@@ -167,7 +168,12 @@ class _Reporter:
         reports = []
         for place, (step, time) in enumerate(zip(self.steps, seconds)):
             if isinstance(step, HostStep):
+                if step.is_inside:
+                    next(rows)
                 reports.append(self._host(place, step))
+            elif isinstance(step, Control):
+                next(rows)
+                reports.append(self._control(place, step))
             else:
                 found = self._native(place, step, next(compiled), next(rows))
                 reports.append(replace(found, seconds=time))
@@ -209,7 +215,7 @@ class _Reporter:
 
     def _host(self, place: int, step: HostStep) -> KernelReport:
         op = step.node.op
-        used = [(root(value), "r") for value in step.node.inputs]
+        used = [(home(value), "r") for value in step.node.inputs]
         used += [(value, "w") for value in step.node.outputs]
         reads, writes, boundaries = self._used(place, step, used)
         count = sum(self.buffers[n].bytes for n in (*set(reads), *set(writes)))
@@ -217,6 +223,17 @@ class _Reporter:
         return KernelReport(
             op.type, "host", "", (op.name,), line, step.node.reason, "", False, 0.0,
             reads, writes, count, 0, 1, 0.0, "", 0.0, boundaries,
+        )  # fmt: skip
+
+    def _control(self, place: int, step: Control) -> KernelReport:
+        reads, writes, _ = self._used(place, step, [(home(v), "r") for v in step.reads[:1]])
+        where = "" if step.target is None else f"step {step.target.step}"
+        name = {"skip": "unless", "again": "repeat", "stop": "check"}[step.kind]
+        if step.kind == "skip" and not step.wanted:
+            name = "if"
+        return KernelReport(
+            name, "flow", where, (), "", "", "", False, 0.0,
+            reads, writes, 0, 0, 1, 0.0, "", 0.0, (),
         )  # fmt: skip
 
     def _native(self, place: int, step: Any, kernel: Any, row: Sequence[int]) -> KernelReport:
@@ -227,7 +244,7 @@ class _Reporter:
         else:
             names = list(dict.fromkeys(op.name for op in ops)) or [node_name(step.node)]
             work = " ".join(str(self._number(size)) for size in step.node.outputs[0].shape)
-            used = [(root(value), "r") for value in step.node.inputs]
+            used = [(home(value), "r") for value in step.node.inputs]
             used += [(value, "w") for value in step.node.outputs]
         reads, writes, boundaries = self._used(place, step, used)
         count = self._moved(step, (*set(reads), *set(writes)), used)
@@ -249,7 +266,7 @@ class _Reporter:
         most = {n: self.buffers[n].bytes for n in used}
         if isinstance(step, KernelStep):
             for (value, _), count in zip(values, roofline.touched(step.nest, self.values)):
-                n = self.number_of[id(memory(root(value)))]
+                n = self.number_of[id(memory(home(value)))]
                 most[n] = min(most[n], count * numpy_dtype(value.dtype).itemsize)
         return sum(most[n] for n in used)
 
@@ -283,12 +300,12 @@ class _Reporter:
 
     def _buffer(self, value: Value, place: int) -> int:
         """The number of a value's buffer, whose life reaches to this step now."""
-        storage = memory(root(value))
+        storage = memory(home(value))
         known = self.number_of.get(id(storage))
         if known is None:
             known = self.number_of[id(storage)] = len(self.buffers)
             self.kept.append(storage)
-            self.buffers.append(self._new_buffer(root(value), place))
+            self.buffers.append(self._new_buffer(home(value), place))
         last = len(self.steps) - 1 if self.buffers[known].fetched else place
         self.buffers[known] = replace(self.buffers[known], last=last)
         return known
@@ -330,6 +347,8 @@ class _Reporter:
         for side in (step, before):
             if isinstance(side, HostStep):
                 return f"{side.node.op.type} runs in Python"
+            if isinstance(side, Control):
+                return "a condition is decided"
         for side in (step, before):
             if isinstance(side, CallStep):
                 return f"{side.node.kernel.name} is a kernel of the library, complete in itself"

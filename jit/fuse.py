@@ -20,8 +20,10 @@ from .tensor import (
     Axis,
     Call,
     Gather,
+    Guard,
     Host,
     Iota,
+    Loop,
     Node,
     Place,
     Program,
@@ -51,6 +53,7 @@ class Cluster:
     align: dict[int, Alignment] = field(default_factory=dict)
     reduced: frozenset[int] | None = None
     fused: bool = True
+    guard: Guard = ()
     # The latest node's position, and the nodes (by id) that write to memory.
     last: int = -1
     writes: set[int] = field(default_factory=set)
@@ -113,8 +116,8 @@ class _Fusion:
 
     def place(self, node: Node) -> None:
         """Puts a node into the best cluster there is, or a new one."""
-        if isinstance(node, (Call, Host)):
-            cluster = Cluster((), fused=False)
+        if isinstance(node, (Call, Host, Loop)):
+            cluster = Cluster((), fused=False, guard=node.guard)
             self._add(cluster)
             self._settle(node, cluster, ())
             return
@@ -170,7 +173,7 @@ class _Fusion:
         shape = iteration_shape(node)
         places = [i for i, size in enumerate(shape) if not same(size, 1)]
         alignment = tuple(places.index(i) if i in places else None for i in range(len(shape)))
-        cluster = Cluster(tuple(shape[i] for i in places))
+        cluster = Cluster(tuple(shape[i] for i in places), guard=node.guard)
         self._add(cluster)
         self._join(node, cluster, alignment)
 
@@ -196,6 +199,8 @@ class _Fusion:
     # Does a node fit into a cluster?
 
     def _fit(self, node: Node, cluster: Cluster) -> Alignment | None:
+        if node.guard != cluster.guard:
+            return self._refuse(cluster, node, "runs under another condition")
         if len(cluster.nodes) >= _MOST_NODES:
             return self._refuse(cluster, node, "would make a kernel too large")
         shape = iteration_shape(node)
@@ -306,6 +311,8 @@ class _Fusion:
         reason = ""
         if len(other.nodes) + len(cluster.nodes) >= _MOST_NODES:
             reason = "would make a kernel too large"
+        elif other.guard != cluster.guard:
+            reason = "runs under another condition"
         elif len(other.domain) != len(cluster.domain) or not sizes.same_shape(
             other.domain, cluster.domain
         ):

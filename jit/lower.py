@@ -456,6 +456,7 @@ class Builder:
         self, key: tuple[Any, ...], make: Callable[[], tuple[Value, ...]]
     ) -> tuple[Value, ...]:
         """Equal subexpressions of one program are one node."""
+        key = (*key, *self.program.guard)
         if key not in self._equal:
             self._equal[key] = make()
         return self._equal[key]

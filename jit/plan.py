@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -17,16 +17,16 @@ from typing import Any
 import numpy as np
 
 from ..engine import errors, garbage
+from ..engine.interpreter import check_session
 from . import compile as compiler
-from . import debug, driver, notices, report, target, threads, verify
+from . import debug, driver, notices, pool, report, target, threads, verify
 from .bind import Arena, Binding, Frame, aligned_copy, bind, make_template
-from .driver import Program
+from .driver import Flow, Program
 from .fuse import fuse
-from .nest import root
 from .products import extend_products
-from .schedule import HostStep, KernelStep, is_native, schedule
+from .schedule import CallStep, Control, HostStep, KernelStep, is_native, schedule
 from .sizes import Scope
-from .tensor import Source, Value
+from .tensor import Register, Source, Value, home
 from .trace import Evaluate, Tracer, dtype_name, symbolic_feeds
 from .unpool import unpool
 
@@ -67,7 +67,7 @@ class Plan:
         wanted: Callable[[int], Sequence[Any]],
         evaluate: Evaluate,
         handles: Mapping[Any, Any],
-        regions: Container[int] = (),
+        regions: Mapping[int, int] | None = None,
     ) -> None:
         """wanted(stop) names the tensors that are needed once the stretch ends at `stop`."""
         self.began = time.perf_counter()
@@ -118,8 +118,11 @@ class Plan:
         self.is_compiled = True
 
     def _schedule(self) -> None:
-        unpool(self.program, self.scope)
-        extend_products(self.program, self.scope)
+        for program in self.program.all():
+            # Work under conditions stays where it is.
+            if not any(node.guard for node in program.nodes):
+                unpool(program, self.scope)
+                extend_products(program, self.scope)
         debug.show("ir", self.program)
         fused = fuse(self.program)
         debug.show("fused", fused)
@@ -132,12 +135,14 @@ class Plan:
         self.traced_seconds = time.perf_counter() - self.began
 
     def _compile_kernels(self) -> None:
-        steps = [step for step in self.schedule.steps if not isinstance(step, HostStep)]
+        steps = [s for s in self.schedule.steps if isinstance(s, (KernelStep, CallStep))]
         names = list(self.exports)
         kernels: list[compiler.Wanted] = []
         for step in steps:
             kernel = step.nest.kernel if isinstance(step, KernelStep) else step.node.kernel
             kernels.append((kernel, partial(report.origin, step, self.operations, names)))
+        if any(isinstance(step, Control) for step in self.schedule.steps):
+            kernels.append((pool.flow_kernel(), None))
         kernels += [(kernel, None) for kernel in driver.kernels()]
         self.kernels = compiler.compile_kernels(kernels)[: len(steps)]
         driver.prepare()
@@ -152,8 +157,10 @@ class Plan:
     def _cells(self) -> dict[int, tuple[Any, tuple[int, ...]]]:
         """The variables whose shapes the plan was traced with, by id."""
         found = {}
-        for node in self.program.nodes:
-            if isinstance(node, Source) and node.kind == "cell":
+        for node in (node for program in self.program.all() for node in program.nodes):
+            if not isinstance(node, Source) or node.kind != "cell":
+                continue
+            if not isinstance(node.payload, Register):
                 found[id(node.payload)] = (node.payload, node.outputs[0].shape)
         return found  # type: ignore[return-value]
 
@@ -204,13 +211,15 @@ class Run:
         self.results = [self._reader(value) for value in plan.program.fetches]
         # Compiled steps between host steps, each a program of the driver.
         # (No bound methods of its own: a run is big, and a cycle would outlive its last use.)
-        self.segments: list[Callable[[], None] | HostStep] = []
+        self.segments: list[Callable[[], None] | HostStep | Flow] = []
         self.programs: list[Program] = []  # they own the memory that their calls read
         for segment in template.segments:
             if isinstance(segment, tuple):
-                program = Program(
-                    self.frame.table[segment[0] : segment[1]].copy(), plan.evaluate.threads
-                )
+                rows = self.frame.table[segment[0] : segment[1]]
+                if driver.has_control(rows):
+                    self.segments.append(Flow(rows, segment[0], plan.evaluate.threads))
+                    continue
+                program = Program(rows.copy(), plan.evaluate.threads)
                 self.programs.append(program)
                 self.segments.append(program.call)
             else:
@@ -238,6 +247,8 @@ class Run:
         for segment in self.segments:
             if isinstance(segment, HostStep):
                 self._host(segment)
+            elif isinstance(segment, Flow):
+                self._flow(segment)
             else:
                 segment()
         for flag, error in self.flags:
@@ -258,6 +269,21 @@ class Run:
             address = self.plan.address_of(cell)
         self.args[entry[2]] = address
         entry[1] = array
+
+    def _flow(self, flow: Flow) -> None:
+        """Steps with jumps; what Python has to do among them."""
+        row = flow.run(0)
+        while row < flow.rows:
+            if flow.is_paused:
+                check_session(self.plan.evaluate.session)
+                row = flow.run(row)
+                continue
+            stop = self.plan.template.stops[flow.first + row]
+            if isinstance(stop, HostStep):
+                self._host(stop)
+            elif stop.error is not None:
+                raise stop.error()
+            row = flow.run(row + 1)
 
     def _host(self, step: HostStep) -> None:
         node = step.node
@@ -284,7 +310,7 @@ class Run:
     # Reading values.
 
     def _view(self, value: Value) -> np.ndarray:
-        storage = root(value)
+        storage = home(value)
         slot = self.plan.schedule.slot_of[id(storage)]
         shape = self._shape(value)
         return self.frame.view(self.binding, slot, value, shape)
@@ -297,11 +323,11 @@ class Run:
 
     def _read(self, value: Value) -> Any:
         """The contents of a value now; not a copy."""
-        if value.cell is not None:
-            return value.cell
-        if id(value) in self.hosted:
-            return self.hosted[id(value)]
-        storage = root(value)
+        storage = home(value)
+        if storage.cell is not None:
+            return storage.cell
+        if id(storage) in self.hosted:
+            return self.hosted[id(storage)]
         node = storage.node
         if isinstance(node, Source):
             if node.kind == "feed":
@@ -320,7 +346,7 @@ class Run:
 
     def _reader(self, value: Value) -> Callable[[], Any] | Value:
         """What copies a fetched value out, or the value if that depends on the run."""
-        if root(value).cell is None and id(root(value)) in self.plan.schedule.slot_of:
+        if home(value).cell is None and id(home(value)) in self.plan.schedule.slot_of:
             view = self._view(value)
             return view.copy if view.ndim else (lambda: view[()])
         return value
@@ -337,7 +363,7 @@ class Stretch:
         wanted: Callable[[int], Sequence[Any]],
         evaluate: Evaluate,
         handles: Mapping[Any, Any],
-        regions: Container[int] = (),
+        regions: Mapping[int, int] | None = None,
     ) -> None:
         self.handles, self.regions = handles, regions
         self.operations, self.start, self.inputs = operations, start, list(inputs)

@@ -94,7 +94,7 @@ def _head(report: PlanReport) -> Iterator[str]:
         report.scratch_bytes
     )
     yield f"memory   {size_text(report.arena_bytes)} for {between} between steps{scratch}"
-    distinct = len({k.key for k in report.kernels if k.kind != "host"})
+    distinct = len({k.key for k in report.kernels if k.key})
     compiled = f", {report.cache_misses} compiled in {report.compile_seconds:.2f} s"
     yield (
         f"kernels  {distinct}: {report.cache_hits} from the cache"

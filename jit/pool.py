@@ -19,6 +19,7 @@ import os
 import platform
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache, partial
 
@@ -62,7 +63,7 @@ def take_tiles(state, worker):
         word += count
 """
 
-_WALK = """
+_SHARE = """
 @helper
 def share(state, row, total, limit):
     epoch = atomic_load(state + EPOCH) + 1
@@ -86,8 +87,9 @@ def share(state, row, total, limit):
             if done != total:
                 futex(FUTEX, state + DONE, WAIT, done)
             atomic_store(state + WAITING, 0)
+"""
 
-
+_WALK = """
 def kernel(args, r0, r1, c0, c1, worker):
     # args: the table; c1: its address; r0: its steps; r1: the pool's state; c0: workers to use
     state = r1
@@ -103,6 +105,58 @@ def kernel(args, r0, r1, c0, c1, worker):
             for c in range(0, columns, column_tile):
                 call_kernel(args[6 * s], args[6 * s + 1], r, min(r + row_tile, rows),
                             c, min(c + column_tile, columns), 0)
+    if mine == 1:
+        atomic_store(state + LOCK, 0)
+"""
+
+# Rows whose kernel is 0 jump or stop: jit/bind.py, ControlNumbers.  Loops come by in Python after
+# so many turns, which may end them.
+_FLOW = """
+def kernel(args, r0, r1, c0, c1, worker):
+    # As the walk above, from row `worker` on; args[6 * r0] becomes the row where it stops.
+    state = r1
+    mine = take_if_zero(state + LOCK) if c0 > 0 else 0
+    s, turns = worker, 0
+    args[6 * r0 + 1] = 0
+    while s < r0:
+        if args[6 * s] == 0:
+            kind = args[6 * s + 2]
+            if kind == 0:
+                flag = pointer(pointer(args[6 * s + 1], "int64")[0], "uint8")[0]
+                s = s + 1 if int64(flag) == args[6 * s + 4] else args[6 * s + 3]
+                continue
+            if kind == 1:
+                s = args[6 * s + 3]
+                turns += 1
+                if turns == TURNS:
+                    args[6 * r0 + 1] = 1
+                    break
+                continue
+            if kind == 3:
+                break
+            flag = pointer(pointer(args[6 * s + 1], "int64")[0], "uint8")[0]
+            if int64(flag) != 0:
+                break
+            s += 1
+            continue
+        rows, row_tile = args[6 * s + 2], args[6 * s + 3]
+        columns, column_tile = args[6 * s + 4], args[6 * s + 5]
+        if rows <= row_tile and columns <= column_tile:
+            if rows > 0 and columns > 0:
+                call_kernel(args[6 * s], args[6 * s + 1], 0, rows, 0, columns, 0)
+            s += 1
+            continue
+        total = (rows + row_tile - 1) // row_tile * ((columns + column_tile - 1) // column_tile)
+        if total < MASK // 2 and mine == 1:
+            share(state, c1 + 48 * s, total, c0)
+            s += 1
+            continue
+        for r in range(0, rows, row_tile):
+            for c in range(0, columns, column_tile):
+                call_kernel(args[6 * s], args[6 * s + 1], r, min(r + row_tile, rows),
+                            c, min(c + column_tile, columns), 0)
+        s += 1
+    args[6 * r0] = s
     if mine == 1:
         atomic_store(state + LOCK, 0)
 """
@@ -136,15 +190,32 @@ def is_supported() -> bool:
 @cache
 def kernels() -> tuple[LibraryKernel, LibraryKernel]:
     """What callers and threads of a pool run."""
-    return _kernel("pool_walk", _WALK), _kernel("pool_work", _WORK)
+    return _kernel("pool_walk", _SHARE + _WALK), _kernel("pool_work", _WORK)
+
+
+@cache
+def flow_kernel() -> LibraryKernel:
+    """What runs rows with jumps among them, with or without a pool."""
+    if is_supported():
+        return _kernel("flow_walk", _SHARE + _FLOW)
+    return _kernel(
+        "flow_walk", "\n@helper\ndef share(state, row, total, limit):\n    return\n" + _FLOW
+    )
+
+
+@cache
+def flow_walk() -> Callable[..., None]:
+    """The machine code of it: (table, rows, state, workers, table, first row)."""
+    return _FUNCTION(compiler.compile_kernel(flow_kernel()).address)
 
 
 def _kernel(name: str, text: str) -> LibraryKernel:
     constants = {word: _LINE * place for place, word in enumerate(_WORDS)}
-    constants |= {"FUTEX": _FUTEX_NUMBERS[platform.machine()], "WAIT": 128, "WAKE": 129}
+    constants |= {"FUTEX": _FUTEX_NUMBERS.get(platform.machine(), 0), "WAIT": 128, "WAKE": 129}
     constants |= {"BITS": 20, "MASK": (1 << 20) - 1, "SPINS": 4000, "SHARES": 3}
+    constants["TURNS"] = 1 << 20
     header = "".join(f"{key} = {value}\n" for key, value in constants.items())
-    return LibraryKernel(name, header + _TEXT + text)
+    return LibraryKernel(name, header + (_TEXT if is_supported() else "") + text)
 
 
 _FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *[ctypes.c_int64] * 5)
@@ -170,6 +241,14 @@ class Pool:
         if workers > len(self._threads):
             self._grow(workers)
         self._walk(table, steps, self._state, workers, table, 0)
+
+    def flow(
+        self, walk: Callable[..., None], table: int, rows: int, workers: int, first: int
+    ) -> None:
+        """Runs a table with jumps from a row on, with up to `workers` threads beside this one."""
+        if workers > len(self._threads):
+            self._grow(workers)
+        walk(table, rows, self._state, workers, table, first)
 
     def _grow(self, count: int) -> None:
         with self._lock:

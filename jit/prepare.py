@@ -20,6 +20,7 @@ from .tensor import (
     Gather,
     Host,
     Iota,
+    Loop,
     Map,
     Node,
     Part,
@@ -37,7 +38,8 @@ from .tensor import (
 
 def prepare(program: Program) -> dict[int, set[int]]:
     """Changes the program in place; returns what every real node must wait for, by id."""
-    absorb(program)
+    if not any(node.guard for node in program.nodes):
+        absorb(program)
     _snapshot_reads(program)
     _normalise(program)
     _drop_dead(program)
@@ -52,7 +54,8 @@ def is_lazy(node: Node) -> bool:
 def copy_of(value: Value) -> Value:
     """A Map that copies a value into memory of its own; not yet in program order."""
     node = Map((value,), (argument(0, value.dtype),))
-    node.origin = value.node.origin
+    node.origin, node.guard = value.node.origin, value.node.guard
+    node.after.extend(flag.node for flag, _ in node.guard)
     node.outputs.append(Value(value.dtype, value.shape, node))
     return node.outputs[0]
 
@@ -120,6 +123,8 @@ def written_cells(node: Node) -> tuple[Any, ...]:
     """The variables whose memory a node may change."""
     if isinstance(node, Write):
         return (node.cell,)
+    if isinstance(node, Loop):
+        return node.written
     return node.cells if isinstance(node, Host) else ()
 
 
@@ -151,7 +156,7 @@ def _normalise(program: Program) -> None:
         return copies[id(value)]
 
     for node in program.nodes:
-        if isinstance(node, (Reshape, Call, Host, Gather)):
+        if isinstance(node, (Reshape, Call, Host, Gather, Loop)):
             node.inputs = tuple(stored(value) for value in node.inputs)
         result.append(node)
         if isinstance(node, Assemble):
@@ -174,11 +179,14 @@ def _places(node: Assemble) -> Iterator[Node]:
         fill.outputs.append(Value(target.dtype, target.shape, fill))
         filler = Place((fill.outputs[0],), target, whole)
         fill.origin = filler.origin = node.origin
+        fill.guard = filler.guard = node.guard
+        fill.after.extend(flag.node for flag, _ in node.guard)
         yield fill
         yield filler
     for value, part in zip(node.inputs, node.parts):
         place = Place((value,), target, part)
-        place.origin = node.origin
+        place.origin, place.guard = node.origin, node.guard
+        place.after.extend(flag.node for flag, _ in node.guard)
         if filler is not None:
             place.after.append(filler)
         yield place
@@ -214,7 +222,10 @@ def _cells_read(node: Node) -> list[Any]:
     if isinstance(node, (View, Reshape, Source)):
         return []
     sources = (base(value).node for value in node.inputs)
-    return [n.payload for n in sources if isinstance(n, Source) and n.kind in ("cell", "handle")]
+    inside = list(node.read) if isinstance(node, Loop) else []
+    return inside + [
+        n.payload for n in sources if isinstance(n, Source) and n.kind in ("cell", "handle")
+    ]
 
 
 def _drop_dead(program: Program) -> None:
@@ -227,7 +238,9 @@ def _drop_dead(program: Program) -> None:
     stack: list[Node] = [value.node for value in program.fetches]
     stack += [flag.node for flag, _ in program.checks]
     stack += [
-        n for n in program.nodes if isinstance(n, Write) or (isinstance(n, Host) and n.effects)
+        n
+        for n in program.nodes
+        if isinstance(n, (Write, Loop)) or (isinstance(n, Host) and n.effects)
     ]
     while stack:
         node = stack.pop()
@@ -235,6 +248,7 @@ def _drop_dead(program: Program) -> None:
             continue
         alive.add(id(node))
         stack.extend(value.node for value in node.inputs)
+        stack.extend(flag.node for flag, _ in node.guard)
         stack.extend(places.get(id(node), ()))
         if isinstance(node, Place):
             stack.extend(node.after)

@@ -16,7 +16,7 @@ from .bind import Arena, Binding, aligned_copy, aligned_empty
 from .driver import Program
 from .explain import PlanReport, plan_report
 from .plan import Plan, Run
-from .schedule import HostStep
+from .schedule import Control, HostStep
 
 
 def measured_report(plan: Plan, binding: Binding, arrays: Sequence[np.ndarray]) -> PlanReport:
@@ -40,7 +40,8 @@ def kernel_seconds(plan: Plan, binding: Binding, arrays: Sequence[np.ndarray]) -
         run.args[places] = copy.ctypes.data
     seconds, row = [], 0
     for step in plan.schedule.steps:
-        if isinstance(step, HostStep):
+        if isinstance(step, (HostStep, Control)):
+            row += isinstance(step, Control) or step.is_inside
             seconds.append(0.0)
             continue
         seconds.append(roofline.best_seconds(Program(run.frame.table[row : row + 1].copy())))

@@ -84,7 +84,9 @@ def _leaks(op: Any, inside: set[Any], number: dict[Any, int]) -> bool:
     Values of a branch that is not taken are missing, until a merge or an exit.
     """
     role = op.definition.flow
-    inner = role == "switch" or (op._control_flow_context is not None and role not in _JOINS)
+    inner = role in ("switch", "enter", "next") or (
+        op._control_flow_context is not None and role not in _JOINS
+    )
     for tensor in op.outputs:
         handle = tensor.dtype._is_ref_dtype or tensor.dtype.base_dtype.name == "resource"
         if (handle or inner) and any(

@@ -16,7 +16,7 @@ from .cache import Facts
 from .fuse import Fused
 from .kernel_text import applied
 from .nest import Nest
-from .schedule import CallStep, HostStep, KernelStep, Schedule
+from .schedule import CallStep, Control, HostStep, KernelStep, Schedule
 from .tensor import (
     Call,
     Host,
@@ -183,6 +183,8 @@ def step_title(step: Any) -> str:
     """What a step is, with the graph operations that it fuses."""
     if isinstance(step, HostStep):
         return f"host {step.node.op.type} {step.node.op.name}: {step.node.reason}"
+    if isinstance(step, Control):
+        return step.kind + (f" to step {step.target.step}" if step.target is not None else "")
     if isinstance(step, CallStep):
         return f"{step.node.kernel.name} {node_name(step.node)}"
     extents = "x".join(map(str, step.nest.sizes))

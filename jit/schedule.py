@@ -7,16 +7,31 @@ known when sizes are (jit/bind.py).  Imports the rest of the compiler's middle.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Union
 
 from . import ir, sizes
-from .fuse import Cluster, Fused
+from .fuse import Cluster, Fused, fuse
 from .meaning import numpy_dtype
 from .nest import Nest, nests, root
 from .sizes import AnySize
-from .tensor import Call, Gather, Host, Iota, Program, Reshape, Source, Value, View, base
+from .tensor import (
+    Call,
+    Gather,
+    Guard,
+    Host,
+    Iota,
+    Loop,
+    Program,
+    Register,
+    Reshape,
+    Source,
+    Value,
+    View,
+    base,
+    home,
+)
 
 # What one position of a kernel costs, in units of a simple instruction; cheap things are 1.
 _COSTS = {
@@ -80,9 +95,10 @@ class CallStep:
 
 @dataclass(slots=True)
 class HostStep:
-    """An op run in Python by its reference kernel."""
+    """An op run in Python by its reference kernel; perhaps inside of a loop or branch."""
 
     node: Host
+    is_inside: bool = False
 
     @property
     def reads(self) -> list[Value]:
@@ -90,7 +106,40 @@ class HostStep:
         return [*map(root, self.node.inputs), *self.node.outputs]
 
 
-Step = Union[KernelStep, CallStep, HostStep]
+@dataclass(slots=True)
+class Label:
+    """A place among the steps that others jump to; not a step itself."""
+
+    step: int = -1  # number of the step behind it
+
+    @property
+    def reads(self) -> list[Value]:
+        """Nothing."""
+        return []
+
+
+@dataclass(slots=True)
+class Control:
+    """A jump or stop.
+
+    "skip" jumps if the flag is not as wanted, "again" jumps back, "stop" raises an error if the
+    flag is set.  `holds` are values that must last until here since earlier steps run again.
+    """
+
+    kind: str
+    flag: Value | None = None
+    wanted: bool = True
+    target: Label | None = None
+    error: Callable[[], BaseException] | None = None
+    holds: list[Value] = field(default_factory=list)
+
+    @property
+    def reads(self) -> list[Value]:
+        """Values whose memory is used here, or kept."""
+        return self.holds if self.flag is None else [self.flag, *self.holds]
+
+
+Step = Union[KernelStep, CallStep, HostStep, Control]
 
 
 @dataclass(slots=True)
@@ -116,34 +165,94 @@ class Schedule:
 
 def schedule(fused: Fused) -> Schedule:
     """Orders the work and assigns memory."""
-    stored = stored_values(fused)
-    made = {id(cluster): list(_steps(cluster, stored)) for cluster in fused.clusters}
-    fused.clusters = early(fused, made)
-    steps = [step for cluster in fused.clusters for step in made[id(cluster)]]
+    steps: list[Step] = []
+    for step in _straight(fused, is_inside=False):
+        if isinstance(step, Label):
+            step.step = len(steps)
+        else:
+            steps.append(step)
     slots, slot_of = _assign_slots(steps, fused.program)
     return Schedule(steps, slots, slot_of, fused)
 
 
-def _steps(cluster: Cluster, stored: set[int]) -> Iterator[Step]:
+def _straight(fused: Fused, is_inside: bool) -> list[Step | Label]:
+    """The steps of a program in order, with jumps around what runs under a condition."""
+    stored = stored_values(fused)
+    made = {
+        id(cluster): list(_steps(cluster, stored, fused, is_inside)) for cluster in fused.clusters
+    }
+    fused.clusters = early(fused, made)
+    steps: list[Step | Label] = []
+    guard: Guard = ()
+    end: list[Label] = []
+    for cluster in fused.clusters:
+        if cluster.guard != guard:
+            guard = cluster.guard
+            steps += end
+            end = _skips(guard, steps)
+        steps += made[id(cluster)]
+    steps += end
+    rest = []
+    for flag, error in fused.program.checks:
+        guard = base(flag).node.guard
+        if is_inside or guard:
+            end = _skips(guard, steps)
+            steps += [Control("stop", flag, error=error), *end]
+        else:
+            rest.append((flag, error))
+    fused.program.checks = rest
+    return steps
+
+
+def _skips(guard: Guard, steps: list[Step | Label]) -> list[Label]:
+    """Adds jumps to a new label unless all conditions hold; no label where there are none."""
+    end = Label()
+    steps += [Control("skip", flag, side, end) for flag, side in guard]
+    return [end] if guard else []
+
+
+def _steps(
+    cluster: Cluster, stored: set[int], fused: Fused, is_inside: bool
+) -> Iterator[Step | Label]:
     if not cluster.fused:
         (node,) = cluster.nodes
-        yield CallStep(node) if isinstance(node, Call) else HostStep(node)  # type: ignore[arg-type]
+        if isinstance(node, Loop):
+            yield from _loop(node, fused)
+        elif isinstance(node, Call):
+            yield CallStep(node)
+        else:
+            assert isinstance(node, Host)
+            yield HostStep(node, is_inside or bool(node.guard))
         return
     for nest in nests(cluster, stored):
         if nest.kernel.stores:
             yield KernelStep(nest, cost(nest.kernel))
 
 
+def _loop(node: Loop, fused: Fused) -> Iterator[Step | Label]:
+    """The test, and the body as long as it holds."""
+    begin, end = Label(), Label()
+    parts = [fuse(program) for program in (node.test, node.body)]
+    test, body = (_straight(part, is_inside=True) for part in parts)
+    for part in parts:
+        fused.home.update(part.home)
+    registers = [cell.home for cell in node.written if isinstance(cell, Register)]
+    yield from (begin, *test, Control("skip", node.test.fetches[0], True, end))
+    yield from (*body, Control("again", target=begin, holds=[*node.inputs, *registers]), end)
+
+
 def stored_values(fused: Fused) -> set[int]:
     """The results of clusters that somebody outside reads, by id."""
     stored: set[int] = set()
     for node in fused.program.nodes:
+        stored.update(id(flag) for flag, _ in node.guard)
         if isinstance(node, (View, Reshape, Source, Iota)):
             continue
         for value in node.inputs:
             maker = base(value).node
             shared = fused.home.get(id(maker)) is fused.home.get(id(node))
-            if not shared or isinstance(node, (Call, Host, Gather)) or _crosses_reshape(value):
+            alone = isinstance(node, (Call, Host, Gather, Loop))
+            if not shared or alone or _crosses_reshape(value):
                 stored.add(id(base(value)))
     for value in fused.program.fetches:
         stored.add(id(base(value)))
@@ -187,7 +296,7 @@ def cost(kernel: ir.Kernel) -> float:
 # Order.
 
 
-def early(fused: Fused, made: dict[int, list[Step]]) -> list[Cluster]:
+def early(fused: Fused, made: dict[int, list[Step | Label]]) -> list[Cluster]:
     """The clusters in an order that can run: one that frees more memory than it takes comes as
     soon as it can, all others stay as they were."""
     order = _Early(fused, made)
@@ -199,14 +308,14 @@ def early(fused: Fused, made: dict[int, list[Step]]) -> list[Cluster]:
 class _Early:
     """What is ready to run, and what its run would free."""
 
-    def __init__(self, fused: Fused, made: dict[int, list[Step]]) -> None:
+    def __init__(self, fused: Fused, made: dict[int, list[Step | Label]]) -> None:
         self.done: list[Cluster] = []
         self.ran: set[int] = set()
         self.waits: dict[int, set[int]] = {}
         self.followers: dict[int, list[Cluster]] = {}
         for cluster in fused.clusters:
-            homes = (fused.home[need] for node in cluster.nodes for need in fused.needs[id(node)])
-            before = {id(home): home for home in homes if home is not cluster}
+            needs = (fused.home[need] for node in cluster.nodes for need in fused.needs[id(node)])
+            before = {id(other): other for other in needs if other is not cluster}
             self.waits[id(cluster)] = set(before)
             for number in before:
                 self.followers.setdefault(number, []).append(cluster)
@@ -214,13 +323,13 @@ class _Early:
         self.touched: dict[int, dict[int, Value]] = {}
         self.users: dict[int, dict[int, Cluster]] = {}
         for cluster in fused.clusters:
-            found = (value for step in made[id(cluster)] for value in step.reads)
+            found = (home(value) for step in made[id(cluster)] for value in step.reads)
             self.touched[id(cluster)] = {id(v): v for v in found if in_arena(v)}
             for number in self.touched[id(cluster)]:
                 self.users.setdefault(number, {})[id(cluster)] = cluster
         self.held: set[int] = set()  # values in memory
         flags = (flag for flag, _ in fused.program.checks)
-        self.kept = {id(root(value)) for value in (*fused.program.fetches, *flags)}
+        self.kept = {id(home(value)) for value in (*fused.program.fetches, *flags)}
 
     def run(self, cluster: Cluster) -> None:
         """Runs a cluster, and then whatever it makes worthwhile."""
@@ -279,16 +388,16 @@ def _assign_slots(steps: list[Step], program: Program) -> tuple[list[Slot], dict
     """Gives arena values slots: a slot is free again after the last use of its value."""
     last: dict[int, int] = {}
     for number, step in enumerate(steps):
-        for value in step.reads:
+        for value in map(home, step.reads):
             last[id(value)] = number
     end = len(steps)
     for value in [*program.fetches, *(flag for flag, _ in program.checks)]:
-        last[id(root(value))] = end
+        last[id(home(value))] = end
     slots: list[Slot] = []
     slot_of: dict[int, int] = {}
     same_size: dict[str, list[int]] = {}
     for number, step in enumerate(steps):
-        for value in step.reads:
+        for value in map(home, step.reads):
             if id(value) in slot_of or not in_arena(value):
                 continue
             if isinstance(value.node, Source) and value.node.kind == "sizes":

@@ -9,7 +9,7 @@ Imports jit's ir and sizes only.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -52,13 +52,21 @@ class Node:
     origin: Any = field(default=None, init=False)
     after: list[Node] = field(default_factory=list, init=False)
     position: int = field(default=-1, init=False)
+    # The node runs only if these flags came out so; the outermost condition first.
+    guard: Guard = field(default=(), init=False)
+
+
+Guard = tuple[tuple[Value, bool], ...]
 
 
 @dataclass(eq=False, slots=True)
 class Source(Node):
-    """Contents from outside the program: a feed, a constant array, or a variable's memory."""
+    """Contents from outside the program: a feed, a constant array, or a variable's memory.
 
-    kind: str  # "feed", "constant" or "cell"
+    "outer" is input number i of the loop that a program is a part of; its payload is (loop, i).
+    """
+
+    kind: str  # "feed", "constant", "cell", "handle", "sizes", "partial" or "outer"
     payload: Any
 
 
@@ -175,6 +183,34 @@ class Place(Node):
     part: Part
 
 
+class Register:
+    """Memory of a plan that is written more than once: what a loop carries, what branches give.
+
+    It is used as variables are, by reads (Source) and Writes that keep their order.
+    """
+
+    __slots__ = ("home", "name", "value")
+
+    def __init__(self, name: str, dtype: str, shape: tuple[AnySize, ...]) -> None:
+        self.name = name
+        self.home = Value(dtype, shape, Node(()))
+        self.home.node.origin = self  # which has its name
+        self.value = None
+
+
+@dataclass(eq=False, slots=True)
+class Loop(Node):
+    """Runs `test`, and `body` while that gave `flag`; inputs are what the two take from outside.
+
+    `written` are the registers and variables that it writes, `read` those that it reads.
+    """
+
+    test: Program
+    body: Program
+    written: tuple[Any, ...] = ()
+    read: tuple[Any, ...] = ()
+
+
 def argument(position: int, dtype: str) -> ir.Load:
     """The leaf that stands for input number `position` in the expressions of a Map."""
     return ir.Load(position, ir.Index(()), dtype)
@@ -187,19 +223,49 @@ def base(value: Value) -> Value:
     return value
 
 
+def home(value: Value) -> Value:
+    """The value that has the memory of this one: seen through reshapes, registers and loops."""
+    while True:
+        node = value.node
+        if isinstance(value.cell, Register):
+            return value.cell.home
+        if isinstance(node, Reshape):
+            value = node.inputs[0]
+        elif isinstance(node, Source) and node.kind == "outer":
+            loop, number = node.payload
+            value = loop.inputs[number]
+        elif isinstance(node, Source) and isinstance(node.payload, Register):
+            return node.payload.home
+        else:
+            return value
+
+
 class Program:
     """Nodes in program order, what is fetched, and what the trace relied on."""
 
     def __init__(self) -> None:
         self.nodes: list[Node] = []
         self.origin: Any = None
+        # Of the nodes that are added now, see Node.
+        self.guard: Guard = ()
         self.fetches: list[Value] = []
         self.checks: list[tuple[Value, Callable[[], BaseException]]] = []
 
     def add(self, node: Node, *results: tuple[str, tuple[AnySize, ...]]) -> tuple[Value, ...]:
         """Appends a node and makes its outputs."""
         node.origin = self.origin
+        if not isinstance(node, (Source, View, Reshape, Iota)):
+            node.guard = self.guard
+            node.after.extend(flag.node for flag, _ in self.guard)
         node.position = len(self.nodes)
         self.nodes.append(node)
         node.outputs.extend(Value(dtype, shape, node) for dtype, shape in results)
         return tuple(node.outputs)
+
+    def all(self) -> Iterator[Program]:
+        """This program and those of the loops in it."""
+        yield self
+        for node in self.nodes:
+            if isinstance(node, Loop):
+                yield from node.test.all()
+                yield from node.body.all()

@@ -9,7 +9,7 @@ new one begins behind it.  Imports the engine's op table and errors, and the res
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -21,6 +21,7 @@ from ..engine.operation import group
 from ..engine.registry import OpDef
 from ..engine.state import Cell
 from . import sizes
+from .flow import trace_region
 from .lower import Builder, NotLowered, Unsettled
 from .scalar import compiles
 from .sizes import AnySize, Scope
@@ -101,10 +102,10 @@ class Tracer:
         scope: Scope,
         evaluate: Evaluate,
         handles: Mapping[Any, Any],
-        regions: Container[int] = (),
+        regions: Mapping[int, int] | None = None,
     ) -> None:
-        """regions: numbers of operations in front of which the trace stops."""
-        self.regions = regions
+        """regions: first and behind the last number of operations that branch or loop."""
+        self.regions = regions or {}
         self.operations, self.start = operations, start
         self.program = Program()
         self.scope = scope
@@ -123,10 +124,22 @@ class Tracer:
 
     def run(self) -> Traced:
         """The program up to the first barrier."""
+        behind = self.start
         for number in range(self.start, len(self.operations)):
             op = self.operations[number]
+            if number < behind:
+                continue
             if number in self.regions:
-                self.reasons.append((op, "branches or loops"))
+                behind = self.regions[number]
+                try:
+                    reason = trace_region(self, self.operations[number:behind])
+                except Unsettled:
+                    return Traced(
+                        self.program, self.scope, number, False, host_reasons=self.reasons
+                    )
+                if reason is None:
+                    continue
+                self.reasons.append((op, f"branches or loops: {reason}"))
                 return Traced(self.program, self.scope, number, True, host_reasons=self.reasons)
             if all(output in self.values for output in op.outputs) and op.outputs:
                 continue

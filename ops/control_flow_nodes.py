@@ -138,7 +138,7 @@ define(
     shape=_scalar_condition,
     kernel=_pass,
     gradient=NoGradient("a decision has no slope"),
-    flow="step",
+    flow="condition",
     test=_PART,
     doc="Whether a loop goes on.",
 )

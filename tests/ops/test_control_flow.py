@@ -281,10 +281,14 @@ def test_eight_threads_share_one_session():
 
 
 def test_explain_says_why_it_is_not_compiled():
-    x = tf.cond(tf.constant(True), lambda: tf.constant(1), lambda: tf.constant(2))
+    size = tf.placeholder(tf.int32, [])
+    shapes = [tf.TensorShape([None])]
+    x = tf.while_loop(
+        lambda a: tf.size(a) < size, lambda a: tf.concat([a, a], 0), [tf.ones([1])], shapes
+    )
     with settings.override(jit="always"), tf.Session() as session:
-        assert session.run(x) == 1
-        assert "branches or loops" in str(session.explain(x))
+        assert len(session.run(x, {size: 3})) == 4
+        assert "branches or loops" in str(session.explain(x, {size: 3}))
 
 
 def test_contexts_survive_a_meta_graph():

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finds the loops in operations: what is tested, what the body is, and what goes round.
+
+A graph has loops as operations that pass values on (enter, merge, switch, next, exit).  Here they
+become `Frame`s, which hold operations and other frames in an order that can run.  Knows roles of
+operations, never their names.  Imports the engine's graph layer only.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Union
+
+
+class Unstructured(Exception):
+    """The operations do not have the form that is compiled; the text says in what."""
+
+
+@dataclass(eq=False)
+class Variable:
+    """What goes round a loop: where it comes in, is merged, goes on and comes out."""
+
+    enter: Any
+    merge: Any
+    switch: Any = None
+    next: Any = None
+    exits: list[Any] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class Frame:
+    """A loop (or, without a parent, what is outside of all loops)."""
+
+    name: str = ""
+    parent: Frame | None = None
+    enters: list[Any] = field(default_factory=list)
+    exits: list[Any] = field(default_factory=list)
+    members: list[Any] = field(default_factory=list)
+    children: dict[str, Frame] = field(default_factory=dict)
+    # Once everything is known:
+    variables: list[Variable] = field(default_factory=list)
+    condition: Any = None  # the operation that decides
+    test: list[Item] = field(default_factory=list)
+    body: list[Item] = field(default_factory=list)
+
+    @property
+    def constants(self) -> list[Any]:
+        """What comes in and stays as it is."""
+        return [op for op in self.enters if op.attr("is_constant")]
+
+
+Item = Union[Any, Frame]
+
+
+def structured(operations: Sequence[Any]) -> list[Item]:
+    """Operations and loops in an order that can run.  Unstructured if that cannot be."""
+    top = Frame()
+    home: dict[Any, Frame] = {}
+    present = set(operations)
+    for op in operations:
+        _place(op, home, top, present)
+    return _finish(top, home)
+
+
+def _place(op: Any, home: dict[Any, Frame], top: Frame, present: set[Any]) -> None:
+    """Finds the frame that an operation is in; of an exit, the one that it leaves."""
+    before = [t.op for t in op._inputs_val if t.op in home]
+    before += [other for other in op._control_inputs_val if other in home]
+    frames = {id(f): f for f in (_after(other, home) for other in before)}
+    if len(frames) > 1:
+        raise Unstructured(f"'{op.name}' has inputs from several loops")
+    frame = next(iter(frames.values()), top)
+    role = op.definition.flow
+    if role == "enter":
+        name = op.attr("frame_name")
+        child = frame.children.setdefault(name, Frame(name, frame))
+        child.enters.append(op)
+        home[op] = frame
+        return
+    home[op] = frame
+    if role == "exit":
+        if frame.parent is None:
+            raise Unstructured(f"'{op.name}' leaves no loop")
+        frame.exits.append(op)
+    else:
+        frame.members.append(op)
+
+
+def _after(op: Any, home: dict[Any, Frame]) -> Frame:
+    """The frame that an operation's outputs are in."""
+    frame = home[op]
+    if op.definition.flow == "enter":
+        return frame.children[op.attr("frame_name")]
+    if op.definition.flow == "exit":
+        assert frame.parent is not None
+        return frame.parent
+    return frame
+
+
+def _finish(frame: Frame, home: dict[Any, Frame]) -> list[Item]:
+    """Sorts a frame; for loops, also into test and body."""
+    for child in frame.children.values():
+        _find_variables(child)
+        items = _finish(child, home)
+        _split(child, items)
+    return _sorted(frame, home)
+
+
+def _find_variables(frame: Frame) -> None:
+    merges = {t.op: op for op in frame.members if _is(op, "merge") for t in op._inputs_val[:1]}
+    conditions: set[Any] = set()
+    switches = {
+        op._inputs_val[0].op: op
+        for op in frame.members
+        if _is(op, "switch") and _is(op._inputs_val[1].op, "condition")
+    }
+    for enter in frame.enters:
+        if enter.attr("is_constant"):
+            continue
+        merge = merges.get(enter)
+        if merge is None or len(merge._inputs_val) != 2 or merge.outputs[1]._consumers:
+            raise Unstructured(f"'{enter.name}' does not go round")
+        back = merge._inputs_val[1].op
+        if not _is(back, "next") or back not in frame.members:
+            raise Unstructured(f"'{merge.name}' gets nothing back")
+        variable = Variable(enter, merge, next=back)
+        switch = switches.get(merge)
+        if switch is not None:
+            variable.switch = switch
+            conditions.add(switch._inputs_val[1].op)
+            variable.exits = [op for op in frame.exits if op._inputs_val[0] is switch.outputs[0]]
+        frame.variables.append(variable)
+    known = {op for variable in frame.variables for op in variable.exits}
+    if len(conditions) != 1 or known != set(frame.exits):
+        raise Unstructured(f"loop '{frame.name}' has no single condition")
+    frame.condition = conditions.pop()
+
+
+def _is(op: Any, role: str) -> bool:
+    return bool(op.definition.flow == role)
+
+
+def _split(frame: Frame, items: list[Item]) -> None:
+    """Sorts what is in a loop into what the condition needs and the rest."""
+    fixed = {frame.condition}
+    for variable in frame.variables:
+        fixed |= {variable.merge, variable.switch, variable.next}
+    items = [item for item in items if item not in fixed]
+    makers: dict[Any, Item] = {}
+    for item in items:
+        for op in item.exits if isinstance(item, Frame) else [item]:
+            makers[op] = item
+    test = _needed([frame.condition], makers)
+    frame.test = [item for item in items if id(item) in test]
+    rest = [item for item in items if id(item) not in test]
+    again = _needed([*rest, *(v.next for v in frame.variables)], makers)
+    frame.body = [item for item in items if id(item) not in test or id(item) in again]
+    for item in frame.test:
+        if id(item) in again and (isinstance(item, Frame) or item.definition.stateful):
+            raise Unstructured(f"the body of loop '{frame.name}' takes part in its condition")
+
+
+def _needed(items: Iterable[Item], makers: dict[Any, Item]) -> set[int]:
+    """The items (by id) that others need, themselves left out unless needed."""
+    found: set[int] = set()
+    stack = list(items)
+    while stack:
+        item = stack.pop()
+        for op in _before(item):
+            maker = makers.get(op)
+            if maker is not None and id(maker) not in found:
+                found.add(id(maker))
+                stack.append(maker)
+    return found
+
+
+def _before(item: Item) -> list[Any]:
+    ops = item.enters if isinstance(item, Frame) else [item]
+    before = [t.op for op in ops for t in op._inputs_val]
+    return before + [other for op in ops for other in op._control_inputs_val]
+
+
+def _sorted(frame: Frame, home: dict[Any, Frame]) -> list[Item]:
+    """The operations and loops of a frame in order of creation, as far as they can run so."""
+    items: list[Item] = [*frame.members, *frame.children.values()]
+    maker: dict[Any, int] = {}
+    for number, item in enumerate(items):
+        for op in item.exits if isinstance(item, Frame) else [item]:
+            maker[op] = number
+    needs: list[set[int]] = []
+    for number, item in enumerate(items):
+        back = not isinstance(item, Frame) and _is(item, "merge") and frame.parent is not None
+        before = _before(item)
+        found = {maker[op] for op in before if op in maker}
+        if back:
+            found = {n for n in found if not _is_next(items[n])}
+        needs.append(found - {number})
+    users: list[list[int]] = [[] for _ in items]
+    for number, found in enumerate(needs):
+        for other in found:
+            users[other].append(number)
+    place = [_id(item) for item in items]
+    heap = [(place[n], n) for n, found in enumerate(needs) if not found]
+    heapq.heapify(heap)
+    order: list[Item] = []
+    while heap:
+        _, number = heapq.heappop(heap)
+        order.append(items[number])
+        for user in users[number]:
+            needs[user].discard(number)
+            if not needs[user]:
+                heapq.heappush(heap, (place[user], user))
+    if len(order) < len(items):
+        raise Unstructured(f"loop '{frame.name}' waits for itself")
+    return order
+
+
+def _is_next(item: Item) -> bool:
+    return not isinstance(item, Frame) and _is(item, "next")
+
+
+def _id(item: Item) -> int:
+    return int(max(op._id for op in item.enters) if isinstance(item, Frame) else item._id)
