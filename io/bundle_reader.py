@@ -237,7 +237,7 @@ class BundleReader:
         try:
             suspects = stretches.damaged(checks)
         except stretches.CutShortError:
-            suspects = range(len(waiting))
+            suspects = list(range(len(waiting)))
         for i in suspects:
             self._check(*waiting[i])
 

@@ -53,7 +53,7 @@ class DataFile:
         done = 0
         if self._number is not None:
             try:
-                done = os.preadv(self._number, targets, offset)
+                done = os.preadv(self._number, targets, offset)  # type: ignore[arg-type]
             except OSError as error:
                 raise as_op_error(error, self.path) from None
         # What one call did not read, the next may.

@@ -138,7 +138,8 @@ def read(targets: list[Target]) -> None:
 
 def _batches(targets: list[Target]) -> Iterator[tuple[DataFile, int, list[Any], int]]:
     """Arrays that one call fills: small ones together, large ones in parts."""
-    file, start, arrays, size = None, 0, [], 0
+    arrays: list[Any] = []
+    file, start, size = None, 0, 0
     for of, offset, array in targets:
         is_next = of is file and offset == start + size
         if arrays and not (is_next and size < _BATCH and len(arrays) < _ARRAYS):
