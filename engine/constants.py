@@ -7,6 +7,7 @@ known decides which nodes the public functions make.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from .tensor import Tensor
 
 # The work that one question may cost, in operations looked at.
 _BUDGET = 200
+# Tells the value of a tensor, or that it is not known.
+Look = Callable[[Tensor], Any]
 
 
 class _NotKnown(Exception):
@@ -91,24 +94,27 @@ def evaluate(tensor: Tensor) -> np.ndarray | None:
     return value
 
 
-def evaluate_shape(tensor: Tensor) -> TensorShape:
-    """The shape that an integer vector (or the scalar -1) spells, as far as it is known."""
+def evaluate_shape(tensor: Tensor, look: Look = evaluate) -> TensorShape:
+    """The shape that an integer vector (or the scalar -1) spells, as far as it is known.
+
+    look: what tells the values that are known, of sizes or of the whole vector.
+    """
     static = tensor.shape
     if static.rank == 0:
-        value = evaluate(tensor)
+        value = look(tensor)
         if value is not None and int(value) != -1:
             raise ValueError(
                 f"Received a scalar with value '{int(value)}' as shape; require a statically "
                 "unknown scalar with value '-1' to describe an unknown shape."
             )
         return unknown_shape()
-    shape = _spelled(tensor)
+    shape = _spelled(tensor, look)
     if shape.rank is None:
-        shape = _spelled_by_value(tensor)
+        shape = _spelled_by_value(tensor, look)
     return shape
 
 
-def _spelled(tensor: Tensor) -> TensorShape:
+def _spelled(tensor: Tensor, look: Look) -> TensorShape:
     """What the ops that shapes are usually made of tell about a vector of sizes.
 
     TensorFlow looks through these ops only, and programs see in the nodes they get how far.
@@ -117,11 +123,13 @@ def _spelled(tensor: Tensor) -> TensorShape:
     if tensor.shape.sizes == (0,):
         return as_shape([])
     spelled = op.definition.folding.spelled
-    return _spelled_by_value(tensor) if spelled is None else spelled(op, tensor.value_index)
+    if spelled is None:
+        return _spelled_by_value(tensor, look)
+    return spelled(op, tensor.value_index, look)
 
 
-def _spelled_by_value(tensor: Tensor) -> TensorShape:
-    value = evaluate(tensor)
+def _spelled_by_value(tensor: Tensor, look: Look) -> TensorShape:
+    value = look(tensor)
     if value is not None:
         return TensorShape([_size(item) for item in value.ravel().tolist()])
     sizes = tensor.shape.sizes
@@ -149,26 +157,26 @@ def constant_value(tensor: Any, partial: bool = False) -> Any:
     return value
 
 
-def _python_value(tensor: Tensor, partial: bool) -> Any:
+def _python_value(tensor: Tensor, partial: bool = False) -> Any:
     op = tensor.op
     folding = op.definition.folding
     if folding.constant is None or not folding.constant(op):
         return None
     needs_values = folding.from_shapes is None
-    if needs_values and any(_python_value(part, False) is None for part in op._inputs_val):
+    if needs_values and any(_python_value(part) is None for part in op._inputs_val):
         return folding.partial(op) if partial and folding.partial is not None else None
     return evaluate(tensor)
 
 
 def constant_value_as_shape(tensor: Tensor) -> TensorShape:
-    """The shape that a tensor spells, as far as it is known."""
+    """The shape that a tensor spells, as far as TensorFlow's Python knows it."""
     shape = tensor.shape.with_rank_at_most(1)
     if shape.rank == 0:
         return evaluate_shape(tensor)
     shape = shape.with_rank(1)
     if shape.sizes == (0,):
         return as_shape([])
-    return evaluate_shape(tensor)
+    return evaluate_shape(tensor, _python_value)
 
 
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Tensor:

@@ -17,6 +17,8 @@ class DefaultStack(threading.local):
     def __init__(self) -> None:
         super().__init__()
         self.stack: list[Any] = []
+        # For graphs: the device scopes that each had when it became the default one.
+        self.devices: list[Any] = []
         self.enforce_nesting = True
         self.fallback: Any = None
 

@@ -293,9 +293,16 @@ class Graph:
 
     # Default graph and names
 
-    def as_default(self) -> Any:
+    @contextmanager
+    def as_default(self) -> Iterator[Any]:
         """A context in which this graph is the default one."""
-        return defaults.graphs.get_controller(self)
+        devices = defaults.graphs.devices
+        devices.append(self._device_function_stack)
+        try:
+            with defaults.graphs.get_controller(self):
+                yield self
+        finally:
+            devices.pop()
 
     @property
     def _name_stack(self) -> str | None:

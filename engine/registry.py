@@ -75,7 +75,8 @@ class Folding:
     """What a graph tells of an op's result before anything runs (see engine/constants.py).
 
     from_shapes(shapes, dtype) -> the results from the inputs' static shapes alone, or None.
-    spelled(op, index) -> the partly known TensorShape that an output spells as a vector of sizes.
+    spelled(op, index, look) -> the partly known TensorShape that an output spells as a vector of
+    sizes; look(tensor) -> the value of a tensor where it is known, else None.
     constant(op) -> whether TensorFlow's `constant_value` looks through the op.
     partial(op) -> an object array with None for what is not known, or None.
     """

@@ -140,15 +140,17 @@ def control_dependencies(control_inputs: Any) -> AbstractContextManager[None, No
 
 
 def _outer_graph(current: Any) -> tuple[Any, Any]:
-    """The innermost graph that is not a function's body, and the innermost device scopes."""
+    """The innermost graph that is not a function's body, and the innermost device scopes if any."""
     devices = current._device_function_stack
     if not defaults.graphs.stack:
         if current.building_function:
             raise RuntimeError("The global graph is building a function.")
         return current, devices
-    for graph in reversed(defaults.graphs.stack):
+    graphs = defaults.graphs
+    for graph, outer in zip(reversed(graphs.stack), reversed(graphs.devices)):
+        # Colocation has put the scopes aside; what is made here is in those around it again.
         if not devices.entries:
-            devices = graph._device_function_stack
+            devices = outer
         if not graph.building_function:
             return graph, devices
     return defaults.global_graph(), devices

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -126,9 +124,3 @@ def _add_node(
         node.attr["_class"].list.s[:] = kept
     if op._is_stateful:
         message.signature.is_stateful = True
-
-
-def with_hash(name: str, definition: Any) -> str:
-    """A name that differs for functions that differ."""
-    digest = hashlib.sha256(definition.SerializeToString(deterministic=True)).digest()[:8]
-    return f"{name}_{base64.b64encode(digest, b'Aa').decode().rstrip('=')}"

@@ -37,8 +37,9 @@ def _patches_shape(c: Any) -> TensorShape:
     n, h, w, d = rules.ranked(c.inputs[0], 4)
     k, s, r = c.attr("ksizes"), c.attr("strides"), c.attr("rates")
     same = _text(c.attr("padding")) == "SAME"
-    rows = None if h is None else _window(h, k[1], s[1], r[1], same)[0]
-    columns = None if w is None else _window(w, k[2], s[2], r[2], same)[0]
+    rows = columns = None
+    if h is not None and w is not None:
+        rows, columns = (_window(x, k[i], s[i], r[i], same)[0] for i, x in ((1, h), (2, w)))
     return TensorShape([n, rows, columns, None if d is None else d * k[1] * k[2]])
 
 

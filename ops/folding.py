@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.constants import constant_value, evaluate, evaluate_shape
+from ..engine.constants import Look, constant_value, evaluate_shape
 from ..engine.registry import Folding, amend
 from ..engine.shape import TensorShape, as_shape, unknown_shape
 from . import (  # noqa: F401 - defines what is amended below
@@ -48,28 +48,28 @@ def _ranks(shapes: Sequence[TensorShape], dtype: Any) -> list[np.ndarray] | None
     return None if shapes[0].rank is None else [np.asarray(shapes[0].rank, np.int32)]
 
 
-def _input_shape(op: Any, index: int) -> TensorShape:
+def _input_shape(op: Any, index: int, look: Look) -> TensorShape:
+    del look
     return op.inputs[index].shape
 
 
-def _packed(op: Any, index: int) -> TensorShape:
+def _packed(op: Any, index: int, look: Look) -> TensorShape:
     del index
-    return TensorShape([_dimension(part) for part in op.inputs])
+    return TensorShape([_dimension(look(part)) for part in op.inputs])
 
 
-def _dimension(tensor: Any) -> int | None:
-    value = evaluate(tensor)
+def _dimension(value: Any) -> int | None:
     return None if value is None or value < 0 else int(value)
 
 
-def _joined(parts: Sequence[Any]) -> TensorShape:
+def _joined(parts: Sequence[Any], look: Look) -> TensorShape:
     shape = as_shape([])
     for part in parts:
-        shape = shape.concatenate(evaluate_shape(part))
+        shape = shape.concatenate(evaluate_shape(part, look))
     return shape
 
 
-def _sliced(op: Any, index: int) -> TensorShape:
+def _sliced(op: Any, index: int, look: Look) -> TensorShape:
     """A plain slice of one dimension of a shape; anything else is unknown."""
     del index
     masks = [op._attrs[f"{name}_mask"] for name in ("begin", "end")]
@@ -78,11 +78,11 @@ def _sliced(op: Any, index: int) -> TensorShape:
         return unknown_shape()
     bounds = []
     for tensor, mask in zip(op.inputs[1:], [*masks, 0]):
-        value = None if mask else evaluate(tensor)
+        value = None if mask else look(tensor)
         if tensor.shape.sizes != (1,) or (value is None and not mask):
             return unknown_shape()
         bounds.append(None if mask else int(value[0]))
-    shape = evaluate_shape(op.inputs[0])
+    shape = evaluate_shape(op.inputs[0], look)
     return shape if shape.rank is None else shape[slice(*bounds)]
 
 
@@ -104,8 +104,8 @@ FOLDING = {
     "Size": Folding(_counts, None, _always),
     "Rank": Folding(_ranks, None, _always),
     "Pack": Folding(None, _packed, lambda op: op._attrs["axis"] == 0, _partly_packed),
-    "Concat": Folding(None, lambda op, index: _joined(op.inputs[1:]), _always),
-    "ConcatV2": Folding(None, lambda op, index: _joined(op.inputs[:-1]), _always),
+    "Concat": Folding(None, lambda op, index, look: _joined(op.inputs[1:], look), _always),
+    "ConcatV2": Folding(None, lambda op, index, look: _joined(op.inputs[:-1], look), _always),
     "StridedSlice": Folding(None, _sliced),
     **{
         name: Folding(None, None, _always)

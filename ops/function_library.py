@@ -138,7 +138,8 @@ class DefinedFunction:
 
     def _build(self) -> None:
         from ..io.function_def import Function
-        from ..io.function_writing import graph_to_function_def, with_hash
+        from ..io.function_hash import named_by_content
+        from ..io.function_writing import graph_to_function_def
 
         assert self._func is not None
         graph = func_graph_from_py_func(
@@ -156,11 +157,12 @@ class DefinedFunction:
         definition = graph_to_function_def(
             graph, operations, graph.inputs, graph.outputs, self._out_names, base
         )
+        definition.signature.description = self._func.__doc__ or ""
+        if not self._name:
+            definition.signature.ClearField("name")
+            definition.signature.name = named_by_content(base, definition)
         for key, value in _attributes(base, **self._attributes).items():
             definition.attr[key].CopyFrom(value)
-        if not self._name:
-            definition.signature.name = with_hash(base, definition)
-        definition.signature.description = self._func.__doc__ or ""
         self._extra_inputs = graph.extra_inputs
         self._sub_functions = dict(graph._functions)
         self._stateful_ops = [(op.name, op.type) for op in operations if op._is_stateful]

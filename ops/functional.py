@@ -305,14 +305,17 @@ def scan(
         if n is None:
             n = tf.shape(flat[0])[0]
         arrays = _unstacked(flat, n, shaped=True)
-        first = n - 1 if reverse and initializer is None else 0
+
+        def first() -> Any:
+            return n - 1 if reverse else 0
+
         if initializer is None:
-            state, i = [array.read(first) for array in arrays], 1
+            state, i = [array.read(first()) for array in arrays], 1
         else:
             state, i = [convert_to_tensor(x) for x in outputs.flat(initializer)], 0
         results = [_collector(x, n, infer_shape) for x in state]
         if initializer is None:
-            results = [result.write(first, x) for result, x in zip(results, state)]
+            results = [result.write(first(), x) for result, x in zip(results, state)]
 
         def body(i: Tensor, state: list[Any], results: list[Any]) -> Any:
             rows = inputs.packed([array.read(i) for array in arrays])

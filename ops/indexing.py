@@ -312,11 +312,12 @@ def strided_slice(
         "shrink_axis_mask": shrink_axis_mask,
     }
     result = _strided_slice(input_, begin, end, strides, name=name, **masks)
+    prefix = result.op.name if name is None else name
 
     def assign(val: Any, name: str | None = None) -> Any:
         if var is None:
             raise ValueError("Sliced assignment is only supported for variables")
-        full = f"{result.op.name}_assign" if name is None else name
+        full = f"{prefix}_assign" if name is None else name
         ranges = {"begin": begin, "end": end, "strides": strides}
         return var._strided_slice_assign(**ranges, value=val, name=full, **masks)
 

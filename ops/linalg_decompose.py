@@ -137,10 +137,11 @@ def _svd_gradient(op: Any, grad_s: Any, grad_u: Any, grad_v: Any) -> Any:
         )
     s, u, v = op.outputs
     if rows <= columns:
-        result = _wide_svd_gradient(op, (s, u, v), (grad_s, grad_u, grad_v), (rows, columns))
+        grads = (diagonal, grad_s, grad_u, grad_v)
+        result = _wide_svd_gradient(op, (s, u, v), grads, (rows, columns))
     else:
         with control_dependencies([grad_s, grad_u, grad_v]):
-            grads = (grad_s, grad_v, grad_u)
+            grads = (diagonal, grad_s, grad_v, grad_u)
             result = _wide_svd_gradient(op, (s, v, u), grads, (columns, rows))
             result = tf.matrix_transpose(result)
     result.set_shape(a.get_shape())
@@ -149,23 +150,24 @@ def _svd_gradient(op: Any, grad_s: Any, grad_u: Any, grad_v: Any) -> Any:
 
 def _wide_svd_gradient(op: Any, outputs: Any, grads: Any, sizes: tuple[int, int]) -> Any:
     """For matrices with no more rows than columns."""
-    (s, u, v), (grad_s, grad_u, grad_v), (m, n) = outputs, grads, sizes
+    (s, u, v), (diagonal, grad_s, grad_u, grad_v), (m, n) = outputs, grads, sizes
     full = op.get_attr("full_matrices")
     if full and abs(m - n) > 1:
         raise NotImplementedError(
             "svd gradient is not implemented for abs(m - n) > 1 when full_matrices is True"
         )
-    with control_dependencies(list(grads)):
+    with control_dependencies([grad_s, grad_u, grad_v]):
         s_matrix, squares, shape = tf.matrix_diag(s), tf.square(s), tf.shape(s)
         identity = tf.eye(shape[-1], batch_shape=shape[:-1], dtype=s.dtype)
         gaps = tf.expand_dims(squares, -2) - tf.expand_dims(squares, -1) + identity
         f = tf.matrix_set_diag(tf.reciprocal(gaps), tf.zeros_like(s))
         inverse = tf.matrix_diag(tf.reciprocal(s))
         v1, grad_v1 = v[..., :, :m], grad_v[..., :, :m]
-        f_u = f * tf.matmul(u, grad_u, adjoint_a=True)
-        f_v = f * tf.matmul(v1, grad_v1, adjoint_a=True)
+        from_u = tf.matmul(u, grad_u, adjoint_a=True)
+        from_v = tf.matmul(v1, grad_v1, adjoint_a=True)
+        f_u, f_v = f * from_u, f * from_v
         inner = (
-            tf.matrix_diag(grad_s)
+            diagonal
             + tf.matmul(f_u + adjoint(f_u), s_matrix)
             + tf.matmul(s_matrix, f_v + adjoint(f_v))
         )
@@ -290,7 +292,7 @@ def matrix_rank(
         s = svd(a, compute_uv=False)
         if tol is None:
             if a.shape[-2:].is_fully_defined():
-                longest = max(a.shape[-2:].as_list())
+                longest = np.max(a.shape[-2:].as_list())
             else:
                 longest = tf.reduce_max(tf.shape(a)[-2:])
             eps = np.finfo(a.dtype.as_numpy_dtype).eps

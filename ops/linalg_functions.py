@@ -79,7 +79,7 @@ def _matrix_function(
         doc=doc,
         test={"values": [[np.array([[2.0, 0.5], [0.5, 1.0]], np.complex64)]]},
     )
-    return export(*public)(op)
+    return export(*public)(op) if public else op
 
 
 def _kronecker(x: Any, y: Any) -> Any:
@@ -137,11 +137,11 @@ matrix_logarithm = _matrix_function(
     "linalg.logm",
     doc="The principal logarithms of square complex matrices.",
 )
+# Graphs of TensorFlow before 1.8 have it; tf.linalg.expm makes other nodes.
 matrix_exponential = _matrix_function(
     "MatrixExponential",
     "expm",
     TYPES,
     _exponential_gradient,
-    "linalg.expm",
     doc="The exponentials of square matrices.",
 )

@@ -240,10 +240,10 @@ def sparse_tensor_dense_matmul(
     """The product of a sparse matrix and a dense one."""
     sp_a = as_sparse(sp_a)
     values = [sp_a.indices, sp_a.values, b]
-    with name_scope(name, "SparseTensorDenseMatMul", values) as scope:
+    with name_scope(name, "SparseTensorDenseMatMul", values):
         b = convert_to_tensor(b, name="b")
         return raw.SparseTensorDenseMatMul(
-            *parts(sp_a), b, adjoint_a=adjoint_a, adjoint_b=adjoint_b, name=scope
+            *parts(sp_a), b, adjoint_a=adjoint_a, adjoint_b=adjoint_b
         )
 
 

@@ -246,8 +246,9 @@ def _reduced(c: Any) -> TensorShape:
 def _sum_gradient(op: Any, grad: Any) -> Any:
     indices, _, shape, axes = op.inputs
     kept = reduced_shape(shape, axes)
+    grad = tf.reshape(grad, kept)
     scale = shape // tf.cast(kept, dtypes.int64)
-    return None, tf.gather_nd(tf.reshape(grad, kept), indices // scale), None, None
+    return None, tf.gather_nd(grad, indices // scale), None, None
 
 
 _NONE = NoGradient("TensorFlow has none for it", silent=False)

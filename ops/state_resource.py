@@ -232,7 +232,7 @@ def variable_shape(handle: Any, out_type: Any = dtypes.int32) -> Any:
 def _zeros_behind(handle: Any) -> Any:
     variable = variable_behind(handle)
     dtype = dtypes.float32 if variable is None else variable.attr("dtype")
-    return tf.zeros(variable_shape(handle), dtype=dtype)
+    return tf.zeros(raw.VariableShape(handle), dtype=dtype)
 
 
 zeros_behind.append(_zeros_behind)

@@ -244,8 +244,8 @@ def batch_scatter_update(
         parts = []
         for axis in range(rank - 1):
             shape: list[Any] = [1] * (rank + 1)
-            shape[axis] = sizes[axis]
-            positions = tf.reshape(raw.Range(0, sizes[axis], 1), shape)
+            shape[axis] = size = sizes[axis]
+            positions = tf.reshape(raw.Range(0, size, 1), shape)
             if positions.dtype.base_dtype != last.dtype:
                 positions = raw.Cast(positions, DstT=last.dtype)
             parts.append(positions * tf.ones_like(last))

@@ -212,25 +212,34 @@ def _close(c: Any, store: Store) -> None:
     store.close()
 
 
-def _element_shape(handle: Any) -> TensorShape:
-    """What is known of the elements of the array that a handle stands for."""
+def _handle_data(handle: Any) -> TensorShape | None:
+    """The shape of elements that a handle carries: None when it says nothing of them."""
     op = handle.op
     if op.type == "TensorArrayV3":
         shape = as_shape(op._attrs["element_shape"])
-        return shape if shape.is_fully_defined() or op._attrs["identical_element_shapes"] else _ANY
+        return shape if shape.is_fully_defined() or op._attrs["identical_element_shapes"] else None
     if op.type in ("Enter", "Switch", "Identity", "TensorArrayGradV3"):
-        return _element_shape(op.inputs[0])
+        return _handle_data(op.inputs[0])
     if op.type == "TensorArrayGradWithShape":
-        shape, prefix = _element_shape(op.inputs[0]), op.inputs[2].shape.sizes
-        if shape.rank is not None and prefix is not None and prefix[0] is not None:
-            return TensorShape([None] * prefix[0]).concatenate(shape)
-    return _ANY
+        shape, prefix = _handle_data(op.inputs[0]), op.inputs[2].shape.sizes
+        if shape is None or shape.rank is None or prefix is None or prefix[0] is None:
+            return None if shape is None else _ANY
+        return TensorShape([None] * prefix[0]).concatenate(shape)
+    return None
+
+
+def _element_shape(handle: Any) -> TensorShape:
+    """What is known of the elements of the array that a handle stands for."""
+    shape = _handle_data(handle)
+    return _ANY if shape is None else shape
 
 
 def _gathered_shape(c: Any) -> TensorShape:
     length = c.inputs[1].sizes
     rows = TensorShape([None]) if length is None else TensorShape(list(length))
-    return rows.concatenate(as_shape(c.op._attrs["element_shape"]))
+    # What the handle says comes before the node's own attribute, even if it is "anything".
+    shape = _handle_data(c.op.inputs[0])
+    return rows.concatenate(as_shape(c.op._attrs["element_shape"]) if shape is None else shape)
 
 
 def _scattered_shape(c: Any) -> TensorShape:

@@ -11,8 +11,9 @@ from ..engine.api import export
 from ..engine.collections import GraphKeys, get_collection, register_proto_function
 from ..engine.graph import colocate_with, device, get_default_graph, name_scope
 from . import state
+from .array_shape import rank_internal
 from .control import group, no_op
-from .public import raw, tf
+from .public import tf
 
 
 @export("global_variables")
@@ -96,7 +97,7 @@ def assert_variables_initialized(var_list: Any = None) -> Any:
     ranks = []
     for variable in var_list:
         with colocate_with(variable.op):
-            ranks.append(raw.Rank(variable, name="Rank"))
+            ranks.append(rank_internal(variable, optimize=False))
     return ranks[0] if len(ranks) == 1 else tf.stack(ranks)
 
 

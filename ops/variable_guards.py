@@ -7,6 +7,7 @@ The nodes between such variables and the initial value are copied, with the vari
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..engine.collections import GraphKeys
@@ -21,16 +22,28 @@ def guarded(name: str, initial_value: Any) -> Any:
     """The initial value, safe to compute before the variables it depends on have a value."""
     if not isinstance(initial_value, Tensor):
         raise TypeError(f"initial_value needs to be a Tensor: {initial_value}")
-    order = _upstream(initial_value.op)
-    if order is None or not any(op.type in _VARIABLES for op in order):
+    if _upstream(initial_value.op, _before) is None:
+        return initial_value
+    order = _upstream(initial_value.op, _replaceable)
+    if not any(op.type in _VARIABLES for op in order or ()):
         return initial_value
     copies: dict[Any, Any] = {}
-    for op in order:
+    for op in order or ():
         copies[op] = _copied(name, op, copies)
     return copies[initial_value.op].outputs[initial_value.value_index]
 
 
-def _upstream(op: Any) -> list[Any] | None:
+def _before(op: Any) -> list[Any]:
+    return [*(x.op for x in op.inputs), *op.control_inputs]
+
+
+def _replaceable(op: Any) -> list[Any]:
+    """What a copy of the operation is made of: nothing, if there will be none."""
+    is_last = op.type in _OBSERVERS or op.type in _VARIABLES
+    return [] if is_last else [x.op for x in op.inputs]
+
+
+def _upstream(op: Any, before: Callable[[Any], list[Any]]) -> list[Any] | None:
     """All operations that `op` depends on, inputs first; None when there is a cycle."""
     order: list[Any] = []
     state: dict[Any, bool] = {}
@@ -47,8 +60,7 @@ def _upstream(op: Any) -> list[Any] | None:
             continue
         state[current] = False
         stack.append((current, True))
-        before = [*(x.op for x in current.inputs), *current.control_inputs]
-        for previous in reversed(before):
+        for previous in reversed(before(current)):
             if state.get(previous) is False:
                 return None
             if previous not in state:

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The names that TensorFlow gives to functions without one: their Python name and a hash of them.
+
+The hash is TensorFlow 1.15's, so that one function has one name in both; the nodes that call a
+function have its name as their type.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ..engine import dtypes
+from .tensor_proto import make_ndarray
+from .varint import put
+
+_MASK = (1 << 64) - 1
+_SEED = 0xDECAFCAFFE
+_FACTOR = 0xC6A4A7935BD1E995
+_SHIFT = 47
+
+
+def named_by_content(name: str, definition: Any) -> str:
+    """`name` and the hash of a FunctionDef that has neither a name nor attributes yet."""
+    digest = _function(definition).to_bytes(8, "little")
+    return f"{name}_{base64.urlsafe_b64encode(digest).decode().rstrip('=').translate(_LETTERS)}"
+
+
+# Signs of base64 that no name of an operation, or no pretty one, has.
+_LETTERS = str.maketrans("-_", "aA")
+
+
+def hash64(data: bytes, seed: int = _SEED) -> int:
+    """MurmurHash64A of some bytes."""
+    result = seed ^ (len(data) * _FACTOR & _MASK)
+    whole = len(data) & ~7
+    for i in range(0, whole, 8):
+        part = int.from_bytes(data[i : i + 8], "little") * _FACTOR & _MASK
+        part = (part ^ part >> _SHIFT) * _FACTOR & _MASK
+        result = (result ^ part) * _FACTOR & _MASK
+    if whole < len(data):
+        result = (result ^ int.from_bytes(data[whole:], "little")) * _FACTOR & _MASK
+    result = (result ^ result >> _SHIFT) * _FACTOR & _MASK
+    return result ^ result >> _SHIFT
+
+
+def _combined(a: int, b: int) -> int:
+    return a ^ (b + 0x9E3779B97F4A7800 + (a << 10) + (a >> 4) & _MASK)
+
+
+def _texts(texts: Iterable[str], seed: int) -> int:
+    """The hash of some texts, one after the other."""
+    for text in texts:
+        seed = hash64(text.encode(), seed)
+    return seed
+
+
+def _message(message: Any, seed: int = _SEED) -> int:
+    return hash64(message.SerializeToString(deterministic=True), seed)
+
+
+def _function(definition: Any) -> int:
+    result = _signature(definition.signature)
+    result = _attributes(definition.attr, result, internal=True)
+    nodes = _SEED
+    for node in sorted(definition.node_def, key=lambda node: node.name):
+        nodes = _combined(_node(node), hash64(node.name.encode(), nodes))
+    result = _combined(nodes, result)
+    for key, value in sorted(definition.ret.items()):
+        result = _texts([key, value], result)
+    return result
+
+
+def _signature(signature: Any) -> int:
+    copy = type(signature)()
+    copy.CopyFrom(signature)
+    copy.ClearField("attr")
+    result = _SEED
+    for attr in sorted(signature.attr, key=lambda attr: attr.name):
+        result = _combined(_attr_def(attr), hash64(attr.name.encode(), result))
+    return _message(copy, result)
+
+
+def _attr_def(attr: Any) -> int:
+    result = _texts([attr.name, attr.type], _SEED)
+    result = _combined(_value(attr.default_value), result)
+    result = hash64(attr.description.encode(), result)
+    result = _combined(int(attr.has_minimum), result)
+    result = _combined(attr.minimum & _MASK, result)
+    return _combined(_value(attr.allowed_values), result)
+
+
+def _node(node: Any) -> int:
+    inputs = [text for text in node.input if not text.startswith("^")]
+    controls = sorted({text for text in node.input if text.startswith("^")})
+    result = _texts([node.name, node.op, node.device, *inputs, *controls], _SEED)
+    return _attributes(node.attr, result, internal=False)
+
+
+def _attributes(attrs: Any, seed: int, internal: bool) -> int:
+    """The hash of the attributes that are set; `internal`: of those that begin with "_" too."""
+    for key, value in sorted(attrs.items()):
+        if (internal and value.WhichOneof("value")) or (not internal and not key.startswith("_")):
+            seed = _combined(_value(value), hash64(key.encode(), seed))
+    return seed
+
+
+def _value(value: Any) -> int:
+    kind = value.WhichOneof("value")
+    if kind == "tensor":
+        return _message(_written_raw(value.tensor))
+    if kind == "func":
+        result = hash64(value.func.name.encode())
+        return _attributes(value.func.attr, result, internal=True)
+    return _message(value)
+
+
+def _written_raw(tensor: Any) -> Any:
+    """The same TensorProto with its elements as bytes, however they were written."""
+    raw = type(tensor)(dtype=tensor.dtype, tensor_shape=tensor.tensor_shape)
+    array = make_ndarray(tensor)
+    if tensor.dtype == dtypes.string.as_datatype_enum:
+        texts = array.ravel().tolist()
+        raw.tensor_content = b"".join([*(put(len(text)) for text in texts), *texts])
+    else:
+        raw.tensor_content = np.ascontiguousarray(array).tobytes()
+    return raw

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the programs of graph_programs.txt and tells what nodes they make, or records it.
+
+    python graph_programs.py OUT.json
+
+writes what TensorFlow 1.15 makes, a few letters for each node; Python 3.7 reads this.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import importlib
+import json
+import pathlib
+import re
+import sys
+from typing import Any
+
+import numpy as np
+
+TEXT = pathlib.Path(__file__).with_name("graph_programs.txt")
+# Numbers that differ from run to run: of gradient functions, of tables, of temporary files.
+_RANDOM = re.compile(
+    rb"CustomGradient-\d+|[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|pyfunc_\d+"
+)
+
+
+def programs() -> dict[str, str]:
+    """The programs' statements by name."""
+    parts = re.split(r"^\[(\w+)\]\n", TEXT.read_text(), flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2]))
+
+
+def run(tf: Any, text: str) -> Any:
+    """The GraphDef of a program; an error that it meets ends it and becomes its last node."""
+    inside = tf.__name__ == "numbaflow"
+
+    def module(theirs: str, ours: str) -> Any:
+        return importlib.import_module(
+            f"numbaflow.{ours}" if inside else f"tensorflow.python.{theirs}"
+        )
+
+    with tf.Graph().as_default() as graph:
+        try:
+            exec(compile(text, "program", "exec"), {"tf": tf, "np": np, "module": module})
+        except (AttributeError, TypeError, ValueError, LookupError) as error:
+            tf.no_op(name=type(error).__name__)
+    return graph.as_graph_def()
+
+
+def described(node: Any) -> list[Any]:
+    """What is compared of a node."""
+    attrs = [
+        [
+            key,
+            _RANDOM.sub(b"", node.attr[key].SerializeToString(deterministic=True)).decode("latin"),
+        ]
+        for key in sorted(node.attr)
+    ]
+    inputs = [_RANDOM.sub(b"", name.encode()).decode() for name in node.input]
+    return [node.name, node.op, inputs, node.device, attrs]
+
+
+def letters(node: Any) -> str:
+    """A node as three letters; one in a quarter of a million others has the same."""
+    digest = hashlib.sha1(json.dumps(described(node)).encode()).digest()
+    return base64.b64encode(digest[:3]).decode()[:3]
+
+
+def library(graph_def: Any) -> list[str]:
+    """The names of a graph's functions, which tell what is in them."""
+    return sorted(function.signature.name for function in graph_def.library.function)
+
+
+def record(tf: Any) -> dict[str, Any]:
+    """What each program makes."""
+    found = {}
+    for name, text in programs().items():
+        graph_def = run(tf, text)
+        nodes = "".join(letters(node) for node in graph_def.node)
+        found[name] = {"nodes": nodes, "functions": library(graph_def)}
+    return found
+
+
+if __name__ == "__main__":
+    import tensorflow
+
+    np.seterr(all="ignore")
+    pathlib.Path(sys.argv[1]).write_text(
+        json.dumps(record(tensorflow), indent=0, sort_keys=True) + "\n"
+    )
