@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,9 +15,10 @@ from ..engine.build import define
 from ..engine.registry import NoGradient
 from ..engine.shape import TensorShape
 from . import array_rules as rules
+from .example_wire import texts_array
 from .public import raw
 from .tensor_array_store import refuse
-from .text_numbers import parse_number
+from .text_numbers import parse_number, parse_numbers
 
 _QUOTE, _LINE_ENDS = b'"', (b"\n"[0], b"\r"[0])
 
@@ -53,6 +55,22 @@ class _Format:
         if record.endswith(self.delimiter) and self._is_wanted(found, number):
             found.append(b"")
         return found
+
+    def plain_columns(self, records: list[bytes], count: int) -> list[Sequence[bytes]] | None:
+        """The wanted fields of all records by column; None if not all are as simple as that."""
+        whole = b"".join(records)
+        if b"\n" in whole or b"\r" in whole or (self.has_quotes and _QUOTE in whole):
+            return None
+        rows = [record.split(self.delimiter) for record in records]
+        width = len(rows[0]) if rows else 0
+        if not all(records) or any(len(row) != width for row in rows):
+            return None
+        if not self.selected:
+            return list(zip(*rows)) if width == count else None
+        if width <= max(self.selected):
+            return None
+        columns = list(zip(*rows))
+        return [columns[i] for i in self.selected]
 
     def _is_wanted(self, found: list[bytes], number: int) -> bool:
         return not self.selected or self.selected[len(found)] == number
@@ -99,6 +117,12 @@ def _kernel(c: Any, records: np.ndarray, defaults: Sequence[np.ndarray]) -> list
             )
     form, missing = _Format(c), c.attr("na_value").encode()
     kinds = c.op._attrs["OUT_TYPE"]
+    columns = form.plain_columns(records.reshape(-1).tolist(), len(kinds))
+    if columns is not None and not any(b"" in found or missing in found for found in columns):
+        with contextlib.suppress(ValueError):
+            return [
+                _column(found, kind).reshape(records.shape) for found, kind in zip(columns, kinds)
+            ]
     results = [np.empty(records.shape, kind.np_dtype) for kind in kinds]
     for i, record in enumerate(records.flat):
         fields = form.fields(record)
@@ -114,6 +138,10 @@ def _kernel(c: Any, records: np.ndarray, defaults: Sequence[np.ndarray]) -> list
             with np.errstate(over="ignore"):
                 results[j].reshape(-1)[i] = value
     return results
+
+
+def _column(fields: Sequence[bytes], kind: Any) -> np.ndarray:
+    return texts_array(fields) if kind == dtypes.string else parse_numbers(fields, kind)
 
 
 def _value(field: bytes, kind: Any, i: int, j: int) -> Any:

@@ -21,7 +21,7 @@ from . import array_rules as rules
 from .files import one_text
 from .public import raw
 from .tensor_array_store import refuse, type_text
-from .text_numbers import parse_number
+from .text_numbers import parse_numbers
 
 _TEXT = NoGradient("texts have no derivative")
 _RAW = "half, float32, float64, int32, uint16, uint8, int16, int8, int64"
@@ -157,18 +157,11 @@ define(
 
 def _to_number(c: Any, texts: np.ndarray) -> np.ndarray:
     kind = c.op._attrs["out_type"]
-    result = np.empty(texts.shape, c.out_dtype())
-    flat = result.reshape(-1)
-    with np.errstate(over="ignore"):
-        for i, text in enumerate(texts.flat):
-            try:
-                flat[i] = parse_number(text, kind)
-            except ValueError:
-                shown = text.split(b"\0")[0].decode(errors="replace")
-                raise refuse(
-                    f"StringToNumberOp could not correctly convert string: {shown}"
-                ) from None
-    return result
+    try:
+        return parse_numbers(texts.reshape(-1).tolist(), kind).reshape(texts.shape)
+    except ValueError as error:
+        shown = error.args[0].split(b"\0")[0].decode(errors="replace")
+        raise refuse(f"StringToNumberOp could not correctly convert string: {shown}") from None
 
 
 define(

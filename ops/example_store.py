@@ -15,6 +15,7 @@ import numpy as np
 from ..engine import dtypes
 from ..engine.dtypes import DType
 from ..engine.state import shape_text
+from .example_wire import Column, Unusual, Wire, texts_array
 from .tensor_array_store import refuse, type_text
 
 # The kind of a feature -> the type of its values.
@@ -25,6 +26,8 @@ _TYPES = {
 }
 _WORDS = {dtypes.string: "bytes", dtypes.float32: "float", dtypes.int64: "int64"}
 UNNAMED = "<unknown>"
+# From so many examples on they are read all at once.
+_MANY = 16
 
 
 class Sparse(NamedTuple):
@@ -73,10 +76,7 @@ def type_of(feature: Any) -> DType | None:
 def values_of(feature: Any, dtype: DType) -> np.ndarray:
     """A feature's values of a type; none if they are of another."""
     if dtype == dtypes.string:
-        listed = list(feature.bytes_list.value)
-        result = np.empty(len(listed), object)
-        result[:] = listed
-        return result
+        return texts_array(feature.bytes_list.value)
     values = feature.float_list if dtype == dtypes.float32 else feature.int64_list
     return np.array(values.value, dtype.np_dtype)
 
@@ -110,93 +110,135 @@ def check_defaults(dense: Sequence[Dense]) -> None:
             )
 
 
-def indices_of(lengths: Sequence[int]) -> np.ndarray:
+def indices_of(lengths: Sequence[int] | np.ndarray) -> np.ndarray:
     """The places of values in a sparse matrix whose rows have so many each."""
-    rows = np.repeat(np.arange(len(lengths), dtype=np.int64), lengths)
-    columns = [np.arange(length, dtype=np.int64) for length in lengths]
-    return np.stack([rows, stacked(columns, dtypes.int64)], axis=1)
+    counts = np.asarray(lengths, np.int64)
+    result = np.empty((counts.sum(), 2), np.int64)
+    result[:, 0] = np.repeat(np.arange(len(counts)), counts)
+    result[:, 1] = np.arange(len(result)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return result
 
 
 class _Batch:
-    """One call of `parse_batch`."""
+    """One call of `parse_batch`: examples read all at once, or message by message."""
 
-    def __init__(self, serialized: list[bytes], names: list[bytes]) -> None:
+    def __init__(
+        self,
+        serialized: list[bytes],
+        names: list[bytes],
+        sparse: Sequence[Sparse],
+        dense: Sequence[Dense],
+    ) -> None:
+        self.names = [name.decode(errors="replace") for name in names]
+        self.serialized = serialized
+        self.count = len(serialized)
+        self.asked: list[Sparse | Dense] = [*sparse, *dense]
+        columns = self._read_at_once() if self.count >= _MANY else None
+        self.columns = self._read_messages() if columns is None else columns
+
+    def _read_at_once(self) -> dict[str, Column] | None:
+        """The values of each feature; None where they are unusual, or not as asked."""
+        try:
+            wire = Wire(self.serialized)
+            found = {one.key: wire.column(one.key.encode(), one.dtype) for one in self.asked}
+        except Unusual:
+            return None
+        is_right = (_suits(one, found[one.key]) for one in self.asked if isinstance(one, Dense))
+        return found if all(is_right) else None
+
+    def _read_messages(self) -> dict[str, Column]:
+        """The values of each feature; InvalidArgumentError for the first that is not as asked."""
         from ..io import protos
 
-        self.names = [name.decode(errors="replace") for name in names]
-        self.features = []
-        for text in serialized:
+        rows = []
+        for i, text in enumerate(self.serialized):
             message = parse_message(protos.Example, text)
             if message is None:
                 shown = text.decode(errors="replace")
                 raise refuse(f"Could not parse example input, value: '{shown}'")
-            self.features.append(message.features.feature)
+            features = message.features.feature
+            rows.append([self._checked(i, features, one) for one in self.asked])
+        columns = zip(*rows) if rows else [()] * len(self.asked)
+        return {one.key: joined(parts, one.dtype) for one, parts in zip(self.asked, columns)}
 
-    def name(self, i: int) -> str:
+    def _name(self, i: int) -> str:
         return self.names[i] if self.names else UNNAMED
 
-    def error(self, i: int, key: str, text: str) -> Exception:
-        return refuse(f"Name: {self.name(i)}, Key: {key}, Index: {i}.  {text}")
+    def _error(self, i: int, key: str, text: str) -> Exception:
+        return refuse(f"Name: {self._name(i)}, Key: {key}, Index: {i}.  {text}")
 
-    def found(self, i: int, asked: Sparse | Dense) -> np.ndarray | None:
+    def _checked(self, i: int, features: Any, asked: Sparse | Dense) -> np.ndarray | None:
         """The values of a feature in an example; None if it is not there, or empty of any kind."""
-        features = self.features[i]
-        if asked.key not in features:
-            return None
-        feature = features[asked.key]
-        dtype = type_of(feature)
-        if dtype is None:
-            return None
-        if dtype != asked.dtype:
-            raise self.error(i, asked.key, _mismatch(asked, dtype))
-        return values_of(feature, dtype)
+        feature = features.get(asked.key)
+        dtype = None if feature is None else type_of(feature)
+        if dtype is not None and dtype != asked.dtype:
+            raise self._error(i, asked.key, _mismatch(asked, dtype))
+        values = None if dtype is None else values_of(feature, dtype)
+        if isinstance(asked, Dense):
+            self._check_size(i, asked, values)
+        return values
 
-    def sparse(self, asked: Sparse) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        empty = nothing(asked.dtype, (0,))
-        parts = [self.found(i, asked) for i in range(len(self.features))]
-        present = [empty if part is None else part for part in parts]
-        lengths = [len(part) for part in present]
-        shape = np.array([len(lengths), max(lengths, default=0)], np.int64)
-        return indices_of(lengths), stacked(present, asked.dtype), shape
-
-    def dense(self, asked: Dense) -> np.ndarray:
-        parts = [self.found(i, asked) for i in range(len(self.features))]
-        return self._padded(asked, parts) if asked.has_rows else self._fixed(asked, parts)
-
-    def _fixed(self, asked: Dense, parts: Sequence[np.ndarray | None]) -> np.ndarray:
-        size, rows = math.prod(asked.row), []
-        for i, part in enumerate(parts):
-            if part is not None and len(part) != size:
-                raise self.error(
-                    i,
-                    asked.key,
-                    f"Number of {_WORDS[asked.dtype]} values != expected.  Values size: "
-                    f"{len(part)} but output shape: {shape_text(asked.shape)}",
-                )
-            if part is None and not asked.default.size:
+    def _check_size(self, i: int, asked: Dense, values: np.ndarray | None) -> None:
+        size = math.prod(asked.row)
+        if values is None:
+            if not asked.default.size:
                 raise refuse(
-                    f"Name: {self.name(i)}, Feature: {asked.key} (data type: "
+                    f"Name: {self._name(i)}, Feature: {asked.key} (data type: "
                     f"{type_text(asked.dtype)}) is required but could not be found."
                 )
-            rows.append(asked.default.reshape(-1) if part is None else part)
-        return stacked(rows, asked.dtype).reshape(len(rows), *asked.row)
+        elif not asked.has_rows and len(values) != size:
+            raise self._error(
+                i,
+                asked.key,
+                f"Number of {_WORDS[asked.dtype]} values != expected.  Values size: "
+                f"{len(values)} but output shape: {shape_text(asked.shape)}",
+            )
+        elif asked.has_rows and len(values) % (size or 1):
+            raise self._error(
+                i,
+                asked.key,
+                f"Number of {_WORDS[asked.dtype]} values is not a multiple of stride length. "
+                f"Saw {len(values)} values but output shape is: {shape_text(asked.shape)}",
+            )
 
-    def _padded(self, asked: Dense, parts: Sequence[np.ndarray | None]) -> np.ndarray:
-        size = math.prod(asked.row) or 1
-        for i, part in enumerate(parts):
-            if part is not None and len(part) % size:
-                raise self.error(
-                    i,
-                    asked.key,
-                    f"Number of {_WORDS[asked.dtype]} values is not a multiple of stride length. "
-                    f"Saw {len(part)} values but output shape is: {shape_text(asked.shape)}",
-                )
-        longest = max((len(part) for part in parts if part is not None), default=0)
-        result = np.full((len(parts), longest), asked.default.item(), asked.dtype.np_dtype)
-        for row, part in zip(result, parts):
-            if part is not None:
-                row[: len(part)] = part
-        return result.reshape(len(parts), longest // size, *asked.row)
+    def sparse(self, asked: Sparse) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Indices, values and shape of a feature."""
+        column = self.columns[asked.key]
+        shape = np.array([self.count, column.counts.max(initial=0)], np.int64)
+        return indices_of(column.counts), column.values, shape
+
+    def dense(self, asked: Dense) -> np.ndarray:
+        """A feature's values, or what stands for them."""
+        column = self.columns[asked.key]
+        if asked.has_rows:
+            longest = int(column.counts.max(initial=0))
+            result = np.full((self.count, longest), asked.default.item(), asked.dtype.np_dtype)
+            result[np.arange(longest) < column.counts[:, None]] = column.values
+            return result.reshape(self.count, longest // (math.prod(asked.row) or 1), *asked.row)
+        if column.present.all():
+            return column.values.reshape(self.count, *asked.row)
+        result = np.empty((self.count, *asked.row), asked.dtype.np_dtype)
+        result[...] = asked.default
+        result[column.present] = column.values.reshape(-1, *asked.row)
+        return result
+
+
+def _suits(asked: Dense, column: Column) -> bool:
+    """Whether the sizes are right everywhere, and nothing required is missing."""
+    size = math.prod(asked.row)
+    if asked.has_rows:
+        return not (column.counts % (size or 1)).any()
+    is_there = bool(column.present.all()) or bool(asked.default.size)
+    return is_there and bool((column.counts[column.present] == size).all())
+
+
+def joined(parts: Sequence[np.ndarray | None], dtype: DType) -> Column:
+    """The values of a feature in every example, None where it is not there."""
+    present = np.array([part is not None for part in parts], bool)
+    listed = [part for part in parts if part is not None]
+    counts = np.zeros(len(parts), np.int64)
+    counts[present] = [len(part) for part in listed]
+    return Column(present, counts, stacked(listed, dtype))
 
 
 def _mismatch(asked: Sparse | Dense, dtype: DType) -> str:
@@ -211,7 +253,7 @@ def parse_batch(
     serialized: list[bytes], names: list[bytes], sparse: Sequence[Sparse], dense: Sequence[Dense]
 ) -> list[np.ndarray]:
     """Indices, values and shapes of sparse features, then dense ones, of a batch of Examples."""
-    batch = _Batch(serialized, names)
+    batch = _Batch(serialized, names, sparse, dense)
     found = [batch.sparse(asked) for asked in sparse]
     return [*columns(found), *(batch.dense(asked) for asked in dense)]
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -26,6 +27,39 @@ _LONGEST = 31
 def parse_number(text: bytes, kind: DType) -> int | float:
     """The number of type int32, int64, float32 or float64 that a text is; else ValueError."""
     return _integer(text, kind) if kind.is_integer else _real(text, kind)
+
+
+def parse_numbers(texts: Sequence[bytes], kind: DType) -> np.ndarray:
+    """The numbers that texts are, all at once if they are plain; ValueError for what is none."""
+    plain = _plain_numbers(texts, kind)
+    if plain is not None:
+        return plain
+    with np.errstate(over="ignore"):
+        return np.array([parse_number(text, kind) for text in texts], kind.np_dtype)
+
+
+def _plain_numbers(texts: Sequence[bytes], kind: DType) -> np.ndarray | None:
+    """The numbers in texts without spaces or words, for which Python's reading is the same."""
+    characters = b"0123456789-" if kind.is_integer else b"0123456789-+.eE"
+    if b"".join(texts).translate(None, characters) or max(map(len, texts), default=0) > _LONGEST:
+        return None
+    try:
+        if kind.is_integer:
+            whole = np.array([int(text) for text in texts], np.int64)
+            is_inside = (whole >= kind.min) & (whole <= kind.max)
+            return whole.astype(kind.np_dtype) if is_inside.all() else None
+        values = np.array([float(text) for text in texts], np.float64)
+    except (ValueError, OverflowError):
+        return None
+    if kind != dtypes.float32:
+        return values
+    with np.errstate(over="ignore", invalid="ignore"):
+        singles = values.astype(np.float32)
+        error = values - singles
+        others = np.nextafter(singles, np.where(error > 0, np.inf, -np.inf).astype(np.float32))
+        for i in np.flatnonzero((error != 0) & (np.abs(others - values) == np.abs(error))):
+            singles[i] = parse_number(texts[i], kind)
+    return singles
 
 
 def _integer(text: bytes, kind: DType) -> int:

@@ -74,6 +74,49 @@ def examples(tf: Any, run: Any) -> None:
     run(flat(found), {fed: [b"no example"]})
 
 
+def many_examples(tf: Any, run: Any) -> None:
+    features = {
+        "a": tf.FixedLenFeature([2], tf.float32),
+        "b": tf.FixedLenFeature([], tf.int64, default_value=7),
+        "c": tf.VarLenFeature(tf.string),
+        "d": tf.FixedLenSequenceFeature([2], tf.int64, allow_missing=True, default_value=-1),
+        "e": tf.FixedLenFeature([], tf.string, default_value=""),
+        "f": tf.VarLenFeature(tf.float32),
+    }
+    texts = []
+    for i in range(20):
+        values = {
+            "a": [i + 0.5, -1.0 * i],
+            "d": [(-1) ** i * 2 ** (3 * i), i] * (i % 3),
+            "e": [b"x" * (40 * i)],
+        }
+        if i % 3:
+            values["b"] = [-i]
+        if i % 4:
+            values["c"] = [b"word%d" % j for j in range(i % 5)]
+        if i % 5:
+            values["f"] = [0.25 * i] * (i % 4) or None
+        if i % 7 == 0:
+            values["other"] = None
+        texts.append(example(tf, **values))
+    fed = tf.placeholder(tf.string, [None])
+    found = tf.parse_example(fed, features)
+    run(flat(found), {fed: texts})
+    run(flat(found), {fed: texts[:3] + [texts[3] + texts[4]] + texts[5:]})
+    run(flat(found), {fed: texts[:3] + [texts[3] + b"\x10\x01"] + texts[4:]})
+    for broken in (
+        example(tf, a=[1.0]),
+        example(tf, a=[1, 2]),
+        example(tf, b=[1]),
+        example(tf, a=[1.0, 2.0], b=[b"x"]),
+        example(tf, a=[1.0, 2.0], d=[1]),
+        texts[5][:-1],
+        b"bogus",
+    ):
+        run(flat(found), {fed: texts[:10] + [broken] + texts[10:]})
+    run(tf.parse_example(fed, {"zz": tf.VarLenFeature(tf.int64)})["zz"], {fed: texts})
+
+
 def single_examples(tf: Any, run: Any) -> None:
     features = {
         "a": tf.FixedLenFeature([2], tf.float32, default_value=[0.5, 1.5]),
@@ -202,7 +245,7 @@ def serialized_tensors(tf: Any, run: Any) -> None:
 PROGRAMS = {
     program.__name__: program
     for program in (
-        *(examples, single_examples, sequence_examples, csv, raw_bytes, numbers),
+        *(examples, many_examples, single_examples, sequence_examples, csv, raw_bytes, numbers),
         *(serialized_tensors,),
     )
 }
