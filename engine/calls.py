@@ -176,7 +176,7 @@ class Expander:
                 compute_device=False,
             )
         copy._device = op._device
-        copy._explicit_elements = op._explicit_elements
+        copy._explicit_elements, copy._raw_elements = op._explicit_elements, op._raw_elements
         copy._stands_for = self._caller or op
         copy._frame = copy._stands_for._frame
         for mine, theirs in zip(copy.outputs, op.outputs):

@@ -61,6 +61,10 @@ class Operation:
 
     # Of a constant: how many elements its GraphDef states; the last one repeats.  None: all.
     _explicit_elements: int | None = None
+    # Of an imported constant: whether its GraphDef held the elements as bytes, or listed them.
+    _raw_elements: bool | None = None
+    # Names that a node had in the graph that it comes from (NodeDef.experimental_debug_info).
+    _debug_info: Any = None
     # Of a copy that runs in place of another (engine/calls.py): the one that the user made.
     _stands_for: Operation | None = None
     # Of a call: the Python object that made it (ops/function_library.py).

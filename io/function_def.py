@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..engine import dtypes, errors, registry
+from ..engine import errors, registry
 from ..engine.calls import Body, Expander
 from ..engine.graph import Graph
 from ..engine.operation import Operation
 from ..engine.shape import unknown_shape
 from ..engine.tensor import Tensor
 from . import protos
+from .signatures import argument_of, attribute_of
 
 
 class Function:
@@ -105,9 +106,9 @@ def op_definition_of(signature: Any) -> registry.OpDef:
 
     return registry.OpDef(
         signature.name,
-        tuple(map(_argument, signature.input_arg)),
-        tuple(map(_argument, signature.output_arg)),
-        tuple(map(_attribute, signature.attr)),
+        tuple(map(argument_of, signature.input_arg)),
+        tuple(map(argument_of, signature.output_arg)),
+        tuple(map(attribute_of, signature.attr)),
         shape=lambda c: [unknown_shape() for _ in signature.output_arg],
         gradient=_call_gradient,
         stateful=signature.is_stateful,
@@ -133,21 +134,6 @@ def _call_gradient(op: Operation, *grads: Any) -> Any:
     types = [tensor.dtype.base_dtype for tensor in op.inputs]
     found = raw.SymbolicGradient([*op.inputs, *given], Tout=types, f=called)
     return list(found) if isinstance(found, (list, tuple)) else [found]
-
-
-def _argument(message: Any) -> registry.Arg:
-    return registry.Arg(
-        message.name,
-        dtype=dtypes.as_dtype(message.type) if message.type else None,
-        type_attr=message.type_attr or None,
-        type_list_attr=message.type_list_attr or None,
-        number_attr=message.number_attr or None,
-        is_ref=message.is_ref,
-    )
-
-
-def _attribute(message: Any) -> registry.Attr:
-    return registry.Attr(message.name, message.type)
 
 
 def _body(definition: Any, attrs: Mapping[str, Any], functions: Mapping[str, Any]) -> Body:

@@ -59,6 +59,8 @@ def fill_node_def(message: Any, operation: Operation) -> None:
         message.input.extend([input_name(tensor) for tensor in operation._inputs_val])
     if operation._control_inputs_val:
         message.input.extend(sorted(f"^{op.name}" for op in operation._control_inputs_val))
+    if operation._debug_info is not None:
+        message.experimental_debug_info.CopyFrom(operation._debug_info)
     kinds = {attr.name: attr.type for attr in operation.definition.attrs}
     attrs = message.attr
     for name, value in operation._attrs.items():
@@ -75,7 +77,8 @@ def _constant(operation: Operation, value: Any) -> Any:
     """The value of a Const: NumPy alone cannot tell the quantized types and strings apart."""
     if isinstance(value, protos.TensorProto):
         return value
-    return tensor_proto(value, operation.outputs[0].dtype.base_dtype, operation._explicit_elements)
+    dtype = operation.outputs[0].dtype.base_dtype
+    return tensor_proto(value, dtype, operation._explicit_elements, operation._raw_elements)
 
 
 def as_graph_def(graph: Graph, from_version: int | None = None, add_shapes: bool = False) -> Any:

@@ -301,7 +301,11 @@ class _Import:
             self.graph._names_in_use[key] = 1
             self.added_names.append(key)
         if node.op == "Const":
-            operation._explicit_elements = listed_elements(node.attr["value"].tensor)
+            tensor = node.attr["value"].tensor
+            operation._explicit_elements = listed_elements(tensor)
+            operation._raw_elements = bool(tensor.tensor_content)
+        if node.HasField("experimental_debug_info"):
+            operation._debug_info = node.experimental_debug_info
         return operation
 
     def apply_shapes(self, node: Any, operation: Operation) -> None:

@@ -9,7 +9,7 @@ from ..engine import registry
 from ..engine.convert import convert_to_tensor
 from ..engine.graph import name_scope
 from ..engine.tensor import Tensor
-from . import protos
+from . import protos, signatures
 from .attributes import default_proto
 
 CONTROL = -1  # The output index that stands for a control edge.
@@ -39,7 +39,7 @@ def checked_graph_def(graph_def: Any) -> Any:
     if isinstance(graph_def, protos.GraphDef):
         # TensorFlow shows its callers the defaults that it fills in.
         for node in graph_def.node:
-            definition = registry.find(node.op)
+            definition = signatures.find(node.op)
             if definition is not None:
                 add_defaults(node, definition)
         return graph_def
@@ -104,7 +104,7 @@ def remove_unknown_defaults(graph_def: Any, producer_op_list: Any) -> None:
     """Drops attributes unknown here that have the default of the program that wrote the graph."""
     producer = {op.name: {attr.name: attr for attr in op.attr} for op in producer_op_list.op}
     for node in graph_def.node:
-        definition = registry.find(node.op)
+        definition = signatures.find(node.op)
         if definition is None or node.op not in producer:
             continue
         known = {attr.name for attr in definition.attrs}

@@ -11,7 +11,6 @@ import os
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from ..engine import registry
 from ..engine.collections import (
     GraphKeys,
     get_from_proto_function,
@@ -20,7 +19,7 @@ from ..engine.collections import (
 from ..engine.graph import Graph, get_default_graph
 from ..engine.log import get_logger
 from ..engine.scope_functions import prepend_name_scope, strip_name_scope
-from . import protos
+from . import protos, signatures
 from .attributes import default_proto, op_def
 from .graph_def import as_graph_def, node_def, version_def, write_graph
 from .graph_util import node_name
@@ -215,7 +214,7 @@ def stripped_op_list_for_graph(graph_def: Any) -> Any:
     """The OpList of the op types in a graph; ValueError for a type that is not known."""
     message = protos.OpList()
     for op in sorted(ops_used_by_graph_def(graph_def)):
-        definition = registry.find(op)
+        definition = signatures.find(op)
         if definition is not None:
             message.op.append(op_def(definition))
         elif op not in _PSEUDO_OPS:
@@ -230,7 +229,7 @@ def strip_graph_default_valued_attrs(meta_graph_def: Any) -> None:
     for function in meta_graph_def.graph_def.library.function:
         nodes.extend(function.node_def)
     for node in nodes:
-        definition = registry.find(node.op)
+        definition = signatures.find(node.op)
         if definition is None or node.op in functions:
             continue
         for attr in definition.attrs:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..engine import dtypes, registry
 from ..engine.errors import NotFoundError
+from . import signatures
 from .attributes import from_proto
 from .attributes import op_def as op_def_proto
 
@@ -43,7 +44,7 @@ def runtime_name(dtype: dtypes.DType) -> str:
 
 def find_definition(op_type: str, functions: Mapping[str, Any] | None = None) -> registry.OpDef:
     """The definition of an op type, or function of a library; NotFoundError when there is none."""
-    definition = registry.find(op_type)
+    definition = signatures.find(op_type)
     if definition is None and functions and op_type in functions:
         return functions[op_type].op_definition
     if definition is None:

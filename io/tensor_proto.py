@@ -66,17 +66,22 @@ def shape_from_proto(message: Any) -> TensorShape:
     return TensorShape([None if dim.size < 0 else dim.size for dim in message.dim])
 
 
-def tensor_proto(array: np.ndarray, dtype: dtypes.DType, explicit: int | None = None) -> Any:
+def tensor_proto(
+    array: np.ndarray, dtype: dtypes.DType, explicit: int | None = None, raw: bool | None = None
+) -> Any:
     """A TensorProto of `array`; only the first `explicit` elements are written.
 
-    The elements after those must equal the last one that is written.
+    The elements after those must equal the last one that is written.  `raw`: as bytes, not as a
+    list; by default where TensorFlow's Python does so, for several elements that are all written.
     """
     dtype = dtype.base_dtype
     message = protos.TensorProto(
         dtype=dtype.as_datatype_enum, tensor_shape=shape_proto(array.shape)
     )
     explicit = array.size if explicit is None else min(explicit, array.size)
-    if dtype in _RAW and explicit == array.size > 1:
+    if raw is None:
+        raw = explicit == array.size > 1 and dtype in _RAW
+    if raw:
         if array.nbytes >= _LIMIT:
             raise ValueError("Cannot create a tensor proto whose content is larger than 2GB.")
         message.tensor_content = array.tobytes()

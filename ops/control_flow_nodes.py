@@ -64,7 +64,7 @@ def _merge_shape(c: Any) -> list[TensorShape]:
 def _scalar_condition(c: Any) -> TensorShape:
     if c.inputs[0].rank not in (None, 0):
         raise ValueError(f"Shape must be rank 0 but is rank {c.inputs[0].rank}")
-    return c.inputs[0]
+    return TensorShape([])
 
 
 def _entered_shape(c: Any) -> TensorShape:

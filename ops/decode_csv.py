@@ -168,7 +168,7 @@ def _shape(c: Any) -> list[TensorShape]:
 define(
     "DecodeCSV",
     "records: string, record_defaults: OUT_TYPE -> output: OUT_TYPE",
-    "OUT_TYPE: list({float32, float64, int32, int64, string}); field_delim: string = ','; "
+    "OUT_TYPE: list({float32, float64, int32, int64, string}) >= 1; field_delim: string = ','; "
     "use_quote_delim: bool = true; na_value: string = ''; select_cols: list(int) = []",
     shape=_shape,
     kernel=_kernel,

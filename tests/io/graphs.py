@@ -357,8 +357,7 @@ GRAPHS = (
 def main(folder):
     """Writes a meta graph for each function, and the op table."""
     import tensorflow as tf
-    from tensorflow.core.framework import op_def_pb2
-    from tensorflow.python.framework import meta_graph, op_def_registry
+    from tensorflow.python.framework import meta_graph
 
     for build in GRAPHS:
         graph = tf.Graph()
@@ -367,9 +366,6 @@ def main(folder):
         meta_graph.export_scoped_meta_graph(
             os.path.join(folder, build.__name__ + ".meta"), graph=graph
         )
-    with open(os.path.join(folder, "ops.pb"), "wb") as file:
-        table = op_def_registry.get_registered_ops().values()
-        file.write(op_def_pb2.OpList(op=table).SerializeToString())
 
 
 if __name__ == "__main__":
