@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Device names: `DeviceSpec`, how specs merge, and the stack that `tf.device` pushes on.
 
-Devices are recorded for what programs read back and for GraphDefs; nothing is placed by them here.
+Devices are recorded for what programs read back and for GraphDefs; a session refuses those that it
+does not have (placement.py).
 """
 
 from __future__ import annotations

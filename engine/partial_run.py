@@ -40,6 +40,7 @@ class PartialRun:
         self._graph = session.graph
         self.wanted = Fetches(session.graph, fetches)
         self._feeds = feeds
+        session.placement.check()
         program = prepared(session, self.wanted.tensors, self.wanted.targets, feeds, release=False)
         if any(step.op.definition.flow for step in program.steps):
             raise errors.UnimplementedError(

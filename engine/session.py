@@ -28,6 +28,7 @@ from .graph import Graph
 from .nest import flatten_dict_items
 from .operation import Operation
 from .partial_run import PartialRun, setup
+from .placement import Placement
 from .results import result_builder, with_handles
 from .targets import resources_of, target_bytes
 from .tensor import Tensor
@@ -113,6 +114,7 @@ class BaseSession:
             raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
         self._config = config
         self.resources = resources_of(self._target, config)
+        self.placement = Placement(self._graph, self.resources.task, config)
         self.kernel_states: dict[Any, Any] = {}
         # Memory that no run of a compiled plan uses at the moment.
         self.arenas: list[Any] = []
@@ -172,13 +174,9 @@ class BaseSession:
 
     def list_devices(self) -> list[_DeviceAttributes]:
         """The devices of the runtime."""
-        count = 1
-        if self._config is not None:
-            count = self._config.device_count.get("CPU", 1)
-        prefix = "/job:localhost/replica:0/task:0/device:CPU"
         return [
-            _DeviceAttributes(f"{prefix}:{i}", "CPU", 256 << 20, next(_incarnations))
-            for i in range(count)
+            _DeviceAttributes(name, "CPU", 256 << 20, next(_incarnations))
+            for name in self.placement.devices
         ]
 
     # Running
@@ -262,6 +260,7 @@ class BaseSession:
         """What is prepared, made anew if the graph has been changed; new operations are noted."""
         if prepared is None or prepared.mutation != self._graph.mutation:
             return self._prepare(fetches, feed_dict)
+        self.placement.check()
         growth.note(self._graph)
         prepared.changes = self._graph.changes
         return prepared
@@ -280,6 +279,7 @@ class BaseSession:
         for tensor, (_, value) in zip(tensors, pairs):
             # Wrong values are reported before wrong fetches, as in TensorFlow.
             FeedSlot(tensor).convert(value)
+        self.placement.check()
         growth.note(self._graph)
         prepared = Prepared(self, fetches, tensors)
         prepared.expanded = bool(feed_dict) and (

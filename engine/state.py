@@ -134,7 +134,8 @@ def _other_shape(
 class Resources:
     """The named objects of a session (or of a server's container), safe for several threads."""
 
-    def __init__(self) -> None:
+    def __init__(self, task: str = "/job:localhost/replica:0/task:0") -> None:
+        self.task = task
         self._lock = threading.RLock()
         self._table: dict[tuple[str, str], Any] = {}
 

@@ -35,12 +35,14 @@ def resources_of(target: bytes | None, config: Any = None, opens: bool = True) -
 
     A ConfigProto may ask for state that is shared with no other session.
     """
-    if not target or (config is not None and config.isolate_session_state):
+    if not target:
         return Resources()
     text = target.decode()
     for prefix, resolve in TARGETS.items():
         if text.startswith(prefix):
-            return resolve(text, opens)
+            shared = resolve(text, opens)
+            is_alone = config is not None and config.isolate_session_state
+            return Resources(shared.task) if is_alone else shared
     raise errors.NotFoundError(
         None,
         None,

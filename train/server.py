@@ -98,7 +98,7 @@ class Server:
         job, task = self._server_def.job_name, self._server_def.task_index
         self._socket = _reserve(_port_of(cluster.task_address(job, task)))
         self._target = f"{_PREFIX}localhost:{self._socket.getsockname()[1]}"
-        self.resources = Resources()
+        self.resources = Resources(f"/job:{job}/replica:0/task:{task}")
         self._stopped = threading.Event()
         if start:
             self.start()

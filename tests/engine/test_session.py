@@ -6,6 +6,7 @@ from __future__ import annotations
 import collections
 import contextvars
 import threading
+from typing import Any
 
 import numpy as np
 import pytest
@@ -356,3 +357,32 @@ def test_objects_with_conversions_of_their_own(monkeypatch: pytest.MonkeyPatch) 
             assert session.run([thing, thing.x + 1.0], {thing: 3.0}) == [3.0, 7.0]
     with pytest.raises(ValueError, match="has already been registered"):
         fetches.register_session_run_conversion_functions(Doubled, lambda fetch: fetch)
+
+
+@pytest.mark.parametrize(
+    ("device", "settings", "expected"),
+    [
+        ("/gpu:0", {}, "was explicitly assigned to /device:GPU:0 but available devices are [ /job:"),
+        ("/gpu:0", {"allow_soft_placement": True}, None),
+        ("/cpu:1", {}, "explicitly assigned to /device:CPU:1"),
+        ("/cpu:1", {"device_count": {"CPU": 2}}, None),
+        ("/job:ps/task:0", {"allow_soft_placement": True}, "explicitly assigned to /job:ps/task:0"),
+        ("/task:1", {}, "explicitly assigned to /task:1"),
+        ("/job:localhost/replica:0/task:0/device:cpu:0", {}, None),
+        ("/device:TPU:0", {}, "Make sure the device specification refers to a valid device."),
+    ],
+)
+def test_a_device_that_does_not_exist(device: str, settings: Any, expected: str | None) -> None:
+    other = tf.constant(2.0)
+    with tf.Session(config=tf.ConfigProto(**settings)) as session:
+        assert session.run(other) == 2.0
+        with tf.device(device):
+            tf.identity(tf.constant(1.0, name="a"), name="b")
+        if expected is None:
+            assert session.run("b:0") == 1.0
+            return
+        for fetch in (other, "b:0", other + 1.0):
+            with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+                session.run(fetch)
+            assert str(caught.value).startswith("Cannot assign a device for operation b: {{node b}}")
+            assert expected in str(caught.value)

@@ -30,7 +30,7 @@ def files(tmp_path: Path) -> dict[str, str]:
     }
     with tf.Graph().as_default() as graph, tf.Session() as session:
         v = tf.get_variable("v", initializer=3.0)
-        with tf.variable_scope("r", use_resource=True), tf.device("/gpu:3"):
+        with tf.variable_scope("r", use_resource=True), tf.device("/cpu:0"):
             w = tf.get_variable("w", initializer=4.0)
         x = tf.placeholder(tf.float32, [], name="x")
         y = tf.add(x * v, w, name="y")
