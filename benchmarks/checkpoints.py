@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`python -m benchmarks.checkpoints`: saving and restoring a gigabyte, beside a plain copy.
 
-numbaflow, TensorFlow (NUMBAFLOW_TF_PYTHON) and a program that only writes and reads the same bytes
-take turns in one folder.  None of them waits for the disk.  Times are the best of the rounds: the
-first ones pay for the machine's own memory.
+numbaflow, both TensorFlows (NUMBAFLOW_TF_PYTHON, NUMBAFLOW_TF115_PYTHON) and a Python program that
+only writes and reads the same bytes take turns in one folder.  None of them waits for the disk.
+Times are the best of the rounds: the first ones pay for the machine's own memory.
 """
 
 from __future__ import annotations
@@ -17,13 +17,29 @@ import subprocess
 import sys
 import tempfile
 import time
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-SHAPES = ((1, 1 << 30), (100, 10 << 20), (10_000, 100 << 10))
+SHAPES = {1: 1 << 30, 100: 10 << 20, 10_000: 100 << 10}
 PIECE = 1 << 20
+# What is measured -> how the table calls it.
+ACTIONS = {
+    "save": "save",
+    "restore": "restore into variables with values",
+    "first": "restore in a new session",
+}
+PEERS = (
+    ("TensorFlow 2", "NUMBAFLOW_TF_PYTHON"),
+    ("TensorFlow 1.15", "NUMBAFLOW_TF115_PYTHON"),
+)
+TEXT = """A program that does nothing but `write` or `readinto` pieces of a megabyte is the plain
+copy: for “restore into variables with values” it reads into an array that it has, for “restore in a
+new session” into one that it makes. Both read what the last save wrote, which is in the system's
+memory. A new session also prepares the operations. More memory is the peak over what the process
+had, without the variables themselves, as a share of the gigabyte."""
 
 
 def memory(name: str) -> int:
@@ -44,11 +60,17 @@ def serve(module: str, folder: str, count: int, size: int) -> None:
     tf = importlib.import_module(module)
     if module.startswith("tensorflow"):
         tf.disable_v2_behavior()
-    with tf.Graph().as_default(), tf.Session() as session:
-        ones = tf.ones_initializer()
-        for i in range(count):
-            tf.get_variable(f"v{i}", [size // 4], initializer=ones)
-        saver = tf.train.Saver(max_to_keep=1)
+    start = time.perf_counter()
+    ones = tf.ones_initializer()
+    for i in range(count):
+        tf.get_variable(f"v{i}", [size // 4], initializer=ones)
+    variables = time.perf_counter() - start
+    before, start = len(tf.get_default_graph().as_graph_def().node), time.perf_counter()
+    saver = tf.train.Saver(max_to_keep=1)
+    seconds = time.perf_counter() - start
+    operations = len(tf.get_default_graph().as_graph_def().node) - before
+    print(json.dumps({"variables": variables, "saver": seconds, "ops": operations}), flush=True)
+    with tf.Session() as session:
         session.run(tf.global_variables_initializer())
         path = ""
 
@@ -56,14 +78,21 @@ def serve(module: str, folder: str, count: int, size: int) -> None:
             nonlocal path
             path = saver.save(session, f"{folder}/m", global_step=step, write_meta_graph=False)
 
+        def first(step: int) -> None:
+            with tf.Session() as other:
+                saver.restore(other, path)
+
         actions = {"save": save, "restore": lambda step: saver.restore(session, path)}
+        actions["first"] = first
         for step, line in enumerate(sys.stdin):
+            action = line.strip()
             forget_peak()
             before, start = memory("VmRSS"), time.perf_counter()
-            actions[line.strip()](step)
+            actions[action](step)
             seconds = time.perf_counter() - start
-            more = max(0, memory("VmHWM") - before)
-            print(json.dumps({"seconds": seconds, "more": more / (count * size)}), flush=True)
+            more = memory("VmHWM") - before - (count * size if action == "first" else 0)
+            found = {"seconds": seconds, "more": max(0, more) / (count * size)}
+            print(json.dumps(found), flush=True)
 
 
 class Side:
@@ -85,6 +114,8 @@ class Side:
             stderr=subprocess.DEVNULL,
             text=True,
         )
+        assert self.process.stdout is not None
+        self.built = json.loads(self.process.stdout.readline())
 
     def do(self, what: str) -> dict[str, float]:
         """Saves or restores."""
@@ -109,9 +140,10 @@ class Plain:
         start = time.perf_counter()
         if what == "save" and self.path.exists():
             self.path.rename(self.old)
+        array = np.empty_like(self.array) if what == "first" else self.array
         with open(self.path, "wb" if what == "save" else "rb", buffering=0) as file:
-            for at in range(0, len(self.array), PIECE):
-                piece = self.array[at : at + PIECE].data
+            for at in range(0, len(array), PIECE):
+                piece = array[at : at + PIECE].data
                 file.write(piece) if what == "save" else file.readinto(piece)
         if what == "save":
             self.old.unlink(missing_ok=True)
@@ -122,39 +154,59 @@ class Plain:
 
 
 def measure(folder: Path, count: int, size: int, rounds: int) -> dict[str, Any]:
-    """The sides in turns: best seconds and memory of saving and restoring."""
-    sides: dict[str, Any] = {"plain": Plain(folder, count, size)}
+    """The sides in turns: all seconds and shares of memory, and what building took."""
+    sides: dict[str, Any] = {"plain copy": Plain(folder, count, size)}
     sides["numbaflow"] = Side(sys.executable, "numbaflow", folder / "n", count, size)
-    tensorflow = os.environ.get("NUMBAFLOW_TF_PYTHON")
-    if tensorflow:
-        sides["TensorFlow"] = Side(tensorflow, "tensorflow.compat.v1", folder / "t", count, size)
-    found: dict[str, Any] = {name: {"save": [], "restore": []} for name in sides}
+    for number, (name, variable) in enumerate(PEERS):
+        if os.environ.get(variable):
+            place = folder / str(number)
+            module = "tensorflow.compat.v1"
+            sides[name] = Side(os.environ[variable], module, place, count, size)
+    found: dict[str, Any] = {name: {action: [] for action in ACTIONS} for name in sides}
     for _ in range(rounds):
-        for what in ("save", "restore"):
+        for what in ACTIONS:
             for name, side in sides.items():
                 if what == "save":
                     os.sync()
                 found[name][what].append(side.do(what))
-    for side in sides.values():
+    for name, side in sides.items():
+        found[name]["built"] = getattr(side, "built", None)
         side.close()
     return found
 
 
-def show(count: int, size: int, found: dict[str, Any]) -> None:
-    """A line per side."""
-    print(f"\n{count} x {size >> 10} KB")
-    total = count * size / 1e9
-    for name, times in found.items():
-        words = [f"{name:<12}"]
-        for what, each in times.items():
-            best = min(one["seconds"] for one in each)
-            plain = min(one["seconds"] for one in found["plain"][what])
-            more = max(one["more"] for one in each[1:])
-            words.append(
-                f"{what} {best:6.3f} s {total / best:5.1f} GB/s {100 * plain / best:4.0f} % of a "
-                f"plain copy, {100 * more:3.0f} % more memory"
-            )
-        print("   ".join(words))
+def rows(count: int, size: int, found: dict[str, Any]) -> list[str]:
+    """A line of the table for each action, and one on building."""
+    result = []
+    for what, text in ACTIONS.items():
+        plain = min(one["seconds"] for one in found["plain copy"][what])
+        cells = [f"{plain:.3f} s"]
+        for name in list(found)[1:]:
+            best = min(one["seconds"] for one in found[name][what])
+            more = max(one["more"] for one in found[name][what][1:])
+            cells.append(f"{best:.3f} s, {100 * plain / best:.0f} %, +{100 * more:.0f} %")
+        result.append([f"{count} × {size >> 10} KB: {text}", *cells])
+    built = [found[name]["built"] for name in list(found)[1:]]
+    cells = [f"{b['saver']:.3f} s, {b['ops']} ops" for b in built]
+    result.append([f"{count} × {size >> 10} KB: build the saver", "", *cells])
+    return [f"| {' | '.join(row)} |" for row in result]
+
+
+def page(results: dict[int, dict[str, Any]]) -> str:
+    """The table, with what it says about where it was measured."""
+    from . import report
+
+    names = list(next(iter(results.values())))
+    lines = [
+        f"{date.today()}, {report.machine(os.cpu_count() or 1)['cpu']}, {os.cpu_count()} cores. "
+        "Seconds, share of the plain copy's speed, more memory.",
+        "",
+        f"|  | {' | '.join(names)} |",
+        f"| --- {'| ---: ' * len(names)}|",
+    ]
+    for count, found in results.items():
+        lines += rows(count, SHAPES[count], found)
+    return "\n".join([*lines, "", TEXT])
 
 
 def main() -> None:
@@ -162,13 +214,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.checkpoints", description=__doc__)
     parser.add_argument("--folder", help="where to write (default: a temporary folder)")
     parser.add_argument("--rounds", type=int, default=8)
+    parser.add_argument("--counts", default="1,100,10000", help="how many variables share it")
+    parser.add_argument("--page", type=Path, help="a page to put the table into")
     options = parser.parse_args()
-    for count, size in SHAPES:
+    results = {}
+    for count in map(int, options.counts.split(",")):
         folder = Path(tempfile.mkdtemp(dir=options.folder))
         try:
-            show(count, size, measure(folder, count, size, options.rounds))
+            results[count] = measure(folder, count, SHAPES[count], options.rounds)
         finally:
             shutil.rmtree(folder)
+    text = page(results)
+    print(text)
+    if options.page:
+        from . import report
+
+        report.put(options.page, text, "checkpoints")
 
 
 if __name__ == "__main__":

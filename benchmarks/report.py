@@ -341,10 +341,10 @@ def _cpu_model() -> str:
     return found.group(1).strip() if found else platform.machine()
 
 
-def put(page: Path, text: str) -> None:
+def put(page: Path, text: str, name: str = "benchmarks") -> None:
     """Puts a text between the markers of a page."""
-    block = f"<!-- benchmarks -->\n{text}\n<!-- /benchmarks -->"
-    marked = re.compile(r"<!-- benchmarks -->.*<!-- /benchmarks -->", re.S)
+    block = f"<!-- {name} -->\n{text}\n<!-- /{name} -->"
+    marked = re.compile(rf"<!-- {name} -->.*<!-- /{name} -->", re.S)
     page.write_text(marked.sub(lambda _: block, page.read_text()))
 
 
