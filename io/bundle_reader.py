@@ -19,7 +19,7 @@ from . import crc, files, protos, stretches
 from .data_file import DataFile
 from .output import PIECE
 from .replacing import data_of_index
-from .tensor_bundle import data_path, parse_entry, parse_header, read_index
+from .tensor_bundle import data_path, index_path, parse_entry, parse_header, read_index
 from .tensor_slice import Shape, TensorSlice, copy_overlap, encoded_name, find_cover
 from .tensor_text import read_text_tensor
 
@@ -84,6 +84,13 @@ class BundleReader:
 
     def __exit__(self, *unused: Any) -> None:
         self.close()
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether somebody has put another checkpoint of the same name in its place."""
+        path = index_path(self.prefix)
+        with files.open_binary(path, "rb") as file, files.translated(path):
+            return crc.value(file.read()) != self._index_checksum
 
     def close(self) -> None:
         """Closes the data files, each when nothing that was read from it needs it any more."""

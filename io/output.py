@@ -12,6 +12,8 @@ import os
 import re
 import time
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import IO, Any
 
 import numpy as np
@@ -29,6 +31,9 @@ PIECE = 1 << 20
 _TEMPORARY = re.compile(r"\.tempstate[0-9a-f]{32}$")
 # A file of that age whose writer holds no lock has no writer.
 _ABANDONED = 60.0
+# Shards wait in such folders until all are there, unlocked.
+_SHARDS = re.compile(r"_temp_[0-9a-f]{32}$")
+_ABANDONED_SHARDS = 3600.0
 
 
 class Output:
@@ -150,15 +155,27 @@ def remove_abandoned(path: str) -> None:
     local = file_systems.of(path).local_path(path)
     if local is None or fcntl is None:
         return
-    before = time.time() - _ABANDONED
+    now = time.time()
     try:
         with os.scandir(os.path.dirname(local) or ".") as entries:
-            found = [e.path for e in entries if _TEMPORARY.search(e.name)]
+            found = [entry.path for entry in entries]
         for name in found:
-            if os.stat(name).st_mtime < before:
+            if _TEMPORARY.search(name) and os.stat(name).st_mtime < now - _ABANDONED:
                 _remove_unlocked(name)
+            elif _SHARDS.search(name):
+                _remove_shards(name, now - _ABANDONED_SHARDS)
     except OSError:
         return  # Somebody else removed it, or this user may not: it does no harm.
+
+
+def _remove_shards(folder: str, before: float) -> None:
+    """Removes a folder of shards in which nothing has happened since."""
+    with os.scandir(folder) as entries:
+        found = [entry.path for entry in entries]
+    if all(os.stat(name).st_mtime < before for name in (folder, *found)):
+        for name in found:
+            _remove_unlocked(name)
+        os.rmdir(folder)
 
 
 def _remove_unlocked(name: str) -> None:
@@ -171,6 +188,21 @@ def _remove_unlocked(name: str) -> None:
         return
     finally:
         os.close(number)
+
+
+@contextmanager
+def locked(folder: str) -> Iterator[None]:
+    """A context in which no other process of this machine is, for one local folder."""
+    if fcntl is None:
+        yield
+        return
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(number, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(number)  # and with it goes the lock
 
 
 def matching(path: str, ending: str) -> list[str]:

@@ -3,7 +3,8 @@
 
 Data and index are two files, and no system renames two files at once.  So the present data get a
 second name first, which has the checksum of the index that they belong to.  A reader looks for the
-data of its index under that name; it is gone when the new index is in place.
+data of its index under that name; it is gone when the new index is in place.  Of several processes
+one replaces at a time: otherwise the data of one could meet the index of another.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from contextlib import contextmanager
 
 from ..engine.errors import OpError
 from . import crc, file_systems, files
-from .output import matching
+from .output import locked, matching
 
 
 def data_of_index(path: str, checksum: int) -> str:
@@ -29,10 +30,11 @@ def replacing(prefix: str) -> Iterator[None]:
     if local is None or not hasattr(os, "link"):
         yield  # Elsewhere files have one name.
         return
-    if files.file_exists(f"{prefix}.index"):
-        _keep(prefix)
-    yield
-    _release(prefix)
+    with locked(os.path.dirname(local) or "."):
+        if files.file_exists(f"{prefix}.index"):
+            _keep(prefix)
+        yield
+        _release(prefix)
 
 
 def _keep(prefix: str) -> None:

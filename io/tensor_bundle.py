@@ -222,6 +222,7 @@ def merge_bundles(prefixes: Iterable[str], merged_prefix: str) -> None:
     """Makes one bundle of several; their data files move to its name."""
     merge = _Merge()
     make_parent(merged_prefix)
+    remove_abandoned(merged_prefix)
     sources = list(prefixes)
     for prefix in sources:
         merge.add(prefix)

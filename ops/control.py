@@ -75,9 +75,8 @@ def group(*inputs: Any, **kwargs: Any) -> Operation:
         for thing in _flattened(inputs):
             if not hasattr(thing, "device"):
                 raise TypeError(
-                    f"Expected tf.group() expected Tensor objects not 'None' or {type(thing)}"
-                    if thing is None
-                    else f"Expected tf.group() argument to be Tensor objects, not {type(thing)}"
+                    f"Expected tf.group() expected Tensor arguments not '{thing}' with type "
+                    f"'{type(thing)}'"
                 )
             by_device.setdefault(thing.device, []).append(thing)
         if len(by_device) == 1:

@@ -153,9 +153,19 @@ def _restore_v2(
         raise _invalid(f"Got {names.size} tensor names, but {len(kinds)} expected dtypes.")
     path = _one_text(prefix, "Input prefix")
     _validate(names, slices)
-    reader = open_checkpoint(path)
+    while True:
+        reader = open_checkpoint(path)
+        try:
+            return _restored_all(c, reader, names, slices)
+        except errors.DataLossError:
+            # Another process may have saved under the same name between index and data.
+            if not reader.is_outdated:
+                raise
+
+
+def _restored_all(c: Any, reader: Any, names: np.ndarray, slices: np.ndarray) -> tuple[Any, ...]:
     wrong = []
-    for name, kind in sorted(zip(names, kinds), key=lambda pair: pair[0]):
+    for name, kind in sorted(zip(names, c.attr("dtypes")), key=lambda pair: pair[0]):
         stored, _ = reader.dtype_and_shape(name)
         if stored != kind.base_dtype:
             wrong.append(_other_type(reader, name, kind, stored))

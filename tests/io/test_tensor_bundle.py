@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -399,3 +400,50 @@ def test_files_are_forced_to_the_disk_if_asked(
     tensor_bundle.files.atomic_write_string_to_file(str(tmp_path / "checkpoint"), "")
     # Data, index, the folder; the state file and the folder again.
     assert len(calls) == forced + (forced > 0)
+
+
+def test_folders_of_shards_go_when_nobody_wrote_to_them_for_long(tmp_path: Path) -> None:
+    names = [f"m-{i}_temp_{i:032x}" for i in range(2)]
+    for name, age in zip(names, (7200, 10)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "part-00000-of-00002.data-00000-of-00001").write_bytes(b"x")
+        for path in (tmp_path / name, *(tmp_path / name).iterdir()):
+            os.utime(path, (time.time() - age,) * 2)
+    write(tmp_path / "part", {"a": np.ones(2)})
+    merge_bundles([str(tmp_path / "part")], str(tmp_path / "ckpt"))
+    assert [path.name for path in tmp_path.glob("*_temp_*")] == names[1:]
+
+
+def test_one_writer_at_a_time_gives_files_their_names(tmp_path: Path) -> None:
+    happened = []
+
+    def other() -> None:
+        with output.locked(str(tmp_path)):
+            happened.append("other")
+
+    thread = threading.Thread(target=other)
+    with output.locked(str(tmp_path)):
+        thread.start()
+        thread.join(0.1)
+        happened.append("this")
+    thread.join()
+    assert happened == ["this", "other"]
+
+
+def test_a_restore_begins_again_if_the_checkpoint_was_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check, prefix = BundleReader.check, str(tmp_path / "ckpt")
+    write(tmp_path / "ckpt", {"a": np.zeros(5)})
+
+    def check_late(reader: BundleReader) -> None:
+        monkeypatch.setattr(BundleReader, "check", check)
+        write(tmp_path / "ckpt", {"a": np.ones(5)})
+        reader._files.clear()
+        check(reader)
+
+    monkeypatch.setattr(BundleReader, "check", check_late)
+    with tf.Graph().as_default(), tf.Session() as session:
+        variable = tf.get_variable("a", [5], tf.float64)
+        tf.train.Saver().restore(session, prefix)
+        assert session.run(variable).tolist() == [1.0] * 5

@@ -2,12 +2,16 @@
 """Saves in a loop until it is killed: the victim of test_killed_savers.py.
 
 `python saving_loop.py KIND FOLDER` first restores what is there; every variable has the number of
-the step in all of its elements.  A line per finished save goes to standard output.
+the step in all of its elements.  A line per finished save goes to standard output.  With a number
+as third argument it is killed in the third save, at the operation on files of that number.
 """
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
+from collections.abc import Callable
 from typing import Any
 
 SIZES = (300_000, 3, 70_000)
@@ -44,11 +48,47 @@ def savers(tf: Any, folder: str) -> Any:
     }
 
 
+OPERATIONS = "rename replace link unlink open mkdir rmdir scandir posix_fallocate".split()
+
+
+def die_at(number: int) -> None:
+    """From now on counts operations on files; of a write half is done."""
+    from numbaflow.io.output import Output
+
+    count = 0
+
+    def is_last() -> bool:
+        nonlocal count
+        count += 1
+        return count == number
+
+    def killing(function: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*args: Any, **named: Any) -> Any:
+            if is_last():
+                os.kill(os.getpid(), signal.SIGKILL)
+            return function(*args, **named)
+
+        return run
+
+    flush = Output._flush
+
+    def flush_half(output: Any) -> None:
+        if is_last():
+            output._filled //= 2
+            flush(output)
+            os.kill(os.getpid(), signal.SIGKILL)
+        flush(output)
+
+    for name in OPERATIONS:
+        setattr(os, name, killing(getattr(os, name)))
+    Output._flush = flush_half  # type: ignore[method-assign]
+
+
 def main() -> None:
     """The command line."""
     import numbaflow as tf
 
-    kind, folder = sys.argv[1:]
+    kind, folder, *last = sys.argv[1:]
     variables = build(tf)
     increment = tf.group(*(tf.assign_add(v, tf.ones_like(v)) for v in variables))
     save, restore = savers(tf, folder)[kind]
@@ -60,8 +100,12 @@ def main() -> None:
         while True:
             session.run(increment)
             step = int(session.run(variables[1])[0])
+            if last and step == 3:
+                die_at(int(last[0]))
             save(session, step)
             print(step, flush=True)
+            if last and step == 3:
+                return
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,7 +23,7 @@ import numbaflow as tf
 HERE = Path(__file__).parent
 PACKAGE = Path(tf.__file__).parent
 KINDS = ("numbered", "same", "sharded", "managed")
-# How often each kind is killed; 50 make a thorough test of some minutes.
+# How often each kind is killed; 50 make a thorough test of some minutes, at every operation.
 TIMES = int(os.environ.get("NUMBAFLOW_KILLS", "3"))
 
 
@@ -46,11 +47,16 @@ def package(tmp_path: Path) -> Iterator[str]:
     yield str(folder)
 
 
+def start(kind: str, folder: Path, package: str, *last: str) -> subprocess.Popen[str]:
+    """The loop in a process of its own."""
+    environment = dict(os.environ, PYTHONPATH=package, NUMBAFLOW_JIT="never")
+    arguments = [sys.executable, str(HERE / "saving_loop.py"), kind, str(folder), *last]
+    return subprocess.Popen(arguments, env=environment, stdout=subprocess.PIPE, text=True)
+
+
 def run_and_kill(kind: str, folder: Path, package: str, seconds: float) -> int:
     """Runs the loop, kills it so long after its first save; the last step that it reported."""
-    environment = dict(os.environ, PYTHONPATH=package, NUMBAFLOW_JIT="never")
-    arguments = [sys.executable, str(HERE / "saving_loop.py"), kind, str(folder)]
-    with subprocess.Popen(arguments, env=environment, stdout=subprocess.PIPE, text=True) as process:
+    with start(kind, folder, package) as process:
         assert process.stdout is not None
         first = process.stdout.readline()
         time.sleep(seconds)
@@ -98,3 +104,38 @@ def survive(kind: str, folder: Path, package: str, times: int) -> None:
 def test_the_newest_checkpoint_is_complete(kind: str, tmp_path: Path, package: str) -> None:
     (tmp_path / "saved").mkdir()
     survive(kind, tmp_path / "saved", package, TIMES)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_operation_on_files_may_be_the_last(kind: str, tmp_path: Path, package: str) -> None:
+    found = []
+    for number in range(1, 100, 1 if TIMES >= 50 else 4):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        with start(kind, folder, package, str(number)) as process:
+            process.communicate()
+        assert process.returncode in (0, -signal.SIGKILL)
+        found.append(newest(kind, folder))
+        if not process.returncode:
+            break
+        shutil.rmtree(folder)
+    # The old checkpoint up to some operation, from then on the new one.
+    assert found == sorted(found)
+    assert set(found) == {2, 3}
+
+
+@pytest.mark.slow
+def test_two_programs_save_under_one_name(tmp_path: Path, package: str) -> None:
+    writers = [start("same", tmp_path, package) for _ in range(2)]
+    try:
+        for writer in writers:
+            assert writer.stdout is not None
+            writer.stdout.readline()
+        for _ in range(30):
+            newest("same", tmp_path)
+    finally:
+        for writer in writers:
+            writer.kill()
+            writer.communicate()
+    newest("same", tmp_path)
