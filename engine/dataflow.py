@@ -87,6 +87,7 @@ class FlowProgram(Program):
         self.size = len(slots) + len(fed)
         slots.update(fed)
         self.fetch_slots = [slots[t] for t in fetches]
+        self.fetches = list(fetches)
         self.steps = [self._step(session, op, slots) for op in ops]
         for step in self.steps:
             step.first = first[step.op]
@@ -168,7 +169,7 @@ class FlowProgram(Program):
                 raise errors.InvalidArgumentError(
                     None, None, f"Retval[{position}] does not have value"
                 )
-        return [fetched(values[slot]) for slot in self.fetch_slots]
+        return [fetched(values[slot], t) for slot, t in zip(self.fetch_slots, self.fetches)]
 
     def execute(self, values: list[Any], watch: Watch | None = None) -> None:
         """Runs everything; `watch` is told of every operation and when it ran."""

@@ -231,6 +231,16 @@ class DType:
         return as_dtype, (self.name,)
 
 
+# Where the runtime's names of types, seen in errors, differ from those of NumPy.
+_RUNTIME_NAMES = {"float32": "float", "float64": "double", "float16": "half"}
+
+
+def runtime_name(dtype: DType) -> str:
+    """A type as TensorFlow's runtime prints it: "float" for float32, "int32_ref" for references."""
+    base = dtype.base_dtype.name
+    return _RUNTIME_NAMES.get(base, base) + ("_ref" if dtype._is_ref_dtype else "")
+
+
 for _enum in (*_NAMES, *(enum + _REF for enum in _NAMES)):
     _INTERNED[_enum] = DType(_enum)
 

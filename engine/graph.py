@@ -24,8 +24,8 @@ from .operation import Operation, plain_attr
 from .scopes import ControlDependencies, ScopeStack, control_inputs_for
 from .tensor import Tensor
 
-OP_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\\-/]*$")
-_SCOPE_NAME = re.compile(r"^[A-Za-z0-9_.\\\-/]*$")
+OP_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\-/]*$")
+_SCOPE_NAME = re.compile(r"^[A-Za-z0-9_.\-/]*$")
 # The version of graphs that TensorFlow 1.15 writes.
 PRODUCER = 134
 MIN_CONSUMER = 0

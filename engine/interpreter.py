@@ -17,7 +17,7 @@ from . import dtypes, errors, garbage
 from .intake import Intake, Source
 from .kernel import KernelContext
 from .operation import Operation, arg_length
-from .state import Cell
+from .state import Cell, handle_bytes
 from .tensor import Tensor
 from .waiting import Pending
 
@@ -300,7 +300,7 @@ def located(error: BaseException, op: Operation) -> BaseException:
 class Program:
     """The needed part of a graph, prepared for one session."""
 
-    __slots__ = ("steps", "size", "feed_slots", "fetch_slots", "restores")
+    __slots__ = ("steps", "size", "feed_slots", "fetch_slots", "fetches", "restores")
 
     def __init__(
         self,
@@ -322,6 +322,7 @@ class Program:
         self.size = len(slots) + len(shadowed)
         self.feed_slots = [slots[t] for t in feeds]
         self.fetch_slots = [slots[t] for t in fetches]
+        self.fetches = list(fetches)
         self.steps = [self._step(session, op, slots) for op in ops]
         if shadowed:
             self._move_outputs(slots)
@@ -394,7 +395,7 @@ class Program:
 
     def results(self, values: list[Any]) -> list[Any]:
         """The fetched values."""
-        return [fetched(values[slot]) for slot in self.fetch_slots]
+        return [fetched(values[slot], t) for slot, t in zip(self.fetch_slots, self.fetches)]
 
     def execute(self, values: list[Any], watch: Callable[[Step, int, int], None]) -> None:
         """Runs everything; `watch` is told of every operation and when it ran."""
@@ -436,10 +437,15 @@ def check_session(session: Any) -> None:
         raise errors.DeadlineExceededError(None, None, "Timed out waiting for a loop to end")
 
 
-def fetched(value: Any) -> Any:
-    """A value as the caller gets it: a copy, since variables change in place."""
+def fetched(value: Any, tensor: Tensor) -> Any:
+    """A tensor's value as the caller gets it: a copy, since variables change in place."""
+    if tensor.dtype == dtypes.resource:
+        return handle_bytes(value)
     if type(value) is Cell:
-        value = value.read()
+        try:
+            value = value.read()
+        except errors.OpError as error:
+            raise located(error, tensor.op) from error
     return value.copy() if type(value) is np.ndarray else value
 
 

@@ -82,7 +82,9 @@ class PartialRun:
                 self._done.add(op)
                 self._steps[op].run(self._values)
         self._left -= {id(tensor) for tensor in part.tensors}
-        values = [fetched(self._values[self._fetch_slot[tensor]]) for tensor in part.tensors]
+        values = [
+            fetched(self._values[self._fetch_slot[tensor]], tensor) for tensor in part.tensors
+        ]
         if not self._left:
             self._finish()
         return part.build([value[()] for value in values])

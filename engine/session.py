@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from . import defaults, errors, growth, interpreter
+from . import defaults, dtypes, errors, growth, interpreter
 from .api import export
 from .calls import without_calls
 from .compat import as_text
@@ -54,7 +54,9 @@ def _runner(
     fetches, targets, feeds = without_calls(graph, fetches, targets, feeds)
     if graph.mutation:
         interpreter.check_types(interpreter.needed_operations(fetches, targets, feeds))
-    make = _compiled(session)
+    # Handles exist in the interpreter only.
+    has_handles = any(tensor.dtype == dtypes.resource for tensor in fetches)
+    make = None if has_handles else _compiled(session)
     if make is not None:
         return make(session, graph, fetches, targets, feeds)
     return interpreter.make_runner(session, graph, fetches, targets, feeds)

@@ -9,6 +9,8 @@ finds cells and other stateful objects (queues, tables, readers) by container an
 from __future__ import annotations
 
 import threading
+import weakref
+import zlib
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
@@ -31,7 +33,10 @@ def shape_text(shape: tuple[int | None, ...]) -> str:
 class Cell:
     """The storage of one variable: an array or nothing yet, a declared dtype and static shape."""
 
-    __slots__ = ("container", "dtype", "lock", "name", "shape", "value", "version")
+    __slots__ = (
+        *("container", "dtype", "home", "is_resource", "lock", "name", "shape", "value"),
+        "version",
+    )
 
     def __init__(self, name: str, dtype: DType, shape: TensorShape, container: str = "") -> None:
         self.name = name
@@ -42,6 +47,10 @@ class Cell:
         self.lock = threading.RLock()
         # Counts changes of the array's address or shape: plans that cached them look here.
         self.version = 0
+        # Whether handles stand for it, rather than references.
+        self.is_resource = False
+        # The Resources that hold it, weakly.
+        self.home: weakref.ref[Resources] | None = None
 
     def __repr__(self) -> str:
         state = "uninitialized" if self.value is None else shape_text(self.value.shape)
@@ -51,13 +60,41 @@ class Cell:
     def is_initialized(self) -> bool:
         return self.value is not None
 
+    @property
+    def is_absent(self) -> bool:
+        """Whether only handles speak of it as yet."""
+        return self.is_resource and self.value is None
+
     def read(self) -> np.ndarray:
         """The live array; FailedPreconditionError before the first assignment."""
         if self.value is None:
-            raise errors.FailedPreconditionError(
-                None, None, f"Attempting to use uninitialized value {self.name}"
-            )
+            raise errors.FailedPreconditionError(None, None, self._missing())
         return self.value
+
+    def looked_up(self) -> np.ndarray:
+        """The live array as what does not just read it sees it: NotFoundError for resources."""
+        if self.value is None and self.is_resource:
+            raise errors.NotFoundError(None, None, self._not_found())
+        return self.read()
+
+    def _missing(self) -> str:
+        if not self.is_resource:
+            return f"Attempting to use uninitialized value {self.name}"
+        return (
+            f"Error while reading resource variable {self.name} from Container: "
+            f"{self.container or 'localhost'}. This could mean that the variable was "
+            f"uninitialized. Not found: {self._not_found()}"
+        )
+
+    def _not_found(self) -> str:
+        container = self.container or "localhost"
+        home = None if self.home is None else self.home()
+        if home is not None and not home.has_container(self.container):
+            return (
+                f"Container {container} does not exist. (Could not find resource: "
+                f"{container}/{self.name})"
+            )
+        return f"Resource {container}/{self.name}/{_TYPE_NAMES[Cell]} does not exist."
 
     def assign(self, array: Any, validate_shape: bool = True) -> None:
         """Copies an array in, or what a Source has.
@@ -87,7 +124,9 @@ class Cell:
         if value is None or value.shape != source.shape:
             # Resource variables take any shape from the graph, which knows better than files.
             if type(source) is not ArraySource and not self.shape.is_compatible_with(source.shape):
-                raise _other_shape(tuple(self.shape.as_list()), source.shape, self.name)
+                raise _other_shape(
+                    tuple(self.shape.as_list()), source.shape, f" (variable {self.name})"
+                )
             if validate_shape:
                 self._require_shape(source.shape)
         intake = current()
@@ -104,7 +143,7 @@ class Cell:
         else:
             return
         if present != shape:
-            raise _other_shape(present, shape, self.name)
+            raise _other_shape(present, shape)
 
     def update(self, function: Callable[[np.ndarray], Any]) -> np.ndarray:
         """Calls function(array) under the lock; it changes the array in place."""
@@ -121,14 +160,33 @@ class Cell:
 
 
 def _other_shape(
-    present: tuple[int | None, ...], shape: tuple[int, ...], name: str
+    present: tuple[int | None, ...], shape: tuple[int, ...], which: str = ""
 ) -> errors.InvalidArgumentError:
     return errors.InvalidArgumentError(
         None,
         None,
         "Assign requires shapes of both tensors to match. "
-        f"lhs shape= {shape_text(present)} rhs shape= {shape_text(shape)} (variable {name})",
+        f"lhs shape= {shape_text(present)} rhs shape= {shape_text(shape)}{which}",
     )
+
+
+# What handles state as the type of what they stand for, beside the names of classes.
+_TYPE_NAMES = {Cell: "N10tensorflow3VarE"}
+
+
+def handle_bytes(thing: Any) -> np.ndarray:
+    """A handle as a fetch of it yields it: a serialized ResourceHandleProto, byte by byte."""
+    from ..io import protos
+
+    kind = _TYPE_NAMES.get(type(thing)) or type(thing).__name__
+    message = protos.ResourceHandleProto(
+        device="/job:localhost/replica:0/task:0/device:CPU:0",
+        container=getattr(thing, "container", "") or "localhost",
+        name=str(getattr(thing, "name", "")),
+        hash_code=zlib.crc32(kind.encode()),
+        maybe_type_name=kind,
+    )
+    return np.frombuffer(message.SerializeToString(), np.dtype([("resource", np.ubyte)])).copy()
 
 
 class Resources:
@@ -138,6 +196,8 @@ class Resources:
         self.task = task
         self._lock = threading.RLock()
         self._table: dict[tuple[str, str], Any] = {}
+        # Containers that something was taken out of: they are there whatever they hold.
+        self._emptied: set[str] = set()
 
     def __iter__(self) -> Iterator[tuple[tuple[str, str], Any]]:
         with self._lock:
@@ -166,7 +226,10 @@ class Resources:
     def remove(self, container: str, name: str) -> Any | None:
         """Takes an object out of the table and returns it, or None when there is none."""
         with self._lock:
-            return self._table.pop((container, name), None)
+            found = self._table.pop((container, name), None)
+            if not (isinstance(found, Cell) and found.is_absent):
+                self._emptied.add(container)
+            return found
 
     def clear(self, containers: Any = None) -> None:
         """Forgets everything, or everything in the given containers."""
@@ -178,11 +241,19 @@ class Resources:
             for key in [key for key in self._table if key[0] in names]:
                 del self._table[key]
 
+    def has_container(self, container: str) -> bool:
+        """Whether anything is in a container; handles alone make none."""
+        return container in self._emptied or any(
+            place == container and not (isinstance(thing, Cell) and thing.is_absent)
+            for (place, _), thing in self
+        )
+
     def cell(self, container: str, name: str, dtype: DType, shape: TensorShape) -> Cell:
         """The variable called `name`, made when it is not there yet."""
         cell = self._table.get((container, name))
         if cell is None:
             new = Cell(name, dtype, shape, container)
+            new.home = weakref.ref(self)
             cell = self.lookup_or_create(container, name, lambda: new)
         if not isinstance(cell, Cell) or (cell.dtype is not dtype and cell.dtype != dtype):
             raise errors.InvalidArgumentError(

@@ -224,6 +224,9 @@ class _Reference:
     def __hash__(self) -> int:
         return id(self._referenced)
 
+    def __repr__(self) -> str:
+        return f"<Reference wrapping {self._referenced!r}>"
+
 
 def overload(operator: str, function: Callable[..., Any]) -> None:
     """Defines an operator of Tensor, once; comparisons of identity may be replaced."""

@@ -47,6 +47,9 @@ def node_def(operation: Operation) -> Any:
     """The NodeDef message of an operation."""
     message = protos.NodeDef()
     fill_node_def(message, operation)
+    # A whole graph has them sorted, a node in the order in which they were given.
+    for i, control in enumerate(operation._control_inputs_val, len(operation._inputs_val)):
+        message.input[i] = f"^{control.name}"
     return message
 
 

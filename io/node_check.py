@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..engine import dtypes, registry
+from ..engine.dtypes import runtime_name
 from ..engine.errors import NotFoundError
 from . import signatures
 from .attributes import from_proto
@@ -33,13 +34,6 @@ _LATER_ATTRIBUTES: dict[str, Any] = {
     "sparse_gradient": False,
     "validate_shape": None,
 }
-_RUNTIME_NAMES = {"float32": "float", "float64": "double", "float16": "half"}
-
-
-def runtime_name(dtype: dtypes.DType) -> str:
-    """A type as TensorFlow's runtime prints it: "float" for float32, "int32_ref" for references."""
-    base = dtype.base_dtype.name
-    return _RUNTIME_NAMES.get(base, base) + ("_ref" if dtype._is_ref_dtype else "")
 
 
 def find_definition(op_type: str, functions: Mapping[str, Any] | None = None) -> registry.OpDef:

@@ -434,6 +434,10 @@ class Builder:
         """Are two sizes equal?  Notes a guard if only the example says so."""
         return same(a, b) or bool(a == b)
 
+    def same_shape(self, x: Value, y: Value) -> bool:
+        """Have two values the same shape?  Notes guards if only the example says so."""
+        return x.ndim == y.ndim and all(map(self.equal, x.shape, y.shape))
+
     def broadcast_shape(self, *shapes: Shape) -> Shape:
         """NumPy's broadcast of several shapes; InvalidArgumentError as TensorFlow words it."""
         rank = max((len(shape) for shape in shapes), default=0)

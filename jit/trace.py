@@ -147,6 +147,8 @@ class Tracer:
             mark = len(self.program.nodes)
             try:
                 is_barrier = self._operation(op)
+            except errors.OpError as error:
+                raise located(error, op) from error
             except Unsettled:
                 self.builder.rollback(mark)
                 return Traced(self.program, self.scope, number, False, host_reasons=self.reasons)
@@ -161,7 +163,12 @@ class Tracer:
         value = self.values.get(tensor)
         if value is None or (value.cell is not None and is_handle(tensor)):
             return None
-        return self.builder.read(value) if value.cell is not None else value
+        if value.cell is None:
+            return value
+        try:
+            return self.builder.read(value)
+        except errors.OpError as error:
+            raise located(error, tensor.op) from error
 
     def _operation(self, op: Any) -> bool:
         """Adds one operation; True if it is a barrier, which cannot be added."""

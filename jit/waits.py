@@ -52,7 +52,7 @@ class WaitingRunner:
             run.execute()
         finally:
             run.waits.close()
-        return [interpreter.fetched(run.known[tensor]) for tensor in self.fetches]
+        return [interpreter.fetched(run.known[tensor], tensor) for tensor in self.fetches]
 
     def explain(self, arrays: Sequence[np.ndarray]) -> Any:
         """The report of the largest part, as far as the sizes of what it takes are known."""

@@ -15,6 +15,7 @@ from ..engine import dtypes
 from ..engine.api import export
 from ..engine.build import define
 from ..engine.convert import convert_to_tensor
+from ..engine.dtypes import runtime_name
 from ..engine.log import get_logger
 from ..engine.registry import NoGradient
 from ..engine.shape import TensorShape, as_shape, unknown_shape
@@ -24,7 +25,7 @@ from . import array_rules as rules
 from .attempts import STUCK, Attempt, Served
 from .public import raw, tf
 from .shared_state import kept
-from .tensor_array_store import refuse, text_of, type_text
+from .tensor_array_store import refuse, text_of
 
 _STATE = NoGradient("adds up between runs")
 _MAKER = (
@@ -191,7 +192,7 @@ def _make(kind: type[Accumulator]) -> Callable[[Any], Accumulator]:
         if dtype not in _DTYPES:
             raise refuse(
                 f"No OpKernel was registered to support Op '{c.type}' used by {c.name} with dtype "
-                f"{type_text(dtype)}"
+                f"{runtime_name(dtype)}"
             )
         is_mean = c.attr("reduction_type") == "MEAN"
         shape = as_shape(c.op._attrs["shape"])
@@ -209,7 +210,7 @@ def _one(value: np.ndarray, what: str) -> int:
 def _require_type(c: Any, owner: Accumulator, first: str) -> None:
     asked, mine = c.op._attrs["dtype"], owner.dtype
     if asked != mine:
-        have, expected = (f"{first}, {type_text(kind)}->" for kind in (asked, mine))
+        have, expected = (f"{first}, {runtime_name(kind)}->" for kind in (asked, mine))
         raise refuse(f"Signature mismatch, have: {have} expected: {expected}")
 
 

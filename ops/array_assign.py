@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ..engine import errors
 from ..engine.build import define
 from ..engine.registry import NoGradient
 from ..engine.shape import TensorShape
 from ..engine.state import Cell
-from .array_join import invalid
 from .array_rules import text
 from .indexing import MASKS, resolved, taken
 
@@ -20,17 +20,16 @@ _UPDATE = NoGradient("an update of a variable has no gradient", silent=False)
 
 def _assign(c: Any, cell: Cell, begin: Any, end: Any, strides: Any, value: np.ndarray) -> Cell:
     with cell.lock:
-        array = cell.read()
+        array = cell.looked_up()
         ranges, out = resolved(array.shape, begin, end, strides, c.attr)
-        wanted = [r.size for r in ranges]
-        if 0 in wanted:
-            return cell
-        if list(value.shape) != out and value.size != 1:
-            raise invalid(
-                f"Input {text(out)} must match the shape of the assigned value: {text(value.shape)}"
+        if list(value.shape) != out:
+            raise errors.UnimplementedError(
+                None,
+                None,
+                f"sliced l-value shape {text(out)} does not match r-value shape "
+                f"{text(value.shape)}. Automatic broadcasting not yet implemented.",
             )
-        source = value.reshape(wanted) if list(value.shape) == out else value.reshape(())
-        array[tuple(taken(r) for r in ranges)] = source
+        array[tuple(taken(r) for r in ranges)] = value.reshape([r.size for r in ranges])
     return cell
 
 

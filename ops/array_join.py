@@ -388,9 +388,7 @@ def _checked_lengths(total: int | None, lengths: list[int]) -> list[int | None]:
         return [rest if length == -1 else length for length in lengths]
     if total is not None and known != total:
         raise ValueError(
-            "Determined shape must either match input shape along split_dim exactly if fully "
-            "specified, or be less than the size of the input along split_dim if not fully "
-            f"specified.  Got: {known}"
+            f"can't split axis of size {total} into pieces of size {rules.text(lengths)}"
         )
     return list(lengths)
 

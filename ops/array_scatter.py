@@ -28,39 +28,41 @@ from .public import raw, tf
 
 def _scatter_nd_shape(c: Any) -> TensorShape:
     rules.ranked_at_least(c.inputs[0], 1)
+    rules.ranked_at_least(c.inputs[1], 1)
     rules.ranked(c.inputs[2], 1)
     out = c.value_as_shape(2)
-    _check_updates(rules.dims(c.inputs[0]), rules.dims(c.inputs[1]), rules.dims(out))
+    check_updates(c.inputs[0], c.inputs[1], out, "output")
     return out
 
 
-def _check_updates(indices: Any, updates: Any, out: Any) -> None:
-    for given in (indices, updates):
-        filled = given is not None and None not in given and 0 not in given
-        if filled and out is not None and 0 in out:
-            raise ValueError("Indices and updates specified for empty output shape")
-    if indices is None or updates is None or out is None or indices[-1] is None:
+def check_updates(
+    indices: TensorShape, updates: TensorShape, whole: TensorShape, what: str
+) -> None:
+    """Raises ValueError when the static shapes of index vectors and updates do not fit.
+
+    `whole` is the shape of what is updated, called `what` in the error.
+    """
+    if rules.product(whole.as_list() if whole.ndims is not None else [None]) == 0:
+        for given in (indices, updates):
+            if given.ndims is not None and rules.product(given.as_list()):
+                raise ValueError("Indices and updates specified for empty output shape")
+    if indices.ndims is None or updates.ndims is None or indices.as_list()[-1] is None:
         return
-    outer, depth = indices[:-1], indices[-1]
-    if len(updates) < len(outer):
-        raise ValueError(f"Shape must be at least rank {len(outer)} but is rank {len(updates)}")
-    pairs = [
-        (outer, updates[: len(outer)], f"The outer {len(outer)} dimensions of indices.shape"),
-        (
-            out[depth:],
-            updates[len(outer) :],
-            f"The inner {len(out) - depth} dimensions of output.shape",
-        ),
-    ]
-    for wanted, got, what in pairs:
-        if len(wanted) != len(got) or any(
-            p != q for p, q in zip(wanted, got) if None not in (p, q)
-        ):
-            side = "outer" if wanted is outer else "inner"
+    outer, depth = indices.ndims - 1, indices.as_list()[-1]
+    for side, name, mine, theirs, count in (
+        ("outer", "indices", indices[:outer], updates[:outer], outer),
+        ("inner", what, whole[depth:], updates[outer:], (whole.ndims or 0) - depth),
+    ):
+        try:
+            rules.merge(mine, theirs)
+        except ValueError as reason:
+            given = indices if side == "outer" else whole
+            others = outer if side == "outer" else updates.ndims - outer
             raise ValueError(
-                f"{what}={rules.text(wanted)} must match the {side} {len(got)} dimensions of "
-                f"updates.shape={rules.text(got)}"
-            )
+                f"The {side} {count} dimensions of {name}.shape={rules.text(given.as_list())} must "
+                f"match the {side} {others} dimensions of updates.shape="
+                f"{rules.text(updates.as_list())}: {reason}"
+            ) from None
 
 
 def _add_at(out: np.ndarray, indices: np.ndarray, updates: np.ndarray, how: Any) -> np.ndarray:
@@ -121,7 +123,7 @@ def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) 
 
 def _tensor_scatter_shape(c: Any) -> TensorShape:
     rules.ranked_at_least(c.inputs[1], 1)
-    _check_updates(*(rules.dims(c.inputs[i]) for i in (1, 2, 0)))
+    check_updates(c.inputs[1], c.inputs[2], c.inputs[0], "output")
     return c.inputs[0]
 
 

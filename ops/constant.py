@@ -141,13 +141,8 @@ def _not_fed(c: Any) -> None:
         None,
         None,
         f"You must feed a value for placeholder tensor '{c.op.name}' with dtype "
-        f"{dtype.name_in_runtime if hasattr(dtype, 'name_in_runtime') else _runtime(dtype)}{known}",
+        f"{dtypes.runtime_name(dtype)}{known}",
     )
-
-
-def _runtime(dtype: dtypes.DType) -> str:
-    """A type as the runtime prints it: float for float32, double for float64."""
-    return {"float32": "float", "float64": "double", "float16": "half"}.get(dtype.name, dtype.name)
 
 
 def _placeholder_shape(c: Any) -> TensorShape:

@@ -139,10 +139,13 @@ def tuple_(tensors: Any, name: str | None = None, control_inputs: Any = None) ->
 
 
 def _element_of(thing: Any) -> Any:
-    from ..engine.convert import convert_to_tensor
+    from ..engine.convert import convert_to_tensor, is_dense_tensor_like
 
     kinds = (Operation, Tensor, IndexedSlices, SparseTensor)
-    return thing if isinstance(thing, kinds) else convert_to_tensor(thing)
+    # A variable stays one: its own node gates, and its value is read behind the gate.
+    if isinstance(thing, kinds) or is_dense_tensor_like(thing):
+        return thing
+    return convert_to_tensor(thing)
 
 
 def _gated(gate: Operation, thing: Any) -> Any:

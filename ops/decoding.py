@@ -13,14 +13,14 @@ from ..engine import dtypes, errors
 from ..engine.api import export
 from ..engine.build import define
 from ..engine.deprecation import deprecated_argument_lookup
-from ..engine.dtypes import DType
+from ..engine.dtypes import DType, runtime_name
 from ..engine.registry import NoGradient
 from ..engine.shape import TensorShape, unknown_shape
 from ..engine.state import shape_text
 from . import array_rules as rules
 from .files import one_text
 from .public import raw
-from .tensor_array_store import refuse, type_text
+from .tensor_array_store import refuse
 from .text_numbers import parse_numbers
 
 _TEXT = NoGradient("texts have no derivative")
@@ -57,7 +57,7 @@ def _decode_raw(c: Any, texts: np.ndarray) -> np.ndarray:
     if length % kind.itemsize:
         raise refuse(
             f"Input to DecodeRaw has length {length} that is not a multiple of {kind.itemsize}, "
-            f"the size of {type_text(c.op._attrs['out_type'])}"
+            f"the size of {runtime_name(c.op._attrs['out_type'])}"
         )
     rows = np.frombuffer(b"".join(flat), np.uint8).reshape(len(flat), length)
     return _ordered(rows, kind, c.attr("little_endian")).reshape(*texts.shape, -1).copy()
@@ -197,9 +197,9 @@ def _parse_tensor(c: Any, serialized: np.ndarray) -> np.ndarray:
     wanted = c.op._attrs["out_type"]
     if message.dtype != wanted.as_datatype_enum:
         known = message.dtype in protos.DataType.values() and message.dtype
-        found = type_text(dtypes.as_dtype(message.dtype)) if known else "INVALID"
+        found = runtime_name(dtypes.as_dtype(message.dtype)) if known else "INVALID"
         raise refuse(
-            f"Type mismatch between parsed tensor ({found}) and dtype ({type_text(wanted)})"
+            f"Type mismatch between parsed tensor ({found}) and dtype ({runtime_name(wanted)})"
         )
     return make_ndarray(message)
 

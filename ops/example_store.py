@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..engine import dtypes
-from ..engine.dtypes import DType
+from ..engine.dtypes import DType, runtime_name
 from ..engine.state import shape_text
 from .example_wire import Column, Unusual, Wire, texts_array
-from .tensor_array_store import refuse, type_text
+from .tensor_array_store import refuse
 
 # The kind of a feature -> the type of its values.
 _TYPES = {
@@ -184,7 +184,7 @@ class _Batch:
             if not asked.default.size:
                 raise refuse(
                     f"Name: {self._name(i)}, Feature: {asked.key} (data type: "
-                    f"{type_text(asked.dtype)}) is required but could not be found."
+                    f"{runtime_name(asked.dtype)}) is required but could not be found."
                 )
         elif not asked.has_rows and len(values) != size:
             raise self._error(
@@ -243,7 +243,7 @@ def joined(parts: Sequence[np.ndarray | None], dtype: DType) -> Column:
 
 def _mismatch(asked: Sparse | Dense, dtype: DType) -> str:
     """What is wrong with a feature of another type."""
-    wanted, got = type_text(asked.dtype), type_text(dtype)
+    wanted, got = runtime_name(asked.dtype), runtime_name(dtype)
     if isinstance(asked, Sparse):
         return f"Data types don't match. Expected type: {wanted}, Actual type: {got}"
     return f"Data types don't match. Data type: {got} but expected type: {wanted}"
@@ -308,7 +308,7 @@ def _single_dense(features: Any, asked: Dense) -> np.ndarray:
             return nothing(asked.dtype, (0, *asked.row))
         if not asked.default.size:
             raise refuse(
-                f"Feature: {asked.key} (data type: {type_text(asked.dtype)}) is required but "
+                f"Feature: {asked.key} (data type: {runtime_name(asked.dtype)}) is required but "
                 "could not be found."
             )
         return asked.default

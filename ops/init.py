@@ -166,19 +166,14 @@ class UniformUnitScaling(Initializer):
         return random.random_uniform(shape, -limit, limit, self._chosen(dtype), seed=self.seed)
 
 
-def compute_fans(shape: Any) -> tuple[float, float]:
+def compute_fans(shape: Any) -> tuple[int, int]:
     """The number of inputs and outputs of one unit of a layer with weights of this shape."""
-    shape = [dimension_value(size) for size in shape]
-    if not shape:
+    if len(shape) < 1:
         return 1, 1
     if len(shape) == 1:
-        return shape[0], shape[0]
-    if len(shape) == 2:
-        return shape[0], shape[1]
-    field = 1.0
-    for size in shape[:-2]:
-        field *= size
-    return shape[-2] * field, shape[-1] * field
+        return int(shape[0]), int(shape[0])
+    field = math.prod(shape[:-2])
+    return int(shape[-2] * field), int(shape[-1] * field)
 
 
 _compute_fans = compute_fans
@@ -227,18 +222,24 @@ class VarianceScaling(Initializer):
 
 @export("initializers.glorot_uniform", "glorot_uniform_initializer")
 class GlorotUniform(VarianceScaling):
-    """Uniform, scaled by the mean of the numbers of inputs and outputs: the default."""
+    """Uniform, scaled by the mean of the numbers of inputs and outputs: the default.
+
+    The dtype is that of the call; the one given here means nothing, in TensorFlow 1.15 either.
+    """
 
     def __init__(self, seed: Any = None, dtype: Any = dtypes.float32) -> None:
-        super().__init__(1.0, "fan_avg", "uniform", seed, dtype)
+        super().__init__(1.0, "fan_avg", "uniform", seed)
 
 
 @export("initializers.glorot_normal", "glorot_normal_initializer")
 class GlorotNormal(VarianceScaling):
-    """Truncated normal, scaled by the mean of the numbers of inputs and outputs."""
+    """Truncated normal, scaled by the mean of the numbers of inputs and outputs.
+
+    As for GlorotUniform, only the dtype of the call counts.
+    """
 
     def __init__(self, seed: Any = None, dtype: Any = dtypes.float32) -> None:
-        super().__init__(1.0, "fan_avg", "truncated_normal", seed, dtype)
+        super().__init__(1.0, "fan_avg", "truncated_normal", seed)
 
 
 @export("initializers.lecun_normal")

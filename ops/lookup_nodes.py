@@ -11,6 +11,7 @@ import numpy as np
 
 from ..engine import dtypes
 from ..engine.build import define
+from ..engine.dtypes import runtime_name
 from ..engine.registry import NoGradient
 from ..engine.shape import TensorShape, as_shape, unknown_shape
 from . import array_rules as rules
@@ -18,7 +19,7 @@ from .elementwise import shape_text
 from .lookup_dense import DenseTable
 from .lookup_store import MutableTable, StaticTable, Table, lines_of
 from .shared_state import kept
-from .tensor_array_store import refuse, type_text
+from .tensor_array_store import refuse
 
 _DISCRETE = NoGradient("tables look up, they do not compute")
 _SHARING = "container: string = ''; shared_name: string = ''; use_node_name_sharing: bool = false"
@@ -108,9 +109,9 @@ def _require(c: Any, table: Table, *wanted: Any) -> None:
     if given == list(wanted):
         return
     handle = "resource" if c.type.endswith("V2") else "string_ref"
-    results = f"->{type_text(table.value_dtype)}" if c.op.outputs else "->"
+    results = f"->{runtime_name(table.value_dtype)}" if c.op.outputs else "->"
     have, expected = (
-        ", ".join([handle, *map(type_text, kinds)]) + results for kinds in (given, wanted)
+        ", ".join([handle, *map(runtime_name, kinds)]) + results for kinds in (given, wanted)
     )
     raise refuse(f"Signature mismatch, have: {have} expected: {expected}")
 
@@ -182,20 +183,23 @@ def _initialize_from_file(c: Any, table: Table, filename: np.ndarray) -> None:
 def _require_columns(table: Table, key_index: int, value_index: int) -> None:
     key, value = table.key_dtype, table.value_dtype
     if key_index == _LINE_NUMBER and key != dtypes.int64:
-        rule = f"Key index for line number requires table key dtype of int64, got {type_text(key)}"
+        rule = (
+            f"Key index for line number requires table key dtype of int64, got {runtime_name(key)}"
+        )
     elif key_index == _WHOLE_LINE and not (key.is_integer or key == dtypes.string):
         rule = (
-            f"Key index for whole line requires string or integer table key, got {type_text(key)}"
+            "Key index for whole line requires string or integer table key, got "
+            f"{runtime_name(key)}"
         )
     elif value_index == _LINE_NUMBER and value != dtypes.int64:
         rule = (
             "Value index for line number requires table value dtype of int64, got "
-            f"{type_text(value)}"
+            f"{runtime_name(value)}"
         )
     elif value_index == _WHOLE_LINE and value != dtypes.string:
         rule = (
             "Value index for whole line requires table value dtype of string, got "
-            f"{type_text(value)}"
+            f"{runtime_name(value)}"
         )
     else:
         return
@@ -214,8 +218,8 @@ def _facts(c: Any, key_attr: str, value_attr: str) -> tuple[TensorShape, TensorS
         wanted, got = maker._attrs[mine], c.op._attrs[asked]
         if wanted != got:
             raise ValueError(
-                f"Trying to read value with wrong dtype. Expected {type_text(wanted)} got "
-                f"{type_text(got)}"
+                f"Trying to read value with wrong dtype. Expected {runtime_name(wanted)} got "
+                f"{runtime_name(got)}"
             )
     key = maker._inputs_val[0].shape if maker._inputs_val else TensorShape([])
     return key, as_shape(maker._attrs.get("value_shape", []))

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from ..engine import dtypes, errors
-from ..engine.dtypes import DType
+from ..engine.dtypes import DType, runtime_name
 from .elementwise import shape_text
-from .tensor_array_store import refuse, type_text
+from .tensor_array_store import refuse
 from .text_numbers import parse_number
 
 Shape = tuple[int, ...]
@@ -66,8 +66,8 @@ class Table:
         """InvalidArgumentError where a node of the same name wants other types."""
         if (self.key_dtype, self.value_dtype) != (key_dtype, value_dtype):
             asked, mine = (
-                f"{type_text(key_dtype)}->{type_text(value_dtype)}",
-                f"{type_text(self.key_dtype)}-{type_text(self.value_dtype)}",
+                f"{runtime_name(key_dtype)}->{runtime_name(value_dtype)}",
+                f"{runtime_name(self.key_dtype)}-{runtime_name(self.value_dtype)}",
             )
             raise refuse(f"Conflicting key/value dtypes {asked} with {mine} for table {self.name}")
 
@@ -269,9 +269,9 @@ def _token(token: bytes, kind: DType, line: int) -> Any:
     if kind == dtypes.string:
         return token
     if kind not in (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64):
-        raise refuse(f"Data type {type_text(kind)} not supported.")
+        raise refuse(f"Data type {runtime_name(kind)} not supported.")
     try:
         return parse_number(token, kind)
     except ValueError:
-        text = f"Field {_plain(token)} in line {line} is not a valid {type_text(kind)}."
+        text = f"Field {_plain(token)} in line {line} is not a valid {runtime_name(kind)}."
         raise refuse(text) from None

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..engine import errors
-from ..engine.dtypes import DType
+from ..engine.dtypes import DType, runtime_name
 from ..engine.shape import TensorShape
 from ..engine.waiting import Pending
 from .attempts import DONE, MOVED, STUCK, Attempt, Served, settled
-from .tensor_array_store import text_of, type_text
+from .tensor_array_store import text_of
 
 Element = tuple[np.ndarray, ...]
 
@@ -279,7 +279,7 @@ def _wrong(text: str) -> errors.InvalidArgumentError:
 
 def types_text(dtypes: Sequence[DType]) -> str:
     """A list of types as the runtime prints it."""
-    return ", ".join(map(type_text, dtypes))
+    return ", ".join(map(runtime_name, dtypes))
 
 
 def shapes_text(shapes: Sequence[TensorShape]) -> str:

@@ -109,6 +109,14 @@ class BaseResourceVariable(Variable):
             "__deepcopy__() is only available when eager execution is enabled."
         )
 
+    def __reduce__(self) -> Any:
+        return self.numpy()
+
+    def __int__(self) -> int:
+        if self.dtype not in (dtypes.int32, dtypes.int64):
+            raise TypeError("Non-integer variable can't be converted to integer.")
+        return int(self.numpy())
+
     def numpy(self) -> Any:
         """Not there without eager execution."""
         raise NotImplementedError("numpy() is only available when eager execution is enabled.")
@@ -168,8 +176,8 @@ class BaseResourceVariable(Variable):
         with self._handle_graph(), control_dependencies(cached):
             yield
 
-    def _lazy_read(self, op: Any) -> UnreadVariable:
-        return UnreadVariable(self, op)
+    def _lazy_read(self, op: Any) -> _UnreadVariable:
+        return _UnreadVariable(self, op)
 
     def assign(
         self, value: Any, use_locking: Any = None, name: str | None = None, read_value: bool = True
@@ -287,12 +295,16 @@ def _scatter_nd_method(op_type: str) -> Callable[..., Any]:
 
 def _refused(sign: str) -> Callable[..., Any]:
     word = {"+": "add", "-": "sub"}.get(sign)
-    call = f"variable.assign_{word}(value)" if word else f"`var.assign(var {sign} value)`"
+    advice = (
+        f"variable.assign_{word}(value) to modify the variable value and "
+        f"variable = variable {sign} value"
+        if word
+        else f"`var.assign(var {sign} value)` to modify the variable or `var = var {sign} value`"
+    )
 
     def method(self: Any, other: Any) -> Any:
         raise RuntimeError(
-            f"Variable {sign}= value not supported. Use {call} to modify the variable value and "
-            f"variable = variable {sign} value to get a new Tensor object."
+            f"Variable {sign}= value not supported. Use {advice} to get a new Tensor object."
         )
 
     return method
@@ -437,7 +449,7 @@ class UninitializedVariable(BaseResourceVariable):
             add_to_collection(GraphKeys.GLOBAL_VARIABLES, self)
 
 
-class UnreadVariable(BaseResourceVariable):
+class _UnreadVariable(BaseResourceVariable):
     """A variable as it is after an assignment: reads wait for that."""
 
     def __init__(self, variable: BaseResourceVariable, parent_op: Any) -> None:

@@ -182,15 +182,9 @@ def _restored_all(c: Any, reader: Any, names: np.ndarray, slices: np.ndarray) ->
 
 def _other_type(reader: Any, name: bytes, kind: dtypes.DType, stored: dtypes.DType) -> str:
     return (
-        f"tensor_name = {name.decode()}; expected dtype {_type_text(kind)} does not equal original "
-        f"dtype {_type_text(stored)}"
+        f"tensor_name = {name.decode()}; expected dtype {dtypes.runtime_name(kind)} does not equal "
+        f"original dtype {dtypes.runtime_name(stored)}"
     )
-
-
-def _type_text(kind: dtypes.DType) -> str:
-    """A type as the runtime prints it: "float", "double", otherwise its name."""
-    names = {"float32": "float", "float64": "double", "float16": "half"}
-    return names.get(kind.base_dtype.name, kind.base_dtype.name)
 
 
 def _restored(reader: Any, name: bytes, text: bytes, defer: bool = False) -> Any:
@@ -218,8 +212,9 @@ def _restore_v1(
         kind = c.attr("dt")
         if stored != kind.base_dtype:
             raise _invalid(
-                f"Expected to restore a tensor of type {_type_text(kind)}, got a tensor of type "
-                f"{_type_text(stored)} instead: tensor_name = {key.decode()}"
+                f"Expected to restore a tensor of type {dtypes.runtime_name(kind)}, got a "
+                f"tensor of type {dtypes.runtime_name(stored)} instead: "
+                f"tensor_name = {key.decode()}"
             )
         return _restored(reader, key, b"" if text is None else text.reshape(-1)[0])
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 from ..engine import dtypes
@@ -13,21 +14,14 @@ from ..engine.graph import name_scope
 from .variable_store import Request, VariableStore
 
 
+def _held(name: str, doc: str) -> Any:
+    """A property that programs read but change through methods only."""
+    return property(operator.attrgetter("_" + name), doc=doc)
+
+
 @export("VariableScope")
 class VariableScope:
     """A prefix of variable names, with defaults for the variables made under it."""
-
-    # Programs look at the class, too.
-    name: Any = ""
-    dtype: Any = dtypes.float32
-    initializer: Any = None
-    regularizer: Any = None
-    constraint: Any = None
-    caching_device: Any = None
-    partitioner: Any = None
-    custom_getter: Any = None
-    use_resource: Any = None
-    reuse: Any = None
 
     def __init__(
         self,
@@ -43,17 +37,28 @@ class VariableScope:
         use_resource: bool | None = None,
         constraint: Any = None,
     ) -> None:
-        self.name = name
-        self.initializer = initializer
-        self.regularizer = regularizer
-        self.reuse = reuse
-        self.caching_device = caching_device
-        self.partitioner = partitioner
-        self.custom_getter = custom_getter
-        self.dtype = dtype
-        self.use_resource = use_resource
-        self.constraint = constraint
+        self._name = name
+        self._initializer = initializer
+        self._regularizer = regularizer
+        self._reuse = reuse
+        self._caching_device = caching_device
+        self._partitioner = partitioner
+        self._custom_getter = custom_getter
+        self._dtype = dtype
+        self._use_resource = use_resource
+        self._constraint = constraint
         self._name_scope = name_scope
+
+    name = _held("name", "The prefix of the variables' names.")
+    dtype = _held("dtype", "The default dtype.")
+    initializer = _held("initializer", "The default initializer.")
+    regularizer = _held("regularizer", "The default regularizer.")
+    constraint = _held("constraint", "The default constraint.")
+    caching_device = _held("caching_device", "The device that keeps copies of values.")
+    partitioner = _held("partitioner", "What says into how many parts variables are cut.")
+    custom_getter = _held("custom_getter", "The function that `get_variable` goes through.")
+    use_resource = _held("use_resource", "Whether variables are resource variables.")
+    reuse = _held("reuse", "Whether `get_variable` finds variables, makes them, or both.")
 
     @property
     def original_name_scope(self) -> str:
@@ -62,35 +67,35 @@ class VariableScope:
 
     def reuse_variables(self) -> None:
         """From here on, `get_variable` finds variables and makes none."""
-        self.reuse = True
+        self._reuse = True
 
     def set_initializer(self, initializer: Any) -> None:
         """Sets the default initializer."""
-        self.initializer = initializer
+        self._initializer = initializer
 
     def set_dtype(self, dtype: Any) -> None:
         """Sets the default dtype."""
-        self.dtype = dtype
+        self._dtype = dtype
 
     def set_use_resource(self, use_resource: Any) -> None:
         """Sets whether variables are resource variables."""
-        self.use_resource = use_resource
+        self._use_resource = use_resource
 
     def set_regularizer(self, regularizer: Any) -> None:
         """Sets the default regularizer."""
-        self.regularizer = regularizer
+        self._regularizer = regularizer
 
     def set_caching_device(self, caching_device: Any) -> None:
         """Sets the device that keeps a copy of the value."""
-        self.caching_device = caching_device
+        self._caching_device = caching_device
 
     def set_partitioner(self, partitioner: Any) -> None:
         """Sets the default partitioner."""
-        self.partitioner = partitioner
+        self._partitioner = partitioner
 
     def set_custom_getter(self, custom_getter: Any) -> None:
         """Sets the function that `get_variable` goes through."""
-        self.custom_getter = custom_getter
+        self._custom_getter = custom_getter
 
     def get_collection(self, name: str) -> list[Any]:
         """The members of a collection that are in this scope."""
@@ -124,9 +129,8 @@ class VariableScope:
                     asked[key] = getattr(self, key)
             return var_store.get_variable(self._full_name(name), **asked)
 
-    def _full_name(self, name: str | None) -> str:
-        # Without a name it ends in "/": the variable then takes the scope's own name.
-        return f"{self.name}/{name or ''}" if self.name else name or ""
+    def _full_name(self, name: str) -> str:
+        return self.name + "/" + name if self.name else name
 
     def _get_partitioned_variable(self, var_store: VariableStore, name: str, **asked: Any) -> Any:
         keys = ("initializer", "regularizer", "constraint", "caching_device", "partitioner")

@@ -14,7 +14,7 @@ import numpy as np
 from ..engine import errors
 from ..engine.api import export
 from ..engine.build import define
-from ..engine.dtypes import DType, as_dtype
+from ..engine.dtypes import DType, as_dtype, runtime_name
 from ..engine.graph import get_default_graph
 from ..engine.registry import NoGradient
 from ..engine.shape import TensorShape
@@ -26,8 +26,6 @@ _KIND_OF_ERROR: tuple[tuple[tuple[type[BaseException], ...], type[errors.OpError
     ((MemoryError,), errors.ResourceExhaustedError),
     ((NotImplementedError,), errors.UnimplementedError),
 )
-# Where the names of types in TensorFlow's runtime differ from those of NumPy.
-_RUNTIME_NAMES = {"float16": "half", "float32": "float", "float64": "double"}
 
 
 class _Held:
@@ -115,8 +113,7 @@ def runtime_error(error: Exception) -> errors.OpError:
 
 
 def _name_of(dtype: Any) -> str:
-    name = as_dtype(dtype).base_dtype.name
-    return _RUNTIME_NAMES.get(name, name)
+    return runtime_name(as_dtype(dtype).base_dtype)
 
 
 def check_results(token: str, arrays: Sequence[np.ndarray], kinds: Sequence[DType]) -> None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..engine.dtypes import DType
+from ..engine.dtypes import DType, runtime_name
 from ..engine.state import shape_text
 from .example_store import (
     UNNAMED,
@@ -24,7 +24,7 @@ from .example_store import (
     type_of,
     values_of,
 )
-from .tensor_array_store import refuse, type_text
+from .tensor_array_store import refuse
 
 
 class Asked(NamedTuple):
@@ -95,8 +95,8 @@ class _Sequences:
         for name, part in zip(self.names, parts):
             if part is None and not asked.default.size:
                 raise refuse(
-                    f"Feature: {asked.key} (data type: {type_text(asked.dtype)}) is required but "
-                    "could not be found."
+                    f"Feature: {asked.key} (data type: {runtime_name(asked.dtype)}) is required "
+                    "but could not be found."
                 )
             rows.append(asked.default.reshape(-1) if part is None else part)
             if rows[-1].size != expected:
@@ -189,7 +189,7 @@ class _Single:
 
             raise refuse(
                 f"Name: {self.name}, {where}.  Data types don't match. Expected type: "
-                f"{type_text(dtype)}  Feature is: {MessageToString(feature)}"
+                f"{runtime_name(dtype)}  Feature is: {MessageToString(feature)}"
             )
 
     def _one(self, feature: Any, asked: Dense, i: int) -> np.ndarray:

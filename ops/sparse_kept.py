@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.build import define
+from ..engine.dtypes import runtime_name
 from ..engine.graph import colocate_with
 from ..engine.registry import NoGradient
 from ..engine.shape import TensorShape
@@ -19,7 +20,6 @@ from .elementwise import shape_text
 from .public import raw
 from .shared_state import kept
 from .sparse_rules import as_sparse, in_order, invalid, parts, sparse_shapes
-from .tensor_array_store import type_text
 
 _STATE = NoGradient("keeps tensors between runs")
 _ATTRS = "container: string = ''; shared_name: string = ''"
@@ -91,7 +91,7 @@ def _take_many(c: Any, handles: np.ndarray) -> Sparse:
     for i, (_, values, shape) in enumerate(found):
         if values.dtype != dtype.np_dtype:
             raise invalid(
-                f"Requested SparseTensor of type {type_text(dtype)} but SparseTensor[{i}]"
+                f"Requested SparseTensor of type {runtime_name(dtype)} but SparseTensor[{i}]"
                 f".values.dtype() == {values.dtype.name}"
             )
         if len(shape) != len(found[0][2]):

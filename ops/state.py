@@ -119,28 +119,9 @@ is_initialized_op = define(
 )
 
 
-def merged(x: TensorShape, y: TensorShape) -> TensorShape:
-    """What is known of a shape described twice; a ValueError in the runtime's words."""
-    if x.ndims is None or y.ndims is None:
-        return y if x.ndims is None else x
-    if x.ndims != y.ndims:
-        raise ValueError(f"Shapes must be equal rank, but are {x.ndims} and {y.ndims}")
-    for i, (a, b) in enumerate(zip(x.as_list(), y.as_list(), strict=True)):
-        if None not in (a, b) and a != b:
-            raise ValueError(
-                f"Dimension {i} in both shapes must be equal, but are {a} and {b}. "
-                f"Shapes are {_static_text(x)} and {_static_text(y)}."
-            )
-    return x.merge_with(y)
-
-
-def _static_text(shape: TensorShape) -> str:
-    return "[" + ",".join("?" if n is None else str(n) for n in shape.as_list()) + "]"
-
-
 def merged_shape(c: Any) -> TensorShape:
     """Shape function: both inputs have one shape."""
-    return merged(c.inputs[0], c.inputs[1])
+    return rules.merge(c.inputs[0], c.inputs[1])
 
 
 def _assign_shape(c: Any) -> TensorShape:
@@ -173,13 +154,10 @@ assign_op = define(
 
 def require_same_shape(cell: Cell, value: np.ndarray) -> np.ndarray:
     """The cell's array, when `value` may be added to it."""
-    if cell.value is None:
-        raise errors.FailedPreconditionError(
-            None, None, f"Attempting to use uninitialized parameters: {cell.name}"
-        )
-    if cell.value.shape != value.shape:
+    array = cell.read()
+    if array.shape != value.shape:
         raise errors.InvalidArgumentError(None, None, "Parameters and update must be the same size")
-    return cell.value
+    return array
 
 
 def _dense_update(name: str, ufunc: Any, scalar: str, doc: str) -> Any:
@@ -192,6 +170,8 @@ def _dense_update(name: str, ufunc: Any, scalar: str, doc: str) -> Any:
     def lower(b: Any, op: Any, cell: Any, value: Any) -> Any:
         from ..jit import scalar as k
 
+        if not b.same_shape(b.read(cell), value):
+            return NotImplemented
         return b.write(cell, b.map(getattr(k, scalar), b.read(cell), value))
 
     return define(
@@ -213,7 +193,7 @@ assign_sub_op = _dense_update("AssignSub", np.subtract, "sub", "Subtracts from a
 def _count(c: Any, cell: Cell) -> np.ndarray:
     limit = c.attr("limit")
     with cell.lock:
-        array = cell.read()
+        array = cell.looked_up()
         if array.ndim:
             raise errors.InvalidArgumentError(
                 None, None, f"input is not a scalar: {shape_text(array.shape)}"
@@ -239,11 +219,20 @@ count_up_to_op = define(
     gradient=UPDATE,
     doc="The variable's value, which then grows by one; OutOfRangeError at the limit.",
 )
+
+
+def _resource_count_shape(c: Any) -> TensorShape:
+    from .state_resource import handle_shape
+
+    rules.ranked(handle_shape(c.tensor(0)), 0)
+    return TensorShape([])
+
+
 resource_count_up_to_op = define(
     "ResourceCountUpTo",
     "resource: resource -> output: T",
     "limit: int; T: {int32, int64}",
-    shape=lambda c: TensorShape([]),
+    shape=_resource_count_shape,
     kernel=_count,
     gradient=UPDATE,
     stateful=True,

@@ -13,40 +13,35 @@ import numpy as np
 from ..engine import dtypes, errors
 from ..engine.autodiff_flow import zeros_behind
 from ..engine.build import define
+from ..engine.dtypes import runtime_name
 from ..engine.registry import NoGradient
 from ..engine.shape import TensorShape, unknown_shape
 from ..engine.state import Cell, shape_text
 from ..engine.tensor import IndexedSlices
+from . import array_rules as rules
 from .array_gather import gather_nd_kernel
 from .public import raw, tf
-from .state import STORAGE, UPDATE, cell_of, merged
+from .state import STORAGE, UPDATE, cell_of
 from .state_scatter import require_indices
+
+
+def _handle(c: Any) -> Cell:
+    cell = cell_of(c)
+    cell.is_resource = True
+    return cell
+
 
 define(
     "VarHandleOp",
     "-> resource: resource",
     "container: string = ''; shared_name: string = ''; dtype: type; shape: shape",
     shape=lambda c: TensorShape([]),
-    kernel=cell_of,
+    kernel=_handle,
     gradient=STORAGE,
     moves="value",
     stateful=True,
     doc="The handle of a variable.",
 )
-
-
-def read_cell(cell: Cell) -> np.ndarray:
-    """The live array of a resource variable; FailedPreconditionError before the first write."""
-    if cell.value is None:
-        raise errors.FailedPreconditionError(
-            None,
-            None,
-            f"Error while reading resource variable {cell.name} from Container: "
-            f"{cell.container or 'localhost'}. This could mean that the variable was "
-            f"uninitialized. Not found: Resource {cell.container or 'localhost'}/{cell.name}/"
-            "N10tensorflow3VarE does not exist.",
-        )
-    return cell.value
 
 
 def variable_behind(tensor: Any) -> Any:
@@ -64,17 +59,31 @@ def handle_shape(tensor: Any) -> TensorShape:
     return unknown_shape() if variable is None else TensorShape(variable.attr("shape"))
 
 
+def shape_behind(c: Any) -> TensorShape:
+    """The shape of the variable behind the first input, which must have the op's dtype."""
+    variable = variable_behind(c.tensor(0))
+    if variable is None:
+        return unknown_shape()
+    kind, wanted = variable.attr("dtype"), c.attr("dtype")
+    if kind != wanted:
+        raise ValueError(
+            f"Trying to read variable with wrong dtype. Expected {runtime_name(kind)} got "
+            f"{runtime_name(wanted)}"
+        )
+    return TensorShape(variable.attr("shape"))
+
+
 def _read(c: Any, cell: Cell) -> np.ndarray:
     if c.is_quiet:
-        return read_cell(cell)
+        return cell.read()
     with cell.lock:
-        return read_cell(cell).copy()
+        return cell.read().copy()
 
 
 define(
     "ReadVariableOp",
     "resource: resource -> value: dtype",
-    shape=lambda c: _shape_behind(c),
+    shape=shape_behind,
     kernel=_read,
     lower=lambda b, op, cell: b.read(cell),
     gradient=lambda op, grad: grad,
@@ -84,24 +93,9 @@ define(
 )
 
 
-def _shape_behind(c: Any) -> TensorShape:
-    op = getattr(c, "op", None)
-    if op is None or not op.inputs:
-        return unknown_shape()
-    return handle_shape(op.inputs[0])
-
-
 def _check_write(c: Any) -> None:
     """The value's dtype and shape must be those of the variable, as far as they are known."""
-    variable = variable_behind(c.tensor(0))
-    if variable is None:
-        return
-    kind = variable.attr("dtype")
-    if kind != c.dtype(1):
-        raise ValueError(
-            f"Trying to assign a {c.dtype(1).name} value to a variable of dtype {kind.name}"
-        )
-    merged(TensorShape(variable.attr("shape")), c.inputs[1])
+    rules.merge(shape_behind(c), c.inputs[1])
 
 
 def _write(c: Any, cell: Cell, value: np.ndarray) -> None:
@@ -129,7 +123,7 @@ def _written(cell: Any) -> tuple[()]:
 def _define_update(name: str, ufunc: Any, scalar: str, doc: str) -> None:
     def kernel(c: Any, cell: Cell, value: np.ndarray) -> None:
         with cell.lock, np.errstate(all="ignore"):
-            array = read_cell(cell)
+            array = cell.looked_up()
             if array.shape != value.shape:
                 raise errors.InvalidArgumentError(
                     None,
@@ -142,6 +136,12 @@ def _define_update(name: str, ufunc: Any, scalar: str, doc: str) -> None:
     def lower(b: Any, op: Any, cell: Any, value: Any) -> Any:
         from ..jit import scalar as k
 
+        try:
+            fits = b.same_shape(b.read(cell), value)
+        except errors.FailedPreconditionError:
+            fits = False
+        if not fits:
+            return NotImplemented  # The kernel says what is wrong.
         return _written(b.write(cell, b.map(getattr(k, scalar), b.read(cell), value)))
 
     define(
@@ -173,12 +173,14 @@ def _destroy(c: Any, thing: Any) -> None:
     name, container = getattr(thing, "name", None), getattr(thing, "container", "")
     found = c.session_state.remove(container, name)
     if isinstance(thing, Cell):
-        missing = not thing.is_initialized
+        missing = thing.is_absent
         thing.clear()
     else:
         missing = found is None
     if missing and not c.attr("ignore_lookup_error"):
-        raise errors.NotFoundError(None, None, f"Resource localhost/{name} does not exist.")
+        exists = c.session_state.has_container(container)
+        what = f"Resource localhost/{name}/<unknown>" if exists else "Container localhost"
+        raise errors.NotFoundError(None, None, f"{what} does not exist.")
 
 
 define(
@@ -194,8 +196,8 @@ define(
     "VariableShape",
     "input: resource -> output: out_type",
     "out_type: index = int32",
-    shape=lambda c: TensorShape([_shape_behind(c).ndims]),
-    kernel=lambda c, cell: np.asarray(read_cell(cell).shape, c.out_dtype()),
+    shape=lambda c: TensorShape([handle_shape(c.tensor(0)).ndims]),
+    kernel=lambda c, cell: np.asarray(cell.looked_up().shape, c.out_dtype()),
     gradient=NoGradient("a shape is an integer"),
     stateful=True,
     doc="The shape of a resource variable.",
@@ -203,7 +205,7 @@ define(
 
 
 def _gather(c: Any, cell: Cell, indices: np.ndarray) -> np.ndarray:
-    array, batch = read_cell(cell), c.attr("batch_dims") or 0
+    array, batch = cell.looked_up(), c.attr("batch_dims") or 0
     if array.ndim == 0:
         raise errors.InvalidArgumentError(None, None, "params must be at least 1 dimensional")
     require_indices(indices, array.shape[batch])
@@ -215,7 +217,7 @@ def _gather(c: Any, cell: Cell, indices: np.ndarray) -> np.ndarray:
 
 
 def _gather_shape(c: Any) -> TensorShape:
-    params, batch = _shape_behind(c), c.attr("batch_dims") or 0
+    params, batch = shape_behind(c), c.attr("batch_dims") or 0
     if params.ndims is None or c.inputs[1].ndims is None:
         return unknown_shape()
     return c.inputs[1].concatenate(params[batch + 1 :])
@@ -259,11 +261,11 @@ define(
 
 
 def _gather_nd(c: Any, cell: Cell, indices: np.ndarray) -> np.ndarray:
-    return gather_nd_kernel(c, read_cell(cell), indices)
+    return gather_nd_kernel(c, cell.looked_up(), indices)
 
 
 def _gather_nd_shape(c: Any) -> TensorShape:
-    params, indices = _shape_behind(c), c.inputs[1]
+    params, indices = shape_behind(c), c.inputs[1]
     if params.ndims is None or indices.ndims is None or indices.as_list()[-1] is None:
         return unknown_shape()
     return indices[:-1].concatenate(params[indices.as_list()[-1] :])
@@ -271,7 +273,7 @@ def _gather_nd_shape(c: Any) -> TensorShape:
 
 def _gather_nd_gradient(op: Any, grad: Any) -> tuple[Any, None]:
     handle, indices = op.inputs
-    shape = variable_shape(handle, indices.dtype)
+    shape = raw.VariableShape(handle, out_type=indices.dtype)
     if indices.shape.ndims == 2 and indices.shape.as_list()[-1] == 1:
         return IndexedSlices(grad, tf.squeeze(indices, axis=-1), shape), None
     return tf.scatter_nd(indices, grad, shape), None

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import errors
 from ..engine.api import export
 from ..engine.build import define
 from ..engine.convert import convert_to_tensor
 from ..engine.graph import name_scope
 from ..engine.shape import TensorShape
 from ..engine.state import Cell, shape_text
+from . import array_rules as rules
+from .array_join import invalid
 from .public import raw, tf
 from .state import UPDATE, is_ref
 
@@ -28,7 +29,7 @@ def _set(array: np.ndarray, where: Any, updates: np.ndarray) -> None:
 def _divide(array: np.ndarray, where: Any, updates: np.ndarray) -> None:
     if array.dtype.kind in "iu":
         if np.any(updates == 0):
-            raise errors.InvalidArgumentError(None, None, "updates must not contain 0")
+            raise invalid("updates must not contain 0")
         # C's division: towards zero.
         np_divide = np.frompyfunc(lambda x, y: int(x / y) if y else 0, 2, 1)
         flat = np.broadcast_to(updates, array[where].shape)
@@ -52,72 +53,100 @@ _TYPES = {"Update": "type", "Min": "{half, bfloat16, float32, float64, int32, in
 _TYPES["Max"] = _TYPES["Min"]
 
 
+def _first_outside(indices: np.ndarray, size: int) -> int | None:
+    """The position, in flat order, of the first index outside of [0, size)."""
+    bad = np.flatnonzero((indices < 0) | (indices >= size))
+    return int(bad[0]) if bad.size else None
+
+
+def _place(position: int, shape: tuple[int, ...]) -> str:
+    """An element's place as the runtime prints it: "" for a scalar."""
+    at = np.unravel_index(position, shape)
+    return "[" + ",".join(str(i) for i in at) + "]" if shape else ""
+
+
 def require_indices(indices: np.ndarray, size: int) -> None:
     """Raises TensorFlow's error for the first index outside of [0, size)."""
-    bad = np.flatnonzero((indices < 0) | (indices >= size))
-    if bad.size:
-        place = np.unravel_index(bad[0], indices.shape)
-        at = "[" + ",".join(str(i) for i in place) + "]" if indices.ndim else ""
-        raise errors.InvalidArgumentError(
-            None, None, f"indices{at} = {indices.flat[bad[0]]} is not in [0, {size})"
+    bad = _first_outside(indices, size)
+    if bad is not None:
+        raise invalid(
+            f"indices{_place(bad, indices.shape)} = {indices.flat[bad]} is not in [0, {size})"
         )
 
 
 def _scatter_kernel(update: Update) -> Callable[..., Any]:
     def kernel(c: Any, cell: Cell, indices: np.ndarray, updates: np.ndarray) -> Any:
         with cell.lock, np.errstate(all="ignore"):
-            array = cell.read()
-            if array.ndim == 0:
-                raise errors.InvalidArgumentError(
-                    None, None, f"params must be at least 1-D, got shape {shape_text(array.shape)}"
-                )
-            if updates.ndim and updates.shape != indices.shape + array.shape[1:]:
-                raise errors.InvalidArgumentError(
-                    None,
-                    None,
-                    "Must have updates.shape = indices.shape + params.shape[1:] or "
-                    f"updates.shape = [], got updates.shape {shape_text(updates.shape)}, "
-                    f"indices.shape {shape_text(indices.shape)}, "
-                    f"params.shape {shape_text(array.shape)}",
-                )
-            require_indices(indices, array.shape[0])
-            update(array, indices, updates)
+            array = cell.looked_up()
+            _require_rows(array, indices, updates)
+            bad = _first_outside(indices, array.shape[0])
+            if bad is None:
+                update(array, indices, updates)
+            else:
+                # What comes before the bad index is done all the same.
+                rows = updates.reshape(-1, *array.shape[1:])[:bad] if updates.ndim else updates
+                update(array, indices.reshape(-1)[:bad], rows)
+                require_indices(indices, array.shape[0])
         return cell
 
     return kernel
+
+
+def _require_rows(array: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> None:
+    if array.ndim == 0:
+        raise invalid(f"params must be at least 1-D, got shape {shape_text(array.shape)}")
+    if updates.ndim and updates.shape != indices.shape + array.shape[1:]:
+        raise invalid(
+            "Must have updates.shape = indices.shape + params.shape[1:] or "
+            f"updates.shape = [], got updates.shape {shape_text(updates.shape)}, "
+            f"indices.shape {shape_text(indices.shape)}, params.shape {shape_text(array.shape)}"
+        )
 
 
 def _scatter_nd_kernel(update: Update) -> Callable[..., Any]:
     def kernel(c: Any, cell: Cell, indices: np.ndarray, updates: np.ndarray) -> Any:
         with cell.lock, np.errstate(all="ignore"):
-            array = cell.read()
-            depth = indices.shape[-1]
-            expected = indices.shape[:-1] + array.shape[depth:]
-            if depth > array.ndim or updates.shape != expected:
-                raise errors.InvalidArgumentError(
-                    None,
-                    None,
-                    "Must have updates.shape = indices.shape[:-1] + "
-                    "params.shape[indices.shape[-1]:]"
-                    f", got updates.shape {shape_text(updates.shape)}, indices.shape "
-                    f"{shape_text(indices.shape)}, params.shape {shape_text(array.shape)}",
+            array = cell.looked_up()
+            _require_slices(array.shape, indices, updates)
+            where = indices if indices.ndim > 1 else indices[:, None]
+            depth = where.shape[-1]
+            limits = np.asarray(array.shape[:depth], np.int64)
+            bad = np.flatnonzero(np.any((where < 0) | (where >= limits), axis=-1))
+            done = int(bad[0]) if bad.size else None
+            rows = updates.reshape(-1, *array.shape[depth:])[:done]
+            update(array, tuple(where.reshape(-1, depth)[:done].T), rows)
+            if done is not None:
+                values = ", ".join(str(i) for i in where.reshape(-1, depth)[done])
+                raise invalid(
+                    f"indices{_place(done, where.shape[:-1])} = [{values}] does not index into "
+                    f"shape {shape_text(array.shape)}"
                 )
-            _require_nd_indices(indices, array.shape)
-            update(array, tuple(np.moveaxis(indices, -1, 0)), updates)
         return cell
 
     return kernel
 
 
-def _require_nd_indices(indices: np.ndarray, shape: tuple[int, ...]) -> None:
-    limits = np.asarray(shape[: indices.shape[-1]], indices.dtype)
-    bad = np.any((indices < 0) | (indices >= limits), axis=-1)
-    if bad.any():
-        place = np.unravel_index(np.flatnonzero(bad)[0], bad.shape)
-        at = ",".join(str(i) for i in place)
-        values = ", ".join(str(i) for i in indices[place])
-        raise errors.InvalidArgumentError(
-            None, None, f"indices[{at}] = [{values}] does not index into shape {shape_text(shape)}"
+def _require_slices(shape: tuple[int, ...], indices: np.ndarray, updates: np.ndarray) -> None:
+    if not shape:
+        raise invalid(f"Output must be at least 1-D, got shape: {shape_text(shape)}")
+    if 0 in shape and (indices.size or updates.size):
+        raise invalid(
+            "Indices and updates specified for empty output.  indices shape: "
+            f"{shape_text(indices.shape)}"
+        )
+    if updates.shape[:1] != indices.shape[:1]:
+        raise invalid(
+            "The outermost dimension of updates and indices must match. Got indices.shape "
+            f"{shape_text(indices.shape)}, updates.shape {shape_text(updates.shape)}"
+        )
+    depth = indices.shape[-1] if indices.ndim > 1 else 1
+    outer = indices.shape[:-1] if indices.ndim > 1 else indices.shape[:1]
+    if depth > len(shape) or updates.shape != outer + shape[depth:]:
+        raise invalid(
+            "Must have updates.shape = indices.shape[:batch_dim] + params_shape[slice_dim:], got "
+            f"updates.shape: {shape_text(updates.shape)}, indices.shape: "
+            f"{shape_text(indices.shape)}, params_shape: {shape_text(shape)}, slice_dim: {depth}, "
+            f"and batch_dim: {len(outer)}"
         )
 
 
@@ -128,21 +157,39 @@ def _without_result(kernel: Callable[..., Any]) -> Callable[..., None]:
     return run
 
 
+def _check_rows(var: TensorShape, indices: TensorShape, updates: TensorShape) -> None:
+    if updates.ndims != 0:
+        rules.merge(updates, indices.concatenate(var[1:] if var.ndims else var))
+
+
 def _scatter_shape(c: Any) -> TensorShape:
-    var, indices, updates = c.inputs
-    if var.ndims == 0:
-        raise ValueError("Shape must be at least rank 1 but is rank 0")
-    if None not in (var.ndims, indices.ndims, updates.ndims) and updates.ndims:
-        indices.concatenate(var[1:]).assert_is_compatible_with(updates)
-    return var
+    _check_rows(*c.inputs)
+    return c.inputs[0]
 
 
-def _resource_shape(c: Any) -> None:
+def _resource_scatter_shape(c: Any) -> None:
+    from .state_resource import shape_behind
+
+    _check_rows(shape_behind(c), *c.inputs[1:])
+
+
+def _scatter_nd_shape(c: Any) -> TensorShape:
+    _check_slices(c, c.inputs[0])
+    return c.inputs[0]
+
+
+def _resource_scatter_nd_shape(c: Any) -> None:
     from .state_resource import handle_shape
 
-    var, indices, updates = handle_shape(c.tensor(0)), c.inputs[1], c.inputs[2]
-    if None not in (var.ndims, indices.ndims, updates.ndims) and updates.ndims:
-        indices.concatenate(var[1:]).assert_is_compatible_with(updates)
+    _check_slices(c, handle_shape(c.tensor(0)))
+
+
+def _check_slices(c: Any, var: TensorShape) -> None:
+    from .array_scatter import check_updates
+
+    for given in c.inputs[1:]:
+        rules.ranked_at_least(given, 1)
+    check_updates(c.inputs[1], c.inputs[2], var, "input")
 
 
 def _define_all() -> None:
@@ -162,7 +209,7 @@ def _define_all() -> None:
             f"ResourceScatter{kind}",
             "resource: resource, indices: Tindices, updates: dtype ->",
             f"dtype: {'type' if kind == 'Update' else 'numbertype'}; Tindices: index",
-            shape=_resource_shape,
+            shape=_resource_scatter_shape,
             kernel=_without_result(_scatter_kernel(update)),
             gradient=UPDATE,
             stateful=True,
@@ -178,7 +225,7 @@ def _define_nd(kind: str, update: Update, lock: str) -> None:
         "ref: Ref(T), indices: Tindices, updates: T -> output_ref: Ref(T)",
         f"T: {'type' if kind == 'Update' else 'numbertype'}; Tindices: index; "
         f"use_locking: bool = {lock}",
-        shape=lambda c: c.inputs[0],
+        shape=_scatter_nd_shape,
         kernel=_scatter_nd_kernel(update),
         gradient=UPDATE,
         doc=f"{kind} of the slices of a variable that `indices` names.",
@@ -187,6 +234,7 @@ def _define_nd(kind: str, update: Update, lock: str) -> None:
         f"ResourceScatterNd{kind}",
         "ref: resource, indices: Tindices, updates: T ->",
         "T: type; Tindices: index; use_locking: bool = true",
+        shape=_resource_scatter_nd_shape,
         kernel=_without_result(_scatter_nd_kernel(update)),
         gradient=UPDATE,
         stateful=True,
@@ -208,9 +256,9 @@ def _public(kind: str, nd: bool = False) -> Callable[..., Any]:
         if is_ref(ref):
             function = getattr(raw, op_type)
             return function(ref, indices, updates, use_locking=use_locking, name=name)
-        function = getattr(raw, "Resource" + op_type)
+        function, read = getattr(raw, "Resource" + op_type), ref._lazy_read
         values = convert_to_tensor(updates, ref.dtype)
-        return ref._lazy_read(function(ref.handle, indices, values, name=name))
+        return read(function(ref.handle, indices, values, name=name))
 
     scatter.__name__ = scatter.__qualname__ = name_of
     scatter.__doc__ = f"{kind} of the parts of a variable that `indices` names; the new value."

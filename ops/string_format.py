@@ -10,9 +10,10 @@ import numpy as np
 from ..engine import dtypes
 from ..engine.api import export
 from ..engine.build import define
+from ..engine.dtypes import runtime_name
 from ..engine.registry import NoGradient
 from .public import raw
-from .tensor_array_store import refuse, type_text
+from .tensor_array_store import refuse
 
 
 def _format(c: Any) -> str:
@@ -22,9 +23,9 @@ def _format(c: Any) -> str:
     if not (dtype.is_floating or dtype.is_complex):
         if scientific or shortest:
             text = "scientific and shortest format not supported for datatype"
-            raise refuse(f"{text} {type_text(dtype)}")
+            raise refuse(f"{text} {runtime_name(dtype)}")
         if c.attr("precision") >= 0:
-            raise refuse(f"precision not supported for datatype {type_text(dtype)}")
+            raise refuse(f"precision not supported for datatype {runtime_name(dtype)}")
     if len(fill) > 1:
         raise refuse("Fill string must be one or fewer characters")
     if scientific and shortest:

@@ -9,10 +9,11 @@ import numpy as np
 
 from ..engine import errors
 from ..engine.build import define
+from ..engine.dtypes import runtime_name
 from ..engine.registry import NoGradient
 from ..engine.shape import TensorShape, as_shape, unknown_shape
 from .public import tf
-from .tensor_array_store import Store, refuse, text_of, type_text
+from .tensor_array_store import Store, refuse, text_of
 
 _STATE = NoGradient("makes, measures or drops an array")
 _ANY = unknown_shape()
@@ -57,14 +58,14 @@ def _owned(value: np.ndarray) -> np.ndarray:
 def _check_type(c: Any, store: Store) -> None:
     wanted = c.op._attrs["dtype"]
     if store.dtype != wanted:
-        mine, asked = type_text(store.dtype), type_text(wanted)
+        mine, asked = runtime_name(store.dtype), runtime_name(wanted)
         raise refuse(f"TensorArray dtype is {mine} but Op requested dtype {asked}.")
 
 
 def _written_type(c: Any, store: Store, value: np.ndarray) -> None:
     given = c.op._attrs["T"]
     if store.dtype != given:
-        mine, offered = type_text(store.dtype), type_text(given)
+        mine, offered = runtime_name(store.dtype), runtime_name(given)
         raise refuse(f"TensorArray dtype is {mine} but Op is trying to write dtype {offered}.")
 
 

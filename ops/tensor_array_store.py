@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..engine import errors
+from ..engine.dtypes import runtime_name
 from ..engine.shape import TensorShape
 from ..engine.tensor import shape_text
 
@@ -26,11 +27,6 @@ def text_of(shape: Any) -> str:
     if sizes is None:
         return "<unknown>"
     return shape_text(sizes).replace(" ", "")
-
-
-def type_text(dtype: Any) -> str:
-    """A type as the runtime prints it."""
-    return {"float32": "float", "float64": "double"}.get(dtype.name, dtype.name)
 
 
 class _Entry:
@@ -141,8 +137,8 @@ class Store:
     def _check_value(self, value: np.ndarray, problem: str) -> None:
         if value.dtype != self.dtype.np_dtype:
             raise refuse(
-                f"{problem}the value dtype is {type_text(value.dtype)} but TensorArray dtype is "
-                f"{type_text(self.dtype)}."
+                f"{problem}the value dtype is {runtime_name(value.dtype)} but TensorArray dtype is "
+                f"{runtime_name(self.dtype)}."
             )
         if not self.element_shape.is_compatible_with(value.shape):
             raise refuse(

@@ -15,7 +15,7 @@ import numpy as np
 from ..engine import errors
 from ..engine.build import define
 from ..engine.shape import TensorShape
-from ..engine.state import Cell, shape_text
+from ..engine.state import shape_text
 from ..jit import scalar as k
 from .state import UPDATE
 
@@ -27,20 +27,15 @@ def _one_minus(x: Any) -> Any:
     return k.sub(k.const_like(1, x), x)
 
 
-def _arrays(cells: Sequence[Cell]) -> list[np.ndarray]:
-    for cell in cells:
-        if cell.value is None:
-            raise errors.FailedPreconditionError(
-                None, None, f"Attempting to use uninitialized variables: {cell.name}"
-            )
-    return [cell.read() for cell in cells]
+# Inputs that have the shape of the variable; others are scalars.
+_LIKE_VARIABLE = ("grad", "delta")
 
 
 def _require(names: Sequence[str], arrays: Sequence[np.ndarray], refs: int) -> None:
     """Checks that slots and gradient have the variable's shape and the rest are scalars."""
     first = arrays[0]
     for name, array in zip(names[1:], arrays[1:], strict=True):
-        if name in ("grad", "delta") or name in names[:refs]:
+        if name in _LIKE_VARIABLE or name in names[:refs]:
             if array.shape != first.shape:
                 raise errors.InvalidArgumentError(
                     None,
@@ -58,7 +53,7 @@ def _dense_kernel(names: Sequence[str], refs: int, body: Body, gives: bool) -> C
     def kernel(c: Any, *inputs: Any) -> Any:
         cells = inputs[:refs]
         with np.errstate(all="ignore"), cells[0].lock:
-            arrays = _arrays(cells)
+            arrays = [cell.read() for cell in cells]
             _require(names, [*arrays, *inputs[refs:]], refs)
             for array, value in zip(arrays, body(c)(*arrays, *inputs[refs:]), strict=True):
                 if value is not array:
@@ -68,12 +63,16 @@ def _dense_kernel(names: Sequence[str], refs: int, body: Body, gives: bool) -> C
     return kernel
 
 
-def _lowering(refs: int, body: Body, gives: bool) -> Callable[..., Any]:
+def _lowering(names: Sequence[str], refs: int, body: Body, gives: bool) -> Callable[..., Any]:
     def lower(b: Any, op: Any, *values: Any) -> Any:
         cells = values[:refs]
         present = [b.read(cell) for cell in cells]
         if any(v.shape != present[0].shape for v in present):
             return NotImplemented
+        for name, given in zip(names[refs:], values[refs:], strict=True):
+            fits = b.same_shape(given, present[0]) if name in _LIKE_VARIABLE else not given.ndim
+            if not fits:
+                return NotImplemented  # The kernel says what is wrong.
         # One map, and so one pass over memory, for all variables of the update.
         results = b.map(body(op), *present, *values[refs:])
         results = results if isinstance(results, tuple) else (results,)
@@ -100,7 +99,7 @@ def _sparse_kernel(names: Sequence[str], refs: int, body: Body, gives: bool) -> 
         cells = inputs[:refs]
         indices, grad = inputs[indices_at], inputs[grad_at]
         with np.errstate(all="ignore"), cells[0].lock:
-            arrays = _arrays(cells)
+            arrays = [cell.read() for cell in cells]
             _require_indices(indices, arrays[0].shape[0])
             update = body(c)
             # Equal indices are applied one after the other: each batch holds an index once.
@@ -169,7 +168,7 @@ def update_op(
                 f"T: numbertype{index}{extra}",
                 shape=None if resource else _first_shape,
                 kernel=kernel_of(names, len(held), body, not resource),
-                lower=None if form else _lowering(len(held), body, not resource),
+                lower=None if form else _lowering(names, len(held), body, not resource),
                 gradient=UPDATE,
                 stateful=resource,
                 doc=f"{doc}{' Of some rows.' if form else ''}",

@@ -80,18 +80,20 @@ def is_variable_initialized(variable: Any) -> Any:
 
 def _variables_or_all(var_list: Any) -> list[Any]:
     if var_list is None:
-        var_list = global_variables() + local_variables()
-        if not var_list:
-            kinds = ("Variable", "VariableV2", "AutoReloadVariable")
-            operations = get_default_graph().get_operations()
-            var_list = [op.outputs[0] for op in operations if op.type in kinds]
+        return global_variables() + local_variables() or _variable_nodes()
     return var_list
+
+
+def _variable_nodes() -> list[Any]:
+    kinds = ("Variable", "VariableV2", "AutoReloadVariable")
+    operations = get_default_graph().get_operations()
+    return [op.outputs[0] for op in operations if op.type in kinds]
 
 
 @export("assert_variables_initialized")
 def assert_variables_initialized(var_list: Any = None) -> Any:
     """An operation that fails when one of the variables has no value yet; None without any."""
-    var_list = _variables_or_all(var_list)
+    var_list = _variables_or_all(var_list) or _variable_nodes()
     if not var_list:
         return None
     ranks = []

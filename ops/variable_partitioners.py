@@ -33,7 +33,7 @@ def variable_axis_size_partitioner(
     if max_shards and max_shards < 1:
         raise ValueError("max_shards must be positive.")
 
-    def partitioner(shape: Any, dtype: Any) -> list[int]:
+    def _partitioner(shape: Any, dtype: Any) -> list[int]:
         if not isinstance(shape, TensorShape):
             raise ValueError(f"shape is not a TensorShape: {shape}")
         if not shape.is_fully_defined():
@@ -49,7 +49,7 @@ def variable_axis_size_partitioner(
         parts[axis] = min(max_shards, count) if max_shards else count
         return parts
 
-    return partitioner
+    return _partitioner
 
 
 @export("min_max_variable_partitioner")
@@ -61,7 +61,7 @@ def min_max_variable_partitioner(
 ) -> Partitioner:
     """Cuts along one axis into at most `max_partitions` parts of `min_slice_size` bytes or more."""
 
-    def partitioner(shape: Any, dtype: Any) -> list[int]:
+    def _partitioner(shape: Any, dtype: Any) -> list[int]:
         if axis >= len(shape):
             raise ValueError(
                 f"Can not partition variable along axis {axis} when shape is only {shape}"
@@ -72,20 +72,20 @@ def min_max_variable_partitioner(
         parts[axis] = max(1, min(sizes[axis], max_partitions, math.ceil(total / min_slice_size)))
         return parts
 
-    return partitioner
+    return _partitioner
 
 
 @export("fixed_size_partitioner")
 def fixed_size_partitioner(num_shards: int, axis: int = 0) -> Partitioner:
     """Cuts along one axis into `num_shards` parts, or one per entry if those are fewer."""
 
-    def partitioner(shape: Any, **unused: Any) -> list[int]:
+    def _partitioner(shape: Any, **unused: Any) -> list[int]:
         del unused
         parts = [1] * len(shape)
         parts[axis] = min(num_shards, shape.as_list()[axis])
         return parts
 
-    return partitioner
+    return _partitioner
 
 
 @export("create_partitioned_variables")

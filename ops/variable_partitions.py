@@ -211,6 +211,10 @@ class PartitionedVariable:
         axis = self._one_axis("do assign action")
         if isinstance(value, list):
             values = value
+            if len(values) != len(self._variable_list):
+                raise AssertionError(
+                    f"{len(values)} values for the {len(self._variable_list)} parts of {self._name}"
+                )
         elif isinstance(value, PartitionedVariable):
             values = list(value)
         else:

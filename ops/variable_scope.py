@@ -145,7 +145,9 @@ def get_local_variable(
     """`get_variable` for a variable that is neither trained nor saved."""
     asked = dict(locals())
     asked["trainable"] = False
-    asked["collections"] = [*(collections or []), GraphKeys.LOCAL_VARIABLES]
+    if collections:
+        collections += [GraphKeys.LOCAL_VARIABLES]  # Callers see their list grow.
+    asked["collections"] = collections or [GraphKeys.LOCAL_VARIABLES]
     return get_variable(**asked)
 
 

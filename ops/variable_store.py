@@ -18,6 +18,7 @@ from ..engine.graph import colocate_with, init_scope, name_scope
 from ..engine.shape import as_shape
 from ..engine.tensor import Tensor
 from .public import tf
+from .resource_variable import BaseResourceVariable
 from .variable_modes import (
     SaveSliceInfo,
     VariableAggregation,
@@ -96,10 +97,10 @@ class VariableStore:
         self._store_eager_variables = False
 
     def get_variable(
-        self, name: str, shape: Any = None, custom_getter: Any = None, **asked: Any
+        self, name: str, shape: Any = None, custom_getter: Any = None, **others: Any
     ) -> Any:
         """Finds or makes a variable, through the custom getter when there is one."""
-        asked["shape"] = shape
+        asked = {"shape": shape, **others}
         if custom_getter is not None and not callable(custom_getter):
             raise ValueError(f"Passed a custom_getter which is not callable: {custom_getter}")
         dtype = asked.get("dtype", dtypes.float32)
@@ -269,10 +270,12 @@ class VariableStore:
                 f"Variable {name} already exists, disallowed. Did you mean to set reuse=True or "
                 "reuse=tf.AUTO_REUSE in VarScope?"
             )
-            frame = getattr(found.op, "_user_frame", None)
-            if frame:
-                message += f" Originally defined at:\n\n  File {frame[0]!r}, line {frame[1]}"
-            raise ValueError(message)
+            if isinstance(found, BaseResourceVariable):
+                raise ValueError(message)
+            from traceback import format_list
+
+            place = "".join(format_list(found.op.traceback))
+            raise ValueError(f"{message} Originally defined at:\n\n{place}")
         if not shape.is_compatible_with(found.get_shape()):
             raise ValueError(
                 f"Trying to share variable {name}, but specified shape {shape} and found shape "
