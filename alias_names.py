@@ -170,9 +170,13 @@ HOMES = {
         "io.python_io": "tf.python_io",
         "io.tf_record": "tf.python_io tf.io",
     },
-    "layers": dict.fromkeys(
-        ("base", "convolutional", "core", "layers", "normalization", "pooling"), "tf.layers"
-    ),
+    "layers": {
+        "layers": "tf.layers",
+        **{
+            name: f".train.layers.{name}"
+            for name in "base convolutional core normalization pooling utils".split()
+        },
+    },
     "summary": {
         "summary": "tf.summary",
         "summary_iterator": "tf.train",
@@ -262,6 +266,8 @@ OTHERS = {
     "contrib.framework.python.framework.checkpoint_utils": ".train.checkpoint_utils",
     "contrib.framework.python.ops.variables": ".train.step tf.train tf",
     "python.compat.compat": ".alias_helpers",
+    "python.keras.engine.base_layer": ".train.layers.base_layer .train.layers.input_spec",
+    "python.keras.engine.input_spec": ".train.layers.input_spec",
     "python.eager.backprop": ".ops.gradient_tape",
     "python.module.module": ".train.module",
     "python.tools.freeze_graph": ".train.saved_model.freezing",

@@ -56,6 +56,17 @@ for _module, _names in {
 }.items():
     for _name in _names.split():
         lazy(f"train.{_module}:{_name}", f"contrib.checkpoint.{_name}")
+# Module of `layers` below this folder -> its names in `tf.layers`.
+_LAYERS = {
+    "base": "Layer",
+    "input_spec": "InputSpec",
+    "core": "Dense Dropout Flatten dense dropout flatten",
+}
+for _module, _names in _LAYERS.items():
+    for _name in _names.split():
+        lazy(f"train.layers.{_module}:{_name}", f"layers.{_name}")
+for _name in ("keras_style_scope", "set_keras_style"):
+    lazy(f"train.layers.base:{_name}", f"layers.experimental.{_name}")
 lazy("train.tracking:AutoTrackable", "contrib.checkpoint.Checkpointable")
 lazy("train.module:Module", "Module")
 for _name in ("FileWriter", "FileWriterCache"):

@@ -1,0 +1,517 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all layers have: variables, losses and updates, and how a call is surrounded.
+
+base.py adds how variable scopes name layers and share their variables.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ...engine import dtypes, nest
+from ...engine.operation import Operation
+from ...engine.tensor import SparseTensor, Tensor
+from ...ops.public import tf
+from ..kinds import is_variable
+from ..module import Module
+from . import named
+from .input_spec import InputSpec, assert_input_compatibility
+from .names import snake_case, unique
+from .reach import reaches
+
+_OPTIONS = frozenset(
+    "input_shape batch_input_shape batch_size weights activity_regularizer autocast".split()
+)
+
+
+class _Calls(threading.local):
+    """The layer calls that are being made: what the innermost one was given."""
+
+    def __init__(self) -> None:
+        self.inputs: Any = None
+        self.within = False
+        self.training: Any = None
+
+    @contextmanager
+    def enter(self, inputs: Any, training: Any) -> Iterator[None]:
+        before = dict(vars(self))
+        self.inputs, self.within, self.training = inputs, True, training
+        try:
+            yield
+        finally:
+            vars(self).update(before)
+
+
+_calls = _Calls()
+
+
+def make_variable(
+    name: str,
+    shape: Any = None,
+    dtype: Any = dtypes.float32,
+    initializer: Any = None,
+    trainable: Any = None,
+    use_resource: bool | None = None,
+    partitioner: Any = None,
+    **options: Any,
+) -> Any:
+    """A variable that no variable scope knows; partitioners do not apply."""
+    del partitioner
+    if inspect.isclass(initializer):
+        initializer = initializer()
+    return tf.Variable(
+        initial_value=lambda: initializer(shape, dtype=dtype),
+        name=name,
+        trainable=trainable,
+        dtype=dtype.base_dtype,
+        use_resource=True if use_resource is None else use_resource,
+        **options,
+    )
+
+
+class Layer(Module):
+    """Base class of layers; graphs only.
+
+    Args:
+        trainable: whether the variables are to be trained.
+        name: the layer's name; made from the class's if None.
+        dtype: dtype of the variables; that of the first input if None.
+        activity_regularizer: a function from each output to a loss.
+        input_shape, batch_input_shape, batch_size, weights, autocast: accepted, of no effect.
+
+    Raises:
+        TypeError: an argument is unknown.
+    """
+
+    # The classes' attributes are properties; instances hold theirs below an underscore.
+    def __init__(
+        self,
+        trainable: bool = True,
+        name: Any = None,
+        dtype: Any = None,
+        dynamic: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        unknown = set(kwargs) - _OPTIONS
+        if unknown:
+            raise TypeError("Keyword argument not understood:", sorted(unknown)[0])
+        if dynamic:
+            raise ValueError("dynamic=True needs eager execution, which numbaflow has not")
+        self._trainable = trainable
+        self.stateful = False
+        self.built = False
+        self.supports_masking = False
+        self.input_spec = None
+        self._init_set_name(name)
+        self._activity_regularizer = named.function_or_none(
+            kwargs.get("activity_regularizer"), "regularizer"
+        )
+        self._trainable_weights: list[Any] = []
+        self._non_trainable_weights: list[Any] = []
+        self._updates: list[Any] = []
+        self._losses: list[Any] = []
+        self._callable_losses: list[Callable[[], Any]] = []
+        self._dtype = dtype
+        self._find_call_arguments()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # Attributes of layers are no dependencies; variables become some when they are added.
+        object.__setattr__(self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        object.__delattr__(self, name)
+
+    def _init_set_name(self, name: Any) -> None:
+        self._name = name or unique(snake_case(type(self).__name__), zero_based=True)
+
+    def _name_scope(self) -> Any:
+        return self.name
+
+    def _find_call_arguments(self) -> None:
+        found = inspect.getfullargspec(self.call)
+        self._call_fn_args = found.args[1:] if found.args[:1] == ["self"] else found.args
+        self._expects_training_arg = "training" in self._call_fn_args or found.varkw is not None
+
+    # What layers consist of
+
+    @property
+    def _dtype(self) -> str | None:
+        """The name of the dtype of the variables; None until something decides."""
+        return self._dtype_name  # type: ignore[no-any-return]
+
+    @_dtype.setter
+    def _dtype(self, value: Any) -> None:
+        self._dtype_name = None if value is None else dtypes.as_dtype(value).base_dtype.name
+
+    @property
+    def dtype(self) -> str | None:
+        """The name of the dtype of the variables; None before one is known."""
+        return self._dtype
+
+    @property
+    def dynamic(self) -> bool:
+        """Whether the layer needs eager execution: never."""
+        return False
+
+    @property
+    def trainable(self) -> bool:
+        """Whether the variables are to be trained."""
+        return self._trainable
+
+    @trainable.setter
+    def trainable(self, value: bool) -> None:
+        self._trainable = value
+
+    @property
+    def activity_regularizer(self) -> Any:
+        """The function from each output to a loss, or None."""
+        return self._activity_regularizer
+
+    @activity_regularizer.setter
+    def activity_regularizer(self, value: Any) -> None:
+        self._activity_regularizer = value
+
+    @property
+    def input_spec(self) -> Any:
+        """An InputSpec, or several, that inputs must meet; None demands nothing."""
+        return self._input_spec
+
+    @input_spec.setter
+    def input_spec(self, value: Any) -> None:
+        for spec in nest.flatten(value):
+            if spec is not None and not isinstance(spec, InputSpec):
+                raise TypeError(f"Layer input_spec must be an instance of InputSpec. Got: {spec}")
+        self._input_spec = value
+
+    @property
+    def trainable_weights(self) -> list[Any]:
+        """The variables to train."""
+        return list(self._trainable_weights) if self.trainable else []
+
+    @property
+    def non_trainable_weights(self) -> list[Any]:
+        """The variables that are not trained."""
+        trained = [] if self.trainable else self._trainable_weights
+        return trained + self._non_trainable_weights
+
+    @property
+    def weights(self) -> list[Any]:
+        """All variables, those to train first."""
+        return self.trainable_weights + self.non_trainable_weights
+
+    # Other names of the same lists; what subclasses override counts for them, too.
+
+    @property
+    def variables(self) -> Any:
+        """All variables, those to train first."""
+        return self.weights
+
+    @property
+    def trainable_variables(self) -> Any:
+        """The variables to train."""
+        return self.trainable_weights
+
+    @property
+    def non_trainable_variables(self) -> Any:
+        """The variables that are not trained."""
+        return self.non_trainable_weights
+
+    def count_params(self) -> int:
+        """The number of elements of all variables; ValueError before the layer is built."""
+        if not self.built:
+            raise ValueError(
+                f"You tried to call `count_params` on {self.name}, but the layer isn't built. "
+                f"You can build it manually via: `{self.name}.build(batch_input_shape)`."
+            )
+        return int(sum(np.prod(w.shape.as_list()) for w in self.weights))
+
+    def get_weights(self) -> list[np.ndarray]:
+        """The values of the variables in the default session."""
+        session = tf.get_default_session()
+        if session is None:
+            raise ValueError("get_weights needs a default session")
+        return session.run(self.weights)  # type: ignore[no-any-return]
+
+    def set_weights(self, weights: list[Any]) -> None:
+        """Gives the variables values, in the default session; ValueError where shapes differ."""
+        if len(weights) != len(self.weights):
+            raise ValueError(
+                f'You called `set_weights(weights)` on layer "{self.name}" with a  weight list of '
+                f"length {len(weights)}, but the layer was expecting {len(self.weights)} weights."
+            )
+        for variable, value in zip(self.weights, weights):
+            if not variable.shape.is_compatible_with(np.shape(value)):
+                raise ValueError(
+                    f"Layer weight shape {variable.shape} not compatible with provided weight "
+                    f"shape {np.shape(value)}"
+                )
+            variable.load(value)
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments that all layers have; classes with others add theirs."""
+        return {"name": self.name, "trainable": self.trainable, "dtype": self.dtype}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Any:
+        """A layer from the arguments in a dict."""
+        return cls(**config)
+
+    # Variables
+
+    def build(self, input_shape: Any) -> None:
+        """Makes the variables, once, for inputs of that shape; classes override it."""
+        del input_shape
+        self.built = True
+
+    def add_weight(
+        self,
+        name: Any = None,
+        shape: Any = None,
+        dtype: Any = None,
+        initializer: Any = None,
+        regularizer: Any = None,
+        trainable: bool | None = None,
+        constraint: Any = None,
+        partitioner: Any = None,
+        use_resource: bool | None = None,
+        synchronization: Any = tf.VariableSynchronization.AUTO,
+        aggregation: Any = tf.VariableAggregation.NONE,
+        **kwargs: Any,
+    ) -> Any:
+        """Makes a variable of the layer; returns it.
+
+        Args: as tf.get_variable, `dtype` being the layer's if None.
+
+        Raises:
+            TypeError: an argument is unknown.
+            ValueError: a variable that is synchronized when it is read cannot be trainable, or
+                no initializer is given for a dtype that has no default.
+        """
+        getter = kwargs.pop("getter", make_variable)
+        collections = kwargs.pop("collections", None)
+        kwargs.pop("experimental_autocast", None)
+        for unknown in kwargs:
+            raise TypeError("Unknown keyword argument:", unknown)
+        dtype = dtypes.as_dtype(dtype or self.dtype or dtypes.float32)
+        if self._dtype is None:
+            self._dtype = dtype
+        initializer = named.initializer(initializer)
+        trainable = checked_trainable(trainable, synchronization)
+        if initializer is None:
+            initializer = self._default_initializer(name, dtype)
+        variable = self._add_variable_with_custom_getter(
+            name=name,
+            shape=() if shape is None else shape,
+            getter=getter,
+            overwrite=True,
+            initializer=initializer,
+            dtype=dtype,
+            constraint=named.function_or_none(constraint, "constraint"),
+            trainable=trainable,
+            partitioner=partitioner,
+            use_resource=use_resource,
+            collections=collections,
+            synchronization=synchronization,
+            aggregation=aggregation,
+        )
+        if named.function_or_none(regularizer, "regularizer") is not None:
+            self._handle_weight_regularization(variable.name.split(":")[0], variable, regularizer)
+        (self._trainable_weights if trainable else self._non_trainable_weights).append(variable)
+        return variable
+
+    def _default_initializer(self, name: Any, dtype: Any) -> Any:
+        if dtype.is_floating:
+            return tf.glorot_uniform_initializer()
+        if dtype.is_integer or dtype.is_unsigned or dtype.is_bool:
+            return tf.zeros_initializer()
+        raise ValueError(
+            f"An initializer for variable {name} of type {dtype.base_dtype} is required for layer "
+            f"{self.name}"
+        )
+
+    def add_variable(self, *args: Any, **kwargs: Any) -> Any:
+        """The old name of `add_weight`."""
+        return self.add_weight(*args, **kwargs)
+
+    # Losses and updates
+
+    @property
+    def losses(self) -> list[Any]:
+        """The losses; those of regularizers are made anew whenever this is asked for."""
+        made = (loss() for loss in self._callable_losses)
+        return self._losses + [loss for loss in made if loss is not None]
+
+    def add_loss(self, losses: Any, inputs: Any = None) -> None:
+        """Adds losses: tensors, values or functions that make them.
+
+        Args:
+            losses: one, or a list.
+            inputs: anything but None says that the losses depend on the layer's inputs.
+        """
+
+        def marked(loss: Any) -> Any:
+            loss = loss() if callable(loss) else loss
+            if loss is not None:
+                loss = tf.convert_to_tensor(loss, dtype=getattr(loss, "dtype", dtypes.float32))
+                loss._unconditional_loss = inputs is None
+            return loss
+
+        for loss in nest.flatten(losses):
+            if callable(loss):
+                self._callable_losses.append(functools.partial(marked, loss))
+            elif loss is not None:
+                self._losses.append(marked(loss))
+
+    def _handle_weight_regularization(self, name: str, variable: Any, regularizer: Any) -> None:
+        def loss(part: Any) -> Any:
+            with tf.name_scope(name + "/Regularizer"):
+                return regularizer(part)
+
+        for part in parts_of(variable):
+            self.add_loss(functools.partial(loss, part))
+
+    def _handle_activity_regularization(self, inputs: Any, outputs: Any) -> None:
+        if not self._activity_regularizer:
+            return
+        with tf.name_scope("ActivityRegularizer"):
+            for output in nest.flatten(outputs):
+                loss = self._activity_regularizer(output)
+                self.add_loss(loss / tf.cast(tf.shape(output)[0], loss.dtype), inputs=inputs)
+
+    @property
+    def updates(self) -> list[Any]:
+        """The update ops; none when the layer is not trained."""
+        return list(self._updates) if self.trainable or self.stateful else []
+
+    def add_update(self, updates: Any, inputs: Any = None) -> None:
+        """Adds updates: operations, tensors or functions that make one; one, or a list."""
+        del inputs  # Found out from the graph.
+
+        def operation(update: Any) -> Any:
+            if callable(update):
+                return operation(update())
+            if isinstance(update, Operation):
+                return update
+            return update.op if hasattr(update, "op") else tf.convert_to_tensor(update)
+
+        for update in updates if isinstance(updates, (list, tuple)) else [updates]:
+            made = operation(update)
+            made._unconditional_update = not reaches(_calls.inputs if _calls.within else [], made)
+            self._updates.append(made)
+
+    def get_updates_for(self, inputs: Any) -> list[Any]:
+        """The updates that depend on the inputs; those that depend on none for None."""
+        if inputs is None:
+            return [u for u in self.updates if u._unconditional_update]
+        return [u for u in self.updates if not u._unconditional_update and reaches(inputs, u)]
+
+    def get_losses_for(self, inputs: Any) -> list[Any]:
+        """The losses that depend on the inputs; those that depend on none for None."""
+        losses = self.losses
+        if inputs is None:
+            return [loss for loss in losses if loss._unconditional_loss]
+        return [x for x in losses if not x._unconditional_loss and reaches(inputs, x)]
+
+    # Calls
+
+    def call(self, inputs: Any, **kwargs: Any) -> Any:
+        """What the layer computes; classes override it."""
+        del kwargs
+        return inputs
+
+    def apply(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        """The same as calling the layer."""
+        return self(inputs, *args, **kwargs)
+
+    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        symbolic = all(_is_symbolic(x) for x in nest.flatten(inputs))
+        if not symbolic:
+            inputs = nest.map_structure(_as_tensor, inputs)
+        training = self._training_argument(args, kwargs)
+        with _calls.enter(inputs, training):
+            if symbolic:
+                assert_input_compatibility(self.input_spec, inputs, self.name)
+            with tf.name_scope(self._name_scope()):
+                self._maybe_build(inputs)
+                outputs = self.call(inputs, *args, **kwargs)
+                if outputs is None:
+                    raise ValueError(
+                        "A layer's `call` method should return a Tensor or a list of Tensors, not "
+                        f"None (layer: {self.name})."
+                    )
+                self._handle_activity_regularization(inputs, outputs)
+        return outputs
+
+    def _training_argument(self, args: Any, kwargs: dict[str, Any]) -> Any:
+        """The `training` argument: as passed, else that of the layer around this one."""
+        passed = dict(zip(self._call_fn_args[1:], args))
+        if "training" in kwargs or "training" in passed:
+            value = kwargs["training"] if "training" in kwargs else passed["training"]
+            if not self._expects_training_arg:
+                kwargs.pop("training", None)
+            return value
+        value = _calls.training
+        if value is not None and self._expects_training_arg:
+            is_tensor = isinstance(value, Tensor) or is_variable(value)
+            kwargs["training"] = tf.cast(value, dtypes.bool) if is_tensor else bool(value)
+        return value
+
+    def _maybe_build(self, inputs: Any) -> None:
+        if self.built:
+            return
+        assert_input_compatibility(self.input_spec, inputs, self.name)
+        flat = nest.flatten(inputs)
+        if flat and self._dtype is None and hasattr(flat[0], "dtype"):
+            self._dtype = flat[0].dtype.base_dtype
+        shapes = None
+        if all(hasattr(x, "shape") for x in flat):
+            shapes = nest.map_structure(lambda x: x.shape, inputs)
+        self.build(shapes)
+        self.built = True
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The shape of the output for a shape of the input."""
+        raise NotImplementedError(f"{type(self).__name__} computes no output shapes")
+
+    @property
+    def input(self) -> Any:
+        """The input of a layer in a Keras model; layers of graphs have none."""
+        raise AttributeError(f"Layer {self.name} is not connected, no input to return.")
+
+    @property
+    def output(self) -> Any:
+        """The output of a layer in a Keras model; layers of graphs have none."""
+        raise AttributeError(f"Layer {self.name} has no inbound nodes.")
+
+
+def checked_trainable(trainable: bool | None, synchronization: Any) -> bool:
+    """Whether a variable is to be trained, by what was said; ValueError for a contradiction."""
+    if synchronization != tf.VariableSynchronization.ON_READ:
+        return True if trainable is None else trainable
+    if trainable:
+        raise ValueError(
+            "Synchronization value can be set to VariableSynchronization.ON_READ only for "
+            "non-trainable variables. You have specified trainable=True and "
+            "synchronization=VariableSynchronization.ON_READ."
+        )
+    return False
+
+
+def parts_of(variable: Any) -> list[Any]:
+    """The variables that a variable consists of."""
+    return [variable] if is_variable(variable) else list(variable)
+
+
+def _is_symbolic(x: Any) -> bool:
+    return isinstance(x, (Tensor, SparseTensor)) or is_variable(x)
+
+
+def _as_tensor(x: Any) -> Any:
+    return tf.convert_to_tensor(x) if isinstance(x, (np.ndarray, float, int)) else x
