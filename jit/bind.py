@@ -28,7 +28,7 @@ from .schedule import (
     in_arena,
 )
 from .sizes import AnySize
-from .tensor import Program, Source, Value, home
+from .tensor import Growing, Program, Source, Value, home
 
 _ALIGN = 64
 # A step estimated below this many simple instructions runs on the calling thread.
@@ -37,6 +37,9 @@ _PARALLEL_FROM = 400_000
 _TILE = 150_000
 # Columns are cut at multiples of this, so that tiles start on vector boundaries.
 _COLUMN_UNIT = 64
+
+# Items that a stack has room for at first.
+_LEAST_ITEMS = 32
 
 ROW = 6  # numbers per step in the driver's table
 
@@ -65,6 +68,7 @@ class Template:
     cells: list[tuple[Any, np.ndarray]]  # variable, its positions
     reserves: list[tuple[int, int, Any, int]]  # position, count, Reserve, number of its size
     scratch: Places  # of values of `compute`, which are bytes per worker
+    stacks: list[tuple[int, Growing, int]]  # position of a record, stack, number of its bytes
     steps: list[StepNumbers | ControlNumbers]
     slots: list[tuple[int, int]]  # number in `compute` with a slot's bytes; steps that need it
     size_arrays: list[tuple[int, Value, list[int]]]  # slot, value, numbers in `compute`
@@ -91,7 +95,7 @@ class StepNumbers:
 
 
 # What the row of a control step says; see jit/pool.py.
-SKIP, AGAIN, STOP, HOST = range(4)
+SKIP, AGAIN, STOP, HOST, ROOM = range(5)
 
 
 @dataclass(slots=True)
@@ -154,6 +158,7 @@ class _Layout:
         self.cells: list[tuple[int, Any]] = []
         self.reserves: list[tuple[int, int, Any, int]] = []
         self.scratch: list[tuple[int, int]] = []
+        self.stacks: list[tuple[int, Growing, int]] = []
         self.steps: list[StepNumbers | ControlNumbers] = []
         self.row_of: list[int] = []  # of every step of the schedule
         self.stops: dict[int, HostStep | Control] = {}
@@ -178,11 +183,13 @@ class _Layout:
 
     def control(self, step: Control) -> None:
         """A jump or stop."""
-        kind = {"skip": SKIP, "again": AGAIN, "stop": STOP}[step.kind]
-        if kind == STOP:
+        kind = {"skip": SKIP, "again": AGAIN, "stop": STOP, "room": ROOM}[step.kind]
+        if kind in (STOP, ROOM):
             self.stops[len(self.steps)] = step
         self._row(ControlNumbers(self.length, kind, step.wanted, step.target))
-        if step.flag is None:
+        if step.stack is not None:
+            self._stack(step.stack)
+        elif step.flag is None:
             self.length += 1
         else:
             self._pointer(step.flag)
@@ -232,6 +239,8 @@ class _Layout:
         node = step.node
         for param in node.params:
             self._number(param)
+        if node.stack is not None:
+            self._stack(node.stack)
         if node.reserve is not None:
             count = len(node.reserve.initial)
             self.reserves.append(
@@ -241,6 +250,10 @@ class _Layout:
         if not sizes.same(node.scratch, 0):
             self.scratch.append((self.length, self.numbers.add(node.scratch)))
             self.length += 2
+
+    def _stack(self, stack: Growing) -> None:
+        self.stacks.append((self.length, stack, self.numbers.add(stack.bytes)))
+        self.length += 1
 
     def _call_extents(self, step: CallStep, address: int, start: int) -> StepNumbers:
         node, add = step.node, self.numbers.add
@@ -312,6 +325,7 @@ class _Layout:
             _grouped(self.cells),
             self.reserves,
             Places(self.scratch),
+            self.stacks,
             self.steps,
             slots,
             size_arrays,
@@ -433,6 +447,17 @@ def tiles(rows: int, columns: int, work: float, cut_columns: bool) -> tuple[int,
         return row_tile, max(columns, 1)
     col_tile = -(-columns // left)
     return row_tile, -(-col_tile // _COLUMN_UNIT) * _COLUMN_UNIT
+
+
+def grow(entry: list[np.ndarray]) -> None:
+    """Doubles a stack: its record (address, items, room, bytes of one), and its memory."""
+    record, old = entry
+    _, count, room, item = (int(n) for n in record)
+    room = max(2 * room, _LEAST_ITEMS)
+    memory = aligned_empty((room * item,), np.uint8)
+    memory[: count * item] = old[: count * item]
+    record[0], record[2] = memory.ctypes.data, room
+    entry[1] = memory
 
 
 class Arena:

@@ -32,9 +32,10 @@ def is_exact(program: Program) -> bool:
         if any(id(base(value).node) in random for value in node.inputs):
             random.add(id(node))
         elif isinstance(node, Call):
-            if node.reserve is None:
+            if node.reserve is not None:
+                random.add(id(node))
+            elif not node.writes:  # arrays and stacks move values
                 return False
-            random.add(id(node))
         elif isinstance(node, Reduce):
             if node.fn not in _SELECTING and kind_of(node.outputs[0].dtype) not in "iub":
                 return False

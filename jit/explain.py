@@ -228,7 +228,7 @@ class _Reporter:
     def _control(self, place: int, step: Control) -> KernelReport:
         reads, writes, _ = self._used(place, step, [(home(v), "r") for v in step.reads[:1]])
         where = "" if step.target is None else f"step {step.target.step}"
-        name = {"skip": "unless", "again": "repeat", "stop": "check"}[step.kind]
+        name = {"skip": "unless", "again": "repeat", "stop": "check", "room": "grow"}[step.kind]
         if step.kind == "skip" and not step.wanted:
             name = "if"
         return KernelReport(
@@ -243,7 +243,9 @@ class _Reporter:
             used = [(b, a.access) for b, a in zip(step.nest.buffers, step.nest.kernel.buffers)]
         else:
             names = list(dict.fromkeys(op.name for op in ops)) or [node_name(step.node)]
-            work = " ".join(str(self._number(size)) for size in step.node.outputs[0].shape)
+            work = " ".join(
+                str(self._number(size)) for out in step.node.outputs[:1] for size in out.shape
+            )
             used = [(home(value), "r") for value in step.node.inputs]
             used += [(value, "w") for value in step.node.outputs]
         reads, writes, boundaries = self._used(place, step, used)

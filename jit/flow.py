@@ -18,7 +18,19 @@ from .lower import NotLowered, Unsettled
 from .prepare import written_cells
 from .scalar import compiles
 from .structure import Frame, Item, Unstructured, structured
-from .tensor import Call, Guard, Loop, Map, Program, Register, Source, Value, Write, argument
+from .tensor import (
+    Call,
+    Growing,
+    Guard,
+    Loop,
+    Map,
+    Program,
+    Register,
+    Source,
+    Value,
+    Write,
+    argument,
+)
 
 
 def trace_region(tracer: Any, operations: Sequence[Any]) -> str | None:
@@ -55,6 +67,11 @@ def _check_random(program: Program, mark: int) -> None:
 
 def _programs(loop: Loop) -> list[Program]:
     return [*loop.test.all(), *loop.body.all()]
+
+
+def _is_of(cell: Any, programs: Sequence[Program]) -> bool:
+    """Is something a register or stack that is made in one of these programs?"""
+    return isinstance(cell, (Register, Growing)) and cell.program in programs
 
 
 class Flow:
@@ -110,10 +127,18 @@ class Flow:
         self.program.origin = op
         if role == "switch":
             self._switch(op, guard)
+        elif role == "step":
+            self._step(op)
         elif role not in ("", "trigger"):
             raise Unstructured(f"{op.type} (node '{op.name}')")
         elif self.tracer._operation(op):
             raise Unstructured(f"{op.type} (node '{op.name}') gives shapes that depend on data")
+
+    def _step(self, op: Any) -> None:
+        """An operation on what lives for one run."""
+        reason = self.tracer._lower(op, op.definition, self.tracer._inputs(op))
+        if reason is not None:
+            raise Unstructured(f"{op.type} (node '{op.name}') {reason}")
 
     # Branches.
 
@@ -211,7 +236,7 @@ class Flow:
     def _register(self, name: str, like: Value) -> Register:
         if not compiles(like.dtype):
             raise Unstructured(f"'{name}' is of type {like.dtype}")
-        return Register(name, like.dtype, like.shape)
+        return Register(name, like.dtype, like.shape, self.program)
 
     def _write(self, register: Register, value: Value) -> None:
         (after,) = self.program.add(Write((value,), register), (value.dtype, value.shape))
@@ -256,13 +281,12 @@ class Flow:
         """Notes what variables a loop writes and reads."""
         nodes = [node for program in _programs(loop) for node in program.nodes]
         written = {id(cell): cell for node in nodes for cell in written_cells(node)}
-        outside = [cell for cell in written.values() if not isinstance(cell, Register)]
+        inner = _programs(loop)
+        outside = [cell for cell in written.values() if not _is_of(cell, inner)]
         read = [n.payload for n in nodes if isinstance(n, Source) and n.kind == "cell"]
         read += [v.cell for n in nodes for v in n.inputs if v.cell is not None]
         loop.written = (*registers, *outside)
-        loop.read = tuple(
-            {id(cell): cell for cell in read if not isinstance(cell, Register)}.values()
-        )
+        loop.read = tuple({id(cell): cell for cell in read if not _is_of(cell, inner)}.values())
         self.tracer.builder.forget(outside)
 
 

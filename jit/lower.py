@@ -367,12 +367,13 @@ class Builder:
         absorbs: Callable[[bool, bool], Any] | None = None,
         operations: AnySize = 0,
         role: Any = None,
+        **memory: Any,
     ) -> tuple[Value, ...]:
         """A library kernel.  Inputs arrive contiguous; outputs are (shape, dtype).
 
         The argument block holds input addresses, output addresses, params, the ints that
         `reserve` (library/random.py) takes at every run, then scratch base and bytes per worker
-        when scratch is not 0.
+        when scratch is not 0.  `memory`: writes, stack and grows of tensor.Call.
         """
         node = Call(
             tuple(inputs),
@@ -387,6 +388,7 @@ class Builder:
             absorbs,
             operations=operations,
             role=role,
+            **memory,
         )
         return self.program.add(
             node, *((d, tuple(_size(n) for n in shape)) for shape, d in outputs)

@@ -20,13 +20,14 @@ from ..engine import errors, garbage
 from ..engine.interpreter import check_session
 from . import compile as compiler
 from . import debug, driver, notices, pool, report, target, threads, verify
-from .bind import Arena, Binding, Frame, aligned_copy, bind, make_template
+from .bind import Arena, Binding, Frame, aligned_copy, bind, grow, make_template
 from .driver import Flow, Program
 from .fuse import fuse
+from .prepare import written_cells
 from .products import extend_products
 from .schedule import CallStep, Control, HostStep, KernelStep, is_native, schedule
 from .sizes import Scope
-from .tensor import Register, Source, Value, home
+from .tensor import Growing, Host, Register, Source, Value, home
 from .trace import Evaluate, Tracer, dtype_name, symbolic_feeds
 from .unpool import unpool
 
@@ -164,6 +165,18 @@ class Plan:
                 found[id(node.payload)] = (node.payload, node.outputs[0].shape)
         return found  # type: ignore[return-value]
 
+    @property
+    def is_pure(self) -> bool:
+        """Whether nothing outlives a run but its results."""
+        nodes = (node for program in self.program.all() for node in program.nodes)
+        written = (cell for node in nodes for cell in written_cells(node))
+        is_clean = all(isinstance(cell, (Register, Growing)) for cell in written)
+        return is_clean and not any(
+            isinstance(node, Host) and node.effects
+            for program in self.program.all()
+            for node in program.nodes
+        )
+
     def shapes_hold(self) -> bool:
         """Do all variables still have the shapes that the plan was traced with?"""
         return all(
@@ -204,6 +217,13 @@ class Run:
                 self.staged.append((number, memory))
             else:
                 self.pointed.append((number, places))
+        # Of stacks, by id: where items are, how many, how many fit, bytes of one; and the memory.
+        self.stacks: dict[int, list[np.ndarray]] = {}
+        for place, stack, number in template.stacks:
+            if id(stack) not in self.stacks:
+                record = np.array([0, 0, 0, binding.numbers[number]], np.int64)
+                self.stacks[id(stack)] = [record, np.empty(0, np.uint8)]
+            self.args[place] = self.stacks[id(stack)][0].ctypes.data
         self.cells = [[cell, None, places] for cell, places in template.cells]
         self.hosted: dict[int, Any] = {}
         self.feeds: Sequence[np.ndarray] = ()
@@ -281,6 +301,8 @@ class Run:
             stop = self.plan.template.stops[flow.first + row]
             if isinstance(stop, HostStep):
                 self._host(stop)
+            elif stop.stack is not None:
+                grow(self.stacks[id(stop.stack)])
             elif stop.error is not None:
                 raise stop.error()
             row = flow.run(row + 1)

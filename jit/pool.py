@@ -134,6 +134,12 @@ def kernel(args, r0, r1, c0, c1, worker):
                 continue
             if kind == 3:
                 break
+            if kind == 4:
+                record = pointer(pointer(args[6 * s + 1], "int64")[0], "int64")
+                if record[1] >= record[2]:
+                    break
+                s += 1
+                continue
             flag = pointer(pointer(args[6 * s + 1], "int64")[0], "uint8")[0]
             if int64(flag) != 0:
                 break

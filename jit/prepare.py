@@ -125,6 +125,8 @@ def written_cells(node: Node) -> tuple[Any, ...]:
         return (node.cell,)
     if isinstance(node, Loop):
         return node.written
+    if isinstance(node, Call):
+        return node.writes
     return node.cells if isinstance(node, Host) else ()
 
 
@@ -240,7 +242,9 @@ def _drop_dead(program: Program) -> None:
     stack += [
         n
         for n in program.nodes
-        if isinstance(n, (Write, Loop)) or (isinstance(n, Host) and n.effects)
+        if isinstance(n, (Write, Loop))
+        or (isinstance(n, Host) and n.effects)
+        or (isinstance(n, Call) and n.writes)
     ]
     while stack:
         node = stack.pop()

@@ -16,7 +16,7 @@ from .bind import Arena, Binding, aligned_copy, aligned_empty
 from .driver import Program
 from .explain import PlanReport, plan_report
 from .plan import Plan, Run
-from .schedule import Control, HostStep
+from .schedule import CallStep, Control, HostStep
 
 
 def measured_report(plan: Plan, binding: Binding, arrays: Sequence[np.ndarray]) -> PlanReport:
@@ -43,6 +43,10 @@ def kernel_seconds(plan: Plan, binding: Binding, arrays: Sequence[np.ndarray]) -
         if isinstance(step, (HostStep, Control)):
             row += isinstance(step, Control) or step.is_inside
             seconds.append(0.0)
+            continue
+        if isinstance(step, CallStep) and step.node.writes:
+            seconds.append(0.0)  # it works only at its turn
+            row += 1
             continue
         seconds.append(roofline.best_seconds(Program(run.frame.table[row : row + 1].copy())))
         row += 1

@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-# A resource that lives for one run ties a loop to its gradient: such graphs are not cut.
-_WHOLE_RUN = "step"
 _JOINS = ("merge", "exit")
 
 
@@ -20,8 +18,6 @@ def find_regions(operations: Sequence[Any], feeds: Iterable[Any]) -> dict[int, i
     """Start and end of every region, as numbers of operations; None if the graph cannot be cut."""
     number = {op: i for i, op in enumerate(operations)}
     members = [op for op in operations if _is_member(op)]
-    if any(op.definition.flow == _WHOLE_RUN for op in members):
-        return None
     spans = _merged(_spans(members, number))
     result = dict(spans)
     fed = {tensor.op for tensor in feeds}

@@ -166,7 +166,8 @@ def work_of(step: KernelStep | CallStep, values: dict[str, int]) -> Work:
     if isinstance(step, KernelStep):
         return _nest_work(step.nest, values)
     count = number(step.node.operations, values)
-    return Work(count, count * _wide(step.node.outputs[0].dtype))
+    wide = max((_wide(value.dtype) for value in step.node.outputs[:1]), default=1)
+    return Work(count, count * wide)
 
 
 def _nest_work(nest: Nest, values: dict[str, int]) -> Work:

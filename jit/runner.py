@@ -281,7 +281,11 @@ class Runner:
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> list[Any]:
         """The fetches' values, each an array of its own; 0-d ones as NumPy scalars."""
-        plan, results = self._first.run(arrays)
+        try:
+            plan, results = self._first.run(arrays)
+        except errors.InvalidArgumentError:
+            self._explain_error(arrays)
+            raise
         if plan.complete and self._distinct and not plan.passed:
             return results
         known = dict(zip(self.feeds, arrays))
@@ -301,6 +305,16 @@ class Runner:
                 start += 1
             stretch = self._stretch(start)
             plan, results = stretch.run([known[tensor] for tensor in stretch.inputs])
+
+    def _explain_error(self, arrays: Sequence[np.ndarray]) -> None:
+        """Raises what reference kernels say of the values, if their run can do no harm."""
+        try:
+            plan = self._first.trace(arrays)
+        except (errors.OpError, CompileFailure):
+            return
+        if plan.complete and plan.is_pure:
+            session = self.evaluate.session
+            interpreter.program_of(session, self.operations, self.fetches, self.feeds).run(arrays)
 
     def prepare(self, arrays: Sequence[np.ndarray]) -> tuple[Plan, Binding]:
         """The (first) plan that these feeds use, compiled but not run, and its sizes."""

@@ -19,6 +19,7 @@ from .sizes import AnySize
 from .tensor import (
     Call,
     Gather,
+    Growing,
     Guard,
     Host,
     Iota,
@@ -123,7 +124,8 @@ class Control:
     """A jump or stop.
 
     "skip" jumps if the flag is not as wanted, "again" jumps back, "stop" raises an error if the
-    flag is set.  `holds` are values that must last until here since earlier steps run again.
+    flag is set, "room" sees that a stack has some.  `holds` are values that must last until here
+    since earlier steps run again.
     """
 
     kind: str
@@ -132,6 +134,7 @@ class Control:
     target: Label | None = None
     error: Callable[[], BaseException] | None = None
     holds: list[Value] = field(default_factory=list)
+    stack: Growing | None = None
 
     @property
     def reads(self) -> list[Value]:
@@ -219,6 +222,8 @@ def _steps(
         if isinstance(node, Loop):
             yield from _loop(node, fused)
         elif isinstance(node, Call):
+            if node.grows:
+                yield Control("room", stack=node.stack)
             yield CallStep(node)
         else:
             assert isinstance(node, Host)
@@ -236,7 +241,8 @@ def _loop(node: Loop, fused: Fused) -> Iterator[Step | Label]:
     test, body = (_straight(part, is_inside=True) for part in parts)
     for part in parts:
         fused.home.update(part.home)
-    registers = [cell.home for cell in node.written if isinstance(cell, Register)]
+    cells = (*node.written, *node.read)
+    registers = [cell.home for cell in cells if isinstance(cell, Register)]
     yield from (begin, *test, Control("skip", node.test.fetches[0], True, end))
     yield from (*body, Control("again", target=begin, holds=[*node.inputs, *registers]), end)
 

@@ -155,6 +155,9 @@ class Call(Node):
     absorbs: Callable[[bool, bool], Any] | None = None
     absorbed: list[Any] = field(default_factory=list)  # the graph ops taken up so
     operations: AnySize = 0  # how much arithmetic it does, for reports
+    writes: tuple[Any, ...] = ()  # registers and stacks that it changes
+    stack: Growing | None = None  # whose record it gets, behind its parameters
+    grows: bool = False  # whether the stack must have room for one more
     role: Any = None  # what may be made of it around max pooling, see library/maxima.py
 
 
@@ -189,12 +192,28 @@ class Register:
     It is used as variables are, by reads (Source) and Writes that keep their order.
     """
 
-    __slots__ = ("home", "name", "value")
+    __slots__ = ("home", "name", "program", "value")
 
-    def __init__(self, name: str, dtype: str, shape: tuple[AnySize, ...]) -> None:
-        self.name = name
+    def __init__(self, name: str, dtype: str, shape: tuple[AnySize, ...], program: Program) -> None:
+        """program: where it is first written."""
+        self.name, self.program = name, program
         self.home = Value(dtype, shape, Node(()))
         self.home.node.origin = self  # which has its name
+        self.value = None
+
+
+class Growing:
+    """A stack of values of one kind, in memory that grows while a plan runs.
+
+    `item` is what is pushed, `bytes` how much of that is not known while tracing.
+    """
+
+    __slots__ = ("bytes", "item", "name", "program", "value")
+
+    def __init__(self, name: str, program: Program) -> None:
+        self.name, self.program = name, program
+        self.item: Value | None = None
+        self.bytes: AnySize = 0
         self.value = None
 
 

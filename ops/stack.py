@@ -36,6 +36,24 @@ def _close(c: Any, stack: Stack) -> None:
     stack.close()
 
 
+def _lower_make(b: Any, op: Any, max_size: Any) -> Any:
+    from ..jit.library import arrays
+
+    return arrays.make_stack(b, op.name)
+
+
+def _lower_push(b: Any, op: Any, stack: Any, value: Any) -> Any:
+    from ..jit.library import arrays
+
+    return arrays.push(b, stack, value)
+
+
+def _lower_pop(b: Any, op: Any, stack: Any) -> Any:
+    from ..jit.library import arrays
+
+    return arrays.pop(b, stack)
+
+
 for _suffix, _handle, _size in (("V2", "resource", "max_size: int32 "), ("", "Ref(string)", "")):
     define(
         f"Stack{_suffix}",
@@ -43,6 +61,7 @@ for _suffix, _handle, _size in (("V2", "resource", "max_size: int32 "), ("", "Re
         "elem_type: type; stack_name: string = ''",
         shape=lambda c: TensorShape([2]),
         kernel=_make,
+        lower=_lower_make if _suffix else None,
         gradient=_STATE,
         stateful=True,
         flow="step",
@@ -54,6 +73,7 @@ for _suffix, _handle, _size in (("V2", "resource", "max_size: int32 "), ("", "Re
         "T: type; swap_memory: bool = false",
         shape=lambda c: c.inputs[1],
         kernel=_push,
+        lower=_lower_push if _suffix else None,
         gradient=_STATE,
         flow="step",
         doc="Puts a value on a stack; also gives it.",
@@ -64,6 +84,7 @@ for _suffix, _handle, _size in (("V2", "resource", "max_size: int32 "), ("", "Re
         "elem_type: type",
         shape=lambda c: unknown_shape(),
         kernel=lambda c, stack: stack.pop(),
+        lower=_lower_pop if _suffix else None,
         gradient=_STATE,
         flow="step",
         doc="Takes the last value from a stack.",
@@ -72,6 +93,7 @@ for _suffix, _handle, _size in (("V2", "resource", "max_size: int32 "), ("", "Re
         f"StackClose{_suffix}",
         f"handle: {_handle} ->",
         kernel=_close,
+        lower=(lambda b, op, stack: ()) if _suffix else None,
         gradient=_STATE,
         flow="step",
         doc="Drops the values of a stack.",

@@ -13,6 +13,7 @@ from ..engine.dtypes import runtime_name
 from ..engine.registry import NoGradient
 from ..engine.shape import TensorShape, as_shape, unknown_shape
 from .public import tf
+from .tensor_array_lower import LOWER
 from .tensor_array_store import Store, refuse, text_of
 
 _STATE = NoGradient("makes, measures or drops an array")
@@ -424,6 +425,7 @@ for _name, _signature, _attrs, _shape, _kernel, _gradient, _doc in (
         _attrs,
         shape=_shape,
         kernel=_kernel,
+        lower=LOWER.get(_name),
         gradient=_gradient,
         stateful=_name in ("TensorArrayV3", "TensorArrayGradV3", "TensorArrayGradWithShape"),
         flow="step",

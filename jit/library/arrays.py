@@ -1,0 +1,360 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays of tensors, which loops write and read by index, and stacks, which they keep values on.
+
+An array is one block of the plan's memory, a row for each element, with a mark for each: 0 new,
+1 written, 2 read and gone.  A stack grows as a run needs it; `Growing` stands for it, and what is
+known while tracing comes back from it as it was.  Imports the rest of jit's IR.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import scalar, sizes
+from ..meaning import numpy_dtype
+from ..sizes import AnySize, Size
+from ..tensor import Growing, Register, Source, Value, Write
+from .kernel import specialise
+
+_TILE = 1 << 16  # bytes that make a worthwhile tile
+_ADDED = ("float32", "float64", "int32", "int64")
+Problem = Callable[[], BaseException]
+
+_READ = """
+def kernel(args, r0, r1, c0, c1, worker):
+    # args: index, memory, marks, result, problem; bytes of an element, elements, whether it goes
+    index = int64(pointer(args[0], "int32")[0])
+    inside = index >= 0 and index < args[6]
+    if c0 == 0:
+        bad = uint8(1)
+        if inside:
+            mark = pointer(args[2], "uint8")[index]
+            if mark != 2:
+                bad = uint8(0)
+            if args[7] != 0:
+                pointer(args[2], "uint8")[index] = uint8(2)
+        pointer(args[4], "uint8")[0] = bad
+    if inside:
+        end = min(c1, args[5])  # there is one column even if elements are empty
+        copy_bytes(args[3] + c0, args[1] + index * args[5] + c0, end - c0)
+"""
+
+_ROW = """
+@helper
+def put_row(memory, marks, value, index, size, c0, c1):
+    # 1 where the element must not be written
+    mark = 0
+    if c0 == 0:
+        mark = int64(pointer(marks, "uint8")[index])
+        pointer(marks, "uint8")[index] = uint8(1)
+    if ADDS:
+        target, source = pointer(memory + index * size, T), pointer(value, T)
+        for i in range(c0, min(c1, size // WIDTH)):
+            target[i] = target[i] + source[i]
+        return 1 if mark == 2 else 0
+    copy_bytes(memory + index * size + c0, value + c0, min(c1, size) - c0)
+    return 1 if mark != 0 else 0
+"""
+
+_WRITE = """
+def kernel(args, r0, r1, c0, c1, worker):
+    # args: index, value, memory, marks, problem; bytes of an element, elements
+    index = int64(pointer(args[0], "int32")[0])
+    bad = 1
+    if index >= 0 and index < args[6]:
+        bad = put_row(args[2], args[3], args[1], index, args[5], c0, c1)
+    if c0 == 0:
+        pointer(args[4], "uint8")[0] = uint8(bad)
+"""
+
+_SCATTER = """
+def kernel(args, r0, r1, c0, c1, worker):
+    # args: indices, values, memory, marks, problem; bytes of an element, elements, rows
+    bad = 0
+    for row in range(args[7]):
+        index = int64(pointer(args[0], "int32")[row])
+        if index < 0 or index >= args[6]:
+            bad = 1
+        else:
+            bad |= put_row(args[2], args[3], args[1] + row * args[5], index, args[5], c0, c1)
+    if c0 == 0:
+        pointer(args[4], "uint8")[0] = uint8(bad)
+"""
+
+_CLEAR = """
+def kernel(args, r0, r1, c0, c1, worker):
+    # args: a record of where items are, how many, how many fit, and bytes of one
+    pointer(args[0], "int64")[1] = 0
+"""
+
+_PUSH = """
+def kernel(args, r0, r1, c0, c1, worker):
+    # args: value; bytes; record.  There is room.
+    record = pointer(args[2], "int64")
+    copy_bytes(record[0] + record[1] * args[1], args[0], args[1])
+    record[1] = record[1] + 1
+"""
+
+_POP = """
+def kernel(args, r0, r1, c0, c1, worker):
+    # args: result; bytes; record
+    record = pointer(args[2], "int64")
+    if record[1] > 0:
+        record[1] = record[1] - 1
+        copy_bytes(args[0], record[0] + record[1] * args[1], args[1])
+"""
+
+
+class Array:
+    """An array of tensors while it is traced: where it was made, and its memory once that is."""
+
+    def __init__(
+        self,
+        b: Any,
+        name: str,
+        dtype: str,
+        size: AnySize,
+        shape: tuple[AnySize, ...] | None,
+        clears: bool,
+        is_alike: bool = True,
+        adds: bool = False,
+    ) -> None:
+        """shape: of an element, if the graph states it; adds: a second write adds to the first.
+
+        is_alike: all elements have one shape, so that those that were never written are zeros.
+        """
+        self.is_alike = is_alike
+        self.b, self.guard = b, b.program.guard
+        self.name, self.dtype, self.size = name, dtype, size
+        self.stated = shape
+        self.clears, self.adds = clears, adds
+        self.shape: tuple[AnySize, ...] | None = None
+        self.memory: Register | None = None
+        self.marks: Register | None = None
+        self.gradients: dict[str, Array] = {}
+
+    def settle(self, b: Any, shape: tuple[AnySize, ...] | None = None) -> None:
+        """Sees that there is memory, for elements of a shape."""
+        shape = self.stated if shape is None else shape
+        if self.shape is None:
+            if shape is None:
+                raise b.host("the shape of an array's elements is not known yet")
+            if self.stated is not None and not _equal(b, self.stated, shape):
+                raise b.host("an array's element has another shape than stated")
+            self.shape = shape
+            self.memory = self._zeros(self.dtype, (self.size, *shape))
+            self.marks = self._zeros("uint8", (self.size,))
+        elif shape is not None and not _equal(b, self.shape, shape):
+            raise b.host("an array's elements have different shapes")
+
+    def _zeros(self, dtype: str, shape: tuple[AnySize, ...]) -> Register:
+        """New memory, made where the array was: perhaps outside of the loop that is traced now."""
+        program = self.b.program
+        register = Register(self.name, dtype, shape, program)
+        before, program.guard = program.guard, self.guard
+        node = Write((self.b.full(shape, 0, dtype),), register)
+        program.add(node, (dtype, shape))[0].cell = register
+        program.guard = before
+        return register
+
+    @property
+    def bytes(self) -> AnySize:
+        """Of an element."""
+        assert self.shape is not None
+        return sizes.product(self.shape) * numpy_dtype(self.dtype).itemsize
+
+    def gradient(self, source: str) -> Array:
+        """The array of its gradients for one call of tf.gradients."""
+        found = self.gradients.get(source)
+        if found is None:
+            found = Array(
+                self.b, f"{self.name}@{source}", self.dtype, self.size, None, True, adds=True
+            )
+            found.guard, found.stated = self.guard, self.shape or self.stated
+            self.gradients[source] = found
+        return found
+
+
+def _equal(b: Any, one: Sequence[AnySize], other: Sequence[AnySize]) -> bool:
+    return len(one) == len(other) and all(map(b.equal, one, other))
+
+
+def _now(b: Any, register: Register | None) -> Value:
+    """The contents of a register, or its address."""
+    assert register is not None
+    home = register.home
+    return b.program.add(Source((), "cell", register), (home.dtype, home.shape))[0]  # type: ignore[no-any-return]
+
+
+def _handle(b: Any, thing: Any) -> Value:
+    (value,) = b.program.add(Source((), "handle", thing), ("object", ()))
+    value.cell = thing
+    return value  # type: ignore[no-any-return]
+
+
+def _flow(b: Any) -> Value:
+    return b.constant(np.array(0, np.float32))  # type: ignore[no-any-return]
+
+
+def make(
+    b: Any,
+    name: str,
+    size: Value,
+    dtype: str,
+    shape: Sequence[int] | None,
+    clears: bool,
+    is_alike: bool,
+) -> tuple[Value, Value]:
+    """A new array, and the flow of it."""
+    known = b.known(size)
+    if known is None or size.ndim or not scalar.compiles(dtype):
+        raise b.host("an array's size or type is known only when it is made")
+    count = known.item()
+    if not isinstance(count, Size) and count < 0:
+        raise b.host("an array of negative size")
+    array = Array(b, name, dtype, count, None if shape is None else tuple(shape), clears, is_alike)
+    return _handle(b, array), _flow(b)
+
+
+def gradient(b: Any, handle: Value, source: str) -> tuple[Value, Value]:
+    """The array of an array's gradients."""
+    return _handle(b, handle.cell.gradient(source)), _flow(b)
+
+
+def size(b: Any, handle: Value) -> Value:
+    """How many elements there are."""
+    return b.known_as(np.array(handle.cell.size, object), "int32")  # type: ignore[no-any-return]
+
+
+def _tiles(array: Array) -> dict[str, Any]:
+    if array.adds:
+        count = sizes.product(array.shape or ())
+        return {"columns": sizes.maximum(count, 1), "col_tile": _TILE // 4}
+    return {"columns": sizes.maximum(array.bytes, 1), "col_tile": _TILE}
+
+
+def read(b: Any, handle: Value, index: Value, dtype: str, problem: Problem) -> Value:
+    """One element."""
+    array = _of_type(b, handle, dtype)
+    array.settle(b)
+    if index.ndim:
+        raise b.host("an index that is no scalar")
+    value, bad = b.call(
+        specialise("array_read", _READ),
+        [index, _now(b, array.memory), _now(b, array.marks)],
+        [(array.shape, array.dtype), ((), "bool")],
+        [array.bytes, array.size, int(array.clears)],
+        columns=sizes.maximum(array.bytes, 1),
+        col_tile=_TILE,
+        writes=(array.marks,),
+    )
+    b.require_not(bad, problem)
+    return value  # type: ignore[no-any-return]
+
+
+def write(b: Any, handle: Value, index: Value, value: Value, problem: Problem) -> Value:
+    """Writes one element, or adds to it; returns the flow."""
+    array: Array = handle.cell
+    array.settle(b, value.shape)
+    if index.ndim:
+        raise b.host("an index that is no scalar")
+    _put(b, array, "array_write", _WRITE, index, value, [], problem)
+    return _flow(b)
+
+
+def _put(
+    b: Any,
+    array: Array,
+    name: str,
+    text: str,
+    index: Value,
+    value: Value,
+    params: list[Any],
+    problem: Problem,
+) -> None:
+    if value.dtype != array.dtype or (array.adds and array.dtype not in _ADDED):
+        raise b.host(f"an array of {array.dtype} is given {value.dtype}")
+    width = numpy_dtype(array.dtype).itemsize
+    kernel = specialise(name, _ROW + text, ADDS=array.adds, T=array.dtype, WIDTH=width)
+    (bad,) = b.call(
+        kernel,
+        [index, value, _now(b, array.memory), _now(b, array.marks)],
+        [((), "bool")],
+        [array.bytes, array.size, *params],
+        writes=(array.memory, array.marks),
+        **_tiles(array),
+    )
+    b.require_not(bad, problem)
+
+
+def _of_type(b: Any, handle: Value, dtype: str) -> Array:
+    array: Array = handle.cell
+    if array.dtype != dtype:
+        raise b.host(f"an array of {array.dtype} is asked for {dtype}")
+    return array
+
+
+def gather(b: Any, handle: Value, indices: Value, dtype: str, problem: Problem) -> Value:
+    """Several elements as one tensor."""
+    array = _of_type(b, handle, dtype)
+    array.settle(b)
+    if indices.ndim != 1:
+        raise b.host("indices that are no vector")
+    if not array.is_alike:
+        marks = b.gather(_now(b, array.marks), indices)
+        missing = b.map(lambda mark: scalar.ne(mark, 1), marks)
+        b.require_not(b.reduce("any", missing, None), problem)
+    return b.gather(_now(b, array.memory), indices)  # type: ignore[no-any-return]
+
+
+def scatter(b: Any, handle: Value, indices: Value, value: Value, problem: Problem) -> Value:
+    """Writes rows of a tensor to several elements; returns the flow."""
+    array: Array = handle.cell
+    if indices.ndim != 1 or not value.ndim or not b.equal(indices.shape[0], value.shape[0]):
+        raise b.host("rows and indices that do not belong together")
+    array.settle(b, value.shape[1:])
+    _put(b, array, "array_scatter", _SCATTER, indices, value, [value.shape[0]], problem)
+    return _flow(b)
+
+
+# Stacks
+
+
+def make_stack(b: Any, name: str) -> Value:
+    """A new stack, empty in every run."""
+    stack = Growing(name, b.program)
+    b.call(specialise("stack_clear", _CLEAR), [], [], writes=(stack,), stack=stack)
+    return _handle(b, stack)
+
+
+def push(b: Any, handle: Value, value: Value) -> Value:
+    """Puts a value on a stack; also gives it."""
+    stack: Growing = handle.cell
+    if not scalar.compiles(value.dtype):
+        raise b.host(f"a stack of {value.dtype}")
+    if stack.item is not None:
+        raise b.host("a stack that several operations push to")
+    stack.item = value
+    if value.known is None:
+        stack.bytes = sizes.product(value.shape) * numpy_dtype(value.dtype).itemsize
+        b.call(specialise("stack_push", _PUSH), [value], [], [stack.bytes],
+               writes=(stack,), stack=stack, grows=True)  # fmt: skip
+    return value
+
+
+def pop(b: Any, handle: Value) -> Value:
+    """Takes the last value from a stack."""
+    stack: Growing = handle.cell
+    item = stack.item
+    if item is None:
+        raise b.host("what a stack holds is not known yet")
+    if item.known is not None:
+        return b.known_as(item.known, item.dtype)  # type: ignore[no-any-return]
+    (value,) = b.call(
+        specialise("stack_pop", _POP), [], [(item.shape, item.dtype)], [stack.bytes],
+        writes=(stack,), stack=stack,
+    )  # fmt: skip
+    return value  # type: ignore[no-any-return]
