@@ -236,6 +236,20 @@ HOMES = {
         ).split()
     },
 }
+HOMES["ops"].update(
+    (f"distributions.{name}", f".ops.distributions.{home}")
+    for home, names in {
+        "distribution": "distribution",
+        "divergence": "kullback_leibler",
+        "special": "special_math",
+        "checks": "util",
+        "location": "laplace normal student_t uniform",
+        "positive": "beta dirichlet exponential gamma",
+        "counts": "bernoulli categorical dirichlet_multinomial multinomial",
+    }.items()
+    for name in names.split()
+)
+HOMES["ops"]["distributions.distributions"] = "tf.distributions"
 HOMES["training"]["saving.saveable_object"] = ".train.saveable"
 HOMES["training"]["saving.saveable_object_util"] = ".train.saveable"
 HOMES["training"]["saving.functional_saver"] = ".train.object_saver"

@@ -40,3 +40,14 @@ tf = _Public()
 raw = _Raw()
 api.constant("raw_ops", raw)
 api.lazy("ops.gradient_tape:GradientTape", "GradientTape")
+for _module, _names in {
+    "distribution": (
+        "Distribution FULLY_REPARAMETERIZED NOT_REPARAMETERIZED ReparameterizationType"
+    ),
+    "divergence": "RegisterKL kl_divergence",
+    "location": "Laplace Normal StudentT Uniform",
+    "positive": "Beta Dirichlet Exponential Gamma",
+    "counts": "Bernoulli Categorical DirichletMultinomial Multinomial",
+}.items():
+    for _name in _names.split():
+        api.lazy(f"ops.distributions.{_module}:{_name}", f"distributions.{_name}")

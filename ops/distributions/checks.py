@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of parameters and values, and small functions that several distributions use."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import numpy as np
+
+from ...engine import dtypes
+from ...engine.convert import convert_to_tensor
+from ...engine.graph import name_scope
+from ...engine.tensor import Tensor
+from ..control import with_dependencies
+from ..nn_softmax import softmax
+from ..public import tf
+
+_INTEGERS = {"float16": dtypes.int16, "float32": dtypes.int32, "float64": dtypes.int64}
+
+
+def gen_new_seed(seed: int | None, salt: str) -> int | None:
+    """A seed that belongs to a seed and a word."""
+    if seed is None:
+        return None
+    digest = hashlib.md5((str(seed) + salt).encode(), usedforsecurity=False).hexdigest()
+    return int(digest[:8], 16) & 0x7FFFFFFF
+
+
+def assert_integer_form(x: Tensor, message: str, int_dtype: Any = None) -> Any:
+    """An op that checks that floats are whole."""
+    wanted = int_dtype or _INTEGERS[x.dtype.base_dtype.name]
+    return tf.assert_equal(x, tf.cast(tf.cast(x, wanted), x.dtype), message=message)
+
+
+def embed_check_nonnegative_integer_form(
+    x: Any, name: str = "embed_check_nonnegative_integer_form"
+) -> Tensor:
+    """`x`, checked in the run to be whole and not negative."""
+    with name_scope(name, values=[x]):
+        x = convert_to_tensor(x, name="x")
+        checks = [tf.assert_non_negative(x, message=f"'{x}' must be non-negative.")]
+        if not x.dtype.is_integer:
+            text = f"'{x}' cannot contain fractional components."
+            checks.append(assert_integer_form(x, text))
+        return with_dependencies(checks, x)
+
+
+def embed_check_integer_casting_closed(x: Any, target_dtype: Any) -> Tensor:
+    """`x`, checked in the run to be numbers that another type holds, and not negative."""
+    with name_scope("embed_check_casting_closed", values=[x]):
+        x = convert_to_tensor(x, name="x")
+        checks = [tf.assert_non_negative(x, message="Elements must be non-negative.")]
+        largest = 1 if target_dtype == dtypes.bool else target_dtype.max
+        if x.dtype.is_floating:
+            text = f"Elements must be {target_dtype.name}-equivalent."
+            checks.append(assert_integer_form(x, text, target_dtype))
+        elif x.dtype.max > largest:
+            text = f"Elements cannot exceed {largest}."
+            checks.append(tf.assert_less_equal(x, tf.cast(largest, x.dtype), message=text))
+        return with_dependencies(checks, x)
+
+
+def embed_check_categorical_event_shape(
+    categorical_param: Any, name: str = "embed_check_categorical_event_shape"
+) -> Tensor:
+    """A parameter with one entry per class, checked to have two or more, as far as is known."""
+    with name_scope(name, values=[categorical_param]):
+        x = convert_to_tensor(categorical_param, name="categorical_param")
+        if x.shape.ndims == 0:
+            raise ValueError("A categorical-distribution parameter must have at least 1 dimension.")
+        few = "A categorical-distribution parameter must have at least 2 events."
+        most = int(2 ** (np.finfo(x.dtype.as_numpy_dtype).nmant + 1))
+        count = None if x.shape.ndims is None else x.shape.as_list()[-1]
+        if count is None:
+            size = tf.shape(x, name="x_shape")[-1]
+            return with_dependencies([tf.assert_greater_equal(size, 2, message=few)], x)
+        if count < 2:
+            raise ValueError(few)
+        if count > most:
+            raise ValueError(
+                f"Number of classes exceeds `dtype` precision, i.e., {x.dtype.name} implies shape "
+                f"({count}) cannot exceed {most}."
+            )
+        return x
+
+
+def get_logits_and_probs(
+    logits: Any = None,
+    probs: Any = None,
+    multidimensional: bool = False,
+    validate_args: bool = False,
+    name: str = "get_logits_and_probs",
+    dtype: Any = None,
+) -> tuple[Tensor, Tensor]:
+    """Both ways to state probabilities, from one of them.
+
+    multidimensional: whether the last dimension is that of classes.  ValueError unless there is
+    one of the two, TypeError unless it is floating.
+    """
+    with name_scope(name, values=[probs, logits]):
+        if (probs is None) == (logits is None):
+            raise ValueError("Must pass probs or logits, but not both.")
+        if probs is None:
+            logits = convert_to_tensor(logits, name="logits", dtype=dtype)
+            if not logits.dtype.is_floating:
+                raise TypeError("logits must having floating type.")
+            if multidimensional and validate_args:
+                logits = embed_check_categorical_event_shape(logits)
+            return logits, (softmax if multidimensional else tf.sigmoid)(logits, name="probs")
+        probs = convert_to_tensor(probs, name="probs", dtype=dtype)
+        if not probs.dtype.is_floating:
+            raise TypeError("probs must having floating type.")
+        if validate_args:
+            probs = _checked_probabilities(probs, multidimensional)
+        with name_scope("logits"):
+            odds = tf.log(probs)
+            return (odds if multidimensional else odds - tf.log1p(-1.0 * probs)), probs
+
+
+def _checked_probabilities(probs: Tensor, multidimensional: bool) -> Tensor:
+    with name_scope("validate_probs"):
+        one = tf.constant(1.0, probs.dtype)
+        checks = [tf.assert_non_negative(probs)]
+        if multidimensional:
+            probs = embed_check_categorical_event_shape(probs)
+            total = tf.reduce_sum(probs, -1)
+            checks.append(tf.assert_near(total, one, message="probs does not sum to 1."))
+        else:
+            text = "probs has components greater than 1."
+            checks.append(tf.assert_less_equal(probs, one, message=text))
+        return with_dependencies(checks, probs)
+
+
+def log_combinations(n: Any, counts: Any, name: str = "log_combinations") -> Tensor:
+    """The logarithm of the number of ways to divide n things into groups of such sizes."""
+    with name_scope(name, values=[n, counts]):
+        n = convert_to_tensor(n, name="n")
+        counts = convert_to_tensor(counts, name="counts")
+        return tf.lgamma(n + 1) - tf.reduce_sum(tf.lgamma(counts + 1), axis=[-1])

@@ -1,0 +1,402 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Distributions on the real line with place and width: normal, Laplace, Student's t, uniform."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...engine.convert import convert_to_tensor
+from ...engine.graph import control_dependencies, name_scope
+from ...engine.tensor import Tensor
+from ..nn_activation import softplus
+from ..public import tf
+from . import special
+from .checks import gen_new_seed
+from .distribution import FULLY_REPARAMETERIZED, Distribution
+from .divergence import RegisterKL
+
+
+class _Located(Distribution):
+    """A distribution with a place and a scale."""
+
+    _loc: Tensor
+    _scale: Tensor
+    _shaped: tuple[str, ...] = ("loc", "scale")
+
+    def _set(self, loc: Any, scale: Any, validate_args: bool) -> None:
+        with control_dependencies([tf.assert_positive(scale)] if validate_args else []):
+            self._loc = tf.identity(loc, name="loc")
+            self._scale = tf.identity(scale, name="scale")
+            tf.assert_same_float_dtype([self._loc, self._scale])
+
+    @property
+    def loc(self) -> Tensor:
+        """The place of the middle."""
+        return self._loc
+
+    @property
+    def scale(self) -> Tensor:
+        """The width."""
+        return self._scale
+
+    @property
+    def _like(self) -> Sequence[Tensor]:
+        return self.loc, self.scale
+
+    def _log_prob(self, x: Tensor) -> Tensor:
+        return self._log_unnormalized_prob(x) - self._log_normalization()
+
+    def _log_unnormalized_prob(self, x: Tensor) -> Tensor:
+        raise self._not_stated("log_prob")
+
+    def _log_normalization(self) -> Tensor:
+        raise self._not_stated("log_prob")
+
+    def _z(self, x: Tensor) -> Tensor:
+        with name_scope("standardize", values=[x]):
+            return (x - self.loc) / self.scale
+
+    def _shape_of(self, n: Any) -> Tensor:
+        return tf.concat([[n], self.batch_shape_tensor()], 0)
+
+
+class Normal(_Located):
+    """The normal distribution with mean `loc` and standard deviation `scale`."""
+
+    def __init__(
+        self,
+        loc: Any,
+        scale: Any,
+        validate_args: bool = False,
+        allow_nan_stats: bool = True,
+        name: str = "Normal",
+    ) -> None:
+        parameters = dict(locals())
+        with name_scope(name, values=[loc, scale]) as name:
+            self._set(loc, scale, validate_args)
+        super().__init__(
+            dtype=self._scale.dtype,
+            reparameterization_type=FULLY_REPARAMETERIZED,
+            validate_args=validate_args,
+            allow_nan_stats=allow_nan_stats,
+            parameters=parameters,
+            graph_parents=[self._loc, self._scale],
+            name=name,
+        )
+
+    def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
+        drawn = tf.random_normal(
+            shape=self._shape_of(n), mean=0.0, stddev=1.0, dtype=self.loc.dtype, seed=seed
+        )
+        return drawn * self.scale + self.loc
+
+    def _log_cdf(self, x: Tensor) -> Tensor:
+        return special.log_ndtr(self._z(x))
+
+    def _cdf(self, x: Tensor) -> Tensor:
+        return special.ndtr(self._z(x))
+
+    def _log_survival_function(self, x: Tensor) -> Tensor:
+        return special.log_ndtr(-self._z(x))
+
+    def _survival_function(self, x: Tensor) -> Tensor:
+        return special.ndtr(-self._z(x))
+
+    def _log_unnormalized_prob(self, x: Tensor) -> Tensor:
+        return -0.5 * tf.square(self._z(x))
+
+    def _log_normalization(self) -> Tensor:
+        return 0.5 * math.log(2.0 * math.pi) + tf.log(self.scale)
+
+    def _entropy(self) -> Tensor:
+        scale = self.scale * tf.ones_like(self.loc)
+        return 0.5 * math.log(2.0 * math.pi * math.e) + tf.log(scale)
+
+    def _mean(self) -> Tensor:
+        return self.loc * tf.ones_like(self.scale)
+
+    def _quantile(self, p: Tensor) -> Tensor:
+        z = special.ndtri(p)
+        with name_scope("reconstruct", values=[z]):
+            return z * self.scale + self.loc
+
+    def _stddev(self) -> Tensor:
+        return self.scale * tf.ones_like(self.loc)
+
+    def _mode(self) -> Tensor:
+        return self._mean()
+
+
+class NormalWithSoftplusScale(Normal):
+    """A normal distribution with standard deviation softplus(`scale`)."""
+
+    def __init__(
+        self,
+        loc: Any,
+        scale: Any,
+        validate_args: bool = False,
+        allow_nan_stats: bool = True,
+        name: str = "NormalWithSoftplusScale",
+    ) -> None:
+        parameters = dict(locals())
+        with name_scope(name, values=[scale]) as name:
+            width = softplus(scale, name="softplus_scale")
+            super().__init__(loc, width, validate_args, allow_nan_stats, name)
+        self._parameters = parameters
+
+
+@RegisterKL(Normal, Normal)
+def _kl_normal_normal(a: Normal, b: Normal, name: str | None = None) -> Tensor:
+    with name_scope(name, "kl_normal_normal", [a.loc, b.loc]):
+        one, two, half = (tf.constant(value, dtype=a.dtype) for value in (1, 2, 0.5))
+        variance = tf.square(b.scale)
+        ratio = tf.square(a.scale) / variance
+        distance = tf.squared_difference(a.loc, b.loc) / (two * variance)
+        return distance + half * (ratio - one - tf.log(ratio))
+
+
+class Laplace(_Located):
+    """The Laplace distribution, two exponential ones back to back at `loc`."""
+
+    def __init__(
+        self,
+        loc: Any,
+        scale: Any,
+        validate_args: bool = False,
+        allow_nan_stats: bool = True,
+        name: str = "Laplace",
+    ) -> None:
+        parameters = dict(locals())
+        with name_scope(name, values=[loc, scale]) as name:
+            self._set(loc, scale, validate_args)
+            super().__init__(
+                dtype=self._loc.dtype,
+                reparameterization_type=FULLY_REPARAMETERIZED,
+                validate_args=validate_args,
+                allow_nan_stats=allow_nan_stats,
+                parameters=parameters,
+                graph_parents=[self._loc, self._scale],
+                name=name,
+            )
+
+    def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
+        kind = self.dtype.as_numpy_dtype
+        # Open at both ends: the logarithm is finite.
+        drawn = tf.random_uniform(
+            shape=self._shape_of(n),
+            minval=np.nextafter(kind(-1.0), kind(0.0)),
+            maxval=1.0,
+            dtype=self.dtype,
+            seed=seed,
+        )
+        return self.loc - self.scale * tf.sign(drawn) * tf.log1p(-tf.abs(drawn))
+
+    def _prob(self, x: Tensor) -> Tensor:
+        return tf.exp(self._log_prob(x))
+
+    def _log_cdf(self, x: Tensor) -> Tensor:
+        return special.log_cdf_laplace(self._z(x))
+
+    def _log_survival_function(self, x: Tensor) -> Tensor:
+        return special.log_cdf_laplace(-self._z(x))
+
+    def _cdf(self, x: Tensor) -> Tensor:
+        z = self._z(x)
+        return 0.5 + 0.5 * tf.sign(z) * (1.0 - tf.exp(-tf.abs(z)))
+
+    def _log_unnormalized_prob(self, x: Tensor) -> Tensor:
+        return -tf.abs(self._z(x))
+
+    def _log_normalization(self) -> Tensor:
+        return math.log(2.0) + tf.log(self.scale)
+
+    def _entropy(self) -> Tensor:
+        return math.log(2.0) + 1.0 + tf.log(self.scale + tf.zeros_like(self.loc))
+
+    def _mean(self) -> Tensor:
+        return self.loc + tf.zeros_like(self.scale)
+
+    def _stddev(self) -> Tensor:
+        return math.sqrt(2.0) * self.scale + tf.zeros_like(self.loc)
+
+    def _mode(self) -> Tensor:
+        return self._mean()
+
+
+class StudentT(_Located):
+    """Student's t distribution of `df` degrees of freedom, moved and scaled."""
+
+    _shaped: tuple[str, ...] = ("df", "loc", "scale")
+
+    def __init__(
+        self,
+        df: Any,
+        loc: Any,
+        scale: Any,
+        validate_args: bool = False,
+        allow_nan_stats: bool = True,
+        name: str = "StudentT",
+    ) -> None:
+        parameters = dict(locals())
+        with name_scope(name, values=[df, loc, scale]) as name:
+            with control_dependencies([tf.assert_positive(df)] if validate_args else []):
+                self._df = tf.identity(df, name="df")
+                self._loc = tf.identity(loc, name="loc")
+                self._scale = tf.identity(scale, name="scale")
+                tf.assert_same_float_dtype((self._df, self._loc, self._scale))
+        super().__init__(
+            dtype=self._scale.dtype,
+            reparameterization_type=FULLY_REPARAMETERIZED,
+            validate_args=validate_args,
+            allow_nan_stats=allow_nan_stats,
+            parameters=parameters,
+            graph_parents=[self._df, self._loc, self._scale],
+            name=name,
+        )
+
+    @property
+    def df(self) -> Tensor:
+        """The degrees of freedom."""
+        return self._df
+
+    @property
+    def _like(self) -> Sequence[Tensor]:
+        return self.df, self.loc, self.scale
+
+    def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
+        drawn = tf.random_normal(self._shape_of(n), dtype=self.dtype, seed=seed)
+        df = self.df * tf.ones(self.batch_shape_tensor(), dtype=self.dtype)
+        gamma = tf.random_gamma(
+            [n], 0.5 * df, beta=0.5, dtype=self.dtype, seed=gen_new_seed(seed, salt="student_t")
+        )
+        return drawn * tf.rsqrt(gamma / df) * self.scale + self.loc
+
+    def _log_unnormalized_prob(self, x: Tensor) -> Tensor:
+        y = (x - self.loc) / self.scale
+        return -0.5 * (self.df + 1.0) * tf.log1p(y**2.0 / self.df)
+
+    def _log_normalization(self) -> Tensor:
+        return (
+            tf.log(tf.abs(self.scale))
+            + 0.5 * tf.log(self.df)
+            + 0.5 * np.log(np.pi)
+            + tf.lgamma(0.5 * self.df)
+            - tf.lgamma(0.5 * (self.df + 1.0))
+        )
+
+    def _cdf(self, x: Tensor) -> Tensor:
+        y = (x - self.loc) / tf.abs(self.scale)
+        half = tf.constant(0.5, self.dtype)
+        tail = 0.5 * tf.betainc(0.5 * self.df, half, self.df / (y**2.0 + self.df))
+        return tf.where_v2(tf.less(y, 0.0), tail, 1.0 - tail)
+
+    def _entropy(self) -> Tensor:
+        df = self.df * tf.ones(self.batch_shape_tensor(), dtype=self.dtype)
+        ends = tf.stack([tf.ones_like(df), df], -1) / 2.0
+        return (
+            tf.log(tf.abs(self.scale))
+            + 0.5 * tf.log(df)
+            + tf.lbeta(ends)
+            + 0.5 * (df + 1.0) * (tf.digamma(0.5 * (df + 1.0)) - tf.digamma(0.5 * df))
+        )
+
+    def _mean(self) -> Tensor:
+        mean = self.loc * tf.ones(self.batch_shape_tensor(), dtype=self.dtype)
+        text = "mean not defined for components of df <= 1"
+        return self._where_defined(mean, (self.df, text))
+
+    def _variance(self) -> Tensor:
+        ones = tf.ones(self.batch_shape_tensor(), dtype=self.dtype)
+        df = self.df * ones
+        finite = ones * tf.square(self.scale) * df / tf.where_v2(df > 2.0, df - 2.0, ones)
+        infinite = tf.fill(self.batch_shape_tensor(), np.array(np.inf, self.dtype.np_dtype))
+        text = "variance not defined for components of df <= 1"
+        return self._where_defined(tf.where_v2(df > 2.0, finite, infinite), (self.df, text))
+
+    def _mode(self) -> Tensor:
+        return tf.identity(self.loc)
+
+
+class Uniform(Distribution):
+    """The uniform distribution from `low` up to, and without, `high`."""
+
+    _shaped: tuple[str, ...] = ("low", "high")
+
+    def __init__(
+        self,
+        low: Any = 0.0,
+        high: Any = 1.0,
+        validate_args: bool = False,
+        allow_nan_stats: bool = True,
+        name: str = "Uniform",
+    ) -> None:
+        parameters = dict(locals())
+        with name_scope(name, values=[low, high]) as name:
+            text = "uniform not defined when low >= high."
+            checks = [tf.assert_less(low, high, message=text)] if validate_args else []
+            with control_dependencies(checks):
+                self._low = tf.identity(low, name="low")
+                self._high = tf.identity(high, name="high")
+                tf.assert_same_float_dtype([self._low, self._high])
+        super().__init__(
+            dtype=self._low.dtype,
+            reparameterization_type=FULLY_REPARAMETERIZED,
+            validate_args=validate_args,
+            allow_nan_stats=allow_nan_stats,
+            parameters=parameters,
+            graph_parents=[self._low, self._high],
+            name=name,
+        )
+
+    @property
+    def low(self) -> Tensor:
+        """The lower bound."""
+        return self._low
+
+    @property
+    def high(self) -> Tensor:
+        """The upper bound."""
+        return self._high
+
+    @property
+    def _like(self) -> Sequence[Tensor]:
+        return self.low, self.high
+
+    def range(self, name: str = "range") -> Tensor:
+        """How far the bounds are apart."""
+        with self._name_scope(name):
+            return self.high - self.low
+
+    def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
+        shape = tf.concat([[n], self.batch_shape_tensor()], 0)
+        drawn = tf.random_uniform(shape=shape, dtype=self.dtype, seed=seed)
+        return self.low + self.range() * drawn
+
+    def _prob(self, x: Tensor) -> Tensor:
+        x = convert_to_tensor(x) * tf.ones(self.batch_shape_tensor(), dtype=x.dtype)
+        is_outside = tf.logical_or(x < self.low, x >= self.high)
+        inside = tf.where_v2(is_outside, tf.zeros_like(x), tf.ones_like(x) / self.range())
+        return tf.where_v2(tf.is_nan(x), x, inside)
+
+    def _cdf(self, x: Tensor) -> Tensor:
+        shape = tf.broadcast_dynamic_shape(tf.shape(x), self.batch_shape_tensor())
+        ones = tf.ones(shape, dtype=self.dtype)
+        x = x * ones
+        rising = tf.where_v2(x < self.low, tf.zeros_like(x), (x - self.low) / self.range())
+        return tf.where_v2(x >= self.high, ones, rising)
+
+    def _entropy(self) -> Tensor:
+        return tf.log(self.range())
+
+    def _mean(self) -> Tensor:
+        return (self.low + self.high) / 2.0
+
+    def _variance(self) -> Tensor:
+        return tf.square(self.range()) / 12.0
+
+    def _stddev(self) -> Tensor:
+        return self.range() / math.sqrt(12.0)
