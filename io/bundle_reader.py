@@ -153,8 +153,7 @@ class BundleReader:
 
     def place(self, key: bytes) -> tuple[int, int]:
         """What to sort tensors by, to read them in order."""
-        entry = self.entry(key)
-        return entry.shard, entry.offset
+        return self.entry(key)[2:4]
 
     @staticmethod
     def wrong_shape(name: str, wanted: str, stored: str) -> str:
@@ -238,7 +237,7 @@ class BundleReader:
 
     def check(self) -> None:
         """Reads what `read` and `read_slice` deferred; DataLossError names what is damaged."""
-        waiting = sorted(self._unchecked.items(), key=lambda item: (item[1].shard, item[1].offset))
+        waiting = sorted(self._unchecked.items(), key=lambda item: item[1][2:4])
         self._unchecked.clear()
         checks = [(self._file(e.shard), e.offset, e.size, e.checksum) for _, e in waiting]
         try:

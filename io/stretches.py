@@ -20,7 +20,7 @@ from .data_file import DataFile
 T = TypeVar("T")
 
 # A piece and what is done with it stay in the cache of a core.
-_PIECE = 1 << 19
+_PIECE = 1 << 20
 # A checksum finds any two changed bits in so much, and what is damaged is looked for in so much.
 _STRETCH = 1 << 26
 # One call of the system fills at most so many arrays and about so many bytes.

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -164,18 +165,19 @@ def _restore_v2(
 
 
 def _restored_all(c: Any, reader: Any, names: np.ndarray, slices: np.ndarray) -> tuple[Any, ...]:
+    keys, texts, kinds = names.tolist(), slices.tolist(), c.attr("dtypes")
     wrong = []
-    for name, kind in sorted(zip(names, c.attr("dtypes")), key=lambda pair: pair[0]):
+    for name, kind in sorted(zip(keys, kinds), key=itemgetter(0)):
         stored, _ = reader.dtype_and_shape(name)
-        if stored != kind.base_dtype:
+        if stored is not kind and stored != kind.base_dtype:
             wrong.append(_other_type(reader, name, kind, stored))
     if wrong:
         raise _invalid("\n".join(wrong))
     # In one direction through the file, all of it, before anything gets a value.
-    order = sorted(range(names.size), key=lambda i: reader.place(names[i]))
-    results: list[Any] = [None] * names.size
-    for i in order:
-        results[i] = _restored(reader, names[i], slices[i], c.gives_sources)
+    places = [reader.place(key) for key in keys]
+    results: list[Any] = [None] * len(keys)
+    for i in sorted(range(len(keys)), key=places.__getitem__):
+        results[i] = _restored(reader, keys[i], texts[i], c.gives_sources)
     reader.check()
     return tuple(results)
 
@@ -189,10 +191,10 @@ def _other_type(reader: Any, name: bytes, kind: dtypes.DType, stored: dtypes.DTy
 
 def _restored(reader: Any, name: bytes, text: bytes, defer: bool = False) -> Any:
     """A tensor, or the slice that is asked for; with `defer` perhaps the Source of one."""
-    from ..io.tensor_slice import parse_shape_and_slice
-
     if not text:
         return reader.read(name, defer)
+    from ..io.tensor_slice import parse_shape_and_slice
+
     full, part, _ = parse_shape_and_slice(text.decode())
     stored = reader.dtype_and_shape(name)[1]
     if full != stored:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Training that goes on in another program: from its checkpoint and its meta graph alone.
 
-`python exchange.py MODULE MODEL FIRST LAST FOLDER` runs the steps FIRST up to LAST.  From step 0 it
-builds the graph, otherwise it imports what the last program left in FOLDER.  The loss of each step
-and a sum over the variables that are not trained are written to FOLDER/losses-FIRST.json.  In
-Python that 3.7 reads, for TensorFlow 1.15.
+`python exchange.py MODULE MODEL FIRST LAST FOLDER VERSION` runs the steps FIRST up to LAST.  From
+step 0 it builds the graph and a saver for checkpoints of format VERSION, otherwise it imports what
+the last program left in FOLDER.  The loss of each step and a sum over the variables that are not
+trained are written to FOLDER/losses-FIRST.json.  In Python that 3.7 reads, for TensorFlow 1.15.
 """
 
 from __future__ import annotations
@@ -97,8 +97,11 @@ MODELS = {
 }
 
 
-def build(tf: Any, name: str) -> Any:
-    """The graph; what a program needs of it goes into collections.  Returns the saver."""
+def build(tf: Any, name: str, version: int) -> Any:
+    """The graph; what a program needs of it goes into collections.  Returns the saver.
+
+    version: 1 or 2, the format of checkpoints.
+    """
     tf.set_random_seed(7)
     network, optimizer = MODELS[name]
     images = tf.placeholder(tf.float32, [None, 10, 10], name="images")
@@ -115,10 +118,10 @@ def build(tf: Any, name: str) -> Any:
     others = [tf.reduce_sum(tf.abs(tf.cast(v.value(), tf.float32))) for v in others]
     for thing in (images, words, labels, loss, train, tf.add_n(others)):
         tf.add_to_collection("exchange", thing)
-    return tf.train.Saver()
+    return tf.train.Saver(write_version=version)
 
 
-def run(tf: Any, name: str, first: int, last: int, folder: str) -> None:
+def run(tf: Any, name: str, first: int, last: int, folder: str, version: int) -> None:
     """Some steps of the training, from what is in the folder to what will be."""
     images, words, labels = batches()
     with tf.Graph().as_default(), tf.Session() as session:
@@ -128,7 +131,7 @@ def run(tf: Any, name: str, first: int, last: int, folder: str) -> None:
             saver = tf.train.import_meta_graph(prefix + ".meta")
             saver.restore(session, prefix)
         else:
-            saver = build(tf, name)
+            saver = build(tf, name, version)
             session.run(tf.global_variables_initializer())
         *feeds, loss, train, others = tf.get_collection("exchange")
         found = []
@@ -146,7 +149,7 @@ def main() -> None:
     tf = importlib.import_module(sys.argv[1])
     if sys.argv[1].startswith("tensorflow") and hasattr(tf, "disable_v2_behavior"):
         tf.disable_v2_behavior()
-    run(tf, sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5])
+    run(tf, sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5], int(sys.argv[6]))
 
 
 if __name__ == "__main__":

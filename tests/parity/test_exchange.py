@@ -18,7 +18,9 @@ WORKER = Path(__file__).with_name("exchange.py")
 PEERS = [("NUMBAFLOW_TF115_PYTHON", "tensorflow"), ("NUMBAFLOW_TF_PYTHON", "tensorflow.compat.v1")]
 
 
-def run(python: str, module: str, model: str, steps: tuple[int, int], folder: Path) -> list[float]:
+def run(
+    python: str, module: str, model: str, steps: tuple[int, int], folder: Path, version: int = 2
+) -> list[float]:
     """Runs some steps in a process of their own; the losses."""
     place = folder.parent / "path"
     if not place.exists():
@@ -31,6 +33,7 @@ def run(python: str, module: str, model: str, steps: tuple[int, int], folder: Pa
     folder.mkdir(exist_ok=True)
     first, last = steps
     arguments = [python, str(WORKER), module, model, str(first), str(last), str(folder)]
+    arguments.append(str(version))
     done = subprocess.run(
         arguments, env=environment, capture_output=True, text=True, check=False, timeout=300
     )
@@ -41,9 +44,10 @@ def run(python: str, module: str, model: str, steps: tuple[int, int], folder: Pa
 @pytest.mark.tf
 @pytest.mark.slow
 @pytest.mark.parametrize("model", ["cnn", "lstm", "embedding"])
+@pytest.mark.parametrize("version", [1, 2])
 @pytest.mark.parametrize(("variable", "module"), PEERS)
 def test_training_goes_there_and_back(
-    tmp_path: Path, variable: str, module: str, model: str
+    tmp_path: Path, variable: str, module: str, model: str, version: int
 ) -> None:
     python = os.environ.get(variable)
     if not python:
@@ -51,9 +55,10 @@ def test_training_goes_there_and_back(
     here = (sys.executable, "numbaflow", model)
     unbroken = run(*here, (0, 60), tmp_path / "unbroken")
     folder = tmp_path / "exchanged"
-    losses = run(*here, (0, 20), folder)
+    losses = run(*here, (0, 20), folder, version)
     losses += run(python, module, model, (20, 40), folder)
     losses += run(*here, (40, 60), folder)
+    assert (folder / "model-60.index").exists() == (version == 2)
     assert np.mean(unbroken[-20::2]) < 0.8 * np.mean(unbroken[:20:2])
     np.testing.assert_allclose(losses, unbroken, rtol=1e-4)
 
