@@ -21,7 +21,11 @@ def open_checkpoint(prefix: str) -> BundleReader | V1Reader:
     """A reader for what is under a prefix: a bundle, or else files of the first format."""
     if files.get_matching_files(index_path(prefix)):
         return BundleReader(prefix)
-    return V1Reader(prefix)
+    try:
+        return V1Reader(prefix)
+    except NotFoundError as error:
+        hint = nearest_checkpoints(prefix)
+        raise NotFoundError(None, None, f"{error.message}{hint}") from None
 
 
 def nearest_checkpoints(prefix: str) -> str:

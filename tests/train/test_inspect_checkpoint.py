@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import numbaflow as tf
 from numbaflow.cli import application
 from numbaflow.engine import dtypes
 from numbaflow.io.tensor_bundle import BundleWriter
@@ -95,3 +96,14 @@ def test_the_command_finds_damage(prefix: str) -> None:
     assert "nearest: step" in run(prefix, "-t", "stop", code=1)
     assert "Failed to find any matching files" in run(f"{prefix}x", code=1)
     run(prefix, "--match", "(", code=2)
+
+
+def test_names_that_are_nearly_right_are_named(tmp_path: Path) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        variable = tf.get_variable("w", [2])
+        session.run(variable.initializer)
+        tf.train.Saver().save(session, str(tmp_path / "model"), global_step=7)
+    with pytest.raises(tf.errors.NotFoundError, match=r"any matching files.*nearest: model-7"):
+        tf.train.NewCheckpointReader(str(tmp_path / "model-8"))
+    with pytest.raises(tf.errors.NotFoundError, match="there is no folder"):
+        tf.train.list_variables(str(tmp_path / "nowhere" / "model-7"))
