@@ -10,6 +10,7 @@ from . import errors
 from .fetches import FeedSlot, Fetches, expand_feed, feed_elements, feed_tensor
 from .interpreter import Step, fetched, needed_operations, prepared
 from .nest import flatten_dict_items
+from .operation import Operation
 from .tensor import Tensor
 
 _numbers = itertools.count()
@@ -33,6 +34,41 @@ def setup(session: Any, fetches: Any, feeds: Any) -> tuple[str, PartialRun]:
     return f"{names}->{outputs}/{targets}/{next(_numbers)}", run
 
 
+class _Parts:
+    """What all runs in parts of the same fetches and feeds share."""
+
+    def __init__(self, session: Any, wanted: Fetches, feeds: list[Tensor]) -> None:
+        session.placement.check()
+        program = prepared(session, wanted.tensors, wanted.targets, feeds, release=False)
+        if any(step.op.definition.flow for step in program.steps):
+            raise errors.UnimplementedError(
+                None, None, "partial_run does not run graphs with branches, loops or TensorArrays"
+            )
+        self.program, self.feeds = program, feeds
+        self.steps: dict[Any, Step] = {step.op: step for step in program.steps}
+        self.slot_of = dict(zip(feeds, program.feed_slots))
+        self.fetch_slot = dict(zip(wanted.tensors, program.fetch_slots))
+        self._parts: dict[tuple[Tensor, ...], tuple[list[Operation], list[Tensor]]] = {}
+
+    def part(self, tensors: list[Tensor]) -> tuple[list[Operation], list[Tensor]]:
+        """The operations that tensors need, in order, and the feeds among what they read."""
+        key = tuple(tensors)
+        if key not in self._parts:
+            operations = needed_operations(tensors, [], self.feeds)
+            read = (*tensors, *(t for op in operations for t in op._inputs_val))
+            self._parts[key] = operations, [t for t in dict.fromkeys(read) if t in self.slot_of]
+        return self._parts[key]
+
+
+def _prepared(session: Any, wanted: Fetches, feeds: list[Tensor]) -> _Parts:
+    """Prepared before, unless the graph has changed since."""
+    key = (session.graph.changes, *wanted.tensors, None, *wanted.targets, None, *feeds)
+    known = session.partial_programs
+    if key not in known:
+        known[key] = _Parts(session, wanted, feeds)
+    return known[key]  # type: ignore[no-any-return]
+
+
 class PartialRun:
     """The values computed so far and what may still be fed and fetched."""
 
@@ -40,19 +76,14 @@ class PartialRun:
         self._graph = session.graph
         self.wanted = Fetches(session.graph, fetches)
         self._feeds = feeds
-        session.placement.check()
-        program = prepared(session, self.wanted.tensors, self.wanted.targets, feeds, release=False)
-        if any(step.op.definition.flow for step in program.steps):
-            raise errors.UnimplementedError(
-                None, None, "partial_run does not run graphs with branches, loops or TensorArrays"
-            )
-        self._values = program.start([None] * len(feeds))
-        self._steps: dict[Any, Step] = {step.op: step for step in program.steps}
+        self._prepared = _prepared(session, self.wanted, feeds)
+        self._values = self._prepared.program.start([None] * len(feeds))
+        self._steps = self._prepared.steps
         self._done: set[Any] = set()
         self._fed: set[Tensor] = set()
         self._left = {id(tensor) for tensor in self.wanted.tensors}
-        self._slot_of = dict(zip(feeds, program.feed_slots))
-        self._fetch_slot = dict(zip(self.wanted.tensors, program.fetch_slots))
+        self._slot_of = self._prepared.slot_of
+        self._fetch_slot = self._prepared.fetch_slot
 
     @property
     def finished(self) -> bool:
@@ -76,8 +107,9 @@ class PartialRun:
                 raise errors.InvalidArgumentError(
                     None, None, f"The tensor {tensor.name} {problem}."
                 )
-        self._require_fed(part.tensors)
-        for op in needed_operations(part.tensors, [], self._feeds):
+        operations, fed = self._prepared.part(part.tensors)
+        self._require_fed(fed)
+        for op in operations:
             if op not in self._done:
                 self._done.add(op)
                 self._steps[op].run(self._values)
@@ -106,10 +138,8 @@ class PartialRun:
             self._values[self._slot_of[tensor]] = array
 
     def _require_fed(self, tensors: list[Tensor]) -> None:
-        fed = set(self._feeds)
-        needed = needed_operations(tensors, [], self._feeds)
-        for tensor in (*tensors, *(t for op in needed for t in op._inputs_val)):
-            if tensor in fed and tensor not in self._fed:
+        for tensor in tensors:
+            if tensor not in self._fed:
                 raise errors.InvalidArgumentError(
                     None,
                     None,

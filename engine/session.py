@@ -122,6 +122,7 @@ class BaseSession:
         self.arenas: list[Any] = []
         self._prepared: dict[Any, Prepared] = {}
         self._partial_runs: dict[str, PartialRun] = {}
+        self.partial_programs: dict[Any, Any] = {}
         # Set when the session closes; operations that wait for something look at it.
         self.cancelled = threading.Event()
         self.waits = WaitsOfSession()
@@ -165,6 +166,7 @@ class BaseSession:
         self._closed = True
         self.cancel()
         self._prepared.clear()
+        self.partial_programs.clear()
 
     def cancel(self) -> None:
         """Cancels all operations that wait, in all threads; no run may begin any more."""

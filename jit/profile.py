@@ -15,7 +15,8 @@ from . import roofline, threads
 from .bind import Arena, Binding, aligned_copy, aligned_empty
 from .driver import Program
 from .explain import PlanReport, plan_report
-from .plan import Plan, Run
+from .plan import Plan
+from .run import Run
 from .schedule import CallStep, Control, HostStep
 
 

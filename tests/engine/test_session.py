@@ -387,3 +387,21 @@ def test_a_device_that_does_not_exist(device: str, settings: Any, expected: str 
             text = str(caught.value)
             assert text.startswith("Cannot assign a device for operation b: {{node b}}")
             assert expected in text
+
+
+def test_partial_runs_of_one_kind_share_nothing_but_their_preparation():
+    x, y = tf.placeholder(tf.float32, [], name="x1"), tf.placeholder(tf.float32, [], name="y1")
+    a = x + 1.0
+    b = a * y
+    with tf.Session() as session:
+        one, two = (session.partial_run_setup([a, b], [x, y]) for _ in range(2))
+        assert session.partial_run(one, a, {x: 1.0}) == 2.0
+        assert session.partial_run(two, a, {x: 5.0}) == 6.0
+        assert session.partial_run(one, b, {y: 10.0}) == 20.0
+        assert session.partial_run(two, b, {y: 10.0}) == 60.0
+        c = b - 1.0
+        three = session.partial_run_setup([a, c], [x, y])
+        assert session.partial_run(three, a, {x: 2.0}) == 3.0
+        with pytest.raises(tf.errors.InvalidArgumentError, match="has not been fed"):
+            session.partial_run(three, c)
+        assert session.partial_run(three, c, {y: 2.0}) == 5.0
