@@ -242,10 +242,63 @@ def serialized_tensors(tf: Any, run: Any) -> None:
     run(tf.parse_example(decoded, {"a": tf.VarLenFeature(tf.int64)})["a"])
 
 
+def parts_of_strings(tf: Any, run: Any) -> None:
+    words = tf.placeholder(tf.string, [None])
+    texts = ["Some Words ", "\u00c4b\u00e7 \u4f60", "", "\tx\n"]
+    for make in (
+        lambda x: tf.strings.length(x),
+        lambda x: tf.strings.length(x, unit="UTF8_CHAR"),
+        lambda x: tf.strings.lower(x),
+        lambda x: tf.strings.upper(x),
+        lambda x: tf.strings.lower(x, encoding="utf-8"),
+        lambda x: tf.strings.upper(x, encoding="utf-8"),
+        lambda x: tf.string_strip(x),
+        lambda x: tf.encode_base64(x),
+        lambda x: tf.encode_base64(x, pad=True),
+        lambda x: tf.decode_base64(tf.encode_base64(x)),
+    ):
+        run(make(words), {words: texts})
+    for broken in ("a", "a*bc", "abcde"):
+        run(tf.decode_base64(words), {words: ["YQ", broken]})
+    for unit in ("BYTE", "UTF8_CHAR"):
+        for pos, length in ((0, 2), (-2, 1), (1, 100), (3, 1), (-9, 1)):
+            run(tf.strings.substr(words, pos, length, unit=unit), {words: texts[:2]})
+    run(tf.substr(words, 4, 1), {words: ["abc"]})
+    run(tf.substr([["abc", "defg"], ["h", "ij"]], [[1, 2], [0, 1]], [[1, 1], [5, 0]]))
+    run(tf.substr([["abc"], ["defg"]], [1, 2], [1, 2]))
+    run(tf.substr([["abc"], ["defg"]], [1, 4], [1, 2]))
+
+
+def splits_and_joins(tf: Any, run: Any) -> None:
+    words = tf.placeholder(tf.string, [None])
+    texts = ["a b  c", "", " d,e "]
+    for sep in (None, " ", ", ", ""):
+        for skip_empty in (True, False):
+            run(tf.string_split(words, sep, skip_empty=skip_empty), {words: texts})
+    for sep in (None, " ", "  "):
+        for most in (-1, 0, 1, 2, 3):
+            run(tf.strings.split(words, sep, most, "SparseTensor"), {words: texts})
+    table = tf.constant([["a", "b", "c"], ["d", "e", "f"]])
+    for axis in (None, 0, 1, -1, [0, 1], [1, 0], []):
+        run(tf.reduce_join(table, axis, separator="-"))
+        run(tf.strings.reduce_join(table, axis, keepdims=True))
+    fed = tf.placeholder(tf.int32, [None])
+    joined = tf.reduce_join(table, fed)
+    run.note(str(joined.shape))
+    for axes in ([2], [0, 0], [-3]):
+        run(joined, {fed: axes})
+    join = tf.strings.unsorted_segment_join
+    run(join(["a", "b", "c"], [2, 0, 2], 4, separator=", "))
+    run(join(table, [1, 1], 2))
+    run(join(table, [[0, 1, 0], [1, 1, 1]], 3, separator="+"))
+    run(join(["a", "b"], fed, 2), {fed: [0, 2]})
+    run(join(["a", "b"], fed, 2), {fed: [0, -1]})
+
+
 PROGRAMS = {
     program.__name__: program
     for program in (
         *(examples, many_examples, single_examples, sequence_examples, csv, raw_bytes, numbers),
-        *(serialized_tensors,),
+        *(serialized_tensors, parts_of_strings, splits_and_joins),
     )
 }
