@@ -10,16 +10,15 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from ..engine.api import export
-from ..engine.dtypes import DType
 from ..engine.graph import Graph
 from . import protos
 from .attributes import from_proto as attr_from_proto
 from .attributes import op_def, public_value, to_proto
-from .tensor_proto import shape_from_proto, shape_proto, tensor_proto
+from .graph_bytes import NodeWriter
+from .tensor_proto import shape_from_proto, shape_proto
 
 if TYPE_CHECKING:
     from ..engine.operation import Operation
-    from ..engine.tensor import Tensor
 
 __all__ = [
     "as_graph_def",
@@ -37,63 +36,20 @@ __all__ = [
 get_attr = public_value
 
 
-def input_name(tensor: Tensor) -> str:
-    """How a NodeDef names an input: "node" for output 0, else "node:1"."""
-    index, node = tensor._value_index, tensor._op._name
-    return f"{node}:{index}" if index else node
-
-
 def node_def(operation: Operation) -> Any:
     """The NodeDef message of an operation."""
-    message = protos.NodeDef()
-    fill_node_def(message, operation)
+    message = protos.NodeDef.FromString(NodeWriter().node(operation))
     # A whole graph has them sorted, a node in the order in which they were given.
     for i, control in enumerate(operation._control_inputs_val, len(operation._inputs_val)):
         message.input[i] = f"^{control.name}"
     return message
 
 
-def fill_node_def(message: Any, operation: Operation) -> None:
-    """Writes an operation into an empty NodeDef."""
-    message.name, message.op = operation._name, operation.definition.name
-    if operation._device:
-        message.device = operation._device
-    if operation._inputs_val:
-        message.input.extend([input_name(tensor) for tensor in operation._inputs_val])
-    if operation._control_inputs_val:
-        message.input.extend(sorted(f"^{op.name}" for op in operation._control_inputs_val))
-    if operation._debug_info is not None:
-        message.experimental_debug_info.CopyFrom(operation._debug_info)
-    kinds = {attr.name: attr.type for attr in operation.definition.attrs}
-    attrs = message.attr
-    for name, value in operation._attrs.items():
-        kind = kinds.get(name)
-        if kind == "type" and type(value) is DType:
-            attrs[name].type = value.as_datatype_enum
-        elif kind == "tensor":
-            attrs[name].tensor.CopyFrom(_constant(operation, value))
-        else:
-            attrs[name].CopyFrom(to_proto(value, kind))
-
-
-def _constant(operation: Operation, value: Any) -> Any:
-    """The value of a Const: NumPy alone cannot tell the quantized types and strings apart."""
-    if isinstance(value, protos.TensorProto):
-        return value
-    dtype = operation.outputs[0].dtype.base_dtype
-    return tensor_proto(value, dtype, operation._explicit_elements, operation._raw_elements)
-
-
 def as_graph_def(graph: Graph, from_version: int | None = None, add_shapes: bool = False) -> Any:
     """The GraphDef message of a graph; `add_shapes` adds an `_output_shapes` attribute."""
     del from_version  # TensorFlow 1.15 takes it and writes the whole graph all the same.
-    message = protos.GraphDef()
-    for operation in graph.get_operations():
-        node = message.node.add()
-        fill_node_def(node, operation)
-        if add_shapes and operation.outputs:
-            shapes = [shape_proto(output.shape) for output in operation.outputs]
-            node.attr["_output_shapes"].list.shape.extend(shapes)
+    content = NodeWriter(add_shapes).graph(graph.get_operations())
+    message = protos.GraphDef.FromString(content)
     for function in graph._functions.values():
         message.library.function.add().CopyFrom(function.definition)
         if function.grad_func_name:

@@ -79,9 +79,7 @@ def tensor_proto(
         dtype=dtype.as_datatype_enum, tensor_shape=shape_proto(array.shape)
     )
     explicit = array.size if explicit is None else min(explicit, array.size)
-    if raw is None:
-        raw = explicit == array.size > 1 and dtype in _RAW
-    if raw:
+    if is_raw(array, dtype, explicit, raw):
         if array.nbytes >= _LIMIT:
             raise ValueError("Cannot create a tensor proto whose content is larger than 2GB.")
         message.tensor_content = array.tobytes()
@@ -91,6 +89,13 @@ def tensor_proto(
         raise TypeError(f"Element type not supported in TensorProto: {dtype.name}")
     getattr(message, field).extend(_elements(array.reshape(-1)[:explicit], dtype))
     return message
+
+
+def is_raw(array: np.ndarray, dtype: dtypes.DType, explicit: int | None, raw: bool | None) -> bool:
+    """Whether a TensorProto holds an array as bytes, for arguments of `tensor_proto`."""
+    if raw is not None:
+        return raw
+    return array.size > 1 and dtype in _RAW and (explicit is None or explicit >= array.size)
 
 
 def _elements(flat: np.ndarray, dtype: dtypes.DType) -> list[Any]:

@@ -248,3 +248,39 @@ def test_an_imported_graph_runs() -> None:
             first.as_graph_def(), {"x:0": tf.constant([1.0, 2.0])}, return_elements=["y:0"]
         )
         np.testing.assert_array_equal(session.run(y), [3.0, 5.0])
+
+
+@pytest.mark.pure
+def test_a_graph_that_no_message_can_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    with tf.Graph().as_default() as graph:
+        tf.constant(np.arange(1000))
+    monkeypatch.setattr("numbaflow.io.graph_bytes._LIMIT", 4000)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"would be larger than the limit \("):
+        graph.as_graph_def()
+
+
+@pytest.mark.pure
+def test_attributes_that_only_look_equal() -> None:
+    """What is remembered of one node's attributes is not taken for another's."""
+    with tf.Graph().as_default() as graph:
+        for value in (True, 1, 0.0, -0.0, b"1", 1.0, [True], [1], [1.0], [b"1"], [], None):
+            node = tf.no_op()
+            if value is not None:
+                node._attrs["_own"] = value
+        for value in (
+            np.int32([1, 2]),
+            np.int64([1, 2]),
+            np.int32([[1, 2]]),
+            np.float32(-0.0),
+            0.0,
+        ):
+            tf.constant(value)
+        tf.constant(1, shape=[2])
+        tf.constant([1, 1])
+        tf.constant(["a", "b"])
+    with tf.Graph().as_default() as other:
+        tf.import_graph_def(graph.as_graph_def(), name="")
+    for a, b in zip(graph.as_graph_def().node, graph.get_operations()):
+        assert a == b.node_def
+    for a, b in zip(graph.get_operations(), other.get_operations()):
+        assert a.node_def == b.node_def
