@@ -49,11 +49,11 @@ class NodeWriter:
 
     def graph(self, operations: Iterable[Operation]) -> bytes:
         """The bytes of a GraphDef of operations; InvalidArgumentError beyond two gigabytes."""
-        parts = []
+        parts: list[bytes] = []
         for operation in operations:
             content = self.node(operation)
             parts += (_NODE, put(len(content)), content)
-        size = sum(map(len, parts))
+        size = sum(len(part) for part in parts)
         if size > _LIMIT:
             raise errors.InvalidArgumentError(
                 None,
