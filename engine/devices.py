@@ -41,6 +41,7 @@ def _device_part(
 ) -> tuple[str, int | None]:
     if seen is not None:
         raise ValueError(f"Cannot specify multiple device types: {spec}")
+    kind = kind.upper() if kind in ("cpu", "gpu") else kind
     return kind, int(rest[0]) if rest and rest[0] != "*" else None
 
 
