@@ -23,7 +23,7 @@ _KINDS = "list({float32, int64, string}) >= 0"
 # An Example (and a SequenceExample, with it as context) whose feature `a` is the integer 5.
 _SAMPLE = b"\n\x0c\n\n\n\x01a\x12\x05\x1a\x03\n\x01\x05"
 _ONE, _BATCH, _NONE = (np.array(value, object) for value in (_SAMPLE, [_SAMPLE, b""], []))
-_A, _B = np.array(b"a", object), np.array(b"b", object)
+_A, _B, _C = (np.array(name, object) for name in (b"a", b"b", b"c"))
 _SEVEN = np.array(7, np.int64)
 
 
@@ -218,7 +218,10 @@ define(
     dynamic_shape=True,
     doc="The features of a batch of serialized Examples.",
     test={
-        "values": [[_BATCH, _NONE, [_A], [_A, _B], [_SEVEN, _SEVEN]]],
+        "values": [
+            [_BATCH, _NONE, [_A], [_B, _C], [_SEVEN, _SEVEN]],
+            [_BATCH, _NONE, [_C], [_A, _B], [_SEVEN, _SEVEN]],
+        ],
         "attrs": [{"sparse_types": [dtypes.int64], "dense_shapes": [[], []]}],
     },
 )
@@ -238,11 +241,12 @@ define(
         "attrs": [
             {
                 "num_sparse": 1,
-                "sparse_keys": ["a"],
-                "dense_keys": ["a", "b"],
+                "sparse_keys": [sparse],
+                "dense_keys": dense,
                 "sparse_types": [dtypes.int64],
                 "dense_shapes": [[], []],
             }
+            for sparse, dense in (("a", ["b", "c"]), ("c", ["a", "b"]))
         ],
     },
 )
@@ -277,8 +281,8 @@ define(
         "values": [[_BATCH, _NONE, [_SEVEN]]],
         "attrs": [
             {
-                **{f"{part}_keys": ["a"] for part in _PARTS},
-                "feature_list_dense_missing_assumed_empty": ["a"],
+                **{f"{part}_keys": [key] for part, key in zip(_PARTS, keys)},
+                "feature_list_dense_missing_assumed_empty": [keys[3]],
                 **{f"N{part}": 1 for part in _PARTS},
                 "context_sparse_types": [dtypes.int64],
                 "feature_list_sparse_types": [dtypes.float32],
@@ -286,6 +290,7 @@ define(
                 "context_dense_shapes": [[]],
                 "feature_list_dense_shapes": [[]],
             }
+            for keys in ("abcd", "badc")
         ],
     },
 )

@@ -71,8 +71,14 @@ def records(definition: OpDef) -> list[Record]:
 
 
 def _attr(definition: OpDef, key: str, value: Any) -> list[Any]:
-    if definition.attr(key).type == "type":
+    kind = definition.attr(key).type
+    if kind == "type":
         return ["type", tf.as_dtype(value).name]
+    if kind == "list(type)":
+        return ["types", [tf.as_dtype(item).name for item in value]]
+    if kind == "list(shape)":
+        shapes = [tf.TensorShape(item) for item in value]
+        return ["shapes", [None if s.ndims is None else s.as_list() for s in shapes]]
     if isinstance(value, TensorShape):
         return ["shape", None if value.ndims is None else value.as_list()]
     return ["value", value]

@@ -143,6 +143,8 @@ def _attrs(tf: Any, attrs: Results) -> Results:
 def _attr(tf: Any, kind: str, value: Any) -> Any:
     if kind == "type":
         return tf.as_dtype(value)
+    if kind in ("types", "shapes"):
+        return [_attr(tf, kind[:-1], item) for item in value]
     return tf.TensorShape(value) if kind == "shape" else value
 
 
