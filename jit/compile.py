@@ -116,11 +116,11 @@ def _obtain(wanted: dict[tuple[str, str], Wanted]) -> None:
             missing[_job(kernel, labels)] = key, kernel, labels, origin
         else:
             STATS.hits += 1
-            _DONE[key] = _loaded(_name(kernel), labels, entry, 0.0)
+            _DONE[key] = _loaded(kernel.name, labels, entry, 0.0)
     for job, code, seconds in _compile(list(missing)):
         key, kernel, labels, origin = missing[job]
         facts = origin() if origin else cache.Facts()
-        facts = replace(facts, name=_name(kernel), seconds=seconds, code_bytes=_code_bytes(code))
+        facts = replace(facts, name=kernel.name, seconds=seconds, code_bytes=_code_bytes(code))
         source = _header(kernel, facts, target.current().cpu) + job.source
         entry = cache.Entry(job.symbol, source, code)
         STATS.compiles += 1
@@ -129,10 +129,6 @@ def _obtain(wanted: dict[tuple[str, str], Wanted]) -> None:
         reason = _why(labels, entry, facts.name) if "timing" in settings.get("debug") else ""
         cache.save(labels, entry, facts)
         _DONE[key] = _loaded(facts.name, labels, entry, seconds, reason)
-
-
-def _name(kernel: Kernel | LibraryKernel) -> str:
-    return kernel.name if isinstance(kernel, LibraryKernel) else kernel.form
 
 
 def _loaded(

@@ -243,18 +243,17 @@ class _Reporter:
             used = [(b, a.access) for b, a in zip(step.nest.buffers, step.nest.kernel.buffers)]
         else:
             names = list(dict.fromkeys(op.name for op in ops)) or [node_name(step.node)]
-            work = " ".join(
-                str(self._number(size)) for out in step.node.outputs[:1] for size in out.shape
-            )
+            work = self._call_work(step)
             used = [(home(value), "r") for value in step.node.inputs]
             used += [(value, "w") for value in step.node.outputs]
+        kind = "generated" if isinstance(step, KernelStep) or step.node.updates else "library"
         reads, writes, boundaries = self._used(place, step, used)
         count = self._moved(step, (*set(reads), *set(writes)), used)
         done = roofline.work_of(step, self.values)
         tiles = -(-int(row[2]) // max(int(row[3]), 1)) * -(-int(row[4]) // max(int(row[5]), 1))
         at_best, limit = roofline.bound(self.machine, count, done.weight, tiles)
         return KernelReport(
-            kernel.name, "generated" if isinstance(step, KernelStep) else "library", work,
+            kernel.name, kind, work,
             tuple(names), user_line(ops[-1]) if ops else "", "", kernel.key, kernel.from_cache,
             kernel.seconds, reads, writes, count, done.operations, tiles, at_best, limit, 0.0,
             boundaries,
@@ -270,7 +269,19 @@ class _Reporter:
             for (value, _), count in zip(values, roofline.touched(step.nest, self.values)):
                 n = self.number_of[id(memory(home(value)))]
                 most[n] = min(most[n], count * numpy_dtype(value.dtype).itemsize)
+        elif step.node.updates:
+            count = number(step.node.touches, self.values)
+            for value in step.node.outputs:
+                n = self.number_of[id(memory(home(value)))]
+                most[n] = min(most[n], count * numpy_dtype(value.dtype).itemsize)
         return sum(most[n] for n in used)
+
+    def _call_work(self, step: CallStep) -> str:
+        """The shape of the result; of an update in place what it goes over."""
+        if step.node.updates:
+            return f"m{self._number(step.node.rows)} m{self._number(step.node.columns)}"
+        shapes = (output.shape for output in step.node.outputs[:1])
+        return " ".join(str(self._number(size)) for shape in shapes for size in shape)
 
     def _loops(self, step: KernelStep) -> str:
         return " ".join(

@@ -183,7 +183,8 @@ class Kernel(metaclass=_Interned):
 
     Positions are independent of each other: a buffer that is stored to (access "w" or "rw") does
     not overlap another, and is loaded only where the same position stores.  A "w" buffer may hold
-    intermediate values while the kernel runs.
+    intermediate values while the kernel runs.  (Only library/updates.py has rows that depend on
+    earlier ones: its tiles have all of them.)
     """
 
     form: Literal["map", "row", "column"]
@@ -192,6 +193,11 @@ class Kernel(metaclass=_Interned):
     reductions: tuple[Reduction, ...]
     stores: tuple[Store, ...]
     params: int
+
+    @property
+    def name(self) -> str:
+        """What to call it."""
+        return self.form
 
 
 def digest(kernel: Kernel) -> str:

@@ -367,13 +367,17 @@ class Builder:
         absorbs: Callable[[bool, bool], Any] | None = None,
         operations: AnySize = 0,
         role: Any = None,
+        updates: Sequence[Value] = (),
         **memory: Any,
     ) -> tuple[Value, ...]:
         """A library kernel.  Inputs arrive contiguous; outputs are (shape, dtype).
 
+        `updates` are variables that it changes in place.  They come behind the outputs, and so
+        among the results, as they are afterwards.
+
         The argument block holds input addresses, output addresses, params, the ints that
         `reserve` (library/random.py) takes at every run, then scratch base and bytes per worker
-        when scratch is not 0.  `memory`: writes, stack and grows of tensor.Call.
+        when scratch is not 0.  `memory`: writes, stack, grows and touches of tensor.Call.
         """
         node = Call(
             tuple(inputs),
@@ -388,11 +392,17 @@ class Builder:
             absorbs,
             operations=operations,
             role=role,
+            updates=tuple(value.cell for value in updates),
             **memory,
         )
-        return self.program.add(
-            node, *((d, tuple(_size(n) for n in shape)) for shape, d in outputs)
+        present = [(v.dtype, v.shape) for v in map(self.read, updates)]
+        made = self.program.add(
+            node, *((d, tuple(_size(n) for n in shape)) for shape, d in outputs), *present
         )
+        for value, cell in zip(made[len(outputs) :], node.updates, strict=True):
+            value.cell = cell
+        self.forget(node.updates)
+        return made
 
     def read(self, cell_value: Value) -> Value:
         """The contents of a variable, now."""

@@ -126,8 +126,13 @@ def written_cells(node: Node) -> tuple[Any, ...]:
     if isinstance(node, Loop):
         return node.written
     if isinstance(node, Call):
-        return node.writes
+        return (*node.writes, *node.updates)
     return node.cells if isinstance(node, Host) else ()
+
+
+def _writes(node: Node) -> bool:
+    """Does a kernel change a variable here?"""
+    return isinstance(node, Write) or (isinstance(node, Call) and bool(node.updates))
 
 
 def _replace(program: Program, old: Value, new: Value) -> None:
@@ -204,7 +209,7 @@ def _order_effects(program: Program) -> None:
     for node in program.nodes:
         if isinstance(node, Source) and node.kind == "cell" and id(node.payload) in last_write:
             node.after.append(last_write[id(node.payload)])
-        if isinstance(node, Write) and last_host is not None:
+        if _writes(node) and last_host is not None:
             node.after.append(last_host)
         if isinstance(node, Host) and node.effects:
             node.after.extend(writes if last_host is None else [*writes, last_host])
@@ -215,7 +220,7 @@ def _order_effects(program: Program) -> None:
             last_write[id(cell)] = node
             node.after.extend(user for user in users.get(id(cell), ()) if user is not node)
             users[id(cell)] = [node]
-        if isinstance(node, Write):
+        if _writes(node):
             writes.append(node)
 
 
@@ -244,7 +249,7 @@ def _drop_dead(program: Program) -> None:
         for n in program.nodes
         if isinstance(n, (Write, Loop))
         or (isinstance(n, Host) and n.effects)
-        or (isinstance(n, Call) and n.writes)
+        or (isinstance(n, Call) and written_cells(n))
     ]
     while stack:
         node = stack.pop()

@@ -159,6 +159,9 @@ class Call(Node):
     stack: Growing | None = None  # whose record it gets, behind its parameters
     grows: bool = False  # whether the stack must have room for one more
     role: Any = None  # what may be made of it around max pooling, see library/maxima.py
+    # Variables that it changes in place; its last outputs stand for them afterwards.
+    updates: tuple[Any, ...] = ()
+    touches: AnySize = 0  # how many elements of each of those it reads and writes
 
 
 @dataclass(eq=False, slots=True)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -41,17 +42,25 @@ NUMERIC_TYPES = frozenset(
 def _summary(value: np.ndarray, entries: int) -> str:
     """The first entries of an array, as the runtime prints them; -1 means all."""
     flat = np.asarray(value).ravel()
-    shown = flat if entries < 0 else flat[:entries]
-    more = "..." if len(shown) < len(flat) else ""
+    limit = flat.size if entries < 0 else min(entries, flat.size)
     if flat.dtype == object:
-        texts = [item.decode(errors="replace") for item in shown]
+        texts = [item.decode(errors="replace") for item in flat[:limit]]
     elif flat.dtype.kind == "f":
-        texts = [f"{float(item):.6g}" for item in shown]
+        texts = [f"{float(item):.6g}" for item in flat[:limit]]
     else:
-        texts = [str(int(item)) if flat.dtype.kind in "biu" else str(item) for item in shown]
-    if value.ndim == 0:
-        return texts[0] if texts else ""
-    return "[" + " ".join(texts) + more + "]"
+        whole = flat.dtype.kind in "biu"
+        texts = [str(int(item)) if whole else str(item) for item in flat[:limit]]
+    more = "..." if limit < flat.size else ""
+    return (_nested(texts, value.shape) if value.ndim > 1 else " ".join(texts)) + more
+
+
+def _nested(texts: list[str], shape: tuple[int, ...]) -> str:
+    """Rows in brackets of their own, as far as there are texts for them."""
+    if len(shape) == 1:
+        return " ".join(texts) + ("..." if len(texts) < shape[0] else "")
+    size = math.prod(shape[1:])
+    rows = range(min(shape[0], -(-len(texts) // size) if size else 0))
+    return "".join(f"[{_nested(texts[i * size : (i + 1) * size], shape[1:])}]" for i in rows)
 
 
 def _assert_kernel(c: Any, condition: np.ndarray, data: list[np.ndarray]) -> None:

@@ -134,9 +134,7 @@ register_tensor_conversion_function(Dimension, _from_dimension, 100)
 def _not_fed(c: Any) -> None:
     dtype = dtypes.as_dtype(c.attr("dtype"))
     shape = c.attr("shape") if c.op.type.startswith("Placeholder") else None
-    known = (
-        "" if shape is None or shape.ndims is None else f" and shape {rules.text(shape.as_list())}"
-    )
+    known = f" and shape {rules.text(shape.as_list())}" if shape is not None and shape.ndims else ""
     raise errors.InvalidArgumentError(
         None,
         None,

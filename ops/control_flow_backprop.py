@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from ..engine import dtypes
-from ..engine.autodiff_flow import ControlFlow, install, zeros_behind
+from ..engine.autodiff_flow import ControlFlow, install
 from ..engine.graph import colocate_with, control_dependencies, get_default_graph
 from ..engine.operation import Operation
 from ..engine.tensor import Tensor
@@ -18,6 +18,7 @@ from .control_flow_accumulate import inside
 from .control_flow_nodes import next_iteration, switch, switch_ref_or_tensor
 from .control_flow_state import GradLoopState
 from .public import tf
+from .state_resource import zeros_like_variable
 
 
 class ControlFlowState:
@@ -170,14 +171,14 @@ def zeros_outside_loop(op: Operation, index: int) -> Tensor:
     context = op._get_control_flow_context()
     if not util.IsSwitch(op) or context is None or not context.IsCondContext():
         if val.dtype == dtypes.resource:
-            return zeros_behind[-1](val)
+            return zeros_like_variable(val, optimize=False)
         return tf.zeros_like(val, optimize=False)
     # Zeros on the branch not taken, made only there.
     other = switch(op.inputs[0], context.pred)[1 - context.branch]
     pivot = tf.identity(other)
     if val.dtype == dtypes.resource:
         with control_dependencies([pivot]):
-            return zeros_behind[-1](other)
+            return zeros_like_variable(other, optimize=False)
     if val.dtype == dtypes.variant:
         with control_dependencies([pivot]):
             return tf.zeros_like(other, optimize=False)

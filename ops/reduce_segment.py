@@ -18,6 +18,7 @@ from ..engine.convert import convert_to_tensor
 from ..engine.registry import NoGradient
 from ..engine.scope_functions import name_scope
 from ..engine.shape import TensorShape
+from ..jit import scalar as k
 from .array_rules import merge
 from .constant import constant
 from .elementwise import shape_text
@@ -218,8 +219,32 @@ def _unsorted_shape(c: Any) -> TensorShape:
     return TensorShape([None if count is None else int(count), *rest])
 
 
+def _unsorted_lowering(fn: str, start: Any) -> Any:
+    def lower(b: Any, op: Any, data: Any, ids: Any, num_segments: Any) -> Any:
+        from ..jit import library
+
+        known = b.known(num_segments)
+        if known is None:
+            raise b.host("the number of segments depends on the data")
+        count, sizes = known.item(), zip(data.shape, ids.shape)
+        if data.ndim < ids.ndim or not all(b.equal(x, y) for x, y in sizes):
+            return NotImplemented
+        # The sums of 16-bit floats are wider, on the host.
+        if data.dtype in ("float16", "bfloat16") or (isinstance(count, int) and count < 0):
+            return NotImplemented
+        wide, limit = b.cast(ids, "int64"), b.constant(count, "int64")
+        outside = b.map(lambda i, limit: k.ge(i, limit), wide, limit)
+        b.require_not(
+            b.reduce("any", outside, None), lambda: _invalid("segment_ids are out of range")
+        )
+        first = np.asarray(start(np.dtype(data.dtype))).item()
+        return library.scatter_rows(b, fn, ids, data, count, start=first)
+
+    return lower
+
+
 def _unsorted(
-    name: str, ufunc: np.ufunc, start: Any, gradient: Any, public: str, types: str
+    name: str, fn: str, ufunc: np.ufunc, start: Any, gradient: Any, public: str, types: str
 ) -> OpFunction:
     def kernel(c: Any, data: np.ndarray, ids: np.ndarray, num_segments: np.ndarray) -> np.ndarray:
         if data.shape[: ids.ndim] != ids.shape:
@@ -246,6 +271,7 @@ def _unsorted(
         shape=_unsorted_shape,
         kernel=kernel,
         gradient=gradient,
+        lower=_unsorted_lowering(fn, start),
         doc=f"The {public.split('_')[-1]} of the rows that have each id; ids come in any order.",
         test={"values": [[*_TEST["values"][0][:1], np.array([1, 0, 1], np.int32), np.int32(2)]]},
     )
@@ -302,6 +328,7 @@ def _unsorted_prod_gradient(op: Any, grad: Any) -> Any:
 
 unsorted_segment_sum = _unsorted(
     "UnsortedSegmentSum",
+    "add",
     np.add,
     lambda dtype: 0,
     _unsorted_sum_gradient,
@@ -310,6 +337,7 @@ unsorted_segment_sum = _unsorted(
 )
 unsorted_segment_prod = _unsorted(
     "UnsortedSegmentProd",
+    "mul",
     np.multiply,
     lambda dtype: 1,
     _unsorted_prod_gradient,
@@ -318,6 +346,7 @@ unsorted_segment_prod = _unsorted(
 )
 unsorted_segment_max = _unsorted(
     "UnsortedSegmentMax",
+    "max",
     np.maximum,
     lowest,
     _unsorted_extreme_gradient,
@@ -326,6 +355,7 @@ unsorted_segment_max = _unsorted(
 )
 unsorted_segment_min = _unsorted(
     "UnsortedSegmentMin",
+    "min",
     np.minimum,
     highest,
     _unsorted_extreme_gradient,

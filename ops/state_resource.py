@@ -192,12 +192,21 @@ define(
     stateful=True,
     doc="Frees what a handle stands for.",
 )
+
+
+def _sizes(values: Any) -> np.ndarray:
+    sizes = np.empty(len(values), dtype=object)
+    sizes[:] = list(values)
+    return sizes
+
+
 define(
     "VariableShape",
     "input: resource -> output: out_type",
     "out_type: index = int32",
     shape=lambda c: TensorShape([handle_shape(c.tensor(0)).ndims]),
     kernel=lambda c, cell: np.asarray(cell.looked_up().shape, c.out_dtype()),
+    lower=lambda b, op, cell: b.constant(_sizes(b.read(cell).shape), op.dtype(0)),
     gradient=NoGradient("a shape is an integer"),
     stateful=True,
     doc="The shape of a resource variable.",
@@ -231,13 +240,15 @@ def variable_shape(handle: Any, out_type: Any = dtypes.int32) -> Any:
     return raw.VariableShape(handle, out_type=out_type)
 
 
-def _zeros_behind(handle: Any) -> Any:
+def zeros_like_variable(handle: Any, optimize: bool = True) -> Any:
+    """Zeros like the variable behind a handle; unless optimized their shape is a node's value."""
     variable = variable_behind(handle)
     dtype = dtypes.float32 if variable is None else variable.attr("dtype")
-    return tf.zeros(raw.VariableShape(handle), dtype=dtype)
+    shape = variable_shape(handle) if optimize else raw.VariableShape(handle)
+    return tf.zeros(shape, dtype=dtype)
 
 
-zeros_behind.append(_zeros_behind)
+zeros_behind.append(zeros_like_variable)
 
 
 def _gather_gradient(op: Any, grad: Any) -> tuple[Any, None]:

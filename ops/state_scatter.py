@@ -14,6 +14,7 @@ from ..engine.convert import convert_to_tensor
 from ..engine.graph import name_scope
 from ..engine.shape import TensorShape
 from ..engine.state import Cell, shape_text
+from ..jit import scalar as k
 from . import array_rules as rules
 from .array_join import invalid
 from .public import raw, tf
@@ -48,6 +49,13 @@ UPDATES: dict[str, Update] = {
     "Div": _divide,
     "Min": np.minimum.at,
     "Max": np.maximum.at,
+}
+# What kernels do with a row, where that is the same to the last bit.
+_BODIES: dict[str, Callable[..., Any]] = {
+    "Update": lambda old, new: new,
+    "Add": k.add,
+    "Sub": k.sub,
+    "Mul": k.mul,
 }
 _TYPES = {"Update": "type", "Min": "{half, bfloat16, float32, float64, int32, int64}"}
 _TYPES["Max"] = _TYPES["Min"]
@@ -150,6 +158,20 @@ def _require_slices(shape: tuple[int, ...], indices: np.ndarray, updates: np.nda
         )
 
 
+def _lowering(body: Callable[..., Any] | None, gives: bool) -> Callable[..., Any] | None:
+    """In-place updates of rows, one index after the other."""
+    if body is None:
+        return None
+
+    def lower(b: Any, op: Any, cell: Any, indices: Any, updates: Any) -> Any:
+        from ..jit import library
+
+        after = library.update_rows(b, [cell], indices, lambda *x: (body(*x),), [updates])
+        return after if after is NotImplemented else after[0] if gives else ()
+
+    return lower
+
+
 def _without_result(kernel: Callable[..., Any]) -> Callable[..., None]:
     def run(c: Any, *inputs: Any) -> None:
         kernel(c, *inputs)
@@ -202,6 +224,7 @@ def _define_all() -> None:
             f"T: {types}; Tindices: index; use_locking: bool = {lock}",
             shape=_scatter_shape,
             kernel=_scatter_kernel(update),
+            lower=_lowering(_BODIES.get(kind), True),
             gradient=UPDATE,
             doc=f"{kind} of the rows of a variable at `indices`.",
         )
@@ -211,6 +234,7 @@ def _define_all() -> None:
             f"dtype: {'type' if kind == 'Update' else 'numbertype'}; Tindices: index",
             shape=_resource_scatter_shape,
             kernel=_without_result(_scatter_kernel(update)),
+            lower=_lowering(_BODIES.get(kind), False),
             gradient=UPDATE,
             stateful=True,
             doc=f"{kind} of the rows of a resource variable at `indices`.",

@@ -17,7 +17,9 @@ from ..engine.build import define
 from ..engine.shape import TensorShape
 from ..engine.state import shape_text
 from ..jit import scalar as k
+from . import array_rules as rules
 from .state import UPDATE
+from .state_resource import handle_shape
 
 # body(op) -> update(*variables, *other inputs) -> the new values of the variables
 Body = Callable[[Any], Callable[..., tuple[Any, ...]]]
@@ -118,6 +120,24 @@ def _sparse_kernel(names: Sequence[str], refs: int, body: Body, gives: bool) -> 
     return kernel
 
 
+def _sparse_lowering(
+    names: Sequence[str], refs: int, body: Body, gives: bool
+) -> Callable[..., Any]:
+    at = names.index("indices")
+
+    def lower(b: Any, op: Any, *values: Any) -> Any:
+        from ..jit import library
+
+        for name, value in zip(names[refs:], values[refs:], strict=True):
+            if name not in (*_LIKE_VARIABLE, "indices") and value.ndim:
+                return NotImplemented  # The kernel says what is wrong.
+        given = [value for i, value in enumerate(values) if i >= refs and i != at]
+        after = library.update_rows(b, values[:refs], values[at], body(op), given)
+        return after if after is NotImplemented else after[0] if gives else ()
+
+    return lower
+
+
 def _batches(indices: np.ndarray) -> list[np.ndarray]:
     """Positions in groups that hold every index at most once, in order of occurrence."""
     order = np.argsort(indices, kind="stable")
@@ -160,23 +180,51 @@ def update_op(
     for form, given in forms:
         names = held + given.split()
         kernel_of = _sparse_kernel if form else _dense_kernel
+        lowering_of = _sparse_lowering if form else _lowering
         index = "; Tindices: index" if form else ""
         for resource in (True,) if only_resource else (False, True):
             define(
                 f"{'Resource' if resource else ''}{form}Apply{name}",
                 _text(names, len(held), resource),
                 f"T: numbertype{index}{extra}",
-                shape=None if resource else _first_shape,
+                shape=_shape_rule(names, len(held), resource),
                 kernel=kernel_of(names, len(held), body, not resource),
-                lower=None if form else _lowering(names, len(held), body, not resource),
+                lower=lowering_of(names, len(held), body, not resource),
                 gradient=UPDATE,
                 stateful=resource,
                 doc=f"{doc}{' Of some rows.' if form else ''}",
             )
 
 
-def _first_shape(c: Any) -> TensorShape:
-    return c.inputs[0]
+def _shape_rule(names: Sequence[str], refs: int, resource: bool) -> Callable[..., Any]:
+    """Slots and gradient are shaped like the variable, indices like its rows; the rest scalars."""
+    sparse = "indices" in names
+
+    def rule(c: Any) -> Any:
+        given = [handle_shape(c.tensor(i)) if resource else c.inputs[i] for i in range(refs)]
+        shape = given[0]
+        for i, name in enumerate(names):
+            if 0 < i < refs:
+                shape = rules.merge(shape, given[i])
+            elif name in ("grad", "delta"):
+                shape = _merged_gradient(shape, c.inputs[i], c.inputs[i + 1] if sparse else None)
+            elif i >= refs and name != "indices":
+                rules.ranked(c.inputs[i], 0)
+        return None if resource else shape
+
+    return rule
+
+
+def _merged_gradient(
+    shape: TensorShape, grad: TensorShape, indices: TensorShape | None
+) -> TensorShape:
+    if indices is None or grad.ndims == 0:
+        return rules.merge(shape, grad)
+    rows = rules.ranked(indices, 1)
+    if grad.ndims is None:
+        return shape
+    rules.merge_dim(rows[0] if rows else None, grad.as_list()[0])
+    return rules.merge(shape, TensorShape([None, *grad.as_list()[1:]]))
 
 
 def _descent(op: Any) -> Any:

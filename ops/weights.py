@@ -56,10 +56,13 @@ def _static_check(weights: Any, values: Any) -> str | None:
     wanted, given = values_shape.as_list(), weights_shape.as_list()
     for i, size in enumerate(given):
         if size not in (1, wanted[i]):
-            raise ValueError(
-                f"{_PREFIX} Mismatch at dim {i}. values.shape={wanted} weights.shape={given}."
-            )
+            shapes = f"values.shape={_text(wanted)} weights.shape={_text(given)}"
+            raise ValueError(f"{_PREFIX} Mismatch at dim {i}. {shapes}.")
     return "static_dims_check_success"
+
+
+def _text(shape: list[int]) -> str:
+    return f"[{' '.join(map(str, shape))}]"
 
 
 def _described(tensor: Any, name: str) -> tuple[Any, Any, Any]:

@@ -24,7 +24,6 @@ def exponential_decay(
     name: str | None = None,
 ) -> Tensor:
     """learning_rate * decay_rate ** (global_step / decay_steps); whole powers with `staircase`."""
-    _require_step(global_step)
     with _scope(name, "ExponentialDecay") as scope:
         rate = tf.convert_to_tensor(learning_rate, name="initial_learning_rate")
         steps = tf.cast(decay_steps, rate.dtype)
@@ -57,7 +56,6 @@ def inverse_time_decay(
     name: str | None = None,
 ) -> Tensor:
     """learning_rate / (1 + decay_rate * global_step / decay_steps)."""
-    _require_step(global_step)
     with _scope(name, "InverseTimeDecay") as scope:
         rate = tf.convert_to_tensor(learning_rate, name="initial_learning_rate")
         steps = tf.cast(decay_steps, rate.dtype)
@@ -111,7 +109,6 @@ def polynomial_decay(
 
     With `cycle` the decay is stretched to the next multiple of `decay_steps` that is not passed.
     """
-    _require_step(global_step)
     with _scope(name, "PolynomialDecay") as scope:
         rate = tf.convert_to_tensor(learning_rate, name="initial_learning_rate")
         end = tf.cast(end_learning_rate, rate.dtype)
@@ -138,7 +135,6 @@ def cosine_decay(
     name: str | None = None,
 ) -> Tensor:
     """Half a cosine wave from `learning_rate` down to `alpha` times it."""
-    _require_step(global_step)
     with _scope(name, "CosineDecay"):
         rate = tf.convert_to_tensor(learning_rate, name="initial_learning_rate")
         steps = tf.cast(decay_steps, rate.dtype)
@@ -158,7 +154,6 @@ def cosine_decay_restarts(
     name: str | None = None,
 ) -> Tensor:
     """Cosine waves, each `t_mul` times as long and `m_mul` times as high as the one before."""
-    _require_step(global_step)
     with _scope(name, "SGDRDecay") as scope:
         rate = tf.convert_to_tensor(learning_rate, name="initial_learning_rate")
         first = tf.cast(first_decay_steps, rate.dtype)
@@ -194,7 +189,6 @@ def linear_cosine_decay(
     name: str | None = None,
 ) -> Tensor:
     """A falling line times `num_periods` cosine waves, plus `beta`."""
-    _require_step(global_step)
     with _scope(name, "LinearCosineDecay") as scope:
         rate = tf.convert_to_tensor(learning_rate, name="initial_learning_rate")
         steps, periods, low, floor = (
@@ -220,7 +214,6 @@ def noisy_linear_cosine_decay(
     name: str | None = None,
 ) -> Tensor:
     """`linear_cosine_decay` with normal noise on the line; its variance falls with the step."""
-    _require_step(global_step)
     with _scope(name, "NoisyLinearCosineDecay") as scope:
         rate = tf.convert_to_tensor(learning_rate, name="initial_learning_rate")
         steps, variance, fall, periods, low, floor = (
@@ -255,11 +248,6 @@ def _progress(global_step: Any, steps: Tensor, staircase: bool) -> Tensor:
 
 def _scope(name: str | None, default: str) -> Any:
     return tf.get_default_graph().name_scope(name or default)
-
-
-def _require_step(global_step: Any) -> None:
-    if global_step is None:
-        raise ValueError("global_step is required: the decay is a function of it.")
 
 
 def _as_step(bound: Tensor, step: Tensor) -> Tensor:

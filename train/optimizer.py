@@ -18,7 +18,7 @@ from ..engine.tensor import IndexedSlices, Tensor
 from ..engine.trackable import Trackable, TrackableReference
 from ..ops.public import raw, tf
 from . import slot_creator
-from .kinds import is_reference, is_resource
+from .kinds import is_reference, is_resource, is_variable
 
 # One gradient, absent where the loss does not depend on the variable.
 Gradient = Tensor | IndexedSlices | None
@@ -351,9 +351,10 @@ def _target(var: Any) -> Any:
 
 def _updater(var: Any) -> Callable[[Optimizer, Any, Any], Any]:
     """The function that builds the update of this kind of variable."""
-    if is_resource(var):
+    # A partitioned variable and what is no variable at all have no op: an AttributeError.
+    if var.op.type == "VarHandleOp":
         return _update_resource
-    if is_reference(var):
+    if is_variable(var):
         return _update_reference
     if isinstance(var, Tensor):
         return _update_tensor
@@ -394,11 +395,14 @@ def _as_gradient(grad: Any) -> Gradient:
     if grad is None:
         return None
     try:
-        return tf.convert_to_tensor_or_indexed_slices(grad)
+        gradient = tf.convert_to_tensor_or_indexed_slices(grad)
     except TypeError:
         raise TypeError(
             f"Gradient must be convertible to a Tensor or IndexedSlices, or None: {grad}"
         ) from None
+    if not isinstance(gradient, (Tensor, IndexedSlices)):
+        raise TypeError(f"Gradient must be a Tensor, IndexedSlices, or None: {gradient}")
+    return gradient
 
 
 def _count(global_step: Any, name: str) -> Any:

@@ -21,8 +21,11 @@ GLOBAL_STEP_READ_KEY = "global_step_read_op_cache"
 @export("train.global_step")
 def global_step(sess: Any, global_step_tensor: Any) -> int:
     """The value of the global step in a session."""
+    value = np.asarray(sess.run(global_step_tensor))
     # The tensor may have one element in any number of dimensions.
-    return int(np.asarray(sess.run(global_step_tensor)).item())
+    if value.size != 1:
+        raise TypeError("only size-1 arrays can be converted to Python scalars")
+    return int(value.item())
 
 
 @export("train.get_global_step")

@@ -10,6 +10,7 @@ from .matmul import batch_matmul, matmul
 from .pool import avg_pool, avg_pool_gradient, max_pool, max_pool_gradient
 from .random import philox_integers, philox_normal, philox_truncated_normal, philox_uniform
 from .rows import running, scatter_rows, transpose_matrices
+from .updates import update_rows
 
 __all__ = [
     "LibraryKernel",
@@ -29,4 +30,5 @@ __all__ = [
     "running",
     "scatter_rows",
     "transpose_matrices",
+    "update_rows",
 ]

@@ -91,9 +91,9 @@ def decay_with(decay: str) -> Any:
     return program
 
 
-def averages(zero_debias: bool) -> Any:
+def averages(zero_debias: bool, resource: bool = False) -> Any:
     def program(tf: Any) -> Any:
-        loss = dense_loss(tf, False)
+        loss = dense_loss(tf, resource)
         step = tf.train.get_or_create_global_step()
         train = tf.train.GradientDescentOptimizer(0.1).minimize(loss, step)
         ema = tf.train.ExponentialMovingAverage(0.9, num_updates=step, zero_debias=zero_debias)
@@ -144,8 +144,33 @@ def two_adams(tf: Any) -> Any:
     return tf.group(first, second), [v.value() for v in tf.global_variables()]
 
 
+def unknown_shapes(tf: Any) -> Any:
+    """Slots of a resource variable whose shape the graph does not know."""
+    start = tf.placeholder_with_default([1.0, -2.0], [None], name="start")
+    weights = tf.Variable(start, name="w", use_resource=True, validate_shape=False)
+    loss = tf.reduce_sum(tf.square(weights))
+    trains = [tf.train.AdamOptimizer(0.1).minimize(loss)]
+    with tf.control_dependencies(trains):
+        trains.append(tf.train.RMSPropOptimizer(0.1, centered=True).minimize(loss))
+    return tf.group(*trains), [v.value() for v in tf.global_variables()]
+
+
+def branches(tf: Any) -> Any:
+    """Gradients of resource variables that only one branch uses."""
+    step = tf.train.get_or_create_global_step()
+    left = tf.Variable([1.0, -2.0], name="left", use_resource=True)
+    right = tf.Variable([3.0], name="right", use_resource=True)
+    even = tf.equal(step % 2, 0)
+    loss = tf.cond(even, lambda: tf.reduce_sum(left**2), lambda: tf.reduce_sum(right**2))
+    train = tf.train.MomentumOptimizer(0.1, 0.9).minimize(loss, step)
+    return train, [v.value() for v in tf.global_variables()]
+
+
 PROGRAMS = {
     "constrained": constrained,
+    "unknown_shapes": unknown_shapes,
+    "branches": branches,
+    "averages_resource": averages(False, True),
     "two_adams": two_adams,
     "averages": averages(False),
     "averages_debiased": averages(True),

@@ -74,12 +74,30 @@ def test_messages() -> None:
         optimizer.apply_gradients([(object(), w)])
     with pytest.raises(ValueError, match="Must specify the optimizer name"):
         tf.train.GradientDescentOptimizer(0.1, name="")
-    with pytest.raises(NotImplementedError, match="unsupported type"):
+    with pytest.raises(AttributeError, match="'str' object has no attribute 'op'"):
         optimizer.compute_gradients(w * w, var_list=["w"])
     with pytest.raises(ValueError, match="must be positive"):
         tf.train.AdagradOptimizer(0.1, initial_accumulator_value=0.0)
     with pytest.raises(ValueError, match="l1_regularization_strength -1.000000 needs to be"):
         tf.train.FtrlOptimizer(0.1, l1_regularization_strength=-1.0)
+
+
+@pytest.mark.parametrize("resource", [False, True])
+def test_shapes_of_updates(resource: bool) -> None:
+    b = tf.Variable([1.0, 2.0], name="b", use_resource=resource)
+    table = tf.Variable([[1.0, 2.0]], name="table", use_resource=resource)
+    momentum = tf.train.MomentumOptimizer(0.1, 0.9)
+    for optimizer in (tf.train.GradientDescentOptimizer(0.1), momentum):
+        with pytest.raises(ValueError, match="must be equal, but are 2 and 3. Shapes are"):
+            optimizer.apply_gradients([(tf.ones([3]), b)])
+    with pytest.raises(ValueError, match="Shape must be rank 0 but is rank 1"):
+        tf.train.AdamOptimizer([0.1, 0.2]).apply_gradients([(tf.ones([2]), b)])
+    rows = tf.IndexedSlices(tf.ones([1, 3]), tf.constant([0]))
+    with pytest.raises(ValueError, match="Dimension 1 in both shapes must be equal"):
+        momentum.apply_gradients([(rows, table)])
+    sparse = tf.SparseTensor([[0]], [1.0], [2])
+    with pytest.raises(TypeError, match="Gradient must be a Tensor, IndexedSlices, or None"):
+        momentum.apply_gradients([(sparse, b)])
 
 
 def test_no_variables() -> None:

@@ -35,7 +35,9 @@ def test_every_program_is_recorded() -> None:
 
 
 # Averages of variables and some decays have conditionals in their graphs.
-CONDITIONAL = {"averages", "averages_debiased"} | {f"decay_{n}" for n in programs.BRANCHING_DECAYS}
+CONDITIONAL = {"averages", "averages_resource", "averages_debiased"} | {
+    f"decay_{n}" for n in programs.BRANCHING_DECAYS
+}
 
 
 @pytest.mark.cpu
@@ -65,3 +67,46 @@ def test_an_update_is_one_pass(name: str, resource: bool) -> None:
     assert len(updates) == 1 and updates[0].kind == "generated"
     # All the rest is about scalars: powers of betas and the step.
     assert {kernel.work for kernel in kernels if kernel is not updates[0]} == {"m1"}
+
+
+# Adam has no sparse op: all of its averages decay.
+SPARSE = [name for name in programs.OPTIMIZERS if name != "adam"]
+
+
+@pytest.mark.cpu
+@pytest.mark.parametrize("resource", [False, True])
+@pytest.mark.parametrize("name", SPARSE)
+def test_a_sparse_update_goes_over_its_rows(name: str, resource: bool) -> None:
+    """One kernel for variable and slots, which moves no more than the rows that are named."""
+    rows, width = 3, 8
+    with settings.override(jit="always"), tf.Graph().as_default(), tf.Session() as session:
+        w = tf.Variable(tf.ones([1000, width]), name="w", use_resource=resource)
+        indices = tf.placeholder(tf.int32, [None])
+        values = tf.placeholder(tf.float32, [None, width])
+        optimizer = programs.OPTIMIZERS[name](tf)
+        optimizer._create_slots([w])
+        optimizer._prepare()
+        # Past the addition of rows of equal index.
+        suffix = "_duplicate_indices" if name == "sgd" else ""
+        if resource:
+            method = getattr(optimizer, "_resource_apply_sparse" + suffix)
+            update = method(values, w, indices)
+        else:
+            method = getattr(optimizer, "_apply_sparse" + suffix)
+            update = method(tf.IndexedSlices(values, indices), w)
+        session.run(tf.global_variables_initializer())
+        feed = {indices: [5, 900, 7], values: np.ones([rows, width])}
+        kernels = session.explain(update, feed).kernels
+        before = session.run(w.value())
+        session.run(update, feed)
+        changed = np.flatnonzero((session.run(w.value()) != before).any(axis=1))
+    updates = [kernel for kernel in kernels if kernel.work == f"m{rows} m{width}"]
+    updates = [
+        kernel for kernel in updates if any("Apply" in op or "Sca" in op for op in kernel.ops)
+    ]
+    held = 1 + len(optimizer.get_slot_names())
+    assert len(updates) == 1 and updates[0].kind == "generated"
+    # The gradient once, variable and slots twice, and a few scalars.
+    assert updates[0].bytes <= (1 + 2 * held) * rows * width * 4 + 100
+    assert all(kernel.kind != "host" for kernel in kernels)
+    assert changed.tolist() == [5, 7, 900]
