@@ -49,7 +49,7 @@ HOMES = {
     "ops": {
         "gradient_checker_v2": ".ops.gradient_checker_v2",
         "linalg.linalg_impl": "tf.linalg",
-        "signal.fft_ops": "tf.signal",
+        "signal.fft_ops": "tf.signal .ops.fourier",
         "unconnected_gradients": "tf",
         "array_grad": "",
         "array_ops": "tf .ops.constant .ops.array_gather .ops.array_shape .ops.indexing raw",

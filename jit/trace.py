@@ -217,6 +217,8 @@ class Tracer:
         symbolic = any(array.dtype == object for array in known)  # type: ignore[union-attr]
         if symbolic and not definition.sizes:
             return False
+        if symbolic and not all(compiles(dtype_name(y.dtype)) for y in op.outputs):
+            return False  # Complex numbers are known as numbers only.
         try:
             with self.scope.symbolic():
                 results = [np.asarray(result) for result in self.evaluate(op, known)]
