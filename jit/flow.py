@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine import errors
 from . import scalar
 from .lower import NotLowered, Unsettled
 from .prepare import written_cells
@@ -44,13 +45,14 @@ def trace_region(tracer: Any, operations: Sequence[Any]) -> str | None:
         Flow(tracer).run(structured(operations))
         _check_random(tracer.program, mark)
         return None
-    except (Unstructured, NotLowered, Unsettled) as reason:
+    except (Unstructured, NotLowered, Unsettled, errors.OpError) as reason:
+        # An error counts only if what is wrong runs at all.
         tracer.builder.rollback(mark)
         tracer.values = values
         del tracer.reasons[reasons:]
         if isinstance(reason, Unsettled):
             raise
-        return str(reason)
+        return str(reason).splitlines()[0]
     finally:
         tracer.program.guard = ()
 

@@ -267,6 +267,24 @@ def test_an_assertion_in_a_body_stops_the_loop():
             session.run(loop, X)
 
 
+def test_what_is_wrong_in_a_branch_counts_when_it_runs():
+    x, n = x_and_n()
+    v = tf.get_variable("v", initializer=[1.0, 2.0], use_resource=True)
+    value = tf.cond(n > 3, lambda: v.read_value() + 1.0, lambda: tf.sin(x[:2]))
+    shape = tf.cond(n > 3, lambda: tf.reshape(x, [3]), lambda: tf.sin(x[:3]))
+    for mode in ("auto", "always"):
+        with settings.override(jit=mode), tf.Session() as session:
+            for _ in range(3):
+                assert session.run(value, X | {"n:0": 1}).shape == (2,)
+                assert session.run(shape, X | {"n:0": 1}).shape == (3,)
+                with pytest.raises(tf.errors.FailedPreconditionError, match="uninitialized"):
+                    session.run(value, X)
+                with pytest.raises(tf.errors.InvalidArgumentError, match="4 values"):
+                    session.run(shape, X)
+            session.run(v.initializer)
+            np.testing.assert_array_equal(session.run(value, X), [2, 3])
+
+
 def test_effects_come_in_order():
     _, n = x_and_n()
     seen = []
