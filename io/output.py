@@ -193,16 +193,16 @@ def _remove_unlocked(name: str) -> None:
 @contextmanager
 def locked(folder: str) -> Iterator[None]:
     """A context in which no other process of this machine is, for one local folder."""
-    if fcntl is None:
-        yield
-        return
-    number = os.open(folder, os.O_RDONLY)
+    number = None
+    # Not every system and file system has locks, and not every folder may be opened.
+    with suppress(OSError, AttributeError):
+        number = os.open(folder, os.O_RDONLY)
+        fcntl.flock(number, fcntl.LOCK_EX)
     try:
-        with suppress(OSError):  # a file system without locks
-            fcntl.flock(number, fcntl.LOCK_EX)
         yield
     finally:
-        os.close(number)  # and with it goes the lock
+        if number is not None:
+            os.close(number)  # and with it goes the lock
 
 
 def matching(path: str, ending: str) -> list[str]:
