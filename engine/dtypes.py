@@ -275,6 +275,8 @@ BY_NAME.update(half_ref=half._as_ref, double_ref=double._as_ref, float_ref=float
 
 # The reference types as module attributes (`float32_ref`), and TensorFlow's name table.
 globals().update({name: kind for name, kind in BY_NAME.items() if name.endswith("_ref")})
+# The numbers of all types in messages, references included.
+NUMBERS = frozenset(_INTERNED)
 _TYPE_TO_STRING = {kind.as_datatype_enum: kind.name for kind in _INTERNED.values()}
 
 _FROM_NUMPY: dict[Any, DType] = {

@@ -61,7 +61,7 @@ _ENCODE: dict[str, Callable[[Any], Any]] = {
 _DECODE: dict[str, Callable[[Any], Any]] = {
     "type": dtypes.as_dtype,
     "shape": shape_from_proto,
-    "tensor": make_ndarray,
+    "tensor": lambda tensor: make_ndarray(tensor, surplus=True),
 }
 
 

@@ -16,7 +16,7 @@ from ..engine.graph import Graph
 from ..engine.operation import Operation
 from ..engine.shape import unknown_shape
 from ..engine.tensor import Tensor
-from . import protos
+from . import protos, signatures
 from .signatures import argument_of, attribute_of
 
 
@@ -88,8 +88,16 @@ def add_functions(graph: Graph, library: Any) -> None:
       InvalidArgumentError: The graph has another function of the same name.
     """
     gradients = {entry.function_name: entry.gradient_func for entry in library.gradient}
+    names = {definition.signature.name for definition in library.function}
+    for name in gradients.values():
+        if name not in names and name not in graph._functions:
+            raise ValueError(f"FunctionDefLibrary missing '{name}' FunctionDef")
     for definition in library.function:
         name = definition.signature.name
+        if signatures.find(name) is not None:
+            raise ValueError(
+                f"Cannot add function '{name}' because an op with the same name already exists."
+            )
         if name not in graph._functions or graph._functions[name].definition != definition:
             copy = protos.FunctionDef()
             copy.CopyFrom(definition)

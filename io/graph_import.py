@@ -16,9 +16,11 @@ from typing import Any
 
 from ..engine import dtypes, garbage, registry
 from ..engine.api import export
+from ..engine.errors import InvalidArgumentError
 from ..engine.graph import Graph, get_default_graph, name_scope
 from ..engine.graph_scopes import apply_device_functions
 from ..engine.operation import Operation
+from ..engine.scopes import control_inputs_for
 from ..engine.shape import unknown_shape
 from ..engine.tensor import Tensor
 from . import protos
@@ -122,16 +124,26 @@ class _Import:
         if self.graph_def.library.function:
             from .function_def import add_functions
 
-            add_functions(self.graph, self.graph_def.library)
+            try:
+                add_functions(self.graph, self.graph_def.library)
+            except InvalidArgumentError as error:
+                raise ValueError(error.message) from None
         for node in self.in_order():
             self.make(node)
         for operation, index, (name, output) in self.back_edges:
             self.connect(operation, index, self.made[name].outputs[output])
+        # TensorFlow adds these even to nodes whose inputs come after them already.
+        around = control_inputs_for(self.graph._control_dependencies_stack, set())
+        for operation in self.made.values() if around else ():
+            known = set(operation._control_inputs_val)
+            operation._add_control_inputs([other for other in around if other not in known])
         # A surrounding branch or loop looks at the control inputs of the whole.
         for operation in list(self.made.values()):
             operation._control_flow_post_processing()
         self.place()
-        missing = [f"{name}:{index}" for name, index in self.mapped if self.is_missing(name, index)]
+        missing = sorted(
+            f"{name}:{index}" for name, index in self.mapped if self.is_missing(name, index)
+        )
         if missing:
             raise ValueError(
                 f"Attempted to map inputs that were not found in graph_def: [{', '.join(missing)}]"
@@ -176,6 +188,8 @@ class _Import:
                     continue
                 readers[index[key[0]]].append(i)
                 waiting[i] += 1
+            if node.op in _BACK_EDGES and not waiting[i] and not self.has_mapped(node):
+                waiting[i] = 1  # Nothing enters this loop.
         ready = [i for i, count in enumerate(waiting) if not count]
         order = []
         while ready:
@@ -188,6 +202,10 @@ class _Import:
         if len(order) < len(nodes):
             raise ValueError(f"{len(nodes) - len(order)} nodes in a cycle")
         return order
+
+    def has_mapped(self, node: Any) -> bool:
+        """Whether an input of a node comes from the graph."""
+        return any(parse_input(text) in self.mapped for text in node.input)
 
     def is_back_edge(self, node: Any, source: str) -> bool:
         """Whether an edge closes a loop: only those from NextIteration to Merge may."""
@@ -310,7 +328,7 @@ class _Import:
 
     def apply_shapes(self, node: Any, operation: Operation) -> None:
         """Refines the static shapes by the `_output_shapes` of the graph def."""
-        if "_output_shapes" not in node.attr:
+        if "_output_shapes" not in node.attr or not node.attr["_output_shapes"].HasField("list"):
             return
         shapes = node.attr["_output_shapes"].list.shape
         if len(shapes) < len(operation.outputs):
@@ -338,10 +356,12 @@ class _Import:
     def place(self) -> None:
         """Sets devices: through the surrounding scopes, or that of a colocated node."""
         names = {old: operation.name for old, operation in self.made.items()}
+        # The surrounding colocation has taken the place of the nodes' own.
+        is_colocated = bool(self.graph._colocation_stack.entries)
         for old, operation in self.made.items():
             node = self.nodes[old]
             others = [names[other] for other in _colocated(node) if other != old]
-            if "_class" in operation._attrs:
+            if isinstance(operation._attrs.get("_class"), list) and not is_colocated:
                 operation._attrs["_class"] = [
                     _renamed(group, names) for group in operation._attrs["_class"]
                 ]

@@ -43,10 +43,10 @@ def checked_graph_def(graph_def: Any) -> Any:
             if definition is not None:
                 add_defaults(node, definition)
         return graph_def
-    try:
-        return protos.GraphDef.FromString(graph_def.SerializeToString())
-    except AttributeError:
-        raise TypeError("graph_def must be a GraphDef proto.") from None
+    # Messages of other packages come as their bytes.
+    if getattr(getattr(graph_def, "DESCRIPTOR", None), "full_name", "") != "tensorflow.GraphDef":
+        raise TypeError("graph_def must be a GraphDef proto.")
+    return protos.GraphDef.FromString(graph_def.SerializeToString())
 
 
 def add_defaults(node: Any, definition: registry.OpDef) -> None:

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ..engine import dtypes, registry
@@ -130,17 +131,73 @@ def checked_attr(value: Any, attr: registry.Attr) -> tuple[Any, str | None]:
     if field == "placeholder":
         return None, None
     if field != ("list" if kind[:5] == "list(" else _FIELDS.get(kind, kind)):
-        found = {"s": "string", "i": "int", "f": "float", "b": "bool", None: "unset"}
-        return None, (
-            f"AttrValue had value with type '{found.get(field, field)}' when '{kind}' "
-            f"expected for attr '{attr.name}'"
-        )
-    if kind in ("tensor", "func"):
+        if field is None and kind[:5] == "list(":
+            return [], _bound_problem([], attr)
+        return None, _kind_problem(value, kind)
+    if kind == "func":
         return None, None
+    problem = _WRONG[kind](value) if kind in _WRONG else None
+    if problem or kind == "tensor":
+        return None, problem
     plain = from_proto(value, kind)
     if attr.minimum is None and attr.allowed is None:
         return plain, None
     return plain, _bound_problem(plain, attr) or _allowed_problem(plain, attr)
+
+
+def _kind_problem(value: Any, kind: str) -> str:
+    """What is said of a value that is not of the kind of its attribute."""
+    names = {field: name for name, field in _FIELDS.items()}
+    found = value.WhichOneof("value")
+    if found == "list":
+        fields = [descriptor.name for descriptor, _ in value.list.ListFields()]
+        found = f"list({names.get(fields[0], fields[0])})" if fields else None
+    if found is None:
+        return f"AttrValue missing value with expected type '{kind}'"
+    return f"AttrValue had value with type '{names.get(found, found)}' when '{kind}' expected"
+
+
+def _type_problem(number: int) -> str | None:
+    """What is wrong with the number of a type."""
+    if number == 0:
+        return "AttrValue has invalid DataType"
+    if number not in dtypes.NUMBERS:
+        return f"AttrValue has invalid DataType enum: {number}"
+    kind = dtypes.as_dtype(number)
+    if kind._is_ref_dtype:
+        return f"AttrValue must not have reference type value of {runtime_name(kind)}"
+    return None
+
+
+def _shape_problem(shape: Any) -> str | None:
+    """What is wrong with a TensorShapeProto."""
+    if all(dim.size >= -1 for dim in shape.dim):
+        return None
+    sizes = ",".join(str(dim.size) for dim in shape.dim)
+    return f"Shape [{sizes}] has dimensions with values below -1 (where -1 means unknown)"
+
+
+def _tensor_problem(tensor: Any) -> str | None:
+    """What is wrong with the shape of a TensorProto, or with the number of its bytes."""
+    sizes = [dim.size for dim in tensor.tensor_shape.dim]
+    if any(size < 0 for size in sizes):
+        return f"Shape [{','.join(map(str, sizes))}] is not fully defined"
+    if tensor.dtype not in dtypes.NUMBERS:
+        return f"TensorProto has invalid DataType enum: {tensor.dtype}"
+    size, kind = len(tensor.tensor_content), dtypes.as_dtype(tensor.dtype)
+    if size and kind != dtypes.string and size != kind.size * math.prod(sizes):
+        return f"Cannot parse tensor from proto: {size} bytes for shape {sizes}"
+    return None
+
+
+# Kind -> what is wrong with a value of it.
+_WRONG: dict[str, Callable[[Any], str | None]] = {
+    "type": lambda value: _type_problem(value.type),
+    "list(type)": lambda value: next(filter(None, map(_type_problem, value.list.type)), None),
+    "shape": lambda value: _shape_problem(value.shape),
+    "list(shape)": lambda value: next(filter(None, map(_shape_problem, value.list.shape)), None),
+    "tensor": lambda value: _tensor_problem(value.tensor),
+}
 
 
 def _bound_problem(value: Any, attr: registry.Attr) -> str | None:
@@ -160,7 +217,7 @@ def _allowed_problem(value: Any, attr: registry.Attr) -> str | None:
         return None
     for item in value if isinstance(value, list) else [value]:
         if item not in attr.allowed:
-            allowed = ", ".join(map(_value_text, attr.allowed))
+            allowed = ", ".join(map(_plain_text, attr.allowed))
             return (
                 f"Value for attr '{attr.name}' of {_plain_text(item)} is not in the list of "
                 f"allowed values: {allowed}"

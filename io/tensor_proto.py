@@ -131,8 +131,11 @@ def make_tensor_proto(
 
 
 @export("make_ndarray")
-def make_ndarray(tensor: Any) -> np.ndarray:
-    """The array that a TensorProto holds; the last listed element stands for missing ones."""
+def make_ndarray(tensor: Any, surplus: bool = False) -> np.ndarray:
+    """The array that a TensorProto holds; the last listed element stands for missing ones.
+
+    surplus: elements beyond the shape are left out, as graphs do, and no ValueError.
+    """
     shape = [dim.size for dim in tensor.tensor_shape.dim]
     dtype = dtypes.as_dtype(tensor.dtype)
     if tensor.tensor_content:
@@ -146,7 +149,7 @@ def make_ndarray(tensor: Any) -> np.ndarray:
         values = _nothing(dtype)
     if values.size < size:
         values = np.concatenate([values, np.repeat(values[-1:], size - values.size)])
-    return values[:size].reshape(shape) if size == 0 else values.reshape(shape)
+    return (values[:size] if surplus or size == 0 else values).reshape(shape)
 
 
 def _listed(values: Any, dtype: dtypes.DType) -> np.ndarray:

@@ -158,6 +158,58 @@ def test_old_versions_are_kept(graph: Any) -> None:
             "node { name: 'A' op: 'Const' attr { key: 'dtype' value { i: 1 } } }",
             "AttrValue had value with type 'int' when 'type' expected",
         ),
+        (
+            "node { name: 'A' op: 'Placeholder' attr { key: 'dtype' value { } } }",
+            "AttrValue missing value with expected type 'type'",
+        ),
+        (
+            "node { name: 'A' op: 'Placeholder'"
+            " attr { key: 'dtype' value { list { type: DT_FLOAT } } } }",
+            "AttrValue had value with type 'list(type)' when 'type' expected",
+        ),
+        (
+            "node { name: 'A' op: 'Placeholder' attr { key: 'dtype' value { type: DT_INVALID } } }",
+            "AttrValue has invalid DataType",
+        ),
+        (
+            "node { name: 'A' op: 'Placeholder' attr { key: 'dtype' value { type: 999 } } }",
+            "AttrValue has invalid DataType enum: 999",
+        ),
+        (
+            "node { name: 'A' op: 'Placeholder'"
+            " attr { key: 'dtype' value { type: DT_FLOAT_REF } } }",
+            "AttrValue must not have reference type value of float_ref",
+        ),
+        (
+            f"node {{ name: 'A' op: 'Placeholder' {PLACEHOLDER}"
+            " attr { key: 'shape' value { shape { dim { size: -5 } } } } }",
+            "Shape [-5] has dimensions with values below -1 (where -1 means unknown)",
+        ),
+        (
+            f"node {{ name: 'A' op: 'Const' {PLACEHOLDER} attr {{ key: 'value' value {{ tensor {{"
+            " dtype: DT_FLOAT tensor_shape { dim { size: -2 } } } } } }",
+            "Shape [-2] is not fully defined",
+        ),
+        (
+            f"node {{ name: 'A' op: 'Const' {PLACEHOLDER} attr {{ key: 'value' value {{ tensor {{"
+            " dtype: DT_FLOAT tensor_shape { dim { size: 4 } } tensor_content: 'abcd' } } } }",
+            "Cannot parse tensor from proto: 4 bytes for shape [4]",
+        ),
+        (
+            f"node {{ name: 'A' op: 'Merge' input: ['B', 'B'] {FLOAT}"
+            " attr { key: 'N' value { i: 2 } } }"
+            f"node {{ name: 'B' op: 'NextIteration' input: 'A' {FLOAT} }}",
+            "2 nodes in a cycle",
+        ),
+        (
+            "library { function { signature { name: 'Neg' } } }",
+            "Cannot add function 'Neg' because an op with the same name already exists.",
+        ),
+        (
+            "library { function { signature { name: 'f' } }"
+            " gradient { function_name: 'f' gradient_func: 'g' } }",
+            "FunctionDefLibrary missing 'g' FunctionDef",
+        ),
     ],
 )
 def test_what_no_graph_can_be(graph: Any, text: str, expected: str) -> None:
@@ -209,3 +261,35 @@ def test_versions_that_cannot_be_read(versions: str, expected: str) -> None:
 def test_anything_but_a_graph_def() -> None:
     with pytest.raises(TypeError, match=r"graph_def must be a GraphDef proto."):
         tf.import_graph_def("")
+    with pytest.raises(TypeError, match=r"graph_def must be a GraphDef proto."):
+        tf.import_graph_def(tf.MetaGraphDef())
+
+
+def test_the_scopes_around_an_import(graph: Any) -> None:
+    with tf.control_dependencies([tf.no_op(name="z")]):
+        tf.import_graph_def(CHAIN)
+    made = [op for op in graph.get_operations() if op.name.startswith("import/")]
+    assert made and all(graph.get_operation_by_name("z") in op.control_inputs for op in made)
+    v = tf.placeholder(tf.float32, name="v")
+    with tf.colocate_with(v):
+        tf.import_graph_def(CHAIN, name="other")
+    made = [op for op in graph.get_operations() if op.name.startswith("other/")]
+    assert made and all(op.colocation_groups() == [b"loc:@v"] for op in made)
+
+
+def test_attributes_that_are_not_what_they_are_named(graph: Any) -> None:
+    odd = (
+        "attr { key: '_output_shapes' value { i: 3 } } attr { key: '_class' value { s: 'loc:@q' } }"
+    )
+    surplus = (
+        "attr { key: 'value' value { tensor { dtype: DT_FLOAT tensor_shape { dim { size: 1 } }"
+        " float_val: [1, 2, 3] } } }"
+    )
+    tf.import_graph_def(
+        message(
+            f"node {{ name: 'a' op: 'Placeholder' {PLACEHOLDER} {odd} }}"
+            f"node {{ name: 'b' op: 'Const' {PLACEHOLDER} {surplus} }}"
+        )
+    )
+    with tf.Session() as session:
+        assert session.run("import/b:0").tolist() == [1.0]
