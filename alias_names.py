@@ -107,9 +107,9 @@ HOMES = {
         "random_ops": ".ops.random tf tf.random .ops.random_bounded",
         "resources": ".ops.resources",
         "resource_variable_ops": ".ops.resource_variable .ops.variables .ops.state tf raw",
-        "rnn": "tf.nn",
+        "rnn": ".train.rnn.dynamic .train.rnn.static .train.rnn.raw .train.rnn.step",
         "rnn_cell": "tf.nn.rnn_cell",
-        "rnn_cell_impl": "tf.nn.rnn_cell tf.nn",
+        "rnn_cell_impl": ".train.rnn.cells .train.rnn.cell .train.rnn.wrappers",
         "script_ops": "tf .ops.script .ops.python_function",
         "session_ops": "tf",
         "sets": "tf.sets",
@@ -174,8 +174,9 @@ HOMES = {
         "layers": "tf.layers",
         **{
             name: f".train.layers.{name}"
-            for name in "base convolutional core normalization pooling utils".split()
+            for name in "base core normalization pooling utils".split()
         },
+        "convolutional": ".train.layers.convolutional .train.layers.convolutional_more",
     },
     "summary": {
         "summary": "tf.summary",
@@ -369,5 +370,14 @@ RENAMED = {
     },
     "ops.nn_impl": {"moments_v2": "nn.moments", "l2_normalize_v2": "nn.l2_normalize"},
     "data.ops.dataset_ops": {"DatasetV1": "data.Dataset"},
+    "ops.rnn": {
+        "_best_effort_input_batch_size": ".train.rnn.step:best_effort_input_batch_size",
+        "_concat": ".train.rnn.cell:concat",
+        "_transpose_batch_time": ".train.rnn.step:transpose_batch_time",
+    },
+    "ops.rnn_cell_impl": {
+        "_concat": ".train.rnn.cell:concat",
+        "_zero_state_tensors": ".train.rnn.cell:zero_state_tensors",
+    },
     "pywrap_tensorflow": {"NewCheckpointReader": "train.NewCheckpointReader"},
 }

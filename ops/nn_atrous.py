@@ -234,15 +234,33 @@ def convolution(
         if all(i == 1 for i in rate):
             return _direct(count, input, filter, strides, padding, data_format, rate, name)
         inner = slice(2, None) if channel == 1 else slice(1, -1)
-        strides, rate = strides_and_rates(count, strides[inner], rate[inner])
-        _require_ranks(input_shape, filter_shape, count, first)
-        axes = range(2, count + 2) if first else range(1, count + 1)
-
-        def build(_: int, padding: str) -> Callable[[Any, Any], Any]:
-            return _undilated(rank, padding, data_format, strides, name)
-
-        run = dilated(input_shape, rate, padding, build, filter_shape, axes, data_format)
+        run = convolution_of_shapes(
+            input_shape, filter_shape, padding, strides[inner], rate[inner], data_format, name
+        )
         return run(input, filter)
+
+
+def convolution_of_shapes(
+    input_shape: Any,
+    filter_shape: Any,
+    padding: Any,
+    strides: Any = None,
+    dilation_rate: Any = None,
+    data_format: str | None = None,
+    name: str | None = None,
+) -> Callable[[Any, Any], Any]:
+    """A function of input and filter: the convolution for inputs of a shape; rates get a node."""
+    rank = filter_shape.ndims
+    count = rank - 2
+    first = data_format is not None and data_format.startswith("NC")
+    strides, rate = strides_and_rates(count, strides, dilation_rate)
+    _require_ranks(input_shape, filter_shape, count, first)
+    axes = range(2, count + 2) if first else range(1, count + 1)
+
+    def build(_: int, padding: str) -> Callable[[Any, Any], Any]:
+        return _undilated(rank, padding, data_format, strides, name)
+
+    return dilated(input_shape, rate, padding, build, filter_shape, axes, data_format)
 
 
 def _direct(

@@ -61,10 +61,38 @@ _LAYERS = {
     "base": "Layer",
     "input_spec": "InputSpec",
     "core": "Dense Dropout Flatten dense dropout flatten",
+    "convolutional": "Conv1D Conv2D Conv3D conv1d conv2d conv3d",
+    "convolutional_more": (
+        "Conv2DTranspose Conv3DTranspose SeparableConv1D SeparableConv2D conv2d_transpose "
+        "conv3d_transpose separable_conv1d separable_conv2d"
+    ),
+    "normalization": "BatchNormalization batch_normalization",
+    "pooling": (
+        "AveragePooling1D AveragePooling2D AveragePooling3D MaxPooling1D MaxPooling2D "
+        "MaxPooling3D average_pooling1d average_pooling2d average_pooling3d max_pooling1d "
+        "max_pooling2d max_pooling3d"
+    ),
 }
 for _module, _names in _LAYERS.items():
     for _name in _names.split():
         lazy(f"train.layers.{_module}:{_name}", f"layers.{_name}")
+# Module of `rnn` below this folder -> its names, with what stands before them.
+_CELLS = (
+    "BasicLSTMCell BasicRNNCell GRUCell LSTMCell LSTMStateTuple MultiRNNCell",
+    "DeviceWrapper DropoutWrapper ResidualWrapper",
+)
+for _module, _names in zip(("cells", "wrappers", "cell"), (*_CELLS, "RNNCell")):
+    for _name in _names.split():
+        _target = f"train.rnn.{_module}:{_name}"
+        lazy(_target, f"nn.rnn_cell.{_name}", f"contrib.rnn.{_name}")
+lazy("train.rnn.cell:LayerRNNCell", "contrib.rnn.LayerRNNCell")
+for _name in ("static_bidirectional_rnn", "static_rnn", "static_state_saving_rnn"):
+    lazy(f"train.rnn.static:{_name}", f"nn.{_name}", f"contrib.rnn.{_name}")
+for _name in ("bidirectional_dynamic_rnn", "dynamic_rnn"):
+    lazy(f"train.rnn.dynamic:{_name}", f"nn.{_name}")
+lazy("train.rnn.raw:raw_rnn", "nn.raw_rnn")
+for _name in ("best_effort_input_batch_size", "transpose_batch_time"):
+    lazy(f"train.rnn.step:{_name}", f"contrib.rnn.{_name}")
 for _name in ("keras_style_scope", "set_keras_style"):
     lazy(f"train.layers.base:{_name}", f"layers.experimental.{_name}")
 lazy("train.tracking:AutoTrackable", "contrib.checkpoint.Checkpointable")

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cells around a cell: dropout, residual connections, a device."""
+
+from __future__ import annotations
+
+import hashlib
+import numbers
+from collections.abc import Callable
+from typing import Any
+
+from ...engine import nest
+from ...engine.constants import constant_value
+from ...engine.nest_paths import get_traverse_shallow_structure, map_structure_up_to
+from ...engine.shape import TensorShape
+from ...engine.trackable import Trackable
+from ...ops.nn_misc import dropout_v2
+from ...ops.public import tf
+from ...ops.tensor_array import TensorArray
+from .cell import RNNCell, assert_like_rnncell
+from .cells import LSTMStateTuple
+
+
+class _Wrapper(RNNCell):
+    """A cell that calls another one, whose variables stay as they would be without it."""
+
+    def __init__(self, cell: Any, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        assert_like_rnncell("cell", cell)
+        self.cell = cell
+        if isinstance(cell, Trackable):
+            self._track_trackable(cell, name="cell")
+
+    @property
+    def state_size(self) -> Any:
+        """The sizes of the cell's state."""
+        return self.cell.state_size
+
+    @property
+    def output_size(self) -> Any:
+        """The size of the cell's output."""
+        return self.cell.output_size
+
+    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
+        """The cell's state that is zero."""
+        with tf.name_scope(type(self).__name__ + "ZeroState", values=[batch_size]):
+            return self.cell.zero_state(batch_size, dtype)
+
+    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:  # type: ignore[override]
+        """One step: (output, new state)."""
+        return self._call_wrapped_cell(inputs, state, self.cell.__call__, scope=scope)
+
+    def _call_wrapped_cell(
+        self, inputs: Any, state: Any, cell_call_fn: Callable[..., Any], **kwargs: Any
+    ) -> Any:
+        raise NotImplementedError
+
+
+def _keeps_memory(substate: Any) -> Any:
+    """Which parts of a state are dropped: all but an LSTM's memory and arrays."""
+    if isinstance(substate, LSTMStateTuple):
+        return LSTMStateTuple(c=False, h=True)
+    return not isinstance(substate, TensorArray)
+
+
+def _numbered(shallow: Any, function: Callable[..., Any], *structures: Any) -> Any:
+    """Maps leaves by function(number of the leaf, leaf, ...)."""
+    count = iter(range(1 << 30))
+    return map_structure_up_to(shallow, lambda *leaves: function(next(count), *leaves), *structures)
+
+
+class DropoutWrapper(_Wrapper):
+    """Drops elements of a cell's inputs, states and outputs (tf.nn.rnn_cell.DropoutWrapper).
+
+    Args:
+        cell: the cell.
+        input_keep_prob, output_keep_prob, state_keep_prob: how probably an element stays; numbers
+            or tensors.
+        variational_recurrent: whether all steps drop the same elements (arXiv 1512.05287).
+        input_size: the sizes of the inputs, which that needs if inputs are dropped.
+        dtype: of all these tensors, which that needs.
+        seed: of the random numbers.
+        dropout_state_filter_visitor: a function from a part of the state to what of it is dropped,
+            as a structure of bools; all but an LSTM's memory if None.
+
+    Raises:
+        TypeError: `cell` is no cell, or the visitor no function.
+        ValueError: a probability lies outside [0, 1], or an argument is missing.
+    """
+
+    def __init__(
+        self,
+        cell: Any,
+        input_keep_prob: Any = 1.0,
+        output_keep_prob: Any = 1.0,
+        state_keep_prob: Any = 1.0,
+        variational_recurrent: bool = False,
+        input_size: Any = None,
+        dtype: Any = None,
+        seed: int | None = None,
+        dropout_state_filter_visitor: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(cell, dtype=dtype, **kwargs)
+        if dropout_state_filter_visitor is not None and not callable(dropout_state_filter_visitor):
+            raise TypeError("dropout_state_filter_visitor must be callable")
+        self._dropout_state_filter = dropout_state_filter_visitor or _keeps_memory
+        with tf.name_scope("DropoutWrapperInit"):
+            self._input_keep_prob = _probability("input_keep_prob", input_keep_prob)
+            self._state_keep_prob = _probability("state_keep_prob", state_keep_prob)
+            self._output_keep_prob = _probability("output_keep_prob", output_keep_prob)
+        self._variational_recurrent = variational_recurrent
+        self._input_size = input_size
+        self._seed = seed
+        self._noise: dict[str, Any] = dict.fromkeys(("input", "state", "output"))
+        if variational_recurrent:
+            self._make_noise(input_size, dtype)
+
+    def _make_noise(self, input_size: Any, dtype: Any) -> None:
+        """Makes the random numbers of all steps."""
+        if dtype is None:
+            raise ValueError("When variational_recurrent=True, dtype must be provided")
+        sizes = {"state": self.cell.state_size, "output": self.cell.output_size}
+        if _drops(self._input_keep_prob):
+            if input_size is None:
+                raise ValueError(
+                    "When variational_recurrent=True and input_keep_prob < 1.0 or is unknown, "
+                    "input_size must be provided"
+                )
+            sizes = {"input": input_size, **sizes}
+        for what, size in sizes.items():
+
+            def noise(index: int, s: Any, what: str = what) -> Any:
+                shape = tf.concat(([1], TensorShape(s).as_list()), 0)
+                return tf.random_uniform(shape, seed=self._gen_seed(what, index), dtype=dtype)
+
+            self._noise[what] = _numbered(size, noise, size)
+
+    def _gen_seed(self, salt_prefix: str, index: int) -> int | None:
+        """A seed of its own for each tensor; that of the graph if there is no seed."""
+        if self._seed is None:
+            return None
+        text = f"{self._seed}{salt_prefix}_{index}".encode()
+        return int(hashlib.md5(text).hexdigest()[:8], 16) & 0x7FFFFFFF
+
+    @property
+    def wrapped_cell(self) -> Any:
+        """The cell."""
+        return self.cell
+
+    def _dropout(self, values: Any, what: str, keep_prob: Any, shallow: Any = None) -> Any:
+        shallow = values if shallow is None else shallow
+
+        def dropped(index: int, do: Any, value: Any, *noise: Any) -> Any:
+            if isinstance(do, bool) and not do:
+                return value
+            if not noise:
+                seed = self._gen_seed(what, index)
+                return dropout_v2(value, rate=1.0 - keep_prob, seed=seed)
+            mask = tf.floor(keep_prob + noise[0])
+            result = tf.div(value, keep_prob) * mask
+            result.set_shape(value.get_shape())
+            return result
+
+        noise = [self._noise[what]] if self._variational_recurrent else []
+        return _numbered(shallow, dropped, shallow, values, *noise)
+
+    def _call_wrapped_cell(
+        self, inputs: Any, state: Any, cell_call_fn: Callable[..., Any], **kwargs: Any
+    ) -> Any:
+        if _drops(self._input_keep_prob):
+            inputs = self._dropout(inputs, "input", self._input_keep_prob)
+        output, new_state = cell_call_fn(inputs, state, **kwargs)
+        if _drops(self._state_keep_prob):
+            shallow = get_traverse_shallow_structure(self._dropout_state_filter, new_state)
+            new_state = self._dropout(new_state, "state", self._state_keep_prob, shallow)
+        if _drops(self._output_keep_prob):
+            output = self._dropout(output, "output", self._output_keep_prob)
+        return output, new_state
+
+
+def _probability(name: str, value: Any) -> Any:
+    """A probability as a number if it is known, else as a tensor."""
+    tensor = tf.convert_to_tensor(value)
+    known = constant_value(tensor)
+    if known is None:
+        return tensor
+    if not 0 <= known <= 1:
+        raise ValueError(f"Parameter {name} must be between 0 and 1: {known}")
+    return float(known)
+
+
+def _drops(keep_prob: Any) -> bool:
+    return not isinstance(keep_prob, numbers.Real) or keep_prob < 1
+
+
+class ResidualWrapper(_Wrapper):
+    """Adds a cell's inputs to its outputs (tf.nn.rnn_cell.ResidualWrapper).
+
+    Args:
+        cell: the cell.
+        residual_fn: a function of inputs and outputs, instead of the sum of equal structures.
+    """
+
+    def __init__(self, cell: Any, residual_fn: Any = None, **kwargs: Any) -> None:
+        super().__init__(cell, **kwargs)
+        self._residual_fn = residual_fn
+
+    def _call_wrapped_cell(
+        self, inputs: Any, state: Any, cell_call_fn: Callable[..., Any], **kwargs: Any
+    ) -> Any:
+        outputs, new_state = cell_call_fn(inputs, state, **kwargs)
+        return (self._residual_fn or _sums)(inputs, outputs), new_state
+
+
+def _sums(inputs: Any, outputs: Any) -> Any:
+    nest.assert_same_structure(inputs, outputs)
+    for x, y in zip(nest.flatten(inputs), nest.flatten(outputs)):
+        x.get_shape().assert_is_compatible_with(y.get_shape())
+    return nest.map_structure(lambda x, y: x + y, inputs, outputs)
+
+
+class DeviceWrapper(_Wrapper):
+    """A cell on a device (tf.nn.rnn_cell.DeviceWrapper).
+
+    Args:
+        cell: the cell.
+        device: as tf.device.
+    """
+
+    def __init__(self, cell: Any, device: Any, **kwargs: Any) -> None:
+        super().__init__(cell, **kwargs)
+        self._device = device
+
+    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
+        """The cell's state that is zero, made on the device."""
+        with tf.name_scope(type(self).__name__ + "ZeroState", values=[batch_size]):
+            with tf.device(self._device):
+                return self.cell.zero_state(batch_size, dtype)
+
+    def _call_wrapped_cell(
+        self, inputs: Any, state: Any, cell_call_fn: Callable[..., Any], **kwargs: Any
+    ) -> Any:
+        with tf.device(self._device):
+            return cell_call_fn(inputs, state, **kwargs)
