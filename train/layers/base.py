@@ -14,9 +14,9 @@ from ...engine.tensor import Tensor
 from ...ops.public import tf
 from ...ops.variable_scope import VariableScope
 from . import base_layer
-from .base_layer import checked_trainable, parts_of
 from .input_spec import InputSpec
 from .names import snake_case, unique
+from .weights import checked_trainable, parts_of
 
 __all__ = ["InputSpec", "Layer", "keras_style_scope", "set_keras_style"]
 
@@ -175,7 +175,11 @@ class Layer(base_layer.Layer):
                 **common,
             )
         trainable = checked_trainable(trainable, synchronization) and self.trainable
-        existing = {id(v) for v in tf.global_variables()} if regularizer else set()
+        with tf.init_scope():
+            # The graph of variables, where functions' bodies are other graphs.
+            graph = tf.get_default_graph()
+        with graph.as_default():
+            existing = {id(v) for v in tf.global_variables()} if regularizer else set()
         self._set_scope(None)
         reuse = self.built or self._reuse
         known = len(self._trainable_weights)
@@ -197,7 +201,8 @@ class Layer(base_layer.Layer):
                 )
                 if regularizer and not any(id(v) in existing for v in parts_of(variable)):
                     self._handle_weight_regularization(name, variable, regularizer)
-                if trainable and not any(v is variable for v in tf.trainable_variables()):
+                trained = graph.get_collection_ref(tf.GraphKeys.TRAINABLE_VARIABLES)
+                if trainable and not any(v is variable for v in trained):
                     # A custom getter had it otherwise.
                     self._non_trainable_weights += self._trainable_weights[known:]
                     del self._trainable_weights[known:]

@@ -25,6 +25,7 @@ from . import named
 from .input_spec import InputSpec, assert_input_compatibility
 from .names import snake_case, unique
 from .reach import reaches
+from .weights import checked_trainable, make_variable, parts_of
 
 _OPTIONS = frozenset(
     "input_shape batch_input_shape batch_size weights activity_regularizer autocast".split()
@@ -50,30 +51,6 @@ class _Calls(threading.local):
 
 
 _calls = _Calls()
-
-
-def make_variable(
-    name: str,
-    shape: Any = None,
-    dtype: Any = dtypes.float32,
-    initializer: Any = None,
-    trainable: Any = None,
-    use_resource: bool | None = None,
-    partitioner: Any = None,
-    **options: Any,
-) -> Any:
-    """A variable that no variable scope knows; partitioners do not apply."""
-    del partitioner
-    if inspect.isclass(initializer):
-        initializer = initializer()
-    return tf.Variable(
-        initial_value=lambda: initializer(shape, dtype=dtype),
-        name=name,
-        trainable=trainable,
-        dtype=dtype.base_dtype,
-        use_resource=True if use_resource is None else use_resource,
-        **options,
-    )
 
 
 class Layer(Module):
@@ -359,7 +336,8 @@ class Layer(Module):
         def marked(loss: Any) -> Any:
             loss = loss() if callable(loss) else loss
             if loss is not None:
-                loss = tf.convert_to_tensor(loss, dtype=getattr(loss, "dtype", dtypes.float32))
+                if not _is_symbolic(loss):
+                    loss = tf.convert_to_tensor(loss, dtype=dtypes.float32)
                 loss._unconditional_loss = inputs is None
             return loss
 
@@ -489,24 +467,6 @@ class Layer(Module):
     def output(self) -> Any:
         """The output of a layer in a Keras model; layers of graphs have none."""
         raise AttributeError(f"Layer {self.name} has no inbound nodes.")
-
-
-def checked_trainable(trainable: bool | None, synchronization: Any) -> bool:
-    """Whether a variable is to be trained, by what was said; ValueError for a contradiction."""
-    if synchronization != tf.VariableSynchronization.ON_READ:
-        return True if trainable is None else trainable
-    if trainable:
-        raise ValueError(
-            "Synchronization value can be set to VariableSynchronization.ON_READ only for "
-            "non-trainable variables. You have specified trainable=True and "
-            "synchronization=VariableSynchronization.ON_READ."
-        )
-    return False
-
-
-def parts_of(variable: Any) -> list[Any]:
-    """The variables that a variable consists of."""
-    return [variable] if is_variable(variable) else list(variable)
 
 
 def _is_symbolic(x: Any) -> bool:

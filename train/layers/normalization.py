@@ -280,7 +280,7 @@ class BatchNormalization(base.Layer):
             momentum = smart_cond(training, lambda: self.momentum, lambda: 1.0)
         else:
             momentum = tf.convert_to_tensor(self.momentum)
-        if known is not False:
+        if known is None or known:
             for average, value in ((self.moving_mean, mean), (self.moving_variance, variance)):
                 self.add_update(self._assign_moving_average(average, value, momentum))
         return output
@@ -295,7 +295,8 @@ class BatchNormalization(base.Layer):
             del reduced[1]
         broadcast = self._broadcaster(shape, reduced)
         scale, offset = broadcast(self.gamma), broadcast(self.beta)
-        if constant_value(training) is False:
+        known = constant_value(training)
+        if known is not None and not known:
             mean, variance = self.moving_mean, self.moving_variance
         else:
             mean, variance, scale, offset = self._of_batch(

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ...engine import nest
+from ...engine.constants import constant_value as value_of_tensor
+from ...engine.tensor import Tensor
 from ...ops.control_flow_cond import smart_cond as known_or_cond
 from ...ops.control_flow_cond import smart_constant_value
 from ...ops.public import tf
@@ -115,8 +117,10 @@ def smart_cond(
     return known_or_cond(pred, true_fn, false_fn, name)
 
 
-def constant_value(pred: Any) -> bool | None:
-    """The value of a condition where it is known, else None."""
+def constant_value(pred: Any) -> Any:
+    """The value of a condition where it is known, else None; TypeError for what can be none."""
+    if isinstance(pred, Tensor):
+        return value_of_tensor(pred)
     return None if is_variable(pred) else smart_constant_value(pred)
 
 
@@ -129,3 +133,15 @@ def static_shape(x: Any) -> tuple[Any, ...] | None:
     """The shape of a tensor as a tuple; None where it is unknown."""
     shape = None if x is None else x.get_shape()
     return None if shape is None or shape.ndims is None else tuple(shape.as_list())
+
+
+def get_reachable_from_inputs(inputs: list[Any], targets: Any = None) -> set[Any]:
+    """The tensors that depend on the inputs, which are among them; may stop at all targets."""
+    reachable, waiting = set(inputs), list(inputs)
+    while waiting and not (targets and set(targets) <= reachable):
+        x = waiting.pop()
+        consumers = x.consumers() if hasattr(x, "consumers") else [x.op]
+        found = {y for op in consumers for y in op.outputs} - reachable
+        reachable |= found
+        waiting.extend(found)
+    return reachable

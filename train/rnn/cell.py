@@ -11,6 +11,7 @@ from ...engine.shape import TensorShape, as_shape
 from ...engine.tensor import Tensor
 from ...ops.public import tf
 from ..layers import base
+from ..layers.weights import parts_of
 
 ASSERT_LIKE_RNNCELL_ERROR_REGEXP = "is not an RNNCell"
 
@@ -121,7 +122,7 @@ class RNNCell(base.Layer):
     def _rnn_get_variable(self, getter: Any, *args: Any, **kwargs: Any) -> Any:
         """Notes variables that a cell gets by tf.get_variable as its own."""
         variable = getter(*args, **kwargs)
-        first = base.parts_of(variable)[0]
+        first = parts_of(variable)[0]
         trainable = any(first is v for v in tf.trainable_variables())
         own = self._trainable_weights if trainable else self._non_trainable_weights
         if not any(variable is v for v in own):

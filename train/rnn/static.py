@@ -105,7 +105,7 @@ def _batch_sizes(inputs: Any) -> tuple[Any, Any]:
 
 def _lengths(
     cell: Any, lengths: Any, batch_size: Any, fixed_batch: Any, dtype: Any, state: Any
-) -> tuple[Any, ...]:
+) -> tuple[Any, Any, Any, Any]:
     """The lengths of sequences, the shortest, the longest, and the output of those that ended."""
     lengths = tf.convert_to_tensor(lengths, name="sequence_length")
     if lengths.get_shape().ndims not in (None, 1):

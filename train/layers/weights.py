@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Variables of layers: made without a variable scope, trained or not, whole or in parts."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from ...engine import dtypes
+from ...ops.public import tf
+from ..kinds import is_variable
+
+
+def make_variable(
+    name: str,
+    shape: Any = None,
+    dtype: Any = dtypes.float32,
+    initializer: Any = None,
+    trainable: Any = None,
+    use_resource: bool | None = None,
+    partitioner: Any = None,
+    **options: Any,
+) -> Any:
+    """A variable that no variable scope knows; partitioners do not apply."""
+    del partitioner
+    if inspect.isclass(initializer):
+        initializer = initializer()
+    return tf.Variable(
+        initial_value=lambda: initializer(shape, dtype=dtype),
+        name=name,
+        trainable=trainable,
+        dtype=dtype.base_dtype,
+        use_resource=True if use_resource is None else use_resource,
+        **options,
+    )
+
+
+def checked_trainable(trainable: bool | None, synchronization: Any) -> bool:
+    """Whether a variable is to be trained, by what was said; ValueError for a contradiction."""
+    if synchronization != tf.VariableSynchronization.ON_READ:
+        return True if trainable is None else trainable
+    if trainable:
+        raise ValueError(
+            "Synchronization value can be set to VariableSynchronization.ON_READ only for "
+            "non-trainable variables. You have specified trainable=True and "
+            "synchronization=VariableSynchronization.ON_READ."
+        )
+    return False
+
+
+def parts_of(variable: Any) -> list[Any]:
+    """The variables that a variable consists of."""
+    return [variable] if is_variable(variable) else list(variable)
