@@ -66,9 +66,10 @@ def static_rnn(
             if lengths is None:
                 output, state = cell(x, state)
             else:
+                length, shortest, longest, zeros = lengths
                 # Called at once, with this step's input and state.
                 call = lambda x=x, state=state: cell(x, state)  # noqa: E731
-                output, state = step_or_copy(time, *lengths, state, call)
+                output, state = step_or_copy(time, length, shortest, longest, zeros, state, call)
             outputs.append(output)
         return outputs, state[0] if as_list and len(state) == 1 else state
 

@@ -29,7 +29,7 @@ def run(tf: Any, program: Any) -> Any:
             session.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
             initial = session.run(trained)
             values = session.run([*outputs, *(g for g in gradients if g is not None)])
-            session.run(updates)
+            session.run(updates)  # Flattened tensors may be among them, too.
             state = session.run(graph.get_collection("variables"))
         collections = {
             name: [element.name for element in graph.get_collection(name)] for name in COLLECTIONS
@@ -135,6 +135,7 @@ def flatten(tf: Any) -> Any:
         tf.layers.flatten(x, name="f", data_format="channels_first"),
         tf.layers.Flatten()(unknown),
         tf.layers.flatten(tf.constant([1.0, 2.0])),
+        tf.contrib.layers.flatten(x, outputs_collections=["update_ops"]),
     ]
 
 
