@@ -305,6 +305,15 @@ class Graph:
             devices.pop()
 
     @property
+    def _variable_creator_stack(self) -> list[Any]:
+        """The variable creators in force in this thread, the outermost first."""
+        return getattr(self._thread_local, "variable_creators", [])
+
+    @_variable_creator_stack.setter
+    def _variable_creator_stack(self, stack: list[Any]) -> None:
+        self._thread_local.variable_creators = stack
+
+    @property
     def _name_stack(self) -> str | None:
         return getattr(self._thread_local, "name_stack", "")
 

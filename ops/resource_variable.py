@@ -449,6 +449,19 @@ class UninitializedVariable(BaseResourceVariable):
             add_to_collection(GraphKeys.GLOBAL_VARIABLES, self)
 
 
+def copy_to_graph_uninitialized(var: BaseResourceVariable) -> UninitializedVariable:
+    """A variable like another one in the default graph, without an initializer."""
+    return UninitializedVariable(
+        trainable=var.trainable,
+        constraint=var.constraint,
+        shape=var.shape,
+        dtype=var.dtype,
+        name=var._shared_name,
+        synchronization=var.synchronization,
+        aggregation=var.aggregation,
+    )
+
+
 class _UnreadVariable(BaseResourceVariable):
     """A variable as it is after an assignment: reads wait for that."""
 

@@ -120,6 +120,21 @@ def _written(cell: Any) -> tuple[()]:
     return ()
 
 
+def _present(b: Any, cell: Any) -> Any:
+    """The contents of a variable in a plan; None when it has none."""
+    try:
+        return b.read(cell)
+    except errors.FailedPreconditionError:
+        return None
+
+
+def _lower_shape(b: Any, op: Any, cell: Any) -> Any:
+    present = _present(b, cell)
+    if present is None:
+        return NotImplemented
+    return b.constant(_sizes(present.shape), op.dtype(0))
+
+
 def _define_update(name: str, ufunc: Any, scalar: str, doc: str) -> None:
     def kernel(c: Any, cell: Cell, value: np.ndarray) -> None:
         with cell.lock, np.errstate(all="ignore"):
@@ -136,13 +151,10 @@ def _define_update(name: str, ufunc: Any, scalar: str, doc: str) -> None:
     def lower(b: Any, op: Any, cell: Any, value: Any) -> Any:
         from ..jit import scalar as k
 
-        try:
-            fits = b.same_shape(b.read(cell), value)
-        except errors.FailedPreconditionError:
-            fits = False
-        if not fits:
+        present = _present(b, cell)
+        if present is None or not b.same_shape(present, value):
             return NotImplemented  # The kernel says what is wrong.
-        return _written(b.write(cell, b.map(getattr(k, scalar), b.read(cell), value)))
+        return _written(b.write(cell, b.map(getattr(k, scalar), present, value)))
 
     define(
         name,
@@ -206,7 +218,7 @@ define(
     "out_type: index = int32",
     shape=lambda c: TensorShape([handle_shape(c.tensor(0)).ndims]),
     kernel=lambda c, cell: np.asarray(cell.looked_up().shape, c.out_dtype()),
-    lower=lambda b, op, cell: b.constant(_sizes(b.read(cell).shape), op.dtype(0)),
+    lower=_lower_shape,
     gradient=NoGradient("a shape is an integer"),
     stateful=True,
     doc="The shape of a resource variable.",
@@ -233,8 +245,8 @@ def _gather_shape(c: Any) -> TensorShape:
 
 
 def variable_shape(handle: Any, out_type: Any = dtypes.int32) -> Any:
-    """The shape of the variable behind a handle, a constant where it is known."""
-    known = handle_shape(handle)
+    """The shape of the variable behind a handle: a constant if it is the variable's own handle."""
+    known = handle_shape(handle) if handle.op.type == "VarHandleOp" else unknown_shape()
     if known.is_fully_defined():
         return tf.constant(known.as_list(), dtype=out_type)
     return raw.VariableShape(handle, out_type=out_type)

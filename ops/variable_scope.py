@@ -23,7 +23,7 @@ from .resource_variable import ResourceVariable
 from .scope_defaults import VariableScope
 from .variable_modes import VariableAggregation, VariableSynchronization
 from .variable_store import AUTO_REUSE, VariableStore
-from .variables import RefVariable, _default_creator, creator_stack
+from .variables import RefVariable, _default_creator
 
 # Where a graph keeps its store and its current scope.
 _STORE_KEY = ("__variable_store",)
@@ -374,14 +374,15 @@ def variable_op_scope(
 @contextmanager
 def variable_creator_scope(variable_creator: Callable[..., Any]) -> Iterator[None]:
     """Sends the making of variables through variable_creator(next_creator, **arguments)."""
-    stack = creator_stack(get_default_graph())
-    stack.append(variable_creator)
+    graph = get_default_graph()
+    old = graph._variable_creator_stack
+    stack = graph._variable_creator_stack = [*old, variable_creator]
     try:
         yield
     finally:
-        if not stack or stack[-1] is not variable_creator:
+        if graph._variable_creator_stack is not stack:
             raise RuntimeError("Exiting variable_creator_scope without proper nesting.")
-        stack.pop()
+        graph._variable_creator_stack = old
 
 
 _get_default_variable_store = default_variable_store

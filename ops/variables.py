@@ -33,15 +33,6 @@ from .variable_modes import (
 _default_creator: list[Callable[..., Any]] = []
 
 
-def creator_stack(graph: Any) -> list[Callable[..., Any]]:
-    """The variable creators in force in this thread, the outermost first."""
-    try:
-        return graph._thread_local.variable_creators
-    except AttributeError:
-        graph._thread_local.variable_creators = []
-        return graph._thread_local.variable_creators
-
-
 class VariableMetaclass(type):
     """Lets `tf.Variable(...)` make the kind of variable that scopes and creators ask for."""
 
@@ -53,7 +44,7 @@ class VariableMetaclass(type):
         def create(**given: Any) -> Any:
             return _default_creator[0](None, **given)
 
-        for creator in creator_stack(get_default_graph()):
+        for creator in get_default_graph()._variable_creator_stack:
             create = _chained(creator, create)
         return create(**arguments)
 

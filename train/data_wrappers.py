@@ -297,3 +297,6 @@ class _DictWrapper(TrackableDataStructure, _dict):
 
     def __repr__(self) -> str:
         return f"DictWrapper({self._storage!r})"
+
+    def __str__(self) -> str:
+        return str(self._storage)

@@ -22,6 +22,7 @@ CLEANINGS = (
     (r"<class '[\w.]+\.(\w+)'>", r"<class '\1'>"),
     (r" at 0x[0-9a-f]+", ""),
     (r"(?<=[ '/(])_\d+_(?=\w)", "_N_"),
+    (r"_temp_[0-9a-f]{32}", "_temp"),
     (re.escape(HERE) + "/", ""),
     (r"'?numbaflow'?(?= has no attribute)", "'tensorflow'"),
     (r"[\w.<>]+\.(\w+|<lambda>)\(\) (got|missing|takes)", r"\1() \2"),

@@ -16,7 +16,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 MODULES = (
     *("getting", "scopes", "making", "assigning", "partitions", "templates", "initializers"),
-    *("scatters", "failing"),
+    *("scatters", "failing", "flows", "checkpoints"),
 )
 
 
