@@ -51,3 +51,25 @@ for _module, _names in {
 }.items():
     for _name in _names.split():
         api.lazy(f"ops.distributions.{_module}:{_name}", f"distributions.{_name}")
+
+# Module of `metrics` -> its names in `tf.metrics`.
+_METRICS = {
+    "at_k": (
+        "average_precision_at_k precision_at_k precision_at_top_k recall_at_k recall_at_top_k "
+        "sparse_average_precision_at_k sparse_precision_at_k"
+    ),
+    "classes": "mean_iou mean_per_class_accuracy",
+    "counts": "false_negatives false_positives precision recall true_negatives true_positives",
+    "curves": "auc sensitivity_at_specificity specificity_at_sensitivity",
+    "means": (
+        "accuracy mean mean_absolute_error mean_cosine_distance mean_relative_error "
+        "mean_squared_error mean_tensor percentage_below root_mean_squared_error"
+    ),
+    "thresholds": (
+        "false_negatives_at_thresholds false_positives_at_thresholds precision_at_thresholds "
+        "recall_at_thresholds true_negatives_at_thresholds true_positives_at_thresholds"
+    ),
+}
+for _module, _names in _METRICS.items():
+    for _name in _names.split():
+        api.lazy(f"ops.metrics.{_module}:{_name}", f"metrics.{_name}")

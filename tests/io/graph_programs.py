@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the programs of graph_programs.txt and tells what nodes they make, or records it.
 
-    python graph_programs.py OUT.json
+    python graph_programs.py OUT.json [PROGRAMS.txt]
 
 writes what TensorFlow 1.15 makes, a few letters for each node; Python 3.7 reads this.
 """
@@ -26,9 +26,9 @@ _RANDOM = re.compile(
 )
 
 
-def programs() -> dict[str, str]:
+def programs(file: pathlib.Path = TEXT) -> dict[str, str]:
     """The programs' statements by name."""
-    parts = re.split(r"^\[(\w+)\]\n", TEXT.read_text(), flags=re.MULTILINE)
+    parts = re.split(r"^\[(\w+)\]\n", file.read_text(), flags=re.MULTILINE)
     return dict(zip(parts[1::2], parts[2::2]))
 
 
@@ -73,10 +73,10 @@ def library(graph_def: Any) -> list[str]:
     return sorted(function.signature.name for function in graph_def.library.function)
 
 
-def record(tf: Any) -> dict[str, Any]:
+def record(tf: Any, file: pathlib.Path = TEXT) -> dict[str, Any]:
     """What each program makes."""
     found = {}
-    for name, text in programs().items():
+    for name, text in programs(file).items():
         graph_def = run(tf, text)
         nodes = "".join(letters(node) for node in graph_def.node)
         found[name] = {"nodes": nodes, "functions": library(graph_def)}
@@ -88,5 +88,6 @@ if __name__ == "__main__":
 
     np.seterr(all="ignore")
     pathlib.Path(sys.argv[1]).write_text(
-        json.dumps(record(tensorflow), indent=0, sort_keys=True) + "\n"
+        json.dumps(record(tensorflow, *map(pathlib.Path, sys.argv[2:])), indent=0, sort_keys=True)
+        + "\n"
     )

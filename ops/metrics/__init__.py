@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Metrics over many batches (`tf.metrics`), imported when a program first asks for one.
+
+Each function builds local variables, an operation that adds a batch to them and the metric's value
+so far; `state.py` says what they share.
+"""

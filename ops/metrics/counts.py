@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""True and false positives and negatives of bools, and precision and recall, which follow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...engine import dtypes
+from ...engine.graph import control_dependencies
+from ..public import tf
+from .state import collected, computed, matched, metric_variable
+
+Metric = tuple[Any, Any]
+
+
+def _bools(labels: Any, predictions: Any, weights: Any) -> tuple[Any, Any, Any]:
+    predictions = tf.cast(predictions, dtype=dtypes.bool)
+    labels = tf.cast(labels, dtype=dtypes.bool)
+    predictions, labels, weights = matched(predictions, labels, weights)
+    return labels, predictions, weights
+
+
+def _count(
+    kind: tuple[str, bool, bool], labels: Any, predictions: Any, weights: Any, *rest: Any
+) -> Metric:
+    """How many pairs are (label, prediction); kind: scope's name, label, prediction."""
+    scope, label, prediction = kind
+    metrics_collections, updates_collections, name = rest
+    with tf.variable_scope(name, scope, (predictions, labels, weights)):
+        labels, predictions, weights = _bools(labels, predictions, weights)
+        values = tf.logical_and(tf.equal(labels, label), tf.equal(predictions, prediction))
+        tf.assert_type(values, dtypes.bool)
+        count = metric_variable([], dtypes.float32, name="count")
+        values = tf.cast(values, dtypes.float32)
+        if weights is not None:
+            with control_dependencies((tf.assert_rank_in(weights, (0, tf.rank(values))),)):
+                weights = tf.cast(weights, dtypes.float32)
+                values = tf.multiply(values, weights)
+        value = tf.identity(count)
+        update = tf.assign_add(count, tf.reduce_sum(values))
+        return collected(value, update, metrics_collections, updates_collections)
+
+
+def true_positives(
+    labels: Any,
+    predictions: Any,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """The weights of what is true and predicted, added up."""
+    kind, rest = ("true_positives", True, True), (metrics_collections, updates_collections, name)
+    return _count(kind, labels, predictions, weights, *rest)
+
+
+def true_negatives(
+    labels: Any,
+    predictions: Any,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """The weights of what is neither true nor predicted, added up."""
+    kind, rest = ("true_negatives", False, False), (metrics_collections, updates_collections, name)
+    return _count(kind, labels, predictions, weights, *rest)
+
+
+def false_positives(
+    labels: Any,
+    predictions: Any,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """The weights of what is predicted and not true, added up."""
+    kind, rest = ("false_positives", False, True), (metrics_collections, updates_collections, name)
+    return _count(kind, labels, predictions, weights, *rest)
+
+
+def false_negatives(
+    labels: Any,
+    predictions: Any,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """The weights of what is true and not predicted, added up."""
+    kind, rest = ("false_negatives", True, False), (metrics_collections, updates_collections, name)
+    return _count(kind, labels, predictions, weights, *rest)
+
+
+def _share(part: Any, rest: Any, name: str) -> Any:
+    return tf.where(tf.greater(part + rest, 0), tf.div(part, part + rest), 0, name)
+
+
+def precision(
+    labels: Any,
+    predictions: Any,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """The share of the predicted that is true; 0 when nothing was predicted."""
+    with tf.variable_scope(name, "precision", (predictions, labels, weights)):
+        given = _bools(labels, predictions, weights)
+        true_p, update_true = true_positives(*given)
+        false_p, update_false = false_positives(*given)
+        state, updates = (true_p, false_p), (update_true, update_false)
+        return computed(_share, state, updates, metrics_collections, updates_collections)
+
+
+def recall(
+    labels: Any,
+    predictions: Any,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """The share of the true that is predicted; 0 when nothing was true."""
+    with tf.variable_scope(name, "recall", (predictions, labels, weights)):
+        given = _bools(labels, predictions, weights)
+        true_p, update_true = true_positives(*given)
+        false_n, update_false = false_negatives(*given)
+        state, updates = (true_p, false_n), (update_true, update_false)
+        return computed(_share, state, updates, metrics_collections, updates_collections)

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Counts, precision and recall at thresholds of scores in [0, 1]."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...engine import dtypes
+from ...engine.graph import control_dependencies
+from ..public import tf
+from ..weights import broadcast_weights
+from .state import collected, computed, matched, metric_variable
+
+Metric = tuple[Any, Any]
+EPSILON = 1e-7
+# In the order in which they are built: short name -> (variable, label, prediction).
+_KINDS = {
+    "tp": ("true_positives", True, True),
+    "fn": ("false_negatives", True, False),
+    "tn": ("true_negatives", False, False),
+    "fp": ("false_positives", False, True),
+}
+
+
+def _checked(labels: Any, predictions: Any, weights: Any) -> tuple[Any, Any, Any]:
+    """Scores, bools and weights of one shape; a run fails unless the scores are in [0, 1]."""
+    message, dtype = "predictions must be in [0, 1]", predictions.dtype
+    zero = tf.cast(0.0, dtype=dtype)
+    above = tf.assert_greater_equal(predictions, zero, message=message)
+    one = tf.cast(1.0, dtype=dtype)
+    below = tf.assert_less_equal(predictions, one, message=message)
+    with control_dependencies([above, below]):
+        predictions = tf.cast(predictions, dtypes.float32)
+        labels = tf.cast(labels, dtype=dtypes.bool)
+        return matched(predictions, labels, weights)
+
+
+def confusion_at_thresholds(
+    labels: Any, predictions: Any, thresholds: Sequence[float], weights: Any, kinds: Sequence[str]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Variables with one count per threshold, and their updates, of the kinds asked for."""
+    predictions, labels, weights = _checked(labels, predictions, weights)
+    count = len(thresholds)
+    column = tf.reshape(predictions, [-1, 1])
+    row = tf.reshape(tf.cast(labels, dtype=dtypes.bool), [1, -1])
+    num_predictions = column.get_shape().as_list()[0]
+    if num_predictions is None:
+        num_predictions = tf.shape(column)[0]
+    tiled = tf.tile(tf.expand_dims(tf.constant(thresholds), [1]), tf.stack([1, num_predictions]))
+    predicted = {True: tf.greater(tf.tile(tf.transpose(column), [count, 1]), tiled)}
+    if "fn" in kinds or "tn" in kinds:
+        predicted[False] = tf.logical_not(predicted[True])
+    labelled = {True: tf.tile(row, [count, 1])}
+    if "fp" in kinds or "tn" in kinds:
+        labelled[False] = tf.logical_not(labelled[True])
+    if weights is not None:
+        weights = broadcast_weights(tf.cast(weights, dtypes.float32), predictions)
+        weights = tf.tile(tf.reshape(weights, [1, -1]), [count, 1])
+        tiled.get_shape().assert_is_compatible_with(weights.get_shape())
+    values, updates = {}, {}
+    for kind, (name, label, prediction) in _KINDS.items():
+        if kind in kinds:
+            values[kind] = metric_variable([count], dtypes.float32, name=name)
+            is_it = tf.cast(tf.logical_and(labelled[label], predicted[prediction]), dtypes.float32)
+            if weights is not None:
+                is_it *= weights
+            updates[kind] = tf.assign_add(values[kind], tf.reduce_sum(is_it, 1))
+    return values, updates
+
+
+def _count_at(
+    kind: str, labels: Any, predictions: Any, thresholds: Any, weights: Any, *rest: Any
+) -> Metric:
+    metrics_collections, updates_collections, name = rest
+    with tf.variable_scope(name, _KINDS[kind][0], (predictions, labels, weights)):
+        values, updates = confusion_at_thresholds(labels, predictions, thresholds, weights, [kind])
+        value = tf.identity(values[kind])
+        return collected(value, updates[kind], metrics_collections, updates_collections)
+
+
+def true_positives_at_thresholds(
+    labels: Any,
+    predictions: Any,
+    thresholds: Sequence[float],
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """The weights of what is true and above each threshold, added up."""
+    rest = metrics_collections, updates_collections, name
+    return _count_at("tp", labels, predictions, thresholds, weights, *rest)
+
+
+def true_negatives_at_thresholds(
+    labels: Any,
+    predictions: Any,
+    thresholds: Sequence[float],
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """The weights of what is neither true nor above each threshold, added up."""
+    rest = metrics_collections, updates_collections, name
+    return _count_at("tn", labels, predictions, thresholds, weights, *rest)
+
+
+def false_positives_at_thresholds(
+    labels: Any,
+    predictions: Any,
+    thresholds: Sequence[float],
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """The weights of what is above each threshold and not true, added up."""
+    rest = metrics_collections, updates_collections, name
+    return _count_at("fp", labels, predictions, thresholds, weights, *rest)
+
+
+def false_negatives_at_thresholds(
+    labels: Any,
+    predictions: Any,
+    thresholds: Sequence[float],
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """The weights of what is true and not above each threshold, added up."""
+    rest = metrics_collections, updates_collections, name
+    return _count_at("fn", labels, predictions, thresholds, weights, *rest)
+
+
+def _share_called(prefix: str) -> Callable[[Any, Any, str], Any]:
+    def share(part: Any, rest: Any, name: str) -> Any:
+        return tf.div(part, EPSILON + part + rest, name=prefix + name)
+
+    return share
+
+
+def precision_at_thresholds(
+    labels: Any,
+    predictions: Any,
+    thresholds: Sequence[float],
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """The share of what is above each threshold that is true."""
+    with tf.variable_scope(name, "precision_at_thresholds", (predictions, labels, weights)):
+        values, updates = confusion_at_thresholds(
+            labels, predictions, thresholds, weights, ("tp", "fp")
+        )
+        state = values.values(), updates.values()
+        return computed(
+            _share_called("precision_"), *state, metrics_collections, updates_collections
+        )
+
+
+def recall_at_thresholds(
+    labels: Any,
+    predictions: Any,
+    thresholds: Sequence[float],
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """The share of the true that is above each threshold."""
+    with tf.variable_scope(name, "recall_at_thresholds", (predictions, labels, weights)):
+        values, updates = confusion_at_thresholds(
+            labels, predictions, thresholds, weights, ("tp", "fn")
+        )
+        state = values.values(), updates.values()
+        return computed(_share_called("recall_"), *state, metrics_collections, updates_collections)
