@@ -3,7 +3,7 @@
 
 The graph builder reads names, types and attributes; shape inference reads `shape`; the interpreter
 reads `kernel`; the compiler reads `lower`; autodiff reads `gradient`.  This module imports nothing
-but the dtypes, so that every other layer may import it.
+of the package but the dtypes, so that every other layer may import it.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from . import dtypes
 
@@ -308,6 +310,9 @@ def _parse_kind(kind: str) -> tuple[str, tuple[Any, ...] | None]:
 def _parse_default(kind: str, text: str) -> Any:
     if kind == "type":
         return dtypes.BY_NAME[text]
+    if kind == "tensor":  # a vector, such as uint8[255, 0]
+        name, _, items = text.partition("[")
+        return np.array(ast.literal_eval("[" + items), dtypes.BY_NAME[name].np_dtype)
     if kind == "list(type)":
         return [dtypes.BY_NAME[name] for name in _split(text.strip("[]"), ",")]
     value = ast.literal_eval({"true": "True", "false": "False"}.get(text, text))

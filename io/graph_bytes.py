@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..engine import errors
-from ..engine.dtypes import DType
+from ..engine.dtypes import DType, as_dtype
 from ..engine.operation import Operation
 from ..engine.shape import TensorShape
 from . import protos
@@ -121,6 +121,10 @@ class NodeWriter:
         """The value of a Const: NumPy alone cannot tell the quantized types and strings apart."""
         if isinstance(value, protos.TensorProto):
             return _entry(name, protos.AttrValue(tensor=value))
+        if "dtype" not in operation._attrs:
+            # Other ops' tensors are defaults of their definitions, which list the elements.
+            message = tensor_proto(value, as_dtype(value.dtype), raw=False)
+            return _entry(name, protos.AttrValue(tensor=message))
         dtype = operation.outputs[0].dtype.base_dtype
         explicit, raw = operation._explicit_elements, operation._raw_elements
         if is_raw(value, dtype, explicit, raw) and value.nbytes <= _LIMIT:

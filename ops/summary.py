@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Summaries of scalars: serialized Summary messages for TensorBoard, and their collection."""
+"""`tf.summary`: serialized Summary messages for TensorBoard, their tags and their collection."""
 
 from __future__ import annotations
 
@@ -8,93 +8,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
-
-from ..engine import errors
+from ..engine import dtypes
 from ..engine.api import export
-from ..engine.build import define
 from ..engine.collections import GraphKeys, add_to_collection, get_collection
+from ..engine.compat import as_str_any
+from ..engine.convert import convert_to_tensor
 from ..engine.graph import name_scope
 from ..engine.log import get_logger
-from ..engine.registry import NoGradient
-from ..engine.shape import TensorShape
-from .elementwise import shape_text
 from .public import raw
 
-_FOR_PEOPLE = NoGradient("a summary is for people")
 _ILLEGAL = re.compile(r"[^-/\w\.]")
-
-
-def _text(message: Any) -> np.ndarray:
-    result = np.empty((), object)
-    result[()] = message.SerializeToString()
-    return result
-
-
-def _scalar_summary(c: Any, tags: np.ndarray, values: np.ndarray) -> np.ndarray:
-    from ..io.protos import Summary
-
-    if tags.shape != values.shape and (tags.size != 1 or values.size != 1):
-        only = f" (tag '{tags.flat[0].decode()}')" if tags.size == 1 else ""
-        raise errors.InvalidArgumentError(
-            None,
-            None,
-            f"tags and values not the same shape: {shape_text(tags.shape)} != "
-            f"{shape_text(values.shape)}{only}",
-        )
-    message = Summary()
-    for tag, value in zip(tags.flat, values.flat):
-        message.value.add(tag=tag.decode(), simple_value=float(np.float32(value)))
-    return _text(message)
-
-
-def _merge_summaries(c: Any, inputs: list[np.ndarray]) -> np.ndarray:
-    from ..io.protos import Summary
-
-    message, seen = Summary(), set()
-    for value in (value for text in inputs for item in text.flat for value in _values(item)):
-        if value.tag and value.tag in seen:
-            raise errors.InvalidArgumentError(
-                None, None, f"Duplicate tag {value.tag} found in summary inputs"
-            )
-        seen.add(value.tag)
-        message.value.add().CopyFrom(value)
-    return _text(message)
-
-
-def _values(text: bytes) -> Any:
-    from google.protobuf.message import DecodeError
-
-    from ..io.protos import Summary
-
-    try:
-        return Summary.FromString(text).value
-    except DecodeError:
-        raise errors.InvalidArgumentError(
-            None, None, "Could not parse one of the summary inputs"
-        ) from None
-
-
-define(
-    "ScalarSummary",
-    "tags: string, values: T -> summary: string",
-    "T: realnumbertype",
-    shape=lambda c: TensorShape([]),
-    kernel=_scalar_summary,
-    gradient=_FOR_PEOPLE,
-    doc="A Summary message with one number per tag.",
-    test={"values": [[np.array([b"a", b"b"], object), np.float32([1.5, -2])]]},
-)
-define(
-    "MergeSummary",
-    "inputs: N * string -> summary: string",
-    "N: int >= 1",
-    shape=lambda c: TensorShape([]),
-    kernel=_merge_summaries,
-    gradient=_FOR_PEOPLE,
-    doc="Several Summary messages as one.",
-    test={"values": [[[np.array(b"\n\x03\n\x01a", object), np.array(b"\n\x03\n\x01b", object)]]]},
-)
 
 
 def clean_tag(name: str | None) -> str | None:
@@ -131,6 +54,118 @@ def scalar(name: str, tensor: Any, collections: Any = None, family: str | None =
         result = raw.ScalarSummary(tags=tag, values=tensor, name=scope)
         collect(result, collections, [GraphKeys.SUMMARIES])
     return result
+
+
+@export("summary.histogram")
+def histogram(name: str, values: Any, collections: Any = None, family: str | None = None) -> Any:
+    """A summary of how values of any shape are distributed; returns a string tensor.
+
+    InvalidArgumentError when run with values that are not finite.
+    """
+    with summary_scope(name, family, "HistogramSummary", [values]) as (tag, scope):
+        result = raw.HistogramSummary(tag=tag, values=values, name=scope)
+        collect(result, collections, [GraphKeys.SUMMARIES])
+    return result
+
+
+@export("summary.image")
+def image(
+    name: str,
+    tensor: Any,
+    max_outputs: int = 3,
+    collections: Any = None,
+    family: str | None = None,
+) -> Any:
+    """A summary of the first pictures of a batch [count, height, width, 1, 3 or 4].
+
+    uint8 is taken as it is.  Floats are scaled picture by picture: the largest becomes 255 or,
+    where some are negative, zero becomes 128 and the largest magnitude 127 from it.  Pixels that
+    are not finite become red.
+    """
+    with summary_scope(name, family, values=[tensor]) as (tag, scope):
+        result = raw.ImageSummary(tag=tag, tensor=tensor, max_images=max_outputs, name=scope)
+        collect(result, collections, [GraphKeys.SUMMARIES])
+    return result
+
+
+@export("summary.audio")
+def audio(
+    name: str,
+    tensor: Any,
+    sample_rate: Any,
+    max_outputs: int = 3,
+    collections: Any = None,
+    family: str | None = None,
+) -> Any:
+    """A summary of the first sounds of a float32 batch [count, frames] or [.., channels].
+
+    Samples are in -1..1; sample_rate in hertz, a number or a scalar tensor.
+    """
+    with summary_scope(name, family=family, values=[tensor]) as (tag, scope):
+        rate = convert_to_tensor(sample_rate, dtype=dtypes.float32, name="sample_rate")
+        result = raw.AudioSummaryV2(
+            tag=tag, tensor=tensor, max_outputs=max_outputs, sample_rate=rate, name=scope
+        )
+        collect(result, collections, [GraphKeys.SUMMARIES])
+    return result
+
+
+@export("summary.tensor_summary")
+def tensor_summary(
+    name: str,
+    tensor: Any,
+    summary_description: str | None = None,
+    collections: Any = None,
+    summary_metadata: Any = None,
+    family: str | None = None,
+    display_name: str | None = None,
+) -> Any:
+    """A summary of a whole tensor of any type.
+
+    summary_description and display_name take the place of those in summary_metadata, a
+    SummaryMetadata message.
+    """
+    from ..io.protos import SummaryMetadata
+
+    metadata = SummaryMetadata() if summary_metadata is None else summary_metadata
+    if summary_description is not None:
+        metadata.summary_description = summary_description
+    if display_name is not None:
+        metadata.display_name = display_name
+    with summary_scope(name, family, values=[tensor]) as (tag, scope):
+        result = raw.TensorSummaryV2(
+            tensor=tensor,
+            tag=tag,
+            name=scope,
+            serialized_summary_metadata=metadata.SerializeToString(),
+        )
+        collect(result, collections, [GraphKeys.SUMMARIES])
+    return result
+
+
+@export("summary.text")
+def text(name: str, tensor: Any, collections: Any = None) -> Any:
+    """A summary of texts, a string tensor of any shape; ValueError for another type."""
+    from ..io.protos import SummaryMetadata
+
+    if tensor.dtype != dtypes.string:
+        raise ValueError(f"Expected tensor {tensor.name} to have dtype string, got {tensor.dtype}")
+    metadata = SummaryMetadata(plugin_data=SummaryMetadata.PluginData(plugin_name="text"))
+    return tensor_summary(name, tensor, collections=collections, summary_metadata=metadata)
+
+
+@export("summary.get_summary_description")
+def get_summary_description(node_def: Any) -> Any:
+    """The SummaryDescription of a NodeDef; ValueError unless it is a TensorSummary's."""
+    from google.protobuf import json_format
+
+    from ..io.protos import SummaryDescription
+
+    if node_def.op != "TensorSummary":
+        raise ValueError(f"Can't get_summary_description on {node_def.op}")
+    description = SummaryDescription()
+    json_format.Parse(as_str_any(node_def.attr["description"].s), description)
+    return description
 
 
 @export("summary.merge")
