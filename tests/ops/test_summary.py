@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Summaries: TensorFlow 1.15's graphs and bytes, recorded; pictures by their pixels."""
+
+from __future__ import annotations
+
+import base64
+import importlib.util
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import numbaflow as tf
+from numbaflow.io import protos
+
+HERE = Path(__file__).parent
+PROGRAMS = HERE / "summary_programs.txt"
+NODES = json.loads((HERE / "summary_1_15.json").read_text())
+RECORDED = json.loads((HERE / "summary_bytes_1_15.json").read_text())
+
+
+def _load(path: Path) -> Any:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+worker = _load(HERE.parent / "io/graph_programs.py")
+programs = worker.programs(PROGRAMS)
+
+
+def test_every_program_is_recorded() -> None:
+    assert set(NODES) == set(programs)
+
+
+@pytest.mark.parametrize("name", programs)
+def test_the_graph_is_that_of_tensorflow(name: str) -> None:
+    graph_def = worker.run(tf, programs[name])
+    theirs = NODES[name]["nodes"]
+    for i, node in enumerate(graph_def.node):
+        assert worker.letters(node) == theirs[3 * i : 3 * i + 3], (i, worker.described(node))
+    assert 3 * len(graph_def.node) == len(theirs)
+
+
+def _comparable(result: str) -> Any:
+    """Bytes or an error as they are, pictures decoded: compressors differ."""
+    if ": " in result:
+        return result
+    message = protos.Summary.FromString(base64.b64decode(result))
+    pictures = []
+    for value in message.value:
+        if value.HasField("image"):
+            encoded = io.BytesIO(value.image.encoded_image_string)
+            pictures.append(np.asarray(Image.open(encoded)).tolist())
+            value.image.encoded_image_string = b""
+    return (message.SerializeToString(), pictures) if pictures else result
+
+
+def test_the_bytes_are_those_of_tensorflow() -> None:
+    results = _load(HERE / "summary_bytes.py").results(tf)
+    assert set(results) == set(RECORDED)
+    for name, result in results.items():
+        assert _comparable(result) == _comparable(RECORDED[name]), name
+
+
+def test_descriptions() -> None:
+    node = protos.NodeDef(op="TensorSummary")
+    node.attr["description"].s = b'{"typeHint": "numbers"}'
+    assert tf.summary.get_summary_description(node).type_hint == "numbers"
+    with pytest.raises(ValueError, match="on Add"):
+        tf.summary.get_summary_description(protos.NodeDef(op="Add"))
+
+
+def test_summaries_go_through_files(tmp_path: Path) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.summary.histogram("h", tf.constant([1.0, 2.0]))
+        tf.summary.image("p", tf.ones([1, 2, 2, 3]))
+        merged = session.run(tf.summary.merge_all())
+        with tf.summary.FileWriter(str(tmp_path), session.graph) as writer:
+            writer.add_summary(merged, 7)
+        (path,) = tmp_path.iterdir()
+        events = list(tf.train.summary_iterator(str(path)))
+    assert [e.WhichOneof("what") for e in events] == [
+        *("file_version", "graph_def", "meta_graph_def", "summary")
+    ]
+    assert events[-1].step == 7 and events[-1].summary.SerializeToString() == merged
