@@ -8,7 +8,6 @@ import time
 import warnings
 from typing import Any
 
-from ..engine import errors
 from ..engine.defaults import get_default_graph
 from ..engine.graph import Graph
 from ..engine.log import get_logger
@@ -97,7 +96,8 @@ class FileWriter(SummaryToEventTransformer):
     """Writes to an event file in a folder, which TensorBoard shows (tf.summary.FileWriter).
 
     max_queue: events that may wait to be written.  flush_secs: how often they are handed to the
-    operating system.  A context that closes it.
+    operating system.  session: write by operations of this session, which shares the file with
+    others of its writers for the folder.  A context that closes it.
     """
 
     def __init__(
@@ -110,14 +110,14 @@ class FileWriter(SummaryToEventTransformer):
         filename_suffix: str | None = None,
         session: Any = None,
     ) -> None:
-        if session is not None:
-            raise errors.UnimplementedError(
-                None,
-                None,
-                "tf.summary.FileWriter: writing through a session (argument `session`) is not "
-                "supported; leave it out.",
-            )
-        writer = EventFileWriter(logdir, max_queue, flush_secs, filename_suffix)
+        writer: Any
+        if session is None:
+            writer = EventFileWriter(logdir, max_queue, flush_secs, filename_suffix)
+        else:
+            from .session_events import SessionEventWriter
+
+            given = (logdir, max_queue, flush_secs, filename_suffix)
+            writer = SessionEventWriter(session, *given)
         self._closed = False
         super().__init__(writer, graph, graph_def)
 

@@ -90,3 +90,19 @@ def test_summaries_go_through_files(tmp_path: Path) -> None:
         *("file_version", "graph_def", "meta_graph_def", "summary")
     ]
     assert events[-1].step == 7 and events[-1].summary.SerializeToString() == merged
+
+
+def test_writers_of_one_session_share_a_file(tmp_path: Path) -> None:
+    folder = str(tmp_path / "events")
+    with tf.Graph().as_default(), tf.Session() as session:
+        writers = [tf.summary.FileWriter(folder, session=session) for _ in range(2)]
+        for step, writer in enumerate(writers):
+            writer.add_event(protos.Event(step=step + 1))
+            writer.flush()
+        (path,) = Path(folder).iterdir()
+        assert [event.step for event in tf.train.summary_iterator(str(path))] == [0, 1, 2]
+        names = [op.name for op in session.graph.get_operations()]
+        assert {"filewriter/SummaryWriter", "filewriter_1/ImportEvent"} <= set(names)
+        writers[0].close()
+        with pytest.raises(tf.errors.NotFoundError, match="not made or is closed"):
+            writers[1].flush()
