@@ -380,6 +380,15 @@ class SparseTensorSpec(TypeSpec):
         """The dense shape."""
         return self._shape
 
+    @classmethod
+    def from_value(cls, value: Any) -> SparseTensorSpec:
+        """The type of a SparseTensor or SparseTensorValue; TypeError for anything else."""
+        if isinstance(value, SparseTensor):
+            return cls(value.shape, value.dtype)
+        if isinstance(value, SparseTensorValue):
+            return cls(value.dense_shape, np.asarray(value.values).dtype)
+        raise TypeError("Expected SparseTensor or SparseTensorValue")
+
     @property
     def value_type(self) -> type:
         """SparseTensor."""
@@ -441,10 +450,8 @@ class SparseTensorSpec(TypeSpec):
 
 def type_spec_from_value(value: Any) -> TypeSpec:
     """The type of a value."""
-    if isinstance(value, SparseTensor):
-        return SparseTensorSpec(value.shape, value.dtype)
-    if isinstance(value, SparseTensorValue):
-        return SparseTensorSpec(value.dense_shape, np.asarray(value.values).dtype)
+    if isinstance(value, (SparseTensor, SparseTensorValue)):
+        return SparseTensorSpec.from_value(value)
     if isinstance(value, IndexedSlices):
         kind = None if value.dense_shape is None else value.dense_shape.dtype
         indices = value.indices

@@ -22,6 +22,8 @@ def _assign(c: Any, cell: Cell, begin: Any, end: Any, strides: Any, value: np.nd
     with cell.lock:
         array = cell.looked_up()
         ranges, out = resolved(array.shape, begin, end, strides, c.attr)
+        if 0 in out:
+            return cell  # Nothing is assigned: TensorFlow takes values of any shape.
         if list(value.shape) != out:
             raise errors.UnimplementedError(
                 None,

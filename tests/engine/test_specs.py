@@ -65,6 +65,15 @@ def test_operations_from_node_defs() -> None:
         tf.Operation(tf.NodeDef(op="NoOp", name=""), graph)
 
 
+def test_types_of_sparse_values():
+    value = tf.SparseTensorValue([[0, 1]], np.float64([1.0]), [2, 3])
+    with tf.Graph().as_default():
+        for given in (value, tf.SparseTensor.from_value(value)):
+            assert tf.SparseTensorSpec.from_value(given) == tf.SparseTensorSpec([2, 3], tf.float64)
+    with pytest.raises(TypeError, match="Expected SparseTensor"):
+        tf.SparseTensorSpec.from_value(3.0)
+
+
 def test_sparse_tensors_travel_serialized():
     with tf.Graph().as_default(), tf.Session() as session:
         given = tf.SparseTensor([[0, 1], [1, 0]], [1.0, 2.0], [2, 3])

@@ -178,3 +178,14 @@ def test_stubs_of_resources_are_created_once():
         assert session.run(raw.ResourceInitializedOp(handles[0]))
         with pytest.raises(tf.errors.AlreadyExistsError):
             session.run(raw.ResourceCreateOp(handles[0]))
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_assignments_to_empty_slices_change_nothing(use_resource):
+    v = tf.Variable([[1.0, 2.0], [3.0, 4.0]], use_resource=use_resource)
+    with tf.Session() as session:
+        session.run(v.initializer)
+        session.run(v[1:0, :1].assign(tf.zeros([1, 0])))
+        np.testing.assert_array_equal(session.run(v), [[1, 2], [3, 4]])
+        with pytest.raises(tf.errors.UnimplementedError, match="does not match r-value shape"):
+            session.run(v[1:, :1].assign(tf.zeros([1, 0])))
