@@ -376,6 +376,8 @@ RENAMED = {
         "_transpose_batch_time": ".train.rnn.step:transpose_batch_time",
     },
     "ops.rnn_cell_impl": {
+        "_WEIGHTS_VARIABLE_NAME": ".train.rnn.cell:WEIGHTS_NAME",
+        "_BIAS_VARIABLE_NAME": ".train.rnn.cell:BIAS_NAME",
         "_concat": ".train.rnn.cell:concat",
         "_zero_state_tensors": ".train.rnn.cell:zero_state_tensors",
     },

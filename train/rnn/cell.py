@@ -13,6 +13,8 @@ from ...ops.public import tf
 from ..layers import base
 from ..layers.weights import parts_of
 
+# What programs that make cells of their own call their variables.
+WEIGHTS_NAME, BIAS_NAME = "kernel", "bias"
 ASSERT_LIKE_RNNCELL_ERROR_REGEXP = "is not an RNNCell"
 
 
