@@ -169,9 +169,10 @@ def test_what_is_refused() -> None:
             tf.metrics.sensitivity_at_specificity([True], [0.5], 2.0)
         with pytest.raises(ValueError, match="Invalid summation_method: left"):
             tf.metrics.auc([True], tf.constant([0.5]), summation_method="left")
-        _, update = tf.metrics.auc([True], tf.constant([1.5]))
+        scores = tf.placeholder(tf.float32, [1])
+        _, update = tf.metrics.auc([True], scores)
         session.run(tf.local_variables_initializer())
         with pytest.raises(
             tf.errors.InvalidArgumentError, match=r"predictions must be in \[0, 1\]"
         ):
-            session.run(update)
+            session.run(update, {scores: [1.5]})
