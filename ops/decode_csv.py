@@ -15,7 +15,7 @@ from ..engine.build import define
 from ..engine.registry import NoGradient
 from ..engine.shape import TensorShape
 from . import array_rules as rules
-from .example_wire import texts_array
+from .files import text_array
 from .public import raw
 from .tensor_array_store import refuse
 from .text_numbers import parse_number, parse_numbers
@@ -141,7 +141,7 @@ def _kernel(c: Any, records: np.ndarray, defaults: Sequence[np.ndarray]) -> list
 
 
 def _column(fields: Sequence[bytes], kind: Any) -> np.ndarray:
-    return texts_array(fields) if kind == dtypes.string else parse_numbers(fields, kind)
+    return text_array(fields) if kind == dtypes.string else parse_numbers(fields, kind)
 
 
 def _value(field: bytes, kind: Any, i: int, j: int) -> Any:

@@ -15,7 +15,9 @@ import numpy as np
 from ..engine import dtypes
 from ..engine.dtypes import DType, runtime_name
 from ..engine.state import shape_text
-from .example_wire import Column, Unusual, Wire, texts_array
+from .example_wire import Column, Unusual, Wire
+from .files import text_array
+from .sparse_rules import indices_of
 from .tensor_array_store import refuse
 
 # The kind of a feature -> the type of its values.
@@ -76,7 +78,7 @@ def type_of(feature: Any) -> DType | None:
 def values_of(feature: Any, dtype: DType) -> np.ndarray:
     """A feature's values of a type; none if they are of another."""
     if dtype == dtypes.string:
-        return texts_array(feature.bytes_list.value)
+        return text_array(feature.bytes_list.value)
     values = feature.float_list if dtype == dtypes.float32 else feature.int64_list
     return np.array(values.value, dtype.np_dtype)
 
@@ -108,15 +110,6 @@ def check_defaults(dense: Sequence[Dense]) -> None:
                 f"def_value[{i}].shape() == {shape_text(default)} is not compatible with "
                 f"dense_shapes_[{i}] == {shape_text(asked.shape)}"
             )
-
-
-def indices_of(lengths: Sequence[int] | np.ndarray) -> np.ndarray:
-    """The places of values in a sparse matrix whose rows have so many each."""
-    counts = np.asarray(lengths, np.int64)
-    result = np.empty((counts.sum(), 2), np.int64)
-    result[:, 0] = np.repeat(np.arange(len(counts)), counts)
-    result[:, 1] = np.arange(len(result)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return result
 
 
 class _Batch:

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..engine import dtypes
 from ..engine.dtypes import DType
+from .files import text_array
 
 # A field of a message, a string or packed numbers: number 1, 2 or 3, with a length.
 _FIRST, _SECOND = 0x0A, 0x12
@@ -39,13 +40,6 @@ class Column(NamedTuple):
 def _require(condition: np.ndarray | np.bool_ | bool) -> None:
     if not np.all(condition):
         raise Unusual
-
-
-def texts_array(listed: Sequence[bytes]) -> np.ndarray:
-    """Strings as a vector."""
-    result = np.empty(len(listed), object)
-    result[:] = listed
-    return result
 
 
 def _stretches(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
@@ -188,10 +182,10 @@ class Wire:
             at[rows] = text_end
             rows = rows[text_end < end[rows]]
         if not found:
-            return counts, texts_array([])
+            return counts, text_array([])
         owner, first, last = map(np.concatenate, zip(*found))
         if len(found) > 1:
             order = np.argsort(owner, kind="stable")
             first, last = first[order], last[order]
         whole = self.text
-        return counts, texts_array([whole[a:b] for a, b in zip(first.tolist(), last.tolist())])
+        return counts, text_array([whole[a:b] for a, b in zip(first.tolist(), last.tolist())])

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from .public import raw
 _FILES = NoGradient("what a file holds does not depend on the graph")
 
 
-def text_array(values: list[bytes]) -> np.ndarray:
+def text_array(values: Sequence[bytes]) -> np.ndarray:
     """A vector of strings."""
     result = np.empty(len(values), object)
     result[:] = values

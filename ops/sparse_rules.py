@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -109,3 +110,12 @@ def sparse_result(count: int | None, rank: int | None) -> list[TensorShape]:
 # [[0, 1.5, 0], [-2, 0, 0.5]] and another one of the same shape.
 SAMPLE = [np.array([[0, 1], [1, 0], [1, 2]]), np.float32([1.5, -2, 0.5]), np.array([2, 3])]
 OTHER = [np.array([[0, 0], [1, 0]]), np.float32([4.0, 0.25]), np.array([2, 3])]
+
+
+def indices_of(lengths: Sequence[int] | np.ndarray) -> np.ndarray:
+    """The places of values in a sparse matrix whose rows have so many each."""
+    counts = np.asarray(lengths, np.int64)
+    result = np.empty((counts.sum(), 2), np.int64)
+    result[:, 0] = np.repeat(np.arange(len(counts)), counts)
+    result[:, 1] = np.arange(len(result)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return result

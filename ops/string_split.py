@@ -20,9 +20,9 @@ from ..engine.registry import NoGradient
 from ..engine.shape import TensorShape, unknown_shape
 from ..engine.tensor import SparseTensor
 from . import array_rules as rules
-from .example_store import indices_of
-from .example_wire import texts_array
+from .files import text_array
 from .public import raw, tf
+from .sparse_rules import indices_of
 from .tensor_array_store import refuse, text_of
 
 _TEXT = NoGradient("texts have no derivative")
@@ -41,7 +41,7 @@ def _listed(rows: Sequence[Sequence[bytes]]) -> list[np.ndarray]:
     """The parts of all strings as a sparse matrix."""
     lengths = [len(row) for row in rows]
     shape = np.array([len(rows), max(lengths, default=0)], np.int64)
-    return [indices_of(lengths), texts_array([part for row in rows for part in row]), shape]
+    return [indices_of(lengths), text_array([part for row in rows for part in row]), shape]
 
 
 def _split(c: Any, texts: np.ndarray, delimiter: np.ndarray) -> list[np.ndarray]:
@@ -131,7 +131,7 @@ def _reduce_join(c: Any, inputs: np.ndarray, axes: np.ndarray) -> np.ndarray:
     # The dimension that is named first is joined first: it varies fastest.
     inner = math.prod(inputs.shape[axis] for axis in wanted)
     rows = inputs.transpose(kept + wanted[::-1]).reshape(math.prod(shape), inner)
-    joined = texts_array([separator.join(row) for row in rows])
+    joined = text_array([separator.join(row) for row in rows])
     if c.attr("keep_dims"):
         shape = tuple(1 if i in wanted else size for i, size in enumerate(inputs.shape))
     return joined.reshape(shape)
@@ -197,7 +197,7 @@ def _segment_join(
     joined = [
         [separator.join(parts) for parts in zip(*group)] if group else nothing for group in groups
     ]
-    return texts_array([text for row in joined for text in row]).reshape((count, *rest))
+    return text_array([text for row in joined for text in row]).reshape((count, *rest))
 
 
 def _segment_shape(c: Any) -> TensorShape:
