@@ -46,6 +46,8 @@ def run(tf: Any, text: str) -> Any:
             exec(compile(text, "program", "exec"), {"tf": tf, "np": np, "module": module})
         except (AttributeError, TypeError, ValueError, LookupError) as error:
             tf.no_op(name=type(error).__name__)
+        finally:
+            tf.disable_resource_variables()
     return graph.as_graph_def()
 
 
