@@ -34,7 +34,7 @@ _KINDS = {field: kind for kind, field in _FIELDS.items()}
 
 def _tensor(value: Any) -> Any:
     if isinstance(value, np.ndarray):
-        return tensor_proto(value, dtypes.as_dtype(value.dtype))
+        return tensor_proto(value, dtypes.as_dtype(value.dtype), raw=False)
     return value
 
 

@@ -43,8 +43,8 @@ def graph_def(build: Any) -> Any:
     return graph.as_graph_def(add_shapes=True)
 
 
-# Random names within texts: of temporary files and of tables.
-_RANDOM = re.compile(rb"[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+# Random names within texts: of temporary files, tables and Python functions.
+_RANDOM = re.compile(rb"pyfunc_\d+|[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def differences(ours: Any, theirs: Any, imported: bool = False) -> list[str]:

@@ -40,13 +40,21 @@ SHAPES = [
 SEEDS = [(87654321, 42), (0, 5), (3, 0), (1, 2**40 + 9)]
 # Parameters out of range end TensorFlow's process.
 ABORTING = (
+    "IRFFT",
+    "RFFT",
     "AvgPoolGrad",
     "CropAndResizeGradBoxes",
     "CropAndResizeGradImage",
     "MaxPoolGradWithArgmax",
 )
 # Inputs without elements, or with infinities, do.
-FRAGILE = ("CropAndResizeGradImage", "CropAndResizeGradBoxes", "ResizeBilinearGrad")
+FRAGILE = (
+    "CropAndResizeGradImage",
+    "CropAndResizeGradBoxes",
+    "IRFFT",
+    "RFFT",
+    "ResizeBilinearGrad",
+)
 DRAWN = 5
 
 Record = dict[str, Any]
