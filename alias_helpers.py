@@ -51,17 +51,17 @@ class _VariableType(type):
     """Makes resource variables, and knows those of all kinds as its own."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        from .ops.variables import Variable as AnyVariable
+        from .ops.state.variables import Variable as AnyVariable
 
         return AnyVariable(*args, use_resource=True, **kwargs)
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        from .ops.variables import Variable as AnyVariable
+        from .ops.state.variables import Variable as AnyVariable
 
         return isinstance(instance, AnyVariable)
 
     def __getattr__(cls, name: str) -> Any:
-        from .ops.variables import Variable as AnyVariable
+        from .ops.state.variables import Variable as AnyVariable
 
         return getattr(AnyVariable, name)
 

@@ -17,12 +17,20 @@ from . import api
 
 def load_definitions(package: str) -> None:
     """Imports the modules that publish names: of `ops`, `train` and `io`."""
-    for folder in ("ops", "train", "io", "train.saved_model"):
-        parent = importlib.import_module(f"{package}.{folder}")
-        for module in sorted(pkgutil.iter_modules(parent.__path__), key=lambda m: m.name):
-            if not module.ispkg and module.name not in getattr(parent, "ON_DEMAND", ()):
-                importlib.import_module(f"{package}.{folder}.{module.name}")
-    importlib.import_module(f"{package}.io.protos")
+    for folder in ("ops", "train", "io"):
+        _load_folder(f"{package}.{folder}")
+
+
+def _load_folder(name: str) -> None:
+    parent = importlib.import_module(name)
+    found = pkgutil.iter_modules(parent.__path__)
+    for module in sorted(found, key=lambda m: (not m.ispkg, m.name)):
+        if module.name in getattr(parent, "ON_DEMAND", ()):
+            continue
+        if module.ispkg:
+            _load_folder(f"{name}.{module.name}")
+        else:
+            importlib.import_module(f"{name}.{module.name}")
 
 
 def publish(root: ModuleType) -> None:

@@ -67,7 +67,7 @@ class Operation:
     _debug_info: Any = None
     # Of a copy that runs in place of another (engine/calls.py): the one that the user made.
     _stands_for: Operation | None = None
-    # Of a call: the Python object that made it (ops/function_library.py).
+    # Of a call: the Python object that made it (ops/flow/function_library.py).
     _called_function: Any = None
 
     def __init__(

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """One definition per op, by family, with the public function that builds it.
 
-Imports `engine`'s graph layer and the lowering vocabulary of `jit`.
+Imports `engine`'s graph layer and the lowering vocabulary of `jit`.  The modules here serve all
+families; tests/test_layout.py holds which family may import which.
 """
 
-# Modules that are no part of the public API and are imported when asked for.
-ON_DEMAND = ("function_graph", "function_library", "gradient_tape", "testing")
+# Families that are imported when one of their names is asked for.
+ON_DEMAND = ("distributions", "metrics")

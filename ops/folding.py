@@ -2,7 +2,7 @@
 """What the graph tells of shape arithmetic before it runs: the ops that TensorFlow looks through.
 
 How far its Python and its shape refiner look decides which nodes the public functions make,
-so the list is theirs and no longer.
+so the list is theirs and no longer.  The modules of `ops` itself are loaded after all families.
 """
 
 from __future__ import annotations
@@ -15,20 +15,6 @@ import numpy as np
 from ..engine.constants import Look, constant_value, evaluate_shape
 from ..engine.registry import Folding, amend
 from ..engine.shape import TensorShape, as_shape, unknown_shape
-from . import (  # noqa: F401 - defines what is amended below
-    array_identity,
-    array_join,
-    array_rules,
-    array_shape,
-    array_slice,
-    array_stack,
-    array_values,
-    compare,
-    constant,
-    indexing,
-    math_cast,
-    math_range,
-)
 
 
 def _shapes(shapes: Sequence[TensorShape], dtype: Any) -> list[np.ndarray] | None:

@@ -39,7 +39,7 @@ class _Raw:
 tf = _Public()
 raw = _Raw()
 api.constant("raw_ops", raw)
-api.lazy("ops.gradient_tape:GradientTape", "GradientTape")
+api.lazy("ops.flow.gradient_tape:GradientTape", "GradientTape")
 for _module, _names in {
     "distribution": (
         "Distribution FULLY_REPARAMETERIZED NOT_REPARAMETERIZED ReparameterizationType"

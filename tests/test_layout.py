@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import graphlib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -161,3 +162,43 @@ def test_the_compiler_names_no_op() -> None:
             if isinstance(node, ast.Constant) and node.value in types:
                 wrong.append(f"{name_of(file)}:{node.lineno} {node.value!r}")
     assert not wrong
+
+
+# Family of ops -> the families that it may import when it is imported itself; besides the modules
+# of ops/ itself, which import none.
+FAMILIES: dict[str, set[str]] = {
+    "array": set(),
+    "checks": {"array"},
+    "distributions": {"math", "nn"},
+    "flow": {"array", "checks", "state"},
+    "image": set(),
+    "linalg": set(),
+    "lookup": {"array", "state", "strings"},
+    "math": {"array"},
+    "metrics": {"array", "math", "nn", "sparse", "state"},
+    "nn": {"math", "random", "sparse", "state"},
+    "parsing": {"array", "sparse", "strings"},
+    "queues": {"state", "strings"},
+    "random": set(),
+    "sparse": {"math", "state"},
+    "state": {"array", "random"},
+    "strings": {"sparse"},
+    "summaries": {"state", "strings"},
+}
+
+
+def test_families_of_ops_import_one_way() -> None:
+    graphlib.TopologicalSorter(FAMILIES).prepare()  # raises CycleError
+    wrong, found = [], set()
+    for file in sorted((ROOT / "ops").rglob("*.py")):
+        parts = file.relative_to(ROOT).parts
+        family = parts[1] if len(parts) > 2 else ""
+        found.add(family)
+        for module, at_import, line in imports(file):
+            target = f"{module}.".split(".")[1]
+            if not (at_import and module.startswith("ops.") and target in FAMILIES):
+                continue
+            if target != family and target not in FAMILIES.get(family, set()):
+                wrong.append(f"{name_of(file)}:{line} imports {module}")
+    assert not wrong
+    assert found - {""} == set(FAMILIES)

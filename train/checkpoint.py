@@ -14,9 +14,8 @@ from ..engine.errors import NotFoundError
 from ..engine.graph import colocate_with, control_dependencies, device
 from ..engine.trackable import OBJECT_GRAPH_PROTO_KEY, Trackable
 from ..io import protos
-from ..ops.dependencies import capture_dependencies as capture_dependencies
 from ..ops.public import tf
-from ..ops.variable_store import default_initializer
+from ..ops.state.variable_store import default_initializer
 from .checkpoint_management import update_checkpoint_state_internal
 from .data_structures import NoDependency
 from .load_status import (

@@ -319,7 +319,7 @@ class CheckpointManager:
 
     def _count(self) -> Any:
         """Adds one to the checkpoint's counter of saves, made at the first one."""
-        from ..ops.variable_scope import variable_creator_scope
+        from ..ops.state.variable_scope import variable_creator_scope
 
         session = get_default_session()
 

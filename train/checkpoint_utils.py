@@ -10,9 +10,9 @@ from typing import Any
 from ..engine import log
 from ..engine.compat import path_to_str
 from ..engine.graph import device
-from ..ops.resource_variable import is_resource_variable
-from ..ops.save_restore import restore_v2
-from ..ops.variable_scope import _get_default_variable_store
+from ..ops.state.resource_variable import is_resource_variable
+from ..ops.state.save_restore import restore_v2
+from ..ops.state.variable_scope import _get_default_variable_store
 from . import checkpoint_management
 from .kinds import is_variable
 from .saveable import op_list_to_dict, saveable_objects_for_op

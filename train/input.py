@@ -14,8 +14,8 @@ from ..engine.convert import convert_n_to_tensor_or_indexed_slices, convert_to_t
 from ..engine.graph import control_dependencies, name_scope
 from ..engine.tensor import Tensor
 from ..ops.public import tf
-from ..ops.queues import FIFOQueue
-from ..ops.summary import scalar
+from ..ops.queues.queues import FIFOQueue
+from ..ops.summaries.scalars import scalar
 from .input_batch import (
     _as_original_type,
     _as_tensor_list,

@@ -11,10 +11,10 @@ from ..engine import dtypes
 from ..engine.convert import convert_n_to_tensor_or_indexed_slices, convert_to_tensor
 from ..engine.graph import name_scope
 from ..engine.shape import as_shape
-from ..ops.control_flow_cond import smart_cond
+from ..ops.flow.cond import smart_cond
 from ..ops.public import tf
-from ..ops.queues import FIFOQueue, PaddingFIFOQueue, QueueBase, RandomShuffleQueue
-from ..ops.summary import scalar
+from ..ops.queues.queues import FIFOQueue, PaddingFIFOQueue, QueueBase, RandomShuffleQueue
+from ..ops.summaries.scalars import scalar
 from .input_sparse import _store_sparse_tensors_join, restore
 from .queue_runner_impl import QueueRunner, add_queue_runner
 

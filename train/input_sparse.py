@@ -10,9 +10,9 @@ from ..engine import dtypes
 from ..engine.shape import Dimension
 from ..engine.tensor import SparseTensor
 from ..ops.control import with_dependencies
-from ..ops.control_flow_cond import smart_cond
+from ..ops.flow.cond import smart_cond
 from ..ops.public import tf
-from ..ops.sparse_kept import (
+from ..ops.sparse.kept import (
     add_many_sparse_to_tensors_map,
     add_sparse_to_tensors_map,
     take_many_sparse_from_tensors_map,

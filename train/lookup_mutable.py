@@ -9,7 +9,7 @@ from ..engine.api import export
 from ..engine.collections import GraphKeys, add_to_collection
 from ..engine.convert import convert_to_tensor
 from ..engine.graph import colocate_with, name_scope
-from ..ops.lookup import LookupInterface
+from ..ops.lookup.tables import LookupInterface
 from ..ops.public import raw
 from .saveable import SaveableObject, SaveSpec
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..engine.graph import control_dependencies, device
 from ..ops.public import raw, tf
-from ..ops.save_restore import restore_v2, save_v2
+from ..ops.state.save_restore import restore_v2, save_v2
 from .saveable import SaveableObject, set_cpu0
 
 

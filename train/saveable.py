@@ -11,8 +11,8 @@ from ..engine.devices import DeviceSpec
 from ..engine.graph import device
 from ..engine.tensor import Tensor
 from ..ops.public import raw, tf
-from ..ops.resource_variable import BaseResourceVariable, is_resource_variable
-from ..ops.variable_partitions import PartitionedVariable
+from ..ops.state.resource_variable import BaseResourceVariable, is_resource_variable
+from ..ops.state.variable_partitions import PartitionedVariable
 from .kinds import is_variable
 
 _REFERENCE_OPS = ("Variable", "VariableV2", "AutoReloadVariable")

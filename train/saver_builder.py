@@ -11,8 +11,8 @@ from ..engine.graph import control_dependencies, device, get_default_graph, name
 from ..io import protos
 from ..ops.control import with_dependencies
 from ..ops.public import raw, tf
-from ..ops.save_restore import _save, restore_v2, save_v2
-from ..ops.variable_partitions import PartitionedVariable
+from ..ops.state.save_restore import _save, restore_v2, save_v2
+from ..ops.state.variable_partitions import PartitionedVariable
 from .saveable import (
     ReferenceVariableSaveable,
     ResourceVariableSaveable,

@@ -9,9 +9,9 @@ from typing import Any
 from ..engine import log
 from ..engine.collections import GraphKeys, add_to_collection, get_collection
 from ..engine.defaults import get_default_graph
-from ..ops import resources
 from ..ops.public import tf
-from ..ops.summary import merge_all
+from ..ops.state import resources
+from ..ops.summaries.scalars import merge_all
 from .object_graph import ObjectGraph
 from .saver import Saver, _get_saver_or_default
 

@@ -16,7 +16,7 @@ from ..io import protos
 from ..io.graph_def import write_graph
 from ..io.meta_graph import create_meta_graph_def
 from ..ops.public import tf
-from ..ops.summary import merge_all
+from ..ops.summaries.scalars import merge_all
 from .coordinator import Coordinator, LooperThread
 from .saver import Saver
 from .session_manager import SessionManager

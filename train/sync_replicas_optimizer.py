@@ -13,9 +13,9 @@ from ..engine import dtypes, log
 from ..engine.collections import GraphKeys
 from ..engine.graph import colocate_with, control_dependencies, device, name_scope
 from ..engine.tensor import IndexedSlices, Tensor
-from ..ops.accumulators import ConditionalAccumulator, SparseConditionalAccumulator
 from ..ops.public import tf
-from ..ops.queues import FIFOQueue
+from ..ops.queues.accumulators import ConditionalAccumulator, SparseConditionalAccumulator
+from ..ops.queues.queues import FIFOQueue
 from .optimizer import Optimizer
 from .queue_runner_impl import QueueRunner
 from .session_manager import _ready

@@ -14,7 +14,7 @@ from ..engine.collections import GraphKeys, get_collection
 from ..engine.convert import convert_to_tensor
 from ..engine.errors import NotFoundError
 from ..ops.public import tf
-from ..ops.variable_partitions import PartitionedVariable, PartitionInfo
+from ..ops.state.variable_partitions import PartitionedVariable, PartitionInfo
 from .checkpoint_ops import _load_and_remap_matrix_initializer
 from .checkpoint_utils import _get_checkpoint_filename, _is_variable, init_from_checkpoint
 from .object_checkpoint import object_graph_key_mapping

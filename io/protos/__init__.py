@@ -19,6 +19,8 @@ from ...engine.api import lazy
 if TYPE_CHECKING:
     from google.protobuf.descriptor_pool import DescriptorPool
 
+ON_DEMAND = ("generate",)
+
 _COMPILED = os.path.join(os.path.dirname(__file__), "messages.binpb")
 
 # Public name -> message, where TensorFlow 1.15 publishes it.

@@ -13,7 +13,7 @@ from ...engine.convert import convert_to_tensor
 from ...engine.graph import name_scope
 from ...engine.tensor import Tensor
 from ..control import with_dependencies
-from ..nn_softmax import softmax
+from ..nn.softmax import softmax
 from ..public import tf
 
 _INTEGERS = {"float16": dtypes.int16, "float32": dtypes.int32, "float64": dtypes.int64}

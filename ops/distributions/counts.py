@@ -11,12 +11,9 @@ from ...engine.convert import convert_to_tensor
 from ...engine.graph import name_scope
 from ...engine.shape import TensorShape
 from ...engine.tensor import Tensor
-from ..nn_activation import softplus
-from ..nn_loss import (
-    sigmoid_cross_entropy_with_logits,
-    sparse_softmax_cross_entropy_with_logits,
-)
-from ..nn_softmax import log_softmax, softmax
+from ..nn.activation import softplus
+from ..nn.loss import sigmoid_cross_entropy_with_logits, sparse_softmax_cross_entropy_with_logits
+from ..nn.softmax import log_softmax, softmax
 from ..public import tf
 from .checks import (
     embed_check_categorical_event_shape,

@@ -12,7 +12,7 @@ import numpy as np
 from ...engine.convert import convert_to_tensor
 from ...engine.graph import control_dependencies, name_scope
 from ...engine.tensor import Tensor
-from ..nn_activation import softplus
+from ..nn.activation import softplus
 from ..public import tf
 from . import special
 from .checks import gen_new_seed

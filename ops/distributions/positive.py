@@ -13,7 +13,7 @@ from ...engine.graph import control_dependencies, name_scope
 from ...engine.shape import TensorShape
 from ...engine.tensor import Tensor
 from ..control import with_dependencies
-from ..math_arithmetic import xlogy
+from ..math.arithmetic import xlogy
 from ..public import tf
 from .checks import gen_new_seed
 from .distribution import FULLY_REPARAMETERIZED, Distribution, nan_like

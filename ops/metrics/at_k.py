@@ -13,8 +13,8 @@ from ...engine import dtypes
 from ...engine.deprecation import deprecated
 from ...engine.graph import name_scope
 from ...engine.tensor import SparseTensor, SparseTensorValue
+from ..nn.weights import broadcast_weights
 from ..public import tf
-from ..weights import broadcast_weights
 from .ranks import at_k_name, average_precision, expanded_labels, streaming
 from .state import collected, metric_variable
 

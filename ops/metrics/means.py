@@ -7,9 +7,9 @@ from typing import Any
 
 from ...engine import dtypes
 from ...engine.graph import control_dependencies
+from ..nn.weights import broadcast_weights
 from ..public import tf
-from ..sparse_arithmetic import remove_squeezable_dimensions
-from ..weights import broadcast_weights
+from ..sparse.arithmetic import remove_squeezable_dimensions
 from .state import collected, computed, matched, metric_variable
 
 Metric = tuple[Any, Any]

@@ -13,10 +13,10 @@ from ...engine import dtypes
 from ...engine.convert import convert_to_tensor_or_sparse_tensor
 from ...engine.graph import control_dependencies, name_scope
 from ...engine.tensor import SparseTensor
+from ..array.sets import set_difference, set_intersection, set_size
+from ..math.reduce_gradient import reduced_shape
+from ..nn.weights import assert_broadcastable
 from ..public import tf
-from ..reduce_gradient import reduced_shape
-from ..set_operations import set_difference, set_intersection, set_size
-from ..weights import assert_broadcastable
 from .state import metric_variable
 
 

@@ -15,8 +15,8 @@ from typing import Any
 from ...engine.collections import GraphKeys, add_to_collections
 from ...engine.convert import convert_to_tensor
 from ..public import tf
-from ..sparse_arithmetic import remove_squeezable_dimensions
-from ..variable_modes import VariableAggregation, VariableSynchronization
+from ..sparse.arithmetic import remove_squeezable_dimensions
+from ..state.variable_modes import VariableAggregation, VariableSynchronization
 
 
 def metric_variable(

@@ -8,8 +8,8 @@ from typing import Any
 
 from ...engine import dtypes
 from ...engine.graph import control_dependencies
+from ..nn.weights import broadcast_weights
 from ..public import tf
-from ..weights import broadcast_weights
 from .state import collected, computed, matched, metric_variable
 
 Metric = tuple[Any, Any]

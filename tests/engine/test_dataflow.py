@@ -11,7 +11,7 @@ import pytest
 import numbaflow as tf
 from numbaflow.engine import interpreter
 from numbaflow.engine.dataflow import FlowProgram
-from numbaflow.ops import control_flow
+from numbaflow.ops.flow import control_flow
 
 pytestmark = pytest.mark.pure
 

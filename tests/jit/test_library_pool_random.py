@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from numbaflow.jit import library
 from numbaflow.jit.library.random import Reserve
-from numbaflow.ops import philox
+from numbaflow.ops.random import philox
 
 from .eager import EagerBuilder
 

@@ -103,7 +103,7 @@ def test_errors_of_conditionals():
 
 
 def test_a_dead_value_cannot_be_fetched():
-    from numbaflow.ops import control_flow
+    from numbaflow.ops.flow import control_flow
 
     false, _ = control_flow.switch(tf.constant(1), tf.constant(True))
     with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="Retval"):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.ops.function_library import (
+from numbaflow.ops.flow.function_library import (
     Declare,
     Defun,
     from_library,

@@ -13,7 +13,8 @@ import pytest
 
 import numbaflow as tf
 from numbaflow.jit import settings
-from numbaflow.ops import barrier, lookup_index, staging
+from numbaflow.ops.lookup import index as lookup_index
+from numbaflow.ops.queues import barrier, staging
 from numbaflow.train import lookup_mutable
 
 pytestmark = pytest.mark.cpu

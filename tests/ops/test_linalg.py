@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.ops import gradient_checker_v2 as checker
+from numbaflow.ops.checks import gradient_checker_v2 as checker
 
 pytestmark = pytest.mark.pure
 

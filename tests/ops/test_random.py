@@ -8,7 +8,7 @@ import pytest
 
 import numbaflow as tf
 from numbaflow.jit import settings
-from numbaflow.ops import philox
+from numbaflow.ops.random import philox
 
 # What TensorFlow 1.15.5 gives for graph seed 42 and op seed 7, in the first and second run.
 UNIFORM = [

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.ops.script import _py_funcs
+from numbaflow.ops.flow.script import _py_funcs
 
 pytestmark = pytest.mark.pure
 

@@ -131,7 +131,7 @@ def test_gradients(session, function):
 
 @pytest.mark.parametrize("kind", [tf.string, tf.variant])
 def test_serialization_goes_there_and_back(session, kind):
-    from numbaflow.ops.sparse_serialize import deserialize_sparse
+    from numbaflow.ops.sparse.serialize import deserialize_sparse
 
     boxed = tf.serialize_sparse(sparse(), out_type=kind)
     again = deserialize_sparse(boxed, tf.float32, rank=2)

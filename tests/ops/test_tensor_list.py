@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.ops import tensor_list as lists
+from numbaflow.ops.flow import tensor_list as lists
 from numbaflow.ops.public import raw
 
 pytestmark = pytest.mark.cpu

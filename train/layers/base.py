@@ -12,7 +12,7 @@ from ...engine import dtypes, nest
 from ...engine.deprecation import deprecated
 from ...engine.tensor import Tensor
 from ...ops.public import tf
-from ...ops.variable_scope import VariableScope
+from ...ops.state.variable_scope import VariableScope
 from . import base_layer
 from .input_spec import InputSpec
 from .names import snake_case, unique

@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.shape import TensorShape
-from ...ops.nn_atrous import convolution_of_shapes
-from ...ops.nn_bias import bias_add
+from ...ops.nn.atrous import convolution_of_shapes
+from ...ops.nn.bias import bias_add
 from ...ops.public import tf
 from . import base, named
 from .functional import functional

@@ -6,10 +6,10 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.shape import TensorShape
-from ...ops.nn_bias import bias_add
-from ...ops.nn_conv_public import conv2d_transpose as transpose2d
-from ...ops.nn_conv_public import conv3d_transpose as transpose3d
-from ...ops.nn_depthwise import separable_conv2d as separable
+from ...ops.nn.bias import bias_add
+from ...ops.nn.conv_public import conv2d_transpose as transpose2d
+from ...ops.nn.conv_public import conv3d_transpose as transpose3d
+from ...ops.nn.depthwise import separable_conv2d as separable
 from ...ops.public import tf
 from . import named
 from .convolutional import _SHARED, Conv

@@ -9,8 +9,8 @@ from typing import Any
 from ...engine import dtypes
 from ...engine.shape import TensorShape
 from ...engine.tensor import SparseTensor
-from ...ops.nn_bias import bias_add
-from ...ops.nn_misc import dropout as drop
+from ...ops.nn.bias import bias_add
+from ...ops.nn.misc import dropout as drop
 from ...ops.public import raw, tf
 from . import base, named
 from .functional import functional

@@ -8,10 +8,10 @@ from typing import Any
 
 from ...engine import dtypes
 from ...engine.shape import TensorShape
-from ...ops.nn_activation import relu
-from ...ops.nn_fused_norm import fused_batch_norm
-from ...ops.nn_norm import batch_normalization as normalize
-from ...ops.nn_norm import moments
+from ...ops.nn.activation import relu
+from ...ops.nn.fused_norm import fused_batch_norm
+from ...ops.nn.norm import batch_normalization as normalize
+from ...ops.nn.norm import moments
 from ...ops.public import tf
 from . import base, named
 from .functional import functional

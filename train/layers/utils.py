@@ -9,8 +9,8 @@ from typing import Any
 from ...engine import nest
 from ...engine.constants import constant_value as value_of_tensor
 from ...engine.tensor import Tensor
-from ...ops.control_flow_cond import smart_cond as known_or_cond
-from ...ops.control_flow_cond import smart_constant_value
+from ...ops.flow.cond import smart_cond as known_or_cond
+from ...ops.flow.cond import smart_constant_value
 from ...ops.public import tf
 from ..kinds import is_variable
 

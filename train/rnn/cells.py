@@ -8,7 +8,7 @@ from typing import Any
 
 from ...engine import dtypes, log, nest
 from ...engine.trackable import Trackable
-from ...ops.nn_bias import bias_add
+from ...ops.nn.bias import bias_add
 from ...ops.public import tf
 from ..layers import base, named
 from ..layers.input_spec import InputSpec

@@ -7,8 +7,8 @@ from typing import Any
 
 from ...engine import dtypes, nest
 from ...engine.shape import TensorShape, dimension_at_index, dimension_value
+from ...ops.flow.tensor_array import TensorArray
 from ...ops.public import tf
-from ...ops.tensor_array import TensorArray
 from .cell import assert_like_rnncell, concat
 from .step import loop_scope, static_size
 

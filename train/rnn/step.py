@@ -11,9 +11,9 @@ from ...engine import nest
 from ...engine.constants import constant_value
 from ...engine.shape import TensorShape, as_shape
 from ...engine.tensor import Tensor
-from ...ops.control_flow_util import GetContainingWhileContext
+from ...ops.flow.tensor_array import TensorArray
+from ...ops.flow.util import GetContainingWhileContext
 from ...ops.public import tf
-from ...ops.tensor_array import TensorArray
 from ..layers import base
 from .cell import RNNCell, concat
 

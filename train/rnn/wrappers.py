@@ -13,9 +13,9 @@ from ...engine.constants import constant_value
 from ...engine.nest_paths import get_traverse_shallow_structure, map_structure_up_to
 from ...engine.shape import TensorShape
 from ...engine.trackable import Trackable
-from ...ops.nn_misc import dropout_v2
+from ...ops.flow.tensor_array import TensorArray
+from ...ops.nn.misc import dropout_v2
 from ...ops.public import tf
-from ...ops.tensor_array import TensorArray
 from .cell import RNNCell, assert_like_rnncell
 from .cells import LSTMStateTuple
 

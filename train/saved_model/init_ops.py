@@ -7,8 +7,11 @@ from typing import Any
 
 from ...engine.scope_functions import control_dependencies
 from ...ops.control import group
-from ...ops.resources import tables_initializer
-from ...ops.variable_collections import global_variables_initializer, local_variables_initializer
+from ...ops.state.resources import tables_initializer
+from ...ops.state.variable_collections import (
+    global_variables_initializer,
+    local_variables_initializer,
+)
 
 
 def main_op() -> Any:

@@ -235,7 +235,7 @@ def convolutional(tf, say):
         "convolutional_orthogonal_3d",
     ]
     from_tf = __import__(
-        tf.__name__ if tf.__name__ != "numbaflow" else "numbaflow.ops.init_orthogonal",
+        tf.__name__ if tf.__name__ != "numbaflow" else "numbaflow.ops.state.init_orthogonal",
         fromlist=["x"],
     )
     if tf.__name__ == "tensorflow":

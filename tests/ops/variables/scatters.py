@@ -314,8 +314,8 @@ def hidden(tf, say):
     if tf.__name__ == "tensorflow":
         from tensorflow.python.ops import resource_variable_ops, state_ops
     else:
-        resource_variable_ops = __import__("numbaflow.ops.resource_variable", fromlist=["x"])
-        state_ops = __import__("numbaflow.ops.state", fromlist=["x"])
+        resource_variable_ops = __import__("numbaflow.ops.state.resource_variable", fromlist=["x"])
+        state_ops = __import__("numbaflow.ops.state.reference", fromlist=["x"])
     v = tf.Variable([1.0, 2.0], use_resource=True, name="v")
     w = tf.Variable([1.0, 2.0], name="w")
     say(

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Broadcasting: to a shape, of shapes, and the axes over which its gradient is summed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...engine.api import export
+from ...engine.build import define
+from ...engine.registry import NoGradient
+from ...engine.shape import TensorShape
+from ...engine.tensor import Tensor
+from .. import rules
+from ..public import tf
+from .join import invalid
+from .shape import reshape, shape
+
+
+def broadcast_dims(a: Any, b: Any) -> list[Any]:
+    """The shape of an elementwise result; sizes may be symbolic."""
+    longest = max(len(a), len(b))
+    out = []
+    for p, q in zip([1] * (longest - len(a)) + list(a), [1] * (longest - len(b)) + list(b)):
+        if isinstance(p, int) and p == 1:
+            out.append(q)
+        elif (isinstance(q, int) and q == 1) or p == q:
+            out.append(p)
+        else:
+            raise invalid(f"Incompatible shapes: {rules.text(a)} vs. {rules.text(b)}")
+    return out
+
+
+def _broadcast_to_shape(c: Any) -> TensorShape:
+    given, wanted = rules.dims(c.inputs[0]), rules.dims(rules.shape_value(c, 1))
+    if wanted is None or given is None:
+        return TensorShape(wanted)
+    if len(given) > len(wanted):
+        raise ValueError(f"Shape must be at most rank {len(wanted)} but is rank {len(given)}")
+    for p, q in zip(reversed(given), reversed(wanted)):
+        if p is not None and q is not None and p not in (1, q):
+            raise ValueError(f"Dimensions must be equal, but are {p} and {q}")
+    return TensorShape(wanted)
+
+
+def _broadcast_to(c: Any, x: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    target = tuple(wanted.reshape(-1).tolist())
+    try:
+        return np.broadcast_to(x, target).copy()
+    except ValueError:
+        raise invalid(
+            f"Incompatible shapes: {rules.text(x.shape)} vs. {rules.text(target)}"
+        ) from None
+
+
+def _lower_broadcast_to(b: Any, op: Any, x: Any, wanted: Any) -> Any:
+    known = b.known(wanted)
+    return NotImplemented if known is None else b.broadcast(x, tuple(known.reshape(-1).tolist()))
+
+
+def _broadcast_to_gradient(op: Any, grad: Tensor) -> tuple[Any, ...]:
+    input_shape = shape(op.inputs[0])
+    _, axes = broadcast_gradient_args(op.inputs[1], input_shape)
+    summed = tf.reduce_sum(grad, axis=axes, keepdims=True)
+    return reshape(summed, input_shape), None
+
+
+_broadcast_to_op = define(
+    "BroadcastTo",
+    "input: T, shape: Tidx -> output: T",
+    "T: type; Tidx: index = int32",
+    shape=_broadcast_to_shape,
+    kernel=_broadcast_to,
+    lower=_lower_broadcast_to,
+    gradient=_broadcast_to_gradient,
+    sizes=True,
+    doc="A tensor repeated to a shape by the rules of broadcasting.",
+    test={"values": [[np.float32([[1], [2]]), np.int32([2, 3])]], "gradient": True},
+)
+
+
+def _gradient_axes(c: Any, s0: np.ndarray, s1: np.ndarray) -> tuple[np.ndarray, ...]:
+    """The axes to sum over: those where one side is 1 (or missing) and the other is not.
+
+    Where both are 1 both sides sum, as the runtime does; it changes nothing.
+    """
+    first, second = s0.tolist(), s1.tolist()
+    count = max(len(first), len(second))
+    padded = [[1] * (count - len(s)) + s for s in (first, second)]
+    broadcast_dims(first, second)
+    axes: tuple[list[int], list[int]] = ([], [])
+    same = len(first) == len(second) and all(_is_same(p, q) for p, q in zip(first, second))
+    for i, (p, q) in enumerate(zip(*padded)):
+        if same:
+            break
+        missing = (i < count - len(first), i < count - len(second))
+        one = tuple(isinstance(n, int) and n == 1 for n in (p, q))
+        if all(one):
+            axes[0].append(i)
+            axes[1].append(i)
+        else:
+            for side in (0, 1):
+                if one[side] or missing[side]:
+                    axes[side].append(i)
+    return tuple(
+        np.array(a, dtype=s.dtype if s.dtype != object else np.int32)
+        for a, s in zip(axes, (s0, s1))
+    )
+
+
+def _is_same(p: Any, q: Any) -> bool:
+    return p is q or bool(p == q)
+
+
+broadcast_gradient_args = define(
+    "BroadcastGradientArgs",
+    "s0: T, s1: T -> r0: T, r1: T",
+    "T: index = int32",
+    shape=lambda c: [rules.vector(None), rules.vector(None)],
+    kernel=_gradient_axes,
+    gradient=NoGradient("axes are integers"),
+    sizes=True,
+    dynamic_shape=True,
+    doc="The axes over which the gradients of two broadcast inputs are summed.",
+    test={"values": [[np.int32([2, 1, 3]), np.int32([4, 1])]]},
+)
+
+
+def _broadcast_args_shape(c: Any) -> TensorShape:
+    sizes = [rules.ranked(s, 1)[0] for s in c.inputs]
+    return rules.vector(None if None in sizes else max(sizes))
+
+
+_broadcast_args = define(
+    "BroadcastArgs",
+    "s0: T, s1: T -> r0: T",
+    "T: index = int32",
+    shape=_broadcast_args_shape,
+    kernel=lambda c, s0, s1: rules.size_array(c, broadcast_dims(s0.tolist(), s1.tolist())),
+    gradient=NoGradient("shapes are integers", silent=False),
+    sizes=True,
+    doc="The shape that two shapes broadcast to.",
+    test={"values": [[np.int32([2, 1, 3]), np.int32([4, 1])]]},
+)
+
+
+@export("broadcast_to")
+def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
+    """`input` repeated to `shape` by the rules of broadcasting."""
+    return _broadcast_to_op(input, shape, name=name)
+
+
+@export("broadcast_dynamic_shape")
+def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
+    """The shape, as a tensor, that two shape tensors broadcast to."""
+    return _broadcast_args(shape_x, shape_y)

@@ -1,0 +1,376 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Const, placeholders and what fills tensors with one value; how Python values become tensors.
+
+`zeros` and `ones` of a small known shape are Const nodes, others Fill nodes, exactly as in
+TensorFlow 1.15, since names and op seeds count nodes.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from ...engine import dtypes, errors
+from ...engine.api import export
+from ...engine.build import build_op, define
+from ...engine.convert import convert_to_tensor, register_tensor_conversion_function
+from ...engine.graph import name_scope
+from ...engine.registry import NoGradient
+from ...engine.shape import Dimension, TensorShape
+from ...engine.tensor import Tensor
+from .. import rules
+from ..public import tf
+from .tensor_list_store import zeros_like as zeros_of_lists
+from .values import as_array, element_count
+
+_CONSTANT = NoGradient("a constant depends on nothing")
+
+
+def _lower_const(b: Any, op: Any) -> Any:
+    value = op.attr("value")
+    return NotImplemented if value.dtype == object else b.constant(value, op.dtype(0))
+
+
+const_op = define(
+    "Const",
+    "-> output: dtype",
+    "value: tensor; dtype: type",
+    shape=lambda c: TensorShape(c.attr("value").shape),
+    kernel=lambda c: c.attr("value"),
+    moves="value",
+    lower=_lower_const,
+    gradient=_CONSTANT,
+    sizes=True,
+    doc="A tensor whose value is written in the graph.",
+    test={"attrs": [{"value": np.float32([1.5, -2.0]), "dtype": dtypes.float32}]},
+)
+
+
+@export("constant")
+def constant_v1(
+    value: Any,
+    dtype: Any = None,
+    shape: Any = None,
+    name: str = "Const",
+    verify_shape: bool = False,
+) -> Tensor:
+    """A constant tensor; a shape larger than the value repeats its last element."""
+    array, found = as_array(value, dtype, shape, verify_shape=verify_shape)
+    return _make(array, found, name, None if shape is None else element_count(value))
+
+
+def constant(
+    value: Any, dtype: Any = None, shape: Any = None, name: str | None = "Const"
+) -> Tensor:
+    """A constant tensor; only single elements are broadcast to a given shape."""
+    array, found = as_array(value, dtype, shape, allow_broadcast=True)
+    return _make(array, found, name, None if shape is None else element_count(value))
+
+
+def _make(
+    array: np.ndarray, dtype: dtypes.DType, name: str | None, stated: int | None = None
+) -> Tensor:
+    # A private read-only copy: the caller may go on writing to the array that was given.
+    array = np.array(array, order="C", copy=True)
+    array.flags.writeable = False
+    operation = build_op("Const", {}, {"value": array, "dtype": dtype}, name)
+    # Written to a GraphDef, the constant repeats its last element as the program stated it.
+    operation._explicit_elements = stated
+    return operation.outputs[0]
+
+
+def is_constant(value: Any) -> bool:
+    """Whether a tensor or operation is a Const."""
+    return getattr(value, "op", value).type == "Const"
+
+
+def _from_value(v: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False) -> Tensor:
+    del as_ref
+    return constant(v, dtype=dtype, name=name)
+
+
+def _from_shape(
+    s: TensorShape, dtype: Any = None, name: str | None = None, as_ref: bool = False
+) -> Tensor:
+    del as_ref
+    if not s.is_fully_defined():
+        raise ValueError(f"Cannot convert a partially known TensorShape to a Tensor: {s}")
+    sizes = s.as_list()
+    large = next((size for size in sizes if size >= 2**31), 0)
+    if dtype is None:
+        dtype = dtypes.int64 if large else dtypes.int32
+    elif dtype not in (dtypes.int32, dtypes.int64):
+        raise TypeError(f"Cannot convert a TensorShape to dtype: {dtype}")
+    elif dtype == dtypes.int32 and large:
+        raise ValueError(
+            f"Cannot convert a TensorShape to dtype int32; a dimension is too large ({large})"
+        )
+    return constant(sizes, dtype=dtype, name="shape_as_tensor" if name is None else name)
+
+
+def _from_dimension(
+    d: Dimension, dtype: Any = None, name: str | None = None, as_ref: bool = False
+) -> Tensor:
+    del as_ref
+    if d.value is None:
+        raise ValueError(f"Cannot convert an unknown Dimension to a Tensor: {d}")
+    if dtype is None:
+        dtype = dtypes.int32
+    elif dtype not in (dtypes.int32, dtypes.int64):
+        raise TypeError(f"Cannot convert a TensorShape to dtype: {dtype}")
+    return constant(d.value, dtype=dtype, name="shape_as_tensor" if name is None else name)
+
+
+register_tensor_conversion_function((list, tuple), _from_value, 100)
+register_tensor_conversion_function(object, _from_value, 200)
+register_tensor_conversion_function(TensorShape, _from_shape, 100)
+register_tensor_conversion_function(Dimension, _from_dimension, 100)
+
+
+def _not_fed(c: Any) -> None:
+    dtype = dtypes.as_dtype(c.attr("dtype"))
+    shape = c.attr("shape") if c.op.type.startswith("Placeholder") else None
+    known = f" and shape {rules.text(shape.as_list())}" if shape is not None and shape.ndims else ""
+    raise errors.InvalidArgumentError(
+        None,
+        None,
+        f"You must feed a value for placeholder tensor '{c.op.name}' with dtype "
+        f"{dtypes.runtime_name(dtype)}{known}",
+    )
+
+
+def _placeholder_shape(c: Any) -> TensorShape:
+    shape = TensorShape(c.attr("shape"))
+    # Graphs of old wrote "any shape" as the scalar shape.
+    is_old = c.op.type == "Placeholder" and c.op.graph._producer <= 21
+    return rules.unknown() if is_old and shape.ndims == 0 else shape
+
+
+_placeholder = define(
+    "Placeholder",
+    "-> output: dtype",
+    "dtype: type; shape: shape = None",
+    shape=_placeholder_shape,
+    kernel=_not_fed,
+    gradient=NoGradient("a fed value depends on nothing", silent=False),
+    moves="value",
+    doc="A tensor that every run must feed.",
+    test={"feed_only": True},
+)
+_placeholder_v2 = define(
+    "PlaceholderV2",
+    "-> output: dtype",
+    "dtype: type; shape: shape",
+    shape=_placeholder_shape,
+    kernel=_not_fed,
+    gradient=NoGradient("a fed value depends on nothing", silent=False),
+    doc="A tensor that every run must feed.",
+    test={"feed_only": True},
+)
+_placeholder_with_default = define(
+    "PlaceholderWithDefault",
+    "input: dtype -> output: dtype",
+    "dtype: type; shape: shape",
+    shape=lambda c: TensorShape(c.attr("shape")),
+    kernel=lambda c, value: value,
+    lower=lambda b, op, value: b.identity(value),
+    gradient=lambda op, grad: grad,
+    moves="value",
+    doc="A tensor that a run may feed and that is its input otherwise.",
+    test={"attrs": [{"shape": TensorShape(None)}], "gradient": True},
+)
+
+
+@export("placeholder")
+def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tensor:
+    """A tensor that every run must feed, by `feed_dict`."""
+    return _placeholder(dtype=dtype, shape=TensorShape(shape), name=name)
+
+
+@export("placeholder_with_default")
+def placeholder_with_default(input: Any, shape: Any, name: str | None = None) -> Tensor:
+    """A tensor that passes `input` through unless a run feeds another value."""
+    return _placeholder_with_default(input, shape, name=name)
+
+
+def _zeros_of(c: Any, x: np.ndarray) -> np.ndarray:
+    if c.op.outputs[0].dtype == dtypes.variant:
+        return zeros_of_lists(x, dtypes.variant)
+    return _filled(x.shape, c.out_dtype(), 0)
+
+
+_zeros_like = define(
+    "ZerosLike",
+    "x: T -> y: T",
+    shape=lambda c: c.inputs[0],
+    kernel=_zeros_of,
+    lower=lambda b, op, x: (
+        NotImplemented if op.dtype(0) == "object" else b.full(x.shape, 0, op.dtype(0))
+    ),
+    gradient=NoGradient("zeros do not depend on the input"),
+    sizes=True,
+    doc="Zeros of the input's shape and type.",
+    test={"dtypes": ["float32", "int32", "bool", "complex64"]},
+)
+_ones_like = define(
+    "OnesLike",
+    "x: T -> y: T",
+    "T: {bfloat16, half, float32, float64, int8, uint8, int16, uint16, int32, int64, complex64, "
+    "complex128, bool}",
+    shape=lambda c: c.inputs[0],
+    kernel=lambda c, x: _filled(x.shape, c.out_dtype(), 1),
+    lower=lambda b, op, x: b.full(x.shape, 1, op.dtype(0)),
+    gradient=NoGradient("ones do not depend on the input"),
+    sizes=True,
+    doc="Ones of the input's shape and type.",
+    test={"dtypes": ["float32", "int32", "bool", "complex64"]},
+)
+
+
+def _filled(shape: tuple[int, ...], dtype: np.dtype, value: int) -> np.ndarray:
+    if dtype.kind == "O":
+        return np.full(shape, b"" if value == 0 else value, dtype=object)
+    return np.full(shape, value, dtype=dtype)
+
+
+def _fill_shape(c: Any) -> TensorShape:
+    rules.ranked(c.inputs[1], 0)
+    rules.ranked(c.inputs[0], 1)
+    value = c.value(0)
+    if value is not None and (value < 0).any():
+        raise ValueError(f"Fill dimensions must be >= 0, got {value[value < 0][0]}")
+    return c.value_as_shape(0)
+
+
+def _fill_kernel(c: Any, shape: np.ndarray, value: np.ndarray) -> np.ndarray:
+    if shape.ndim != 1:
+        raise errors.InvalidArgumentError(
+            None, None, f"dims must be a vector, got shape {rules.text(shape.shape)}"
+        )
+    for i, size in enumerate(shape.tolist()):
+        if isinstance(size, int) and size < 0:
+            raise errors.InvalidArgumentError(
+                None, None, f"dims[{i}] = {size} must be nonnegative."
+            )
+    return np.full(tuple(shape.tolist()), value[()], dtype=value.dtype)
+
+
+def _lower_fill(b: Any, op: Any, shape: Any, value: Any) -> Any:
+    known = b.known(shape)
+    return NotImplemented if known is None else b.full(tuple(known.tolist()), value, op.dtype(0))
+
+
+_fill = define(
+    "Fill",
+    "dims: index_type, value: T -> output: T",
+    "T: type; index_type: index = int32",
+    shape=_fill_shape,
+    kernel=_fill_kernel,
+    lower=_lower_fill,
+    gradient=lambda op, grad: (None, tf.reduce_sum(grad)),
+    sizes=True,
+    doc="A tensor of the given shape with one value everywhere.",
+    test={"values": [[np.int32([2, 3]), np.float32(1.5)], [np.int32([]), np.float32(2)]]},
+)
+
+
+def set_static_shape(tensor: Tensor, shape: Any) -> None:
+    """Refines a result's shape by a shape argument that is only partly constant."""
+    if not isinstance(shape, Tensor) or tensor.get_shape().is_fully_defined():
+        return
+    from ...engine.constants import constant_value_as_shape
+
+    known = constant_value_as_shape(shape)
+    if known.ndims is not None:
+        tensor.set_shape(known)
+
+
+@export("fill")
+def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
+    """A tensor of shape `dims` with the scalar `value` everywhere."""
+    result = _fill(dims, value, name=name)
+    set_static_shape(result, dims)
+    return result
+
+
+def _small_constant(value: Any, shape: Any, dtype: dtypes.DType, name: str) -> Tensor | None:
+    # A tensor among the sizes makes the comparison a tensor, whose truth is a TypeError.
+    with suppress(NotImplementedError, TypeError):
+        if _element_count(shape) < 1000:
+            return constant(value, shape=shape, dtype=dtype, name=name)
+    return None
+
+
+def _element_count(shape: Any) -> Any:
+    """The product of the sizes; sizes that are tensors multiply in the graph, as in TensorFlow."""
+    if isinstance(shape, TensorShape):
+        shape = shape.as_list()
+    if not isinstance(shape, (list, tuple)):
+        return int(np.prod(shape))
+    return functools.reduce(operator.mul, shape) if shape else 1
+
+
+def _uniform(
+    shape: Any, dtype: Any, name: str | None, scope: str, values: dict[str, Any]
+) -> Tensor:
+    dtype = dtypes.as_dtype(dtype).base_dtype
+    with name_scope(name, scope, [shape]) as name:
+        value = values.get(dtype.name, values[""])
+        if not isinstance(shape, Tensor):
+            try:
+                output = _small_constant(value, shape, dtype, name)
+                if output is not None:
+                    return output
+                shape = _from_shape(TensorShape(shape))
+            except (TypeError, ValueError):
+                shape = convert_to_tensor(shape, dtype=dtypes.int32)
+        if shape.get_shape().ndims in (None, 0):
+            shape = tf.reshape(shape, [-1])  # Ensure that it is a vector.
+        return fill(shape, constant(value, dtype=dtype), name=name)
+
+
+@export("zeros")
+def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
+    """A tensor of zeros."""
+    return _uniform(shape, dtype, name, "zeros", {"bool": False, "string": "", "": 0})
+
+
+@export("ones")
+def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
+    """A tensor of ones."""
+    return _uniform(shape, dtype, name, "ones", {"bool": True, "": 1})
+
+
+@export("zeros_like")
+def zeros_like(
+    tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True
+) -> Tensor:
+    """Zeros of the shape of `tensor`, a constant where that shape is known."""
+    from .shape import shape_internal
+
+    with name_scope(name, "zeros_like", [tensor]) as name:
+        tensor = convert_to_tensor(tensor, name="tensor")
+        if optimize and tensor.shape.is_fully_defined() and tensor.dtype != dtypes.variant:
+            return zeros(tensor.shape, dtype=dtype or tensor.dtype, name=name)
+        if dtype is not None and dtype != tensor.dtype and dtype != dtypes.variant:
+            return zeros(shape_internal(tensor, optimize=optimize), dtype=dtype, name=name)
+        return _zeros_like(tensor, name=name)
+
+
+@export("ones_like")
+def ones_like(
+    tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True
+) -> Tensor:
+    """Ones of the shape of `tensor`."""
+    from .shape import shape_internal
+
+    with name_scope(name, "ones_like", [tensor]) as name:
+        tensor = convert_to_tensor(tensor, name="tensor")
+        shape = shape_internal(tensor, optimize=optimize)
+        result = ones(shape, dtype=tensor.dtype if dtype is None else dtype, name=name)
+        result.set_shape(tensor.get_shape())
+        return result

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several diagonals of matrices at once: the second version of the diagonal ops.
+
+Diagonal d holds the entries [i, i + d].  A tensor of diagonals lists them from the uppermost to
+the lowest; each starts at the left, and shorter ones are padded at the right.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...engine.build import define
+from ...engine.shape import TensorShape
+from ...engine.tensor import Tensor
+from .. import rules
+from ..public import tf
+from .constant import zeros, zeros_like
+from .join import concat, invalid
+from .shape import reshape, shape
+
+
+def _range(k: np.ndarray) -> tuple[int, int]:
+    """The lowest and the uppermost diagonal that `k` names."""
+    if k.ndim > 1 or k.size not in (1, 2):
+        raise invalid(
+            "diag_index must be a vector with one or two elements. It has shape "
+            f"{rules.text(k.shape)}"
+        )
+    flat = k.reshape(-1)
+    low, high = int(flat[0]), int(flat[-1])
+    if low > high:
+        raise invalid(
+            "lower_diag_index must not be larger than upper_diag_index: "
+            f"lower_diag_index = {low} > upper_diag_index = {high}"
+        )
+    return low, high
+
+
+def _check_bounds(rows: int, columns: int, low: int, high: int) -> None:
+    for name, d in (("lower_diag_index", low), ("upper_diag_index", high)):
+        if not (-rows < d < columns or d == 0):
+            raise invalid(f"{name} is out of bound: {d}. It must be between {-rows} and {columns}")
+
+
+def _longest(rows: Any, columns: Any, low: int, high: int) -> Any:
+    return min(rows + min(high, 0), columns - max(low, 0))
+
+
+def _entries(rows: int, columns: int, d: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and columns of the entries of diagonal d."""
+    count = min(rows + min(d, 0), columns - max(d, 0))
+    at = np.arange(max(count, 0))
+    return at + max(-d, 0), at + max(d, 0)
+
+
+def _as_bands(x: np.ndarray, low: int, high: int) -> np.ndarray:
+    """Diagonals with a dimension that numbers them, even when there is only one."""
+    if low == high:
+        return x[..., None, :]
+    if x.ndim < 2 or x.shape[-2] != high - low + 1:
+        raise invalid(
+            "The number of diagonals provided in the input does not match the lower_diag_index "
+            "and upper_diag_index range."
+        )
+    return x
+
+
+def _extent(length: int, low: int, high: int, rows: int, columns: int) -> tuple[int, int]:
+    """The size of the matrix, as far as it is asked for and else as small as can be."""
+    least_rows, least_columns = length - min(high, 0), length + max(low, 0)
+    if rows == -1 and columns == -1:
+        return (max(least_rows, least_columns),) * 2
+    rows = least_rows if rows == -1 else rows
+    columns = least_columns if columns == -1 else columns
+    for name, size, least in (("rows", rows, least_rows), ("columns", columns, least_columns)):
+        if size < least:
+            raise invalid(f"The number of {name} is too small.")
+    if rows != least_rows and columns != least_columns:
+        raise invalid(
+            "The number of rows or columns is not consistent with the specified d_lower, "
+            "d_upper, and diagonal."
+        )
+    return rows, columns
+
+
+def _diag(c: Any, x: Any, k: Any, num_rows: Any, num_cols: Any, padding: Any) -> np.ndarray:
+    if not x.ndim:
+        raise invalid("diagonal must be at least 1-dim, received shape: []")
+    low, high = _range(k)
+    bands = _as_bands(x, low, high)
+    rows, columns = _extent(x.shape[-1], low, high, int(num_rows), int(num_cols))
+    out = np.full((*bands.shape[:-2], rows, columns), padding[()], dtype=x.dtype)
+    for d in range(low, high + 1):
+        i, j = _entries(rows, columns, d)
+        out[..., i, j] = bands[..., high - d, : len(i)]
+    return out
+
+
+def _diag_part(c: Any, x: np.ndarray, k: np.ndarray, padding: np.ndarray) -> np.ndarray:
+    if x.ndim < 2:
+        raise invalid(f"input must be at least 2-dim, received shape: {rules.text(x.shape)}")
+    (low, high), (rows, columns) = _range(k), x.shape[-2:]
+    _check_bounds(rows, columns, low, high)
+    length = _longest(rows, columns, low, high)
+    out = np.full((*x.shape[:-2], high - low + 1, length), padding[()], dtype=x.dtype)
+    for d in range(low, high + 1):
+        i, j = _entries(rows, columns, d)
+        out[..., high - d, : len(i)] = x[..., i, j]
+    return out[..., 0, :] if low == high else out
+
+
+def _set_diag(c: Any, x: np.ndarray, diagonal: np.ndarray, k: np.ndarray) -> np.ndarray:
+    if x.ndim < 2:
+        raise invalid(f"input must be at least 2-dim, received shape: {rules.text(x.shape)}")
+    if not diagonal.ndim:
+        raise invalid("diagonal must be at least 1-dim, received shape: []")
+    (low, high), (rows, columns) = _range(k), x.shape[-2:]
+    _check_bounds(rows, columns, low, high)
+    count = [] if low == high else [high - low + 1]
+    wanted = [*x.shape[:-2], *count, _longest(rows, columns, low, high)]
+    if list(diagonal.shape) != wanted:
+        raise invalid(
+            "Either first dimensions of diagonal don't match input.shape[:-2], or diagonal.shape"
+            "[:-1] is not equal to the longests diagonal in range [lower_diag_index:"
+            f"upper_diag_index].\nInput shape: {rules.text(x.shape)}\nDiagonal shape: "
+            f"{rules.text(diagonal.shape)}\nExpected diagonal shape: {rules.text(wanted)}"
+        )
+    bands, out = _as_bands(diagonal, low, high), x.copy()
+    for d in range(low, high + 1):
+        i, j = _entries(rows, columns, d)
+        out[..., i, j] = bands[..., high - d, : len(i)]
+    return out
+
+
+def _known_range(c: Any, i: int) -> tuple[int, int] | None:
+    k = c.value(i)
+    if k is None:
+        return None
+    try:
+        return _range(np.asarray(k))
+    except Exception as error:
+        raise ValueError(getattr(error, "message", str(error))) from None
+
+
+def _diag_shape(c: Any) -> TensorShape:
+    given = rules.ranked_at_least(c.inputs[0], 1)
+    found, sizes = _known_range(c, 1), [c.value(2), c.value(3)]
+    if given is None or found is None:
+        return rules.unknown()
+    low, high = found
+    batch = given[:-1] if low == high else given[:-2]
+    if low != high:
+        rules.ranked_at_least(c.inputs[0], 2)
+        rules.merge_dim(given[-2], high - low + 1)
+    if given[-1] is None or any(size is None for size in sizes):
+        return TensorShape([*batch, None, None])
+    try:
+        return TensorShape([*batch, *_extent(given[-1], low, high, *map(int, sizes))])
+    except Exception as error:
+        raise ValueError(getattr(error, "message", str(error))) from None
+
+
+def _diag_part_shape(c: Any) -> TensorShape:
+    given, found = rules.ranked_at_least(c.inputs[0], 2), _known_range(c, 1)
+    if given is None or found is None:
+        return rules.unknown()
+    low, high = found
+    count = [] if low == high else [high - low + 1]
+    length = None if None in given[-2:] else _longest(*given[-2:], low, high)
+    return TensorShape([*given[:-2], *count, length])
+
+
+def _set_diag_shape(c: Any) -> TensorShape:
+    given, found = rules.ranked_at_least(c.inputs[0], 2), _known_range(c, 2)
+    rules.ranked_at_least(c.inputs[1], 1)
+    if given is None or found is None:
+        return c.inputs[0]
+    low, high = found
+    count = [] if low == high else [high - low + 1]
+    length = None if None in given[-2:] else _longest(*given[-2:], low, high)
+    rules.merge(c.inputs[1], TensorShape([*given[:-2], *count, length]))
+    return c.inputs[0]
+
+
+def _part(grad: Tensor, k: Tensor) -> Tensor:
+    return diag_part_op(grad, k, 0, name="diag_part")
+
+
+def _diag_gradient(op: Any, grad: Tensor) -> tuple[Any, ...]:
+    return (_part(grad, op.inputs[1]), *([None] * 4))
+
+
+def _diag_part_gradient(op: Any, grad: Tensor) -> tuple[Any, ...]:
+    static = op.inputs[0].get_shape()[-2:]
+    k = op.inputs[1]
+    if static.is_fully_defined():
+        rows, columns = static.as_list()
+        result = diag_op(grad, k, rows, columns, 0, name="diag")
+    else:
+        result = set_diag_op(zeros_like(op.inputs[0]), grad, k, name="set_diag")
+    return result, None, None
+
+
+def _set_diag_gradient(op: Any, grad: Tensor) -> tuple[Any, ...]:
+    k = op.inputs[2]
+    diagonal: Any = op.inputs[1].get_shape()
+    if not diagonal.is_fully_defined():
+        diagonal = _computed_shape(grad, k)
+    rest = set_diag_op(grad, zeros(diagonal, dtype=grad.dtype), k, name="set_diag")
+    return rest, _part(grad, k), None
+
+
+def _computed_shape(grad: Tensor, k: Tensor) -> Tensor:
+    """The shape of the diagonals of `grad`, when the graph runs."""
+    sizes = shape(grad)
+    batch, last = sizes[:-2], sizes[-2:]
+    flat = reshape(k, [-1])
+    low, high = flat[0], flat[-1]
+    longest = tf.minimum(last[0] + tf.minimum(high, 0), last[1] - tf.maximum(low, 0))
+    count = high - low + 1
+    # One diagonal has no dimension that numbers it.
+    tail = tf.boolean_mask(tf.stack([count, longest]), tf.stack([count > 1, count > 0]))
+    return concat([batch, tail], 0)
+
+
+_BAND = [np.arange(1, 7, dtype=np.float32).reshape(2, 3), np.int32([0, 1])]
+_TABLE = np.arange(12, dtype=np.float32).reshape(3, 4)
+diag_op = define(
+    "MatrixDiagV2",
+    "diagonal: T, k: int32, num_rows: int32, num_cols: int32, padding_value: T -> output: T",
+    shape=_diag_shape,
+    kernel=_diag,
+    gradient=_diag_gradient,
+    doc="Matrices with the given diagonals.",
+    # As in TensorFlow, no gradient reaches the padding.
+    test={"values": [[*_BAND, np.int32(3), np.int32(4), np.float32(0)]], "gradient": False},
+)
+diag_part_op = define(
+    "MatrixDiagPartV2",
+    "input: T, k: int32, padding_value: T -> diagonal: T",
+    shape=_diag_part_shape,
+    kernel=_diag_part,
+    gradient=_diag_part_gradient,
+    doc="Some diagonals of matrices.",
+    test={"values": [[_TABLE, np.int32([-1, 1]), np.float32(0)]], "gradient": False},
+)
+set_diag_op = define(
+    "MatrixSetDiagV2",
+    "input: T, diagonal: T, k: int32 -> output: T",
+    shape=_set_diag_shape,
+    kernel=_set_diag,
+    gradient=_set_diag_gradient,
+    doc="Matrices with some diagonals replaced.",
+    test={"values": [[_TABLE, *_BAND]], "gradient": True},
+)

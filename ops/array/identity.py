@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ops that pass a tensor on: identity, barriers for gradients, checks and bit casts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...engine import dtypes, errors
+from ...engine.api import export
+from ...engine.build import define
+from ...engine.registry import NoGradient
+from ...engine.shape import TensorShape
+from ...engine.tensor import Tensor
+from .. import rules
+
+
+def _same(c: Any) -> TensorShape:
+    return c.inputs[0]
+
+
+def _pass(c: Any, x: Any) -> Any:
+    return x
+
+
+def _lower_pass(b: Any, op: Any, x: Any) -> Any:
+    return b.identity(x)
+
+
+_identity = define(
+    "Identity",
+    "input: T -> output: T",
+    shape=_same,
+    kernel=_pass,
+    lower=_lower_pass,
+    gradient=lambda op, grad: grad,
+    sizes=True,
+    passes_ref=True,
+    moves="value",
+    doc="The input.",
+    test={"gradient": True},
+)
+define(
+    "RefIdentity",
+    "input: Ref(T) -> output: Ref(T)",
+    shape=_same,
+    kernel=_pass,
+    gradient=lambda op, grad: grad,
+    passes_ref=True,
+    doc="The variable itself.",
+)
+_identity_n = define(
+    "IdentityN",
+    "input: T -> output: T",
+    "T: list(type) >= 1",
+    shape=lambda c: list(c.inputs),
+    kernel=lambda c, xs: tuple(xs),
+    lower=lambda b, op, xs: tuple(b.identity(x) for x in xs),
+    gradient=lambda op, *grads: list(grads),
+    doc="The inputs; what one of them waits for, all wait for.",
+    test={"shapes": [[[2], [3]]], "gradient": True},
+)
+_stop_gradient = define(
+    "StopGradient",
+    "input: T -> output: T",
+    shape=_same,
+    kernel=_pass,
+    lower=_lower_pass,
+    gradient=NoGradient("gradients stop here"),
+    sizes=True,
+    doc="The input, counted as a constant by gradients.",
+)
+
+
+def _prevented(op: Any, grad: Any) -> Any:
+    raise LookupError(f"Gradient explicitly disabled. Reason: {_text(op.get_attr('message'))}")
+
+
+def _text(value: Any) -> str:
+    return value.decode() if isinstance(value, bytes) else value
+
+
+_prevent_gradient = define(
+    "PreventGradient",
+    "input: T -> output: T",
+    "T: type; message: string = ''",
+    shape=_same,
+    kernel=_pass,
+    lower=_lower_pass,
+    gradient=_prevented,
+    doc="The input; asking for its gradient is an error.",
+    test={"attrs": [{"message": b"reason"}], "gradient": False},
+)
+debug_gradient_identity = define(
+    "DebugGradientIdentity",
+    "input: T -> output: T",
+    shape=_same,
+    kernel=_pass,
+    lower=_lower_pass,
+    gradient=lambda op, grad: debug_gradient_identity(grad),
+    doc="The input; marks a gradient for debuggers.",
+    test={"gradient": True},
+)
+
+
+def _promised(c: Any, x: Any) -> Any:
+    if c.op.inputs[0].dtype.base_dtype == dtypes.resource:
+        raise errors.InvalidArgumentError(
+            None, None, "Input tensor cannot be a resource variable handle."
+        )
+    return x
+
+
+_guarantee_const = define(
+    "GuaranteeConst",
+    "input: T -> output: T",
+    shape=_same,
+    kernel=_promised,
+    lower=_lower_pass,
+    gradient=NoGradient("a promised constant depends on nothing", silent=False),
+    stateful=True,
+    doc="The input, which is promised never to change.",
+)
+_snapshot = define(
+    "Snapshot",
+    "input: T -> output: T",
+    shape=_same,
+    kernel=lambda c, x: x.copy(),
+    lower=_lower_pass,
+    gradient=lambda op, grad: grad,
+    doc="A copy of the input.",
+    test={"gradient": True},
+)
+
+
+@export("identity")
+def identity(input: Any, name: str | None = None) -> Tensor:
+    """A tensor with the shape and contents of `input`."""
+    return _identity(input, name=name)
+
+
+@export("identity_n")
+def identity_n(input: Any, name: str | None = None) -> list[Tensor]:
+    """Tensors with the shapes and contents of `input`, a list."""
+    return _identity_n(input, name=name)
+
+
+@export("stop_gradient")
+def stop_gradient(input: Any, name: str | None = None) -> Tensor:
+    """`input`, counted as a constant when gradients are taken."""
+    return _stop_gradient(input, name=name)
+
+
+def prevent_gradient(input: Any, message: str = "", name: str | None = None) -> Tensor:
+    """`input`; taking a gradient through it raises LookupError with the message."""
+    return _prevent_gradient(input, message=message, name=name)
+
+
+@export("guarantee_const")
+def guarantee_const(input: Any, name: str | None = None) -> Tensor:
+    """`input`, promised never to change."""
+    return _guarantee_const(input, name=name)
+
+
+# CheckNumerics
+
+
+def _checked(c: Any, x: np.ndarray) -> np.ndarray:
+    values = x.astype(np.float32) if x.dtype.kind not in "f" else x
+    has_nan, has_inf = bool(np.isnan(values).any()), bool(np.isinf(values).any())
+    if has_nan or has_inf:
+        found = " and ".join(n for n, has in (("Inf", has_inf), ("NaN", has_nan)) if has)
+        raise errors.InvalidArgumentError(
+            None, None, f"{_text(c.attr('message'))} : Tensor had {found} values"
+        )
+    return x
+
+
+def _check_numerics_gradient(op: Any, grad: Any) -> Tensor:
+    message = (
+        "Not a number (NaN) or infinity (Inf) values detected in gradient. "
+        f"{_text(op.get_attr('message'))}"
+    )
+    return _check_numerics(grad, message)
+
+
+_check_numerics = define(
+    "CheckNumerics",
+    "tensor: T -> output: T",
+    "T: {bfloat16, half, float32, float64}; message: string",
+    shape=_same,
+    kernel=_checked,
+    gradient=_check_numerics_gradient,
+    stateful=True,
+    doc="The input, checked to hold neither NaN nor infinity.",
+    test={"attrs": [{"message": b"checked"}], "dtypes": ["float32", "float64"], "gradient": True},
+)
+
+
+@export("debugging.check_numerics", "check_numerics")
+def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor:
+    """`tensor`, with an error when it holds NaN or infinity."""
+    return _check_numerics(tensor, message, name=name)
+
+
+# Bitcast
+
+
+def _bitcast_shape(c: Any) -> TensorShape:
+    given = rules.dims(c.inputs[0])
+    before, after = c.dtype(0).size, dtypes.as_dtype(c.attr("type")).size
+    if given is None or before == after:
+        return c.inputs[0]
+    if before > after:
+        return TensorShape([*given, before // after])
+    if not given or (given[-1] is not None and given[-1] * before != after):
+        raise ValueError(
+            f"Cannot bitcast due to shape. {given[-1] if given else 0} does not match "
+            f"{after // before}"
+        )
+    return TensorShape(given[:-1])
+
+
+def _bitcast_kernel(c: Any, x: np.ndarray) -> np.ndarray:
+    target = np.dtype(c.out_dtype())
+    before, after = x.dtype.itemsize, target.itemsize
+    if before == after:
+        return np.ascontiguousarray(x).view(target).reshape(x.shape)
+    if before > after:
+        shape = (*x.shape, before // after)
+    else:
+        if not x.ndim or x.shape[-1] != after // before:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"Cannot bitcast from {x.dtype} to {target}: shape {rules.text(x.shape)}",
+            )
+        shape = x.shape[:-1]
+    return np.frombuffer(np.ascontiguousarray(x).tobytes(), dtype=target).reshape(shape).copy()
+
+
+_bitcast = define(
+    "Bitcast",
+    "input: T -> output: type",
+    "T: {bfloat16, half, float32, float64, int64, int32, uint8, uint16, int8, int16, uint32, "
+    "uint64, complex64, complex128, qint8, quint8, qint16, quint16, qint32}; "
+    "type: {bfloat16, half, float32, float64, int64, int32, uint8, uint16, uint32, uint64, int8, "
+    "int16, complex64, complex128, qint8, quint8, qint16, quint16, qint32}",
+    shape=_bitcast_shape,
+    kernel=_bitcast_kernel,
+    gradient=NoGradient("bits have no derivative", silent=False),
+    doc="The same bits read as another type.",
+    test={"attrs": [{"type": dtypes.int32}], "dtypes": ["float32"]},
+)
+
+
+@export("bitcast")
+def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
+    """The bits of `input` read as another type."""
+    return _bitcast(input, type, name=name)

@@ -1,0 +1,425 @@
+# SPDX-License-Identifier: Apache-2.0
+"""StridedSlice and `tensor[...]`.
+
+One function resolves begin, end, strides and masks into plain ranges; shape inference, reference
+kernels and lowerings share it.  Sizes may be ints, None (unknown) or symbolic.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...engine import dtypes, errors
+from ...engine.api import constant as publish
+from ...engine.api import export
+from ...engine.build import define
+from ...engine.graph import name_scope
+from ...engine.shape import Dimension, TensorShape
+from ...engine.tensor import Tensor, overload
+from .. import rules
+from ..public import raw, tf
+from .constant import constant
+from .shape import shape
+from .stack import stack
+
+newaxis = None
+publish("newaxis", None)
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """What is taken of one dimension; size is None where it is not known."""
+
+    begin: Any
+    stride: int
+    size: Any
+    shrink: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Masks:
+    """The five masks of a strided slice, one bit per entry of its specification."""
+
+    begin: int = 0
+    end: int = 0
+    ellipsis: int = 0
+    new_axis: int = 0
+    shrink: int = 0
+
+
+def _masks(attr: Any) -> Masks:
+    return Masks(
+        attr("begin_mask"),
+        attr("end_mask"),
+        attr("ellipsis_mask"),
+        attr("new_axis_mask"),
+        attr("shrink_axis_mask"),
+    )
+
+
+def _entries(ndim: int, count: int, masks: Masks) -> list[tuple[str, int]]:
+    """The specification without ellipsis: ("new", -1), ("all", -1) or ("range", entry)."""
+    kinds = []
+    for i in range(count):
+        bit = 1 << i
+        kind = "ellipsis" if masks.ellipsis & bit else "new" if masks.new_axis & bit else "range"
+        kinds.append((kind, i))
+    if sum(kind == "ellipsis" for kind, _ in kinds) > 1:
+        raise ValueError("Multiple ellipses in slice spec not allowed")
+    if not masks.ellipsis:
+        kinds.append(("ellipsis", count))
+    used = sum(kind == "range" for kind, _ in kinds)
+    if used > ndim:
+        raise ValueError(f"Index out of range using input dim {ndim}; input has only {ndim} dims")
+    entries = []
+    for kind, i in kinds:
+        entries += [("all", -1)] * (ndim - used) if kind == "ellipsis" else [(kind, i)]
+    return entries
+
+
+def _one(size: Any, i: int, begin: Any, end: Any, stride: int, masks: Masks, dim: int) -> Range:
+    """The range of one dimension; begin and end are None where they are not known."""
+    bit = 1 << i
+    if stride == 0:
+        raise ValueError(f"strides[{i}] must be non-zero")
+    if masks.shrink & bit:
+        if stride < 0:
+            raise ValueError("only stride 1 allowed on non-range indexing.")
+        if size is None or begin is None:
+            return Range(None, 1, 1, shrink=True)
+        at = size + begin if begin < 0 else begin
+        if not 0 <= at < size:
+            raise ValueError(f"slice index {begin} of dimension {dim} out of bounds.")
+        return Range(at, 1, 1, shrink=True)
+    open_begin, open_end = bool(masks.begin & bit), bool(masks.end & bit)
+    if size is None or (begin is None and not open_begin) or (end is None and not open_end):
+        return Range(None, stride, None)
+    low, high = (0, size) if stride > 0 else (-1, size - 1)
+    start = (low if stride > 0 else high) if open_begin else _clamped(begin, size, low, high)
+    stop = (high if stride > 0 else low) if open_end else _clamped(end, size, low, high)
+    length = (
+        (stop - start + stride - 1) // stride
+        if stride > 0
+        else (start - stop - stride - 1) // -stride
+    )
+    return Range(start, stride, length if length > 0 else 0)
+
+
+def _clamped(at: Any, size: Any, low: Any, high: Any) -> Any:
+    at = size + at if at < 0 else at
+    if at < low:
+        return low
+    return high if at > high else at
+
+
+def resolve(
+    sizes: Any, begin: Any, end: Any, strides: Any, masks: Masks
+) -> tuple[list[Range], list[Any]]:
+    """One range per input dimension, and the output's shape; begin and end may be None."""
+    ranges: list[Range] = []
+    out: list[Any] = []
+    for kind, i in _entries(len(sizes), len(strides), masks):
+        if kind == "new":
+            out.append(1)
+            continue
+        size = sizes[len(ranges)]
+        if kind == "all":
+            taken = Range(0, 1, size)
+        else:
+            first = None if begin is None else begin[i]
+            last = None if end is None else end[i]
+            taken = _one(size, i, first, last, int(strides[i]), masks, len(ranges))
+        ranges.append(taken)
+        if not taken.shrink:
+            out.append(taken.size)
+    return ranges, out
+
+
+def _strided_slice_shape(c: Any) -> TensorShape:
+    for i in (1, 2, 3):
+        rules.ranked(c.inputs[i], 1)
+    merged = rules.merge(rules.merge(c.inputs[1], c.inputs[2]), c.inputs[3])
+    sizes, strides = rules.dims(c.inputs[0]), c.value(3)
+    if sizes is None or strides is None or merged.ndims is None:
+        return rules.unknown()
+    begin, end = (None if v is None else v.tolist() for v in (c.value(1), c.value(2)))
+    return TensorShape(resolve(sizes, begin, end, strides.tolist(), _masks(c.attr))[1])
+
+
+def resolved(sizes: Any, begin: Any, end: Any, strides: Any, attr: Any) -> Any:
+    """As `resolve`, from arrays, with errors as the run time raises them."""
+    try:
+        return resolve(sizes, begin.tolist(), end.tolist(), strides.tolist(), _masks(attr))
+    except ValueError as error:
+        raise errors.InvalidArgumentError(None, None, str(error)) from None
+
+
+def taken(r: Range) -> Any:
+    """A range as the slice that NumPy takes."""
+    if r.size == 0:
+        return slice(0, 0, 1)
+    stop = r.begin + r.size * r.stride
+    return slice(r.begin, None if stop < 0 else stop, r.stride)
+
+
+def _strided_slice_kernel(
+    c: Any, x: np.ndarray, begin: np.ndarray, end: np.ndarray, strides: np.ndarray
+) -> np.ndarray:
+    ranges, out = resolved(x.shape, begin, end, strides, c.attr)
+    return x[tuple(taken(r) for r in ranges)].reshape(out)
+
+
+def _lower_strided_slice(b: Any, op: Any, x: Any, begin: Any, end: Any, strides: Any) -> Any:
+    known = [b.known(v) for v in (begin, end, strides)]
+    if any(v is None for v in known):
+        return NotImplemented
+    ranges, out = resolved(x.shape, *known, op.attr)
+    stride = tuple(r.stride for r in ranges)
+    sizes = tuple(r.size for r in ranges)
+    starts = tuple(r.begin for r in ranges)
+    plain = all(step == 1 for step in stride)
+    part = b.slice(x, starts, sizes) if plain else b.slice(x, starts, sizes, stride)
+    return b.reshape(part, tuple(out))
+
+
+MASKS = (
+    "begin_mask: int = 0; end_mask: int = 0; ellipsis_mask: int = 0; new_axis_mask: int = 0; "
+    "shrink_axis_mask: int = 0"
+)
+
+
+def _mask_attrs(op: Any) -> dict[str, int]:
+    names = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
+    return {name: op.get_attr(name) for name in names}
+
+
+def _strided_slice_gradient(op: Any, grad: Tensor) -> tuple[Any, ...]:
+    begin, end, strides = op.inputs[1], op.inputs[2], op.inputs[3]
+    x = shape(op.inputs[0], out_type=begin.dtype)
+    return _strided_slice_grad(x, begin, end, strides, grad, **_mask_attrs(op)), None, None, None
+
+
+_SAMPLE = [np.int32([1, 0]), np.int32([3, 4]), np.int32([1, 2])]
+_strided_slice = define(
+    "StridedSlice",
+    "input: T, begin: Index, end: Index, strides: Index -> output: T",
+    "T: type; Index: index; " + MASKS,
+    shape=_strided_slice_shape,
+    kernel=_strided_slice_kernel,
+    lower=_lower_strided_slice,
+    gradient=_strided_slice_gradient,
+    sizes=True,
+    doc="What Python's `x[begin:end:stride, ...]` takes of a tensor.",
+    test={
+        "values": [[np.arange(12, dtype=np.float32).reshape(3, 4), *_SAMPLE]],
+        "attrs": [{}, {"begin_mask": 1, "end_mask": 2}, {"shrink_axis_mask": 1}],
+        "gradient": True,
+    },
+)
+
+
+def _strided_slice_grad_kernel(
+    c: Any, sizes: np.ndarray, begin: Any, end: Any, strides: Any, dy: np.ndarray
+) -> np.ndarray:
+    ranges, _ = resolved(sizes.tolist(), begin, end, strides, c.attr)
+    whole = np.zeros([int(n) for n in sizes.tolist()], dtype=dy.dtype)
+    if dy.size:
+        whole[tuple(taken(r) for r in ranges)] = dy.reshape([r.size for r in ranges])
+    return whole
+
+
+def _spread(b: Any, value: Any, axis: int, r: Range, size: Any) -> Any:
+    """Puts a dimension back where a strided range took it from, with zeros around."""
+    step, count, start = r.stride, r.size, r.begin
+    if step < 0:
+        first = tuple(n - 1 if i == axis else 0 for i, n in enumerate(value.shape))
+        flip = tuple(-1 if i == axis else 1 for i in range(value.ndim))
+        value = b.slice(value, first, value.shape, flip)
+        start, step = start + (count - 1) * step, -step
+    if step > 1:
+        head, tail = value.shape[:axis], value.shape[axis + 1 :]
+        value = b.reshape(value, (*head, count, 1, *tail))
+        value = b.pad(value, [(0, step - 1 if i == axis + 1 else 0) for i in range(value.ndim)])
+        value = b.reshape(value, (*head, count * step, *tail))
+        count = (count - 1) * step + 1
+        value = b.slice(value, (0,) * value.ndim, (*head, count, *tail))
+    around = (start, size - start - count)
+    return b.pad(value, [around if i == axis else (0, 0) for i in range(value.ndim)])
+
+
+def _lower_strided_slice_grad(
+    b: Any, op: Any, sizes: Any, begin: Any, end: Any, strides: Any, dy: Any
+) -> Any:
+    known = [b.known(v) for v in (sizes, begin, end, strides)]
+    if any(v is None for v in known):
+        return NotImplemented
+    whole = known[0].tolist()
+    ranges, _ = resolved(whole, *known[1:], op.attr)
+    if any(r.size == 0 for r in ranges):
+        return b.full(tuple(whole), 0, op.dtype(0))
+    value = b.reshape(dy, tuple(r.size for r in ranges))
+    for axis, r in enumerate(ranges):
+        if r.stride != 1 or r.size != whole[axis]:
+            value = _spread(b, value, axis, r, whole[axis])
+    return value
+
+
+_strided_slice_grad = define(
+    "StridedSliceGrad",
+    "shape: Index, begin: Index, end: Index, strides: Index, dy: T -> output: T",
+    "T: type; Index: index; " + MASKS,
+    shape=lambda c: c.value_as_shape(0),
+    kernel=_strided_slice_grad_kernel,
+    lower=_lower_strided_slice_grad,
+    gradient=lambda op, grad: (
+        *([None] * 4),
+        strided_slice(grad, *op.inputs[1:4], **_mask_attrs(op)),
+    ),
+    doc="Zeros of the given shape with `dy` where StridedSlice takes from.",
+    test={
+        "values": [[np.int32([3, 4]), *_SAMPLE, np.ones([2, 2], np.float32)]],
+        "gradient": True,
+    },
+)
+
+
+@export("strided_slice")
+def strided_slice(
+    input_: Any,
+    begin: Any,
+    end: Any,
+    strides: Any = None,
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
+    var: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """What `begin`, `end`, `strides` and the masks take of a tensor."""
+    if strides is None:
+        strides = tf.ones_like(begin)
+    masks = {
+        "begin_mask": begin_mask,
+        "end_mask": end_mask,
+        "ellipsis_mask": ellipsis_mask,
+        "new_axis_mask": new_axis_mask,
+        "shrink_axis_mask": shrink_axis_mask,
+    }
+    result = _strided_slice(input_, begin, end, strides, name=name, **masks)
+    prefix = result.op.name if name is None else name
+
+    def assign(val: Any, name: str | None = None) -> Any:
+        if var is None:
+            raise ValueError("Sliced assignment is only supported for variables")
+        full = f"{prefix}_assign" if name is None else name
+        ranges = {"begin": begin, "end": end, "strides": strides}
+        return var._strided_slice_assign(**ranges, value=val, name=full, **masks)
+
+    result.assign = assign
+    return result
+
+
+# tensor[...]
+
+_SLICE_TYPE_ERROR = (
+    "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar "
+    "tf.int32/tf.int64 tensors are valid indices"
+)
+_INDEX_TYPES = ("int32", "int64", "int32_ref", "int64_ref")
+
+
+def _check_index(index: Any) -> None:
+    if isinstance(index, (int, Dimension)):
+        return
+    dtype = getattr(index, "dtype", None)
+    if dtype is None or dtypes.as_dtype(dtype).name not in _INDEX_TYPES:
+        raise TypeError(f"{_SLICE_TYPE_ERROR}, got {index!r}")
+    if index.shape and len(index.shape) == 1:
+        raise TypeError(f"{_SLICE_TYPE_ERROR}, got {index!r}")
+
+
+class _Spec:
+    """Begin, end, strides and masks gathered from the entries of one index expression."""
+
+    def __init__(self) -> None:
+        self.begin: list[Any] = []
+        self.end: list[Any] = []
+        self.strides: list[Any] = []
+        self.masks = dict.fromkeys(
+            ("begin_mask", "end_mask", "shrink_axis_mask", "new_axis_mask", "ellipsis_mask"), 0
+        )
+
+    def _append(self, begin: Any, end: Any, stride: Any, *masks: str) -> None:
+        for mask in masks:
+            self.masks[mask] |= 1 << len(self.begin)
+        self.begin.append(begin)
+        self.end.append(end)
+        self.strides.append(stride)
+
+    def _append_slice(self, s: Any) -> None:
+        masks, bounds = [], []
+        for bound, mask in ((s.start, "begin_mask"), (s.stop, "end_mask")):
+            if bound is not None and (isinstance(bound, Tensor) or bound != sys.maxsize):
+                _check_index(bound)
+                bounds.append(bound)
+            else:
+                bounds.append(0)
+                masks.append(mask)
+        if s.step is not None:
+            _check_index(s.step)
+        self._append(*bounds, 1 if s.step is None else s.step, *masks)
+
+    def append(self, entry: Any) -> None:
+        """Adds one entry: a slice, an ellipsis, a new axis or an index."""
+        if isinstance(entry, slice):
+            self._append_slice(entry)
+        elif entry is Ellipsis:
+            self._append(0, 0, 1, "ellipsis_mask")
+        elif entry is newaxis:
+            self._append(0, 0, 1, "new_axis_mask")
+        else:
+            _check_index(entry)
+            self._append(entry, entry + 1, 1, "shrink_axis_mask")
+
+
+def _packed(spec: _Spec) -> list[Tensor]:
+    if not spec.begin:
+        return [constant([], dtype=dtypes.int32)] * 3
+    packed = [stack(spec.begin), stack(spec.end), stack(spec.strides)]
+    if any(p.dtype == dtypes.int64 for p in packed):
+        packed = [p if p.dtype == dtypes.int64 else raw.Cast(p, DstT=dtypes.int64) for p in packed]
+    return packed
+
+
+def _is_mask(spec: Any) -> bool:
+    if isinstance(spec, bool):
+        return True
+    if isinstance(spec, Tensor):
+        return spec.dtype == dtypes.bool
+    return isinstance(spec, np.ndarray) and spec.dtype == bool
+
+
+def slice_helper(tensor: Any, slice_spec: Any, var: Any = None) -> Tensor:
+    """`tensor[slice_spec]`; `var` is the variable that `tensor` reads, for sliced assignment."""
+    if _is_mask(slice_spec):
+        return tf.boolean_mask(tensor=tensor, mask=slice_spec)
+    spec = _Spec()
+    for entry in slice_spec if isinstance(slice_spec, (list, tuple)) else [slice_spec]:
+        spec.append(entry)
+    values = [tensor, *spec.begin, *spec.end, *spec.strides]
+    with name_scope(None, "strided_slice", values) as name:
+        return strided_slice(tensor, *_packed(spec), var=var, name=name, **spec.masks)
+
+
+def slice_helper_var(var: Any, slice_spec: Any) -> Tensor:
+    """`variable[slice_spec]`."""
+    return slice_helper(var.value(), slice_spec, var)
+
+
+overload("__getitem__", slice_helper)

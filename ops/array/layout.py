@@ -1,0 +1,409 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ops that permute elements: transposes, reversals and rolls."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...engine import errors
+from ...engine.api import export
+from ...engine.build import define
+from ...engine.convert import convert_to_tensor
+from ...engine.graph import name_scope
+from ...engine.registry import NoGradient
+from ...engine.shape import TensorShape
+from ...engine.tensor import Tensor
+from .. import rules
+from ..public import raw
+from .join import concat, invalid
+from .shape import rank, renamed
+
+# Transpose
+
+
+def _transpose_shape(c: Any) -> TensorShape:
+    rules.ranked(c.inputs[1], 1)
+    given, perm = rules.dims(c.inputs[0]), c.value(1)
+    count = c.inputs[1].as_list()[0] if c.inputs[1].ndims is not None else None
+    if given is not None and count is not None and len(given) != count:
+        raise ValueError(f"Shape must be rank {count} but is rank {len(given)}")
+    if count in (0, 1) and given is None:
+        return c.inputs[0]
+    if perm is None or given is None:
+        return rules.of_rank(count if given is None else len(given))
+    for axis in perm.tolist():
+        if not -len(given) <= axis < len(given):
+            raise ValueError(f"perm dim {axis} is out of range of input rank {len(given)}")
+    return TensorShape([given[axis] for axis in perm.tolist()])
+
+
+def _checked_perm(ndim: int, perm: np.ndarray) -> list[int]:
+    if perm.ndim != 1:
+        raise invalid(f"perm must be a vector, not {rules.text(perm.shape)}")
+    if len(perm) != ndim:
+        raise invalid(
+            f"transpose expects a vector of size {ndim}. But input(1) is a vector of size "
+            f"{len(perm)}"
+        )
+    axes = [int(axis) + ndim if axis < 0 else int(axis) for axis in perm]
+    for i, axis in enumerate(axes):
+        if not 0 <= axis < ndim:
+            raise invalid(f"{int(perm[i])} is out of range [0 .. {ndim})")
+    for axis in range(ndim):
+        if axis not in axes:
+            raise invalid(f"{axis} is missing from {{{','.join(map(str, perm.tolist()))}}}.")
+    return axes
+
+
+def _transpose_kernel(c: Any, x: np.ndarray, perm: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(x.transpose(_checked_perm(x.ndim, perm))).reshape(
+        [x.shape[axis] for axis in _checked_perm(x.ndim, perm)]
+    )
+
+
+def _lower_transpose(b: Any, op: Any, x: Any, perm: Any) -> Any:
+    known = b.known(perm)
+    if known is None or op.type != "Transpose":
+        return NotImplemented
+    return b.transpose(x, tuple(_checked_perm(x.ndim, known)))
+
+
+_TRANSPOSES = {
+    "values": [
+        [np.arange(6, dtype=np.float32).reshape(2, 3), np.int32([1, 0])],
+        [np.arange(6, dtype=np.float32).reshape(1, 2, 3), np.int32([2, 0, 1])],
+    ],
+    "gradient": True,
+}
+_transpose = define(
+    "Transpose",
+    "x: T, perm: Tperm -> y: T",
+    "T: type; Tperm: index = int32",
+    shape=_transpose_shape,
+    kernel=_transpose_kernel,
+    lower=_lower_transpose,
+    gradient=lambda op, grad: (transpose(grad, _invert(op.inputs[1])), None),
+    sizes=True,
+    doc="The dimensions of a tensor in another order.",
+    test=_TRANSPOSES,
+)
+
+
+def _conjugate(x: np.ndarray) -> np.ndarray:
+    return np.conj(x) if x.dtype.kind == "c" else x
+
+
+_conjugate_transpose = define(
+    "ConjugateTranspose",
+    "x: T, perm: Tperm -> y: T",
+    "T: type; Tperm: index = int32",
+    shape=_transpose_shape,
+    kernel=lambda c, x, perm: _conjugate(_transpose_kernel(c, x, perm)),
+    gradient=lambda op, grad: (transpose(grad, _invert(op.inputs[1]), conjugate=True), None),
+    doc="The complex conjugate with dimensions in another order.",
+    test={"values": [[np.complex64([[1 + 2j, 3]]), np.int32([1, 0])]]},
+)
+
+
+def _inverse(c: Any, x: np.ndarray) -> np.ndarray:
+    if sorted(x.tolist()) != list(range(len(x))):
+        for value in x.tolist():
+            if not 0 <= value < len(x):
+                raise invalid(f"{value} is not between 0 and {len(x)}")
+        twice = next(v for v in x.tolist() if x.tolist().count(v) > 1)
+        raise invalid(f"{twice} is duplicated in the input.")
+    return np.argsort(x).astype(x.dtype)
+
+
+_invert = define(
+    "InvertPermutation",
+    "x: T -> y: T",
+    "T: index = int32",
+    shape=lambda c: TensorShape(rules.ranked(c.inputs[0], 1)),
+    kernel=_inverse,
+    gradient=NoGradient("a permutation is a vector of integers"),
+    sizes=True,
+    doc="The permutation that undoes a permutation.",
+    test={"values": [[np.int32([2, 0, 1])]]},
+)
+
+
+@export("math.invert_permutation", "invert_permutation")
+def invert_permutation(x: Any, name: str | None = None) -> Tensor:
+    """The permutation that undoes `x`."""
+    return _invert(x, name=name)
+
+
+@export("transpose")
+def transpose(
+    a: Any, perm: Any = None, name: str | None = "transpose", conjugate: bool = False
+) -> Tensor:
+    """`a` with its dimensions in the order `perm`, by default reversed."""
+    with name_scope(name, "transpose", [a]) as name:
+        function = _conjugate_transpose if conjugate and a.dtype.is_complex else _transpose
+        if perm is not None:
+            return function(a, perm, name=name)
+        a = convert_to_tensor(a, name="a")
+        ndims = a.get_shape().ndims
+        if ndims:
+            perm = (ndims - 1) - np.arange(ndims)
+        else:
+            ranks = raw.Rank(a)
+            perm = (ranks - 1) - raw.Range(0, ranks, 1)
+        result = function(a, perm, name=name)
+        static = rules.dims(result.op.inputs[0].get_shape())
+        if static is not None:
+            result.set_shape(static[::-1])
+        return result
+
+
+@export("linalg.transpose", "linalg.matrix_transpose", "matrix_transpose")
+def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = False) -> Tensor:
+    """`a` with its last two dimensions exchanged."""
+    with name_scope(name, values=[a]):
+        a = convert_to_tensor(a, name="a")
+        static = a.get_shape()
+        ndims = static.ndims
+        if ndims is None:
+            ranks = rank(a)
+            perm: Any = concat((raw.Range(0, ranks - 2, 1), [ranks - 1, ranks - 2]), 0)
+        elif ndims < 2:
+            raise ValueError(
+                f"Argument 'a' should be a (batch) matrix, with rank >= 2.  Found: {static}"
+            )
+        else:
+            perm = [*range(ndims - 2), ndims - 1, ndims - 2]
+        return transpose(a, perm=perm, conjugate=conjugate)
+
+
+# Reverse
+
+_REVERSIBLE = (
+    "{uint8, int8, uint16, int16, int32, int64, bool, half, float32, float64, complex64, "
+    "complex128, string}"
+)
+
+
+def _flipped(b: Any, x: Any, axes: set[int]) -> Any:
+    if not axes:
+        return b.identity(x)
+    begin = tuple(size - 1 if i in axes else 0 for i, size in enumerate(x.shape))
+    stride = tuple(-1 if i in axes else 1 for i in range(x.ndim))
+    return b.slice(x, begin, x.shape, stride)
+
+
+def _reverse_dims_shape(c: Any) -> TensorShape:
+    given = rules.dims(c.inputs[0])
+    marks = rules.ranked(c.inputs[1], 1)
+    if given is not None and marks[0] is not None and marks[0] != len(given):
+        raise ValueError(f"Shape must be rank {marks[0]} but is rank {len(given)}")
+    return c.inputs[0]
+
+
+def _reverse_dims(c: Any, x: np.ndarray, marks: np.ndarray) -> np.ndarray:
+    if len(marks) != x.ndim:
+        raise invalid(
+            "'dims' must have the same number of values as 'input' has dimensions. "
+            f"'input' has {x.ndim}'dims' has {len(marks)} values"
+        )
+    return np.flip(x, axis=tuple(np.flatnonzero(marks).tolist()))
+
+
+_reverse_marked = define(
+    "Reverse",
+    "tensor: T, dims: bool -> output: T",
+    "T: " + _REVERSIBLE,
+    shape=_reverse_dims_shape,
+    kernel=_reverse_dims,
+    gradient=lambda op, grad: (_reverse_marked(grad, op.inputs[1]), None),
+    doc="A tensor with marked dimensions reversed.",
+    test={"values": [[np.float32([[1, 2], [3, 4]]), np.array([True, False])]], "gradient": True},
+)
+
+
+def _reverse_shape(c: Any) -> TensorShape:
+    given, axes = rules.dims(c.inputs[0]), c.value(1)
+    rules.ranked(c.inputs[1], 1)
+    if given is None or axes is None:
+        return c.inputs[0]
+    seen = set()
+    for i, axis in enumerate(axes.tolist()):
+        where = axis + len(given) if axis < 0 else axis
+        if not 0 <= where < len(given):
+            # The bracket is missing in TensorFlow's text, too.
+            last = len(given) - 1
+            raise ValueError(f"'axis'[{i}] = {axis} is out of valid range [0, {last}")
+        if where in seen:
+            raise ValueError(f"axis {where} specified more than once.")
+        seen.add(where)
+    return c.inputs[0]
+
+
+def _reverse_axes(ndim: int, axes: np.ndarray) -> set[int]:
+    seen: set[int] = set()
+    for i, axis in enumerate(axes.reshape(-1).tolist()):
+        where = axis + ndim if axis < 0 else axis
+        if not 0 <= where < ndim:
+            raise invalid(f"'axis'[{i}] = {axis} is out of valid range [0, {ndim - 1}]")
+        if where in seen:
+            raise invalid(f"axis {where} specified more than once.")
+        seen.add(where)
+    return seen
+
+
+def _lower_reverse(b: Any, op: Any, x: Any, axes: Any) -> Any:
+    known = b.known(axes)
+    return NotImplemented if known is None else _flipped(b, x, _reverse_axes(x.ndim, known))
+
+
+_reverse_v2 = define(
+    "ReverseV2",
+    "tensor: T, axis: Tidx -> output: T",
+    "Tidx: index = int32; T: " + _REVERSIBLE.replace("half", "bfloat16, half"),
+    shape=_reverse_shape,
+    kernel=lambda c, x, axes: np.flip(x, axis=tuple(_reverse_axes(x.ndim, axes))),
+    lower=_lower_reverse,
+    gradient=lambda op, grad: (_reverse_v2(grad, op.inputs[1]), None),
+    sizes=True,
+    doc="A tensor with some dimensions reversed.",
+    test={"values": [[np.float32([[1, 2], [3, 4]]), np.int32([-1])]], "gradient": True},
+)
+
+
+@export("reverse", "manip.reverse", "reverse_v2")
+def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
+    """`tensor` with the dimensions `axis` reversed."""
+    return _reverse_v2(tensor, axis, name=name)
+
+
+def _reverse_sequence_shape(c: Any) -> TensorShape:
+    given = rules.dims(c.inputs[0])
+    lengths = rules.ranked(c.inputs[1], 1)
+    seq, batch = c.attr("seq_dim"), c.attr("batch_dim")
+    if given is None:
+        return rules.unknown()
+    for name, axis in (("batch_dim", batch), ("seq_dim", seq)):
+        if axis >= len(given):
+            raise ValueError(f"{name} must be < input rank: {axis} vs. {len(given)}")
+    out = list(given)
+    out[batch] = rules.merge_dim(given[batch], lengths[0])
+    return TensorShape(out)
+
+
+def _reverse_sequence(c: Any, x: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    seq, batch = c.attr("seq_dim"), c.attr("batch_dim")
+    if seq == batch:
+        raise invalid(f"batch_dim == seq_dim == {seq}")
+    if len(lengths) != x.shape[batch]:
+        raise invalid(
+            f"Length of seq_lengths != input.dims({batch}), ({len(lengths)} vs. {x.shape[batch]})"
+        )
+    for i, length in enumerate(lengths.tolist()):
+        if length < 0:
+            raise invalid(f"seq_lens({i}) < 0")
+        if length > x.shape[seq]:
+            raise invalid(f"seq_lens({i}) > input.dims({seq})")
+    out = x.copy()
+    source, target = (np.moveaxis(a, (batch, seq), (0, 1)) for a in (x, out))
+    for i, length in enumerate(lengths.tolist()):
+        target[i, :length] = source[i, :length][::-1]
+    return out
+
+
+_reverse_sequence_op = define(
+    "ReverseSequence",
+    "input: T, seq_lengths: Tlen -> output: T",
+    "seq_dim: int; batch_dim: int = 0; T: type; Tlen: index = int64",
+    shape=_reverse_sequence_shape,
+    kernel=_reverse_sequence,
+    gradient=lambda op, grad: (
+        reverse_sequence(
+            grad,
+            batch_axis=op.get_attr("batch_dim"),
+            seq_axis=op.get_attr("seq_dim"),
+            seq_lengths=op.inputs[1],
+        ),
+        None,
+    ),
+    doc="The beginning of every row reversed, as far as its length says.",
+    test={
+        "values": [[np.arange(6, dtype=np.float32).reshape(2, 3), np.int64([2, 3])]],
+        "attrs": [{"seq_dim": 1}],
+        "gradient": True,
+    },
+)
+
+
+@export("reverse_sequence")
+def reverse_sequence(
+    input: Any,
+    seq_lengths: Any,
+    seq_axis: int | None = None,
+    batch_axis: int | None = None,
+    name: str | None = None,
+    seq_dim: int | None = None,
+    batch_dim: int | None = None,
+) -> Tensor:
+    """`input` with the first `seq_lengths[i]` entries of row i reversed."""
+    seq = renamed("seq_axis", seq_axis, "seq_dim", seq_dim)
+    batch = renamed("batch_axis", batch_axis, "batch_dim", batch_dim)
+    return _reverse_sequence_op(
+        input, seq_lengths, seq_dim=seq, batch_dim=0 if batch is None else batch, name=name
+    )
+
+
+# Roll
+
+
+def _roll_kernel(c: Any, x: np.ndarray, shift: np.ndarray, axis: np.ndarray) -> np.ndarray:
+    if x.ndim < 1:
+        raise invalid("input must be 1-D or higher")
+    if shift.ndim > 1:
+        raise invalid("shift must be a scalar or a 1-D vector. Found: " + rules.text(shift.shape))
+    if axis.ndim > 1:
+        raise invalid("axis must be a scalar or a 1-D vector. Found: " + rules.text(axis.shape))
+    if shift.shape != axis.shape:
+        raise invalid("shift and axis must have the same size")
+    out = x
+    for step, where in zip(shift.reshape(-1).tolist(), axis.reshape(-1).tolist()):
+        if not -x.ndim <= where < x.ndim:
+            raise errors.InvalidArgumentError(None, None, f"axis {where} is out of range")
+        out = np.roll(out, step, axis=where)
+    return out
+
+
+def _roll_shape(c: Any) -> TensorShape:
+    rules.ranked_at_least(c.inputs[0], 1)
+    rules.ranked_at_most(c.inputs[1], 1)
+    rules.ranked_at_most(c.inputs[2], 1)
+    rules.merge(c.inputs[1], c.inputs[2])
+    return c.inputs[0]
+
+
+def _roll_gradient(op: Any, grad: Tensor) -> tuple[Any, ...]:
+    return _roll(grad, -op.inputs[1], op.inputs[2]), None, None
+
+
+_roll = define(
+    "Roll",
+    "input: T, shift: Tshift, axis: Taxis -> output: T",
+    "T: type; Tshift: index; Taxis: index",
+    shape=_roll_shape,
+    kernel=_roll_kernel,
+    gradient=_roll_gradient,
+    doc="A tensor with its elements moved along dimensions, around the end.",
+    test={
+        "values": [
+            [np.arange(6, dtype=np.float32).reshape(2, 3), np.int32([1, -1]), np.int32([0, 1])]
+        ],
+        "gradient": True,
+    },
+)
+
+
+@export("roll", "manip.roll")
+def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
+    """`input` with its elements moved by `shift` along `axis`, around the end."""
+    return _roll(input, shift, axis, name=name)

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The windows of images, flattened into channels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...engine import dtypes
+from ...engine.api import export
+from ...engine.build import define
+from ...engine.shape import TensorShape
+from ...engine.tensor import SparseTensor, Tensor
+from .. import rules
+from ..public import tf
+from .constant import ones
+from .join import concat
+from .layout import transpose
+from .shape import expand_dims, renamed, reshape, shape
+
+
+def _text(value: Any) -> str:
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def _window(size: int, k: int, stride: int, rate: int, same: bool) -> tuple[int, int]:
+    """How many windows fit, and the padding before the first."""
+    span = (k - 1) * rate + 1
+    if not same:
+        return max((size - span + stride) // stride, 0), 0
+    count = -(-size // stride)
+    return count, max((count - 1) * stride + span - size, 0) // 2
+
+
+def _patches_shape(c: Any) -> TensorShape:
+    n, h, w, d = rules.ranked(c.inputs[0], 4)
+    k, s, r = c.attr("ksizes"), c.attr("strides"), c.attr("rates")
+    same = _text(c.attr("padding")) == "SAME"
+    rows = columns = None
+    if h is not None and w is not None:
+        rows, columns = (_window(x, k[i], s[i], r[i], same)[0] for i, x in ((1, h), (2, w)))
+    return TensorShape([n, rows, columns, None if d is None else d * k[1] * k[2]])
+
+
+def _patches(c: Any, x: np.ndarray) -> np.ndarray:
+    k, s, r = c.attr("ksizes"), c.attr("strides"), c.attr("rates")
+    same = _text(c.attr("padding")) == "SAME"
+    (rows, top), (columns, left) = (_window(x.shape[i], k[i], s[i], r[i], same) for i in (1, 2))
+    parts = np.zeros((x.shape[0], rows, columns, k[1], k[2], x.shape[3]), dtype=x.dtype)
+    for i in range(k[1]):
+        for j in range(k[2]):
+            y = np.arange(rows) * s[1] - top + i * r[1]
+            z = np.arange(columns) * s[2] - left + j * r[2]
+            fy, fz = (y >= 0) & (y < x.shape[1]), (z >= 0) & (z < x.shape[2])
+            inside = np.ix_(range(x.shape[0]), y[fy], z[fz])
+            parts[np.ix_(range(x.shape[0]), fy.nonzero()[0], fz.nonzero()[0], [i], [j])] = x[
+                inside
+            ][:, :, :, None, None]
+    return (
+        parts.reshape(x.shape[0], rows, columns, -1)
+        if parts.size
+        else parts.reshape(x.shape[0], rows, columns, k[1] * k[2] * x.shape[3])
+    )
+
+
+def _patches_gradient(op: Any, grad: Tensor) -> list[Tensor]:
+    """A sparse matrix that maps positions in the image to positions in the patches."""
+    sizes = shape(op.inputs[0], out_type=dtypes.int64)
+    batch, rows_in, columns_in, channels = sizes[0], sizes[1], sizes[2], sizes[3]
+    inputs = 1 + rows_in * columns_in
+    numbers = tf.range(1, inputs, dtype=dtypes.int64)
+    patched = _patches_op(
+        reshape(numbers, (1, rows_in, columns_in, 1)),
+        ksizes=op.get_attr("ksizes"),
+        strides=op.get_attr("strides"),
+        rates=op.get_attr("rates"),
+        padding=op.get_attr("padding"),
+    )
+    out = shape(op.outputs[0], out_type=dtypes.int64)
+    rows, columns = out[1], out[2]
+    _, high, wide, _ = op.get_attr("ksizes")
+    outputs = rows * columns * high * wide
+    order = tf.range(outputs, dtype=dtypes.int64)
+    order = reshape(order, (1, rows, columns, high * wide))
+    pairs = concat([expand_dims(patched, axis=-1), expand_dims(order, axis=-1)], axis=-1)
+    pairs = reshape(pairs, (-1, 2))
+    weights = ones([outputs], dtype=grad.dtype)
+    matrix = SparseTensor(pairs, weights, (inputs, outputs))
+    # Row 0 stands for the padding.
+    matrix = tf.sparse_slice(matrix, (1, 0), (inputs - 1, outputs))
+    spread = reshape(grad, (batch, rows, columns, high, wide, channels))
+    flat = reshape(transpose(spread, (1, 2, 3, 4, 0, 5)), (-1, batch * channels))
+    result = tf.sparse_tensor_dense_matmul(matrix, flat)
+    result = reshape(result, (rows_in, columns_in, batch, channels))
+    return [transpose(result, (2, 0, 1, 3))]
+
+
+_patches_op = define(
+    "ExtractImagePatches",
+    "images: T -> patches: T",
+    "ksizes: list(int) >= 4; strides: list(int) >= 4; rates: list(int) >= 4; T: realnumbertype; "
+    "padding: {'SAME', 'VALID'}",
+    shape=_patches_shape,
+    kernel=_patches,
+    gradient=_patches_gradient,
+    doc="The windows of images, flattened into channels.",
+    test={
+        "shapes": [[[2, 5, 4, 3]]],
+        "attrs": [
+            {"ksizes": [1, 2, 3, 1], "strides": [1, 2, 1, 1], "rates": [1, 1, 1, 1], "padding": p}
+            for p in (b"SAME", b"VALID")
+        ],
+        # The gradient is built of sparse ops.
+        "gradient": False,
+    },
+)
+
+
+@export("image.extract_image_patches", "extract_image_patches")
+def extract_image_patches(
+    images: Any,
+    ksizes: Any = None,
+    strides: Any = None,
+    rates: Any = None,
+    padding: Any = None,
+    name: str | None = None,
+    sizes: Any = None,
+) -> Tensor:
+    """The windows of `images`, flattened into channels."""
+    windows = renamed("sizes", sizes, "ksizes", ksizes)
+    attrs = {"ksizes": windows, "strides": strides, "rates": rates, "padding": padding}
+    return _patches_op(images, name=name, **attrs)
+
+
+@export("image.extract_patches")
+def extract_patches(
+    images: Any, sizes: Any, strides: Any, rates: Any, padding: Any, name: str | None = None
+) -> Tensor:
+    """The windows of `images`, flattened into channels."""
+    attrs = {"ksizes": sizes, "strides": strides, "rates": rates, "padding": padding}
+    return _patches_op(images, name=name, **attrs)

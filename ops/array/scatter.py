@@ -1,0 +1,408 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writing entries by index, and what selects entries: scatter_nd, where, masks and one-hots."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...engine import dtypes
+from ...engine.api import export
+from ...engine.build import define
+from ...engine.convert import convert_to_tensor
+from ...engine.graph import name_scope
+from ...engine.registry import NoGradient
+from ...engine.shape import TensorShape, as_shape
+from ...engine.tensor import Tensor
+from .. import rules
+from ..public import raw, tf
+from .constant import constant, zeros_like
+from .gather import check_nd_indices, gather
+from .identity import identity
+from .join import concat, invalid
+from .shape import expand_dims, rank, reshape, shape, squeeze
+
+# ScatterNd
+
+
+def _scatter_nd_shape(c: Any) -> TensorShape:
+    rules.ranked_at_least(c.inputs[0], 1)
+    rules.ranked_at_least(c.inputs[1], 1)
+    rules.ranked(c.inputs[2], 1)
+    out = c.value_as_shape(2)
+    check_updates(c.inputs[0], c.inputs[1], out, "output")
+    return out
+
+
+def check_updates(
+    indices: TensorShape, updates: TensorShape, whole: TensorShape, what: str
+) -> None:
+    """Raises ValueError when the static shapes of index vectors and updates do not fit.
+
+    `whole` is the shape of what is updated, called `what` in the error.
+    """
+    if rules.product(whole.as_list() if whole.ndims is not None else [None]) == 0:
+        for given in (indices, updates):
+            if given.ndims is not None and rules.product(given.as_list()):
+                raise ValueError("Indices and updates specified for empty output shape")
+    if indices.ndims is None or updates.ndims is None or indices.as_list()[-1] is None:
+        return
+    outer, depth = indices.ndims - 1, indices.as_list()[-1]
+    for side, name, mine, theirs, count in (
+        ("outer", "indices", indices[:outer], updates[:outer], outer),
+        ("inner", what, whole[depth:], updates[outer:], (whole.ndims or 0) - depth),
+    ):
+        try:
+            rules.merge(mine, theirs)
+        except ValueError as reason:
+            given = indices if side == "outer" else whole
+            others = outer if side == "outer" else updates.ndims - outer
+            raise ValueError(
+                f"The {side} {count} dimensions of {name}.shape={rules.text(given.as_list())} must "
+                f"match the {side} {others} dimensions of updates.shape="
+                f"{rules.text(updates.as_list())}: {reason}"
+            ) from None
+
+
+def _add_at(out: np.ndarray, indices: np.ndarray, updates: np.ndarray, how: Any) -> np.ndarray:
+    if out.size == 0 and (indices.size or updates.size):
+        raise invalid("Indices and updates specified for empty output tensor")
+    depth = check_nd_indices(out.shape, indices)
+    if updates.shape != indices.shape[:-1] + out.shape[depth:]:
+        raise invalid(
+            "Must have updates.shape = indices.shape[:batch_dim] + buffer_shape[num_index_dims:], "
+            f"got updates.shape: {rules.text(updates.shape)}, indices.shape: "
+            f"{rules.text(indices.shape)}, buffer_shape: {rules.text(out.shape)}"
+        )
+    at = tuple(np.moveaxis(indices, -1, 0)) if depth else (Ellipsis,)
+    if updates.size == 0:
+        return out
+    if depth == 0:
+        updates = updates.reshape((-1, *out.shape))
+        for update in updates:
+            out = update.copy() if how is None else how(out, update)
+        return out
+    if how is None:
+        out[at] = updates
+    else:
+        how.at(out, at, updates)
+    return out
+
+
+def _scatter_nd_kernel(c: Any, indices: np.ndarray, updates: np.ndarray, sizes: np.ndarray) -> Any:
+    if (sizes < 0).any():
+        raise invalid(f"Shape {rules.text(sizes.tolist())} has negative dimensions")
+    out = np.zeros(sizes.tolist(), dtype=updates.dtype)
+    if updates.dtype == object:
+        out[...] = b""
+    if updates.dtype == bool:
+        return _add_at(out, indices, updates, np.logical_or)
+    # Texts are joined.
+    return _add_at(out, indices, updates, np.add)
+
+
+_TABLE = [np.int32([[0], [2], [0]]), np.float32([[1, 2], [3, 4], [5, 6]])]
+_scatter_nd = define(
+    "ScatterNd",
+    "indices: Tindices, updates: T, shape: Tindices -> output: T",
+    "T: type; Tindices: index",
+    shape=_scatter_nd_shape,
+    kernel=_scatter_nd_kernel,
+    gradient=lambda op, grad: (None, tf.gather_nd(grad, op.inputs[0]), None),
+    doc="Zeros with slices added where the index vectors say.",
+    test={"values": [[*_TABLE, np.int32([4, 2])]], "gradient": True},
+)
+
+
+@export("scatter_nd", "manip.scatter_nd")
+def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) -> Tensor:
+    """A tensor of `shape` with `updates` added into zeros at `indices`."""
+    return _scatter_nd(indices, updates, shape, name=name)
+
+
+def _tensor_scatter_shape(c: Any) -> TensorShape:
+    rules.ranked_at_least(c.inputs[1], 1)
+    check_updates(c.inputs[1], c.inputs[2], c.inputs[0], "output")
+    return c.inputs[0]
+
+
+def _tensor_scatter(name: str, how: Any, gradient: Any, doc: str) -> Any:
+    def kernel(c: Any, x: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
+        return _add_at(x.copy(), indices, updates, how)
+
+    return define(
+        name,
+        "tensor: T, indices: Tindices, updates: T -> output: T",
+        "T: type; Tindices: index",
+        shape=_tensor_scatter_shape,
+        kernel=kernel,
+        gradient=gradient,
+        doc=doc,
+        test={
+            "values": [[np.ones([4, 2], np.float32), np.int32([[1], [2]]), _TABLE[1][:2]]],
+            "gradient": True,
+        },
+    )
+
+
+def _update_gradient(op: Any, grad: Tensor) -> tuple[Any, ...]:
+    indices = op.inputs[1]
+    updates = tf.gather_nd(grad, indices)
+    copy = identity(grad)
+    zeros = zeros_like(op.inputs[2], dtype=grad.dtype)
+    return tensor_scatter_update(copy, indices, zeros), None, updates
+
+
+def _add_gradient(op: Any, grad: Tensor) -> tuple[Any, ...]:
+    updates = tf.gather_nd(grad, op.inputs[1])
+    return identity(grad), None, updates
+
+
+def _sub_gradient(op: Any, grad: Tensor) -> tuple[Any, ...]:
+    updates = tf.gather_nd(grad, op.inputs[1])
+    return identity(grad), None, -updates
+
+
+def _alias_gradient(op: Any, grad: Tensor) -> tuple[Any, ...]:
+    return grad, None, tf.gather_nd(grad, op.inputs[1])
+
+
+_scatter_update = _tensor_scatter(
+    "TensorScatterUpdate", None, _update_gradient, "A tensor with slices replaced."
+)
+_scatter_add = _tensor_scatter(
+    "TensorScatterAdd", np.add, _add_gradient, "A tensor with slices added."
+)
+_scatter_sub = _tensor_scatter(
+    "TensorScatterSub", np.subtract, _sub_gradient, "A tensor with slices subtracted."
+)
+define(
+    "ScatterNdNonAliasingAdd",
+    "input: T, indices: Tindices, updates: T -> output: T",
+    "T: {numbertype, bool}; Tindices: index",
+    shape=_tensor_scatter_shape,
+    kernel=lambda c, x, indices, updates: _add_at(x.copy(), indices, updates, np.add),
+    gradient=_alias_gradient,
+    doc="A tensor with slices added; the input stays as it was.",
+    test={
+        "values": [[np.ones([4, 2], np.float32), np.int32([[1], [2]]), _TABLE[1][:2]]],
+        "gradient": True,
+    },
+)
+
+
+@export("tensor_scatter_update", "tensor_scatter_nd_update")
+def tensor_scatter_update(
+    tensor: Any, indices: Any, updates: Any, name: str | None = None
+) -> Tensor:
+    """`tensor` with the slices at `indices` replaced by `updates`."""
+    return _scatter_update(tensor, indices, updates, name=name)
+
+
+@export("tensor_scatter_add", "tensor_scatter_nd_add")
+def tensor_scatter_add(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+    """`tensor` with `updates` added to the slices at `indices`."""
+    return _scatter_add(tensor, indices, updates, name=name)
+
+
+@export("tensor_scatter_sub", "tensor_scatter_nd_sub")
+def tensor_scatter_sub(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+    """`tensor` with `updates` subtracted from the slices at `indices`."""
+    return _scatter_sub(tensor, indices, updates, name=name)
+
+
+# Where
+
+_where = define(
+    "Where",
+    "input: T -> index: int64",
+    "T: {bool, float32, float64, int32, uint8, int16, int8, complex64, int64, qint8, quint8, "
+    "qint32, bfloat16, uint16, complex128, half, uint32, uint64} = bool",
+    shape=lambda c: TensorShape([None, c.inputs[0].ndims]),
+    kernel=lambda c, x: np.argwhere(x).astype(np.int64).reshape(-1, x.ndim),
+    gradient=NoGradient("indices are integers"),
+    dynamic_shape=True,
+    doc="The coordinates of what is true or not zero.",
+    test={"values": [[np.array([[True, False], [True, True]])]]},
+)
+
+
+@export("where")
+def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
+    """The coordinates where `condition` holds, or elements of `x` there and of `y` elsewhere."""
+    if x is None and y is None:
+        return _coordinates(condition, name)
+    if x is None or y is None:
+        raise ValueError("x and y must both be non-None or both be None.")
+    return raw.Select(condition, x, y, name=name)
+
+
+@export("where_v2")
+def where_v2(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
+    """As `where`, with broadcasting."""
+    if x is None and y is None:
+        return _coordinates(condition, name)
+    if x is None or y is None:
+        raise ValueError("x and y must both be non-None or both be None.")
+    return raw.SelectV2(condition, x, y, name=name)
+
+
+def _coordinates(condition: Any, name: str | None) -> Tensor:
+    with name_scope(name, "Where", [condition]) as name:
+        condition = convert_to_tensor(condition, preferred_dtype=dtypes.bool, name="condition")
+        return _where(condition, name=name)
+
+
+@export("boolean_mask")
+def boolean_mask(tensor: Any, mask: Any, name: str = "boolean_mask", axis: Any = None) -> Tensor:
+    """The entries of `tensor` where `mask` is true, joined along one dimension."""
+    with name_scope(name, values=[tensor, mask]):
+        tensor = convert_to_tensor(tensor, name="tensor")
+        mask = convert_to_tensor(mask, name="mask")
+        mask_shape, static = mask.get_shape(), tensor.get_shape()
+        ndims = mask_shape.ndims
+        if ndims == 0:
+            raise ValueError("mask cannot be scalar.")
+        if ndims is None:
+            raise ValueError(
+                "Number of mask dimensions must be specified, even if some dimensions are None.  "
+                "E.g. shape=[None] is ok, but shape=None is not."
+            )
+        axis = 0 if axis is None else axis
+        end = axis + ndims
+        static[axis:end].assert_is_compatible_with(mask_shape)
+        leading = raw.Prod(shape(tensor)[axis:end], [0])
+        tensor = reshape(tensor, concat([shape(tensor)[:axis], [leading], shape(tensor)[end:]], 0))
+        first = static[axis:end].num_elements()
+        tensor.set_shape(as_shape(static[:axis]).concatenate([first]).concatenate(static[end:]))
+        indices = squeeze(where(reshape(mask, [-1])), axis=[1])
+        return gather(tensor, indices, axis=axis)
+
+
+# OneHot
+
+
+def _one_hot_shape(c: Any) -> TensorShape:
+    for i in (1, 2, 3):
+        rules.ranked(c.inputs[i], 0)
+    given, axis, depth = rules.dims(c.inputs[0]), c.attr("axis"), c.value(1)
+    if axis < -1:
+        raise ValueError(f"axis must be >= -1: {axis}")
+    if given is None:
+        return rules.unknown()
+    where_ = len(given) if axis == -1 else axis
+    if where_ > len(given):
+        raise ValueError(f"axis must be <= {len(given)}: {axis}")
+    return TensorShape(given[:where_] + [None if depth is None else int(depth)] + given[where_:])
+
+
+def _one_hot_kernel(
+    c: Any, indices: np.ndarray, depth: np.ndarray, on: np.ndarray, off: np.ndarray
+) -> np.ndarray:
+    axis = indices.ndim if c.attr("axis") == -1 else c.attr("axis")
+    if depth.ndim:
+        raise invalid(f"depth must be a scalar, but got: {rules.text(depth.shape)}")
+    if depth < 0:
+        raise invalid(f"depth must be non-negative, got: {int(depth)}")
+    steps = np.arange(int(depth)).reshape([-1] + [1] * (indices.ndim - axis))
+    hot = np.expand_dims(indices, axis) == steps
+    return np.where(hot, on[()], off[()]).astype(on.dtype)
+
+
+def _lower_one_hot(b: Any, op: Any, indices: Any, depth: Any, on: Any, off: Any) -> Any:
+    from ...jit import scalar as k
+
+    known = b.known(depth)
+    if known is None:
+        return NotImplemented
+    axis = indices.ndim if op.attr("axis") == -1 else op.attr("axis")
+    spread = b.reshape(indices, (*indices.shape[:axis], 1, *indices.shape[axis:]))
+    sizes = (*indices.shape[:axis], known.item(), *indices.shape[axis:])
+    steps = b.iota(sizes, axis, indices.dtype)
+    return b.map(
+        lambda i, s, hot, cold: k.select(k.eq(i, s), hot, cold),
+        spread,
+        steps,
+        on,
+        off,
+        dtype=op.dtype(0),
+    )
+
+
+_one_hot = define(
+    "OneHot",
+    "indices: TI, depth: int32, on_value: T, off_value: T -> output: T",
+    "axis: int = -1; T: type; TI: {uint8, int32, int64} = int64",
+    shape=_one_hot_shape,
+    kernel=_one_hot_kernel,
+    lower=_lower_one_hot,
+    gradient=NoGradient("indices are integers"),
+    doc="Vectors that are `on_value` at an index and `off_value` elsewhere.",
+    test={
+        "values": [[np.int32([0, 2, -1]), np.int32(3), np.float32(1), np.float32(0)]],
+        "attrs": [{}, {"axis": 0}],
+    },
+)
+
+
+@export("one_hot")
+def one_hot(
+    indices: Any,
+    depth: Any,
+    on_value: Any = None,
+    off_value: Any = None,
+    axis: int | None = None,
+    dtype: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """Vectors of length `depth`, `on_value` at each index and `off_value` elsewhere."""
+    values = [indices, depth, on_value, off_value, axis, dtype]
+    with name_scope(name, "one_hot", values) as name:
+        on_dtype, off_dtype = (
+            None if v is None else convert_to_tensor(v).dtype.base_dtype
+            for v in (on_value, off_value)
+        )
+        for label, given in (("on_value", on_dtype), ("off_value", off_dtype)):
+            if dtype is not None and given is not None and given != dtype:
+                raise TypeError(f"dtype {given} of {label} does not match dtype parameter {dtype}")
+        dtype = dtype or on_dtype or off_dtype or dtypes.float32
+        if on_value is None:
+            on_value, on_dtype = convert_to_tensor(1, dtype, name="on_value"), dtype
+        if off_value is None:
+            off_value, off_dtype = convert_to_tensor(0, dtype, name="off_value"), dtype
+        if on_dtype != off_dtype:
+            raise TypeError(
+                f"dtype {on_dtype} of on_value does not match dtype {off_dtype} of off_value"
+            )
+        axis = -1 if axis is None else axis
+        return _one_hot(indices, depth, on_value, off_value, axis=axis, name=name)
+
+
+@export("sequence_mask")
+def sequence_mask(
+    lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool, name: str | None = None
+) -> Tensor:
+    """For every length, a row that is true that many times and false up to `maxlen`."""
+    with name_scope(name, "SequenceMask", [lengths, maxlen]):
+        lengths = convert_to_tensor(lengths)
+        if maxlen is None:
+            longest = raw.Max(lengths, all_dimensions(lengths))
+            maxlen = raw.Maximum(constant(0, longest.dtype), longest)
+        else:
+            maxlen = convert_to_tensor(maxlen)
+        if maxlen.get_shape().ndims not in (None, 0):
+            raise ValueError("maxlen must be scalar for sequence_mask")
+        row = raw.Range(constant(0, maxlen.dtype), maxlen, constant(1, maxlen.dtype))
+        column = raw.Cast(expand_dims(lengths, -1), DstT=maxlen.dtype)
+        result = row < column
+        if dtype is None or result.dtype.base_dtype == dtypes.as_dtype(dtype).base_dtype:
+            return result
+        return raw.Cast(result, DstT=dtype)
+
+
+def all_dimensions(x: Any) -> Tensor:
+    """All axes of a tensor, as a constant when its rank is known."""
+    if isinstance(x, Tensor) and x.get_shape().ndims is not None:
+        return constant(np.arange(x.get_shape().ndims), dtype=dtypes.int32)
+    return raw.Range(0, rank(x), 1)

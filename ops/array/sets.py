@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sets along the last axis (`tf.sets`): size, intersection, difference and union of each row's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ...engine import dtypes, errors
+from ...engine.api import export
+from ...engine.build import define
+from ...engine.convert import convert_to_tensor_or_sparse_tensor
+from ...engine.registry import NoGradient
+from ...engine.shape import TensorShape
+from ...engine.tensor import SparseTensor
+from ..public import raw
+
+_TYPES = "T: {int8, int16, int32, int64, uint8, uint16, string}"
+_ATTRS = f"set_operation: string; validate_indices: bool = true; {_TYPES}"
+_RESULTS = "result_indices: int64, result_values: T, result_shape: int64"
+_NO_GRADIENT = NoGradient("sets of integers and strings")
+_Sets = dict[tuple[int, ...], set[Any]]
+
+_OPERATIONS: dict[str, Callable[[set[Any], set[Any]], set[Any]]] = {
+    "a-b": lambda a, b: a - b,
+    "b-a": lambda a, b: b - a,
+    "intersection": lambda a, b: a & b,
+    "union": lambda a, b: a | b,
+}
+_VALID = frozenset(
+    getattr(dtypes, name)
+    for name in ("int8", "int16", "int32", "int64", "uint8", "uint16", "string")
+)
+
+
+def _invalid(message: str) -> errors.OpError:
+    return errors.InvalidArgumentError(None, None, message)
+
+
+def _of_dense(x: np.ndarray) -> tuple[_Sets, tuple[int, ...]]:
+    """The set of each row, and the shape of the rows."""
+    if x.ndim < 2:
+        raise _invalid(f"Invalid rank {x.ndim}.")
+    return {at: set(x[at].tolist()) for at in np.ndindex(*x.shape[:-1])}, x.shape[:-1]
+
+
+def _check(indices: np.ndarray, shape: np.ndarray) -> None:
+    """Raises InvalidArgumentError unless the indices are inside and in order."""
+    before: tuple[int, ...] = ()
+    for i, index in enumerate(map(tuple, indices.tolist())):
+        text = f"indices[{i}] = [{','.join(map(str, index))}] is "
+        if any(not 0 <= n < size for n, size in zip(index, shape, strict=True)):
+            sizes = ",".join(str(size) for size in shape)
+            raise _invalid(f"{text}out of bounds: need 0 <= index < [{sizes}]")
+        if i and index <= before:
+            raise _invalid(text + ("repeated" if index == before else "out of order"))
+        before = index
+
+
+def _of_sparse(
+    c: Any, indices: np.ndarray, values: np.ndarray, shape: np.ndarray
+) -> tuple[_Sets, tuple[int, ...]]:
+    if c.attr("validate_indices"):
+        _check(indices, shape)
+    sets: _Sets = {}
+    for index, value in zip(indices.tolist(), values.tolist(), strict=True):
+        sets.setdefault(tuple(index[:-1]), set()).add(value)
+    return sets, tuple(int(size) for size in shape[:-1])
+
+
+def _combined(c: Any, first: Any, second: Any) -> tuple[np.ndarray, ...]:
+    """The result of the op's operation on all rows, as a sparse tensor."""
+    (a, shape), (b, other) = first, second
+    if shape != other:
+        raise _invalid(f"Mismatched group shapes [{shape}] vs [{other}].")
+    name = c.attr("set_operation")
+    name = (name.decode() if isinstance(name, bytes) else name).lower()
+    if name not in _OPERATIONS:
+        raise _invalid(f"Invalid set_operation {name}.")
+    operation = _OPERATIONS[name]
+    empty: set[Any] = set()
+
+    def entries() -> Iterator[tuple[tuple[int, ...], Any]]:
+        for row in sorted(a.keys() | b.keys()):
+            found = operation(a.get(row, empty), b.get(row, empty))
+            for i, value in enumerate(sorted(found)):
+                yield (*row, i), value
+
+    found = list(entries())
+    rank = len(shape) + 1
+    indices = np.array([index for index, _ in found], np.int64).reshape(len(found), rank)
+    values = np.empty(len(found), c.out_dtype(1))
+    values[:] = [value for _, value in found]
+    most = int(indices[:, -1].max()) + 1 if found else 0
+    return indices, values, np.array([*shape, most], np.int64)
+
+
+def _shapes(of: int, is_dense: bool) -> Callable[[Any], list[TensorShape]]:
+    """Shape function: the rank is that of a dense input or the length of a shape."""
+
+    def shape(c: Any) -> list[TensorShape]:
+        given = c.inputs[of]
+        rank = given.ndims if is_dense else (given.as_list()[0] if given.ndims == 1 else None)
+        if is_dense and rank is not None and rank < 2:
+            raise ValueError(f"Input {of} expected rank >= 2, got {rank}.")
+        return [TensorShape([None, rank]), TensorShape([None]), TensorShape([rank])]
+
+    return shape
+
+
+_EACH = [{"set_operation": name} for name in _OPERATIONS]
+_DENSE = [np.int32([[1, 5, 2], [3, 3, 3]]), np.int32([[5, 9], [4, 3]])]
+_SPARSE = [np.array([[0, 0], [0, 1], [1, 0]]), np.int32([2, 5, 3]), np.array([2, 2])]
+
+define(
+    "DenseToDenseSetOperation",
+    f"set1: T, set2: T -> {_RESULTS}",
+    _ATTRS,
+    shape=_shapes(0, True),
+    kernel=lambda c, a, b: _combined(c, _of_dense(a), _of_dense(b)),
+    gradient=_NO_GRADIENT,
+    dynamic_shape=True,
+    doc="An operation on the sets that the last axes of two tensors hold.",
+    test={"values": [_DENSE], "attrs": _EACH},
+)
+define(
+    "DenseToSparseSetOperation",
+    "set1: T, set2_indices: int64, set2_values: T, set2_shape: int64 -> " + _RESULTS,
+    _ATTRS,
+    shape=_shapes(0, True),
+    kernel=lambda c, a, *b: _combined(c, _of_dense(a), _of_sparse(c, *b)),
+    gradient=_NO_GRADIENT,
+    dynamic_shape=True,
+    doc="An operation on the sets of a dense and a sparse tensor.",
+    test={"values": [[_DENSE[0], *_SPARSE]], "attrs": _EACH},
+)
+define(
+    "SparseToSparseSetOperation",
+    "set1_indices: int64, set1_values: T, set1_shape: int64, set2_indices: int64, "
+    "set2_values: T, set2_shape: int64 -> " + _RESULTS,
+    _ATTRS,
+    shape=_shapes(2, False),
+    kernel=lambda c, *parts: _combined(c, _of_sparse(c, *parts[:3]), _of_sparse(c, *parts[3:])),
+    gradient=_NO_GRADIENT,
+    dynamic_shape=True,
+    doc="An operation on the sets of two sparse tensors.",
+    test={"values": [[*_SPARSE, *_SPARSE]], "attrs": _EACH},
+)
+
+
+def _sizes(c: Any, indices: np.ndarray, values: np.ndarray, shape: np.ndarray) -> np.ndarray:
+    sets, rows = _of_sparse(c, indices, values, shape)
+    result = np.zeros(rows, np.int32)
+    for at, found in sets.items():
+        result[at] = len(found)
+    return result
+
+
+define(
+    "SetSize",
+    "set_indices: int64, set_values: T, set_shape: int64 -> size: int32",
+    f"validate_indices: bool = true; {_TYPES}",
+    shape=lambda c: TensorShape(None),
+    kernel=_sizes,
+    gradient=_NO_GRADIENT,
+    doc="The number of different elements in each set of a sparse tensor.",
+    test={"values": [_SPARSE]},
+)
+
+
+@export("sets.size", "sets.set_size")
+def set_size(a: Any, validate_indices: bool = True) -> Any:
+    """The number of different elements along the last axis of a sparse tensor."""
+    a = convert_to_tensor_or_sparse_tensor(a, name="a")
+    if not isinstance(a, SparseTensor):
+        raise TypeError(f"Expected `SparseTensor`, got {a}.")
+    if a.values.dtype.base_dtype not in _VALID:
+        raise TypeError(f"Invalid dtype {a.values.dtype}.")
+    return raw.SetSize(a.indices, a.values, a.dense_shape, validate_indices)
+
+
+def _converted(a: Any, b: Any) -> tuple[Any, Any, bool]:
+    """Both as tensors, a dense one first, and whether that changed their order."""
+    a = convert_to_tensor_or_sparse_tensor(a, name="a")
+    if a.dtype.base_dtype not in _VALID:
+        raise TypeError(f"'a' invalid dtype {a.dtype}.")
+    b = convert_to_tensor_or_sparse_tensor(b, name="b")
+    if b.dtype.base_dtype != a.dtype.base_dtype:
+        raise TypeError(f"Types don't match, {a.dtype} vs {b.dtype}.")
+    if isinstance(a, SparseTensor) and not isinstance(b, SparseTensor):
+        return b, a, True
+    return a, b, False
+
+
+def _set_operation(a: Any, b: Any, operation: str, validate: bool) -> SparseTensor:
+    def parts(x: Any) -> tuple[Any, ...]:
+        return (x.indices, x.values, x.dense_shape) if isinstance(x, SparseTensor) else (x,)
+
+    kinds = ["Sparse" if isinstance(x, SparseTensor) else "Dense" for x in (a, b)]
+    function = getattr(raw, f"{kinds[0]}To{kinds[1]}SetOperation")
+    return SparseTensor(*function(*parts(a), *parts(b), operation, validate))
+
+
+@export("sets.intersection", "sets.set_intersection")
+def set_intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
+    """The elements in both sets, row by row."""
+    a, b, _ = _converted(a, b)
+    return _set_operation(a, b, "intersection", validate_indices)
+
+
+@export("sets.difference", "sets.set_difference")
+def set_difference(
+    a: Any, b: Any, aminusb: bool = True, validate_indices: bool = True
+) -> SparseTensor:
+    """The elements in one set that are not in the other, row by row."""
+    a, b, is_flipped = _converted(a, b)
+    operation = "a-b" if aminusb != is_flipped else "b-a"
+    return _set_operation(a, b, operation, validate_indices)
+
+
+@export("sets.union", "sets.set_union")
+def set_union(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
+    """The elements in either set, row by row."""
+    a, b, _ = _converted(a, b)
+    return _set_operation(a, b, "union", validate_indices)

@@ -1,0 +1,464 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shape, size and rank of tensors, and the ops that change a shape but move no data.
+
+What is known when the graph is built becomes a constant, as in TensorFlow 1.15.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...engine import dtypes, errors
+from ...engine.api import export
+from ...engine.build import define
+from ...engine.convert import convert_to_tensor
+from ...engine.graph import name_scope
+from ...engine.registry import NoGradient
+from ...engine.shape import TensorShape
+from ...engine.tensor import SparseTensor, SparseTensorValue, Tensor
+from .. import rules
+from ..public import raw
+from .constant import constant, set_static_shape
+
+_OF_SHAPE = NoGradient("a shape does not depend on the values")
+_SPARSE = (SparseTensor, SparseTensorValue)
+
+
+def _sizes(values: Any) -> np.ndarray:
+    sizes = np.empty(len(values), dtype=object)
+    sizes[:] = list(values)
+    return sizes
+
+
+def _vector_of_rank(shape: TensorShape) -> TensorShape:
+    return rules.vector(shape.ndims)
+
+
+_shape = define(
+    "Shape",
+    "input: T -> output: out_type",
+    "T: type; out_type: index = int32",
+    shape=lambda c: _vector_of_rank(c.inputs[0]),
+    kernel=lambda c, x: np.array(x.shape, dtype=c.out_dtype()),
+    lower=lambda b, op, x: b.constant(_sizes(x.shape), op.dtype(0)),
+    gradient=_OF_SHAPE,
+    sizes=True,
+    doc="The shape of a tensor.",
+    test={"shapes": [[[]], [[3]], [[2, 0, 4]]]},
+)
+_shape_n = define(
+    "ShapeN",
+    "input: N * T -> output: N * out_type",
+    "N: int >= 1; T: type; out_type: index = int32",
+    shape=lambda c: [_vector_of_rank(shape) for shape in c.inputs],
+    kernel=lambda c, xs: tuple(np.array(x.shape, dtype=c.out_dtype()) for x in xs),
+    lower=lambda b, op, xs: tuple(b.constant(_sizes(x.shape), op.dtype(0)) for x in xs),
+    gradient=_OF_SHAPE,
+    sizes=True,
+    doc="The shapes of several tensors.",
+    test={"shapes": [[[2], [3, 1]]]},
+)
+_size = define(
+    "Size",
+    "input: T -> output: out_type",
+    "T: type; out_type: index = int32",
+    shape=lambda c: TensorShape([]),
+    kernel=lambda c, x: np.array(x.size, dtype=c.out_dtype()),
+    lower=lambda b, op, x: b.constant(_object_scalar(_count(x.shape)), op.dtype(0)),
+    gradient=_OF_SHAPE,
+    sizes=True,
+    doc="The number of elements of a tensor.",
+    test={"shapes": [[[]], [[3]], [[2, 0, 4]]]},
+)
+_rank = define(
+    "Rank",
+    "input: T -> output: int32",
+    shape=lambda c: TensorShape([]),
+    kernel=lambda c, x: np.array(x.ndim, dtype=np.int32),
+    lower=lambda b, op, x: b.constant(np.array(x.ndim, dtype=np.int32), "int32"),
+    gradient=_OF_SHAPE,
+    sizes=True,
+    doc="The number of dimensions of a tensor.",
+    test={"shapes": [[[]], [[3]], [[2, 0, 4]]]},
+)
+
+
+def _count(shape: Any) -> Any:
+    total: Any = 1
+    for size in shape:
+        total = total * size
+    return total
+
+
+def _object_scalar(value: Any) -> np.ndarray:
+    array = np.empty((), dtype=object)
+    array[()] = value
+    return array
+
+
+@export("shape")
+def shape(input: Any, name: str | None = None, out_type: Any = dtypes.int32) -> Tensor:
+    """The shape of a tensor, a constant when it is fully known."""
+    return shape_internal(input, name, optimize=True, out_type=out_type)
+
+
+def shape_internal(
+    input: Any, name: str | None = None, optimize: bool = True, out_type: Any = dtypes.int32
+) -> Tensor:
+    """As `shape`, but optionally always computed when the graph runs."""
+    with name_scope(name, "Shape", [input]) as name:
+        if isinstance(input, _SPARSE):
+            return raw.Cast(input.dense_shape, DstT=out_type)
+        static = convert_to_tensor(input).get_shape()
+        if optimize and static.is_fully_defined():
+            return constant(static.as_list(), out_type, name=name)
+        return _shape(input, out_type=out_type, name=name)
+
+
+@export("shape_n")
+def shape_n(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> list[Tensor]:
+    """The shapes of a list of tensors."""
+    return _shape_n(input, out_type=out_type, name=name)
+
+
+@export("size")
+def size(input: Any, name: str | None = None, out_type: Any = dtypes.int32) -> Tensor:
+    """The number of elements, a constant when it is known."""
+    return size_internal(input, name, optimize=True, out_type=out_type)
+
+
+def size_internal(
+    input: Any, name: str | None = None, optimize: bool = True, out_type: Any = dtypes.int32
+) -> Tensor:
+    """As `size`, but optionally always computed when the graph runs."""
+    with name_scope(name, "Size", [input]) as name:
+        if isinstance(input, _SPARSE):
+            return raw.Prod(raw.Cast(input.dense_shape, DstT=out_type), 0, name=name)
+        static = convert_to_tensor(input).get_shape()
+        if optimize and static.is_fully_defined():
+            return constant(static.num_elements(), out_type, name=name)
+        if optimize and static.ndims and 0 in static.as_list():
+            return constant(0, out_type, name=name)
+        return _size(input, out_type=out_type, name=name)
+
+
+@export("rank")
+def rank(input: Any, name: str | None = None) -> Tensor:
+    """The number of dimensions, a constant when it is known."""
+    return rank_internal(input, name, optimize=True)
+
+
+def rank_internal(input: Any, name: str | None = None, optimize: bool = True) -> Tensor:
+    """As `rank`, but optionally always computed when the graph runs."""
+    with name_scope(name, "Rank", [input]) as name:
+        if isinstance(input, _SPARSE):
+            return _size(input.dense_shape, name=name)
+        static = convert_to_tensor(input).get_shape()
+        if optimize and static.ndims is not None:
+            return constant(static.ndims, dtypes.int32, name=name)
+        return _rank(input, name=name)
+
+
+# Reshape
+
+
+def _reshape_shape(c: Any) -> TensorShape:
+    given = rules.dims(c.inputs[0])
+    wanted = rules.shape_value(c, 1)
+    if wanted.ndims is None:
+        return wanted
+    out = wanted.as_list()
+    if given is None or None in given:
+        return wanted
+    total = rules.product(given)
+    known = rules.product([d for d in out if d is not None])
+    if None not in out:
+        if known != total:
+            raise ValueError(
+                f"Cannot reshape a tensor with {total} elements to shape {rules.text(out)} "
+                f"({known} elements)"
+            )
+        return wanted
+    if out.count(None) > 1 or known == 0:
+        return wanted
+    if total % known:
+        raise ValueError(f"Dimension size must be evenly divisible by {known} but is {total}")
+    out[out.index(None)] = total // known
+    return TensorShape(out)
+
+
+def _reshape_target(shape: tuple[Any, ...], target: list[Any]) -> tuple[Any, ...]:
+    """The target with its -1 replaced; sizes may be symbolic."""
+    unknown = [i for i, size in enumerate(target) if isinstance(size, int) and size == -1]
+    if len(unknown) > 1:
+        raise errors.InvalidArgumentError(
+            None, None, f"Only one input size may be -1, not both {unknown[0]} and {unknown[1]}"
+        )
+    for i, wanted in enumerate(target):
+        if isinstance(wanted, int) and wanted < -1:
+            raise errors.InvalidArgumentError(
+                None, None, f"Size {i} must be non-negative, not {wanted}"
+            )
+    total = _count(shape)
+    if not unknown:
+        return tuple(target)
+    rest = _count(size for i, size in enumerate(target) if i != unknown[0])
+    if isinstance(rest, int) and rest == 0:
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            "reshape cannot infer the missing input size for an empty tensor unless all "
+            "specified input sizes are non-zero",
+        )
+    missing = total // rest
+    if isinstance(missing, int) and isinstance(rest, int) and missing * rest != total:
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"Input to reshape is a tensor with {total} values, but the requested shape "
+            f"requires a multiple of {rest}",
+        )
+    return tuple(missing if i == unknown[0] else size for i, size in enumerate(target))
+
+
+def _reshape_kernel(c: Any, x: np.ndarray, target: np.ndarray) -> np.ndarray:
+    if target.ndim > 1:
+        raise errors.InvalidArgumentError(
+            None, None, f"sizes input must be 1-D, not {rules.text(target.shape)}"
+        )
+    shape = _reshape_target(x.shape, target.reshape(-1).tolist())
+    if _count(shape) != x.size:
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"Input to reshape is a tensor with {x.size} values, but the requested shape has "
+            f"{_count(shape)}",
+        )
+    return x.reshape([int(size) for size in shape])
+
+
+def _lower_reshape(b: Any, op: Any, x: Any, target: Any) -> Any:
+    known = b.known(target)
+    if known is None:
+        return NotImplemented
+    return b.reshape(x, _reshape_target(x.shape, known.reshape(-1).tolist()))
+
+
+def reshape_to_input(op: Any, grad: Any) -> Tensor:
+    """The gradient of whatever only changes the shape."""
+    return reshape(grad, shape(op.inputs[0]))
+
+
+_reshape = define(
+    "Reshape",
+    "tensor: T, shape: Tshape -> output: T",
+    "T: type; Tshape: index = int32",
+    shape=_reshape_shape,
+    kernel=_reshape_kernel,
+    lower=_lower_reshape,
+    gradient=lambda op, grad: (reshape_to_input(op, grad), None),
+    sizes=True,
+    doc="The same elements in another shape; one size may be -1.",
+    test={
+        "values": [
+            [np.arange(6, dtype=np.float32), np.int32([2, -1])],
+            [np.float32([[1.0]]), np.int32([])],
+            [np.zeros([0, 3], np.float32), np.int32([3, 0])],
+        ],
+        "gradient": True,
+    },
+)
+
+
+@export("reshape", "manip.reshape")
+def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
+    """The elements of `tensor` in another shape; one size may be -1."""
+    result = _reshape(tensor, shape, name=name)
+    set_static_shape(result, shape)
+    return result
+
+
+# ExpandDims and Squeeze
+
+
+def _expand_dims_shape(c: Any) -> TensorShape:
+    rules.ranked_at_most(c.inputs[1], 1)
+    if c.inputs[1].ndims is not None and (c.inputs[1].num_elements() or 1) != 1:
+        raise ValueError("'dim' input must be a tensor with a single value")
+    given, axis = rules.dims(c.inputs[0]), c.value(1)
+    if given is None:
+        return rules.unknown()
+    if axis is None:
+        return rules.of_rank(len(given) + 1)
+    axis = int(axis.reshape(-1)[0])
+    if not -1 - len(given) <= axis <= len(given):
+        raise ValueError(f"dim {axis} not in the interval [{-1 - len(given)}, {len(given)}].")
+    axis = axis + len(given) + 1 if axis < 0 else axis
+    return TensorShape(given[:axis] + [1] + given[axis:])
+
+
+def _expanded(shape: tuple[Any, ...], axis: int) -> tuple[Any, ...]:
+    if not -1 - len(shape) <= axis <= len(shape):
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"Tried to expand dim index {axis} for tensor with {len(shape)} dimensions.",
+        )
+    axis = axis + len(shape) + 1 if axis < 0 else axis
+    return (*shape[:axis], 1, *shape[axis:])
+
+
+def _expand_dims_kernel(c: Any, x: np.ndarray, axis: np.ndarray) -> np.ndarray:
+    if axis.size != 1:
+        raise errors.InvalidArgumentError(None, None, "'dim' must be a tensor with a single value")
+    return x.reshape(_expanded(x.shape, int(axis.reshape(-1)[0])))
+
+
+def _lower_expand_dims(b: Any, op: Any, x: Any, axis: Any) -> Any:
+    known = b.known(axis)
+    if known is None:
+        return NotImplemented
+    return b.reshape(x, _expanded(x.shape, int(known.reshape(-1)[0])))
+
+
+_expand_dims = define(
+    "ExpandDims",
+    "input: T, dim: Tdim -> output: T",
+    "T: type; Tdim: index = int32",
+    shape=_expand_dims_shape,
+    kernel=_expand_dims_kernel,
+    lower=_lower_expand_dims,
+    gradient=lambda op, grad: (reshape_to_input(op, grad), None),
+    sizes=True,
+    doc="The same elements with a dimension of size 1 inserted.",
+    test={
+        "values": [
+            [np.arange(6, dtype=np.float32).reshape(2, 3), np.int32(axis)] for axis in (0, 1, -1)
+        ],
+        "gradient": True,
+    },
+)
+
+
+@export("expand_dims")
+def expand_dims(input: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Tensor:
+    """`input` with a dimension of size 1 inserted at `axis`."""
+    axis = renamed("axis", axis, "dim", dim)
+    if axis is None:
+        raise ValueError("Must specify an axis argument to tf.expand_dims()")
+    return _expand_dims(input, axis, name=name)
+
+
+def renamed(new: str, value: Any, old: str, old_value: Any) -> Any:
+    """The value of an argument that has two names, of which at most one may be given."""
+    if old_value is None:
+        return value
+    if value is not None:
+        raise ValueError(f"Cannot specify both '{old}' and '{new}'")
+    return old_value
+
+
+def _squeeze_shape(c: Any) -> TensorShape:
+    given = rules.dims(c.inputs[0])
+    axes = c.attr("squeeze_dims") or []
+    if given is None:
+        return rules.unknown()
+    for axis in axes:
+        if not -len(given) <= axis < len(given):
+            raise ValueError(
+                f"Tried to squeeze dim index {axis} for tensor with {len(given)} dimensions."
+            )
+    chosen = {axis % len(given) for axis in axes} if axes else set()
+    if not axes and None in given:
+        return rules.unknown()
+    for axis in sorted(chosen):
+        if given[axis] not in (1, None):
+            raise ValueError(
+                f"Can not squeeze dim[{axis}], expected a dimension of 1, got {given[axis]}"
+            )
+    return TensorShape(_without(given, chosen, bool(axes)))
+
+
+def _without(sizes: Any, chosen: set[int], explicit: bool) -> list[Any]:
+    if explicit:
+        return [size for i, size in enumerate(sizes) if i not in chosen]
+    return [size for size in sizes if size != 1]
+
+
+def _squeezed(shape: tuple[Any, ...], axes: list[int]) -> list[Any]:
+    for axis in axes:
+        if not -len(shape) <= axis < len(shape):
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"Tried to squeeze dim index {axis} for tensor with {len(shape)} dimensions.",
+            )
+    chosen = {axis % len(shape) for axis in axes}
+    for axis in sorted(chosen):
+        if shape[axis] != 1:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"Can not squeeze dim[{axis}], expected a dimension of 1, got {shape[axis]}",
+            )
+    return _without(shape, chosen, bool(axes))
+
+
+_squeeze = define(
+    "Squeeze",
+    "input: T -> output: T",
+    "T: type; squeeze_dims: list(int) >= 0 = []",
+    shape=_squeeze_shape,
+    kernel=lambda c, x: x.reshape(_squeezed(x.shape, c.attr("squeeze_dims") or [])),
+    lower=lambda b, op, x: b.reshape(x, tuple(_squeezed(x.shape, op.attr("squeeze_dims") or []))),
+    gradient=reshape_to_input,
+    sizes=True,
+    doc="The same elements without dimensions of size 1.",
+    test={
+        "shapes": [[[1, 2, 1]]],
+        "attrs": [{}, {"squeeze_dims": [0]}, {"squeeze_dims": [-1]}],
+        "gradient": True,
+    },
+)
+
+
+@export("squeeze")
+def squeeze(
+    input: Any, axis: Any = None, name: str | None = None, squeeze_dims: Any = None
+) -> Tensor:
+    """`input` without its dimensions of size 1, or without those at `axis`."""
+    axis = renamed("axis", axis, "squeeze_dims", squeeze_dims)
+    if np.isscalar(axis):
+        axis = [axis]
+    return _squeeze(input, [] if axis is None else axis, name=name)
+
+
+def _ensured(c: Any, x: np.ndarray) -> np.ndarray:
+    if not TensorShape(c.attr("shape")).is_compatible_with(TensorShape(list(x.shape))):
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"Shape of tensor {c.op.inputs[0].op.name} {rules.text(x.shape)} is not compatible "
+            f"with expected shape {rules.text(rules.dims(TensorShape(c.attr('shape'))))}.",
+        )
+    return x
+
+
+_ensure_shape = define(
+    "EnsureShape",
+    "input: T -> output: T",
+    "shape: shape; T: type",
+    shape=lambda c: rules.merge(c.inputs[0], TensorShape(c.attr("shape"))),
+    kernel=_ensured,
+    gradient=lambda op, grad: grad,
+    doc="The input, checked to have a shape when the graph runs.",
+    test={"shapes": [[[2, 3]]], "attrs": [{"shape": TensorShape([None, 3])}], "gradient": True},
+)
+
+
+@export("ensure_shape")
+def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
+    """`x`, with a check when the graph runs that it has the given, partly known shape."""
+    return _ensure_shape(x, TensorShape(shape), name=name)

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Slice: a box of a tensor, by its corner and its size."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+from ...engine import errors
+from ...engine.api import export
+from ...engine.build import define
+from ...engine.shape import TensorShape
+from ...engine.tensor import Tensor
+from .. import rules
+from ..public import tf
+from .join import concat
+from .shape import rank, reshape, shape
+from .stack import stack
+
+
+def _slice_shape(c: Any) -> TensorShape:
+    given = rules.dims(c.inputs[0])
+    rules.ranked(c.inputs[1], 1)
+    rules.ranked(c.inputs[2], 1)
+    merged = rules.merge(c.inputs[1], c.inputs[2])
+    count = None if merged.ndims is None else merged.as_list()[0]
+    if given is not None and count is not None and len(given) != count:
+        raise ValueError(f"Shape must be rank {count} but is rank {len(given)}")
+    count = len(given) if given is not None else count
+    if count is None:
+        return rules.unknown()
+    given = given or [None] * count
+    size = c.value(2)
+    if size is None:
+        return _sizes_of_slice(c, count)
+    # Begins may be known in part.
+    begin = rules.dims(c.value_as_shape(1)) or [None] * count
+    out = []
+    for start, whole, length in zip(begin, given, size.tolist()):
+        if length != -1:
+            out.append(length)
+        elif start is None or whole is None:
+            out.append(None)
+        else:
+            out.append(whole - start)
+            if out[-1] < 0:
+                raise ValueError(
+                    f"Negative dimension size caused by subtracting {start} from {whole}"
+                )
+    return TensorShape(out)
+
+
+def _sizes_of_slice(c: Any, count: int) -> TensorShape:
+    known = c.value_as_shape(2)
+    return known if known.ndims == count else rules.of_rank(count)
+
+
+def _slice_ranges(shape_: Any, begin: Any, size: Any) -> tuple[list[Any], list[Any]]:
+    starts, sizes = begin.tolist(), size.tolist()
+    if len(starts) != len(shape_) or len(sizes) != len(shape_):
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            "Expected begin and size arguments to be 1-D tensors of size "
+            f"{len(shape_)}, but got shapes {rules.text(begin.shape)} and "
+            f"{rules.text(size.shape)} instead.",
+        )
+    for i, whole in enumerate(shape_):
+        if isinstance(sizes[i], int) and sizes[i] == -1:
+            sizes[i] = whole - starts[i]
+        if not 0 <= starts[i] <= whole:
+            raise errors.InvalidArgumentError(
+                None, None, f"Expected begin[{i}] in [0, {whole}], but got {starts[i]}"
+            )
+        if not (sizes[i] >= 0 and starts[i] + sizes[i] <= whole):
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"Expected size[{i}] in [0, {whole - starts[i]}], but got {sizes[i]}",
+            )
+    return starts, sizes
+
+
+def _slice_kernel(c: Any, x: np.ndarray, begin: np.ndarray, size: np.ndarray) -> np.ndarray:
+    starts, sizes = _slice_ranges(x.shape, begin, size)
+    return x[tuple(builtins.slice(start, start + n) for start, n in zip(starts, sizes))]
+
+
+def _lower_slice(b: Any, op: Any, x: Any, begin: Any, size: Any) -> Any:
+    starts, sizes = b.known(begin), b.known(size)
+    if starts is None or sizes is None:
+        return NotImplemented
+    starts, sizes = _slice_ranges(x.shape, starts, sizes)
+    return b.slice(x, tuple(starts), tuple(sizes))
+
+
+def _slice_gradient(op: Any, grad: Tensor) -> tuple[Any, ...]:
+    x, begin = op.inputs[0], op.inputs[1]
+    ranks = rank(x)
+    size = shape(op.outputs[0])
+    column = stack([ranks, 1])
+    before = reshape(begin, column)
+    after = reshape(shape(x) - size - begin, column)
+    return tf.pad(grad, concat([before, after], 1)), None, None
+
+
+_slice = define(
+    "Slice",
+    "input: T, begin: Index, size: Index -> output: T",
+    "T: type; Index: index",
+    shape=_slice_shape,
+    kernel=_slice_kernel,
+    lower=_lower_slice,
+    gradient=_slice_gradient,
+    sizes=True,
+    doc="A box of a tensor, by its corner and its size; size -1 means up to the end.",
+    test={
+        "values": [
+            [np.arange(12, dtype=np.float32).reshape(3, 4), np.int32([1, 0]), np.int32([2, -1])]
+        ],
+        "gradient": True,
+    },
+)
+
+
+@export("slice")
+def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor:
+    """The box of `input_` that starts at `begin` and has `size`; -1 means up to the end."""
+    return _slice(input_, begin, size, name=name)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""IndexedSlices as tensors: the conversion that makes them dense, and masks over them."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ...engine import dtypes
+from ...engine.api import export
+from ...engine.constants import constant_value
+from ...engine.convert import register_tensor_conversion_function
+from ...engine.graph import name_scope
+from ...engine.tensor import IndexedSlices, SparseTensor, Tensor
+from ..public import raw, tf
+from .gather import gather
+
+_LARGE = 100_000_000
+
+
+def _dense(
+    value: IndexedSlices, dtype: Any = None, name: str | None = None, as_ref: bool = False
+) -> Tensor:
+    del as_ref
+    if dtype is not None and not dtypes.as_dtype(dtype).is_compatible_with(value.dtype):
+        raise ValueError(
+            f"Tensor conversion requested dtype {dtypes.as_dtype(dtype).name} for IndexedSlices "
+            f"with dtype {value.dtype.name}"
+        )
+    if value.dense_shape is None:
+        raise ValueError(
+            "Tensor conversion requested for IndexedSlices without dense_shape: " + str(value)
+        )
+    sizes = constant_value(value.dense_shape)
+    count = None if sizes is None else int(np.prod(sizes, dtype=np.int64))
+    if count is not None and count >= _LARGE:
+        warnings.warn(
+            f"Converting sparse IndexedSlices to a dense Tensor with {count} elements. This may "
+            "consume a large amount of memory.",
+            stacklevel=2,
+        )
+    rows = value.dense_shape[0]
+    return tf.unsorted_segment_sum(value.values, value.indices, rows, name=name)
+
+
+register_tensor_conversion_function(IndexedSlices, _dense)
+
+
+@export("sparse.mask", "sparse_mask")
+def sparse_mask(a: IndexedSlices, mask_indices: Any, name: str | None = None) -> IndexedSlices:
+    """`a` without the rows that `mask_indices` names."""
+    with name_scope(name, "sparse_mask", [a, mask_indices]) as name:
+        indices, kept = raw.ListDiff(a.indices, mask_indices)
+        return IndexedSlices(gather(a.values, kept, name=name), indices, a.dense_shape)
+
+
+@export("sparse.placeholder", "sparse_placeholder")
+def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> SparseTensor:
+    """A sparse tensor that every run must feed."""
+
+    def part(of: str, kind: Any, sizes: Any) -> Tensor:
+        return tf.placeholder(kind, shape=sizes, name=None if name is None else f"{name}/{of}")
+
+    ranks, sizes = None, None
+    if isinstance(shape, Tensor):
+        ranks, sizes = shape.get_shape()[0], shape
+    elif shape is not None:
+        ranks = len(shape)
+        sizes = None if None in shape else shape
+    if sizes is not None:
+        label = None if name is None else name + "/shape"
+        sizes = tf.convert_to_tensor(sizes, dtype=dtypes.int64, name=label)
+    else:
+        sizes = part("shape", dtypes.int64, [ranks])
+    values = part("values", dtype, [None])
+    indices = part("indices", dtypes.int64, [None, ranks])
+    return SparseTensor(values=values, indices=indices, dense_shape=sizes)

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stacking tensors along a new dimension and taking them apart again.
+
+Also how lists that hold tensors become tensors (a Pack node named `packed`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...engine import dtypes
+from ...engine.api import export
+from ...engine.build import define
+from ...engine.convert import convert_to_tensor, register_tensor_conversion_function
+from ...engine.graph import name_scope
+from ...engine.registry import NoGradient
+from ...engine.shape import TensorShape
+from ...engine.tensor import Tensor
+from .. import rules
+from ..public import raw
+from .constant import constant
+from .join import invalid, pieces, split_axis
+from .shape import expand_dims
+from .values import flatten
+
+
+def _pack_shape(c: Any) -> TensorShape:
+    merged = TensorShape(None)
+    for shape_ in reversed(c.inputs):
+        merged = rules.merge(shape_, merged)
+    given = rules.dims(merged)
+    if given is None:
+        return merged
+    where = rules.canonical_axis(c.attr("axis"), len(given) + 1)
+    return TensorShape(given[:where] + [len(c.inputs)] + given[where:])
+
+
+def _pack(c: Any, values: list[np.ndarray]) -> np.ndarray:
+    for i, value in enumerate(values[1:], 1):
+        if value.shape != values[0].shape:
+            raise invalid(
+                "Shapes of all inputs must match: "
+                f"values[0].shape = {rules.text(values[0].shape)} != "
+                f"values[{i}].shape = {rules.text(value.shape)}"
+            )
+    return np.stack(values, axis=c.attr("axis"))
+
+
+def _lower_pack(b: Any, op: Any, values: list[Any]) -> Any:
+    ndim = values[0].ndim
+    where = op.attr("axis") % (ndim + 1)
+    rows = []
+    for value in values:
+        shape_ = list(value.shape)
+        rows.append(b.reshape(value, (*shape_[:where], 1, *shape_[where:])))
+    return rows[0] if len(rows) == 1 else b.concat(rows, where)
+
+
+_pack_op = define(
+    "Pack",
+    "values: N * T -> output: T",
+    "N: int >= 1; T: type; axis: int = 0",
+    shape=_pack_shape,
+    kernel=_pack,
+    lower=_lower_pack,
+    gradient=lambda op, grad: unstack(grad, num=op.get_attr("N"), axis=op.get_attr("axis")),
+    sizes=True,
+    doc="Tensors of one shape stacked along a new dimension.",
+    test={"shapes": [[[2, 3], [2, 3]]], "attrs": [{}, {"axis": 1}, {"axis": -1}], "gradient": True},
+)
+
+
+def _unpack_shape(c: Any) -> list[TensorShape]:
+    given, count = rules.dims(c.inputs[0]), c.attr("num")
+    if given is None:
+        return [rules.unknown()] * count
+    where = rules.canonical_axis(c.attr("axis"), len(given))
+    rules.merge_dim(given[where], count)
+    return [TensorShape(given[:where] + given[where + 1 :])] * count
+
+
+def _unpack(c: Any, x: np.ndarray) -> tuple[np.ndarray, ...]:
+    where, count = split_axis(c.attr("axis"), x.ndim), c.attr("num")
+    if x.shape[where] != count:
+        raise invalid(
+            f"Input shape axis {where} must equal {count}, got shape {rules.text(x.shape)}"
+        )
+    moved = np.moveaxis(x, where, 0)
+    return tuple(moved[i, ...] for i in range(count))
+
+
+def _lower_unpack(b: Any, op: Any, x: Any) -> Any:
+    where = op.attr("axis") % x.ndim
+    rest = (*x.shape[:where], *x.shape[where + 1 :])
+    slices = pieces(b, x, where, [1] * op.attr("num"))
+    return tuple(b.reshape(piece, rest) for piece in slices)
+
+
+_unpack_op = define(
+    "Unpack",
+    "value: T -> output: num * T",
+    "num: int >= 0; T: type; axis: int = 0",
+    shape=_unpack_shape,
+    kernel=_unpack,
+    lower=_lower_unpack,
+    gradient=lambda op, *grads: stack(list(grads), axis=op.get_attr("axis")),
+    sizes=True,
+    doc="The slices of a tensor along a dimension.",
+    test={
+        "shapes": [[[2, 2]]],
+        "attrs": [{"num": 2}, {"num": 2, "axis": 1}, {"num": 2, "axis": -1}],
+        "gradient": True,
+    },
+)
+
+
+@export("stack")
+def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
+    """Tensors of one shape stacked along a new dimension `axis`."""
+    if axis == 0:
+        try:
+            return convert_to_tensor(values, name=name)
+        except (TypeError, ValueError, NotImplementedError):
+            pass  # A list that holds tensors and is packed below.
+    static = convert_to_tensor(values[0], name=name).get_shape()
+    if static.ndims is not None:
+        expanded = static.ndims + 1
+        if not -expanded <= axis < expanded:
+            raise ValueError(f"axis = {axis} not in [{-expanded}, {expanded})")
+    return _pack_op(values, axis=axis, name=name)
+
+
+@export("unstack")
+def unstack(
+    value: Any, num: int | None = None, axis: int = 0, name: str = "unstack"
+) -> list[Tensor]:
+    """The slices of `value` along dimension `axis`."""
+    if num is None:
+        value = convert_to_tensor(value)
+        static = value.get_shape()
+        if static.ndims is not None:
+            if not -static.ndims <= axis < static.ndims:
+                raise ValueError(f"axis = {axis} not in [{-static.ndims}, {static.ndims})")
+            num = static.as_list()[axis]
+        if num is None:
+            raise ValueError(f"Cannot infer num from shape {static}")
+    return _unpack_op(value, num=num, axis=axis, name=name)
+
+
+def _parallel_shape(c: Any) -> TensorShape:
+    for shape in c.inputs:
+        if not shape.is_fully_defined():
+            raise ValueError("All input shapes must be fully defined.")
+        if shape.ndims and shape.as_list()[0] != 1:
+            raise ValueError("Size of first dimension must be 1.")
+    return TensorShape(c.attr("shape"))
+
+
+_parallel_concat = define(
+    "ParallelConcat",
+    "values: N * T -> output: T",
+    "N: int >= 1; T: type; shape: shape",
+    shape=_parallel_shape,
+    kernel=lambda c, values: np.concatenate(values, axis=0),
+    lower=lambda b, op, values: values[0] if len(values) == 1 else b.concat(values, 0),
+    gradient=NoGradient("TensorFlow declares none", silent=False),
+    doc="Rows joined to a tensor of a shape that is known beforehand.",
+    test={"shapes": [[[1, 3], [1, 3]]], "attrs": [{"shape": TensorShape([2, 3])}], "static": True},
+)
+
+
+@export("parallel_stack")
+def parallel_stack(values: Any, name: str = "parallel_stack") -> Tensor:
+    """Tensors of one, fully known shape stacked along a new first dimension."""
+    with name_scope(name):
+        first = convert_to_tensor(values[0])
+        static = convert_to_tensor(first).get_shape()
+        target = TensorShape([len(values)]).concatenate(static)
+        return _parallel_concat([expand_dims(value, 0) for value in values], shape=target)
+
+
+# Lists that hold tensors
+
+
+_PLAIN = (np.ndarray, np.generic, bool, int, float, complex, str, bytes)
+
+
+def _is_tensor(value: Any) -> bool:
+    # Variables stand for the tensors that they hold.
+    return isinstance(value, Tensor) or (
+        hasattr(value, "_as_graph_element") and hasattr(value, "dtype")
+    )
+
+
+def _inferred_dtype(values: Any) -> dtypes.DType | None:
+    return next((v.dtype.base_dtype for v in flatten(values) if _is_tensor(v)), None)
+
+
+def _cast_tensors(values: Any, dtype: dtypes.DType) -> Any:
+    if isinstance(values, (list, tuple)):
+        return [_cast_tensors(v, dtype) for v in values]
+    if _is_tensor(values) and values.dtype.base_dtype != dtype:
+        return raw.Cast(values, DstT=dtype)
+    return values
+
+
+def _pack_nested(values: Any, dtype: dtypes.DType, name: str) -> Any:
+    converted = []
+    with name_scope(name) as scope:
+        for i, value in enumerate(values):
+            if _is_tensor(value) and value.dtype.base_dtype != dtype:
+                raise TypeError(
+                    f"Cannot convert a list containing a tensor of dtype {value.dtype} to "
+                    f"{dtype} (Tensor is: {value!r})"
+                )
+            nested = isinstance(value, (list, tuple))
+            converted.append(_pack_nested(value, dtype, str(i)) if nested else value)
+        if not any(map(_is_tensor, converted)):
+            return converted
+        tensors = [
+            value if _is_tensor(value) else constant(value, dtype=dtype, name=str(i))
+            for i, value in enumerate(converted)
+        ]
+        return _pack_op(tensors, name=scope)
+
+
+def _from_list(v: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False) -> Any:
+    if as_ref or all(isinstance(value, _PLAIN) for value in flatten(v)):
+        return NotImplemented
+    inferred = _inferred_dtype(v)
+    if inferred is None:
+        return NotImplemented
+    if dtype is None:
+        dtype = inferred
+    elif dtype != inferred:
+        v = _cast_tensors(v, dtype)
+    return _pack_nested(v, dtype, name or "packed")
+
+
+register_tensor_conversion_function((list, tuple), _from_list, 99)

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lists of tensors as values: what TensorFlow's list ops hand from one to the next.
+
+A list is never changed: each op gives another one.  Elements that were not set are None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...engine import dtypes, errors
+from ...engine.shape import TensorShape
+from ...engine.tensor import shape_text
+
+Element = np.ndarray | None
+
+
+def refuse(reason: str) -> errors.InvalidArgumentError:
+    """The error for a list op that cannot be done."""
+    return errors.InvalidArgumentError(None, None, reason)
+
+
+def text(shape: Any) -> str:
+    """A shape as the runtime prints it."""
+    sizes = shape.sizes if isinstance(shape, TensorShape) else shape
+    return "<unknown>" if sizes is None else shape_text(sizes)
+
+
+def merged(shape: TensorShape, other: Any) -> TensorShape:
+    """What two shapes say together; InvalidArgumentError when they contradict."""
+    other = TensorShape(other)
+    if shape.rank is not None and other.rank is not None and shape.rank != other.rank:
+        raise refuse(f"Incompatible ranks during merge: {shape.rank} vs. {other.rank}")
+    if not shape.is_compatible_with(other):
+        raise refuse(f"Incompatible shapes during merge: {text(shape)} vs. {text(other)}")
+    return shape.merge_with(other)
+
+
+def shape_of(sizes: np.ndarray) -> TensorShape:
+    """The shape in a tensor: a vector with -1 for what is unknown, or the scalar -1."""
+    if sizes.ndim == 0:
+        if sizes != -1:
+            raise refuse(
+                "The only valid scalar shape tensor is the fully unknown shape specified as -1."
+            )
+        return TensorShape(None)
+    return TensorShape([None if size < 0 else int(size) for size in sizes])
+
+
+class TensorList:
+    """Elements of one dtype, and the shape that all of them fit."""
+
+    __slots__ = ("dtype", "items", "limit", "shape")
+
+    def __init__(
+        self, items: Sequence[Element], dtype: dtypes.DType, shape: TensorShape, limit: int = -1
+    ) -> None:
+        self.items = tuple(items)
+        self.dtype = dtype
+        self.shape = shape
+        self.limit = limit
+
+    def with_items(self, items: Sequence[Element]) -> TensorList:
+        """A list like this one."""
+        return TensorList(items, self.dtype, self.shape, self.limit)
+
+    def boxed(self) -> np.ndarray:
+        """As the value of a scalar tensor."""
+        box = np.empty((), object)
+        box[()] = self
+        return box
+
+    def require(self, dtype: dtypes.DType) -> None:
+        """Raises InvalidArgumentError unless the elements are of a type."""
+        if dtype != self.dtype:
+            raise refuse(
+                f"Invalid data types; op elements {dtype.name} but list elements {self.dtype.name}"
+            )
+
+    def agreed(self, shape: TensorShape, items: Iterable[Element]) -> TensorShape:
+        """What a shape, the list's and those of elements say together."""
+        shape = merged(shape, self.shape)
+        if not self.shape.is_fully_defined():
+            for item in items:
+                if item is not None:
+                    shape = merged(shape, item.shape)
+        return shape
+
+    def zeros(self, shape: Any) -> np.ndarray:
+        """What an element that was not set reads as."""
+        if self.dtype == dtypes.variant:
+            result = np.empty(shape, object)
+            result.fill(None)
+            return result
+        if self.dtype == dtypes.string:
+            return np.full(shape, b"", object)
+        return np.zeros(shape, self.dtype.np_dtype)
+
+    def rows(self, items: Sequence[Element], shape: TensorShape) -> np.ndarray:
+        """Elements of one shape, stacked."""
+        sizes = tuple(shape.as_list())
+        result = self.zeros((len(items), *sizes))
+        for i, item in enumerate(items):
+            if item is not None:
+                result[i] = item
+        return result
+
+    def zeroed(self) -> TensorList:
+        """A list like this one of zeros, as ZerosLike makes it."""
+        items = [None if item is None else zeros_like(item, self.dtype) for item in self.items]
+        return self.with_items(items)
+
+    def __add__(self, other: Any) -> TensorList:
+        """The sums of the elements, as AddN makes them."""
+        if not isinstance(other, TensorList):
+            return NotImplemented
+        if self.dtype != other.dtype:
+            raise refuse(
+                "Trying to add two lists of tensors of different dtypes. One is "
+                f"{self.dtype.name} and the other is {other.dtype.name}"
+            )
+        if not self.shape.is_compatible_with(other.shape):
+            raise refuse(
+                "Trying to add two lists of tensors with incompatible element shapes. One is "
+                f"{text(self.shape)} and the other is {text(other.shape)}"
+            )
+        if len(self.items) != len(other.items):
+            raise refuse(
+                "Trying to add two lists of tensors with different lengths. One is "
+                f"{len(self.items)} and the other is {len(other.items)}"
+            )
+        sums = [
+            b if a is None else a if b is None else a + b for a, b in zip(self.items, other.items)
+        ]
+        return TensorList(sums, self.dtype, self.shape.merge_with(other.shape))
+
+    def __repr__(self) -> str:
+        return f"TensorList({len(self.items)} of {self.dtype.name} {text(self.shape)})"
+
+
+def zeros_like(value: np.ndarray, dtype: dtypes.DType) -> np.ndarray:
+    """Zeros of an element's shape; of lists, lists of zeros."""
+    if dtype != dtypes.variant:
+        return TensorList((), dtype, TensorShape(None)).zeros(value.shape)
+    result = np.empty(value.shape, object)
+    for place, item in np.ndenumerate(value):
+        result[place] = item.zeroed() if isinstance(item, TensorList) else item
+    return result
+
+
+def list_in(value: Any) -> TensorList:
+    """The list that a scalar variant tensor holds."""
+    found = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
+    if not isinstance(found, TensorList):
+        raise refuse(f"Input handle is not a list. Saw: '{found!r}'")
+    return found

@@ -1,0 +1,476 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Vectors as sets and lists: unique, set difference, partition and stitch, sorted search."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...engine import dtypes
+from ...engine.api import export
+from ...engine.build import define
+from ...engine.convert import convert_to_tensor
+from ...engine.graph import name_scope
+from ...engine.registry import NoGradient
+from ...engine.shape import TensorShape
+from ...engine.tensor import Tensor
+from .. import rules
+from ..public import raw, tf
+from .broadcast import broadcast_to
+from .constant import ones
+from .join import concat, invalid
+from .pad import tile
+from .scatter import all_dimensions, boolean_mask, sequence_mask
+from .shape import expand_dims, rank, reshape, shape, shape_internal
+from .stack import stack
+
+# Unique
+
+_NO_ORDER = NoGradient("TensorFlow declares none", silent=False)
+
+
+def _first_seen(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Positions of first occurrences in order, the number of each element, and counts."""
+    if x.dtype == object:
+        order: dict[Any, int] = {}
+        number = np.array([order.setdefault(v, len(order)) for v in x.tolist()], dtype=np.int64)
+        first = np.array([x.tolist().index(v) for v in order], dtype=np.int64)
+        return first, number, np.bincount(number, minlength=len(order))
+    axis = 0 if x.ndim > 1 else None
+    _, first, number, counts = np.unique(
+        x, return_index=True, return_inverse=True, return_counts=True, axis=axis
+    )
+    order_ = np.argsort(first, kind="stable")
+    place = np.empty(len(order_), dtype=np.int64)
+    place[order_] = np.arange(len(order_))
+    return first[order_], place[number.reshape(-1)], counts[order_]
+
+
+def _unique(c: Any, x: np.ndarray, axis: np.ndarray | None = None) -> tuple[np.ndarray, ...]:
+    if axis is None or axis.size == 0:
+        if x.ndim != 1:
+            raise invalid("unique expects a 1D vector.")
+        first, number, counts = _first_seen(x)
+        values = x[first]
+    else:
+        if axis.size != 1:
+            raise invalid("axis does not support input tensors larger than 1 elements")
+        where = int(axis.reshape(-1)[0])
+        if not -x.ndim <= where < x.ndim:
+            raise invalid(f"axis has to be between [0, {x.ndim})")
+        moved = np.moveaxis(x, where, 0)
+        first, number, counts = _first_seen(moved.reshape(len(moved), -1) if x.ndim > 1 else moved)
+        values = np.moveaxis(moved[first], 0, where)
+    kind = c.out_dtype(1)
+    return values, number.astype(kind), counts.astype(kind)
+
+
+def _unique_shapes(c: Any) -> list[TensorShape]:
+    size = rules.ranked(c.inputs[0], 1)[0]
+    return [rules.vector(None), rules.vector(size), rules.vector(None)]
+
+
+def _unique_v2_shapes(c: Any) -> list[TensorShape]:
+    return [rules.of_rank(c.inputs[0].ndims), rules.vector(None), rules.vector(None)]
+
+
+def _define_unique(name: str, signature: str, attrs: str, outputs: int, sample: Any) -> Any:
+    shapes = _unique_v2_shapes if "axis" in signature else _unique_shapes
+    return define(
+        name,
+        signature,
+        attrs,
+        shape=lambda c: shapes(c)[:outputs],
+        kernel=lambda c, *inputs: _unique(c, *inputs)[:outputs],
+        gradient=_NO_ORDER,
+        dynamic_shape=True,
+        doc="The distinct elements in order of first appearance, and the number of each element.",
+        test={"values": [sample]},
+    )
+
+
+_VECTOR = np.int32([3, 1, 3, 2, 1])
+_ROWS = np.int32([[1, 2], [3, 4], [1, 2]])
+_unique_op = _define_unique(
+    "Unique",
+    "x: T -> y: T, idx: out_idx",
+    "T: type; out_idx: index = int32",
+    2,
+    [_VECTOR],
+)
+_define_unique(
+    "UniqueV2",
+    "x: T, axis: Taxis -> y: T, idx: out_idx",
+    "T: type; Taxis: index = int64; out_idx: index = int32",
+    2,
+    [_ROWS, np.int64([0])],
+)
+_unique_with_counts = _define_unique(
+    "UniqueWithCounts",
+    "x: T -> y: T, idx: out_idx, count: out_idx",
+    "T: type; out_idx: index = int32",
+    3,
+    [_VECTOR],
+)
+_define_unique(
+    "UniqueWithCountsV2",
+    "x: T, axis: Taxis -> y: T, idx: out_idx, count: out_idx",
+    "T: type; Taxis: index = int64; out_idx: index = int32",
+    3,
+    [_ROWS, np.int64([0])],
+)
+
+
+@export("unique")
+def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
+    """The distinct elements of a vector, and for each element its number among them."""
+    return _unique_op(x, out_idx=out_idx, name=name)
+
+
+@export("unique_with_counts")
+def unique_with_counts(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
+    """As `unique`, with how often each one occurs."""
+    return _unique_with_counts(x, out_idx=out_idx, name=name)
+
+
+def _difference(c: Any, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    for name, value in (("x", x), ("y", y)):
+        if value.ndim != 1:
+            raise invalid(f"{name} should be a 1D vector.")
+    left = set(y.tolist())
+    at = np.array([i for i, v in enumerate(x.tolist()) if v not in left], dtype=c.out_dtype(1))
+    return x[at], at
+
+
+_list_diff = define(
+    "ListDiff",
+    "x: T, y: T -> out: T, idx: out_idx",
+    "T: type; out_idx: index = int32",
+    shape=lambda c: [rules.vector(None)] * 2,
+    kernel=_difference,
+    gradient=_NO_ORDER,
+    sizes=True,
+    dynamic_shape=True,
+    doc="What is in x and not in y, and where.",
+    test={"values": [[_VECTOR, np.int32([3])]]},
+)
+
+
+@export("setdiff1d")
+def setdiff1d(x: Any, y: Any, index_dtype: Any = dtypes.int32, name: str | None = None) -> Any:
+    """What is in `x` and not in `y`, in the order of `x`, and where."""
+    return _list_diff(x, y, out_idx=index_dtype, name=name)
+
+
+# DynamicPartition and DynamicStitch
+
+
+def _partition_shape(c: Any) -> list[TensorShape]:
+    data, marks = c.inputs
+    count = c.attr("num_partitions")
+    if data.ndims is None or marks.ndims is None:
+        return [rules.unknown()] * count
+    rules.merge(data[: marks.ndims], marks)
+    return [TensorShape([None]).concatenate(data[marks.ndims :])] * count
+
+
+def _partition(c: Any, data: np.ndarray, marks: np.ndarray) -> tuple[np.ndarray, ...]:
+    count = c.attr("num_partitions")
+    if data.shape[: marks.ndim] != marks.shape:
+        raise invalid(
+            "data.shape must start with partitions.shape, got data.shape = "
+            f"{rules.text(data.shape)}, partitions.shape = {rules.text(marks.shape)}"
+        )
+    wrong = (marks < 0) | (marks >= count)
+    if wrong.any():
+        at = np.unravel_index(int(np.argmax(wrong)), marks.shape)
+        place = rules.text(at) if at else ""
+        raise invalid(f"partitions{place} = {marks[at]} is not in [0, {count})")
+    return tuple(data[marks == i] for i in range(count))
+
+
+def _partition_gradient(op: Any, *grads: Tensor) -> list[Any]:
+    data, marks = op.inputs
+    count = op.get_attr("num_partitions")
+    prefix = shape(marks)
+    numbers = reshape(tf.range(tf.reduce_prod(prefix)), prefix)
+    parts = dynamic_partition(numbers, marks, count)
+    return [reshape(dynamic_stitch(parts, list(grads)), shape(data)), None]
+
+
+_partition_op = define(
+    "DynamicPartition",
+    "data: T, partitions: int32 -> outputs: num_partitions * T",
+    "num_partitions: int >= 1; T: type",
+    shape=_partition_shape,
+    kernel=_partition,
+    gradient=_partition_gradient,
+    sizes=True,
+    dynamic_shape=True,
+    doc="The entries of a tensor, sorted into several by number.",
+    test={
+        "values": [[np.float32([1, 2, 3]), np.int32([0, 1, 0])]],
+        "attrs": [{"num_partitions": 2}],
+        "gradient": True,
+    },
+)
+
+
+@export("dynamic_partition")
+def dynamic_partition(
+    data: Any, partitions: Any, num_partitions: int, name: str | None = None
+) -> list[Tensor]:
+    """The entries of `data`, sorted into `num_partitions` tensors by number."""
+    return _partition_op(data, partitions, num_partitions=num_partitions, name=name)
+
+
+def _stitch_shape(c: Any) -> TensorShape:
+    count = c.attr("N")
+    indices, data = c.inputs[:count], c.inputs[count:]
+    tail, longest = TensorShape(None), 0
+    complete = True
+    for i, (at, rows) in enumerate(zip(indices, data)):
+        value = c.value(i)
+        complete = complete and value is not None
+        if value is not None and value.size:
+            longest = max(longest, int(value.max()) + 1)
+        if at.ndims is not None and rows.ndims is not None:
+            rules.merge(rows[: at.ndims], at)
+            tail = rules.merge(tail, rows[at.ndims :])
+    return TensorShape([longest if complete else None]).concatenate(tail)
+
+
+def _stitch(c: Any, indices: list[np.ndarray], data: list[np.ndarray]) -> np.ndarray:
+    for i, (at, rows) in enumerate(zip(indices, data)):
+        if rows.shape[: at.ndim] != at.shape:
+            raise invalid(
+                f"data[{i}].shape = {rules.text(rows.shape)} does not start with "
+                f"indices[{i}].shape = {rules.text(at.shape)}"
+            )
+    tail = data[0].shape[indices[0].ndim :]
+    length = max((int(at.max()) + 1 for at in indices if at.size), default=0)
+    out = np.zeros((length, *tail), dtype=data[0].dtype)
+    if out.dtype == object:
+        out[...] = b""
+    for at, rows in zip(indices, data):
+        if at.size and at.min() < 0:
+            raise invalid(f"indices[{int(at.min())}] is out of range")
+        out[at.reshape(-1)] = rows.reshape((-1, *tail))
+    return out
+
+
+def _stitch_gradient(op: Any, grad: Any) -> list[Any]:
+    count = len(op.inputs) // 2
+    indices = [
+        x if x.dtype == dtypes.int32 else tf.cast(x, dtypes.int32) for x in op.inputs[:count]
+    ]
+    if not isinstance(grad, Tensor):
+        grad = convert_to_tensor(grad)
+    return [None] * count + [tf.gather(grad, at) for at in indices]
+
+
+_STITCH = {
+    "values": [[[np.int32([2, 0]), np.int32([1])], [np.float32([5, 6]), np.float32([7])]]],
+    "gradient": True,
+}
+_stitch_op = define(
+    "DynamicStitch",
+    "indices: N * int32, data: N * T -> merged: T",
+    "N: int >= 1; T: type",
+    shape=_stitch_shape,
+    kernel=_stitch,
+    gradient=_stitch_gradient,
+    sizes=True,
+    dynamic_shape=True,
+    doc="Entries of several tensors put where their indices say.",
+    test=_STITCH,
+)
+define(
+    "ParallelDynamicStitch",
+    "indices: N * int32, data: N * T -> merged: T",
+    "N: int >= 1; T: type",
+    shape=_stitch_shape,
+    kernel=_stitch,
+    gradient=_stitch_gradient,
+    dynamic_shape=True,
+    doc="As DynamicStitch, without an order among equal indices.",
+    test=_STITCH,
+)
+
+
+@export("dynamic_stitch")
+def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
+    """One tensor with the entries of `data` where `indices` says; later ones win."""
+    return _stitch_op(indices, data, name=name)
+
+
+# Sorted search
+
+
+def _search(side: str) -> Any:
+    def kernel(c: Any, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
+        if rows.shape[0] != values.shape[0]:
+            raise invalid("Leading dim_size of both tensors must match.")
+        out = np.zeros(values.shape, dtype=c.out_dtype())
+        for i, (row, wanted) in enumerate(zip(rows, values)):
+            out[i] = np.searchsorted(row, wanted, side=side)
+        return out
+
+    return kernel
+
+
+def _search_shape(c: Any) -> TensorShape:
+    rules.ranked(c.inputs[0], 2)
+    rules.ranked(c.inputs[1], 2)
+    return c.inputs[1]
+
+
+_bounds = {
+    side: define(
+        name,
+        "sorted_inputs: T, values: T -> output: out_type",
+        "T: type; out_type: index = int32",
+        shape=_search_shape,
+        kernel=_search(side),
+        gradient=_NO_ORDER,
+        doc=f"Where values belong in sorted rows, {side} of equal ones.",
+        test={"values": [[np.float32([[1, 2, 2, 3]]), np.float32([[2, 0, 5]])]]},
+    )
+    for side, name in (("left", "LowerBound"), ("right", "UpperBound"))
+}
+
+
+@export("searchsorted")
+def searchsorted(
+    sorted_sequence: Any,
+    values: Any,
+    side: str = "left",
+    out_type: Any = dtypes.int32,
+    name: str | None = None,
+) -> Tensor:
+    """Where each value belongs in the sorted innermost dimension of `sorted_sequence`."""
+    length = shape_internal(sorted_sequence)[-1]
+    count = shape_internal(values)[-1]
+    rows = reshape(sorted_sequence, [-1, length])
+    wanted = reshape(values, [-1, count])
+    if side not in _bounds:
+        raise ValueError(f"side must be either 'right' or 'left'.  Saw: {side}.")
+    found = _bounds[side](rows, wanted, out_type=out_type, name=name)
+    return reshape(found, shape_internal(values))
+
+
+def _unravel(c: Any, indices: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    total = math.prod(sizes.tolist())
+    if total > np.iinfo(sizes.dtype).max:
+        raise invalid("Input dims product is causing integer overflow")
+    if (indices < 0).any():
+        raise invalid("index is out of bound: negative indices are not supported")
+    if indices.size and indices.max() >= total:
+        raise invalid(f"index is out of bound as with dims: {rules.text(sizes.tolist())}")
+    parts = np.unravel_index(indices, tuple(sizes.tolist()))
+    return np.stack([np.asarray(p) for p in parts]).astype(c.out_dtype())
+
+
+def _unravel_shape(c: Any) -> TensorShape:
+    rules.ranked_at_most(c.inputs[0], 1)
+    count = rules.ranked(c.inputs[1], 1)[0]
+    if c.inputs[0].ndims is None:
+        return rules.unknown()
+    return TensorShape([count, *c.inputs[0].as_list()])
+
+
+_unravel_index = define(
+    "UnravelIndex",
+    "indices: Tidx, dims: Tidx -> output: Tidx",
+    "Tidx: index = int32",
+    shape=_unravel_shape,
+    kernel=_unravel,
+    gradient=NoGradient("indices are integers", silent=False),
+    doc="Flat indices as coordinates, one row per dimension.",
+    test={"values": [[np.int32([4, 1]), np.int32([2, 3])]]},
+)
+
+
+@export("unravel_index")
+def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
+    """Flat indices into a tensor of shape `dims` as coordinates."""
+    return _unravel_index(indices, dims, name=name)
+
+
+# Repeat
+
+
+@export("repeat")
+def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None = None) -> Tensor:
+    """Each entry of `input` along `axis` repeated; without an axis, of the flat tensor."""
+    if axis is None:
+        input, axis = reshape(input, [-1]), 0
+    if not isinstance(axis, int):
+        raise TypeError(f"axis must be an int; got {type(axis).__name__}")
+    with name_scope(name, "Repeat", [input, repeats]):
+        data = convert_to_tensor(input, name="data")
+        counts = _integers(repeats)
+        counts.shape.with_rank_at_most(1)
+        data = _not_scalar(data)
+        sizes = shape(data)
+        axis = _positive(axis, data.shape.ndims)
+        if counts.shape.ndims == 0:
+            tiled = _tile_one(expand_dims(data, axis + 1), axis + 1, counts)
+            return reshape(tiled, concat([sizes[:axis], [-1], sizes[axis + 1 :]], axis=0))
+        data.shape[axis].assert_is_compatible_with(counts.shape[0])
+        return _repeat_each(data, sizes, counts, axis)
+
+
+def _repeat_each(data: Tensor, sizes: Tensor, counts: Tensor, axis: int) -> Tensor:
+    given = counts
+    if counts.shape.ndims != axis + 1:
+        own, ndims = shape(counts), rank(counts)
+        counts = broadcast_to(counts, concat([sizes[: axis + 1 - ndims], own], axis=0))
+        counts.set_shape([None] * (axis + 1))
+    most = raw.Maximum(0, raw.Max(counts, all_dimensions(counts)))
+    mask = sequence_mask(counts, most)
+    tiled = _tile_one(expand_dims(data, axis + 1), axis + 1, most)
+    result = boolean_mask(tiled, mask)
+    if axis:
+        result = reshape(result, concat([sizes[:axis], [-1], sizes[axis + 1 :]], axis=0))
+    if data.shape.ndims is not None:
+        length = 0 if given.shape[0] == 0 else None
+        tail = data.shape[axis + 1 :]
+        result.set_shape(data.shape[:axis].concatenate([length]).concatenate(tail))
+    return result
+
+
+def _integers(value: Any) -> Tensor:
+    tensor = convert_to_tensor(value, name="repeats", preferred_dtype=dtypes.int32)
+    if not tensor.dtype.is_integer:
+        raise TypeError(f"repeats must be an integer tensor; dtype={tensor.dtype}")
+    return raw.Cast(tensor, DstT=dtypes.int32)
+
+
+def _not_scalar(data: Tensor) -> Tensor:
+    if data.shape.ndims is None:
+        sizes, ndims = shape(data), rank(data)
+        return reshape(data, concat([[1], sizes], axis=0)[-ndims:])
+    return stack([data]) if data.shape.ndims == 0 else data
+
+
+def _positive(axis: int, ndims: int | None) -> int:
+    if ndims is None:
+        if axis < 0:
+            raise ValueError("axis may only be negative if ndims is statically known.")
+        return axis
+    if not -ndims <= axis < ndims:
+        raise ValueError(f"axis={axis} out of bounds: expected {-ndims}<=axis<{ndims}")
+    return axis + ndims if axis < 0 else axis
+
+
+def _tile_one(data: Tensor, axis: int, multiple: Any) -> Tensor:
+    if data.shape.ndims is not None:
+        multiples: Any = [1] * data.shape.ndims
+        multiples[axis] = multiple
+    else:
+        one = ones(rank(data), dtypes.int32)
+        multiples = concat([one[:axis], [multiple], one[axis + 1 :]], axis=0)
+    return tile(data, multiples)

@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tf.Assert and the assert_* functions about values; those about ranks and shapes: checks_shape."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...engine import dtypes, errors
+from ...engine.api import NAMES, export
+from ...engine.build import define
+from ...engine.constants import constant_value
+from ...engine.convert import convert_n_to_tensor, convert_to_tensor
+from ...engine.registry import NoGradient
+from ...engine.scope_functions import name_scope
+from ...engine.tensor import SparseTensor, Tensor
+from ..public import tf
+
+NUMERIC_TYPES = frozenset(
+    [
+        dtypes.float32,
+        dtypes.float64,
+        dtypes.int8,
+        dtypes.int16,
+        dtypes.int32,
+        dtypes.int64,
+        dtypes.uint8,
+        dtypes.qint8,
+        dtypes.qint32,
+        dtypes.quint8,
+        dtypes.complex64,
+    ]
+)
+
+
+# --- Assert -----------------------------------------------------------------------------------
+
+
+def _summary(value: np.ndarray, entries: int) -> str:
+    """The first entries of an array, as the runtime prints them; -1 means all."""
+    flat = np.asarray(value).ravel()
+    limit = flat.size if entries < 0 else min(entries, flat.size)
+    if flat.dtype == object:
+        texts = [item.decode(errors="replace") for item in flat[:limit]]
+    elif flat.dtype.kind == "f":
+        texts = [f"{float(item):.6g}" for item in flat[:limit]]
+    else:
+        whole = flat.dtype.kind in "biu"
+        texts = [str(int(item)) if whole else str(item) for item in flat[:limit]]
+    more = "..." if limit < flat.size else ""
+    return (_nested(texts, value.shape) if value.ndim > 1 else " ".join(texts)) + more
+
+
+def _nested(texts: list[str], shape: tuple[int, ...]) -> str:
+    """Rows in brackets of their own, as far as there are texts for them."""
+    if len(shape) == 1:
+        return " ".join(texts) + ("..." if len(texts) < shape[0] else "")
+    size = math.prod(shape[1:])
+    rows = range(min(shape[0], -(-len(texts) // size) if size else 0))
+    return "".join(f"[{_nested(texts[i * size : (i + 1) * size], shape[1:])}]" for i in rows)
+
+
+def _assert_kernel(c: Any, condition: np.ndarray, data: list[np.ndarray]) -> None:
+    if condition.size != 1:
+        text = "In[0] should be a scalar: " + str(list(condition.shape))
+        raise errors.InvalidArgumentError(None, None, text)
+    if condition:
+        return
+    parts = (f"[{_summary(np.asarray(value), c.attr('summarize'))}]" for value in data)
+    text = "assertion failed: " + " ".join(parts)
+    raise errors.InvalidArgumentError(None, None, text)
+
+
+def _assert_shape(c: Any) -> list[Any]:
+    if c.inputs[0].ndims not in (0, None):
+        raise ValueError(f"Shape must be rank 0 but is rank {c.inputs[0].ndims}")
+    return []
+
+
+raw_assert = define(
+    "Assert",
+    "condition: bool, data: T ->",
+    "T: list(type) >= 1; summarize: int = 3",
+    shape=_assert_shape,
+    kernel=_assert_kernel,
+    gradient=NoGradient("an assertion has no outputs"),
+    stateful=True,
+    test={"values": [[np.bool_(True), [np.int32(1)]]]},
+    doc="Raises InvalidArgumentError, showing data, unless the condition holds.",
+)
+
+
+@export("debugging.Assert", "Assert")
+def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> Any:
+    """An operation that raises InvalidArgumentError unless the condition holds."""
+    with name_scope(name, "Assert", [condition, data]) as name:
+        tensors = convert_n_to_tensor(data)
+        if all(x.dtype in (dtypes.string, dtypes.int32) for x in tensors):
+            return raw_assert(condition, data, summarize, name="Assert")
+        condition = convert_to_tensor(condition, name="Condition")
+        if "cond" not in NAMES:
+            # Without control flow the data is computed whether or not it is needed.
+            return raw_assert(condition, data, summarize, name="Assert")
+        guarded = tf.cond(
+            condition,
+            tf.no_op,
+            lambda: raw_assert(condition, data, summarize, name="Assert"),
+            name="AssertGuard",
+        )
+        return guarded.op
+
+
+def _check_now(condition: bool, data: list[Any]) -> None:
+    """Raises at once when the condition is known to be false."""
+    if condition:
+        return
+    texts = []
+    for item in data:
+        known = constant_value(item) if isinstance(item, Tensor) else item
+        texts.append(str(item if known is None else known))
+    raise errors.InvalidArgumentError(node_def=None, op=None, message="\n".join(texts))
+
+
+# --- comparisons ------------------------------------------------------------------------------
+
+
+def _compare(
+    symbol: str,
+    opname: str,
+    dynamic: str,
+    static: Callable[..., Any],
+    x: Any,
+    y: Any,
+    data: Any,
+    summarize: int | None,
+    message: str | None,
+    name: str | None,
+) -> Any:
+    with name_scope(name, opname, [x, y, data]):
+        x = convert_to_tensor(x, name="x")
+        y = convert_to_tensor(y, name="y")
+        if data is None:
+            data = [
+                f"Condition x {symbol} y did not hold element-wise:",
+                f"x ({x.name}) = ",
+                x,
+                f"y ({y.name}) = ",
+                y,
+            ]
+        if message is not None:
+            data = [message, *data]
+        condition = tf.reduce_all(getattr(tf, dynamic)(x, y))
+        x_value, y_value = constant_value(x), constant_value(y)
+        if x_value is not None and y_value is not None:
+            _check_now(bool(np.all(static(x_value, y_value))), data)
+        return Assert(condition, data, summarize=summarize)
+
+
+def _binary(opname: str, symbol: str, dynamic: str, static: Callable[..., Any]) -> Any:
+    def check(
+        x: Any,
+        y: Any,
+        data: Any = None,
+        summarize: int | None = None,
+        message: str | None = None,
+        name: str | None = None,
+    ) -> Any:
+        if opname == "assert_equal":
+            with name_scope(name, "assert_equal", [x, y, data]):
+                if x is y:
+                    return tf.no_op()
+        return _compare(symbol, opname, dynamic, static, x, y, data, summarize, message, name)
+
+    check.__name__ = check.__qualname__ = opname
+    check.__doc__ = f"An operation that raises unless x {symbol} y holds for every element."
+    return export(f"debugging.{opname}", opname)(check)
+
+
+assert_equal = _binary("assert_equal", "==", "equal", np.equal)
+assert_none_equal = _binary("assert_none_equal", "!=", "not_equal", np.not_equal)
+assert_less = _binary("assert_less", "<", "less", np.less)
+assert_less_equal = _binary("assert_less_equal", "<=", "less_equal", np.less_equal)
+assert_greater = _binary("assert_greater", ">", "greater", np.greater)
+assert_greater_equal = _binary("assert_greater_equal", ">=", "greater_equal", np.greater_equal)
+
+
+def _sign_check(opname: str, symbol: str, check: Callable[..., Any], zero_first: bool) -> Any:
+    def assert_sign(
+        x: Any,
+        data: Any = None,
+        summarize: int | None = None,
+        message: str | None = None,
+        name: str | None = None,
+    ) -> Any:
+        message = message or ""
+        with name_scope(name, opname, [x, data]):
+            x = convert_to_tensor(x, name="x")
+            if data is None:
+                condition = f"Condition x {symbol} 0 did not hold element-wise:"
+                data = [message, condition, f"x ({x.name}) = ", x]
+                if opname == "assert_non_positive":
+                    # TensorFlow 1.15 runs these two texts together.
+                    data[1:3] = [data[1] + data[2]]
+            zero = convert_to_tensor(0, dtype=x.dtype)
+            pair = (zero, x) if zero_first else (x, zero)
+            return check(*pair, data=data, summarize=summarize)
+
+    assert_sign.__name__ = assert_sign.__qualname__ = opname
+    assert_sign.__doc__ = f"An operation that raises unless x {symbol} 0 holds for every element."
+    return export(f"debugging.{opname}", opname)(assert_sign)
+
+
+assert_negative = _sign_check("assert_negative", "<", assert_less, False)
+assert_positive = _sign_check("assert_positive", ">", assert_less, True)
+assert_non_negative = _sign_check("assert_non_negative", ">=", assert_less_equal, True)
+assert_non_positive = _sign_check("assert_non_positive", "<=", assert_less_equal, False)
+
+
+@export("debugging.assert_near", "assert_near")
+def assert_near(
+    x: Any,
+    y: Any,
+    rtol: Any = None,
+    atol: Any = None,
+    data: Any = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
+) -> Any:
+    """An operation that raises unless |x - y| < atol + rtol * |y| for every element."""
+    message = message or ""
+    with name_scope(name, "assert_near", [x, y, rtol, atol, data]):
+        x = convert_to_tensor(x, name="x")
+        y = convert_to_tensor(y, name="y", dtype=x.dtype)
+        eps = np.finfo(x.dtype.as_numpy_dtype).eps
+        rtol = convert_to_tensor(10 * eps if rtol is None else rtol, name="rtol", dtype=x.dtype)
+        atol = convert_to_tensor(10 * eps if atol is None else atol, name="atol", dtype=x.dtype)
+        if data is None:
+            tolerance = f"x and y not equal to tolerance rtol = {rtol}, atol = {atol}"
+            data = [message, tolerance, f"x ({x.name}) = ", x, f"y ({y.name}) = ", y]
+        limit = atol + rtol * tf.abs(y)
+        condition = tf.reduce_all(tf.less(tf.abs(x - y), limit))
+        return Assert(condition, data, summarize=summarize)
+
+
+# --- iterables and order ----------------------------------------------------------------------
+
+
+@export("debugging.assert_proper_iterable", "assert_proper_iterable")
+def assert_proper_iterable(values: Any) -> None:
+    """Raises TypeError unless values is iterable and not a tensor, array or string."""
+    kinds = (Tensor, SparseTensor, np.ndarray, bytes, str)
+    if isinstance(values, kinds):
+        raise TypeError(
+            f'Expected argument "values" to be a "proper" iterable.  Found: {type(values)}'
+        )
+    if not hasattr(values, "__iter__"):
+        raise TypeError(f'Expected argument "values" to be iterable.  Found: {type(values)}')
+
+
+@export("debugging.is_numeric_tensor", "is_numeric_tensor")
+def is_numeric_tensor(tensor: Any) -> bool:
+    """Whether the argument is a Tensor of numbers."""
+    return isinstance(tensor, Tensor) and tensor.dtype in NUMERIC_TYPES
+
+
+def _differences(x: Any) -> Any:
+    """x[1:] - x[:-1] of the flattened tensor; nothing when it is shorter than two."""
+    x = tf.reshape(x, [-1])
+    if not is_numeric_tensor(x):
+        raise TypeError(f"Expected x to be numeric, instead found: {x}")
+    is_short = tf.less(tf.size(x), 2)
+    length = tf.shape(x) - 1
+
+    def subtract() -> Any:
+        later = tf.strided_slice(x, [1], [1] + length)
+        return later - tf.strided_slice(x, [0], length)
+
+    return tf.cond(is_short, lambda: convert_to_tensor([], dtype=x.dtype), subtract)
+
+
+def _monotonic(opname: str, compare: str, doc: str) -> Any:
+    def check(x: Any, name: str | None = None) -> Any:
+        with name_scope(name, opname, [x]):
+            differences = _differences(x)
+            zero = convert_to_tensor(0, dtype=differences.dtype)
+            return tf.reduce_all(getattr(tf, compare)(zero, differences))
+
+    check.__name__ = check.__qualname__ = opname
+    check.__doc__ = doc
+    return export(f"math.{opname}", f"debugging.{opname}", opname)(check)
+
+
+is_non_decreasing = _monotonic(
+    "is_non_decreasing", "less_equal", "Whether no element is below the one before it."
+)
+is_strictly_increasing = _monotonic(
+    "is_strictly_increasing", "less", "Whether each element is above the one before it."
+)

@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Printing tensors while a graph runs."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import threading
+import time
+from typing import Any
+
+import numpy as np
+
+from ...engine import errors, nest
+from ...engine.api import export
+from ...engine.build import define
+from ...engine.convert import is_tensor
+from ...engine.registry import NoGradient
+from ...engine.shape import TensorShape
+from ...engine.tensor import SparseTensor
+from ..public import raw
+from .asserts import _summary
+
+_LOCK = threading.Lock()
+_LOGGER = logging.getLogger("numbaflow")
+# The dtypes whose elements TensorFlow writes out.
+_PRINTED = {"float16", "float32", "float64", "bool", "object"} | {
+    f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
+}
+
+
+class _Counter:
+    """How often an op printed."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+
+def _print(c: Any, x: Any, data: list[np.ndarray]) -> Any:
+    first = c.attr("first_n")
+    counter = c.kernel_state(_Counter)
+    with _LOCK:
+        counter.calls += 1
+        quiet = 0 <= first < counter.calls
+    if not quiet:
+        parts = (f"[{_summary(np.asarray(value), c.attr('summarize'))}]" for value in data)
+        sys.stderr.write(c.attr("message") + "".join(parts) + "\n")
+        sys.stderr.flush()
+    return x
+
+
+define(
+    "Print",
+    "input: T, data: U -> output: T",
+    "T: type; U: list(type) >= 0; message: string = ''; first_n: int = -1; summarize: int = 3",
+    shape=lambda c: c.inputs[0],
+    kernel=_print,
+    gradient=lambda op, grad: [grad] + [None] * (len(op.inputs) - 1),
+    stateful=True,
+    doc="Passes its input on and prints the data.",
+)
+
+
+@export("Print")
+def Print(  # noqa: N802
+    input_: Any,
+    data: Any,
+    message: str | None = None,
+    first_n: int | None = None,
+    summarize: int | None = None,
+    name: str | None = None,
+) -> Any:
+    """Passes `input_` on and prints `data` whenever it is computed."""
+    given = {"message": message, "first_n": first_n, "summarize": summarize}
+    chosen = {key: value for key, value in given.items() if value is not None}
+    return raw.Print(input_, data, name=name, **chosen)
+
+
+def _number(value: Any) -> str:
+    """A scalar as TensorFlow's text conversion writes it."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, (bool, np.bool_)):
+        return str(int(value))
+    if isinstance(value, np.floating) or (
+        getattr(value, "dtype", None) is not None and value.dtype.kind in "fV"
+    ):
+        short, digits = (6, 9) if value.dtype.itemsize <= 4 else (15, 17)
+        text = f"{float(value):.{short}g}"
+        return text if value.dtype.type(float(text)) == value else f"{float(value):.{digits}g}"
+    return str(value)
+
+
+def _nested(value: Any, entries: int, depth: int = 0) -> str:
+    """A tensor in brackets, with the middle of long axes left out."""
+    if not isinstance(value, np.ndarray):
+        return _number(value)
+    if value.ndim == 0:
+        item = value.item() if value.dtype == object or value.dtype.kind in "bc" else value[()]
+        return _number(item)
+    size = len(value)
+    gap = " " if value.ndim == 1 else "\n" * (value.ndim - 1) + " " * (depth + 1)
+    shown: list[Any] = list(range(size))
+    if size > 2 * entries:
+        shown = [*range(entries), None, *range(size - entries, size)]
+    parts = ["..." if i is None else _nested(value[i], entries, depth + 1) for i in shown]
+    return "[" + ("" if entries else gap * bool(size)) + gap.join(parts) + "]"
+
+
+def _format(c: Any, inputs: list[np.ndarray]) -> np.ndarray:
+    pieces = c.attr("template").split(c.attr("placeholder"))
+    if len(pieces) != len(inputs) + 1:
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"num placeholders in template and num inputs must match: {len(pieces) - 1} vs. "
+            f"{len(inputs)}",
+        )
+    texts = [_quoted(np.asarray(x), c.attr("summarize")) for x in inputs]
+    whole = pieces[0] + "".join(t + p for t, p in zip(texts, pieces[1:], strict=True))
+    result = np.empty((), object)
+    result[()] = whole.encode()
+    return result
+
+
+def _quoted(value: np.ndarray, entries: int) -> str:
+    """A tensor as a text; strings are quoted, and what has no text there is a question mark."""
+    entries = value.size if entries < 0 else min(entries, value.size)
+    if value.dtype.name not in _PRINTED:
+        return f"[{' '.join('?' * entries)}{'...' * (entries < value.size)}]"
+    if value.dtype == object:
+        quote = np.frompyfunc(lambda s: b'"' + s + b'"', 1, 1)
+        value = np.asarray(quote(value), object)
+    elif value.dtype == np.float16:
+        value = value.astype(np.float32)
+    return _nested(value, entries)
+
+
+define(
+    "StringFormat",
+    "inputs: T -> output: string",
+    "T: list(type) >= 0; template: string = '%s'; placeholder: string = '%s'; summarize: int = 3",
+    shape=lambda c: TensorShape([]),
+    kernel=_format,
+    gradient=NoGradient("a text"),
+    test={"attrs": [{"template": "a %s b %s"}, {"template": "{}{}", "placeholder": "{}"}]},
+    doc="A template with tensors in place of its placeholders.",
+)
+
+
+@export("strings.format")
+def string_format(
+    template: str,
+    inputs: Any,
+    placeholder: str = "{}",
+    summarize: int = 3,
+    name: str | None = None,
+) -> Any:
+    """A template with tensors in place of its placeholders."""
+    if is_tensor(inputs):
+        inputs = [inputs]
+    if template.count(placeholder) != len(inputs):
+        raise ValueError(
+            f"{template.count(placeholder)} placeholder(s) in template does not match "
+            f"{len(inputs)} tensor(s) provided as input"
+        )
+    return raw.StringFormat(
+        list(inputs), template=template, placeholder=placeholder, summarize=summarize, name=name
+    )
+
+
+def _emit(c: Any, value: np.ndarray) -> None:
+    text = value.item()
+    text = text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text)
+    stream = c.attr("output_stream")
+    if stream.startswith("file://"):
+        with _LOCK, open(stream[len("file://") :], "a", encoding="utf-8") as file:
+            file.write(text + c.attr("end"))
+    elif stream in ("stdout", "stderr"):
+        target = getattr(sys, stream)
+        with _LOCK:
+            target.write(text + c.attr("end"))
+            target.flush()
+    else:
+        level = stream.removeprefix("log(").removesuffix(")").upper()
+        _LOGGER.log(getattr(logging, level), "%s", text)
+
+
+define(
+    "PrintV2",
+    "input: string ->",
+    "output_stream: string = 'stderr'; end: string = '\\n'",
+    kernel=_emit,
+    gradient=NoGradient("prints a text"),
+    stateful=True,
+    doc="Prints a text.",
+)
+
+define(
+    "Timestamp",
+    "-> ts: float64",
+    shape=lambda c: TensorShape([]),
+    kernel=lambda c: np.float64(time.time()),
+    gradient=NoGradient("a clock"),
+    stateful=True,
+    doc="Seconds since 1970.",
+    test={"needs": "a clock"},
+)
+
+
+@export("timestamp")
+def timestamp(name: str | None = None) -> Any:
+    """Seconds since 1970, when the operation runs."""
+    return raw.Timestamp(name=name)
+
+
+_LEVELS = {
+    "info": "log(info)",
+    "warn": "log(warning)",
+    "warning": "log(warning)",
+    "error": "log(error)",
+}
+_NUMBERS = {logging.INFO: "log(info)", logging.WARNING: "log(warning)", logging.ERROR: "log(error)"}
+
+
+def _stream_name(stream: Any) -> str:
+    if isinstance(stream, str) and stream.startswith("file://"):
+        return stream
+    if stream is sys.stdout:
+        return "stdout"
+    if stream is sys.stderr:
+        return "stderr"
+    name = getattr(stream, "__name__", None)
+    found = _NUMBERS.get(stream) if isinstance(stream, int) else _LEVELS.get(name or "")
+    if found is None:
+        raise ValueError(
+            f"Unsupported output stream, logging level, or file.{stream}. Supported streams are "
+            "sys.stdout, sys.stderr, tf.logging.info, tf.logging.warning, tf.logging.error. "
+            "File needs to be in the form of 'file://<filepath>'."
+        )
+    return found
+
+
+def _placeholder_for(text: str) -> str:
+    """A placeholder that does not occur in a text."""
+    import random
+
+    placeholder, digits = "{}", random.Random(5)
+    while placeholder in text:
+        placeholder += str(digits.randint(0, 9))
+    return placeholder
+
+
+def _template_of(inputs: Any, sep: str) -> tuple[str, str, list[Any]]:
+    """Template, placeholder and tensors of what is to be printed."""
+    import pprint
+
+    bare = nest.map_structure(lambda x: "" if is_tensor(x) else x, list(inputs))
+    placeholder = _placeholder_for(" ".join(pprint.pformat(x) for x in bare))
+    tensors: list[Any] = []
+    templates = []
+    for thing in inputs:
+        marks: list[Any] = []
+        for x in nest.flatten(thing):
+            if isinstance(x, SparseTensor):
+                tensors.extend([x.indices, x.values, x.dense_shape])
+                p = placeholder
+                marks.append(f"SparseTensor(indices={p}, values={p}, shape={p})")
+            elif is_tensor(x):
+                tensors.append(x)
+                marks.append(placeholder)
+            else:
+                marks.append(x)
+        if isinstance(thing, str):
+            templates.append(thing)
+        else:
+            templates.append(pprint.pformat(nest.pack_sequence_as(thing, marks)))
+    template = sep.join(templates).replace(f"'{placeholder}'", placeholder)
+    return template, placeholder, tensors
+
+
+@export("print")
+def print_v2(*inputs: Any, **kwargs: Any) -> Any:
+    """An operation that prints its arguments when it runs."""
+    stream = _stream_name(kwargs.pop("output_stream", sys.stderr))
+    name = kwargs.pop("name", None)
+    summarize = kwargs.pop("summarize", 3)
+    sep, end = kwargs.pop("sep", " "), kwargs.pop("end", os.linesep)
+    if kwargs:
+        raise ValueError(f"Unrecognized keyword arguments for tf.print: {kwargs}")
+    only = inputs[0] if len(inputs) == 1 else None
+    is_text = is_tensor(only) and not isinstance(only, SparseTensor)
+    if is_text and only.shape.ndims == 0 and only.dtype == "string":
+        text = only
+    else:
+        template, placeholder, tensors = _template_of(inputs, sep)
+        text = raw.StringFormat(
+            tensors,
+            template=template,
+            placeholder=placeholder,
+            summarize=summarize,
+            name=f"{name}_format" if name else None,
+        )
+    return raw.PrintV2(text, output_stream=stream, end=end, name=name)

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tf.custom_gradient`: a function of tensors that brings its own gradient."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from ...engine.api import export
+from ...engine.autodiff import gradients, is_trainable
+from ...engine.autodiff_registry import RegisterGradient
+from ...engine.convert import convert_to_tensor
+from ...engine.defaults import get_default_graph
+from ...engine.scope_functions import control_dependencies
+from ...engine.tensor import Tensor, uid
+from ..array.identity import identity_n
+from ..array.values import flatten
+from ..public import raw
+
+_VARIABLES = ("VariableV2", "VarHandleOp")
+
+
+@export("custom_gradient")
+def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorates `f(*tensors) -> (result, grad_fn)`: `grad_fn` gives the gradient of `f`."""
+
+    @functools.wraps(f)
+    def decorated(*args: Any, **kwargs: Any) -> Any:
+        if kwargs:
+            raise ValueError(
+                "The custom_gradient decorator currently supports keywords arguments only when "
+                "eager execution is enabled."
+            )
+        return _build(f, [convert_to_tensor(x) for x in args])
+
+    return decorated
+
+
+def _known_variables() -> list[Any]:
+    graph = get_default_graph()
+    return [*graph.get_collection("variables"), *graph.get_collection("local_variables")]
+
+
+def _build(f: Callable[..., Any], args: list[Tensor]) -> Any:
+    name = f"CustomGradient-{uid()}"
+    before = {id(v) for v in _known_variables()}
+    result, grad_fn = f(*args)
+    for v in _known_variables():
+        if id(v) not in before and not getattr(v, "_should_act_as_resource_variable", False):
+            raise TypeError(
+                "All variables used by a function wrapped with @custom_gradient must be "
+                "`ResourceVariable`s. Ensure that no `variable_scope` is created with "
+                "`use_resource=False`."
+            )
+    variables = get_dependent_variables(args, result)
+    _check_signature(grad_fn, variables)
+    flat = list(flatten(result))
+    count = len(flat)
+
+    @RegisterGradient(name)
+    def gradient(op: Any, *grads: Any) -> list[Any]:
+        del op
+        found = _call(grad_fn, grads[:count], variables)
+        return [None] * count + found
+
+    with get_default_graph().gradient_override_map({"IdentityN": name}):
+        outputs = identity_n([*flat, *args, *variables])
+    return _like(result, iter(outputs[:count]))
+
+
+def _call(grad_fn: Any, grads: Any, variables: list[Any]) -> list[Any]:
+    if not variables:
+        return list(flatten(grad_fn(*grads)))
+    inputs, others = grad_fn(*grads, variables=variables)
+    if len(others) != len(variables):
+        raise ValueError("Must return gradient for each variable from @custom_gradient grad_fn.")
+    return [*flatten(inputs), *others]
+
+
+def _check_signature(grad_fn: Callable[..., Any], variables: list[Any]) -> None:
+    spec = inspect.getfullargspec(grad_fn)
+    accepts = "variables" in spec.args or "variables" in spec.kwonlyargs or bool(spec.varkw)
+    if variables and not accepts:
+        raise TypeError(
+            "If using @custom_gradient with a function that uses variables, then grad_fn must "
+            "accept a keyword argument 'variables'."
+        )
+
+
+def get_dependent_variables(input_ops: Any, output_ops: Any) -> list[Any]:
+    """The trainable variables that tensors depend on, other than through `input_ops`."""
+    queue = deque(raw.Identity(x).op for x in flatten(output_ops))
+    stops, seen, names = {id(x) for x in flatten(input_ops)}, set(), []
+    while queue:
+        op = queue.popleft()
+        if op in seen:
+            continue
+        seen.add(op)
+        if op.type in _VARIABLES:
+            names.append(op.name)
+        queue.extend(x.op for x in op.inputs if id(x) not in stops and _flows(x))
+    found = {v.op.name: v for v in _known_variables()}
+    return [found[n] for n in names if n in found and found[n].trainable]
+
+
+def _flows(x: Tensor) -> bool:
+    return is_trainable(x.dtype)
+
+
+def _like(structure: Any, values: Any) -> Any:
+    """The same nesting with other leaves."""
+    if isinstance(structure, dict):
+        return {key: _like(structure[key], values) for key in sorted(structure)}
+    if isinstance(structure, tuple) and hasattr(structure, "_fields"):
+        return type(structure)(*(_like(item, values) for item in structure))
+    if isinstance(structure, (list, tuple)):
+        return type(structure)(_like(item, values) for item in structure)
+    return next(values)
+
+
+@export("recompute_grad")
+def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorates `f` so that its gradient computes it again instead of keeping its inner values."""
+
+    @custom_gradient
+    def inner(*args: Any) -> Any:
+        def grad(dresult: Any, variables: Any = None) -> Any:
+            with control_dependencies([dresult]):
+                again = f(*args)
+            wanted = [*args, *(variables or [])]
+            found = gradients(again, wanted, grad_ys=[dresult])
+            first = found[: len(args)]
+            return first if variables is None else (first, found[len(args) :])
+
+        return f(*args), grad
+
+    return functools.wraps(f)(inner)
+
+
+@export("grad_pass_through")
+def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorates `f` so that gradients pass it as if it were the identity."""
+
+    @custom_gradient
+    def passing(*args: Any) -> Any:
+        def grad(*grads: Any, **kwargs: Any) -> Any:
+            variables = kwargs.get("variables")
+            return grads if variables is None else (grads, [None] * len(variables))
+
+        return f(*args), grad
+
+    return functools.wraps(f)(passing)

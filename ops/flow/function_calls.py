@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ops that call functions of the graph's library: calls, branches and loops of TensorFlow 2.
+
+None of them runs: before a run, a branch becomes Switch and Merge and a loop becomes a frame, with
+the functions' bodies within (engine/calls.py).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...engine import dtypes, errors
+from ...engine.build import define
+from ...engine.calls import Expander
+from ...engine.operation import Operation
+from ...engine.registry import NoGradient
+from ...engine.shape import TensorShape, unknown_shape
+from ...engine.tensor import Tensor
+
+Replaced = tuple[list[Tensor], list[Operation]]
+
+_NO_GRADIENT = NoGradient("gradients do not go through functions", silent=False)
+_TEST = {"needs": "a function"}
+
+
+def _unknown(c: Any) -> list[TensorShape]:
+    return [unknown_shape() for _ in c.attr("Tout")]
+
+
+def _stated(key: str) -> Any:
+    """A shape function that takes the attribute `output_shapes` where it is given."""
+
+    def shape(c: Any) -> list[TensorShape]:
+        kinds, shapes = c.attr(key), c.attr("output_shapes")
+        return list(shapes) if shapes else [unknown_shape() for _ in kinds]
+
+    return shape
+
+
+def _call(x: Expander, op: Operation, inputs: list[Tensor]) -> Replaced:
+    return x.call(op, op.attr("f"), inputs)
+
+
+def _symbolic_gradient(x: Expander, op: Operation, inputs: list[Tensor]) -> Replaced:
+    called = op.attr("f")
+    function = x.function(called.name)
+    if function.grad_func_name:
+        found = x.place(x.function(function.grad_func_name).body({}), inputs)
+    else:
+        found = x.place(function.gradient_body(called.attr), inputs)
+    wanted = len(op.attr("Tout"))
+    if len(found.outputs) != wanted:
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"SymGrad expects to return {wanted} values but get {len(found.outputs)} values "
+            f"instead (function {called.name})",
+        )
+    return found
+
+
+def _condition(x: Expander, value: Tensor) -> Tensor:
+    """What TensorFlow takes for true: numbers but 0, texts but the empty one, arrays with rows."""
+    if value.dtype == dtypes.bool:
+        return value
+    if value.shape.rank not in (None, 0):
+        size = x.node("Size", [value], "size", out_type=dtypes.int32)
+        return _condition(x, size)
+    if value.dtype == dtypes.string:
+        return _condition(x, x.node("StringLength", [value], "length"))
+    zero = x.node("ZerosLike", [value], "zero")
+    return x.node("NotEqual", [value, zero], "condition")
+
+
+def _branch(x: Expander, op: Operation, function: Any, inputs: list[Tensor], pivot: Tensor) -> Any:
+    """A function that runs where `pivot` is alive; the last output says that it has run."""
+    with x.after([pivot.op]):
+        body = x.call(op, function, inputs, f"{function.name}/")
+    with x.after([pivot.op, *body.effects]):
+        return [x.node("Identity", [t], "result") for t in (*body.outputs, pivot)]
+
+
+def _choose(
+    x: Expander, op: Operation, condition: Tensor, inputs: list[Tensor], branches: tuple[Any, Any]
+) -> Replaced:
+    """One of two functions: of (otherwise, where the condition holds)."""
+    sides = [x.node("Switch", [value, condition], "switch") for value in inputs]
+    pivots = x.node("Switch", [condition, condition], "branch")
+    results = []
+    for side, branch in enumerate(branches):
+        pivot = x.node("Identity", [pivots[side]], "pivot")
+        results.append(branch([both[side] for both in sides], pivot))
+    merged = [x.node("Merge", pair, "merge")[0] for pair in zip(*results)]
+    return merged[:-1], [merged[-1].op]
+
+
+def _if(x: Expander, op: Operation, inputs: list[Tensor]) -> Replaced:
+    def branch(name: str) -> Any:
+        return lambda values, pivot: _branch(x, op, op.attr(name), values, pivot)
+
+    condition = _condition(x, inputs[0])
+    return _choose(x, op, condition, inputs[1:], (branch("else_branch"), branch("then_branch")))
+
+
+def _case(x: Expander, op: Operation, inputs: list[Tensor]) -> Replaced:
+    """Branches one after the other; an index out of range takes the last one."""
+    functions = op.attr("branches")
+
+    def choose(number: int, index: Tensor, values: list[Tensor]) -> Replaced:
+        def this(values: list[Tensor], pivot: Tensor) -> Any:
+            return _branch(x, op, functions[number], values[1:], pivot)
+
+        def others(values: list[Tensor], pivot: Tensor) -> Any:
+            if number + 2 == len(functions):
+                return _branch(x, op, functions[number + 1], values[1:], pivot)
+            outputs, effects = choose(number + 1, values[0], values[1:])
+            with x.after(effects):
+                return [x.node("Identity", [t], "result") for t in (*outputs, pivot)]
+
+        wanted = x.node("Const", [], "number", dtype=dtypes.int32, value=np.array(number, np.int32))
+        condition = x.node("Equal", [index, wanted], "is_number")
+        return _choose(x, op, condition, [index, *values], (others, this))
+
+    if len(functions) == 1:
+        return x.call(op, functions[0], inputs[1:])
+    return choose(0, inputs[0], inputs[1:])
+
+
+def _while(x: Expander, op: Operation, inputs: list[Tensor]) -> Replaced:
+    frame = {
+        "frame_name": x.unique("frame").encode(),
+        "parallel_iterations": op.attr("parallel_iterations"),
+    }
+    enters = [x.node("Enter", [value], "enter", **frame) for value in inputs]
+    merges = [x.node("Merge", [enter, enter], "merge")[0] for enter in enters]
+    for merge in merges:
+        merge._shape_val = unknown_shape()
+    with x.after([merges[0].op]):
+        test = x.call(op, op.attr("cond"), merges, "cond/")
+        with x.after(test.effects):
+            condition = x.node("LoopCond", [_condition(x, test.outputs[0])], "condition")
+    switches = [x.node("Switch", [merge, condition], "switch") for merge in merges]
+    stays = [x.node("Identity", [switch[1]], "again") for switch in switches]
+    with x.after([stays[0].op]):
+        body = x.call(op, op.attr("body"), stays, "body/")
+    for merge, output in zip(merges, x.settled(body.outputs, body.effects)):
+        again = x.node("NextIteration", [output], "next")
+        merge.op._update_input(1, again)
+    return [x.node("Exit", [switch[0]], "exit") for switch in switches], []
+
+
+_CALL = "f: func; config: string = ''; config_proto: string = ''; executor_type: string = ''"
+_BRANCH = "then_branch: func; else_branch: func; output_shapes: list(shape) = []"
+_TYPES = "Tin: list(type) >= 0; Tout: list(type) >= 0"
+
+define(
+    "SymbolicGradient",
+    "input: Tin -> output: Tout",
+    "Tin: list(type) >= 1; Tout: list(type) >= 1; f: func",
+    shape=lambda c: list(c.inputs[: len(c.attr("Tout"))]),
+    expand=_symbolic_gradient,
+    gradient=_NO_GRADIENT,
+    test=_TEST,
+    doc="The gradients of a function's parameters, from these and its results' gradients.",
+)
+for _prefix, _stateful in (("", False), ("Stateful", True)):
+    define(
+        f"{_prefix}PartitionedCall",
+        "args: Tin -> output: Tout",
+        f"{_TYPES}; {_CALL}",
+        shape=_unknown,
+        expand=_call,
+        gradient=_NO_GRADIENT,
+        stateful=_stateful,
+        test=_TEST,
+        doc="The results of a function.",
+    )
+for _prefix, _stateful in (("Stateless", False), ("", True)):
+    define(
+        f"{_prefix}If",
+        "cond: Tcond, input: Tin -> output: Tout",
+        f"Tcond: type; {_TYPES}; {_BRANCH}",
+        shape=_stated("Tout"),
+        expand=_if,
+        gradient=_NO_GRADIENT,
+        stateful=_stateful,
+        test=_TEST,
+        doc="The results of one of two functions.",
+    )
+    define(
+        f"{_prefix}Case",
+        "branch_index: int32, input: Tin -> output: Tout",
+        f"{_TYPES}; branches: list(func) >= 1; output_shapes: list(shape) = []",
+        shape=_stated("Tout"),
+        expand=_case,
+        gradient=_NO_GRADIENT,
+        stateful=_stateful,
+        test=_TEST,
+        doc="The results of one of several functions, by its number.",
+    )
+    define(
+        f"{_prefix}While",
+        "input: T -> output: T",
+        "T: list(type) >= 0; cond: func; body: func; output_shapes: list(shape) = []; "
+        "parallel_iterations: int = 10",
+        shape=_stated("T"),
+        expand=_while,
+        gradient=_NO_GRADIENT,
+        stateful=_stateful,
+        test=_TEST,
+        doc="The values of the variables of a loop that is stated by two functions.",
+    )

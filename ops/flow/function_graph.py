@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The graph in which a Python function builds the body of a graph function.
+
+What it uses of other graphs becomes a further parameter; its variables are those of the graph
+outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...engine import registry
+from ...engine.collections import GraphKeys
+from ...engine.convert import convert_to_tensor
+from ...engine.dtypes import DType
+from ...engine.graph import Graph, get_default_graph
+from ...engine.operation import Operation
+from ...engine.scope_functions import control_dependencies, device
+from ...engine.tensor import Tensor
+from ..public import tf
+from ..state.resource_variable import ResourceVariable
+from ..state.variable_scope import _STORE_KEY, default_variable_store
+
+# What a variable may be asked for with.
+_ASKED = frozenset(
+    "shape dtype initializer regularizer reuse trainable collections use_resource validate_shape "
+    "constraint".split()
+)
+
+
+class FuncGraph(Graph):
+    """A graph with parameters and results that takes in what it needs from outside."""
+
+    def __init__(
+        self, name: str, by_value: bool, copied_stateful_ops: set[Any], variables_by_value: bool
+    ) -> None:
+        super().__init__()
+        self.name = name
+        self.inputs: list[Tensor] = []
+        self.outputs: list[Tensor] = []
+        # Tensors of other graphs, what they are here, and the variables that were asked for.
+        self.extra_inputs: list[Tensor] = []
+        self.extra_args: list[Tensor] = []
+        self.extra_vars: list[Any] = []
+        self._building_function = True
+        self._by_value = by_value
+        self._copied_stateful_ops = copied_stateful_ops
+        self._variables_by_value = variables_by_value
+        self._outer_graph = get_default_graph()
+        self._outer_scope = tf.get_variable_scope()
+        self._captured: dict[Tensor, Tensor] = {}
+
+    def _create(
+        self,
+        definition: registry.OpDef,
+        name: str | None,
+        inputs: Sequence[Tensor],
+        attrs: dict[str, Any],
+        input_types: Sequence[DType] | None = None,
+        compute_device: bool = True,
+        in_context: bool = True,
+    ) -> Operation:
+        own = [x if x.graph is self else self.capture(x) for x in inputs]
+        return super()._create(
+            definition, name, own, attrs, input_types, compute_device, in_context
+        )
+
+    def get_variable(self, getter: Any, name: str, **options: Any) -> Any:
+        """A custom getter: the variable is the outer graph's."""
+        del getter
+        with self._outer_graph.as_default():
+            store = default_variable_store()
+            known = {key: value for key, value in options.items() if key in _ASKED}
+            variable = self._outer_scope.get_variable(store, name, **known)
+            self.extra_vars.append(variable)
+            if self._variables_by_value and isinstance(variable, ResourceVariable):
+                return variable.value()
+            return variable
+
+    def capture(self, tensor: Tensor, name: str | None = None) -> Tensor:
+        """What stands here for a tensor of another graph."""
+        if tensor not in self._captured:
+            if self._by_value:
+                return self._copied(tensor.op).outputs[tensor.value_index]
+            self._captured[tensor] = self._parameter(tensor, name)
+        return self._captured[tensor]
+
+    def _parameter(self, tensor: Tensor, name: str | None) -> Tensor:
+        self.extra_inputs.append(tensor)
+        with control_dependencies(None):
+            kind = tensor.dtype.base_dtype
+            found = tf.placeholder(kind, shape=tensor.get_shape(), name=name)
+            self.inputs.append(found)
+            self.extra_args.append(found)
+            return tf.guarantee_const(found) if _is_guaranteed(tensor.op) else found
+
+    def _copied(self, op: Operation) -> Operation:
+        """A copy of an operation of another graph and of all that it needs."""
+        if op._is_stateful and op not in self._copied_stateful_ops:
+            raise ValueError(
+                f"Cannot capture a stateful node (name:{op.name}, type:{op.type}) by value."
+            )
+        if op.definition.test.get("feed_only"):
+            raise ValueError(
+                f"Cannot capture a placeholder (name:{op.name}, type:{op.type}) by value."
+            )
+        inputs = [self.capture(tensor) for tensor in op.inputs]
+        copy = super()._create(op.definition, op.name, inputs, dict(op._attrs))
+        self._captured.update(zip(op.outputs, copy.outputs))
+        return copy
+
+
+def _is_guaranteed(op: Operation) -> bool:
+    """Whether a value is said to be constant, or made of such values alone."""
+    known: dict[Operation, bool] = {}
+    pending = [op]
+    while pending:
+        current = pending[-1]
+        missing = [x.op for x in current.inputs if x.op not in known]
+        is_mark = current.type == "GuaranteeConst"
+        if missing and not is_mark and current not in known:
+            # A loop's back edge leads to what is being looked at: no constant.
+            known[current] = False
+            pending += missing
+            continue
+        known[current] = is_mark or (
+            bool(current.inputs) and all(known.get(x.op, False) for x in current.inputs)
+        )
+        pending.pop()
+    return known[op]
+
+
+def func_graph_from_py_func(
+    func: Callable[..., Any],
+    arg_names: Sequence[str],
+    arg_types: Sequence[DType],
+    name: str | None = None,
+    capture_by_value: bool = False,
+    device_function: Any = None,
+    whitelisted_stateful_ops: set[Any] | None = None,
+    capture_resource_var_by_value: bool = True,
+    arg_shapes: Sequence[Any] | None = None,
+) -> FuncGraph:
+    """The graph that a Python function builds from placeholders of these types.
+
+    Raises:
+      ValueError: The function returns None among its results.
+    """
+    graph = FuncGraph(
+        name or func.__name__,
+        capture_by_value,
+        whitelisted_stateful_ops or set(),
+        capture_resource_var_by_value,
+    )
+    # Variables belong to the graph outside.
+    outer = get_default_graph()._collection_lists.lists
+    shared = {
+        key: outer.setdefault(key, []) for key in (*GraphKeys._VARIABLE_COLLECTIONS, _STORE_KEY)
+    }
+    graph._collection_lists.lists = shared
+    with graph.as_default(), device(device_function):
+        shapes = arg_shapes or [None] * len(arg_types)
+        for arg_name, kind, shape in zip(arg_names, arg_types, shapes):
+            graph.inputs.append(tf.placeholder(kind, shape=shape, name=arg_name))
+        with tf.variable_scope("", custom_getter=graph.get_variable):
+            results = func(*graph.inputs)
+        if results is None:
+            results = []
+        elif not isinstance(results, (list, tuple)):
+            results = [results]
+        if any(result is None for result in results):
+            raise ValueError(f"Function {graph.name} can not return None.")
+        tensors = [convert_to_tensor(result) for result in results]
+        graph.outputs = [t if t.graph is graph else graph.capture(t) for t in tensors]
+    return graph

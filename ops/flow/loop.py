@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tf.while_loop`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...engine import nest
+from ...engine.api import export
+from ...engine.collections import GraphKeys, add_to_collection, register_proto_function
+from ...engine.convert import convert_to_tensor
+from ...engine.scope_functions import name_scope
+from ...engine.shape import TensorShape
+from ..public import tf
+from .shapes import invariants_of
+from .while_context import WhileContext
+
+
+@export("while_loop")
+def while_loop(
+    cond: Callable[..., Any],
+    body: Callable[..., Any],
+    loop_vars: Any,
+    shape_invariants: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    name: str | None = None,
+    maximum_iterations: Any = None,
+    return_same_structure: bool = False,
+) -> Any:
+    """Repeats `body` while `cond` is true; returns the loop variables afterwards.
+
+    Args:
+      cond: A function of the loop variables that returns a boolean scalar tensor.
+      body: A function of the loop variables that returns their next values.
+      loop_vars: The initial values: a structure of tensors and TensorArrays.
+      shape_invariants: Shapes that the variables keep, where these are to change.
+      parallel_iterations: How many iterations may overlap; here they run one by one.
+      back_prop: Whether gradients go through the loop.
+      swap_memory: Accepted; there is one memory.
+      name: The scope of the nodes.
+      maximum_iterations: The most iterations, a scalar.
+      return_same_structure: A list or tuple of one variable is returned as such.
+    """
+    if not callable(cond):
+        raise TypeError("cond must be callable.")
+    if not callable(body):
+        raise TypeError("body must be callable.")
+    if parallel_iterations < 1:
+        raise TypeError("parallel_iterations must be a positive integer.")
+    with name_scope(name, "while", loop_vars):
+        if not loop_vars:
+            raise ValueError("No loop variables provided")
+        limit = maximum_iterations
+        if limit is not None:
+            limit = convert_to_tensor(limit, name="maximum_iterations")
+            is_single = len(loop_vars) == 1 and not return_same_structure
+            cond, body, loop_vars = _limited(cond, body, loop_vars, limit, is_single)
+        if shape_invariants is not None:
+            if limit is not None:
+                shape_invariants = (TensorShape([]), shape_invariants)
+            shape_invariants = _declared(loop_vars, shape_invariants)
+        context = WhileContext(
+            maximum_iterations=limit,
+            parallel_iterations=parallel_iterations,
+            back_prop=back_prop,
+            swap_memory=swap_memory,
+        )
+        if context.outer_context is None:
+            add_to_collection(GraphKeys.WHILE_CONTEXT, context)
+        result = context.BuildLoop(cond, body, loop_vars, shape_invariants, return_same_structure)
+        return result if limit is None else result[1]
+
+
+def _limited(
+    cond: Any, body: Any, loop_vars: Any, limit: Any, is_single: bool
+) -> tuple[Any, Any, Any]:
+    """The loop with a counter before the variables, which ends it at `limit`."""
+    if limit.shape.ndims != 0:
+        raise ValueError(f"maximum_iterations must be a scalar, saw shape: {limit.shape}")
+    counter = tf.constant(0, dtype=limit.dtype, name="iteration_counter")
+    if is_single:
+        return (
+            lambda i, value: tf.logical_and(i < limit, cond(value)),
+            lambda i, value: (i + 1, body(value)),
+            (counter, loop_vars[0]),
+        )
+    return (
+        lambda i, values: tf.logical_and(i < limit, cond(*values)),
+        lambda i, values: (i + 1, body(*values)),
+        (counter, loop_vars),
+    )
+
+
+def _declared(loop_vars: Any, shape_invariants: Any) -> Any:
+    nest.assert_same_structure(loop_vars, shape_invariants, expand_composites=False)
+    return nest.map_structure(invariants_of, loop_vars, shape_invariants)
+
+
+def _context_def() -> Any:
+    from ...io import protos
+
+    return protos.WhileContextDef()
+
+
+register_proto_function(
+    GraphKeys.WHILE_CONTEXT, _context_def, WhileContext.to_proto, WhileContext.from_proto
+)

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stacks: what loops keep for their gradients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...engine import errors
+from ...engine.build import define
+from ...engine.registry import NoGradient
+from ...engine.shape import TensorShape, unknown_shape
+from .tensor_array_store import Stack
+
+_STATE = NoGradient("keeps values as they are")
+
+
+def _make(c: Any, max_size: Any = None) -> Stack:
+    limit = -1
+    if max_size is not None:
+        if max_size.ndim:
+            text = f"Stack size must be a scalar, but had shape: {list(max_size.shape)}"
+            raise errors.InvalidArgumentError(None, None, text)
+        limit = int(max_size)
+    return Stack(c.attr("stack_name"), limit)
+
+
+def _push(c: Any, stack: Stack, value: Any) -> Any:
+    # A variable may change in place after the push.
+    stack.push(value.copy() if type(value) is np.ndarray and not value.flags.owndata else value)
+    return value
+
+
+def _close(c: Any, stack: Stack) -> None:
+    stack.close()
+
+
+def _lower_make(b: Any, op: Any, max_size: Any) -> Any:
+    from ...jit.library import arrays
+
+    return arrays.make_stack(b, op.name)
+
+
+def _lower_push(b: Any, op: Any, stack: Any, value: Any) -> Any:
+    from ...jit.library import arrays
+
+    return arrays.push(b, stack, value)
+
+
+def _lower_pop(b: Any, op: Any, stack: Any) -> Any:
+    from ...jit.library import arrays
+
+    return arrays.pop(b, stack)
+
+
+for _suffix, _handle, _size in (("V2", "resource", "max_size: int32 "), ("", "Ref(string)", "")):
+    define(
+        f"Stack{_suffix}",
+        f"{_size}-> handle: {_handle}",
+        "elem_type: type; stack_name: string = ''",
+        shape=lambda c: TensorShape([2]),
+        kernel=_make,
+        lower=_lower_make if _suffix else None,
+        gradient=_STATE,
+        stateful=True,
+        flow="step",
+        doc="A stack of at most max_size values; any number when that is negative.",
+    )
+    define(
+        f"StackPush{_suffix}",
+        f"handle: {_handle}, elem: T -> output: T",
+        "T: type; swap_memory: bool = false",
+        shape=lambda c: c.inputs[1],
+        kernel=_push,
+        lower=_lower_push if _suffix else None,
+        gradient=_STATE,
+        flow="step",
+        doc="Puts a value on a stack; also gives it.",
+    )
+    define(
+        f"StackPop{_suffix}",
+        f"handle: {_handle} -> elem: elem_type",
+        "elem_type: type",
+        shape=lambda c: unknown_shape(),
+        kernel=lambda c, stack: stack.pop(),
+        lower=_lower_pop if _suffix else None,
+        gradient=_STATE,
+        flow="step",
+        doc="Takes the last value from a stack.",
+    )
+    define(
+        f"StackClose{_suffix}",
+        f"handle: {_handle} ->",
+        kernel=_close,
+        lower=(lambda b, op, stack: ()) if _suffix else None,
+        gradient=_STATE,
+        flow="step",
+        doc="Drops the values of a stack.",
+    )

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How compiled plans keep TensorArrays: as memory of their own, see jit/library/arrays.py.
+
+Arrays that grow, and elements of several shapes, are left to the reference kernels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...engine import errors
+from ...engine.shape import as_shape
+
+
+def _problem(op: Any, text: str) -> Callable[[], BaseException]:
+    message = f"TensorArray of node '{op.name}': {text}"
+    return lambda: errors.InvalidArgumentError(None, None, message)
+
+
+_READ = "Could not read: the index is outside, or the element was cleared after a previous read."
+_WRITE = "Could not write: the index is outside, or the element has been written to or read."
+_GATHER = "Could not read: an element was never written, or cleared after a previous read."
+
+
+def _make(b: Any, op: Any, size: Any) -> Any:
+    from ...jit.library import arrays
+
+    if op.attr("dynamic_size"):
+        return NotImplemented
+    stated = as_shape(op.node._attrs["element_shape"])
+    shape = tuple(stated.as_list()) if stated.is_fully_defined() else None
+    name = op.attr("tensor_array_name") or op.name
+    dtype = op.node._attrs["dtype"].base_dtype.name
+    dtype = "float16" if dtype == "half" else dtype
+    clears, is_alike = op.attr("clear_after_read"), op.attr("identical_element_shapes")
+    return arrays.make(b, name, size, dtype, shape, clears, is_alike or shape is not None)
+
+
+def _grad(b: Any, op: Any, handle: Any, flow: Any) -> Any:
+    from ...jit.library import arrays
+
+    return arrays.gradient(b, handle, op.attr("source"))
+
+
+def _write(b: Any, op: Any, handle: Any, index: Any, value: Any, flow: Any) -> Any:
+    from ...jit.library import arrays
+
+    return arrays.write(b, handle, index, value, _problem(op, _WRITE))
+
+
+def _read(b: Any, op: Any, handle: Any, index: Any, flow: Any) -> Any:
+    from ...jit.library import arrays
+
+    return arrays.read(b, handle, index, op.dtype(), _problem(op, _READ))
+
+
+def _gather(b: Any, op: Any, handle: Any, indices: Any, flow: Any) -> Any:
+    from ...jit.library import arrays
+
+    return arrays.gather(b, handle, indices, op.dtype(), _problem(op, _GATHER))
+
+
+def _scatter(b: Any, op: Any, handle: Any, indices: Any, value: Any, flow: Any) -> Any:
+    from ...jit.library import arrays
+
+    return arrays.scatter(b, handle, indices, value, _problem(op, _WRITE))
+
+
+def _size(b: Any, op: Any, handle: Any, flow: Any) -> Any:
+    from ...jit.library import arrays
+
+    return arrays.size(b, handle)
+
+
+LOWER: dict[str, Callable[..., Any]] = {
+    "TensorArrayV3": _make,
+    "TensorArrayGradV3": _grad,
+    "TensorArrayWriteV3": _write,
+    "TensorArrayReadV3": _read,
+    "TensorArrayGatherV3": _gather,
+    "TensorArrayScatterV3": _scatter,
+    "TensorArraySizeV3": _size,
+    "TensorArrayCloseV3": lambda b, op, handle: (),
+}

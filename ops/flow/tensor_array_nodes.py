@@ -1,0 +1,434 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ops on TensorArrays and their gradients, which go through an array of gradients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...engine import errors
+from ...engine.build import define
+from ...engine.dtypes import runtime_name
+from ...engine.registry import NoGradient
+from ...engine.shape import TensorShape, as_shape, unknown_shape
+from ..public import tf
+from ..wording import refuse, text_of
+from .tensor_array_lower import LOWER
+from .tensor_array_store import Store
+
+_STATE = NoGradient("makes, measures or drops an array")
+_ANY = unknown_shape()
+_FLOW = np.zeros((), np.float32)
+_FLOW.flags.writeable = False
+
+
+def _scalar(c: Any) -> TensorShape:
+    return TensorShape([])
+
+
+def _handle_and_flow(c: Any) -> list[TensorShape]:
+    return [TensorShape([2]), TensorShape([])]
+
+
+def _make(c: Any, size: np.ndarray) -> tuple[Store, np.ndarray]:
+    if size.ndim:
+        raise refuse(f"TensorArray size must be scalar, but had shape: {text_of(size.shape)}")
+    store = Store(
+        c.op._attrs["dtype"],
+        int(size),
+        as_shape(c.op._attrs["element_shape"]),
+        c.attr("identical_element_shapes"),
+        c.attr("dynamic_size"),
+        c.attr("clear_after_read"),
+        c.attr("tensor_array_name"),
+    )
+    return store, _FLOW
+
+
+def _index(index: np.ndarray) -> int:
+    if index.ndim:
+        raise refuse(f"TensorArray index must be scalar, but had shape: {text_of(index.shape)}")
+    return int(index)
+
+
+def _owned(value: np.ndarray) -> np.ndarray:
+    """A value that no variable changes in place."""
+    return value if value.flags.owndata else value.copy()
+
+
+def _check_type(c: Any, store: Store) -> None:
+    wanted = c.op._attrs["dtype"]
+    if store.dtype != wanted:
+        mine, asked = runtime_name(store.dtype), runtime_name(wanted)
+        raise refuse(f"TensorArray dtype is {mine} but Op requested dtype {asked}.")
+
+
+def _written_type(c: Any, store: Store, value: np.ndarray) -> None:
+    given = c.op._attrs["T"]
+    if store.dtype != given:
+        mine, offered = runtime_name(store.dtype), runtime_name(given)
+        raise refuse(f"TensorArray dtype is {mine} but Op is trying to write dtype {offered}.")
+
+
+def _write(c: Any, store: Store, index: Any, value: np.ndarray, flow: Any) -> np.ndarray:
+    number = _index(index)
+    _written_type(c, store, value)
+    store.write(number, _owned(value))
+    return _FLOW
+
+
+def _read(c: Any, store: Store, index: Any, flow: Any) -> np.ndarray:
+    number = _index(index)
+    _check_type(c, store)
+    return store.read(number)
+
+
+def _gather(c: Any, store: Store, indices: np.ndarray, flow: Any) -> np.ndarray:
+    _check_type(c, store)
+    _require_vector(indices)
+    wanted = as_shape(c.op._attrs["element_shape"])
+    if not len(indices):
+        if not wanted.is_fully_defined():
+            text = (
+                f"TensorArray has size zero, but element shape {text_of(wanted)} is not fully "
+                "defined. Currently only static shapes are supported when packing zero-size "
+                "TensorArrays."
+            )
+            raise errors.UnimplementedError(None, None, text)
+        return np.zeros([0, *wanted.as_list()], store.dtype.np_dtype)
+    values = [store.read(int(i)) for i in indices]
+    if not wanted.is_compatible_with(values[0].shape):
+        raise refuse(
+            f"TensorArray was passed element_shape {text_of(wanted)} which does not match the "
+            f"Tensor at index 0: {text_of(values[0].shape)}"
+        )
+    for i, value in enumerate(values):
+        if value.shape != values[0].shape:
+            raise refuse(
+                "TensorArray has inconsistent shapes.  Index 0 has shape: "
+                f"{text_of(values[0].shape)} but index {i} has shape: {text_of(value.shape)}"
+            )
+    return np.stack(values)
+
+
+def _require_vector(indices: np.ndarray) -> None:
+    if indices.ndim != 1:
+        shape = text_of(indices.shape)
+        raise refuse(f"Expected indices to be a vector, but received shape: {shape}")
+
+
+def _scatter(c: Any, store: Store, indices: Any, value: np.ndarray, flow: Any) -> np.ndarray:
+    _written_type(c, store, value)
+    if not value.ndim:
+        shape = text_of(value.shape)
+        text = f"Input value for unpack must be at least a vector but received shape: {shape}"
+        raise refuse(text)
+    _require_vector(indices)
+    if len(indices) != len(value):
+        raise refuse(
+            f"Expected len(indices) == values.shape[0], but saw: {len(indices)} vs. {len(value)}"
+        )
+    last = int(indices.max()) if len(indices) else -1
+    size = max(store.size, last + 1) if store.dynamic else store.size
+    if last >= size:
+        raise refuse(f"Max scatter index must be < array size ({last} vs. {size})")
+    for i, row in zip(indices, value):
+        store.write(int(i), np.array(row, value.dtype))
+    return _FLOW
+
+
+def _concat(c: Any, store: Store, flow: Any) -> tuple[np.ndarray, np.ndarray]:
+    _check_type(c, store)
+    wanted = as_shape(c.op._attrs["element_shape_except0"])
+    size = store.concat_size
+    if size <= 0:
+        if not wanted.is_fully_defined():
+            text = (
+                f"TensorArray has size zero, but element_shape_except0 {text_of(wanted)} is not "
+                "fully defined. Currently only static shapes are supported when concatenating "
+                "zero-size TensorArrays."
+            )
+            raise errors.UnimplementedError(None, None, text)
+        empty = np.zeros([0, *wanted.as_list()], store.dtype.np_dtype)
+        return empty, np.zeros(0, np.int64)
+    values = [store.read(i) for i in range(size)]
+    for i, value in enumerate(values):
+        _check_part(i, value, values[0], wanted)
+    return np.concatenate(values), np.array([len(value) for value in values], np.int64)
+
+
+def _check_part(i: int, value: np.ndarray, first: np.ndarray, wanted: TensorShape) -> None:
+    if not value.ndim:
+        raise refuse(
+            f"Concat saw a scalar shape at index {i} but requires at least vectors.  Did you mean "
+            "to call pack?"
+        )
+    rest = value.shape[1:]
+    if i == 0 and not wanted.is_compatible_with(rest):
+        raise refuse(
+            f"TensorArray was passed element_shape_except0 {text_of(wanted)} but index 0 has "
+            f"(excepting dimension 0) shape: {text_of(rest)} which does not match."
+        )
+    if rest != first.shape[1:]:
+        raise refuse(
+            "TensorArray has inconsistent shapes.  Index 0 has (excepting dimension 0) shape: "
+            f"{text_of(first.shape[1:])} but index {i} has (excepting dimension 0) shape: "
+            f"{text_of(rest)}"
+        )
+
+
+def _split(c: Any, store: Store, value: Any, lengths: Any, flow: Any) -> np.ndarray:
+    if lengths.ndim != 1:
+        shape = text_of(lengths.shape)
+        raise refuse(f"Expected lengths to be a vector, received shape: {shape}")
+    if not value.ndim:
+        shape = text_of(value.shape)
+        raise refuse(f"Expected value to be at least a vector, but received shape: {shape}")
+    total = int(lengths.sum())
+    if total != len(value):
+        raise refuse(
+            "Expected sum of lengths to be equal to values.shape[0], but sum of lengths is "
+            f"{total} and value's shape is: {text_of(value.shape)} "
+        )
+    size = max(store.size, len(lengths)) if store.dynamic else store.size
+    if size != len(lengths):
+        kind = "dynamically resizeable" if store.dynamic else "marked as dynamically resizeable"
+        raise refuse(
+            "TensorArray's size is not equal to the size of lengths "
+            f"({size} vs. {len(lengths)}), and the TensorArray is not {kind}"
+        )
+    if not store.is_gradient:
+        store.marked = size
+    stop = 0
+    for i, length in enumerate(lengths):
+        start, stop = stop, stop + int(length)
+        store.write(i, value[start:stop].copy())
+    return _FLOW
+
+
+def _grad(c: Any, store: Store, flow: Any, prefix: Any = ()) -> tuple[Store, Any]:
+    return store.gradient(c.attr("source"), tuple(int(n) for n in prefix)), flow
+
+
+def _close(c: Any, store: Store) -> None:
+    store.close()
+
+
+def _handle_data(handle: Any) -> TensorShape | None:
+    """The shape of elements that a handle carries: None when it says nothing of them."""
+    op = handle.op
+    if op.type == "TensorArrayV3":
+        shape = as_shape(op._attrs["element_shape"])
+        return shape if shape.is_fully_defined() or op._attrs["identical_element_shapes"] else None
+    if op.type in ("Enter", "Switch", "Identity", "TensorArrayGradV3"):
+        return _handle_data(op.inputs[0])
+    if op.type == "TensorArrayGradWithShape":
+        shape, prefix = _handle_data(op.inputs[0]), op.inputs[2].shape.sizes
+        if shape is None or shape.rank is None or prefix is None or prefix[0] is None:
+            return None if shape is None else _ANY
+        return TensorShape([None] * prefix[0]).concatenate(shape)
+    return None
+
+
+def _element_shape(handle: Any) -> TensorShape:
+    """What is known of the elements of the array that a handle stands for."""
+    shape = _handle_data(handle)
+    return _ANY if shape is None else shape
+
+
+def _gathered_shape(c: Any) -> TensorShape:
+    length = c.inputs[1].sizes
+    rows = TensorShape([None]) if length is None else TensorShape(list(length))
+    # What the handle says comes before the node's own attribute, even if it is "anything".
+    shape = _handle_data(c.op.inputs[0])
+    return rows.concatenate(as_shape(c.op._attrs["element_shape"]) if shape is None else shape)
+
+
+def _scattered_shape(c: Any) -> TensorShape:
+    rows, value = c.inputs[1].sizes, c.inputs[2].sizes
+    if rows and value and None not in (rows[0], value[0]) and rows[0] != value[0]:
+        raise ValueError(
+            f"Dimension 0 in both shapes must be equal, but are {value[0]} and {rows[0]}"
+        )
+    return TensorShape([])
+
+
+# Gradients
+
+
+def _source(x: Any) -> str:
+    """Which call of `gradients` a node belongs to: the part of its name up to that scope."""
+    parts = x.name.split("/")
+    last = max((i for i, part in enumerate(parts) if part.startswith("gradients")), default=-1)
+    if last < 0:
+        raise ValueError(
+            "Expected op/tensor name to start with gradients (excluding scope), got: "
+            f"{x.name}. This means that a tf.gradients op with this op in its dependency path has "
+            "a custom name that does not start with 'gradients'. Please make sure all calls to "
+            "tf.gradients that have non-empty 'name' arguments use names that start with "
+            "'gradients'."
+        )
+    return "/".join(parts[: last + 1])
+
+
+# TensorFlow's name for it.
+_GetGradSource = _source
+
+
+def _gradient_array(op: Any, kind: str, source: Any, flow: Any) -> Any:
+    array = tf.TensorArray(
+        dtype=op._attrs[kind],
+        handle=op.inputs[0],
+        flow=flow,
+        colocate_with_first_write_call=False,
+    )
+    return array.grad(source=_source(source), flow=flow)
+
+
+def _read_gradient(op: Any, grad: Any) -> list[Any]:
+    array = _gradient_array(op, "dtype", grad, op.inputs[2])
+    return [None, None, array.write(op.inputs[1], grad).flow]
+
+
+def _write_gradient(op: Any, flow: Any) -> list[Any]:
+    return [None, None, _gradient_array(op, "T", flow, flow).read(op.inputs[1]), flow]
+
+
+def _gather_gradient(op: Any, grad: Any) -> list[Any]:
+    array = _gradient_array(op, "dtype", grad, op.inputs[2])
+    return [None, None, array.scatter(op.inputs[1], grad).flow]
+
+
+def _scatter_gradient(op: Any, flow: Any) -> list[Any]:
+    return [None, None, _gradient_array(op, "T", flow, flow).gather(op.inputs[1]), flow]
+
+
+def _concat_gradient(op: Any, grad: Any, _: Any) -> list[Any]:
+    array = _gradient_array(op, "dtype", grad, op.inputs[1])
+    return [None, array.split(grad, lengths=op.outputs[1]).flow]
+
+
+def _split_gradient(op: Any, flow: Any) -> list[Any]:
+    return [None, _gradient_array(op, "T", flow, flow).concat(), None, flow]
+
+
+_MAKE = (
+    "dtype: type; element_shape: shape = None; dynamic_size: bool = false; "
+    "clear_after_read: bool = true; identical_element_shapes: bool = false; "
+    "tensor_array_name: string = ''"
+)
+for _name, _signature, _attrs, _shape, _kernel, _gradient, _doc in (
+    (
+        "TensorArrayV3",
+        "size: int32 -> handle: resource, flow: float32",
+        _MAKE,
+        _handle_and_flow,
+        _make,
+        _STATE,
+        "A new array of tensors.",
+    ),
+    (
+        "TensorArrayGradV3",
+        "handle: resource, flow_in: float32 -> grad_handle: resource, flow_out: float32",
+        "source: string",
+        _handle_and_flow,
+        _grad,
+        _STATE,
+        "The array of the gradients of an array, for one call of gradients.",
+    ),
+    (
+        "TensorArrayGradWithShape",
+        "handle: resource, flow_in: float32, shape_to_prepend: int32 -> "
+        "grad_handle: resource, flow_out: float32",
+        "source: string",
+        _handle_and_flow,
+        _grad,
+        _STATE,
+        "The array of gradients, whose elements have more dimensions in front.",
+    ),
+    (
+        "TensorArrayWriteV3",
+        "handle: resource, index: int32, value: T, flow_in: float32 -> flow_out: float32",
+        "T: type",
+        _scalar,
+        _write,
+        _write_gradient,
+        "Writes one element.",
+    ),
+    (
+        "TensorArrayReadV3",
+        "handle: resource, index: int32, flow_in: float32 -> value: dtype",
+        "dtype: type",
+        lambda c: _element_shape(c.tensor(0)),
+        _read,
+        _read_gradient,
+        "Reads one element.",
+    ),
+    (
+        "TensorArrayGatherV3",
+        "handle: resource, indices: int32, flow_in: float32 -> value: dtype",
+        "dtype: type; element_shape: shape = None",
+        _gathered_shape,
+        _gather,
+        _gather_gradient,
+        "Reads several elements into one tensor.",
+    ),
+    (
+        "TensorArrayScatterV3",
+        "handle: resource, indices: int32, value: T, flow_in: float32 -> flow_out: float32",
+        "T: type",
+        _scattered_shape,
+        _scatter,
+        _scatter_gradient,
+        "Writes the rows of a tensor to several elements.",
+    ),
+    (
+        "TensorArrayConcatV3",
+        "handle: resource, flow_in: float32 -> value: dtype, lengths: int64",
+        "dtype: type; element_shape_except0: shape = None",
+        lambda c: [unknown_shape(), TensorShape([None])],
+        _concat,
+        _concat_gradient,
+        "All elements, one behind the other.",
+    ),
+    (
+        "TensorArraySplitV3",
+        "handle: resource, value: T, lengths: int64, flow_in: float32 -> flow_out: float32",
+        "T: type",
+        _scalar,
+        _split,
+        _split_gradient,
+        "Writes consecutive parts of a tensor to the elements.",
+    ),
+    (
+        "TensorArraySizeV3",
+        "handle: resource, flow_in: float32 -> size: int32",
+        "",
+        _scalar,
+        lambda c, store, flow: np.asarray(store.size, np.int32),
+        _STATE,
+        "The number of elements.",
+    ),
+    (
+        "TensorArrayCloseV3",
+        "handle: resource ->",
+        "",
+        None,
+        _close,
+        _STATE,
+        "Drops the elements.",
+    ),
+):
+    define(
+        _name,
+        _signature,
+        _attrs,
+        shape=_shape,
+        kernel=_kernel,
+        lower=LOWER.get(_name),
+        gradient=_gradient,
+        stateful=_name in ("TensorArrayV3", "TensorArrayGradV3", "TensorArrayGradWithShape"),
+        flow="step",
+        doc=_doc,
+    )

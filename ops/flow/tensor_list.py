@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions on lists of tensors (TensorFlow's list_ops), and the gradients of the ops."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...engine import dtypes, registry
+from ...engine.convert import convert_to_tensor
+from ...engine.shape import Dimension, TensorShape
+from ...engine.tensor import Tensor
+from ..public import raw, tf
+from . import tensor_list_changing, tensor_list_making, tensor_list_reading  # noqa: F401
+
+
+def shape_argument(shape: Any) -> Any:
+    """A shape as the ops take it: -1 for what is unknown."""
+    if isinstance(shape, Tensor):
+        return shape
+    if isinstance(shape, TensorShape):
+        shape = None if shape.rank is None else shape.as_list()
+    if shape is None:
+        return -1
+    if not len(shape):
+        return convert_to_tensor([], dtypes.int32)
+    sizes = (size.value if isinstance(size, Dimension) else size for size in shape)
+    return [-1 if size is None else size for size in sizes]
+
+
+def empty_tensor_list(
+    element_shape: Any, element_dtype: Any, max_num_elements: Any = None, name: str | None = None
+) -> Tensor:
+    """A list without elements, which may be limited in length."""
+    limit = -1 if max_num_elements is None else max_num_elements
+    shape = shape_argument(element_shape)
+    return raw.EmptyTensorList(shape, limit, element_dtype=element_dtype, name=name)
+
+
+def tensor_list_reserve(
+    element_shape: Any, num_elements: Any, element_dtype: Any, name: str | None = None
+) -> Tensor:
+    """A list of elements that were not set yet."""
+    shape = shape_argument(element_shape)
+    return raw.TensorListReserve(shape, num_elements, element_dtype=element_dtype, name=name)
+
+
+def tensor_list_from_tensor(tensor: Any, element_shape: Any, name: str | None = None) -> Tensor:
+    """The rows of a tensor as a list."""
+    return raw.TensorListFromTensor(tensor, shape_argument(element_shape), name=name)
+
+
+def tensor_list_get_item(
+    input_handle: Any,
+    index: Any,
+    element_dtype: Any,
+    element_shape: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """An element of a list."""
+    shape = shape_argument(element_shape)
+    return raw.TensorListGetItem(input_handle, index, shape, element_dtype=element_dtype, name=name)
+
+
+def tensor_list_pop_back(input_handle: Any, element_dtype: Any, name: str | None = None) -> Any:
+    """The list without its last element, and that element."""
+    return raw.TensorListPopBack(input_handle, -1, element_dtype=element_dtype, name=name)
+
+
+def tensor_list_push_back(input_handle: Any, tensor: Any, name: str | None = None) -> Tensor:
+    """The list with one more element."""
+    return raw.TensorListPushBack(input_handle, tensor, name=name)
+
+
+def tensor_list_length(input_handle: Any, name: str | None = None) -> Tensor:
+    """How many elements a list has."""
+    return raw.TensorListLength(input_handle, name=name)
+
+
+def tensor_list_gather(
+    input_handle: Any,
+    indices: Any,
+    element_dtype: Any,
+    element_shape: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """Some elements, stacked."""
+    shape = shape_argument(element_shape)
+    return raw.TensorListGather(
+        input_handle, indices, shape, element_dtype=element_dtype, name=name
+    )
+
+
+def tensor_list_scatter(
+    tensor: Any,
+    indices: Any,
+    element_shape: Any = None,
+    input_handle: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """A list, new or like `input_handle`, with the rows of a tensor at given places."""
+    if input_handle is not None:
+        return raw.TensorListScatterIntoExistingList(input_handle, tensor, indices, name=name)
+    return raw.TensorListScatterV2(tensor, indices, shape_argument(element_shape), -1, name=name)
+
+
+def tensor_list_stack(
+    input_handle: Any,
+    element_dtype: Any,
+    num_elements: int = -1,
+    element_shape: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """All elements, stacked."""
+    return raw.TensorListStack(
+        input_handle,
+        shape_argument(element_shape),
+        element_dtype=element_dtype,
+        num_elements=num_elements,
+        name=name,
+    )
+
+
+def tensor_list_concat(
+    input_handle: Any, element_dtype: Any, element_shape: Any = None, name: str | None = None
+) -> Tensor:
+    """All elements, one behind the other."""
+    return raw.TensorListConcatV2(
+        input_handle,
+        shape_argument(element_shape),
+        convert_to_tensor([], dtypes.int64),
+        element_dtype=element_dtype,
+        name=name,
+    )[0]
+
+
+def tensor_list_split(
+    tensor: Any, element_shape: Any, lengths: Any, name: str | None = None
+) -> Tensor:
+    """Parts of a tensor, of given lengths, as a list."""
+    return raw.TensorListSplit(tensor, shape_argument(element_shape), lengths, name=name)
+
+
+def tensor_list_set_item(
+    input_handle: Any,
+    index: Any,
+    item: Any,
+    resize_if_index_out_of_bounds: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The list with another element at a place, lengthened for it if asked."""
+    if resize_if_index_out_of_bounds:
+        size, old = raw.TensorListLength(input_handle), input_handle
+        input_handle = tf.cond(
+            index >= size, lambda: raw.TensorListResize(old, index + 1), lambda: old
+        )
+    return raw.TensorListSetItem(input_handle, index, item, name=name)
+
+
+# Gradients
+
+
+def _shape_of(handle: Any) -> Tensor:
+    return raw.TensorListElementShape(handle, shape_type=dtypes.int32)
+
+
+def _inner_shape(tensor: Tensor) -> Tensor:
+    return tf.slice(tf.shape(tensor), [1], [-1])
+
+
+def _push_grad(op: Any, grad: Any) -> Any:
+    item = op.inputs[1]
+    return raw.TensorListPopBack(grad, tf.shape(item), element_dtype=op.get_attr("element_dtype"))
+
+
+def _pop_grad(op: Any, list_grad: Any, grad: Any) -> Any:
+    if list_grad is None:
+        list_grad = empty_tensor_list(_shape_of(op.outputs[0]), grad.dtype)
+    return raw.TensorListPushBack(list_grad, grad), None
+
+
+def _stack_grad(op: Any, grad: Any) -> Any:
+    return tensor_list_from_tensor(grad, grad.shape[1:]), None
+
+
+def _concat_grad(op: Any, grad: Any, _: Any) -> Any:
+    found = tensor_list_split(grad, _shape_of(op.inputs[0]), op.outputs[1])
+    return [found, *[None] * (len(op.inputs) - 1)]
+
+
+def _split_grad(op: Any, grad: Any) -> Any:
+    tensor, _, lengths = op.inputs
+    shape = tf.concat([[-1], _inner_shape(tensor)], axis=0)
+    found = raw.TensorListConcatV2(grad, shape, lengths, element_dtype=tensor.dtype)
+    return found[0], None, None
+
+
+def _from_tensor_grad(op: Any, grad: Any) -> Any:
+    tensor = op.inputs[0]
+    known = tensor.shape.rank and tensor.shape[0].value
+    if grad is None:
+        grad = empty_tensor_list(_shape_of(op.outputs[0]), tensor.dtype)
+    found = tensor_list_stack(
+        grad, tensor.dtype, -1 if known is None else known, _inner_shape(tensor)
+    )
+    return found, None
+
+
+def _get_grad(op: Any, grad: Any) -> Any:
+    handle, index, _ = op.inputs
+    zeros = raw.TensorListReserve(
+        _shape_of(handle), raw.TensorListLength(handle), element_dtype=grad.dtype
+    )
+    return raw.TensorListSetItem(zeros, index, grad), None, None
+
+
+def _set_grad(op: Any, grad: Any) -> Any:
+    _, index, item = op.inputs
+    list_grad = raw.TensorListSetItem(grad, index, tf.zeros_like(item))
+    return list_grad, None, tensor_list_get_item(grad, index, item.dtype, tf.shape(item))
+
+
+def _resize_grad(op: Any, grad: Any) -> Any:
+    return raw.TensorListResize(grad, raw.TensorListLength(op.inputs[0])), None
+
+
+def _gather_grad(op: Any, grad: Any) -> Any:
+    handle, indices, _ = op.inputs
+    zeros = tensor_list_reserve(_shape_of(handle), raw.TensorListLength(handle), grad.dtype)
+    return tensor_list_scatter(grad, indices, input_handle=zeros), None, None
+
+
+def _picked(op: Any, grad: Any, tensor: Tensor, indices: Tensor) -> Tensor:
+    return raw.TensorListGather(grad, indices, _inner_shape(tensor), element_dtype=tensor.dtype)
+
+
+def _scatter_grad(op: Any, grad: Any) -> Any:
+    found = _picked(op, grad, op.inputs[0], op.inputs[1])
+    return [found, *[None] * (len(op.inputs) - 1)]
+
+
+def _scatter_into_grad(op: Any, grad: Any) -> Any:
+    _, tensor, indices = op.inputs
+    found = _picked(op, grad, tensor, indices)
+    rest = tensor_list_scatter(tf.zeros_like(tensor), indices, input_handle=grad)
+    return rest, found, None
+
+
+for _name, _gradient in {
+    "TensorListPushBack": _push_grad,
+    "TensorListPopBack": _pop_grad,
+    "TensorListStack": _stack_grad,
+    "TensorListConcat": _concat_grad,
+    "TensorListConcatV2": _concat_grad,
+    "TensorListSplit": _split_grad,
+    "TensorListFromTensor": _from_tensor_grad,
+    "TensorListGetItem": _get_grad,
+    "TensorListSetItem": _set_grad,
+    "TensorListResize": _resize_grad,
+    "TensorListGather": _gather_grad,
+    "TensorListScatter": _scatter_grad,
+    "TensorListScatterV2": _scatter_grad,
+    "TensorListScatterIntoExistingList": _scatter_into_grad,
+}.items():
+    registry.amend(_name, gradient=_gradient)

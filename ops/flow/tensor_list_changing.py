@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ops that give a list of tensors like another one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...engine.shape import unknown_shape
+from ..array.tensor_list_store import list_in, merged, refuse, shape_of, text
+from . import tensor_list_rules as rules
+from .tensor_list_making import rows_of
+from .tensor_list_rules import NONE, TYPE, define_list_op, kind
+
+
+def _push(c: Any, handle: Any, item: np.ndarray, place: str = "") -> np.ndarray:
+    found = list_in(handle)
+    if not found.shape.is_compatible_with(item.shape):
+        raise refuse(
+            f"Tried to append a tensor with incompatible shape to a list{place}. "
+            f"Op element shape: {text(item.shape)} list shape: {text(found.shape)}"
+        )
+    found.require(kind(c.op))
+    if found.limit != -1 and len(found.items) >= found.limit:
+        raise refuse(
+            f"Tried to push item into a full list list size: {len(found.items)} "
+            f"max_num_elements: {found.limit}"
+        )
+    return found.with_items((*found.items, item)).boxed()
+
+
+def _push_batch(c: Any, handles: np.ndarray, tensor: np.ndarray) -> np.ndarray:
+    if tensor.ndim == 0:
+        raise refuse(
+            f"Expected tensor to be at least a vector, but saw shape: {text(tensor.shape)}"
+        )
+    if handles.ndim != 1:
+        raise refuse(f"Expected input_handles to be a vector, but saw shape: {text(handles.shape)}")
+    if len(tensor) != len(handles):
+        raise refuse(
+            "Expected tensor.shape[0] == input_handles.size, but saw "
+            f"{len(tensor)} vs. {len(handles)}"
+        )
+    result = np.empty(handles.shape, object)
+    for i, handle in enumerate(handles):
+        result[i] = _push(c, handle, np.asarray(tensor[i]), f" at index {i}")[()]
+    return result
+
+
+def _pop(c: Any, handle: Any, shape: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    found = list_in(handle)
+    found.require(kind(c.op))
+    if not found.items:
+        raise refuse("Trying to pop from an empty list.")
+    item = found.items[-1]
+    if item is None:
+        wanted = merged(shape_of(shape), found.shape)
+        if not wanted.is_fully_defined():
+            raise refuse(
+                "Trying to read an uninitialized tensor but element_shape is not fully defined."
+                f"{text(wanted)}"
+            )
+        item = found.zeros(tuple(wanted.as_list()))
+    return found.with_items(found.items[:-1]).boxed(), item
+
+
+def _set(c: Any, handle: Any, index: np.ndarray, item: np.ndarray) -> np.ndarray:
+    found, place = list_in(handle), int(index)
+    found.require(kind(c.op))
+    if not 0 <= place < len(found.items):
+        raise refuse(
+            f"Trying to modify element {place} in a list with {len(found.items)} elements."
+        )
+    if not found.shape.is_compatible_with(item.shape):
+        raise refuse(
+            "Tried to set a tensor with incompatible shape at a list index. Item element shape: "
+            f"{text(item.shape)} list shape: {text(found.shape)}"
+        )
+    return found.with_items((*found.items[:place], item, *found.items[place + 1 :])).boxed()
+
+
+def _resize(c: Any, handle: Any, size: np.ndarray) -> np.ndarray:
+    found, count = list_in(handle), int(size)
+    if count < 0:
+        raise refuse(f"TensorListSlice expects size to be non-negative. Got: {count}")
+    missing = (None,) * (count - len(found.items))
+    return found.with_items(found.items[:count] + missing).boxed()
+
+
+def _scatter_into(c: Any, handle: Any, tensor: np.ndarray, indices: np.ndarray) -> np.ndarray:
+    found = list_in(handle)
+    if kind(c.op) != found.dtype:
+        raise refuse(
+            f"Invalid data types; input tensor type: {kind(c.op).name} list element_type: "
+            f"{found.dtype.name}"
+        )
+    rows = rows_of(tensor, unknown_shape())
+    if indices.ndim != 1:
+        raise refuse(f"Expected indices to be a vector, but received shape: {text(indices.shape)}")
+    if len(indices) != len(rows):
+        raise refuse(
+            f"Expected len(indices) == tensor.shape[0], but saw: {len(indices)} vs. {len(rows)}"
+        )
+    items = list(found.items)
+    items += [None] * (int(indices.max(initial=-1)) + 1 - len(items))
+    for i, row in zip(indices.tolist(), rows):
+        items[i] = row
+    return found.with_items(items).boxed()
+
+
+def _concat_lists(c: Any, a: Any, b: Any) -> np.ndarray:
+    pairs = np.broadcast(a, b)
+    result = np.empty(pairs.shape, object)
+    for place, (x, y) in zip(np.ndindex(pairs.shape), pairs):
+        first, second = list_in(x), list_in(y)
+        for found in (first, second):
+            found.require(kind(c.op))
+        if not first.shape.is_compatible_with(second.shape):
+            raise refuse("input_a and input_b TensorList element shapes are not identical")
+        result[place] = first.with_items(first.items + second.items)
+    return result
+
+
+_HANDLE = "-> output_handle: variant"
+define_list_op(
+    "TensorListPushBack",
+    f"input_handle: variant, tensor: element_dtype {_HANDLE}",
+    TYPE,
+    rules.push_shape,
+    _push,
+    "The list with one more element at its end.",
+)
+define_list_op(
+    "TensorListPushBackBatch",
+    "input_handles: variant, tensor: element_dtype -> output_handles: variant",
+    TYPE,
+    rules.push_shape,
+    _push_batch,
+    "TensorListPushBack for each list of a vector.",
+    NONE,
+)
+define_list_op(
+    "TensorListPopBack",
+    "input_handle: variant, element_shape: int32 -> output_handle: variant, tensor: element_dtype",
+    TYPE,
+    rules.pop_shape,
+    _pop,
+    "The list without its last element, and that element.",
+)
+define_list_op(
+    "TensorListSetItem",
+    f"input_handle: variant, index: int32, item: element_dtype {_HANDLE}",
+    TYPE,
+    rules.push_shape,
+    _set,
+    "The list with another element at a place.",
+)
+define_list_op(
+    "TensorListResize",
+    f"input_handle: variant, size: int32 {_HANDLE}",
+    "",
+    rules.scalar,
+    _resize,
+    "The list cut, or lengthened by elements that were not set.",
+    stateful=True,
+)
+define_list_op(
+    "TensorListScatterIntoExistingList",
+    f"input_handle: variant, tensor: element_dtype, indices: int32 {_HANDLE}",
+    TYPE,
+    rules.scalar,
+    _scatter_into,
+    "The list with the rows of a tensor at given places.",
+)
+define_list_op(
+    "TensorListConcatLists",
+    "input_a: variant, input_b: variant -> output: variant",
+    TYPE,
+    rules.concat_lists_shape,
+    _concat_lists,
+    "The elements of two lists in one.",
+    NONE,
+)

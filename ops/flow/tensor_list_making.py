@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ops that make lists of tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...engine.shape import TensorShape
+from ..array.tensor_list_store import TensorList, refuse, shape_of, text
+from . import tensor_list_rules as rules
+from .tensor_list_rules import LATER, NONE, SHAPED, define_list_op, kind
+
+
+def _empty(c: Any, shape: np.ndarray, limit: np.ndarray) -> np.ndarray:
+    if limit.ndim:
+        raise refuse(f"max_num_elements expected to be a scalar but got shape: {text(limit.shape)}")
+    return TensorList([], kind(c.op), shape_of(shape), int(limit)).boxed()
+
+
+def _reserve(c: Any, shape: np.ndarray, count: np.ndarray) -> np.ndarray:
+    if count < 0:
+        raise refuse(
+            f"The num_elements to reserve must be a non negative number, but got {int(count)}"
+        )
+    return TensorList([None] * int(count), kind(c.op), shape_of(shape)).boxed()
+
+
+def rows_of(tensor: np.ndarray, shape: TensorShape) -> list[np.ndarray]:
+    if tensor.ndim == 0:
+        raise refuse("Tensor must be at least a vector, but saw shape: []")
+    if not shape.is_compatible_with(tensor.shape[1:]):
+        raise refuse(
+            f"Specified a list with shape {text(shape)} from a tensor with shape "
+            f"{text(tensor.shape[1:])}"
+        )
+    return [
+        row.copy() if isinstance(row, np.ndarray) else np.asarray(row, tensor.dtype)
+        for row in tensor
+    ]
+
+
+def _from_tensor(c: Any, tensor: np.ndarray, shape: np.ndarray) -> np.ndarray:
+    fits = shape_of(shape)
+    return TensorList(rows_of(tensor, fits), kind(c.op), fits).boxed()
+
+
+def _split(c: Any, tensor: np.ndarray, shape: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    fits = shape_of(shape)
+    if fits.rank == 0:
+        raise refuse("TensorListSplit requires element_shape to be at least of rank 1, but saw: []")
+    if tensor.ndim == 0:
+        raise refuse("Tensor must be at least a vector, but saw shape: []")
+    if fits.rank is not None and not fits[1:].is_compatible_with(tensor.shape[1:]):
+        raise refuse(
+            f"tensor shape {text(tensor.shape)} is not compatible with element_shape {text(fits)}"
+        )
+    if lengths.ndim != 1:
+        raise refuse(f"Expected lengths to be a vector, received shape: {text(lengths.shape)}")
+    items, end = [], 0
+    for length in lengths.tolist():
+        if length < 0:
+            raise refuse(f"Invalid value in lengths: {length}")
+        start, end = end, end + length
+        if end > len(tensor):
+            raise refuse(
+                f"Attempting to slice [{start}, {end}] from tensor with length {len(tensor)}"
+            )
+        items.append(tensor[start:end].copy())
+    if end != len(tensor):
+        raise refuse(f"Unused values in tensor. Length of tensor: {len(tensor)} Values used: {end}")
+    return TensorList(items, kind(c.op), fits).boxed()
+
+
+def _scatter(
+    c: Any, tensor: np.ndarray, indices: np.ndarray, shape: np.ndarray, count: Any = -1
+) -> np.ndarray:
+    fits, size = shape_of(shape), int(count)
+    if size < -1:
+        raise refuse(f"TensorListScatter expects num_elements >= -1, found: {size}")
+    rows = rows_of(tensor, fits)
+    if indices.size != len(rows):
+        raise refuse(
+            f"Invalid number of rows in input tensor. Expected: {indices.size} Actual: {len(rows)}"
+        )
+    for i in indices.reshape(-1).tolist():
+        if i < 0:
+            raise refuse("Indices in TensorListScatter must all be non-negative.")
+        if size != -1 and i >= size:
+            raise refuse(
+                f"TensorListScatter: Trying to scatter at index {i} in list with size {size}"
+            )
+    items: list[Any] = [None] * max(size, int(indices.max(initial=-1)) + 1)
+    for i, row in zip(indices.reshape(-1).tolist(), rows):
+        items[i] = row
+    return TensorList(items, kind(c.op), fits).boxed()
+
+
+_LIST = "output_handle: variant"
+
+
+def _define(name: str, arguments: str, kernel: Any, doc: str, shape: Any = rules.scalar) -> None:
+    output = "handle: variant" if kernel in (_empty, _reserve) else _LIST
+    gradient = NONE if kernel in (_empty, _reserve) else LATER
+    define_list_op(name, f"{arguments} -> {output}", SHAPED, shape, kernel, doc, gradient)
+
+
+_define(
+    "EmptyTensorList",
+    "element_shape: shape_type, max_num_elements: int32",
+    _empty,
+    "A list without elements.",
+)
+_define(
+    "TensorListReserve",
+    "element_shape: shape_type, num_elements: int32",
+    _reserve,
+    "A list of elements that were not set yet.",
+)
+_define(
+    "TensorListFromTensor",
+    "tensor: element_dtype, element_shape: shape_type",
+    _from_tensor,
+    "The rows of a tensor as a list.",
+)
+_define(
+    "TensorListSplit",
+    "tensor: element_dtype, element_shape: shape_type, lengths: int64",
+    _split,
+    "Parts of a tensor, of given lengths, as a list.",
+    rules.split_shape,
+)
+_define(
+    "TensorListScatter",
+    "tensor: element_dtype, indices: int32, element_shape: shape_type",
+    _scatter,
+    "A list with the rows of a tensor at given places.",
+)
+_define(
+    "TensorListScatterV2",
+    "tensor: element_dtype, indices: int32, element_shape: shape_type, num_elements: int32",
+    _scatter,
+    "TensorListScatter to a list of a given length.",
+)

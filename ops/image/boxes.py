@@ -1,0 +1,376 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Boxes in images, [y1, x1, y2, x2]: picking among those that overlap, and cutting them out."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...engine import dtypes, errors
+from ...engine.api import export
+from ...engine.build import define
+from ...engine.convert import convert_to_tensor
+from ...engine.deprecation import deprecated_argument_lookup
+from ...engine.registry import NoGradient
+from ...engine.scope_functions import name_scope
+from ...engine.shape import TensorShape
+from ...engine.tensor import Tensor
+from .. import rules
+from ..public import raw, tf
+
+_THRESHOLDS = "T: {half, float32} = float32; T_threshold: {half, float32} = float32"
+_BOXES = np.array([[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, 3, 1, 4], [1, 4, 0, 3]], np.float32)
+
+
+def _invalid(reason: str) -> errors.InvalidArgumentError:
+    return errors.InvalidArgumentError(None, None, reason)
+
+
+# Suppression
+
+
+def _overlaps(box: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """How much of what a box and each other one cover they share; corners come in any order."""
+    low, high = np.minimum(box[:2], box[2:]), np.maximum(box[:2], box[2:])
+    lows = np.minimum(others[:, :2], others[:, 2:])
+    highs = np.maximum(others[:, :2], others[:, 2:])
+    area, areas = np.prod(high - low), np.prod(highs - lows, axis=1)
+    sides = np.maximum(np.minimum(high, highs) - np.maximum(low, lows), 0)
+    shared = np.prod(sides, axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = shared / (area + areas - shared)
+    return np.where((area <= 0) | (areas <= 0), np.zeros_like(share), share)
+
+
+def _suppress(
+    boxes: np.ndarray, scores: np.ndarray, count: int, overlap: float, score: float
+) -> np.ndarray:
+    if boxes.ndim != 2 or boxes.shape[1] != 4:
+        raise _invalid(f"boxes must be 2-D with 4 columns{list(boxes.shape)}")
+    if scores.shape != boxes.shape[:1]:
+        raise _invalid("scores has incompatible shape")
+    if count < 0:
+        raise _invalid("output size must be non-negative")
+    if not 0 <= overlap <= 1:
+        raise _invalid("iou_threshold must be in [0, 1]")
+    kept: list[int] = []
+    for i in np.argsort(-scores, kind="stable"):
+        if len(kept) == count or not scores[i] > score:
+            break
+        if not (_overlaps(boxes[i], boxes[kept]) >= overlap).any():
+            kept.append(int(i))
+    return np.array(kept, np.int32)
+
+
+def _suppressed_shape(c: Any) -> TensorShape:
+    rules.ranked(c.inputs[0], 2)
+    rules.ranked(c.inputs[1], 1)
+    for shape in c.inputs[2:]:
+        rules.ranked(shape, 0)
+    return TensorShape([None])
+
+
+_SUPPRESSED = {
+    "shape": _suppressed_shape,
+    "gradient": NoGradient("indices have no gradient"),
+    "dynamic_shape": True,
+}
+_SCORES = np.array([0.5, 0.9, 0.3, 0.7], np.float32)
+define(
+    "NonMaxSuppression",
+    "boxes: float32, scores: float32, max_output_size: int32 -> selected_indices: int32",
+    "iou_threshold: float = 0.5",
+    kernel=lambda c, boxes, scores, count: _suppress(
+        boxes, scores, int(count), c.attr("iou_threshold"), -np.inf
+    ),
+    doc="Indices of the boxes that are left, best first, without those that overlap better ones.",
+    test={"values": [[_BOXES, _SCORES, np.int32(3)]]},
+    **_SUPPRESSED,
+)
+define(
+    "NonMaxSuppressionV2",
+    "boxes: T, scores: T, max_output_size: int32, iou_threshold: T_threshold -> "
+    "selected_indices: int32",
+    _THRESHOLDS,
+    kernel=lambda c, boxes, scores, count, overlap: _suppress(
+        boxes, scores, int(count), float(overlap), -np.inf
+    ),
+    doc="NonMaxSuppression whose threshold is a tensor.",
+    test={"values": [[_BOXES, _SCORES, np.int32(3), np.float32(0.5)]]},
+    **_SUPPRESSED,
+)
+define(
+    "NonMaxSuppressionV3",
+    "boxes: T, scores: T, max_output_size: int32, iou_threshold: T_threshold, "
+    "score_threshold: T_threshold -> selected_indices: int32",
+    _THRESHOLDS,
+    kernel=lambda c, boxes, scores, count, overlap, score: _suppress(
+        boxes, scores, int(count), float(overlap), float(score)
+    ),
+    doc="NonMaxSuppressionV2 of the boxes whose score is above another threshold.",
+    test={"values": [[_BOXES, _SCORES, np.int32(3), np.float32(0.5), np.float32(0.4)]]},
+    **_SUPPRESSED,
+)
+
+
+@export("image.non_max_suppression")
+def non_max_suppression(
+    boxes: Any,
+    scores: Any,
+    max_output_size: Any,
+    iou_threshold: Any = 0.5,
+    score_threshold: Any = float("-inf"),
+    name: str | None = None,
+) -> Tensor:
+    """Indices of boxes, best first, without those that overlap better ones (`tf.image`).
+
+    Args:
+      boxes: A float tensor, [number, 4], of two opposite corners (y, x) each.
+      scores: A float tensor, [number].
+      max_output_size: An int32, how many boxes to keep at most.
+      iou_threshold: From which share of their common area on two boxes overlap.
+      score_threshold: Boxes that score no more are left out.
+      name: A scope for the nodes.
+
+    Returns:
+      An int32 vector.
+    """
+    with name_scope(name, "non_max_suppression"):
+        overlap = convert_to_tensor(iou_threshold, name="iou_threshold")
+        score = convert_to_tensor(score_threshold, name="score_threshold")
+        return raw.NonMaxSuppressionV3(boxes, scores, max_output_size, overlap, score)
+
+
+# Cutting out
+
+
+def _places(first: np.float32, last: np.float32, size: int, count: int) -> np.ndarray:
+    """Where the rows (or columns) of a cut lie in the image."""
+    end = np.float32(size - 1)
+    if count == 1:
+        return np.array([end * (first + last) / np.float32(2)], np.float32)
+    step = (last - first) * end / np.float32(count - 1)
+    return np.arange(count, dtype=np.float32) * step + end * first
+
+
+class _Cut(NamedTuple):
+    """Where the pixels of one cut lie in the image, and which of them lie within."""
+
+    rows: np.ndarray
+    columns: np.ndarray
+    is_inside: np.ndarray
+
+    @staticmethod
+    def of(box: np.ndarray, image: Any, crop: Any) -> _Cut:
+        """The cut of a box out of an image of a shape, to a size."""
+        height, width = image[1:3]
+        y = _places(box[0], box[2], height, int(crop[0]))
+        x = _places(box[1], box[3], width, int(crop[1]))
+        in_y, in_x = (y >= 0) & (y <= height - 1), (x >= 0) & (x <= width - 1)
+        return _Cut(np.where(in_y, y, 0), np.where(in_x, x, 0), in_y[:, None] & in_x)
+
+    def nearest(self) -> tuple[np.ndarray, np.ndarray]:
+        """The rows and columns of the nearest pixels."""
+        rows, columns = (np.floor(p + np.float32(0.5)).astype(int) for p in self[:2])
+        return rows[:, None], columns
+
+    def between(self) -> tuple[np.ndarray, ...]:
+        """Upper and lower rows, left and right columns, and shares of the second of each."""
+        top, left = np.floor(self.rows).astype(int), np.floor(self.columns).astype(int)
+        bottom, right = np.ceil(self.rows).astype(int), np.ceil(self.columns).astype(int)
+        y = (self.rows - top).astype(np.float32)[:, None, None]
+        x = (self.columns - left).astype(np.float32)[:, None]
+        return top[:, None], bottom[:, None], left, right, y, x
+
+    def values(self, image: np.ndarray, method: str, outside: float) -> np.ndarray:
+        """What the cut shows."""
+        if method == "nearest":
+            values = image[self.nearest()].astype(np.float32)
+        else:
+            tl, tr, bl, br, y, x = self.corners(image)
+            with np.errstate(all="ignore"):
+                above, below = tl + (tr - tl) * x, bl + (br - bl) * x
+                values = above + (below - above) * y
+        return np.where(self.is_inside[:, :, None], values, np.float32(outside))
+
+    def corners(self, image: np.ndarray) -> tuple[np.ndarray, ...]:
+        """The four pixels around each of the cut's, and the shares of the lower and right ones."""
+        top, bottom, left, right, y, x = self.between()
+        places = ((top, left), (top, right), (bottom, left), (bottom, right))
+        return (*(image[place].astype(np.float32) for place in places), y, x)
+
+
+def _check(image: Any, boxes: np.ndarray, indices: np.ndarray) -> None:
+    if len(image) != 4:
+        raise _invalid(f"input image must be 4-D{list(image)}")
+    if 0 in image[1:3]:
+        raise _invalid("image dimensions must be positive")
+    if boxes.size or indices.size:
+        if boxes.ndim != 2 or boxes.shape[1] != 4:
+            raise _invalid(f"boxes must be 2-D with 4 columns{list(boxes.shape)}")
+        if indices.shape != boxes.shape[:1]:
+            raise _invalid("box_index has incompatible shape")
+    if ((indices < 0) | (indices >= image[0])).any():
+        raise errors.OutOfRangeError(None, None, "box_index has values outside [0, batch_size)")
+
+
+def _crop_and_resize(
+    c: Any, image: np.ndarray, boxes: np.ndarray, indices: np.ndarray, crop: np.ndarray
+) -> np.ndarray:
+    if crop.shape != (2,) or (crop <= 0).any():
+        raise _invalid("crop dimensions must be positive")
+    _check(image.shape, boxes, indices)
+    result = np.empty((len(indices), *crop, image.shape[3]), np.float32)
+    for i, index in enumerate(indices):
+        cut = _Cut.of(boxes[i], image.shape, crop)
+        result[i] = cut.values(image[index], c.attr("method"), c.attr("extrapolation_value"))
+    return result
+
+
+def _image_grad(
+    c: Any, grads: np.ndarray, boxes: np.ndarray, indices: np.ndarray, size: np.ndarray
+) -> np.ndarray:
+    _check(size, boxes, indices)
+    result = np.zeros(size, c.out_dtype())
+    one = np.float32(1)
+    for i, index in enumerate(indices):
+        cut = _Cut.of(boxes[i], size, grads.shape[1:3])
+        grad = np.where(cut.is_inside[:, :, None], grads[i], np.float32(0))
+        if c.attr("method") == "nearest":
+            np.add.at(result[index], cut.nearest(), grad.astype(result.dtype))
+            continue
+        top, bottom, left, right, y, x = cut.between()
+        for rows, share_y in ((top, one - y), (bottom, y)):
+            for columns, share_x in ((left, one - x), (right, x)):
+                with np.errstate(all="ignore"):
+                    part = (grad * share_y * share_x).astype(result.dtype)
+                np.add.at(result[index], (rows, columns), part)
+    return result
+
+
+def _boxes_grad(
+    c: Any, grads: np.ndarray, image: np.ndarray, boxes: np.ndarray, indices: np.ndarray
+) -> np.ndarray:
+    _check(image.shape, boxes, indices)
+    result = np.zeros(boxes.shape, np.float32)
+    one = np.float32(1)
+    for i, index in enumerate(indices):
+        cut = _Cut.of(boxes[i], image.shape, grads.shape[1:3])
+        tl, tr, bl, br, y, x = cut.corners(image[index])
+        grad = np.where(cut.is_inside[:, :, None], grads[i], np.float32(0))
+        with np.errstate(all="ignore"):
+            by_y = (((one - x) * (bl - tl) + x * (br - tr)) * grad).sum((1, 2))
+            by_x = (((one - y) * (tr - tl) + y * (br - bl)) * grad).sum((0, 2))
+        for axis, slopes in enumerate((by_y, by_x)):
+            end, count = np.float32(image.shape[1 + axis] - 1), len(slopes)
+            # How far a place moves with the last corner.
+            moves = np.arange(count, dtype=np.float32) * end / np.float32(max(count - 1, 1))
+            moves = moves if count > 1 else np.array([end / 2], np.float32)
+            result[i, axis] = (slopes * (end - moves)).sum()
+            result[i, axis + 2] = (slopes * moves).sum()
+    return result
+
+
+def _grad(op: Any, grad: Tensor) -> list[Any]:
+    image, boxes, indices = op.inputs[:3]
+    size = image.shape.as_list() if image.shape.is_fully_defined() else tf.shape(image)
+    by_image = None
+    if image.dtype.is_floating:
+        by_image = raw.CropAndResizeGradImage(
+            grad, boxes, indices, size, T=image.dtype, method=op.attr("method")
+        )
+    return [by_image, raw.CropAndResizeGradBoxes(grad, image, boxes, indices), None, None]
+
+
+def _cut_shape(c: Any) -> TensorShape:
+    depth = rules.ranked(c.inputs[0], 4)[3]
+    count = rules.merge_dim(rules.ranked(c.inputs[1], 2)[0], rules.ranked(c.inputs[2], 1)[0])
+    size = c.value(3)
+    height, width = (None, None) if size is None else (int(size[0]), int(size[1]))
+    return TensorShape([count, height, width, depth])
+
+
+_PIXELS = "T: {uint8, uint16, int8, int16, int32, int64, half, float32, float64}"
+_IMAGES = np.linspace(0, 1, 48).reshape(2, 4, 3, 2).astype(np.float32)
+_CUTS = np.array([[0, 0, 1, 1], [0.2, -0.1, 0.7, 0.6], [0.9, 0.1, 0.1, 1.3]], np.float32)
+_GRADS = np.linspace(-1, 1, 36).reshape(3, 3, 2, 2).astype(np.float32)
+_METHOD = "method: {'bilinear', 'nearest'} = 'bilinear'"
+_NO_GRADIENT = NoGradient("TensorFlow has no gradient of it", silent=False)
+
+define(
+    "CropAndResizeGradImage",
+    "grads: float32, boxes: float32, box_ind: int32, image_size: int32 -> output: T",
+    f"T: {{float32, half, float64}}; {_METHOD}",
+    shape=lambda c: rules.shape_value(c, 3),
+    kernel=_image_grad,
+    gradient=_NO_GRADIENT,
+    doc="The gradient of CropAndResize for the images.",
+    test={
+        "attrs": [{"T": dtypes.float32}, {"T": dtypes.float32, "method": b"nearest"}],
+        "values": [[_GRADS, _CUTS, np.int32([1, 0, 1]), np.int32([2, 4, 3, 2])]],
+    },
+)
+define(
+    "CropAndResizeGradBoxes",
+    "grads: float32, image: T, boxes: float32, box_ind: int32 -> output: float32",
+    f"{_PIXELS}; method: {{'bilinear'}} = 'bilinear'",
+    shape=lambda c: c.inputs[2],
+    kernel=_boxes_grad,
+    gradient=_NO_GRADIENT,
+    doc="The gradient of CropAndResize for the boxes.",
+    test={"values": [[_GRADS, _IMAGES, _CUTS, np.int32([1, 0, 1])]]},
+)
+define(
+    "CropAndResize",
+    "image: T, boxes: float32, box_ind: int32, crop_size: int32 -> crops: float32",
+    f"{_PIXELS}; {_METHOD}; extrapolation_value: float = 0.0",
+    shape=_cut_shape,
+    kernel=_crop_and_resize,
+    gradient=_grad,
+    doc="Boxes of images, in shares of their height and width, resized to one size.",
+    test={
+        "attrs": [{}, {"method": b"nearest"}, {"extrapolation_value": 2.0}],
+        "values": [[_IMAGES, _CUTS, np.int32([1, 0, 1]), np.int32([3, 2])]],
+        # The gradient for the boxes jumps at pixels, and single precision is coarse.
+        "gradient": False,
+    },
+)
+
+
+@export("image.crop_and_resize")
+def crop_and_resize(
+    image: Any,
+    boxes: Any,
+    box_ind: Any = None,
+    crop_size: Any = None,
+    method: str = "bilinear",
+    extrapolation_value: float = 0,
+    name: str | None = None,
+    box_indices: Any = None,
+) -> Tensor:
+    """Cuts boxes out of images and resizes them (`tf.image.crop_and_resize`).
+
+    Args:
+      image: A tensor of numbers, [batch, height, width, channels].
+      boxes: A float32 tensor, [number, 4], in shares of height and width.
+      box_ind: An int32 vector: the image that each box is of.
+      crop_size: Two int32s, the height and width of the results.
+      method: "bilinear" or "nearest".
+      extrapolation_value: What lies outside of the image.
+      name: A name for the node.
+      box_indices: The new name of `box_ind`.
+
+    Returns:
+      A float32 tensor, [number, crop height, crop width, channels].
+    """
+    box_ind = deprecated_argument_lookup("box_indices", box_indices, "box_ind", box_ind)
+    return raw.CropAndResize(
+        image,
+        boxes,
+        box_ind,
+        crop_size,
+        method=method,
+        extrapolation_value=extrapolation_value,
+        name=name,
+    )

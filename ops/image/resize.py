@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Resizing images by interpolation or to the nearest pixel, with the gradients.
+
+Where a pixel of the result lies in the image is computed in single precision, as in TensorFlow.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...engine import errors
+from ...engine.api import export
+from ...engine.build import define
+from ...engine.registry import NoGradient
+from ...engine.shape import TensorShape
+from ...engine.tensor import Tensor
+from ...jit import scalar as k
+from .. import rules
+from ..public import raw, tf
+
+_OPTIONS = "align_corners: bool = false; half_pixel_centers: bool = false"
+_INTEGERS = "int8, uint8, int16, uint16, int32, int64"
+_SAMPLES = {
+    "attrs": [{}, {"align_corners": True}, {"half_pixel_centers": True}],
+    "static": True,
+}
+
+
+def _invalid(reason: str) -> errors.InvalidArgumentError:
+    return errors.InvalidArgumentError(None, None, reason)
+
+
+def _resized_shape(c: Any) -> TensorShape:
+    n, _, _, depth = rules.ranked(c.inputs[0], 4)
+    rules.ranked(c.inputs[1], 1)
+    size = c.value(1)
+    if size is not None and len(size) != 2:
+        raise ValueError(f"Dimension must be 2 but is {len(size)}")
+    height, width = (None, None) if size is None else (int(size[0]), int(size[1]))
+    return TensorShape([n, height, width, depth])
+
+
+def _check(image: Any, size: Any, attr: Any) -> tuple[int, int]:
+    """The wanted height and width; InvalidArgumentError for what cannot be resized."""
+    if attr("half_pixel_centers") and attr("align_corners"):
+        raise _invalid("If half_pixel_centers is True, align_corners must be False.")
+    if len(image) != 4:
+        raise _invalid(f"input must be 4-dimensional{list(image)}")
+    if len(size) != 2:
+        raise _invalid(f"shape_t must have two elements[{len(size)}]")
+    if int(size[0]) <= 0 or int(size[1]) <= 0:
+        raise _invalid("output dimensions must be positive")
+    if image[3] == 0:
+        raise _invalid("image must have at least one channel")
+    if 0 in (image[1], image[2]):
+        raise _invalid("input image must be of non-zero size")
+    return int(size[0]), int(size[1])
+
+
+def _positions(size: int, resized: int, attr: Any, center: float) -> np.ndarray:
+    """Where each row (or column) of the resized image lies in the image."""
+    one = np.float32(1)
+    if attr("align_corners") and resized > 1:
+        scale = np.float32(size - 1) / np.float32(resized - 1)
+    else:
+        scale = np.float32(size) / np.float32(resized)
+    places = np.arange(resized, dtype=np.float32)
+    if not attr("half_pixel_centers"):
+        return places * scale
+    return (places + one / 2) * scale - np.float32(center)
+
+
+def _between(size: int, resized: int, attr: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """For each row: the two rows that it lies between, and how near to the second one."""
+    places = _positions(size, resized, attr, 0.5)
+    low = np.floor(places)
+    near = places - low
+    first = np.clip(low, 0, size - 1).astype(np.int64)
+    return first, np.clip(np.ceil(places), 0, size - 1).astype(np.int64), near
+
+
+def _nearest(size: int, resized: int, attr: Any) -> np.ndarray:
+    """For each row of the resized image: the row of the image that it shows."""
+    places = _positions(size, resized, attr, 0.0)
+    if attr("align_corners"):
+        places = places + np.float32(0.5)
+    return np.minimum(np.floor(places).astype(np.int64), size - 1)
+
+
+# Interpolation
+
+
+def _mix(tl: Any, tr: Any, bl: Any, br: Any, x: Any, y: Any) -> Any:
+    top = k.add(tl, k.mul(k.sub(tr, tl), x))
+    bottom = k.add(bl, k.mul(k.sub(br, bl), x))
+    return k.add(top, k.mul(k.sub(bottom, top), y))
+
+
+def _bilinear(c: Any, images: np.ndarray, size: np.ndarray) -> np.ndarray:
+    height, width = _check(images.shape, size, c.attr)
+    top, bottom, y = _between(images.shape[1], height, c.attr)
+    left, right, x = _between(images.shape[2], width, c.attr)
+    x, y = x[:, None], y[:, None, None]
+    upper, lower = images[:, top].astype(np.float32), images[:, bottom].astype(np.float32)
+    return _mix(upper[:, :, left], upper[:, :, right], lower[:, :, left], lower[:, :, right], x, y)
+
+
+def _static_sizes(b: Any, image: Any, size: Any) -> tuple[int, int] | None:
+    """The wanted height and width, where these and the image's are plain numbers."""
+    known = b.known(size)
+    sizes = [*image.shape[1:3], *(() if known is None else known)]
+    if len(sizes) != 4 or not all(isinstance(s, (int, np.integer)) for s in sizes):
+        return None
+    return int(sizes[2]), int(sizes[3])
+
+
+def _lower_bilinear(b: Any, op: Any, images: Any, size: Any) -> Any:
+    wanted = _static_sizes(b, images, size)
+    if wanted is None:
+        return NotImplemented
+    _check(images.shape, wanted, op.attr)
+    images = b.cast(images, "float32")
+    top, bottom, y = _between(images.shape[1], wanted[0], op.attr)
+    left, right, x = _between(images.shape[2], wanted[1], op.attr)
+
+    def rows(where: np.ndarray) -> Any:
+        return b.gather(images, b.constant(where, "int64"), 1)
+
+    def columns(value: Any, where: np.ndarray) -> Any:
+        return b.gather(value, b.constant(where, "int64"), 2)
+
+    upper, lower = rows(top), rows(bottom)
+    return b.map(
+        _mix,
+        columns(upper, left),
+        columns(upper, right),
+        columns(lower, left),
+        columns(lower, right),
+        b.constant(x[:, None], "float32"),
+        b.constant(y[:, None, None], "float32"),
+    )
+
+
+def _bilinear_grad(c: Any, grads: np.ndarray, image: np.ndarray) -> np.ndarray:
+    height, width = _check(image.shape, grads.shape[1:3], c.attr)
+    top, bottom, y = _between(image.shape[1], height, c.attr)
+    left, right, x = _between(image.shape[2], width, c.attr)
+    one = np.float32(1)
+    x, y = x[:, None], y[:, None, None]
+    result = np.zeros(image.shape, image.dtype)
+    with np.errstate(all="ignore"):
+        for rows, share_y in ((top, one - y), (bottom, y)):
+            for columns, share_x in ((left, one - x), (right, x)):
+                part = (grads * share_y * share_x).astype(image.dtype)
+                np.add.at(result[: len(grads)], (slice(None), rows[:, None], columns), part)
+    return result
+
+
+def _grad_of_bilinear(op: Any, grad: Tensor) -> list[Any]:
+    options = {key: op.attr(key) for key in ("align_corners", "half_pixel_centers")}
+    return [raw.ResizeBilinearGrad(grad, op.inputs[0], **options), None]
+
+
+define(
+    "ResizeBilinearGrad",
+    "grads: float32, original_image: T -> output: T",
+    f"T: {{float32, bfloat16, half, float64}}; {_OPTIONS}",
+    shape=lambda c: c.inputs[1],
+    kernel=_bilinear_grad,
+    gradient=NoGradient("TensorFlow has no gradient of it"),
+    doc="The gradient of ResizeBilinear.",
+    test={**_SAMPLES, "shapes": [[[2, 5, 3, 1], [2, 2, 4, 1]]]},
+)
+_resize_bilinear = define(
+    "ResizeBilinear",
+    "images: T, size: int32 -> resized_images: float32",
+    f"T: {{{_INTEGERS}, bfloat16, half, float32, float64}}; {_OPTIONS}",
+    shape=_resized_shape,
+    kernel=_bilinear,
+    lower=_lower_bilinear,
+    gradient=_grad_of_bilinear,
+    doc="Resizes images with bilinear interpolation.",
+    test={
+        **_SAMPLES,
+        # The result is float32 whatever the image is: too coarse for differences.
+        "gradient": False,
+        "values": [
+            [np.linspace(-1, 2, 24).reshape(1, 4, 3, 2).astype(np.float32), np.int32([3, 7])],
+            [np.arange(8, dtype=np.uint8).reshape(2, 2, 2, 1), np.int32([2, 2])],
+        ],
+    },
+)
+
+
+# The nearest pixel
+
+
+def _nearest_neighbor(c: Any, images: np.ndarray, size: np.ndarray) -> np.ndarray:
+    height, width = _check(images.shape, size, c.attr)
+    rows = _nearest(images.shape[1], height, c.attr)
+    columns = _nearest(images.shape[2], width, c.attr)
+    return images[:, rows][:, :, columns]
+
+
+def _lower_nearest(b: Any, op: Any, images: Any, size: Any) -> Any:
+    wanted = _static_sizes(b, images, size)
+    if wanted is None:
+        return NotImplemented
+    _check(images.shape, wanted, op.attr)
+    for axis, resized in ((1, wanted[0]), (2, wanted[1])):
+        places = _nearest(images.shape[axis], resized, op.attr)
+        images = b.gather(images, b.constant(places, "int64"), axis)
+    return images
+
+
+def _nearest_grad(c: Any, grads: np.ndarray, size: np.ndarray) -> np.ndarray:
+    height, width = int(size[0]), int(size[1])
+    if height <= 0 or width <= 0:
+        raise _invalid("shape_t's elements must be positive")
+    n, resized_height, resized_width, depth = grads.shape
+    result = np.zeros((n, height, width, depth), grads.dtype)
+    if grads.size:
+        rows = _nearest(height, resized_height, c.attr)
+        columns = _nearest(width, resized_width, c.attr)
+        np.add.at(result, (slice(None), rows[:, None], columns), grads)
+    return result
+
+
+def _grad_of_nearest(op: Any, grad: Tensor) -> list[Any]:
+    image = op.inputs[0]
+    size = image.shape[1:3]
+    if not size.is_fully_defined():
+        size = tf.shape(image)[1:3]
+    options = {key: op.attr(key) for key in ("align_corners", "half_pixel_centers")}
+    return [raw.ResizeNearestNeighborGrad(grad, size, **options), None]
+
+
+define(
+    "ResizeNearestNeighborGrad",
+    "grads: T, size: int32 -> output: T",
+    f"T: {{uint8, int8, int32, half, float32, float64}}; {_OPTIONS}",
+    shape=_resized_shape,
+    kernel=_nearest_grad,
+    gradient=NoGradient("TensorFlow has no gradient of it", silent=False),
+    doc="The gradient of ResizeNearestNeighbor.",
+    test={
+        **_SAMPLES,
+        "values": [[np.arange(30, dtype=np.float32).reshape(1, 5, 3, 2), np.int32([2, 4])]],
+    },
+)
+_resize_nearest_neighbor = define(
+    "ResizeNearestNeighbor",
+    "images: T, size: int32 -> resized_images: T",
+    f"T: {{{_INTEGERS}, half, float32, float64}}; {_OPTIONS}",
+    shape=_resized_shape,
+    kernel=_nearest_neighbor,
+    lower=_lower_nearest,
+    gradient=_grad_of_nearest,
+    doc="Resizes images; each pixel is that of the image which is nearest.",
+    test={
+        **_SAMPLES,
+        "values": [
+            [np.arange(24, dtype=np.int64).reshape(1, 4, 3, 2), np.int32([3, 7])],
+            [np.arange(24, dtype=np.float32).reshape(1, 4, 3, 2), np.int32([8, 2])],
+        ],
+    },
+)
+
+
+@export("image.resize_bilinear")
+def resize_bilinear(
+    images: Any,
+    size: Any,
+    align_corners: bool = False,
+    name: str | None = None,
+    half_pixel_centers: bool = False,
+) -> Tensor:
+    """Resizes images with bilinear interpolation (`tf.image.resize_bilinear`).
+
+    Args:
+      images: A tensor of numbers, [batch, height, width, channels].
+      size: Two int32s, the new height and width.
+      align_corners: Whether the corners' centers stay where they are.
+      name: A name for the node.
+      half_pixel_centers: Whether pixels are squares around half numbers.
+
+    Returns:
+      A float32 tensor, [batch, new height, new width, channels].
+    """
+    return _resize_bilinear(images, size, align_corners, half_pixel_centers, name=name)
+
+
+@export("image.resize_nearest_neighbor")
+def resize_nearest_neighbor(
+    images: Any,
+    size: Any,
+    align_corners: bool = False,
+    name: str | None = None,
+    half_pixel_centers: bool = False,
+) -> Tensor:
+    """Resizes images to the nearest pixels; arguments as in `tf.image.resize_bilinear`.
+
+    Returns:
+      A tensor of the same type, [batch, new height, new width, channels].
+    """
+    return _resize_nearest_neighbor(images, size, align_corners, half_pixel_centers, name=name)

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""LU factors and functions of whole matrices: exponential, logarithm, square root."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...engine import errors
+from ...engine.api import export
+from ...engine.build import define
+from ...engine.registry import NoGradient
+from ...engine.shape import TensorShape
+from ..public import tf
+from .decompose import stacked
+from .solve import TYPES, adjoint, check_square, matrix_solve, square, wide
+
+_NONE = NoGradient("TensorFlow registers none", silent=False)
+
+
+def _lu_shape(c: Any) -> list[TensorShape]:
+    x = square(c.inputs[0])
+    return [x, stacked(x, None if x.ndims is None else x.as_list()[-1])]
+
+
+def _each(function: Any, x: np.ndarray) -> list[Any]:
+    return [function(matrix) for matrix in wide(x).reshape(-1, *x.shape[-2:])]
+
+
+def _lu_kernel(c: Any, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    from scipy.linalg import lu
+
+    check_square(x)
+    factors, orders = np.empty(x.shape, x.dtype), np.empty(x.shape[:-1], c.out_dtype(1))
+    rows = orders.reshape(-1, x.shape[-1])
+    target = factors.reshape(-1, *x.shape[-2:])
+    for i, (p, low, up) in enumerate(_each(lambda a: lu(a, p_indices=True), x)):
+        if not np.all(np.diagonal(up)):
+            raise errors.InvalidArgumentError(None, None, "Input is not invertible.")
+        target[i], rows[i] = np.tril(low, -1) + up, np.argsort(p)
+    return factors, orders
+
+
+lu = define(
+    "Lu",
+    "input: T -> lu: T, p: output_idx_type",
+    f"{TYPES}; output_idx_type: {{int32, int64}} = int32",
+    shape=_lu_shape,
+    kernel=_lu_kernel,
+    gradient=_NONE,
+    test={"values": [[np.array([[2.0, 0.5], [0.25, 1.5]])]]},
+    doc="The two triangles of an LU decomposition in one matrix, and the permutation of rows.",
+)
+export("linalg.lu")(lu)
+
+
+def _matrix_function(
+    op_type: str, scipy_name: str, types: str, gradient: Any, *public: str, doc: str
+) -> Any:
+    def kernel(c: Any, x: np.ndarray) -> np.ndarray:
+        import scipy.linalg
+
+        check_square(x)
+        if not x.size:
+            return x
+        # Twice the precision: these algorithms lose half of the digits near singular matrices.
+        exact = x.astype(np.result_type(x, np.float64), copy=False)
+        results = _each(getattr(scipy.linalg, scipy_name), exact)
+        return np.stack(results).reshape(x.shape).astype(x.dtype)
+
+    op = define(
+        op_type,
+        "input: T -> output: T",
+        types,
+        shape=lambda c: square(c.inputs[0]),
+        kernel=kernel,
+        gradient=gradient,
+        doc=doc,
+        test={"values": [[np.array([[2.0, 0.5], [0.5, 1.0]], np.complex64)]]},
+    )
+    return export(*public)(op) if public else op
+
+
+def _kronecker(x: Any, y: Any) -> Any:
+    """The Kronecker product of each pair of square matrices."""
+    shape_x, shape_y = tf.shape(x), tf.shape(y)
+    order_x, order_y = shape_x[-1], shape_y[-1]
+    batch = tf.slice(shape_x, [0], [tf.subtract(tf.size(shape_x), 2)])
+    wide_x = tf.reshape(x, tf.concat([batch, [order_x], [1], [order_x], [1]], 0))
+    wide_y = tf.reshape(y, tf.concat([batch, [1], [order_y], [1], [order_y]], 0))
+    order = order_x * order_y
+    return tf.reshape(wide_x * wide_y, tf.concat([batch, [order], [order]], 0))
+
+
+def _square_root_gradient(op: Any, grad: Any) -> Any:
+    """Solves the Sylvester equation R dR + dR R = dA for all entries at once."""
+    root = op.outputs[0]
+    shape = tf.shape(root)
+    order = shape[-1]
+    count = tf.reduce_prod(shape[0:-2])
+    identity = tf.eye(order, dtype=root.dtype)
+    identities = tf.reshape(tf.tile(tf.reshape(identity, [-1]), [count]), shape)
+    system = tf.add(_kronecker(identities, tf.matrix_transpose(root)), _kronecker(root, identities))
+    batch = tf.slice(shape, [0], [tf.subtract(tf.size(shape), 2)])
+    column = tf.concat([batch, [order * order], [1]], 0)
+    entries = tf.reshape(tf.matrix_transpose(grad), column)
+    return tf.matrix_transpose(tf.reshape(matrix_solve(system, entries), shape))
+
+
+def _exponential_gradient(op: Any, grad: Any) -> Any:
+    """The upper right block of exp([[A^H, G], [0, A^H]]) is the derivative along G."""
+    a = adjoint(op.inputs[0])
+    upper = tf.concat([a, grad], -1)
+    lower = tf.concat([tf.zeros_like(a), a], -1)
+    size = tf.shape(a)[-1]
+    blocks = matrix_exponential(tf.concat([upper, lower], -2))
+    result = blocks[..., :size, size:]
+    result.set_shape(a.shape)
+    return result
+
+
+matrix_square_root = _matrix_function(
+    "MatrixSquareRoot",
+    "sqrtm",
+    TYPES,
+    _square_root_gradient,
+    "linalg.sqrtm",
+    "matrix_square_root",
+    doc="The square matrices whose squares are the input.",
+)
+matrix_logarithm = _matrix_function(
+    "MatrixLogarithm",
+    "logm",
+    "T: {complex64, complex128}",
+    _NONE,
+    "linalg.logm",
+    doc="The principal logarithms of square complex matrices.",
+)
+# Graphs of TensorFlow before 1.8 have it; tf.linalg.expm makes other nodes.
+matrix_exponential = _matrix_function(
+    "MatrixExponential",
+    "expm",
+    TYPES,
+    _exponential_gradient,
+    doc="The exponentials of square matrices.",
+)

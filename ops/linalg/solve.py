@@ -1,0 +1,381 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Square systems: inverse, determinants, solving, Cholesky factors, least squares.
+
+All work on stacks of matrices, on the host: LAPACK through NumPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...engine import dtypes, errors
+from ...engine.api import export
+from ...engine.build import define
+from ...engine.convert import convert_to_tensor
+from ...engine.registry import NoGradient
+from ...engine.scope_functions import name_scope
+from ...engine.shape import TensorShape
+from ...engine.tensor import Tensor
+from ..public import tf
+from ..rules import merge, merge_dim, ranked_at_least
+
+TYPES = "T: {float64, float32, half, complex64, complex128}"
+# LAPACK's letter for a dtype.
+_PREFIX = {"f": "s", "d": "d", "F": "c", "D": "z"}
+_SQUARE = np.array([[[2.0, 0.5], [0.25, 1.5]]])
+_SYMMETRIC = np.array([[[2.0, 0.5], [0.5, 1.5]]])
+
+
+def wide(x: np.ndarray) -> np.ndarray:
+    """LAPACK has no half precision."""
+    return x.astype(np.float32) if x.dtype == np.float16 else x
+
+
+def square(shape: TensorShape) -> TensorShape:
+    """The shape of a stack of square matrices, after checking that it is one."""
+    dims = ranked_at_least(shape, 2)
+    if dims is None:
+        return TensorShape(None)
+    size = merge_dim(dims[-2], dims[-1])
+    return TensorShape([*dims[:-2], size, size])
+
+
+def batch_of(shape: TensorShape) -> TensorShape:
+    """The shape without its last two dimensions."""
+    return TensorShape(None if shape.ndims is None else shape.as_list()[:-2])
+
+
+def _square_shape(c: Any) -> TensorShape:
+    return square(c.inputs[0])
+
+
+def check_square(x: np.ndarray, what: str = "Input") -> None:
+    """Raises TensorFlow's error unless x is a stack of square matrices."""
+    if x.ndim < 2:
+        text = f"{what} tensor must have rank >= 2, got {x.ndim}"
+        raise errors.InvalidArgumentError(None, None, text)
+    if x.shape[-1] != x.shape[-2]:
+        raise errors.InvalidArgumentError(
+            None, None, f"Input matrix must be square, got: {x.shape[-2]} vs. {x.shape[-1]}"
+        )
+
+
+def lapack(message: str, function: Callable[..., Any], *args: Any) -> Any:
+    """The function's result; its failure is InvalidArgumentError with this message."""
+    try:
+        with np.errstate(all="ignore"):
+            return function(*args)
+    except np.linalg.LinAlgError:
+        raise errors.InvalidArgumentError(None, None, message) from None
+
+
+def _adjoint(x: np.ndarray) -> np.ndarray:
+    return np.conj(np.swapaxes(x, -1, -2))
+
+
+# --- inverse and determinants -----------------------------------------------------------------
+
+
+def _inverse_kernel(c: Any, x: np.ndarray) -> np.ndarray:
+    check_square(x)
+    inverse = lapack("Input is not invertible.", np.linalg.inv, wide(x))
+    return (_adjoint(inverse) if c.attr("adjoint") else inverse).astype(x.dtype)
+
+
+def _inverse_gradient(op: Any, grad: Any) -> Any:
+    inverse = op.outputs[0]
+    inner = tf.matmul(grad, inverse, adjoint_b=True)
+    return -tf.matmul(inverse, inner, adjoint_a=True)
+
+
+matrix_inverse = define(
+    "MatrixInverse",
+    "input: T -> output: T",
+    f"adjoint: bool = False; {TYPES}",
+    shape=_square_shape,
+    kernel=_inverse_kernel,
+    gradient=_inverse_gradient,
+    test={"values": [[_SQUARE]]},
+    doc="The inverses of square matrices (of their adjoints on demand).",
+)
+export("linalg.inv", "matrix_inverse")(matrix_inverse)
+
+
+def _per_matrix(factors: Any, shape_of: Any) -> Any:
+    """One number for each matrix, shaped to multiply the matrices."""
+    return tf.reshape(factors, tf.concat([tf.shape(shape_of), [1, 1]], 0))
+
+
+def _determinant_kernel(c: Any, x: np.ndarray) -> np.ndarray:
+    check_square(x)
+    return np.asarray(np.linalg.det(wide(x))).astype(x.dtype)
+
+
+def _determinant_gradient(op: Any, grad: Any) -> Any:
+    a, c = op.inputs[0], op.outputs[0]
+    inverse = matrix_inverse(a, adjoint=True)
+    return _per_matrix(grad * c, c) * inverse
+
+
+matrix_determinant = define(
+    "MatrixDeterminant",
+    "input: T -> output: T",
+    TYPES,
+    shape=lambda c: batch_of(square(c.inputs[0])),
+    kernel=_determinant_kernel,
+    gradient=_determinant_gradient,
+    test={"values": [[_SQUARE]]},
+    doc="The determinants of square matrices.",
+)
+export("linalg.det", "matrix_determinant")(matrix_determinant)
+
+
+def _log_determinant_kernel(c: Any, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    check_square(x)
+    sign, log = np.linalg.slogdet(wide(x))
+    return np.asarray(sign).astype(x.dtype), np.asarray(log).astype(x.dtype)
+
+
+def _log_determinant_gradient(op: Any, grad_sign: Any, grad_log: Any) -> Any:
+    a, c = op.inputs[0], op.outputs[1]
+    inverse = matrix_inverse(a, adjoint=True)
+    return _per_matrix(grad_log, c) * inverse
+
+
+log_matrix_determinant = define(
+    "LogMatrixDeterminant",
+    "input: T -> sign: T, log_abs_determinant: T",
+    TYPES,
+    shape=lambda c: [batch_of(square(c.inputs[0]))] * 2,
+    kernel=_log_determinant_kernel,
+    gradient=_log_determinant_gradient,
+    test={"values": [[_SQUARE]]},
+    doc="The sign, and the logarithm of the modulus, of determinants.",
+)
+export("linalg.slogdet")(log_matrix_determinant)
+
+
+# --- Cholesky ---------------------------------------------------------------------------------
+
+
+def _cholesky_kernel(c: Any, x: np.ndarray) -> np.ndarray:
+    check_square(x)
+    text = "Cholesky decomposition was not successful. The input might not be valid."
+    return lapack(text, np.linalg.cholesky, wide(x)).astype(x.dtype)
+
+
+def _cholesky_gradient(op: Any, grad: Any) -> Any:
+    factor = op.outputs[0]
+    rows = tf.shape(factor)[-1]
+    batch = tf.shape(factor)[:-2]
+    identity = tf.eye(rows, batch_shape=batch, dtype=factor.dtype)
+    inverse = matrix_triangular_solve(factor, identity)
+    middle = tf.matmul(factor, grad, adjoint_a=True)
+    middle = tf.matrix_set_diag(middle, 0.5 * tf.matrix_diag_part(middle))
+    middle = tf.matrix_band_part(middle, -1, 0)
+    grad_a = tf.matmul(tf.matmul(inverse, middle, adjoint_a=True), inverse)
+    grad_a += adjoint(grad_a)
+    return grad_a * 0.5
+
+
+cholesky = define(
+    "Cholesky",
+    "input: T -> output: T",
+    TYPES,
+    shape=_square_shape,
+    kernel=_cholesky_kernel,
+    gradient=_cholesky_gradient,
+    # The gradient is that of a symmetric input: one entry alone cannot vary.
+    test={"values": [[_SYMMETRIC]], "gradient": False},
+    doc="The lower triangles L with L times its adjoint equal to the input.",
+)
+export("linalg.cholesky", "cholesky")(cholesky)
+
+
+@export("linalg.cholesky_solve", "cholesky_solve")
+def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Any:
+    """Solves A x = rhs by the Cholesky factor of A."""
+    with name_scope(name, "cholesky_solve", [chol, rhs]):
+        y = matrix_triangular_solve(chol, rhs, adjoint=False, lower=True)
+        return matrix_triangular_solve(chol, y, adjoint=True, lower=True)
+
+
+# --- systems ----------------------------------------------------------------------------------
+
+
+def _system_shape(c: Any) -> TensorShape:
+    matrix = c.inputs[0]
+    if c.op_type != "MatrixSolveLs":
+        matrix = square(matrix)
+    lhs, rhs = ranked_at_least(matrix, 2), ranked_at_least(c.inputs[1], 2)
+    if lhs is None or rhs is None:
+        return TensorShape(None)
+    merge_dim(lhs[-2], rhs[-2])
+    batch = merge(TensorShape(lhs[:-2]), TensorShape(rhs[:-2]))
+    return TensorShape([*batch.as_list(), lhs[-1], rhs[-1]])
+
+
+def _solve_kernel(c: Any, matrix: np.ndarray, rhs: np.ndarray) -> np.ndarray:
+    check_square(matrix)
+    a = _adjoint(matrix) if c.attr("adjoint") else matrix
+    text = "Input matrix is not invertible."
+    return lapack(text, np.linalg.solve, wide(a), wide(rhs)).astype(rhs.dtype)
+
+
+def _triangular_kernel(c: Any, matrix: np.ndarray, rhs: np.ndarray) -> np.ndarray:
+    check_square(matrix)
+    flags = (c.attr("lower"), 2 if c.attr("adjoint") else 0)
+    text = "Input matrix is not invertible."
+    return lapack(text, _substitute, wide(matrix), wide(rhs), *flags).astype(rhs.dtype)
+
+
+def _substitute(matrix: np.ndarray, rhs: np.ndarray, lower: bool, trans: int) -> np.ndarray:
+    from scipy.linalg import lapack as routines
+
+    solve = getattr(routines, _PREFIX[matrix.dtype.char] + "trtrs")
+    out = np.empty_like(rhs)
+    for place in np.ndindex(matrix.shape[:-2]) if out.size else ():
+        out[place], failure = solve(matrix[place], rhs[place], lower=lower, trans=trans)
+        if failure:
+            raise np.linalg.LinAlgError
+    return out
+
+
+def _solve_gradient(op: Any, grad: Any) -> Any:
+    a, c, adjoint_a = op.inputs[0], op.outputs[0], op.get_attr("adjoint")
+    if op.type == "MatrixSolve":
+        grad_b = matrix_solve(a, grad, adjoint=not adjoint_a)
+    else:
+        lower = op.get_attr("lower")
+        grad_b = matrix_triangular_solve(a, grad, lower=lower, adjoint=not adjoint_a)
+    pair = (c, grad_b) if adjoint_a else (grad_b, c)
+    grad_a = -tf.matmul(*pair, adjoint_b=True)
+    if op.type == "MatrixTriangularSolve":
+        band = (-1, 0) if op.get_attr("lower") else (0, -1)
+        grad_a = tf.matrix_band_part(grad_a, *band)
+    return grad_a, grad_b
+
+
+_SYSTEM = {"values": [[_SQUARE, np.array([[[1.0], [2.0]]])]]}
+
+matrix_solve = define(
+    "MatrixSolve",
+    "matrix: T, rhs: T -> output: T",
+    f"adjoint: bool = False; {TYPES}",
+    shape=_system_shape,
+    kernel=_solve_kernel,
+    gradient=_solve_gradient,
+    test={**_SYSTEM, "attrs": [{"adjoint": False}, {"adjoint": True}]},
+    doc="The solutions of square systems of linear equations.",
+)
+export("linalg.solve", "matrix_solve")(matrix_solve)
+matrix_triangular_solve = define(
+    "MatrixTriangularSolve",
+    "matrix: T, rhs: T -> output: T",
+    f"lower: bool = True; adjoint: bool = False; {TYPES}",
+    shape=_system_shape,
+    kernel=_triangular_kernel,
+    gradient=_solve_gradient,
+    test={**_SYSTEM, "attrs": [{"lower": True}, {"lower": False, "adjoint": True}]},
+    doc="The solutions of triangular systems, by substitution.",
+)
+export("linalg.triangular_solve", "matrix_triangular_solve")(matrix_triangular_solve)
+
+
+# --- least squares ----------------------------------------------------------------------------
+
+
+def _least_squares_kernel(
+    c: Any, matrix: np.ndarray, rhs: np.ndarray, l2: np.ndarray
+) -> np.ndarray:
+    a, b = wide(matrix), wide(rhs)
+    if not l2:
+        return np.matmul(np.linalg.pinv(a), b).astype(rhs.dtype)
+    gramian = np.matmul(_adjoint(a), a) + np.eye(a.shape[-1], dtype=a.dtype) * a.dtype.type(l2)
+    return np.linalg.solve(gramian, np.matmul(_adjoint(a), b)).astype(rhs.dtype)
+
+
+raw_matrix_solve_ls = define(
+    "MatrixSolveLs",
+    "matrix: T, rhs: T, l2_regularizer: float64 -> output: T",
+    f"{TYPES}; fast: bool = True",
+    shape=_system_shape,
+    kernel=_least_squares_kernel,
+    gradient=NoGradient(
+        "use fast=True with static shapes, which is made of other ops", silent=False
+    ),
+    test={"values": [[*_SYSTEM["values"][0], np.float64(0.0)]]},
+    doc="The solutions of least-squares problems, regularized by an l2 term.",
+)
+
+
+def _gramian_cholesky(matrix: Any, l2: Any, first_kind: bool) -> Any:
+    gramian = tf.matmul(matrix, matrix, adjoint_a=first_kind, adjoint_b=not first_kind)
+    if isinstance(l2, Tensor) or l2 != 0:
+        place = -1 if first_kind else -2
+        shape = tf.shape(matrix)
+        batch, size = shape[:-2], shape[place]
+        identity = tf.eye(size, batch_shape=batch, dtype=matrix.dtype)
+        static = matrix.shape[place]
+        identity.set_shape(matrix.shape[:-2].concatenate([static, static]))
+        gramian += l2 * identity
+    return cholesky(gramian)
+
+
+def _by_cholesky(matrix: Any, rhs: Any, l2: Any, is_tall: bool) -> Any:
+    factor = _gramian_cholesky(matrix, l2, first_kind=is_tall)
+    if is_tall:
+        return cholesky_solve(factor, tf.matmul(matrix, rhs, adjoint_a=True))
+    return tf.matmul(matrix, cholesky_solve(factor, rhs), adjoint_a=True)
+
+
+@export("linalg.lstsq", "matrix_solve_ls")
+def matrix_solve_ls(
+    matrix: Any, rhs: Any, l2_regularizer: Any = 0.0, fast: bool = True, name: str | None = None
+) -> Any:
+    """The x that minimises |matrix x - rhs|^2 + l2_regularizer |x|^2."""
+    matrix = convert_to_tensor(matrix, name="matrix")
+    if matrix.dtype == dtypes.complex128 and l2_regularizer != 0:
+        raise NotImplementedError(
+            "matrix_solve_ls is currently disabled for complex128 and l2_regularizer != 0 due to "
+            "poor accuracy."
+        )
+    if not fast or (matrix.shape.is_fully_defined() and _is_slow(matrix)):
+        return raw_matrix_solve_ls(matrix, rhs, l2_regularizer, fast=fast, name=name)
+    with name_scope(name, "matrix_solve_ls", [matrix, rhs, l2_regularizer]):
+        sizes = matrix.shape[-2:]
+        if sizes.is_fully_defined():
+            rows, columns = sizes.as_list()
+            return _by_cholesky(matrix, rhs, l2_regularizer, rows >= columns)
+        shape = tf.shape(matrix)[-2:]
+        return tf.cond(
+            shape[-2] >= shape[-1],
+            lambda: _by_cholesky(matrix, rhs, l2_regularizer, True),
+            lambda: _by_cholesky(matrix, rhs, l2_regularizer, False),
+        )
+
+
+def _is_slow(matrix: Any) -> bool:
+    """TensorFlow's guess when many small matrices are better left to one op."""
+    *batch, rows, columns = matrix.shape.as_list()
+    in_cache = matrix.shape.num_elements() * matrix.dtype.size <= 256000
+    return not in_cache and int(np.prod(batch)) > min(rows, columns)
+
+
+@export("linalg.adjoint")
+def adjoint(matrix: Any, name: str | None = None) -> Any:
+    """The conjugate transpose of each matrix."""
+    with name_scope(name, "adjoint", [matrix]):
+        matrix = convert_to_tensor(matrix, name="matrix")
+        return tf.matrix_transpose(matrix, conjugate=True)
+
+
+@export("linalg.logdet")
+def logdet(matrix: Any, name: str | None = None) -> Any:
+    """The logarithm of the determinant of positive definite matrices."""
+    with name_scope(name, "logdet", [matrix]):
+        diagonal = tf.matrix_diag_part(cholesky(matrix))
+        return 2.0 * tf.reduce_sum(tf.log(tf.real(diagonal)), axis=[-1])

@@ -1,0 +1,436 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arithmetic of two tensors: sums, products, quotients, remainders, powers, extremes.
+
+Each op is one scalar body with its gradient; the public functions follow their ops.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...engine import dtypes
+from ...engine.api import export
+from ...engine.registry import NoGradient
+from ...engine.scope_functions import control_dependencies, name_scope
+from ...jit import scalar as k
+from ..elementwise import Guard, elementwise, is_integer
+from ..public import raw, tf
+from .gradient import shapes_and_axes, shapes_equal, smart_broadcast, sum_to, undo_broadcast
+
+_SIGNATURE = "x: T, y: T -> z: T"
+_MORE = (
+    "T: {bfloat16, half, float32, float64, uint8, int8, uint16, int16, int32, int64, "
+    "complex64, complex128}"
+)
+_FEWER = "T: {bfloat16, half, float32, float64, int32, int64, complex64, complex128}"
+_NO_NAN = "T: {half, float32, float64, complex64, complex128}"
+_REAL = "T: {int32, int64, bfloat16, half, float32, float64}"
+
+
+def _add_gradient(op: Any, grad: Any) -> Any:
+    x, y = op.inputs
+    if shapes_equal(x, y, grad):
+        return grad, grad
+    of_x, of_y = smart_broadcast(x, y, grad)
+    return undo_broadcast(grad, of_x), undo_broadcast(grad, of_y)
+
+
+add = elementwise(
+    "Add",
+    _SIGNATURE,
+    "T: {bfloat16, half, float32, float64, uint8, int8, int16, int32, int64, "
+    "complex64, complex128, string}",
+    body=k.add,
+    sizes=np.add,
+    gradient=_add_gradient,
+    doc="x + y.",
+)
+export("math.add", "add")(add)
+
+add_v2 = elementwise(
+    "AddV2",
+    _SIGNATURE,
+    "T: {bfloat16, half, float32, float64, uint8, int8, int16, int32, int64, "
+    "complex64, complex128}",
+    body=k.add,
+    sizes=np.add,
+    gradient=_add_gradient,
+    commutative=True,
+    doc="x + y; what the operator makes.",
+)
+
+
+def _sub_gradient(op: Any, grad: Any) -> Any:
+    x, y = op.inputs
+    if shapes_equal(x, y, grad):
+        return grad, -grad
+    of_x, of_y = smart_broadcast(x, y, grad)
+    return undo_broadcast(grad, of_x), undo_broadcast(-grad, of_y)
+
+
+sub = elementwise(
+    "Sub",
+    _SIGNATURE,
+    _MORE,
+    body=k.sub,
+    sizes=np.subtract,
+    gradient=_sub_gradient,
+    doc="x - y, element by element.",
+)
+
+
+@export("math.subtract", "subtract")
+def subtract(x: Any, y: Any, name: str | None = None) -> Any:
+    """x - y, element by element."""
+    return sub(x, y, name)
+
+
+def _mul_gradient(op: Any, grad: Any) -> Any:
+    x, y = op.inputs
+    if shapes_equal(x, y, grad) and grad.dtype in (dtypes.int32, dtypes.float32):
+        return mul(grad, y), mul(grad, x)
+    of_x, of_y = smart_broadcast(x, y, grad)
+    x, y = tf.conj(x), tf.conj(y)
+    grad_x = undo_broadcast(mul(grad, y), of_x)
+    return grad_x, undo_broadcast(mul(x, grad), of_y)
+
+
+mul = elementwise(
+    "Mul",
+    _SIGNATURE,
+    _MORE,
+    body=k.mul,
+    sizes=np.multiply,
+    gradient=_mul_gradient,
+    commutative=True,
+    doc="x * y, element by element.",
+)
+
+
+@export("math.multiply", "multiply")
+def multiply(x: Any, y: Any, name: str | None = None) -> Any:
+    """x * y, element by element."""
+    return mul(x, y, name)
+
+
+_NO_ZERO_DIVISOR = Guard(1, lambda y: k.eq(y, 0), "Integer division by zero")
+
+
+def _quotient(x: Any, y: Any) -> Any:
+    return k.truncatediv(x, y) if is_integer(x) else k.div(x, y)
+
+
+def _div_gradient(op: Any, grad: Any) -> Any:
+    x, y = op.inputs
+    where = shapes_and_axes(x, y)
+    x, y = tf.conj(x), tf.conj(y)
+    shape_x, shape_y, axes_x, axes_y = where
+    grad_x = sum_to(tf.divide(grad, y), axes_x, shape_x)
+    grad_y = grad * tf.divide(tf.divide(-x, y), y)
+    return grad_x, sum_to(grad_y, axes_y, shape_y)
+
+
+_DIVISORS = {"ranges": [(-4, 4), (1, 5)]}
+
+raw_div = elementwise(
+    "Div",
+    _SIGNATURE,
+    _MORE,
+    body=_quotient,
+    guard=_NO_ZERO_DIVISOR,
+    gradient=_div_gradient,
+    test=_DIVISORS,
+    doc="x / y; integers truncate.",
+)
+
+
+def _real_div_gradient(op: Any, grad: Any) -> Any:
+    x, y = op.inputs
+    shape_x, shape_y, axes_x, axes_y = shapes_and_axes(x, y)
+    x, y = tf.conj(x), tf.conj(y)
+    grad_x = sum_to(real_div(grad, y), axes_x, shape_x)
+    grad_y = grad * real_div(real_div(-x, y), y)
+    return grad_x, sum_to(grad_y, axes_y, shape_y)
+
+
+real_div = elementwise(
+    "RealDiv",
+    _SIGNATURE,
+    _MORE,
+    body=_quotient,
+    guard=_NO_ZERO_DIVISOR,
+    gradient=_real_div_gradient,
+    test=_DIVISORS,
+    doc="x / y of real or complex numbers, element by element.",
+)
+export("realdiv")(real_div)
+
+
+def _div_no_nan_gradient(op: Any, grad: Any) -> Any:
+    x, y = op.inputs
+    shape_x, shape_y, axes_x, axes_y = shapes_and_axes(x, y)
+    x, y = tf.conj(x), tf.conj(y)
+    grad_x = sum_to(tf.div_no_nan(grad, y), axes_x, shape_x)
+    grad_y = grad * tf.div_no_nan(tf.div_no_nan(-x, y), y)
+    return grad_x, sum_to(grad_y, axes_y, shape_y)
+
+
+def _zero_where(flag: Any, value: Any) -> Any:
+    return k.select(flag, k.const_like(0, value), value)
+
+
+raw_div_no_nan = elementwise(
+    "DivNoNan",
+    _SIGNATURE,
+    _NO_NAN,
+    body=lambda x, y: _zero_where(k.eq(y, 0), k.div(x, y)),
+    gradient=_div_no_nan_gradient,
+    test=_DIVISORS,
+    doc="x / y, and zero where y is zero.",
+)
+
+
+def _mul_no_nan_gradient(op: Any, grad: Any) -> Any:
+    x, y = op.inputs
+    if shapes_equal(x, y, grad):
+        return mul_no_nan(grad, y), mul_no_nan(x, grad)
+    shape_x, shape_y, axes_x, axes_y = shapes_and_axes(x, y)
+    grad_x = sum_to(mul_no_nan(grad, y), axes_x, shape_x)
+    return grad_x, sum_to(mul_no_nan(x, grad), axes_y, shape_y)
+
+
+mul_no_nan = elementwise(
+    "MulNoNan",
+    _SIGNATURE,
+    _NO_NAN,
+    body=lambda x, y: _zero_where(k.eq(y, 0), k.mul(x, y)),
+    gradient=_mul_no_nan_gradient,
+    doc="x * y, and zero where y is zero, whatever x is.",
+)
+
+floor_div = elementwise(
+    "FloorDiv",
+    _SIGNATURE,
+    _MORE,
+    body=k.floordiv,
+    sizes=np.floor_divide,
+    guard=_NO_ZERO_DIVISOR,
+    gradient=lambda op, grad: (None, None),
+    test={**_DIVISORS, "dtypes": ["float32", "int32"], "gradient": False},
+    doc="The quotient rounded towards minus infinity.",
+)
+export("floor_div")(floor_div)
+
+truncate_div = elementwise(
+    "TruncateDiv",
+    _SIGNATURE,
+    _MORE,
+    body=lambda x, y: k.truncatediv(x, y) if is_integer(x) else k.trunc(k.div(x, y)),
+    guard=_NO_ZERO_DIVISOR,
+    gradient=lambda op, grad: (None, None),
+    test={**_DIVISORS, "dtypes": ["int32", "int64"], "gradient": False},
+    doc="The quotient rounded towards zero.",
+)
+export("truncatediv")(truncate_div)
+
+
+def _floor_mod_gradient(op: Any, grad: Any) -> Any:
+    x, y = tf.conj(op.inputs[0]), tf.conj(op.inputs[1])
+    shape_x, shape_y, axes_x, axes_y = shapes_and_axes(x, y)
+    floor_xy = floor_div(x, y)
+    grad_x = sum_to(grad, axes_x, shape_x)
+    return grad_x, sum_to(grad * tf.negative(floor_xy), axes_y, shape_y)
+
+
+# Away from the multiples of y, where the remainder jumps.
+_REMAINDERS = {"ranges": [(0.2, 0.8), (1, 2)]}
+
+floor_mod = elementwise(
+    "FloorMod",
+    _SIGNATURE,
+    _REAL,
+    body=k.floormod,
+    sizes=np.remainder,
+    guard=_NO_ZERO_DIVISOR,
+    gradient=_floor_mod_gradient,
+    test=_REMAINDERS,
+    doc="The remainder of FloorDiv; it has the sign of y.",
+)
+export("math.floormod", "floormod", "math.mod", "mod")(floor_mod)
+
+_NO_TRUNCATED = NoGradient("TensorFlow registers none", silent=False)
+
+raw_mod = elementwise(
+    "Mod",
+    _SIGNATURE,
+    _REAL,
+    body=k.truncatemod,
+    guard=_NO_ZERO_DIVISOR,
+    gradient=_NO_TRUNCATED,
+    test=_DIVISORS,
+    doc="The remainder of TruncateDiv; it has the sign of x.",
+)
+
+truncate_mod = elementwise(
+    "TruncateMod",
+    _SIGNATURE,
+    _REAL,
+    body=k.truncatemod,
+    guard=_NO_ZERO_DIVISOR,
+    gradient=_NO_TRUNCATED,
+    test=_DIVISORS,
+    doc="The remainder of TruncateDiv; it has the sign of x.",
+)
+export("truncatemod")(truncate_mod)
+
+
+_NO_NEGATIVE_POWER = Guard(
+    1, lambda y: k.lt(y, 0), "Integers to negative integer powers are not allowed"
+)
+
+
+def _pow_gradient(op: Any, grad: Any) -> Any:
+    x, y = op.inputs
+    of_x, of_y = smart_broadcast(x, y, grad)
+    x, y = tf.conj(x), tf.conj(y)
+    grad_x = undo_broadcast(grad * y * pow(x, y - 1), of_x)
+    z = tf.conj(op.outputs[0])
+    # The real logarithm is taken where it exists: elsewhere the derivative by y is set to zero.
+    mask = tf.not_equal(x, 0) if x.dtype.is_complex else x > 0
+    safe_x = tf.where(mask, x, tf.ones_like(x))
+    log_x = tf.where(mask, tf.log(safe_x), tf.zeros_like(x))
+    return grad_x, undo_broadcast(grad * z * log_x, of_y)
+
+
+raw_pow = elementwise(
+    "Pow",
+    _SIGNATURE,
+    _FEWER,
+    body=k.pow,
+    guard=_NO_NEGATIVE_POWER,
+    gradient=_pow_gradient,
+    test={"ranges": [(0.5, 2), (0.5, 3)]},
+    doc="x to the power of y, element by element.",
+)
+
+
+@export("math.pow", "pow")
+def pow(x: Any, y: Any, name: str | None = None) -> Any:
+    """x to the power y, element by element."""
+    with name_scope(name, "Pow", [x]) as name:
+        return raw_pow(x, y, name=name)
+
+
+def _extreme_gradient(op: Any, grad: Any, selects_x: Any) -> Any:
+    x, y = op.inputs
+    shape_x, shape_y, grad_shape = tf.shape(x), tf.shape(y), tf.shape(grad)
+    zeros = tf.zeros(grad_shape, grad.dtype)
+    mask = selects_x(x, y)
+    axes_x, axes_y = raw.BroadcastGradientArgs(shape_x, shape_y)
+    grad_x = sum_to(tf.where(mask, grad, zeros), axes_x, shape_x)
+    return grad_x, sum_to(tf.where(mask, zeros, grad), axes_y, shape_y)
+
+
+_EXTREME = "T: {bfloat16, half, float32, float64, int32, int64}"
+
+maximum = elementwise(
+    "Maximum",
+    _SIGNATURE,
+    _EXTREME,
+    body=k.maximum,
+    sizes=np.maximum,
+    gradient=lambda op, grad: _extreme_gradient(op, grad, tf.greater_equal),
+    doc="The greater of x and y.",
+)
+export("math.maximum", "maximum")(maximum)
+
+minimum = elementwise(
+    "Minimum",
+    _SIGNATURE,
+    _EXTREME,
+    body=k.minimum,
+    sizes=np.minimum,
+    gradient=lambda op, grad: _extreme_gradient(op, grad, tf.less_equal),
+    doc="The smaller of x and y.",
+)
+export("math.minimum", "minimum")(minimum)
+
+
+def _squared_difference_gradient(op: Any, grad: Any) -> Any:
+    x, y = op.inputs
+    with control_dependencies([grad]):
+        grad_x = tf.scalar_mul(2.0, grad) * (x - y)
+    if shapes_equal(x, y, grad):
+        return grad_x, -grad_x
+    of_x, of_y = smart_broadcast(x, y, grad)
+    return undo_broadcast(grad_x, of_x), -undo_broadcast(grad_x, of_y)
+
+
+def _squared_difference(x: Any, y: Any) -> Any:
+    difference = k.sub(x, y)
+    return k.mul(difference, k.conj(difference))
+
+
+squared_difference = elementwise(
+    "SquaredDifference",
+    _SIGNATURE,
+    _FEWER,
+    body=_squared_difference,
+    gradient=_squared_difference_gradient,
+    commutative=True,
+    doc="(x - y) times its conjugate, element by element.",
+)
+export("math.squared_difference", "squared_difference")(squared_difference)
+
+
+def _not_zero(x: Any) -> Any:
+    zero = tf.cast(0.0, dtype=x.dtype)
+    return tf.cast(tf.not_equal(x, zero), dtype=x.dtype)
+
+
+def _xlogy_gradient(op: Any, grad: Any) -> Any:
+    x, y = op.inputs
+    where = shapes_and_axes(x, y)
+    with control_dependencies([grad]):
+        partial_x = xlogy(_not_zero(x), y)
+        partial_y = xdivy(x, y)
+        shape_x, shape_y, axes_x, axes_y = where
+        grad_x = sum_to(partial_x * grad, axes_x, shape_x)
+        return grad_x, sum_to(partial_y * grad, axes_y, shape_y)
+
+
+def _xdivy_gradient(op: Any, grad: Any) -> Any:
+    x, y = op.inputs
+    shape_x, shape_y, axes_x, axes_y = shapes_and_axes(x, y)
+    with control_dependencies([grad]):
+        partial_x = xdivy(_not_zero(x), y)
+        partial_y = xdivy(tf.negative(x), y**2)
+        grad_x = sum_to(partial_x * grad, axes_x, shape_x)
+        return grad_x, sum_to(partial_y * grad, axes_y, shape_y)
+
+
+_POSITIVE_SECOND = {"ranges": [(-2, 2), (0.5, 3)]}
+
+xlogy = elementwise(
+    "Xlogy",
+    _SIGNATURE,
+    _NO_NAN,
+    body=lambda x, y: _zero_where(k.eq(x, 0), k.mul(x, k.log(y))),
+    gradient=_xlogy_gradient,
+    test=_POSITIVE_SECOND,
+    doc="x * log(y), and zero where x is zero.",
+)
+export("math.xlogy")(xlogy)
+
+xdivy = elementwise(
+    "Xdivy",
+    _SIGNATURE,
+    _NO_NAN,
+    body=lambda x, y: _zero_where(k.eq(x, 0), k.div(x, y)),
+    gradient=_xdivy_gradient,
+    test=_POSITIVE_SECOND,
+    doc="x / y, and zero where x is zero.",
+)
+export("math.xdivy")(xdivy)

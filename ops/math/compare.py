@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Comparisons, logic, and the choice between two tensors (Select)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...engine import errors
+from ...engine.api import export
+from ...engine.build import define
+from ...engine.registry import NoGradient
+from ...engine.shape import TensorShape
+from ...jit import scalar as k
+from ..elementwise import broadcast_shape, elementwise, is_lowerable, require_broadcast, shape_text
+from ..public import raw, tf
+from ..rules import merge
+
+_COMPARISON = "x: T, y: T -> z: bool"
+_NONE = NoGradient("the result is boolean")
+_EQUALITY = (
+    "T: {bfloat16, half, float32, float64, uint8, int8, int16, int32, int64, complex64, "
+    "quint8, qint8, qint32, string, bool, complex128}; incompatible_shape_error: bool = True"
+)
+
+
+def _comparison(name: str, body: Any, sizes: Any, public: str, doc: str) -> Any:
+    op = elementwise(
+        name,
+        _COMPARISON,
+        "T: realnumbertype",
+        body=body,
+        sizes=sizes,
+        gradient=_NONE,
+        doc=doc,
+    )
+    return export(f"math.{public}", public)(op)
+
+
+less = _comparison("Less", k.lt, np.less, "less", doc="x < y, element by element.")
+less_equal = _comparison(
+    "LessEqual", k.le, np.less_equal, "less_equal", doc="x <= y, element by element."
+)
+greater = _comparison("Greater", k.gt, np.greater, "greater", doc="x > y, element by element.")
+greater_equal = _comparison(
+    "GreaterEqual", k.ge, np.greater_equal, "greater_equal", doc="x >= y, element by element."
+)
+
+
+def _equality_shape(c: Any) -> TensorShape:
+    try:
+        return broadcast_shape(c)
+    except ValueError:
+        if c.attr("incompatible_shape_error"):
+            raise
+        return TensorShape([])
+
+
+def _equality(name: str, body: Any, compare: Any, unequal: bool, doc: str) -> Any:
+    """Equal or NotEqual: `unequal` is the answer for shapes that do not broadcast."""
+
+    def kernel(c: Any, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        try:
+            require_broadcast((x, y))
+        except errors.InvalidArgumentError:
+            if c.attr("incompatible_shape_error"):
+                raise
+            return np.asarray(unequal)
+        return np.asarray(compare(_plain(x), _plain(y)), dtype=bool)
+
+    def lower(b: Any, op: Any, x: Any, y: Any) -> Any:
+        if not is_lowerable(x.dtype) or not op.attr("incompatible_shape_error"):
+            return NotImplemented
+        return b.map(body, x, y, dtype="bool")
+
+    return define(
+        name,
+        _COMPARISON,
+        _EQUALITY,
+        shape=_equality_shape,
+        kernel=kernel,
+        lower=lower,
+        gradient=_NONE,
+        commutative=True,
+        sizes=True,
+        doc=doc,
+    )
+
+
+def _plain(x: np.ndarray) -> np.ndarray:
+    """Quantized numbers as the integers that they are."""
+    return x.view(x.dtype[0]) if x.dtype.fields else x
+
+
+raw_equal = _equality("Equal", k.eq, np.equal, unequal=False, doc="x == y, element by element.")
+raw_not_equal = _equality(
+    "NotEqual", k.ne, np.not_equal, unequal=True, doc="x != y, element by element."
+)
+
+
+@export("math.equal", "equal")
+def equal(x: Any, y: Any, name: str | None = None) -> Any:
+    """x == y, element by element."""
+    return raw_equal(x, y, name=name)
+
+
+@export("math.not_equal", "not_equal")
+def not_equal(x: Any, y: Any, name: str | None = None) -> Any:
+    """x != y, element by element."""
+    return raw_not_equal(x, y, name=name)
+
+
+def _approximate_shape(c: Any) -> TensorShape:
+    return merge(c.inputs[0], c.inputs[1])
+
+
+def _approximate_kernel(c: Any, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    if x.shape != y.shape:
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            "x and y must be of the same shape. "
+            f"x shape: {shape_text(x.shape)}. y shape: {shape_text(y.shape)}",
+        )
+    with np.errstate(all="ignore"):
+        difference = np.abs(np.subtract(x, y))
+        return np.asarray(difference < np.asarray(c.attr("tolerance"), difference.dtype))
+
+
+approximate_equal = define(
+    "ApproximateEqual",
+    _COMPARISON,
+    "T: numbertype; tolerance: float = 1e-05",
+    shape=_approximate_shape,
+    kernel=_approximate_kernel,
+    gradient=_NONE,
+    commutative=True,
+    test={"broadcast": False},
+    doc="Whether |x - y| is below the tolerance.",
+)
+
+
+# --- logic ------------------------------------------------------------------------------------
+
+_LOGIC = "x: bool, y: bool -> z: bool"
+
+logical_and = elementwise(
+    "LogicalAnd",
+    _LOGIC,
+    body=k.logical_and,
+    gradient=_NONE,
+    commutative=True,
+    doc="x and y, element by element.",
+)
+export("math.logical_and", "logical_and")(logical_and)
+logical_or = elementwise(
+    "LogicalOr",
+    _LOGIC,
+    body=k.logical_or,
+    gradient=_NONE,
+    commutative=True,
+    doc="x or y, element by element.",
+)
+export("math.logical_or", "logical_or")(logical_or)
+logical_not = elementwise(
+    "LogicalNot",
+    "x: bool -> y: bool",
+    body=k.logical_not,
+    gradient=_NONE,
+    doc="not x, element by element.",
+)
+export("math.logical_not", "logical_not")(logical_not)
+
+
+@export("math.logical_xor", "logical_xor")
+def logical_xor(x: Any, y: Any, name: str | None = "LogicalXor") -> Any:
+    """Exclusive or: (x | y) & ~(x & y)."""
+    return logical_and(logical_or(x, y), logical_not(logical_and(x, y)), name=name)
+
+
+# --- select -----------------------------------------------------------------------------------
+
+
+def _select_shape(c: Any) -> TensorShape:
+    condition, data = c.inputs[0], merge(c.inputs[1], c.inputs[2])
+    if condition.ndims is None or data.ndims is None or condition.ndims == 0:
+        return data
+    if condition.ndims != 1 or data.ndims == 0:
+        return merge(data, condition)
+    # A vector chooses whole rows.
+    merge(condition, TensorShape([data.dims[0]]))
+    return data
+
+
+def _select_kernel(c: Any, condition: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    if x.shape != y.shape:
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            "'then' and 'else' must have the same size.  but received: "
+            f"{shape_text(x.shape)} vs. {shape_text(y.shape)}",
+        )
+    rows = condition.ndim == 1 and x.ndim > 1 and condition.shape[0] == x.shape[0]
+    if rows:
+        condition = condition.reshape(condition.shape + (1,) * (x.ndim - 1))
+    elif condition.ndim and condition.shape != x.shape:
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            "'cond' must be a scalar, a vector with the first size of 'then', or of its shape, "
+            f"but saw: {shape_text(condition.shape)} vs. {shape_text(x.shape)}",
+        )
+    return np.where(condition, x, y)
+
+
+def _select_lower(b: Any, op: Any, condition: Any, x: Any, y: Any) -> Any:
+    if not is_lowerable(x.dtype):
+        return NotImplemented
+    if condition.ndim == 1 and x.ndim > 1:
+        condition = b.reshape(condition, (condition.shape[0],) + (1,) * (x.ndim - 1))
+    return b.map(k.select, condition, x, y)
+
+
+def _select_gradient(op: Any, grad: Any) -> Any:
+    condition, x = op.inputs[0], op.inputs[1]
+    zeros = tf.zeros_like(x)
+    return None, tf.where(condition, grad, zeros), tf.where(condition, zeros, grad)
+
+
+select = define(
+    "Select",
+    "condition: bool, t: T, e: T -> output: T",
+    "T: type",
+    shape=_select_shape,
+    kernel=_select_kernel,
+    lower=_select_lower,
+    gradient=_select_gradient,
+    sizes=True,
+    doc="t where the condition holds, else e; a vector condition chooses rows.",
+    test={"shapes": [[[2, 3], [2, 3], [2, 3]], [[2], [2, 3], [2, 3]], [[], [2], [2]]]},
+)
+
+
+def _select_v2_kernel(c: Any, condition: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    require_broadcast((condition, x, y))
+    return np.where(condition, x, y)
+
+
+def _select_v2_lower(b: Any, op: Any, condition: Any, x: Any, y: Any) -> Any:
+    return b.map(k.select, condition, x, y) if is_lowerable(x.dtype) else NotImplemented
+
+
+def _select_v2_gradient(op: Any, grad: Any) -> Any:
+    condition, x, y = op.inputs
+    zeros = tf.zeros([], dtype=grad.dtype.base_dtype)
+    grad_x = select_v2(condition, grad, zeros)
+    shape_x, shape = tf.shape(x), tf.shape(op.outputs[0])
+    axes_x, _ = raw.BroadcastGradientArgs(shape_x, shape)
+    grad_x = tf.reduce_sum(grad_x, keepdims=True, axis=axes_x)
+    grad_x = tf.reshape(grad_x, shape_x)
+    grad_y = select_v2(condition, zeros, grad)
+    shape_y = tf.shape(y)
+    axes_y, _ = raw.BroadcastGradientArgs(shape_y, shape)
+    grad_y = tf.reduce_sum(grad_y, keepdims=True, axis=axes_y)
+    return None, grad_x, tf.reshape(grad_y, shape_y)
+
+
+select_v2 = define(
+    "SelectV2",
+    "condition: bool, t: T, e: T -> output: T",
+    "T: type",
+    shape=broadcast_shape,
+    kernel=_select_v2_kernel,
+    lower=_select_v2_lower,
+    gradient=_select_v2_gradient,
+    doc="t where the condition holds, else e; the three broadcast.",
+)

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Complex numbers and their parts.  They have no compiled form: these ops run on the host."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...engine import dtypes
+from ...engine.api import export
+from ...engine.convert import convert_to_tensor
+from ...engine.scope_functions import control_dependencies, name_scope
+from ...engine.tensor import Tensor
+from ...jit import scalar as k
+from ..array.constant import constant
+from ..elementwise import elementwise
+from ..public import tf
+from .gradient import shapes_and_axes, sum_to
+
+_PART = "input: T -> output: Tout"
+_PART_ATTRS = "T: {complex64, complex128} = complex64; Tout: {float32, float64} = float32"
+_COMPLEX_INPUT = {"dtypes": ["complex64", "complex128"], "gradient": False}
+
+
+def _complex_gradient(op: Any, grad: Any) -> Any:
+    shape_x, shape_y, axes_x, axes_y = shapes_and_axes(*op.inputs)
+    grad_x = sum_to(tf.real(grad), axes_x, shape_x)
+    return grad_x, sum_to(tf.imag(grad), axes_y, shape_y)
+
+
+raw_complex = elementwise(
+    "Complex",
+    "real: T, imag: T -> out: Tout",
+    "T: {float32, float64} = float32; Tout: {complex64, complex128} = complex64",
+    body=k.complex,
+    gradient=_complex_gradient,
+    host=True,
+    test={"attrs": [{"T": "float32", "Tout": "complex64"}], "gradient": False},
+    doc="Complex numbers from their real and imaginary parts.",
+)
+
+
+@export("dtypes.complex", "complex")
+def complex(real: Any, imag: Any, name: str | None = None) -> Any:
+    """The complex numbers with these real and imaginary parts."""
+    real = convert_to_tensor(real, name="real")
+    imag = convert_to_tensor(imag, name="imag")
+    with name_scope(name, "Complex", [real, imag]) as name:
+        types = (real.dtype, imag.dtype)
+        if types == (dtypes.float64, dtypes.float64):
+            target = dtypes.complex128
+        elif types == (dtypes.float32, dtypes.float32):
+            target = dtypes.complex64
+        else:
+            raise TypeError(
+                f"real and imag have incorrect types: {real.dtype.name} {imag.dtype.name}"
+            )
+        return raw_complex(real, imag, Tout=target, name=name)
+
+
+def _real_gradient(op: Any, grad: Any) -> Any:
+    zero = constant(0, dtype=grad.dtype)
+    return complex(grad, zero)
+
+
+def _imag_gradient(op: Any, grad: Any) -> Any:
+    zero = constant(0, dtype=grad.dtype)
+    return complex(zero, grad)
+
+
+def _angle_gradient(op: Any, grad: Any) -> Any:
+    x = op.inputs[0]
+    with control_dependencies([grad]):
+        re, im = real(x), imag(x)
+        z = tf.reciprocal(complex(im, re))
+        zero = constant(0, dtype=grad.dtype)
+        return -complex(grad, zero) * z
+
+
+def _part(name: str, body: Any, gradient: Any, doc: str) -> Any:
+    facts = {"host": True, "test": _COMPLEX_INPUT, "doc": doc}
+    return elementwise(name, _PART, _PART_ATTRS, body=body, gradient=gradient, **facts)
+
+
+raw_real = _part("Real", np.real, _real_gradient, doc="The real parts.")
+raw_imag = _part("Imag", np.imag, _imag_gradient, doc="The imaginary parts.")
+raw_angle = _part(
+    "Angle", np.angle, _angle_gradient, doc="The arguments of complex numbers, in radians."
+)
+
+
+@export("math.real", "real")
+def real(input: Any, name: str | None = None) -> Any:
+    """The real part; a real tensor is returned as it is."""
+    with name_scope(name, "Real", [input]) as name:
+        input = convert_to_tensor(input, name="input")
+        if not input.dtype.is_complex:
+            return input
+        return raw_real(input, Tout=input.dtype.real_dtype, name=name)
+
+
+@export("math.imag", "imag")
+def imag(input: Any, name: str | None = None) -> Any:
+    """The imaginary part; zeros for a real tensor."""
+    with name_scope(name, "Imag", [input]) as name:
+        input = convert_to_tensor(input, name="input")
+        if not input.dtype.is_complex:
+            return tf.zeros_like(input)
+        return raw_imag(input, Tout=input.dtype.real_dtype, name=name)
+
+
+@export("math.angle", "angle")
+def angle(input: Any, name: str | None = None) -> Any:
+    """The argument of complex numbers; zeros for a real tensor."""
+    with name_scope(name, "Angle", [input]) as name:
+        input = convert_to_tensor(input, name="input")
+        if not input.dtype.is_complex:
+            return tf.zeros_like(input)
+        return raw_angle(input, Tout=input.dtype.real_dtype, name=name)
+
+
+raw_conj = elementwise(
+    "Conj",
+    "input: T -> output: T",
+    "T: {complex64, complex128, variant} = complex64",
+    body=np.conj,
+    gradient=lambda op, grad: conj(grad),
+    host=True,
+    test=_COMPLEX_INPUT,
+    doc="The complex conjugates.",
+)
+
+
+@export("math.conj", "conj")
+def conj(x: Any, name: str | None = None) -> Any:
+    """The complex conjugate; real tensors are returned as they are."""
+    if isinstance(x, Tensor) and (x.dtype.is_floating or x.dtype.is_integer):
+        return x
+    with name_scope(name, "Conj", [x]) as name:
+        x = convert_to_tensor(x, name="x")
+        if x.dtype.is_complex or x.dtype == dtypes.variant:
+            return raw_conj(x, name=name)
+        if x.dtype.is_floating or x.dtype.is_integer:
+            return x
+        raise TypeError(f"Expected numeric or variant tensor, got dtype {x.dtype!r}")
+
+
+def _complex_abs_gradient(op: Any, grad: Any) -> Any:
+    x, y = op.inputs[0], op.outputs[0]
+    numerator = complex(grad, tf.zeros_like(grad)) * x
+    return tf.div_no_nan(numerator, complex(y, tf.zeros_like(y)))
+
+
+complex_abs = elementwise(
+    "ComplexAbs",
+    "x: T -> y: Tout",
+    _PART_ATTRS,
+    body=np.abs,
+    gradient=_complex_abs_gradient,
+    host=True,
+    test=_COMPLEX_INPUT,
+    doc="The moduli of complex numbers.",
+)

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Discrete Fourier transforms over the innermost one, two or three dimensions.
+
+They run on the host, in the precision of their input, by NumPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...engine import dtypes
+from ...engine.api import export
+from ...engine.build import OpFunction, define
+from ...engine.convert import convert_to_tensor
+from ...engine.graph import name_scope
+from ...engine.shape import TensorShape
+from ...engine.tensor import Tensor
+from .. import rules
+from ..public import tf
+from ..wording import refuse, text_of
+
+_COMPLEX = "Tcomplex: {complex64, complex128} = complex64"
+_RANKS = {1: "", 2: "2D", 3: "3D"}
+
+
+def _transform(rank: int, is_inverse: bool) -> Callable[..., np.ndarray]:
+    function = np.fft.ifftn if is_inverse else np.fft.fftn
+
+    def kernel(c: Any, x: np.ndarray) -> np.ndarray:
+        if x.ndim < rank:
+            raise refuse(f"Input must have rank of at least {rank} but got: {text_of(x.shape)}")
+        if not x.size:
+            return x.copy()
+        return function(x, axes=tuple(range(-rank, 0))).astype(x.dtype, copy=False)
+
+    return kernel
+
+
+def _unchanged(rank: int) -> Callable[[Any], TensorShape]:
+    def shape(c: Any) -> TensorShape:
+        rules.ranked_at_least(c.inputs[0], rank)
+        return c.inputs[0]
+
+    return shape
+
+
+def _elements(x: Tensor, rank: int) -> Tensor:
+    """How many numbers one transform takes."""
+    return tf.reduce_prod(tf.shape(x)[-rank:])
+
+
+def _gradient(rank: int, is_inverse: bool) -> Callable[..., Tensor]:
+    def gradient(op: Any, grad: Tensor) -> Tensor:
+        size = tf.cast(_elements(grad, rank), grad.dtype)
+        other = OpFunction(f"{'' if is_inverse else 'I'}FFT{_RANKS[rank]}")(grad)
+        return other / size if is_inverse else other * size
+
+    return gradient
+
+
+def _define_complex(rank: int, is_inverse: bool) -> None:
+    name = f"{'I' if is_inverse else ''}FFT{_RANKS[rank]}"
+    define(
+        name,
+        "input: Tcomplex -> output: Tcomplex",
+        _COMPLEX,
+        shape=_unchanged(rank),
+        kernel=_transform(rank, is_inverse),
+        gradient=_gradient(rank, is_inverse),
+        doc=f"The {'inverse ' if is_inverse else ''}Fourier transform over {rank} dimension(s).",
+        test={
+            "shapes": [[[4, 3, 5]], [[2, 2, 1, 8]]],
+            "dtypes": ["complex64", "complex128"],
+            "gradient": False,
+            "rtol": 1e-4,
+        },
+    )
+
+    def function(input: Any, name: str | None = None) -> Tensor:
+        return OpFunction(op_type)(input, name=name)
+
+    op_type = name
+    inverse = "inverse " if is_inverse else ""
+    function.__doc__ = (
+        f"The {inverse}Fourier transform of complex64 or complex128 numbers over the innermost "
+        f"{rank} dimension(s)."
+    )
+    public = function.__name__ = name.lower()
+    export(f"signal.{public}", f"spectral.{public}", public)(function)
+
+
+for _rank in _RANKS:
+    for _is_inverse in (False, True):
+        _define_complex(_rank, _is_inverse)
+
+
+def _length_of(c: Any, x: np.ndarray, fft_length: np.ndarray) -> int:
+    if x.ndim < 1:
+        raise refuse(f"Input must have rank of at least 1 but got: {text_of(x.shape)}")
+    if fft_length.shape != (1,):
+        raise refuse("fft_length must have shape [1]")
+    length = int(fft_length[0])
+    if length < 0:
+        raise refuse(f"fft_length[0] must be >= 0, but got: {length}")
+    return length
+
+
+def _require_enough(x: np.ndarray, least: int) -> None:
+    if x.size and x.shape[-1] < least:
+        raise refuse(
+            f"Input dimension {x.ndim - 1} must have length of at least {least} but got: "
+            f"{x.shape[-1]}"
+        )
+
+
+def _rfft(c: Any, x: np.ndarray, fft_length: np.ndarray) -> np.ndarray:
+    length = _length_of(c, x, fft_length)
+    _require_enough(x, length)
+    shape = (*x.shape[:-1], length // 2 + 1 if length else 0)
+    if not x.size or not length:
+        return np.zeros(shape, np.complex64)
+    return np.fft.rfft(x[..., :length], axis=-1).astype(np.complex64, copy=False)
+
+
+def _irfft(c: Any, x: np.ndarray, fft_length: np.ndarray) -> np.ndarray:
+    length = _length_of(c, x, fft_length)
+    _require_enough(x, length // 2 + 1 if length else 0)
+    if not x.size or not length:
+        return np.zeros((*x.shape[:-1], length), np.float32)
+    return np.fft.irfft(x, length, axis=-1).astype(np.float32, copy=False)
+
+
+def _real_shape(is_inverse: bool) -> Callable[[Any], TensorShape]:
+    def shape(c: Any) -> TensorShape:
+        rules.ranked_at_least(c.inputs[0], 1)
+        known = c.value(1)
+        if known is None:
+            last = None
+        else:
+            length = int(np.ravel(known)[0])
+            last = length if is_inverse or not length else length // 2 + 1
+        return c.inputs[0][:-1].concatenate([last])
+
+    return shape
+
+
+def _rfft_gradient(op: Any, grad: Tensor) -> tuple[Tensor, None]:
+    x, fft_length = op.inputs
+    length, kind = tf.shape(x)[-1], grad.dtype
+    # The transform leaves out the conjugates of all but the first entry and, for even lengths,
+    # the last one: these two count once, the others twice.
+    is_even = tf.cast(1 - (fft_length[-1] % 2), kind)
+    signs = tf.cast(1 - 2 * (tf.range(length) % 2), kind)
+    once = grad[..., 0:1] + is_even * grad[..., -1:] * signs
+    size = tf.cast(_elements(x, 1), kind.real_dtype)
+    return 0.5 * (OpFunction("IRFFT")(grad, fft_length) * size + tf.real(once)), None
+
+
+def _irfft_gradient(op: Any, grad: Tensor) -> tuple[Tensor, None]:
+    x, fft_length = op.inputs
+    is_odd = fft_length[-1] % 2
+    middle = 2.0 * tf.ones([tf.shape(x)[-1] - 2 + is_odd])
+    weights = tf.concat([[1.0], middle, tf.ones([1 - is_odd])], 0)
+    scale = tf.reciprocal(tf.cast(_elements(grad, 1), grad.dtype))
+    found = OpFunction("RFFT")(grad, fft_length)
+    return found * tf.cast(scale * weights, dtypes.complex64), None
+
+
+_REAL_TEST = {"values": [[np.float32([[1, 5, -2, 3], [0, 1, 4, 2]]), np.int32([4])]]}
+define(
+    "RFFT",
+    "input: float32, fft_length: int32 -> output: complex64",
+    shape=_real_shape(is_inverse=False),
+    kernel=_rfft,
+    gradient=_rfft_gradient,
+    dynamic_shape=True,
+    doc="The first half of the Fourier transform of real numbers, which states the other.",
+    test={**_REAL_TEST, "gradient": False},
+)
+define(
+    "IRFFT",
+    "input: complex64, fft_length: int32 -> output: float32",
+    shape=_real_shape(is_inverse=True),
+    kernel=_irfft,
+    gradient=_irfft_gradient,
+    dynamic_shape=True,
+    doc="The real numbers whose transform begins like that.",
+    test={
+        "values": [[np.complex64([[1, 5j, -2], [0, 1 + 2j, 4]]), np.int32([4])]],
+        "gradient": False,
+    },
+)
+
+
+def _real_arguments(
+    input: Any, dtype: dtypes.DType, fft_length: Any, is_inverse: bool
+) -> tuple[Tensor, Tensor]:
+    """The input, padded with zeros where the transform is longer, and the length as a tensor."""
+    x = convert_to_tensor(input, dtype)
+    x.set_shape(x.shape.with_rank_at_least(1))
+    if fft_length is None:
+        known = None if x.shape.ndims is None else x.shape.as_list()[-1]
+        if known is not None:
+            known = max(0, 2 * (known - 1)) if is_inverse else known
+            return x, tf.constant([known], dtypes.int32)
+        last = tf.shape(x)[-1:]
+        return x, tf.maximum(0, 2 * (last - 1)) if is_inverse else last
+    length = convert_to_tensor(fft_length, dtypes.int32)
+    wanted = length[0] // 2 + 1 if is_inverse else length[0]
+    missing = tf.maximum(wanted - tf.shape(x)[-1], 0)
+    front = tf.zeros([tf.rank(x) - 1, 2], dtypes.int32)
+    return tf.pad(x, tf.concat([front, [[0, missing]]], 0)), length
+
+
+@export("signal.rfft", "spectral.rfft")
+def rfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+    """The Fourier transform of float32 numbers over the last dimension: its first half.
+
+    fft_length: how many numbers it takes, as a vector of one; others are cut or padded.
+    """
+    with name_scope(name, "rfft", [input_tensor, fft_length]) as name:
+        x, length = _real_arguments(input_tensor, dtypes.float32, fft_length, False)
+        return OpFunction("RFFT")(x, length, name=name)
+
+
+@export("signal.irfft", "spectral.irfft")
+def irfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+    """The real numbers whose transform `rfft` would be; complex64.
+
+    fft_length: how many numbers there are, as a vector of one; 2 * (n - 1) of n unless given.
+    """
+    with name_scope(name, "irfft", [input_tensor, fft_length]) as name:
+        x, length = _real_arguments(input_tensor, dtypes.complex64, fft_length, True)
+        return OpFunction("IRFFT")(x, length, name=name)

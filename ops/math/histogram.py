@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Histograms with bins of equal width."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...engine import dtypes, errors
+from ...engine.api import export
+from ...engine.build import define
+from ...engine.convert import convert_to_tensor
+from ...engine.registry import NoGradient
+from ...engine.scope_functions import name_scope
+from ...engine.shape import TensorShape
+from ..public import raw, tf
+
+
+@export("histogram_fixed_width_bins")
+def histogram_fixed_width_bins(
+    values: Any,
+    value_range: Any,
+    nbins: Any = 100,
+    dtype: Any = dtypes.int32,
+    name: str | None = None,
+) -> Any:
+    """The bin of each value; what lies outside of the range is in the first or the last one."""
+    del dtype
+    with name_scope(name, "histogram_fixed_width_bins", [values, value_range, nbins]):
+        values = convert_to_tensor(values, name="values")
+        shape = tf.shape(values)
+        values = tf.reshape(values, [-1])
+        value_range = convert_to_tensor(value_range, name="value_range")
+        nbins = convert_to_tensor(nbins, dtype=dtypes.int32, name="nbins")
+        count = tf.cast(nbins, values.dtype)
+        scaled = tf.truediv(
+            values - value_range[0], value_range[1] - value_range[0], name="scaled_values"
+        )
+        indices = tf.floor(count * scaled, name="indices")
+        indices = tf.cast(tf.clip_by_value(indices, 0, count - 1), dtypes.int32)
+        return tf.reshape(indices, shape)
+
+
+def _invalid(text: str) -> errors.InvalidArgumentError:
+    return errors.InvalidArgumentError(None, None, text)
+
+
+def _histogram(c: Any, values: np.ndarray, limits: np.ndarray, nbins: np.ndarray) -> np.ndarray:
+    if limits.ndim != 1:
+        raise _invalid("value_range should be a vector.")
+    if limits.size != 2:
+        raise _invalid("value_range should be a vector of 2 elements.")
+    if nbins.ndim:
+        raise _invalid("nbins should be a scalar.")
+    low, high, count = limits[0], limits[1], int(nbins)
+    if low >= high:
+        raise _invalid(
+            f"value_range should satisfy value_range[0] < value_range[1], but got '[{low}, {high}]'"
+        )
+    if count <= 0:
+        raise _invalid(f"nbins should be a positive number, but got '{count}'")
+    places = (np.maximum(values, low) - low).astype(np.float64) / (float(high - low) / count)
+    places = np.minimum(places, count - 1).astype(np.int32)
+    return np.bincount(places.ravel(), minlength=count).astype(c.out_dtype())
+
+
+def _shape(c: Any) -> TensorShape:
+    for place, rank in ((1, 1), (2, 0)):
+        if c.inputs[place].ndims not in (None, rank):
+            raise ValueError(f"Shape must be rank {rank} but is rank {c.inputs[place].ndims}")
+    limits, nbins = c.inputs[1], c.value(2)
+    if limits.ndims is not None and limits.as_list()[0] not in (None, 2):
+        raise ValueError(f"Dimension must be 2 but is {limits.as_list()[0]}")
+    if nbins is not None and nbins <= 0:
+        raise ValueError(f"Requires nbins > 0: {int(nbins)}")
+    return TensorShape([None if nbins is None else int(nbins)])
+
+
+define(
+    "HistogramFixedWidth",
+    "values: T, value_range: T, nbins: int32 -> out: dtype",
+    "T: {int32, int64, float32, float64}; dtype: index = int32",
+    shape=_shape,
+    kernel=_histogram,
+    gradient=NoGradient("counts are integers"),
+    dynamic_shape=True,
+    doc="How many values fall into each bin.",
+    test={"values": [[np.float32([-1, 0, 1.5, 2, 5, 15]), np.float32([0, 5]), np.int32(5)]]},
+)
+
+
+@export("histogram_fixed_width")
+def histogram_fixed_width(
+    values: Any,
+    value_range: Any,
+    nbins: Any = 100,
+    dtype: Any = dtypes.int32,
+    name: str | None = None,
+) -> Any:
+    """How many values fall into each bin; those outside of the range are in the outermost."""
+    with name_scope(name, "histogram_fixed_width", [values, value_range, nbins]) as scope:
+        return raw.HistogramFixedWidth(values, value_range, nbins, dtype=dtype, name=scope)

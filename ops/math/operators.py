@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Division as Python means it, and the operators of Tensor: + - * / // % ** @ < & | ^ ~ abs.
+
+The operators' name scopes, conversions and op types are those of TensorFlow 1.15: `+` makes AddV2,
+`/` casts integers to floats, `==` stays identity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...engine import dtypes
+from ...engine.api import export
+from ...engine.convert import convert_to_tensor
+from ...engine.deprecation import deprecated
+from ...engine.scope_functions import name_scope
+from ...engine.tensor import IndexedSlices, SparseTensor, Tensor, overload
+from ..public import raw, tf
+
+# What `/` computes integers in; None: the type itself.
+_TRUE_DIVISION = {
+    dtypes.uint8: dtypes.float32,
+    dtypes.int8: dtypes.float32,
+    dtypes.uint16: dtypes.float32,
+    dtypes.int16: dtypes.float32,
+    dtypes.int32: dtypes.float64,
+    dtypes.int64: dtypes.float64,
+    dtypes.bfloat16: None,
+    dtypes.float16: None,
+    dtypes.float32: None,
+    dtypes.float64: None,
+    dtypes.complex64: None,
+    dtypes.complex128: None,
+}
+
+
+def _same_dtype(x: Any, y: Any) -> dtypes.DType:
+    x_dtype, y_dtype = x.dtype.base_dtype, y.dtype.base_dtype
+    if x_dtype != y_dtype:
+        raise TypeError(f"x and y must have the same dtype, got {x_dtype!r} != {y_dtype!r}")
+    return x_dtype
+
+
+def _to_float(dtype: dtypes.DType, *values: Any) -> list[Any]:
+    """The operands of a true division, cast where integers become floats."""
+    if dtype not in _TRUE_DIVISION:
+        raise TypeError(f"Invalid dtype {dtype!r} in __truediv__")
+    target = _TRUE_DIVISION[dtype]
+    return [value if target is None else tf.cast(value, target) for value in values]
+
+
+@export("math.truediv", "truediv")
+def truediv(x: Any, y: Any, name: str | None = None) -> Any:
+    """x / y in floating point: integers are cast first."""
+    with name_scope(name, "truediv", [x, y]) as name:
+        x = convert_to_tensor(x, name="x")
+        y = convert_to_tensor(y, name="y")
+        x, y = _to_float(_same_dtype(x, y), x, y)
+        return raw.RealDiv(x, y, name=name)
+
+
+def _classic_div(x: Any, y: Any, name: str | None = None) -> Any:
+    with name_scope(name, "div", [x, y]) as name:
+        x = convert_to_tensor(x, name="x")
+        y = convert_to_tensor(y, name="y", dtype=x.dtype.base_dtype)
+        dtype = _same_dtype(x, y)
+        if dtype.is_floating or dtype.is_complex:
+            return raw.RealDiv(x, y, name=name)
+        return raw.FloorDiv(x, y, name=name)
+
+
+@export("div")
+@deprecated(None, "Deprecated in favor of operator or tf.math.divide.")
+def div(x: Any, y: Any, name: str | None = None) -> Any:
+    """x / y, rounded down for integers (Python 2's division)."""
+    return _classic_div(x, y, name)
+
+
+@export("math.divide", "divide")
+def divide(x: Any, y: Any, name: str | None = None) -> Any:
+    """x / y as Python's operator."""
+    return x / y if name is None else truediv(x, y, name)
+
+
+@export("math.floordiv", "floordiv")
+def floordiv(x: Any, y: Any, name: str | None = None) -> Any:
+    """x / y rounded towards minus infinity."""
+    with name_scope(name, "floordiv", [x, y]) as name:
+        return raw.FloorDiv(x, y, name=name)
+
+
+@export("math.divide_no_nan", "div_no_nan")
+def div_no_nan(x: Any, y: Any, name: str | None = None) -> Any:
+    """x / y, and zero where y is zero."""
+    with name_scope(name, "div_no_nan", [x, y]) as name:
+        x = convert_to_tensor(x, name="x")
+        y = convert_to_tensor(y, name="y", dtype=x.dtype.base_dtype)
+        _same_dtype(x, y)
+        return raw.DivNoNan(x, y, name=name)
+
+
+@export("math.multiply_no_nan")
+def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Any:
+    """x * y, and zero where y is zero, even if x is NaN or infinite."""
+    with name_scope(name, "multiply_no_nan", [x, y]) as name:
+        x = convert_to_tensor(x, name="x")
+        y = convert_to_tensor(y, name="y", dtype=x.dtype.base_dtype)
+        _same_dtype(x, y)
+        return raw.MulNoNan(x, y, name=name)
+
+
+@export("math.scalar_mul", "scalar_mul")
+def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
+    """A scalar times a Tensor or IndexedSlices."""
+    scalar = convert_to_tensor(scalar, dtype=x.dtype.base_dtype, name="scalar")
+    shape = scalar.get_shape()
+    if shape.ndims != 0:
+        raise ValueError(f"Only scalar multiply works, got shape {shape}")
+    if isinstance(x, IndexedSlices):
+        return IndexedSlices(raw.Mul(scalar, x.values, name=name), x.indices, x.dense_shape)
+    return raw.Mul(scalar, x, name=name)
+
+
+# --- operators --------------------------------------------------------------------------------
+
+
+def _add(x: Any, y: Any, name: str | None = None) -> Any:
+    op = raw.Add if x.dtype == dtypes.string else raw.AddV2
+    return op(x, y, name=name)
+
+
+def _mul(x: Any, y: Any, name: str | None = None) -> Any:
+    if isinstance(y, SparseTensor):
+        values = raw.SparseDenseCwiseMul(y.indices, y.values, y.dense_shape, x, name=name)
+        return SparseTensor(y.indices, values, y.dense_shape)
+    return raw.Mul(x, y, name=name)
+
+
+def _binary(function: Callable[..., Any], op_name: str) -> None:
+    """Overloads __name__ and __rname__ of Tensor."""
+
+    def forward(x: Any, y: Any) -> Any:
+        with name_scope(None, op_name, [x, y]) as name:
+            if isinstance(x, Tensor) and isinstance(y, Tensor):
+                return function(x, y, name=name)
+            if not isinstance(y, SparseTensor):
+                try:
+                    y = convert_to_tensor(y, dtype_hint=x.dtype.base_dtype, name="y")
+                except TypeError:
+                    if hasattr(type(y), f"__r{op_name}__"):
+                        return NotImplemented
+                    raise
+            return function(x, y, name=name)
+
+    def reflected(y: Any, x: Any) -> Any:
+        with name_scope(None, op_name, [x, y]) as name:
+            x = convert_to_tensor(x, dtype=y.dtype.base_dtype, name="x")
+            return function(x, y, name=name)
+
+    overload(f"__{op_name}__", forward)
+    overload(f"__r{op_name}__", reflected)
+
+
+def _sparse_binary(function: Callable[..., Any], op_name: str) -> None:
+    """Overloads an operator of SparseTensor with a dense right side."""
+
+    def forward(sparse: Any, y: Any) -> Any:
+        with name_scope(None, op_name, [sparse, y]) as name:
+            y = convert_to_tensor(y, dtype=sparse.dtype.base_dtype, name="y")
+            values = function(sparse.indices, sparse.values, sparse.dense_shape, y, name=name)
+            return SparseTensor(sparse.indices, values, sparse.dense_shape)
+
+    setattr(SparseTensor, f"__{op_name}__", forward)
+
+
+def _sparse_truediv(indices: Any, values: Any, shape: Any, y: Any, name: Any = None) -> Any:
+    with name_scope(name, "truediv", [indices, values, shape, y]) as name:
+        values = convert_to_tensor(values, name="sp_values")
+        y = convert_to_tensor(y, name="y")
+        values, y = _to_float(_same_dtype(values, y), values, y)
+        return raw.SparseDenseCwiseDiv(indices, values, shape, y, name=name)
+
+
+def _call(op_type: str) -> Callable[..., Any]:
+    """A raw op, looked up when first used: its family may be loaded later than this one."""
+    return lambda *args, **kwargs: getattr(raw, op_type)(*args, **kwargs)
+
+
+def _install() -> None:
+    overload("__neg__", lambda x: raw.Neg(x))
+    overload("__abs__", lambda x: tf.abs(x))
+    overload("__invert__", lambda x: raw.LogicalNot(x))
+    _sparse_binary(_call("SparseDenseCwiseDiv"), "div")
+    _sparse_binary(_sparse_truediv, "truediv")
+    _sparse_binary(_call("SparseDenseCwiseMul"), "mul")
+    _binary(_add, "add")
+    _binary(_call("Sub"), "sub")
+    _binary(_mul, "mul")
+    _binary(_classic_div, "div")
+    _binary(truediv, "truediv")
+    _binary(floordiv, "floordiv")
+    _binary(_call("FloorMod"), "mod")
+    _binary(lambda x, y, name=None: tf.pow(x, y, name=name), "pow")
+    _binary(lambda x, y, name=None: tf.matmul(x, y, name=name), "matmul")
+    _binary(_call("LogicalAnd"), "and")
+    _binary(_call("LogicalOr"), "or")
+    _binary(lambda x, y, name=None: tf.logical_xor(x, y, name=name), "xor")
+    overload("__lt__", lambda x, y: raw.Less(x, y))
+    overload("__le__", lambda x, y: raw.LessEqual(x, y))
+    overload("__gt__", lambda x, y: raw.Greater(x, y))
+    overload("__ge__", lambda x, y: raw.GreaterEqual(x, y))
+
+
+_install()

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sequences: Range, LinSpace, and Bucketize, which places values among boundaries."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...engine import dtypes, errors
+from ...engine.api import export
+from ...engine.build import define
+from ...engine.convert import convert_to_tensor
+from ...engine.registry import NoGradient
+from ...engine.scope_functions import name_scope
+from ...engine.shape import TensorShape
+from ...jit import scalar as k
+from ..elementwise import first_shape
+from ..public import tf
+
+# More elements than any memory holds; NumPy's error for them would not say so.
+_TOO_LARGE = 1 << 44
+_NONE = NoGradient("a sequence is not differentiated")
+
+
+def _scalars(c: Any, names: tuple[str, ...]) -> None:
+    for shape, name in zip(c.inputs, names, strict=True):
+        if shape.ndims not in (0, None):
+            text = f"Shape must be rank 0 but is rank {shape.ndims}\n\t for '{name}'"
+            raise ValueError(text)
+
+
+def _range_size(start: Any, limit: Any, delta: Any) -> int:
+    if delta == 0:
+        raise ValueError("Requires delta != 0")
+    if start > limit and delta > 0:
+        raise ValueError(f"Requires start <= limit when delta > 0: {start}/{limit}")
+    if start < limit and delta < 0:
+        raise ValueError(f"Requires start >= limit when delta < 0: {start}/{limit}")
+    if isinstance(start, (int, np.integer)):
+        return -((int(limit) - int(start)) // -int(delta))
+    return math.ceil(abs((limit - start) / delta))
+
+
+def _range_shape(c: Any) -> TensorShape:
+    _scalars(c, ("start", "limit", "delta"))
+    values = [c.value(i) for i in (0, 1, 2)]
+    if any(value is None for value in values):
+        return TensorShape([None])
+    return TensorShape([_range_size(*(value[()] for value in values))])
+
+
+def _range_kernel(c: Any, start: np.ndarray, limit: np.ndarray, delta: np.ndarray) -> np.ndarray:
+    for name, value in (("start", start), ("limit", limit), ("delta", delta)):
+        if value.ndim:
+            text = f"{name} must be a scalar, not shape {list(value.shape)}"
+            raise errors.InvalidArgumentError(None, None, text)
+    first, last, step = start[()], limit[()], delta[()]
+    if any(x.dtype == object for x in (start, limit, delta)):
+        return _symbolic_range(first, last, step)
+    try:
+        size = _range_size(first, last, step)
+    except ValueError as error:
+        raise errors.InvalidArgumentError(None, None, str(error)) from None
+    if size > _TOO_LARGE:
+        raise errors.ResourceExhaustedError(None, None, f"OOM when allocating shape[{size}]")
+    if start.dtype.kind in "iu":
+        return (first + np.arange(size) * int(step)).astype(start.dtype)
+    # TensorFlow adds the step up; rounding follows it.
+    steps = np.full(size, step, start.dtype)
+    steps[:1] = first
+    return np.add.accumulate(steps, dtype=start.dtype) if size else steps
+
+
+def _symbolic_range(start: Any, limit: Any, delta: Any) -> np.ndarray:
+    """The range between sizes: its length must be a plain number."""
+    return np.array([start + i * delta for i in range(int((limit - start) // delta))], object)
+
+
+def _range_lower(b: Any, op: Any, start: Any, limit: Any, delta: Any) -> Any:
+    first, last, step = (b.known(v) for v in (start, limit, delta))
+    if op.dtype(0) not in ("int32", "int64") or first is None or last is None or step is None:
+        return NotImplemented
+    if int(step[()]) != 1:
+        return NotImplemented
+    size = last[()] - first[()]
+    index = b.iota((size if not isinstance(size, np.integer) else int(size),), 0, op.dtype(0))
+    return index if first.dtype != object and first == 0 else b.map(k.add, index, start)
+
+
+raw_range = define(
+    "Range",
+    "start: Tidx, limit: Tidx, delta: Tidx -> output: Tidx",
+    "Tidx: {bfloat16, float32, float64, int32, int64} = int32",
+    shape=_range_shape,
+    kernel=_range_kernel,
+    lower=_range_lower,
+    gradient=_NONE,
+    sizes=True,
+    test={
+        "values": [
+            [np.int32(0), np.int32(5), np.int32(1)],
+            [np.int32(7), np.int32(1), np.int32(-2)],
+            [np.float32(0), np.float32(1), np.float32(0.25)],
+        ]
+    },
+    doc="Numbers from start up to limit (which is left out), delta apart.",
+)
+
+
+@export("range")
+def range_(
+    start: Any,
+    limit: Any = None,
+    delta: Any = 1,
+    dtype: Any = None,
+    name: str | None = "range",
+) -> Any:
+    """start, start + delta, … up to but without limit."""
+    if limit is None:
+        start, limit = 0, start
+    with name_scope(name, "Range", [start, limit, delta]) as name:
+        start = convert_to_tensor(start, dtype=dtype, name="start")
+        limit = convert_to_tensor(limit, dtype=dtype, name="limit")
+        delta = convert_to_tensor(delta, dtype=dtype, name="delta")
+        if dtype is None:
+            order = [dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64]
+            parts = (start, limit, delta)
+            assert all(part.dtype in order for part in parts)
+            widest = max((part.dtype for part in parts), key=order.index)
+            start, limit, delta = (tf.cast(part, widest) for part in parts)
+        return raw_range(start, limit, delta, name=name)
+
+
+range_.__name__ = range_.__qualname__ = "range"
+
+
+def _linspace_shape(c: Any) -> TensorShape:
+    _scalars(c, ("start", "stop", "num"))
+    num = c.value(2)
+    if num is not None and num <= 0:
+        raise ValueError(f"Requires num > 0: {num}")
+    return TensorShape([None if num is None else int(num)])
+
+
+def _linspace_kernel(c: Any, start: np.ndarray, stop: np.ndarray, num: np.ndarray) -> np.ndarray:
+    count, dtype = int(num), c.out_dtype()
+    if count <= 0:
+        raise errors.InvalidArgumentError(None, None, f"Requires num > 0: {count}")
+    if count == 1:
+        return start.reshape(1)
+    step = ((stop - start) / np.asarray(count - 1, dtype)).astype(dtype)
+    values = (start + step * np.arange(count).astype(dtype)).astype(dtype)
+    values[-1] = stop
+    return values
+
+
+linspace = define(
+    "LinSpace",
+    "start: T, stop: T, num: Tidx -> output: T",
+    "T: {bfloat16, float32, float64}; Tidx: {int32, int64} = int32",
+    shape=_linspace_shape,
+    kernel=_linspace_kernel,
+    gradient=_NONE,
+    test={"values": [[np.float32(0), np.float32(1), np.int32(5)]]},
+    doc="num numbers from start to stop, evenly spaced.",
+)
+export("lin_space", "linspace")(linspace)
+
+
+def _bucketize_kernel(c: Any, x: np.ndarray) -> np.ndarray:
+    boundaries = np.asarray(c.attr("boundaries"), np.float32)
+    return np.searchsorted(boundaries, x, side="right").astype(np.int32)
+
+
+bucketize = define(
+    "Bucketize",
+    "input: T -> output: int32",
+    "T: {int32, int64, float32, float64}; boundaries: list(float)",
+    shape=first_shape,
+    kernel=_bucketize_kernel,
+    gradient=NoGradient("TensorFlow registers none", silent=False),
+    test={"attrs": [{"boundaries": [0.0, 1.0]}]},
+    doc="The number of boundaries that each element is not below.",
+)

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reductions over axes: the ops Sum, Mean, Prod, Max, Min, All, Any, EuclideanNorm, ArgMax, ArgMin.
+
+The public functions are in `reduce_public`, the gradients in `reduce_gradient`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...engine import errors
+from ...engine.build import OpFunction, define
+from ...engine.registry import NoGradient
+from ...engine.shape import TensorShape
+from ...jit import scalar as k
+from ..elementwise import is_complex, is_integer, is_lowerable, shape_text
+from . import reduce_gradient as gradients
+
+_HALF = ("float16", "bfloat16")
+
+
+def _reduction_shape(c: Any) -> TensorShape:
+    data, keep = c.inputs[0], c.attr("keep_dims")
+    if c.inputs[1].ndims is not None and c.inputs[1].ndims > 1:
+        raise ValueError(f"Shape must be at most rank 1 but is rank {c.inputs[1].ndims}")
+    axes = c.value(1)
+    if axes is None or data.ndims is None:
+        unranked = not keep or data.ndims is None
+        return TensorShape(None) if unranked else TensorShape([None] * data.ndims)
+    reduced = set()
+    for axis in axes.ravel().tolist():
+        if not -data.ndims <= axis < data.ndims:
+            raise ValueError(
+                f"Invalid reduction dimension {axis} for input with {data.ndims} dimensions."
+            )
+        reduced.add(axis % data.ndims)
+    sizes = enumerate(data.as_list())
+    if keep:
+        return TensorShape([1 if i in reduced else size for i, size in sizes])
+    return TensorShape([size for i, size in sizes if i not in reduced])
+
+
+def _axes(x: Any, axes: np.ndarray) -> tuple[int, ...]:
+    """The axes as distinct numbers from zero up, or TensorFlow's error."""
+    result: set[int] = set()
+    for axis in axes.ravel().tolist():
+        if not -x.ndim <= axis < x.ndim:
+            text = f"Invalid reduction dimension ({axis} for input with {x.ndim} dimension(s)"
+            raise errors.InvalidArgumentError(None, None, text)
+        result.add(axis % x.ndim)
+    return tuple(sorted(result))
+
+
+def _wide(x: np.ndarray) -> np.ndarray:
+    return x.astype(np.float32) if x.dtype.name in _HALF else x
+
+
+def _sum(x: np.ndarray, **where: Any) -> np.ndarray:
+    return np.sum(x, dtype=x.dtype, **where)
+
+
+def _prod(x: np.ndarray, **where: Any) -> np.ndarray:
+    return np.prod(x, dtype=x.dtype, **where)
+
+
+def _mean(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> np.ndarray:
+    total = np.sum(x, dtype=x.dtype, axis=axis, keepdims=keepdims)
+    count = int(np.prod([x.shape[i] for i in axis], dtype=np.int64))
+    if is_integer(x):
+        return k.truncatediv(total, np.asarray(max(count, 1), x.dtype))
+    return total / np.asarray(count, x.dtype)
+
+
+def _euclidean(x: np.ndarray, **where: Any) -> np.ndarray:
+    squares = x * np.conj(x) if is_complex(x) else x * x
+    return np.sqrt(np.sum(squares, dtype=squares.dtype, **where))
+
+
+def _extreme(function: Any, float_start: float, integer_start: str) -> Callable[..., np.ndarray]:
+    """max or min, with TensorFlow's value for nothing at all."""
+
+    def reduce(x: np.ndarray, **where: Any) -> np.ndarray:
+        if x.dtype == object or x.size:
+            return function(x, **where)
+        limits = np.iinfo(x.dtype) if is_integer(x) else None
+        start = float_start if limits is None else getattr(limits, integer_start)
+        return function(x, initial=np.asarray(start, x.dtype)[()], **where)
+
+    return reduce
+
+
+def _lower_by(fn: str) -> Callable[..., Any]:
+    def lower(b: Any, op: Any, x: Any, axes: Any) -> Any:
+        known = b.known(axes)
+        if known is None or not is_lowerable(x.dtype):
+            return NotImplemented
+        where = (_axes(x, known), op.attr("keep_dims"))
+        if x.dtype not in _HALF or fn in ("max", "min"):
+            return _reduce(b, fn, x, *where)
+        return b.cast(_reduce(b, fn, b.cast(x, "float32"), *where), x.dtype)
+
+    return lower
+
+
+def _reduce(b: Any, fn: str, x: Any, axes: tuple[int, ...], keep: bool) -> Any:
+    if not axes:
+        return x
+    if fn == "euclidean":
+        if is_integer(x):
+            return NotImplemented
+        return b.map(k.sqrt, b.reduce("sum", b.map(k.square, x), axes, keep))
+    if fn != "mean":
+        return b.reduce(fn, x, axes, keep)
+    if is_integer(x):
+        return NotImplemented
+    return b.map(k.div, b.reduce("sum", x, axes, keep), b.size_scalar(x, axes, x.dtype))
+
+
+def _samples(dtype: str) -> list[list[np.ndarray]]:
+    x: Any = np.array([[0.5, -1.5, 2.0], [1.0, 3.0, -0.25]], np.float32)
+    x = x > 0 if dtype == "bool" else x
+    return [[x, np.array(axes, np.int32)] for axes in ([1], [0, 1], [-2])]
+
+
+def _reduction(
+    name: str,
+    fn: str,
+    compute: Callable[..., np.ndarray],
+    gradient: Any,
+    dtype: str = "T",
+    **facts: Any,
+) -> OpFunction:
+    def kernel(c: Any, x: np.ndarray, axes: np.ndarray) -> np.ndarray:
+        where = {"axis": _axes(x, axes), "keepdims": bool(c.attr("keep_dims"))}
+        if not where["axis"]:
+            return x
+        with np.errstate(all="ignore"):
+            result = compute(_wide(x), **where)
+        return np.asarray(result, dtype=object if x.dtype == object else c.out_dtype())
+
+    attrs = "keep_dims: bool = False; Tidx: {int32, int64} = int32"
+    if dtype == "T":
+        attrs = "keep_dims: bool = False; T: numbertype; Tidx: {int32, int64} = int32"
+    return define(
+        name,
+        f"input: {dtype}, reduction_indices: Tidx -> output: {dtype}",
+        attrs,
+        shape=_reduction_shape,
+        kernel=kernel,
+        lower=_lower_by(fn),
+        gradient=gradient,
+        sizes=dtype == "T",
+        test={"values": _samples(dtype), "attrs": [{}, {"keep_dims": True}]},
+        **facts,
+    )
+
+
+_max = _extreme(np.max, -np.inf, "min")
+_min = _extreme(np.min, np.inf, "max")
+
+reduce_sum = _reduction("Sum", "sum", _sum, gradients.sum_gradient, doc="The sum over some axes.")
+reduce_mean = _reduction(
+    "Mean", "mean", _mean, gradients.mean_gradient, doc="The mean over some axes."
+)
+reduce_prod = _reduction(
+    "Prod", "prod", _prod, gradients.prod_gradient, doc="The product over some axes."
+)
+reduce_max = _reduction(
+    "Max", "max", _max, gradients.extreme_gradient, doc="The greatest element over some axes."
+)
+reduce_min = _reduction(
+    "Min", "min", _min, gradients.extreme_gradient, doc="The least element over some axes."
+)
+euclidean_norm = _reduction(
+    "EuclideanNorm",
+    "euclidean",
+    _euclidean,
+    NoGradient("TensorFlow declares it without one"),
+    doc="The root of the sum of squares over some axes.",
+)
+_NONE = NoGradient("the result is boolean", silent=False)
+reduce_all = _reduction(
+    "All", "all", np.all, _NONE, dtype="bool", doc="Whether all elements over some axes are true."
+)
+reduce_any = _reduction(
+    "Any", "any", np.any, _NONE, dtype="bool", doc="Whether any element over some axes is true."
+)
+
+
+# --- positions of extremes --------------------------------------------------------------------
+
+
+def _position_shape(c: Any) -> TensorShape:
+    if c.inputs[1].ndims not in (0, None):
+        raise ValueError(f"Shape must be rank 0 but is rank {c.inputs[1].ndims}")
+    rank = c.inputs[0].ndims
+    if rank is None:
+        return TensorShape(None)
+    if rank <= 1:
+        return TensorShape([])
+    axis = c.value(1)
+    if axis is None:
+        return TensorShape([None] * (rank - 1))
+    if not -rank <= axis < rank:
+        raise ValueError(
+            f"Dimension ({axis}) must be in the range [{-rank}, {rank}), where {rank} is the "
+            "number of dimensions in the input."
+        )
+    dims = c.inputs[0].as_list()
+    del dims[int(axis)]
+    return TensorShape(dims)
+
+
+def _position(name: str, fn: str, find: Any, worst: float, doc: str) -> OpFunction:
+    def kernel(c: Any, x: np.ndarray, axis: np.ndarray) -> np.ndarray:
+        if not -x.ndim <= axis < x.ndim:
+            text = f"Expected dimension in the range [{-x.ndim}, {x.ndim}), but got {axis}"
+            raise errors.InvalidArgumentError(None, None, text)
+        if x.shape[int(axis)] == 0:
+            text = f"Reduction axis {int(axis) % x.ndim} is empty in shape {shape_text(x.shape)}"
+            raise errors.InvalidArgumentError(None, None, text)
+        x = _wide(x)
+        if x.dtype.kind == "f":
+            # A comparison with NaN is false: NaN is never the extreme.
+            x = np.where(np.isnan(x), np.asarray(worst, x.dtype), x)
+        return np.asarray(find(x, axis=int(axis)), dtype=c.out_dtype())
+
+    def lower(b: Any, op: Any, x: Any, axis: Any) -> Any:
+        known = b.known(axis)
+        if known is None or not is_lowerable(x.dtype) or x.shape[int(known)] == 0:
+            return NotImplemented
+        return b.reduce(fn, x, [int(known)], dtype=op.dtype(0))
+
+    return define(
+        name,
+        "input: T, dimension: Tidx -> output: output_type",
+        "T: numbertype; Tidx: {int32, int64} = int32; output_type: {int32, int64} = int64",
+        shape=_position_shape,
+        kernel=kernel,
+        lower=lower,
+        gradient=gradients.position_gradient,
+        doc=doc,
+        test={"values": [[np.array([[1, 5, 2], [7, 0, 7]], np.float32), np.int32(1)]]},
+    )
+
+
+arg_max = _position(
+    "ArgMax",
+    "argmax",
+    np.argmax,
+    -np.inf,
+    doc="The index of the first greatest element along an axis.",
+)
+arg_min = _position(
+    "ArgMin", "argmin", np.argmin, np.inf, doc="The index of the first least element along an axis."
+)

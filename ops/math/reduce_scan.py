@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Running reductions along one axis: Cumsum, Cumprod, CumulativeLogsumexp."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...engine import errors
+from ...engine.api import export
+from ...engine.build import OpFunction, define
+from ...engine.convert import convert_to_tensor
+from ...engine.scope_functions import name_scope
+from ..elementwise import first_shape, shape_text
+from ..public import raw, tf
+
+_ATTRS = "exclusive: bool = False; reverse: bool = False; "
+
+
+def _scan(c: Any, x: np.ndarray, axis: np.ndarray, accumulate: Any, start: float) -> np.ndarray:
+    """accumulate(x) along axis; from the end if reversed, without the element if exclusive."""
+    if axis.ndim:
+        text = f"ScanOp: axis must be a scalar, not {shape_text(axis.shape)}"
+        raise errors.InvalidArgumentError(None, None, text)
+    if not -x.ndim <= axis < x.ndim:
+        text = f"ScanOp: Expected scan axis in the range [{-x.ndim}, {x.ndim}), but got {axis}"
+        raise errors.InvalidArgumentError(None, None, text)
+    if not x.size:
+        return x
+    lanes = np.moveaxis(x, int(axis), 0)
+    lanes = lanes[::-1] if c.attr("reverse") else lanes
+    with np.errstate(all="ignore"):
+        if c.attr("exclusive"):
+            first = np.full_like(lanes[:1], start)
+            lanes = np.concatenate([first, accumulate(lanes)[:-1]])
+        else:
+            lanes = accumulate(lanes)
+    lanes = lanes[::-1] if c.attr("reverse") else lanes
+    return np.ascontiguousarray(np.moveaxis(lanes, 0, int(axis))).astype(x.dtype, copy=False)
+
+
+def _scanner(
+    name: str, ufunc: np.ufunc, start: float, gradient: Any, types: str, doc: str
+) -> OpFunction:
+    def kernel(c: Any, x: np.ndarray, axis: np.ndarray) -> np.ndarray:
+        return _scan(c, x, axis, lambda v: ufunc.accumulate(v, axis=0, dtype=v.dtype), start)
+
+    flags = [{"exclusive": e, "reverse": r} for e in (False, True) for r in (False, True)]
+    return define(
+        name,
+        "x: T, axis: Tidx -> out: T",
+        f"{_ATTRS}T: {types}; Tidx: {{int32, int64}} = int32",
+        shape=first_shape,
+        kernel=kernel,
+        gradient=gradient,
+        doc=doc,
+        test={
+            "values": [[np.array([[1, 2, 3], [4, 5, 6]], np.float32), np.int32(1)]],
+            "attrs": flags,
+            # log(0) = -inf leads the exclusive sums: no finite difference there.
+            "gradient": name != "CumulativeLogsumexp",
+        },
+    )
+
+
+def _cumsum_gradient(op: Any, grad: Any) -> list[Any]:
+    axis, exclusive = op.inputs[1], op.get_attr("exclusive")
+    reverse = not op.get_attr("reverse")
+    return [cumsum(grad, axis, exclusive=exclusive, reverse=reverse), None]
+
+
+def _cumprod_gradient(op: Any, grad: Any) -> list[Any]:
+    x, axis = op.inputs
+    exclusive, reverse = op.get_attr("exclusive"), op.get_attr("reverse")
+    product = cumprod(x, axis, exclusive=exclusive, reverse=reverse)
+    out = cumsum(product * grad, axis, exclusive=exclusive, reverse=not reverse)
+    return [out / x, None]
+
+
+def _logsumexp_gradient(op: Any, grad: Any) -> list[Any]:
+    x, axis = op.inputs
+    total = op.outputs[0]
+    flags = {"exclusive": op.get_attr("exclusive"), "reverse": not op.get_attr("reverse")}
+    lowest = grad.dtype.min
+    log_positive = raw.SelectV2(tf.greater(grad, 0), tf.log(grad), lowest)
+    log_negative = raw.SelectV2(tf.less(grad, 0), tf.log(-grad), lowest)
+    positive = tf.exp(cumulative_logsumexp(log_positive - total, axis=axis, **flags) + x)
+    negative = tf.exp(cumulative_logsumexp(log_negative - total, axis=axis, **flags) + x)
+    return [positive - negative, None]
+
+
+raw_cumsum = _scanner(
+    "Cumsum",
+    np.add,
+    0,
+    _cumsum_gradient,
+    "numbertype",
+    doc="Sums of all elements so far along an axis.",
+)
+raw_cumprod = _scanner(
+    "Cumprod",
+    np.multiply,
+    1,
+    _cumprod_gradient,
+    "numbertype",
+    doc="Products of all elements so far along an axis.",
+)
+raw_cumulative_logsumexp = _scanner(
+    "CumulativeLogsumexp",
+    np.logaddexp,
+    -np.inf,
+    _logsumexp_gradient,
+    "{float16, float32, float64}",
+    doc="Logarithms of the sums of exponentials of all elements so far along an axis.",
+)
+
+
+def _public(op: OpFunction, scope: str, doc: str, *names: str) -> Callable[..., Any]:
+    def scan(
+        x: Any,
+        axis: Any = 0,
+        exclusive: bool = False,
+        reverse: bool = False,
+        name: str | None = None,
+    ) -> Any:
+        with name_scope(name, scope, [x]) as name:
+            x = convert_to_tensor(x, name="x")
+            return op(x, axis, exclusive=exclusive, reverse=reverse, name=name)
+
+    scan.__name__ = scan.__qualname__ = names[-1].rpartition(".")[2]
+    scan.__doc__ = doc
+    return export(*names)(scan)
+
+
+cumsum = _public(raw_cumsum, "Cumsum", "Running sums along an axis.", "math.cumsum", "cumsum")
+cumprod = _public(
+    raw_cumprod, "Cumprod", "Running products along an axis.", "math.cumprod", "cumprod"
+)
+cumulative_logsumexp = _public(
+    raw_cumulative_logsumexp,
+    "CumulativeLogsumexp",
+    "Running log(sum(exp(x))) along an axis.",
+    "math.cumulative_logsumexp",
+)

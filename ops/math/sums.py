@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sums of many tensors (AddN, AccumulateNV2) and small vector products and counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...engine import dtypes, errors
+from ...engine.api import export
+from ...engine.build import define
+from ...engine.convert import convert_n_to_tensor_or_indexed_slices, convert_to_tensor
+from ...engine.registry import NoGradient
+from ...engine.scope_functions import name_scope
+from ...engine.shape import TensorShape, as_shape
+from ...engine.tensor import IndexedSlices, Tensor
+from ...jit import scalar as k
+from ..array.constant import constant
+from ..elementwise import is_lowerable, shape_text
+from ..public import raw, tf
+from ..rules import merge
+
+
+def _same_gradient(op: Any, grad: Any) -> list[Any]:
+    return [grad] * len(op.inputs)
+
+
+def _sum_shape(c: Any) -> TensorShape:
+    merged = c.inputs[-1]
+    for i in range(len(c.inputs) - 2, -1, -1):
+        try:
+            merged = merge(c.inputs[i], merged)
+        except ValueError as error:
+            text = f"{error}\n\tFrom merging shape {i} with other shapes."
+            raise ValueError(text) from None
+    return merged
+
+
+def _sum_kernel(c: Any, inputs: list[np.ndarray]) -> np.ndarray:
+    first = inputs[0].shape
+    for i, x in enumerate(inputs):
+        if x.shape != first:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"Inputs to operation {c.op.name} of type {c.op.type} must have the same size and "
+                f"shape.  Input 0: {shape_text(first)} != input {i}: {shape_text(x.shape)}",
+            )
+    total = inputs[0]
+    with np.errstate(all="ignore"):
+        for x in inputs[1:]:
+            total = np.asarray(total + x)
+    return total
+
+
+def _sum_lower(b: Any, op: Any, inputs: list[Any]) -> Any:
+    if not is_lowerable(inputs[0].dtype):
+        return NotImplemented
+
+    def total(first: Any, *rest: Any) -> Any:
+        for x in rest:
+            first = k.add(first, x)
+        return first
+
+    return b.map(total, *inputs)
+
+
+raw_add_n = define(
+    "AddN",
+    "inputs: N * T -> sum: T",
+    "N: int >= 1; T: {numbertype, variant}",
+    shape=_sum_shape,
+    kernel=_sum_kernel,
+    lower=_sum_lower,
+    gradient=_same_gradient,
+    commutative=True,
+    test={"values": [[[np.float32([1, 2]), np.float32([3, 4]), np.float32([5, 6])]]]},
+    doc="The sum of any number of tensors of one shape.",
+)
+
+_ADD_N_INPUTS = (
+    "inputs must be a list of at least one Tensor/IndexedSlices with the same dtype and shape"
+)
+
+
+@export("math.add_n", "add_n")
+def add_n(inputs: Any, name: str | None = None) -> Any:
+    """The sum of a list of tensors of one shape."""
+    if not inputs or not isinstance(inputs, (list, tuple)):
+        raise ValueError(_ADD_N_INPUTS)
+    inputs = convert_n_to_tensor_or_indexed_slices(inputs)
+    if not all(isinstance(x, (Tensor, IndexedSlices)) for x in inputs):
+        raise ValueError(_ADD_N_INPUTS)
+    if len(inputs) > 1:
+        return raw_add_n(inputs, name=name)
+    value = inputs[0]
+    if isinstance(value, IndexedSlices):
+        value = convert_to_tensor(value)
+    return tf.identity(value, name=name) if name else value
+
+
+raw_accumulate_n = define(
+    "AccumulateNV2",
+    "inputs: N * T -> sum: T",
+    "N: int >= 1; T: numbertype; shape: shape",
+    shape=lambda c: c.attr("shape"),
+    kernel=_sum_kernel,
+    lower=_sum_lower,
+    gradient=_same_gradient,
+    commutative=True,
+    test={
+        "values": [[[np.float32([1, 2]), np.float32([3, 4])]]],
+        "attrs": [{"shape": TensorShape([2])}],
+    },
+    doc="The sum of any number of tensors of a known shape.",
+)
+
+
+@export("math.accumulate_n", "accumulate_n")
+def accumulate_n(
+    inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: str | None = None
+) -> Any:
+    """The sum of a list of tensors, which need not be ready at the same time."""
+    message = "inputs must be a list of at least one Tensor with the same dtype and shape"
+    if not inputs or not isinstance(inputs, (list, tuple)):
+        raise ValueError(message)
+    inputs = convert_n_to_tensor_or_indexed_slices(inputs)
+    if not all(isinstance(x, Tensor) and x.dtype == inputs[0].dtype for x in inputs):
+        raise ValueError(message)
+    merged = TensorShape(None) if shape is None else as_shape(shape)
+    for x in inputs:
+        merged = merged.merge_with(x.get_shape())
+    if tensor_dtype is not None and tensor_dtype != inputs[0].dtype:
+        raise TypeError(f"tensor_dtype is {tensor_dtype}, but input is of type {inputs[0].dtype}")
+    if len(inputs) == 1:
+        return inputs[0] if name is None else tf.identity(inputs[0], name=name)
+    return raw_accumulate_n(inputs, name=name, shape=merged)
+
+
+# --- cross product ----------------------------------------------------------------------------
+
+
+def _cross_shape(c: Any) -> TensorShape:
+    for shape in c.inputs:
+        if shape.ndims == 0:
+            raise ValueError("Shape must be at least rank 1 but is rank 0")
+    shape = merge(c.inputs[0], c.inputs[1])
+    if shape.ndims is not None and shape.as_list()[-1] not in (3, None):
+        raise ValueError(f"Dimension must be 3 but is {shape.as_list()[-1]}")
+    return shape
+
+
+def _cross_kernel(c: Any, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    if a.shape != b.shape:
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"Both inputs must be of same shape: {shape_text(a.shape)} vs. {shape_text(b.shape)}",
+        )
+    (a0, a1, a2), (b0, b1, b2) = np.moveaxis(a, -1, 0), np.moveaxis(b, -1, 0)
+    with np.errstate(all="ignore"):
+        parts = (a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0)
+    return np.stack(parts, axis=-1).astype(a.dtype)
+
+
+cross = define(
+    "Cross",
+    "a: T, b: T -> product: T",
+    "T: realnumbertype",
+    shape=_cross_shape,
+    kernel=_cross_kernel,
+    gradient=lambda op, grad: (cross(op.inputs[1], grad), cross(grad, op.inputs[0])),
+    test={"shapes": [[[3], [3]], [[2, 3], [2, 3]]]},
+    doc="Vector products along the last axis, which has three elements.",
+)
+export("linalg.cross", "cross")(cross)
+
+
+# --- counts -----------------------------------------------------------------------------------
+
+
+def _bincount_shape(c: Any) -> TensorShape:
+    if c.inputs[1].ndims not in (0, None):
+        raise ValueError(f"Shape must be rank 0 but is rank {c.inputs[1].ndims}")
+    size = c.value(1)
+    if size is not None and size < 0:
+        raise ValueError(f"size ({size}) must be non-negative")
+    return TensorShape([None if size is None else int(size)])
+
+
+def _bincount_kernel(c: Any, arr: np.ndarray, size: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    if size.size != 1:
+        text = f"Shape must be rank 0 but is rank {size.ndim}"
+        raise errors.InvalidArgumentError(None, None, text)
+    if size < 0:
+        raise errors.InvalidArgumentError(None, None, f"size ({size}) must be non-negative")
+    values = arr.ravel()
+    if (values < 0).any():
+        raise errors.InvalidArgumentError(None, None, "Input arr must be non-negative!")
+    kept = values < size
+    bins = np.zeros(int(size), c.out_dtype())
+    np.add.at(bins, values[kept], weights.ravel()[kept] if weights.size else 1)
+    return bins
+
+
+raw_bincount = define(
+    "Bincount",
+    "arr: int32, size: int32, weights: T -> bins: T",
+    "T: {int32, int64, float32, float64}",
+    shape=_bincount_shape,
+    kernel=_bincount_kernel,
+    gradient=NoGradient("TensorFlow registers none", silent=False),
+    test={"values": [[np.array([1, 2, 1], np.int32), np.int32(4), np.array([], np.float32)]]},
+    doc="How often each of 0 .. size - 1 occurs, or the sum of the weights there.",
+)
+
+
+@export("math.bincount", "bincount")
+def bincount(
+    arr: Any,
+    weights: Any = None,
+    minlength: Any = None,
+    maxlength: Any = None,
+    dtype: Any = dtypes.int32,
+) -> Any:
+    """How often each of 0, 1, 2, … occurs, or the sum of the weights where it does."""
+    with name_scope("bincount"):
+        arr = convert_to_tensor(arr, name="arr", dtype=dtypes.int32)
+        is_nonempty = tf.reduce_prod(tf.shape(arr)) > 0
+        output_size = tf.cast(is_nonempty, dtypes.int32) * (tf.reduce_max(arr) + 1)
+        if minlength is not None:
+            minlength = convert_to_tensor(minlength, name="minlength", dtype=dtypes.int32)
+            output_size = tf.maximum(minlength, output_size)
+        if maxlength is not None:
+            maxlength = convert_to_tensor(maxlength, name="maxlength", dtype=dtypes.int32)
+            output_size = tf.minimum(maxlength, output_size)
+        if weights is not None:
+            weights = convert_to_tensor(weights, name="weights")
+            return raw.UnsortedSegmentSum(weights, arr, output_size)
+        return raw_bincount(arr, output_size, constant([], dtype))

@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Activations: relu and its kin, elu, selu, softplus, softsign, and their gradient ops."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...engine import dtypes
+from ...engine.api import export
+from ...engine.convert import convert_to_tensor
+from ...engine.graph import control_dependencies, name_scope
+from ...jit import scalar as k
+from ..elementwise import elementwise
+from ..public import raw, tf
+
+_FLOATS = "T: {half, bfloat16, float32, float64}"
+_REAL = "T: realnumbertype"
+_FORWARD = "features: T -> activations: T"
+_BACKWARD = "gradients: T, features: T -> backprops: T"
+_FROM_OUTPUT = "gradients: T, outputs: T -> backprops: T"
+_FLOAT_TEST = {"ranges": [(-4.0, 4.0)], "dtypes": ["float32", "float64"], "gradient": True}
+
+
+def _zero(x: Any) -> Any:
+    return k.const_like(0, x)
+
+
+def _zeros(x: Any) -> Any:
+    return tf.zeros(shape=tf.shape(x), dtype=x.dtype)
+
+
+def _gated(condition: Any, grad: Any) -> Any:
+    return k.select(condition, grad, _zero(grad))
+
+
+relu = elementwise(
+    "Relu",
+    _FORWARD,
+    "T: realnumbertype, qint8",
+    body=lambda x: k.maximum(x, _zero(x)),
+    gradient=lambda op, grad: raw.ReluGrad(grad, op.outputs[0]),
+    doc="max(features, 0).",
+    test={"dtypes": ["float32", "float64", "int32"], "gradient": True},
+)
+export("nn.relu")(relu)
+elementwise(
+    "ReluGrad",
+    _BACKWARD,
+    _REAL,
+    body=lambda grad, x: _gated(k.gt(x, _zero(x)), grad),
+    gradient=lambda op, grad: (raw.ReluGrad(grad, op.inputs[1]), _zeros(op.inputs[1])),
+    doc="The gradient of relu: passes where the features, or outputs, are positive.",
+)
+elementwise(
+    "Relu6",
+    _FORWARD,
+    _REAL,
+    body=lambda x: k.minimum(k.maximum(x, _zero(x)), k.const_like(6, x)),
+    gradient=lambda op, grad: raw.Relu6Grad(grad, op.outputs[0]),
+    doc="min(max(features, 0), 6).",
+    test={"dtypes": ["float32", "float64", "int32"], "gradient": True},
+)
+
+
+def _relu6_gradient(grad: Any, x: Any) -> Any:
+    return k.select(k.gt(x, _zero(x)), _gated(k.lt(x, k.const_like(6, x)), grad), _zero(grad))
+
+
+elementwise(
+    "Relu6Grad",
+    _BACKWARD,
+    _REAL,
+    body=_relu6_gradient,
+    gradient=lambda op, grad: (raw.Relu6Grad(grad, op.inputs[1]), _zeros(op.inputs[1])),
+    doc="The gradient of relu6.",
+)
+
+
+def _leaky(op: Any) -> Any:
+    alpha = op.attr("alpha")
+    return lambda x: k.select(k.gt(x, _zero(x)), x, k.mul(x, alpha))
+
+
+def _leaky_backward(op: Any) -> Any:
+    alpha = op.attr("alpha")
+    return lambda grad, x: k.select(k.gt(x, _zero(x)), grad, k.mul(grad, alpha))
+
+
+_LEAKY_ATTRS = "alpha: float = 0.2; T: {half, bfloat16, float32, float64} = float32"
+elementwise(
+    "LeakyRelu",
+    _FORWARD,
+    _LEAKY_ATTRS,
+    attr_body=_leaky,
+    gradient=lambda op, grad: raw.LeakyReluGrad(grad, op.inputs[0], alpha=op.get_attr("alpha")),
+    doc="The features where positive, else alpha * features.",
+    test={**_FLOAT_TEST, "attrs": [{}, {"alpha": 0.1}]},
+)
+elementwise(
+    "LeakyReluGrad",
+    _BACKWARD,
+    _LEAKY_ATTRS,
+    attr_body=_leaky_backward,
+    gradient=lambda op, grad: (
+        raw.LeakyReluGrad(grad, op.inputs[1], alpha=op.get_attr("alpha")),
+        _zeros(op.inputs[1]),
+    ),
+    doc="The gradient of leaky_relu.",
+)
+elu = elementwise(
+    "Elu",
+    _FORWARD,
+    _FLOATS,
+    body=lambda x: k.select(k.lt(x, _zero(x)), k.expm1(x), x),
+    gradient=lambda op, grad: raw.EluGrad(grad, op.outputs[0]),
+    doc="exp(features) - 1 where negative, else the features.",
+    test=_FLOAT_TEST,
+)
+export("nn.elu")(elu)
+
+
+def _elu_second(op: Any, grad: Any) -> Any:
+    outputs = op.inputs[1]
+    return (
+        raw.EluGrad(grad, outputs),
+        tf.where(outputs < 0, grad * op.inputs[0], tf.zeros_like(outputs)),
+    )
+
+
+elementwise(
+    "EluGrad",
+    _FROM_OUTPUT,
+    _FLOATS,
+    body=lambda grad, y: k.select(
+        k.lt(y, _zero(y)), k.mul(k.add(y, k.const_like(1, y)), grad), grad
+    ),
+    gradient=_elu_second,
+    doc="The gradient of elu, from its outputs.",
+)
+# Scale and scale * alpha, which keep mean zero and variance one from layer to layer.
+_SELU_SCALE = 1.0507009873554804934193349852946
+_SELU_SCALE_ALPHA = 1.7580993408473768599402175208123
+
+
+def _selu(x: Any) -> Any:
+    low = k.mul(k.expm1(x), _SELU_SCALE_ALPHA)
+    return k.select(k.lt(x, _zero(x)), low, k.mul(x, _SELU_SCALE))
+
+
+def _selu_backward(grad: Any, y: Any) -> Any:
+    low = k.mul(grad, k.add(y, k.const_like(_SELU_SCALE_ALPHA, y)))
+    return k.select(k.lt(y, _zero(y)), low, k.mul(grad, _SELU_SCALE))
+
+
+def _selu_second(op: Any, grad: Any) -> Any:
+    outputs = op.inputs[1]
+    return (
+        raw.SeluGrad(grad, outputs),
+        tf.where(outputs < 0.0, grad * op.inputs[0], tf.zeros_like(outputs)),
+    )
+
+
+selu = elementwise(
+    "Selu",
+    _FORWARD,
+    _FLOATS,
+    body=_selu,
+    gradient=lambda op, grad: raw.SeluGrad(grad, op.outputs[0]),
+    doc="The scaled exponential linear unit.",
+    test=_FLOAT_TEST,
+)
+export("nn.selu")(selu)
+elementwise(
+    "SeluGrad",
+    _FROM_OUTPUT,
+    _FLOATS,
+    body=_selu_backward,
+    gradient=_selu_second,
+    doc="The gradient of selu, from its outputs.",
+)
+
+
+def _softplus(x: Any) -> Any:
+    name = str(x.dtype)
+    # TensorFlow's half says that its epsilon is 2**-13.
+    known = {"bfloat16": 2.0**-7, "float16": 2.0**-13}
+    epsilon = known.get(name) or float(np.finfo(name).eps)
+    threshold = float(np.log(epsilon) + 2.0)
+    small = k.lt(x, k.const_like(threshold, x))
+    large = k.gt(x, k.const_like(-threshold, x))
+    # exp(x) and x are exact to rounding where log(1 + exp(x)) would lose or overflow.
+    e = k.exp(k.select(large, _zero(x), x))
+    return k.select(large, x, k.select(small, e, k.log1p(e)))
+
+
+def _softplus_second(op: Any, grad: Any) -> Any:
+    dy, x = op.inputs
+    with control_dependencies([grad]):
+        ddy = raw.SoftplusGrad(grad, x)
+        d2x = grad * dy / (tf.exp(-x) + 2.0 + tf.exp(x))
+        return ddy, d2x
+
+
+softplus = elementwise(
+    "Softplus",
+    _FORWARD,
+    _FLOATS,
+    body=_softplus,
+    gradient=lambda op, grad: grad * tf.sigmoid(op.inputs[0]),
+    doc="log(exp(features) + 1).",
+    test=_FLOAT_TEST,
+)
+export("math.softplus", "nn.softplus")(softplus)
+elementwise(
+    "SoftplusGrad",
+    _BACKWARD,
+    _FLOATS,
+    body=lambda grad, x: k.div(grad, k.add(k.exp(k.neg(x)), k.const_like(1, x))),
+    gradient=_softplus_second,
+    doc="The gradient of softplus.",
+)
+
+
+def _one_plus_abs(x: Any) -> Any:
+    return k.add(k.const_like(1, x), k.abs(x))
+
+
+softsign = elementwise(
+    "Softsign",
+    _FORWARD,
+    _FLOATS,
+    body=lambda x: k.div(x, _one_plus_abs(x)),
+    gradient=lambda op, grad: raw.SoftsignGrad(grad, op.inputs[0]),
+    doc="features / (abs(features) + 1).",
+    test=_FLOAT_TEST,
+)
+export("nn.softsign", "math.softsign")(softsign)
+
+
+def _no_second(op: Any, grad: Any) -> Any:
+    raise LookupError(f"No gradient defined for operation '{op.name}' (op type: {op.type})")
+
+
+elementwise(
+    "SoftsignGrad",
+    _BACKWARD,
+    _FLOATS,
+    body=lambda grad, x: k.div(grad, k.square(_one_plus_abs(x))),
+    gradient=_no_second,
+    test={"gradient": False},
+    doc="The gradient of softsign.",
+)
+
+
+@export("nn.relu6")
+def relu6(features: Any, name: str | None = None) -> Any:
+    """min(max(features, 0), 6)."""
+    with name_scope(name, "Relu6", [features]) as name:
+        return raw.Relu6(convert_to_tensor(features, name="features"), name=name)
+
+
+@export("nn.leaky_relu")
+def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Any:
+    """The features where positive, else alpha * features."""
+    with name_scope(name, "LeakyRelu", [features, alpha]) as name:
+        features = convert_to_tensor(features, name="features")
+        if features.dtype.is_integer:
+            features = tf.cast(features, dtypes.float32)
+        alpha = alpha.item() if isinstance(alpha, np.ndarray) else alpha
+        return raw.LeakyRelu(features, alpha=alpha, name=name)
+
+
+@export("nn.crelu")
+def crelu(features: Any, name: str | None = None, axis: int = -1) -> Any:
+    """Relu of the features and of their negation, side by side."""
+    with name_scope(name, "CRelu", [features]) as name:
+        features = convert_to_tensor(features, name="features")
+        both = tf.concat([features, -features], axis, name=name)
+        return relu(both)
+
+
+@export("nn.relu_layer")
+def relu_layer(x: Any, weights: Any, biases: Any, name: str | None = None) -> Any:
+    """relu(matmul(x, weights) + biases)."""
+    with name_scope(name, "relu_layer", [x, weights, biases]) as name:
+        x = convert_to_tensor(x, name="x")
+        weights = convert_to_tensor(weights, name="weights")
+        biases = convert_to_tensor(biases, name="biases")
+        from .bias import bias_add
+
+        return relu(bias_add(tf.matmul(x, weights), biases), name=name)
+
+
+@export("nn.swish")
+def swish(features: Any) -> Any:
+    """features * sigmoid(features); the gradient computes the sigmoid again."""
+
+    @tf.custom_gradient
+    def of(features: Any) -> Any:
+        def grad(dy: Any) -> Any:
+            with control_dependencies([dy]):
+                sigmoid = tf.sigmoid(features)
+            return dy * (sigmoid * (1.0 + features * (1.0 - sigmoid)))
+
+        return features * tf.sigmoid(features), grad
+
+    return of(convert_to_tensor(features, name="features"))

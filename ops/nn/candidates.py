@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Candidate sampling: classes drawn to stand for all others in a loss over very many classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...engine import errors
+from ...engine.api import export
+from ...engine.build import define
+from ...engine.registry import NoGradient
+from ...engine.seed import get_seed
+from ...engine.shape import TensorShape
+from ...engine.shape_rules import with_rank
+from ..random.philox import Stream
+from . import candidate_kernels as samplers
+
+_REASON = NoGradient("sampled classes and their counts are constants of a step")
+_OUTPUTS = (
+    "true_classes: int64 -> sampled_candidates: int64, true_expected_count: float, "
+    "sampled_expected_count: float"
+)
+_COUNTS = "num_true: int >= 1; num_sampled: int >= 1; unique: bool"
+_SEEDS = "seed: int = 0; seed2: int = 0"
+_RANGE = "range_max: int >= 1"
+# TensorFlow sets this many 32-bit numbers aside for each class it draws.
+_RESERVED = 2048
+
+
+def _invalid(message: str) -> errors.OpError:
+    return errors.InvalidArgumentError(None, None, message)
+
+
+def _shapes(c: Any) -> list[TensorShape]:
+    batch = with_rank(c.inputs[0], 2)
+    sampled = TensorShape([c.attr("num_sampled")])
+    return [sampled, TensorShape([batch[0], c.attr("num_true")]), sampled]
+
+
+def _require(c: Any, true_classes: np.ndarray, size: int) -> None:
+    if true_classes.ndim != 2:
+        raise _invalid("true_classes must be a matrix")
+    if true_classes.shape[1] != c.attr("num_true"):
+        raise _invalid(
+            "true_classes must have num_true columns, expected: "
+            f"{true_classes.shape[1]} was: {c.attr('num_true')}"
+        )
+    if c.attr("unique") and c.attr("num_sampled") > size:
+        raise _invalid("Sampler's range is too small.")
+
+
+def _kernel(make: Callable[[Any], samplers.Uniform]) -> Callable[..., Any]:
+    def kernel(c: Any, true_classes: np.ndarray) -> tuple[np.ndarray, ...]:
+        numbers, sampler = c.kernel_state(
+            lambda: (Stream(c.attr("seed"), c.attr("seed2")), make(c))
+        )
+        _require(c, true_classes, sampler.size)
+        count = c.attr("num_sampled")
+        bits = samplers.Bits(numbers.reserve(-(-_RESERVED * count // 4)))
+        sampled, tries = samplers.draw(sampler, bits, count, c.attr("unique"))
+
+        def counts(values: Sequence[int]) -> np.ndarray:
+            chances = (sampler.probability(v) for v in values)
+            return np.array([samplers.expected_count(p, count, tries) for p in chances], np.float32)
+
+        true = true_classes.reshape(-1).tolist()
+        expected = counts(true).reshape(true_classes.shape), counts(sampled)
+        sampler.update(true)
+        return np.array(sampled, np.int64), *expected
+
+    return kernel
+
+
+def _unigrams(c: Any) -> samplers.Weighted:
+    """The sampler with the weights of a file or of the attribute."""
+    path, given = c.attr("vocab_file"), c.attr("unigrams")
+    if not path and not given:
+        raise _invalid("Must provide either vocab_file or unigrams.")
+    if path and given:
+        raise _invalid("Must only provide one of vocab_file and unigrams.")
+    shards, shard = c.attr("num_shards"), c.attr("shard")
+    reserved = [np.float32(0) for i in range(c.attr("num_reserved_ids")) if i % shards == shard]
+    power = np.float32(c.attr("distortion"))
+    # Numbering goes on after the reserved classes of this shard.
+    numbered = enumerate(_weights_of(path) if path else given, len(reserved))
+    own = [np.float32(w) ** power for i, w in numbered if i % shards == shard]
+    weights = [*reserved, *own]
+    if len(weights) != c.attr("range_max"):
+        raise _invalid(f"range_max is {c.attr('range_max')}, but there are {len(weights)} weights")
+    return samplers.Weighted(weights)
+
+
+def _weights_of(path: Any) -> list[float]:
+    """The last column of a file of comma-separated values."""
+    weights = []
+    with open(path if isinstance(path, str) else path.decode()) as lines:
+        for line in lines:
+            try:
+                weights.append(float(line.rstrip("\n").split(",")[-1]))
+            except ValueError:
+                raise _invalid(f"Wrong vocabulary format at line: {line.rstrip()}") from None
+    return weights
+
+
+def _all_classes(c: Any, true_classes: np.ndarray) -> tuple[np.ndarray, ...]:
+    _require(c, true_classes, c.attr("num_sampled"))
+    count = c.attr("num_sampled")
+    ones = np.ones(true_classes.shape, np.float32), np.ones(count, np.float32)
+    return np.arange(count), *ones
+
+
+def _sampler(name: str, doc: str, make: Any, attrs: str = "", facts: Any = None) -> Any:
+    common = {"num_true": 1, "num_sampled": 3, "unique": True, **(facts or {})}
+    every = [{**common, "seed": 3, "unique": unique} for unique in (True, False)]
+    return define(
+        name,
+        _OUTPUTS,
+        "; ".join(part for part in (_COUNTS, attrs, _SEEDS) if part),
+        shape=_shapes,
+        kernel=make,
+        gradient=_REASON,
+        stateful=True,
+        doc=doc,
+        test={"values": [[np.array([[0], [2]])]], "attrs": every},
+    )
+
+
+_FIVE = {"range_max": 5}
+_uniform = _sampler(
+    "UniformCandidateSampler",
+    "Draws classes that are equally probable.",
+    _kernel(lambda c: samplers.Uniform(c.attr("range_max"))),
+    _RANGE,
+    _FIVE,
+)
+_log_uniform = _sampler(
+    "LogUniformCandidateSampler",
+    "Draws classes whose probability falls with their number, after Zipf's law.",
+    _kernel(lambda c: samplers.LogUniform(c.attr("range_max"))),
+    _RANGE,
+    _FIVE,
+)
+_learned = _sampler(
+    "LearnedUnigramCandidateSampler",
+    "Draws classes as frequently as they were true ones so far.",
+    _kernel(lambda c: samplers.Unigram(c.attr("range_max"))),
+    _RANGE,
+    _FIVE,
+)
+_learned_unsafe = _sampler(
+    "ThreadUnsafeUnigramCandidateSampler",
+    "Draws classes as frequently as they were true ones so far.",
+    _kernel(lambda c: samplers.Unigram(c.attr("range_max"))),
+    _RANGE,
+    _FIVE,
+)
+_fixed = _sampler(
+    "FixedUnigramCandidateSampler",
+    "Draws classes with the given weights.",
+    _kernel(_unigrams),
+    f"{_RANGE}; vocab_file: string = ''; distortion: float = 1.0; num_reserved_ids: int = 0; "
+    "num_shards: int >= 1 = 1; shard: int >= 0 = 0; unigrams: list(float) = []",
+    {"range_max": 4, "unigrams": [1.0, 4.0, 2.0, 0.5]},
+)
+_all = _sampler("AllCandidateSampler", "All classes, each expected once: for tests.", _all_classes)
+
+
+@export("random.uniform_candidate_sampler", "nn.uniform_candidate_sampler")
+def uniform_candidate_sampler(
+    true_classes: Any,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Any:
+    """Draws classes that are equally probable."""
+    first, second = get_seed(seed)
+    attrs = (num_true, num_sampled, unique, range_max)
+    return _uniform(true_classes, *attrs, seed=first, seed2=second, name=name)
+
+
+@export("random.log_uniform_candidate_sampler", "nn.log_uniform_candidate_sampler")
+def log_uniform_candidate_sampler(
+    true_classes: Any,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Any:
+    """Draws classes after Zipf's law: class numbers should fall with frequency."""
+    first, second = get_seed(seed)
+    attrs = (num_true, num_sampled, unique, range_max)
+    return _log_uniform(true_classes, *attrs, seed=first, seed2=second, name=name)
+
+
+@export("random.learned_unigram_candidate_sampler", "nn.learned_unigram_candidate_sampler")
+def learned_unigram_candidate_sampler(
+    true_classes: Any,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Any:
+    """Draws classes as frequently as they were true ones in this session so far."""
+    first, second = get_seed(seed)
+    attrs = (num_true, num_sampled, unique, range_max)
+    return _learned(true_classes, *attrs, seed=first, seed2=second, name=name)
+
+
+@export("random.fixed_unigram_candidate_sampler", "nn.fixed_unigram_candidate_sampler")
+def fixed_unigram_candidate_sampler(
+    true_classes: Any,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    vocab_file: str = "",
+    distortion: float = 1.0,
+    num_reserved_ids: int = 0,
+    num_shards: int = 1,
+    shard: int = 0,
+    unigrams: Sequence[float] = (),
+    seed: int | None = None,
+    name: str | None = None,
+) -> Any:
+    """Draws classes with weights from a file or a list, each to the power of `distortion`."""
+    first, second = get_seed(seed)
+    return _fixed(
+        true_classes,
+        num_true,
+        num_sampled,
+        unique,
+        range_max,
+        vocab_file=vocab_file,
+        distortion=distortion,
+        num_reserved_ids=num_reserved_ids,
+        num_shards=num_shards,
+        shard=shard,
+        unigrams=unigrams,
+        seed=first,
+        seed2=second,
+        name=name,
+    )
+
+
+@export("random.all_candidate_sampler", "nn.all_candidate_sampler")
+def all_candidate_sampler(
+    true_classes: Any,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Any:
+    """All classes, each expected once: for tests."""
+    first, second = get_seed(seed)
+    return _all(true_classes, num_true, num_sampled, unique, seed=first, seed2=second, name=name)
+
+
+def _hits(c: Any, true_classes: np.ndarray, sampled: np.ndarray) -> tuple[np.ndarray, ...]:
+    if true_classes.ndim != 2 or true_classes.shape[1] != c.attr("num_true"):
+        raise _invalid("true_candidates must be a batch_size * num_true matrix")
+    if sampled.ndim != 1:
+        raise _invalid(
+            "sampled_candidates must be a vector, which is typically an output from "
+            "CandidateSampler"
+        )
+    place = {int(value): i for i, value in enumerate(sampled)}
+    found = [
+        (row, place[value])
+        for row, values in enumerate(true_classes.tolist())
+        for value in values
+        if value in place
+    ]
+    rows, ids = np.array(found, np.int64).reshape(-1, 2).T
+    weights = np.full(len(found), np.finfo(np.float32).min, np.float32)
+    return rows.astype(np.int32), np.ascontiguousarray(ids), weights
+
+
+def _hit_shapes(c: Any) -> list[TensorShape]:
+    with_rank(c.inputs[0], 2)
+    with_rank(c.inputs[1], 1)
+    return [TensorShape([None])] * 3
+
+
+_compute_hits = define(
+    "ComputeAccidentalHits",
+    "true_classes: int64, sampled_candidates: int64 -> indices: int32, ids: int64, weights: float",
+    f"num_true: int; {_SEEDS}",
+    shape=_hit_shapes,
+    kernel=_hits,
+    gradient=_REASON,
+    dynamic_shape=True,
+    doc="Where sampled classes happen to be true ones: row, position and a weight of -FLT_MAX.",
+    test={
+        "values": [[np.array([[1, 2], [3, 9]]), np.array([3, 1, 4])]],
+        "attrs": [{"num_true": 2}],
+    },
+)
+
+
+@export("nn.compute_accidental_hits")
+def compute_accidental_hits(
+    true_classes: Any,
+    sampled_candidates: Any,
+    num_true: int,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Any:
+    """Where sampled classes happen to be true ones, with weights that cancel their logits."""
+    first, second = get_seed(seed)
+    return _compute_hits(
+        true_classes, sampled_candidates, num_true, seed=first, seed2=second, name=name
+    )

@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fractional pooling: regions of random sizes, so that the output is smaller by any ratio."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...engine import errors
+from ...engine.api import export
+from ...engine.build import define
+from ...engine.registry import NoGradient
+from ...engine.seed import get_seed
+from ...engine.shape import TensorShape
+from ..public import raw
+from ..random.philox import Stream
+from . import window as nw
+from .candidate_kernels import Bits
+from .conv_public import per_axis
+
+_TYPES = "T: {float, double, int32, int64}"
+_ATTRS = (
+    "pooling_ratio: list(float) >= 4; pseudo_random: bool = false; overlapping: bool = false; "
+    f"deterministic: bool = false; seed: int = 0; seed2: int = 0; {_TYPES}"
+)
+_RESULTS = "output: T, row_pooling_sequence: int64, col_pooling_sequence: int64"
+_NO_GRADIENT = NoGradient("TensorFlow has none for the gradient of fractional pooling")
+
+
+def _invalid(message: str) -> errors.OpError:
+    return errors.InvalidArgumentError(None, None, message)
+
+
+def _pooled_size(size: int, ratio: float) -> int:
+    """The size divided as TensorFlow does, in float32."""
+    return math.floor(np.float32(size) / np.float32(ratio))
+
+
+def _shape(c: Any) -> list[TensorShape]:
+    sizes, ratios = nw.known_dims(c.inputs[0], 4), c.attr("pooling_ratio")
+    if len(ratios) != 4:
+        raise ValueError("pooling_ratio field must specify 4 dimensions")
+    for ratio in ratios:
+        if ratio < 1:
+            raise ValueError(f"pooling_ratio cannot be smaller than 1, got: {ratio:g}")
+    pairs = zip(sizes, ratios, strict=True)
+    out = [None if size is None else _pooled_size(size, ratio) for size, ratio in pairs]
+    # A sequence has one bound more than there are regions.
+    bounds = [TensorShape([None if n is None else n + 1]) for n in out[1:3]]
+    return [TensorShape(out), *bounds]
+
+
+def _even_regions(size: int, count: int, bits: Bits) -> list[int]:
+    """Region sizes from one random phase of an even division."""
+    alpha, least = size / count, size // count
+    limit = min((least + 2) / alpha - 1, (size + 1 - least) / alpha - (count - 1))
+    phase = bits.uniform() * limit
+    bounds = [1, *(math.ceil(alpha * (i + phase)) for i in range(1, count)), size + 1]
+    return [after - before for before, after in zip(bounds, bounds[1:])]
+
+
+def _shuffled_regions(size: int, count: int, bits: Bits) -> list[int]:
+    """Region sizes in random order."""
+    least, larger = divmod(size, count)
+    sizes = [least + 1] * larger + [least] * (count - larger)
+    for i in range(count - 1):
+        j = i + bits.next32() % (count - i)
+        sizes[i], sizes[j] = sizes[j], sizes[i]
+    return sizes
+
+
+def _bounds(size: int, count: int, numbers: Stream, pseudo_random: bool) -> np.ndarray:
+    """Where the regions of an axis begin, and the end of the last."""
+    if pseudo_random:
+        sizes = _even_regions(size, count, Bits(numbers.reserve(1)))
+    else:
+        sizes = _shuffled_regions(size, count, Bits(numbers.reserve(-(-count // 4))))
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def _regions(bounds: np.ndarray, size: int, overlapping: bool) -> list[slice]:
+    """The positions of each region; overlapping ones share their borders."""
+    ends = np.minimum(bounds[1:] + int(overlapping), size)
+    return [slice(int(a), int(b)) for a, b in zip(bounds[:-1], ends, strict=True)]
+
+
+def _cells(
+    rows: np.ndarray, columns: np.ndarray, sizes: Sequence[int], overlapping: bool
+) -> Iterator[tuple[Any, Any]]:
+    """For each output position, its index and that of its region."""
+    everything = slice(None)
+    for i, row in enumerate(_regions(rows, sizes[1], overlapping)):
+        for j, column in enumerate(_regions(columns, sizes[2], overlapping)):
+            yield (everything, i, j), (everything, row, column)
+
+
+def _stream(c: Any) -> Stream:
+    """A new stream for each run; the same one when deterministic."""
+    seeds = c.attr("seed"), c.attr("seed2")
+    if not c.attr("deterministic") and seeds != (0, 0):
+        raise _invalid("Both seed and seed2 should be 0 if deterministic is false.")
+    if seeds == (0, 0) and c.attr("deterministic"):
+        import secrets
+
+        seeds = c.kernel_state(lambda: (secrets.randbits(63), secrets.randbits(63)))
+    return Stream(*seeds)
+
+
+def _pool(reduce: Callable[[np.ndarray], np.ndarray]) -> Callable[..., Any]:
+    def kernel(c: Any, x: np.ndarray) -> tuple[np.ndarray, ...]:
+        if x.ndim != 4:
+            raise _invalid("tensor_in must be 4-dimensional")
+        ratios = c.attr("pooling_ratio")
+        for i, (size, ratio) in enumerate(zip(x.shape, ratios, strict=True)):
+            if size < ratio:
+                raise _invalid(
+                    "Pooling ratio is higher than input dimension size for dimension "
+                    f"{i}. Input dim size: {size} pooling ratio: {ratio:g}"
+                )
+        out = [_pooled_size(size, ratio) for size, ratio in zip(x.shape, ratios, strict=True)]
+        numbers, pseudo = _stream(c), c.attr("pseudo_random")
+        rows = _bounds(x.shape[1], out[1], numbers, pseudo)
+        columns = _bounds(x.shape[2], out[2], numbers, pseudo)
+        result = np.empty((x.shape[0], out[1], out[2], x.shape[3]), x.dtype)
+        for place, region in _cells(rows, columns, x.shape, c.attr("overlapping")):
+            result[place] = reduce(x[region])
+        return result, rows, columns
+
+    return kernel
+
+
+def _mean(region: np.ndarray) -> np.ndarray:
+    total = region.sum(axis=(1, 2), dtype=region.dtype)
+    count = region.shape[1] * region.shape[2]
+    if region.dtype.kind == "i":
+        # Integers are divided as in C, towards zero.
+        return np.sign(total) * (np.abs(total) // count)
+    return total / region.dtype.type(count)
+
+
+def _max_gradient(
+    c: Any, x: np.ndarray, y: np.ndarray, dy: np.ndarray, rows: np.ndarray, columns: np.ndarray
+) -> np.ndarray:
+    result = np.zeros_like(x)
+    batch, depth = np.indices((x.shape[0], x.shape[3]))
+    for place, region in _cells(rows, columns, x.shape, c.attr("overlapping")):
+        part = x[region]
+        width = part.shape[2]
+        first = part.reshape(len(x), -1, x.shape[3]).argmax(axis=1)
+        result[region][batch, first // width, first % width, depth] += dy[place]
+    return result
+
+
+def _avg_gradient(
+    c: Any, shape: np.ndarray, dy: np.ndarray, rows: np.ndarray, columns: np.ndarray
+) -> np.ndarray:
+    if shape.shape != (4,):
+        raise _invalid("original input tensor shape must be1-dimensional and 4 elements")
+    for name, size in zip(("Batch", "Rows", "Columns", "Depth"), shape, strict=True):
+        if size == 0:
+            raise _invalid(f"{name} dimension of input must not be 0")
+    for name, bounds in (("Row", rows), ("Column", columns)):
+        if bounds.size and bounds.min() < 0:
+            text = " ".join(str(bound) for bound in bounds)
+            raise _invalid(f"{name} sequence tensor values must not be negative, got {text}")
+    result = np.zeros(tuple(shape), np.float64)
+    for place, region in _cells(rows, columns, list(shape), c.attr("overlapping")):
+        part = result[region]
+        part += (dy[place].astype(np.float64) / (part.shape[1] * part.shape[2]))[:, None, None, :]
+    return result.astype(dy.dtype)
+
+
+def _gradient_of_max(op: Any, grad: Any, *_: Any) -> Any:
+    x, (y, rows, columns) = op.inputs[0], op.outputs
+    return raw.FractionalMaxPoolGrad(x, y, grad, rows, columns, op.get_attr("overlapping"))
+
+
+def _gradient_of_avg(op: Any, grad: Any, *_: Any) -> Any:
+    _, rows, columns = op.outputs
+    shape = op.inputs[0].get_shape()
+    return raw.FractionalAvgPoolGrad(shape, grad, rows, columns, op.get_attr("overlapping"))
+
+
+_RATIO = [1.0, 1.5, 1.3, 1.0]
+_FACTS: dict[str, Any] = {
+    "dtypes": ["float32", "float64", "int32"],
+    "shapes": [[[2, 6, 5, 3]]],
+    "attrs": [
+        {
+            "pooling_ratio": _RATIO,
+            "deterministic": True,
+            "seed": 5,
+            "seed2": 6,
+            "overlapping": overlapping,
+            "pseudo_random": not overlapping,
+        }
+        for overlapping in (False, True)
+    ],
+}
+
+_max_pool = define(
+    "FractionalMaxPool",
+    f"value: T -> {_RESULTS}",
+    _ATTRS,
+    shape=_shape,
+    kernel=_pool(lambda region: region.max(axis=(1, 2))),
+    gradient=_gradient_of_max,
+    stateful=True,
+    doc="The maxima of regions of random sizes, and where these begin.",
+    test=_FACTS,
+)
+_avg_pool = define(
+    "FractionalAvgPool",
+    f"value: T -> {_RESULTS}",
+    _ATTRS,
+    shape=_shape,
+    kernel=_pool(_mean),
+    gradient=_gradient_of_avg,
+    stateful=True,
+    doc="The means of regions of random sizes, and where these begin.",
+    test=_FACTS,
+)
+
+_BOUNDS = [np.array([0, 1, 3]), np.array([0, 2, 3])]
+_SAMPLE = np.array([9.0, 2, 5, 3, 0, 1, 8, 4, 6]).reshape(1, 3, 3, 1)
+_SMALL = np.arange(4.0).reshape(1, 2, 2, 1)
+# The maxima of the sample in these regions, whether they overlap or not.
+_MAXIMA = np.array([9.0, 5, 8, 6]).reshape(1, 2, 2, 1)
+
+define(
+    "FractionalMaxPoolGrad",
+    "orig_input: T, orig_output: T, out_backprop: T, row_pooling_sequence: int64, "
+    "col_pooling_sequence: int64 -> output: T",
+    f"overlapping: bool = false; {_TYPES}",
+    shape=lambda c: TensorShape(nw.known_dims(c.inputs[0], 4)),
+    kernel=_max_gradient,
+    gradient=_NO_GRADIENT,
+    doc="The gradient of FractionalMaxPool: each goes to the first maximum of its region.",
+    test={"values": [[_SAMPLE, _MAXIMA, _SMALL, *_BOUNDS]], "attrs": [{}, {"overlapping": True}]},
+)
+define(
+    "FractionalAvgPoolGrad",
+    "orig_input_tensor_shape: int64, out_backprop: T, row_pooling_sequence: int64, "
+    "col_pooling_sequence: int64 -> output: T",
+    f"overlapping: bool = false; {_TYPES}",
+    shape=lambda c: c.value_as_shape(0).merge_with([None] * 4),
+    kernel=_avg_gradient,
+    gradient=_NO_GRADIENT,
+    doc="The gradient of FractionalAvgPool: each is shared out over its region.",
+    test={
+        "values": [[np.array([1, 3, 3, 1]), _SMALL, *_BOUNDS]],
+        "attrs": [{}, {"overlapping": True}],
+    },
+)
+
+
+@export("nn.fractional_max_pool")
+def fractional_max_pool(
+    value: Any,
+    pooling_ratio: Sequence[float],
+    pseudo_random: bool = False,
+    overlapping: bool = False,
+    deterministic: bool = False,
+    seed: int = 0,
+    seed2: int = 0,
+    name: str | None = None,
+) -> Any:
+    """The maxima of regions of random sizes; and the rows and columns where these begin."""
+    attrs = (pseudo_random, overlapping, deterministic, seed, seed2)
+    return _max_pool(value, pooling_ratio, *attrs, name=name)
+
+
+@export("nn.fractional_avg_pool")
+def fractional_avg_pool(
+    value: Any,
+    pooling_ratio: Sequence[float],
+    pseudo_random: bool = False,
+    overlapping: bool = False,
+    deterministic: bool = False,
+    seed: int = 0,
+    seed2: int = 0,
+    name: str | None = None,
+) -> Any:
+    """The means of regions of random sizes; and the rows and columns where these begin."""
+    attrs = (pseudo_random, overlapping, deterministic, seed, seed2)
+    return _avg_pool(value, pooling_ratio, *attrs, name=name)
+
+
+def _seeds(seed: int) -> tuple[bool, int, int]:
+    """Deterministic or not, and the two seeds, for one seed of TensorFlow 2's form."""
+    return (False, 0, 0) if seed == 0 else (True, *get_seed(seed))
+
+
+def fractional_max_pool_v2(
+    value: Any,
+    pooling_ratio: Any,
+    pseudo_random: bool = False,
+    overlapping: bool = False,
+    seed: int = 0,
+    name: str | None = None,
+) -> Any:
+    """TensorFlow 2's form of `fractional_max_pool`: one seed, ratios as of a window."""
+    ratio = per_axis(pooling_ratio, 2, 3, "pooling_ratio")
+    return _max_pool(value, ratio, pseudo_random, overlapping, *_seeds(seed), name=name)
+
+
+def fractional_avg_pool_v2(
+    value: Any,
+    pooling_ratio: Sequence[float],
+    pseudo_random: bool = False,
+    overlapping: bool = False,
+    seed: int = 0,
+    name: str | None = None,
+) -> Any:
+    """TensorFlow 2's form of `fractional_avg_pool`: one seed."""
+    return _avg_pool(value, pooling_ratio, pseudo_random, overlapping, *_seeds(seed), name=name)

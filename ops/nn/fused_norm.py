@@ -1,0 +1,407 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Batch normalization as one op, in its three versions, and its gradient ops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...engine.api import export
+from ...engine.build import define
+from ...engine.convert import convert_to_tensor
+from ...engine.registry import NoGradient
+from ...engine.shape import TensorShape
+from ...jit import scalar as k
+from ..elementwise import is_lowerable
+from ..public import raw, tf
+from . import window as nw
+
+# What cuDNN allows; TensorFlow raises smaller values to it.
+_LEAST_EPSILON = 1.001e-5
+_FORM_4 = "data_format: {'NHWC', 'NCHW'} = 'NHWC'"
+_FORM_5 = "data_format: {'NHWC', 'NCHW', 'NDHWC', 'NCDHW'} = 'NHWC'"
+_TYPES = (
+    "T: {float32}",
+    "T: {half, bfloat16, float32}; U: {float32}",
+    "T: {half, bfloat16, float32}; U: {float32}",
+)
+_SUFFIX = ("", "V2", "V3")
+
+
+def _axes(form: str, ndim: int) -> tuple[int, ...]:
+    channel = 1 if nw.is_channels_first(form) else ndim - 1
+    return tuple(i for i in range(ndim) if i != channel)
+
+
+def _aligned(vector: np.ndarray, form: str, ndim: int) -> np.ndarray:
+    at = 1 if nw.is_channels_first(form) else ndim - 1
+    return vector.reshape([-1 if i == at else 1 for i in range(ndim)])
+
+
+def _unbiased(count: int) -> float:
+    return count / max(count - 1, 1)
+
+
+def _forward_kernel(version: int) -> Callable[..., Any]:
+    @np.errstate(all="ignore")
+    def kernel(
+        c: Any, x: np.ndarray, scale: Any, offset: Any, mean: Any, variance: Any
+    ) -> tuple[np.ndarray, ...]:
+        form, epsilon = c.attr("data_format"), np.float32(c.attr("epsilon"))
+        wide, axes = x.astype(np.float32, copy=False), _axes(form, x.ndim)
+        if c.attr("is_training"):
+            # The mean of nothing is not a number, without a warning.
+            rows = np.float32(np.prod([x.shape[i] for i in axes]))
+            mean = wide.sum(axis=axes, dtype=np.float32) / rows
+            centred = wide - _aligned(mean, form, x.ndim)
+            variance = np.square(centred).sum(axis=axes, dtype=np.float32) / rows
+            count = x.size // max(x.shape[1 if nw.is_channels_first(form) else -1], 1)
+            out_variance = variance * np.float32(_unbiased(count))
+        else:
+            centred, out_variance = wide - _aligned(mean, form, x.ndim), variance
+        factor = scale / np.sqrt(variance + epsilon)
+        y = centred * _aligned(factor, form, x.ndim) + _aligned(offset, form, x.ndim)
+        extra = (np.float32(0),) if version == 2 else ()
+        return y.astype(x.dtype), mean, out_variance, mean, variance, *extra
+
+    return kernel
+
+
+def _lower_forward(version: int) -> Callable[..., Any]:
+    def lower(b: Any, op: Any, x: Any, scale: Any, offset: Any, mean: Any, variance: Any) -> Any:
+        if x.dtype != "float32":
+            return NotImplemented
+        form, epsilon = nw.text(op.attr("data_format")), op.attr("epsilon")
+        axes = _axes(form, x.ndim)
+        at = next(i for i in range(x.ndim) if i not in axes)
+
+        def spread(v: Any) -> Any:
+            return b.reshape(v, [v.shape[0] if i == at else 1 for i in range(x.ndim)])
+
+        out_variance = variance
+        if op.attr("is_training"):
+            count = b.size_scalar(x, axes, x.dtype)
+            mean = b.map(k.div, b.reduce("sum", x, axes), count)
+            squares = b.map(lambda v, m: k.square(k.sub(v, m)), x, spread(mean))
+            total = b.reduce("sum", squares, axes)
+            variance = b.map(k.div, total, count)
+            one = k.const_like
+            out_variance = b.map(
+                lambda v, n: k.mul(v, k.div(n, k.maximum(k.sub(n, one(1, n)), one(1, n)))),
+                variance, count,
+            )  # fmt: skip
+        factor = b.map(
+            lambda s, v: k.div(s, k.sqrt(k.add(v, k.const_like(epsilon, v)))), scale, variance
+        )
+        y = b.map(
+            lambda v, m, f, o: k.add(k.mul(k.sub(v, m), f), o),
+            x, spread(mean), spread(factor), spread(offset),
+        )  # fmt: skip
+        extra = (b.constant(np.float32(0)),) if version == 2 else ()
+        return y, mean, out_variance, mean, variance, *extra
+
+    return lower
+
+
+def _forward_shape(version: int) -> Callable[[Any], list[TensorShape]]:
+    def shape(c: Any) -> list[TensorShape]:
+        x, form = c.inputs[0], c.attr("data_format")
+        if x.ndims not in (None, 4, 5):
+            raise ValueError(f"Shape must be rank 4 but is rank {x.ndims}")
+        size = None if x.ndims is None else nw.channels(x.as_list(), form)
+        per_channel = TensorShape([size])
+        for other in c.inputs[1 : 3 if c.attr("is_training") else 5]:
+            per_channel = per_channel.merge_with(other)
+        if x.ndims is not None:
+            dims = x.as_list()
+            dims[1 if nw.is_channels_first(form) else -1] = per_channel.as_list()[0]
+            x = TensorShape(dims)
+        return [x, *[per_channel] * 4, *([TensorShape(None)] if version == 2 else [])]
+
+    return shape
+
+
+def _gradient(version: int) -> Callable[..., Any]:
+    def gradient(op: Any, grad: Any, *unused: Any) -> Any:
+        x, scale, _, mean, variance = op.inputs
+        form = nw.text(op.get_attr("data_format"))
+        training = op.get_attr("is_training")
+        function = getattr(raw, f"FusedBatchNormGrad{_SUFFIX[version]}")
+        extra = [op.outputs[5]] if version == 2 else []
+        attrs = {"epsilon": op.get_attr("epsilon"), "is_training": training}
+        if training:
+            saved = [op.outputs[3], op.outputs[4], *extra]
+            return list(function(grad, x, scale, *saved, data_format=form, **attrs))[:5]
+        rank = 5 if "D" in form else 4
+        first = nw.is_channels_first(form)
+        if first:
+            order = [0, *range(2, rank), 1]
+            x, grad = tf.transpose(x, order), tf.transpose(grad, order)
+        target = "NHWC" if rank == 4 else "NDHWC"
+        made = function(grad, x, scale, mean, variance, *extra, data_format=target, **attrs)
+        dx, dscale, doffset = list(made)[:3]
+        if first:
+            dx = tf.transpose(dx, [0, rank - 1, *range(1, rank - 1)])
+        return dx, dscale, doffset, None, None
+
+    return gradient
+
+
+def _backward_kernel(version: int) -> Callable[..., Any]:
+    @np.errstate(all="ignore")
+    def kernel(
+        c: Any, dy: np.ndarray, x: np.ndarray, scale: Any, mean: Any, variance: Any, *extra: Any
+    ) -> tuple[np.ndarray, ...]:
+        form, epsilon = c.attr("data_format"), np.float32(c.attr("epsilon"))
+        axes, ndim = _axes(form, x.ndim), x.ndim
+        grad, wide = dy.astype(np.float32, copy=False), x.astype(np.float32, copy=False)
+        inverse = 1 / np.sqrt(variance + epsilon)
+        centred = wide - _aligned(mean, form, ndim)
+        dscale = (grad * centred).sum(axis=axes, dtype=np.float32) * inverse
+        doffset = grad.sum(axis=axes, dtype=np.float32)
+        factor = _aligned(scale * inverse, form, ndim)
+        if not x.size:
+            dscale = np.zeros_like(dscale)
+            dx = grad
+        elif c.attr("is_training"):
+            count = np.float32(x.size // max(len(doffset), 1))
+            slope = _aligned(dscale * inverse / count, form, ndim)
+            dx = factor * (grad - _aligned(doffset / count, form, ndim) - centred * slope)
+        else:
+            dx = factor * grad
+        empty = np.empty(0, np.float32)
+        return dx.astype(x.dtype), dscale, doffset, empty, empty
+
+    return kernel
+
+
+def _lower_backward(
+    b: Any, op: Any, dy: Any, x: Any, scale: Any, mean: Any, variance: Any, *extra: Any
+) -> Any:
+    if not is_lowerable(x.dtype) or x.dtype != "float32":
+        return NotImplemented
+    form, epsilon = nw.text(op.attr("data_format")), op.attr("epsilon")
+    axes = _axes(form, x.ndim)
+    at = next(i for i in range(x.ndim) if i not in axes)
+
+    def spread(v: Any) -> Any:
+        return b.reshape(v, [v.shape[0] if i == at else 1 for i in range(x.ndim)])
+
+    inverse = b.map(lambda v: k.rsqrt(k.add(v, k.const_like(epsilon, v))), variance)
+    products = b.map(lambda g, v, m: k.mul(g, k.sub(v, m)), dy, x, spread(mean))
+    dscale = b.map(k.mul, b.reduce("sum", products, axes), inverse)
+    doffset = b.reduce("sum", dy, axes)
+    factor = b.map(k.mul, scale, inverse)
+    if op.attr("is_training"):
+        count = b.size_scalar(x, axes, x.dtype)
+        # The moments of an empty batch are no numbers; its gradients are zeros.
+        dscale = b.map(
+            lambda d, n: k.select(k.eq(n, k.const_like(0, n)), k.const_like(0, d), d),
+            dscale, count,
+        )  # fmt: skip
+        slope = b.map(lambda s, i, n: k.div(k.mul(s, i), n), dscale, inverse, count)
+        shift = b.map(k.div, doffset, count)
+        dx = b.map(
+            lambda g, v, m, f, s, o: k.mul(f, k.sub(k.sub(g, o), k.mul(k.sub(v, m), s))),
+            dy, x, spread(mean), spread(factor), spread(slope), spread(shift),
+        )  # fmt: skip
+    else:
+        dx = b.map(k.mul, dy, spread(factor))
+    empty = b.constant(np.empty(0, np.float32))
+    return dx, dscale, doffset, empty, empty
+
+
+def _backward_shape(c: Any) -> list[TensorShape]:
+    size = TensorShape([None]).merge_with(c.inputs[2])
+    return [c.inputs[1], size, size, TensorShape([0]), TensorShape([0])]
+
+
+def _composed(dy: Any, x: Any, scale: Any, mean: Any, variance: Any, op: Any) -> Any:
+    """The gradient ops' outputs by smaller ops, which have gradients of their own."""
+    epsilon, form = op.get_attr("epsilon"), nw.text(op.get_attr("data_format"))
+    axes = list(_axes(form, x.shape.ndims))
+    first = nw.is_channels_first(form)
+    if first:
+        shape = [1, tf.size(scale), *[1] * (x.shape.ndims - 2)]
+        scale = tf.reshape(scale, shape)
+    if not op.get_attr("is_training"):
+        if first:
+            mean, variance = tf.reshape(mean, shape), tf.reshape(variance, shape)
+        doffset = tf.reduce_sum(dy, axis=axes)
+        inverse = tf.rsqrt(variance + epsilon)
+        dscale = tf.reduce_sum(dy * (x - mean) * inverse, axis=axes)
+        return dy * scale * inverse, dscale, doffset
+    mean_dy = tf.reduce_mean(dy, axes, keepdims=first)
+    mean_x = tf.reduce_mean(x, axes, keepdims=first)
+    deviation = tf.squared_difference(x, tf.stop_gradient(mean_x))
+    variance = tf.reduce_mean(deviation, axes, keepdims=first)
+    dy_offset, x_offset = dy - mean_dy, x - mean_x
+    mean = tf.reduce_mean(dy * x_offset, axis=axes, keepdims=first)
+    dx = (
+        scale
+        * tf.rsqrt(variance + epsilon)
+        * (dy_offset - tf.reciprocal(variance + epsilon) * mean * x_offset)
+    )
+    dscale = tf.rsqrt(variance + epsilon) * tf.reduce_sum(dy * x_offset, axis=axes, keepdims=first)
+    if first:
+        dscale = tf.squeeze(dscale)
+    return dx, dscale, tf.reduce_sum(dy, axis=axes)
+
+
+def _second(version: int) -> Callable[..., Any]:
+    def gradient(op: Any, *grads: Any) -> tuple[Any, ...]:
+        sources = list(op.inputs[:3])
+        made = _composed(*sources, op.inputs[3], op.inputs[4], op)
+        # The inputs may depend on each other: only what was made here counts.
+        results = tf.gradients(list(made), sources, list(grads[:3]), stop_gradients=sources)
+        return *results, None, None, *([None] if version == 2 else [])
+
+    return gradient
+
+
+def _define_all(version: int) -> None:
+    s, types = _SUFFIX[version], _TYPES[version]
+    u = "T" if version == 0 else "U"
+    form = _FORM_5 if version == 2 else _FORM_4
+    attrs = f"{types}; epsilon: float = 0.0001; {form}; is_training: bool = true"
+    inputs = f"x: T, scale: {u}, offset: {u}, mean: {u}, variance: {u}"
+    extra = f", reserve_space_3: {u}" if version == 2 else ""
+    define(
+        f"FusedBatchNorm{s}",
+        f"{inputs} -> y: T, batch_mean: {u}, batch_variance: {u}, reserve_space_1: {u}, "
+        f"reserve_space_2: {u}{extra}",
+        attrs,
+        shape=_forward_shape(version),
+        kernel=_forward_kernel(version),
+        lower=_lower_forward(version),
+        gradient=_gradient(version),
+        doc="Batch normalization: y, mean, unbiased variance and what the gradient needs.",
+        test={
+            "shapes": [[[2, 3, 3, 4], [4], [4], [0], [0]]],
+            "attrs": [{"epsilon": 0.01}],
+            "gradient": False,
+            "dtypes": ["float32"],
+            "rtol": 1e-4,
+        },
+    )
+    kind = "T" if version == 0 else "float32"
+    given = f"y_backprop: T, x: T, scale: {kind}, reserve_space_1: {u}, reserve_space_2: {u}{extra}"
+    first = 4 if version == 2 else 3
+    define(
+        f"FusedBatchNormGrad{s}",
+        f"{given} -> x_backprop: T, scale_backprop: {u}, offset_backprop: {u}, "
+        f"reserve_space_{first}: {u}, reserve_space_{first + 1}: {u}",
+        attrs.replace(_FORM_4, _FORM_5) if version == 0 else attrs,
+        shape=_backward_shape,
+        kernel=_backward_kernel(version),
+        lower=_lower_backward,
+        gradient=_second(version),
+        doc="The gradient of batch normalization.",
+        test={
+            "shapes": [[[2, 3, 3, 4], [2, 3, 3, 4], [4], [4], [4], [0]]],
+            "ranges": [(-2, 2), (-2, 2), (0.5, 1), (-1, 1), (0.5, 2), (0, 1)],
+            "attrs": [{"epsilon": 0.01}],
+            "gradient": False,
+            "dtypes": ["float32"],
+            "rtol": 1e-4,
+        },
+    )
+
+
+for _version in (0, 1, 2):
+    _define_all(_version)
+
+
+@export("nn.fused_batch_norm")
+def fused_batch_norm(
+    x: Any,
+    scale: Any,
+    offset: Any,
+    mean: Any = None,
+    variance: Any = None,
+    epsilon: float = 0.001,
+    data_format: str = "NHWC",
+    is_training: bool = True,
+    name: str | None = None,
+) -> tuple[Any, Any, Any]:
+    """Batch normalization; returns y, mean and variance of the batch."""
+    x = convert_to_tensor(x, name="input")
+    scale = convert_to_tensor(scale, name="scale")
+    offset = convert_to_tensor(offset, name="offset")
+    if is_training and (mean is not None or variance is not None):
+        raise ValueError("Both 'mean' and 'variance' must be None if is_training is True.")
+    mean = tf.constant([]) if mean is None else mean
+    variance = tf.constant([]) if variance is None else variance
+    made = raw.FusedBatchNormV3(
+        x,
+        scale,
+        offset,
+        mean,
+        variance,
+        epsilon=max(epsilon, _LEAST_EPSILON),
+        data_format=data_format,
+        is_training=is_training,
+        name=name,
+    )
+    return made[0], made[1], made[2]
+
+
+def _powers(c: Any, x: np.ndarray) -> np.ndarray:
+    """bias + alpha times the sum of squares over neighbouring channels."""
+    radius, size = c.attr("depth_radius"), x.shape[-1]
+    squares = np.square(x)
+    padded = np.pad(squares, [(0, 0)] * (x.ndim - 1) + [(radius, radius)])
+    total: Any = sum(padded[..., i : i + size] for i in range(2 * radius + 1))
+    return np.float32(c.attr("bias")) + np.float32(c.attr("alpha")) * total
+
+
+def _lrn(c: Any, x: np.ndarray) -> np.ndarray:
+    wide = x.astype(np.float32)
+    return (wide * _powers(c, wide) ** np.float32(-c.attr("beta"))).astype(x.dtype)
+
+
+def _lrn_grad(c: Any, dy: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    alpha, beta, radius = (c.attr(n) for n in ("alpha", "beta", "depth_radius"))
+    grad, wide = dy.astype(np.float32), x.astype(np.float32)
+    norm, size = _powers(c, wide), x.shape[-1]
+    terms = grad * y.astype(np.float32) / norm
+    padded = np.pad(terms, [(0, 0)] * (x.ndim - 1) + [(radius, radius)])
+    total = sum(padded[..., i : i + size] for i in range(2 * radius + 1))
+    result = grad * norm ** np.float32(-beta) - np.float32(2 * alpha * beta) * wide * total
+    return result.astype(x.dtype)
+
+
+_LRN = (
+    "depth_radius: int = 5; bias: float = 1.0; alpha: float = 1.0; beta: float = 0.5; "
+    "T: {half, bfloat16, float32} = float32"
+)
+
+
+def _lrn_gradient(op: Any, grad: Any) -> Any:
+    attrs = {name: op.get_attr(name) for name in ("depth_radius", "bias", "alpha", "beta")}
+    return raw.LRNGrad(grad, op.inputs[0], op.outputs[0], **attrs)
+
+
+lrn = define(
+    "LRN",
+    "input: T -> output: T",
+    _LRN,
+    shape=lambda c: c.inputs[0].with_rank(4),
+    kernel=_lrn,
+    gradient=_lrn_gradient,
+    doc="Local response normalization over neighbouring channels.",
+    test={"shapes": [[[1, 2, 2, 6]]], "attrs": [{"depth_radius": 2}], "gradient": True},
+)
+export("nn.local_response_normalization", "nn.lrn")(lrn)
+define(
+    "LRNGrad",
+    "input_grads: T, input_image: T, output_image: T -> output: T",
+    _LRN,
+    shape=lambda c: c.inputs[1],
+    kernel=_lrn_grad,
+    gradient=NoGradient("not defined by TensorFlow", silent=False),
+    doc="The gradient of LRN.",
+    test={"shapes": [[[1, 2, 2, 6]] * 3], "attrs": [{"depth_radius": 2}]},
+)

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Weighted losses made into one number, and the collections that keep them (`tf.losses`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...engine import dtypes
+from ...engine.api import export
+from ...engine.collections import GraphKeys, add_to_collection, get_collection
+from ...engine.convert import convert_to_tensor
+from ...engine.defaults import get_default_graph
+from ...engine.graph import control_dependencies, name_scope
+from ..public import tf
+from .weights import assert_broadcastable, broadcast_weights
+
+
+@export("losses.Reduction")
+class Reduction:
+    """The ways in which losses of single elements become one loss."""
+
+    NONE = "none"
+    SUM = "weighted_sum"
+    SUM_OVER_BATCH_SIZE = "weighted_sum_over_batch_size"
+    MEAN = "weighted_mean"
+    SUM_BY_NONZERO_WEIGHTS = "weighted_sum_by_nonzero_weights"
+    SUM_OVER_NONZERO_WEIGHTS = SUM_BY_NONZERO_WEIGHTS
+
+    @classmethod
+    def all(cls) -> tuple[str, ...]:
+        """Every way."""
+        return (
+            cls.NONE,
+            cls.SUM,
+            cls.MEAN,
+            cls.SUM_OVER_BATCH_SIZE,
+            cls.SUM_OVER_NONZERO_WEIGHTS,
+            cls.SUM_BY_NONZERO_WEIGHTS,
+        )
+
+    @classmethod
+    def validate(cls, key: Any) -> None:
+        """Raises ValueError unless `key` is one of the ways."""
+        if key not in cls.all():
+            raise ValueError(f"Invalid Reduction Key {key}.")
+
+
+@export("losses.add_loss")
+def add_loss(loss: Any, loss_collection: Any = GraphKeys.LOSSES) -> None:
+    """Adds a loss to a collection, if one is given."""
+    if loss_collection:
+        add_to_collection(loss_collection, loss)
+
+
+@export("losses.get_losses")
+def get_losses(scope: str | None = None, loss_collection: Any = GraphKeys.LOSSES) -> list[Any]:
+    """The losses of a collection whose names start with `scope`."""
+    return get_collection(loss_collection, scope)
+
+
+@export("losses.get_regularization_losses")
+def get_regularization_losses(scope: str | None = None) -> list[Any]:
+    """The regularization losses whose names start with `scope`."""
+    return get_collection(GraphKeys.REGULARIZATION_LOSSES, scope)
+
+
+@export("losses.get_regularization_loss")
+def get_regularization_loss(
+    scope: str | None = None, name: str = "total_regularization_loss"
+) -> Any:
+    """The sum of the regularization losses; zero where there are none."""
+    losses = get_regularization_losses(scope)
+    return tf.add_n(losses, name=name) if losses else tf.constant(0.0)
+
+
+@export("losses.get_total_loss")
+def get_total_loss(
+    add_regularization_losses: bool = True, name: str = "total_loss", scope: str | None = None
+) -> Any:
+    """The sum of all losses, with those of regularization unless told otherwise."""
+    losses = get_losses(scope=scope)
+    if add_regularization_losses:
+        losses += get_regularization_losses(scope=scope)
+    return tf.add_n(losses, name=name)
+
+
+def safe_mean(losses: Any, num_present: Any) -> Any:
+    """The sum of the losses by their number; zero where that is zero."""
+    total = tf.reduce_sum(losses)
+    return tf.div_no_nan(total, num_present, name="value")
+
+
+def _num_elements(losses: Any) -> Any:
+    with name_scope(None, "num_elements", values=[losses]) as scope:
+        return tf.cast(tf.size(losses, name=scope), dtype=losses.dtype)
+
+
+def num_present(losses: Any, weights: Any, per_batch: bool = False) -> Any:
+    """How many losses have a weight other than zero, in all or for each row."""
+    if isinstance(weights, float) and weights != 0.0:
+        return _num_elements(losses)
+    with name_scope(None, "num_present", (losses, weights)) as scope:
+        weights = tf.cast(weights, dtype=dtypes.float32)
+        is_absent = tf.equal(weights, 0.0)
+        present = tf.where(is_absent, tf.zeros_like(weights), tf.ones_like(weights))
+        present = broadcast_weights(present, losses)
+        if not per_batch:
+            return tf.reduce_sum(present, name=scope)
+        axes = tf.range(1, tf.rank(present))
+        return tf.reduce_sum(present, axis=axes, keepdims=True, name=scope)
+
+
+def _reduced(losses: Any, weights: Any, reduction: str) -> Any:
+    weighted = tf.multiply(losses, weights)
+    if reduction == Reduction.NONE:
+        return weighted
+    loss = tf.reduce_sum(weighted)
+    if reduction == Reduction.MEAN:
+        return safe_mean(loss, tf.reduce_sum(tf.ones_like(losses) * weights))
+    if reduction == Reduction.SUM_BY_NONZERO_WEIGHTS:
+        return safe_mean(loss, num_present(losses, weights))
+    if reduction == Reduction.SUM_OVER_BATCH_SIZE:
+        return safe_mean(loss, _num_elements(losses))
+    return loss
+
+
+@export("losses.compute_weighted_loss")
+def compute_weighted_loss(
+    losses: Any,
+    weights: Any = 1.0,
+    scope: str | None = None,
+    loss_collection: Any = GraphKeys.LOSSES,
+    reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
+) -> Any:
+    """The weighted losses, reduced as told, in the dtype of the losses."""
+    Reduction.validate(reduction)
+    with name_scope(scope, "weighted_loss", (losses, weights)):
+        # Distribution over replicas asks how the last loss was scaled.
+        get_default_graph()._last_loss_reduction = reduction
+        with control_dependencies((assert_broadcastable(weights, losses),)):
+            losses = convert_to_tensor(losses)
+            input_dtype = losses.dtype
+            losses = tf.cast(losses, dtype=dtypes.float32)
+            weights = tf.cast(weights, dtype=dtypes.float32)
+            loss = tf.cast(_reduced(losses, weights, reduction), input_dtype)
+            add_loss(loss, loss_collection)
+            return loss

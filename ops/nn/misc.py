@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Dropout, the largest elements, and other small functions of `tf.nn`."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+
+from ...engine import dtypes, errors
+from ...engine.api import export
+from ...engine.build import define
+from ...engine.constants import constant_value
+from ...engine.convert import convert_to_tensor
+from ...engine.deprecation import deprecated_argument_lookup
+from ...engine.graph import name_scope
+from ...engine.registry import NoGradient
+from ...engine.shape import TensorShape, as_shape
+from ..public import raw, tf
+
+
+def _noise_shape(x: Any, noise_shape: Any) -> Any:
+    """The shape of the mask; unknown sizes of the given one are those of x."""
+    if noise_shape is None:
+        return tf.shape(x)
+    try:
+        given = as_shape(noise_shape)
+    except (TypeError, ValueError):
+        return noise_shape
+    if x.shape.ndims is None or x.shape.ndims != given.ndims:
+        return noise_shape
+    pairs = zip(given.as_list(), x.shape.as_list(), strict=True)
+    return TensorShape([theirs if mine is None else mine for mine, theirs in pairs])
+
+
+@export("nn.dropout")
+def dropout(
+    x: Any,
+    keep_prob: Any = None,
+    noise_shape: Any = None,
+    seed: int | None = None,
+    name: str | None = None,
+    rate: Any = None,
+) -> Any:
+    """Zeroes elements with probability `rate` (or 1 - keep_prob) and scales up the others."""
+    try:
+        keep = 1.0 - keep_prob if keep_prob is not None else None
+    except TypeError:
+        raise ValueError(
+            f"keep_prob must be a floating point number or Tensor (got {keep_prob!r})"
+        ) from None
+    rate = deprecated_argument_lookup("rate", rate, "keep_prob", keep)
+    if rate is None:
+        raise ValueError("You must provide a rate to dropout.")
+    return dropout_v2(x, rate, noise_shape=noise_shape, seed=seed, name=name)
+
+
+def dropout_v2(
+    x: Any, rate: Any, noise_shape: Any = None, seed: int | None = None, name: str | None = None
+) -> Any:
+    """Zeroes elements with probability `rate` and scales up the others."""
+    with name_scope(name, "dropout", [x]) as name:
+        x = convert_to_tensor(x, name="x")
+        if not x.dtype.is_floating:
+            raise ValueError(
+                "x has to be a floating point tensor since it's going to be scaled. "
+                f"Got a {x.dtype} tensor instead."
+            )
+        if isinstance(rate, numbers.Real) and not 0 <= float(rate) < 1:
+            raise ValueError(
+                f"rate must be a scalar tensor or a float in the range [0, 1), got {rate:g}"
+            )
+        if isinstance(rate, numbers.Real) and rate == 0:
+            return x
+        rate = convert_to_tensor(rate, dtype=x.dtype, name="rate")
+        rate.get_shape().assert_has_rank(0)
+        if constant_value(rate) == 0:
+            return x
+        shape = _noise_shape(x, noise_shape)
+        draws = tf.random_uniform(shape, seed=seed, dtype=x.dtype)
+        scale = 1 / (1 - rate)
+        mask = draws >= rate
+        result = x * scale * tf.cast(mask, x.dtype)
+        result.set_shape(x.get_shape())
+        return result
+
+
+def _count_nonzero(value: Any, dtype: Any) -> Any:
+    with name_scope("count_nonzero", values=[value]):
+        zero = tf.zeros([], dtype=value.dtype)
+        return tf.reduce_sum(tf.cast(tf.not_equal(value, zero), dtype=dtype), name="nonzero_count")
+
+
+@export("math.zero_fraction", "nn.zero_fraction")
+def zero_fraction(value: Any, name: str | None = None) -> Any:
+    """The fraction of zeros in a tensor."""
+    with name_scope(name, "zero_fraction", [value]):
+        value = convert_to_tensor(value, name="value")
+        size = tf.size(value, out_type=dtypes.int64)
+        # Counts in 32 bits where they suffice.
+        nonzero = tf.cond(
+            size <= dtypes.int32.max,
+            true_fn=lambda: tf.cast(_count_nonzero(value, dtypes.int32), dtype=dtypes.int64),
+            false_fn=lambda: _count_nonzero(value, dtypes.int64),
+        )
+        with name_scope("counts_to_fraction"):
+            zeros = tf.cast(size - nonzero, dtype=dtypes.float32)
+            fraction = zeros / tf.cast(size, dtype=dtypes.float32)
+        return tf.identity(fraction, "fraction")
+
+
+def _top_k_shape(c: Any) -> list[TensorShape]:
+    shape = c.inputs[0]
+    if c.op_type == "TopK":
+        count = c.attr("k")
+    else:
+        value = c.value(1)
+        count = None if value is None else int(value)
+    if shape.ndims is None:
+        return [shape, shape]
+    if shape.ndims < 1:
+        raise ValueError("Shape must be at least rank 1 but is rank 0")
+    last = shape.as_list()[-1]
+    if count is not None and last is not None and last < count:
+        raise ValueError(f"input must have last dimension >= k = {count} but is {last}")
+    out = TensorShape([*shape.as_list()[:-1], count])
+    return [out, out]
+
+
+def _top_k(c: Any, x: np.ndarray, k: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    count = c.attr("k") if k is None else int(k)
+    if count < 0:
+        raise errors.InvalidArgumentError(None, None, f"Need k >= 0, got {count}")
+    if x.ndim < 1:
+        raise errors.InvalidArgumentError(None, None, "input must be >= 1-D, got shape []")
+    if x.shape[-1] < count:
+        raise errors.InvalidArgumentError(None, None, "input must have at least k columns")
+    # Stable in descending order: equal elements keep their order.
+    order = np.argsort(-x.astype(np.float64) if x.dtype.kind == "f" or x.dtype.itemsize < 8
+                       else np.iinfo(x.dtype).max - x, axis=-1, kind="stable")  # fmt: skip
+    indices = order[..., :count].astype(np.int32)
+    return np.take_along_axis(x, indices, axis=-1), indices
+
+
+def _top_k_gradient(op: Any, grad: Any, _: Any) -> list[Any]:
+    in_shape, ind_shape = tf.shape(op.inputs[0]), tf.shape(op.outputs[1])
+    count = tf.gather(tf.cast(ind_shape, dtypes.int64), tf.size(ind_shape) - 1)
+    rows = tf.reshape(op.outputs[1], tf.stack([-1, count]))
+    last = tf.gather(tf.cast(in_shape, dtypes.int64), tf.size(in_shape) - 1)
+    outer = tf.shape(rows)[0]
+    starts = tf.range(0, tf.cast(outer, dtypes.int64) * last, last)
+    flat = tf.reshape(rows + tf.cast(tf.expand_dims(starts, -1), dtypes.int32), [-1])
+    scattered = tf.scatter_nd(
+        tf.expand_dims(flat, -1), tf.reshape(grad, [-1]), [tf.reduce_prod(in_shape)]
+    )
+    result = [tf.reshape(scattered, in_shape)]
+    if len(op.inputs) > 1:
+        result.append(tf.zeros([], dtype=dtypes.int32))
+    return result
+
+
+define(
+    "TopK",
+    "input: T -> values: T, indices: int32",
+    "k: int >= 0; sorted: bool = true; T: realnumbertype",
+    shape=_top_k_shape,
+    kernel=_top_k,
+    gradient=_top_k_gradient,
+    doc="The k largest elements of every row, largest first, and where they are.",
+    test={"shapes": [[[3, 6]]], "attrs": [{"k": 2}], "gradient": True},
+)
+define(
+    "TopKV2",
+    "input: T, k: int32 -> values: T, indices: int32",
+    "sorted: bool = true; T: realnumbertype",
+    shape=_top_k_shape,
+    kernel=_top_k,
+    gradient=_top_k_gradient,
+    doc="The k largest elements of every row, largest first, and where they are.",
+    test={"values": [[np.float32([[1, 3, 2], [5, 4, 6]]), np.int32(2)]], "gradient": True},
+)
+
+
+@export("math.top_k", "nn.top_k")
+def top_k(input: Any, k: Any = 1, sorted: bool = True, name: str | None = None) -> Any:
+    """The k largest elements of every row, largest first, and where they are."""
+    return raw.TopKV2(input, k, sorted=sorted, name=name)
+
+
+def _in_top_k(c: Any, predictions: np.ndarray, targets: np.ndarray, k: Any = None) -> np.ndarray:
+    count = c.attr("k") if k is None else int(k)
+    if predictions.shape[0] != targets.shape[0]:
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"First dimension of predictions {predictions.shape[0]} must match length of targets "
+            f"{targets.shape[0]}",
+        )
+    rows, classes = np.arange(len(targets)), predictions.shape[1]
+    valid = (targets >= 0) & (targets < classes)
+    if not classes:
+        return valid
+    chosen = predictions[rows, np.where(valid, targets, 0)]
+    better = (predictions > chosen[:, None]).sum(axis=1)
+    finite = np.isfinite(chosen) & ~np.any(~np.isfinite(predictions), axis=1)
+    return valid & finite & (better < count)
+
+
+def _in_top_k_shape(c: Any) -> TensorShape:
+    rows = c.inputs[0].with_rank(2).as_list()[0]
+    return TensorShape([rows]).merge_with(c.inputs[1])
+
+
+_DISCRETE = NoGradient("a comparison")
+define(
+    "InTopK",
+    "predictions: float32, targets: T -> precision: bool",
+    "k: int; T: index = int32",
+    shape=_in_top_k_shape,
+    kernel=_in_top_k,
+    gradient=_DISCRETE,
+    doc="Whether the target is among the k largest predictions; ties count as inside.",
+    test={"values": [[np.float32([[1, 2, 3]]), np.int32([1])]], "attrs": [{"k": 2}]},
+)
+define(
+    "InTopKV2",
+    "predictions: float32, targets: T, k: T -> precision: bool",
+    "T: index = int32",
+    shape=_in_top_k_shape,
+    kernel=_in_top_k,
+    gradient=_DISCRETE,
+    doc="Whether the target is among the k largest predictions; ties count as inside.",
+    test={"values": [[np.float32([[1, 2, 3]]), np.int32([1]), np.int32(2)]]},
+)
+
+
+@export("math.in_top_k", "nn.in_top_k")
+def in_top_k(predictions: Any, targets: Any, k: Any, name: str | None = None) -> Any:
+    """Whether the target is among the k largest predictions."""
+    with name_scope(name, "in_top_k"):
+        return raw.InTopKV2(predictions, targets, k, name=name)
+
+
+def _nth(c: Any, x: np.ndarray, n: np.ndarray) -> np.ndarray:
+    at = int(n)
+    if not 0 <= at < x.shape[-1]:
+        raise errors.InvalidArgumentError(None, None, "Input must have at least n+1 columns")
+    ordered = np.sort(x, axis=-1)
+    return ordered[..., x.shape[-1] - 1 - at if c.attr("reverse") else at]
+
+
+def _nth_gradient(op: Any, grad: Any) -> list[Any]:
+    x, output = op.inputs[0], op.outputs[0]
+    hits = tf.cast(tf.equal(tf.expand_dims(output, -1), x), grad.dtype)
+    count = tf.expand_dims(tf.reduce_sum(hits, -1), -1)
+    return [tf.div(hits, count) * tf.expand_dims(grad, -1), None]
+
+
+define(
+    "NthElement",
+    "input: T, n: int32 -> values: T",
+    "reverse: bool = false; T: realnumbertype",
+    shape=lambda c: c.inputs[0][:-1] if c.inputs[0].ndims else c.inputs[0],
+    kernel=_nth,
+    gradient=_nth_gradient,
+    doc="The n-th smallest element of every row.",
+    test={"values": [[np.float32([[3, 1, 2]]), np.int32(1)]]},
+)

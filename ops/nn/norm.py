@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Moments and normalization, built of smaller ops with TensorFlow 1.15's nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...engine import dtypes
+from ...engine.api import export
+from ...engine.convert import convert_to_tensor
+from ...engine.deprecation import deprecated_argument_lookup
+from ...engine.graph import name_scope
+from ..public import tf
+
+
+def _keep(keep_dims: Any, keepdims: Any) -> bool:
+    return bool(deprecated_argument_lookup("keepdims", keepdims, "keep_dims", keep_dims))
+
+
+@export("nn.sufficient_statistics")
+def sufficient_statistics(
+    x: Any,
+    axes: Any,
+    shift: Any = None,
+    keep_dims: Any = None,
+    name: str | None = None,
+    keepdims: Any = None,
+) -> tuple[Any, Any, Any, Any]:
+    """Count, sum and sum of squares along axes, all of x - shift; and the shift."""
+    axes = list(set(axes))
+    keep = _keep(keep_dims, keepdims)
+    with name_scope(name, "sufficient_statistics", [x, shift]):
+        x = convert_to_tensor(x, name="x")
+        shape = x.get_shape()
+        if shape.ndims is not None and all(shape.as_list()[d] is not None for d in axes):
+            counts: Any = 1
+            for d in axes:
+                counts *= shape.as_list()[d]
+            counts = tf.constant(counts, dtype=x.dtype)
+        else:
+            sizes = tf.gather(tf.cast(tf.shape(x), x.dtype), axes)
+            counts = tf.reduce_prod(sizes, name="count")
+        if shift is None:
+            values, squares = x, tf.square(x)
+        else:
+            shift = convert_to_tensor(shift, name="shift")
+            values, squares = tf.subtract(x, shift), tf.squared_difference(x, shift)
+        values = tf.reduce_sum(values, axes, keepdims=keep, name="mean_ss")
+        squares = tf.reduce_sum(squares, axes, keepdims=keep, name="var_ss")
+    return counts, values, squares, shift
+
+
+@export("nn.normalize_moments")
+def normalize_moments(
+    counts: Any, mean_ss: Any, variance_ss: Any, shift: Any, name: str | None = None
+) -> tuple[Any, Any]:
+    """Mean and variance from sufficient statistics."""
+    with name_scope(name, "normalize", [counts, mean_ss, variance_ss, shift]):
+        divisor = tf.reciprocal(counts, name="divisor")
+        if shift is not None:
+            shifted = tf.multiply(mean_ss, divisor, name="shifted_mean")
+            mean = tf.add(shifted, shift, name="mean")
+        else:
+            shifted = mean = tf.multiply(mean_ss, divisor, name="mean")
+        variance = tf.subtract(
+            tf.multiply(variance_ss, divisor), tf.square(shifted), name="variance"
+        )
+    return mean, variance
+
+
+@export("nn.moments")
+def moments(
+    x: Any,
+    axes: Any,
+    shift: Any = None,
+    name: str | None = None,
+    keep_dims: Any = None,
+    keepdims: Any = None,
+) -> tuple[Any, Any]:
+    """Mean and variance along axes; `shift` is not used."""
+    keep = _keep(keep_dims, keepdims)
+    with name_scope(name, "moments", [x, axes]):
+        is_half = x.dtype == dtypes.float16
+        y = tf.cast(x, dtypes.float32) if is_half else x
+        mean = tf.reduce_mean(y, axes, keepdims=True, name="mean")
+        deviation = tf.squared_difference(y, tf.stop_gradient(mean))
+        variance = tf.reduce_mean(deviation, axes, keepdims=True, name="variance")
+        if not keep:
+            mean, variance = tf.squeeze(mean, axes), tf.squeeze(variance, axes)
+        if is_half:
+            return tf.cast(mean, dtypes.float16), tf.cast(variance, dtypes.float16)
+        return mean, variance
+
+
+@export("nn.weighted_moments")
+def weighted_moments(
+    x: Any,
+    axes: Any,
+    frequency_weights: Any,
+    name: str | None = None,
+    keep_dims: Any = None,
+    keepdims: Any = None,
+) -> tuple[Any, Any]:
+    """Mean and variance along axes, where elements count by their weights."""
+    keep = _keep(keep_dims, keepdims)
+    with name_scope(name, "weighted_moments", [x, frequency_weights, axes]):
+        x = convert_to_tensor(x, name="x")
+        weights = convert_to_tensor(frequency_weights, name="frequency_weights")
+        is_half = x.dtype == dtypes.float16
+        if is_half:
+            x = tf.cast(x, dtypes.float32)
+        if weights.dtype != x.dtype:
+            weights = tf.cast(weights, x.dtype)
+        total = tf.reduce_sum(weights * x, axes, name="weighted_input_sum", keepdims=True)
+        spread = weights + tf.zeros_like(x)
+        weight = tf.reduce_sum(spread, axes, name="sum_of_weights", keepdims=True)
+        divisor = tf.reciprocal(weight, name="inv_weight_sum")
+        mean = tf.multiply(total, divisor)
+        squares = tf.reduce_sum(
+            weights * tf.squared_difference(x, mean), axes, name="weighted_distsq", keepdims=True
+        )
+        variance = tf.multiply(squares, divisor)
+        if not keep:
+            mean, variance = tf.squeeze(mean, axis=axes), tf.squeeze(variance, axis=axes)
+        if is_half:
+            return tf.cast(mean, dtypes.float16), tf.cast(variance, dtypes.float16)
+        return mean, variance
+
+
+@export("nn.batch_normalization")
+def batch_normalization(
+    x: Any,
+    mean: Any,
+    variance: Any,
+    offset: Any,
+    scale: Any,
+    variance_epsilon: Any,
+    name: str | None = None,
+) -> Any:
+    """(x - mean) / sqrt(variance + epsilon) * scale + offset."""
+    with name_scope(name, "batchnorm", [x, mean, variance, scale, offset]):
+        inverse = tf.rsqrt(variance + variance_epsilon)
+        if scale is not None:
+            inverse *= scale
+        # The order of the nodes is that of TensorFlow: the product first, then the rest.
+        product = x * tf.cast(inverse, x.dtype)
+        rest = offset - mean * inverse if offset is not None else -mean * inverse
+        return product + tf.cast(rest, x.dtype)
+
+
+@export("nn.batch_norm_with_global_normalization")
+def batch_norm_with_global_normalization(
+    t: Any = None,
+    m: Any = None,
+    v: Any = None,
+    beta: Any = None,
+    gamma: Any = None,
+    variance_epsilon: Any = None,
+    scale_after_normalization: Any = None,
+    name: str | None = None,
+    input: Any = None,
+    mean: Any = None,
+    variance: Any = None,
+) -> Any:
+    """The old name and arguments of batch_normalization."""
+    t = deprecated_argument_lookup("input", input, "t", t)
+    m = deprecated_argument_lookup("mean", mean, "m", m)
+    v = deprecated_argument_lookup("variance", variance, "v", v)
+    scale = gamma if scale_after_normalization else None
+    return batch_normalization(t, m, v, beta, scale, variance_epsilon, name)
+
+
+@export("math.l2_normalize", "linalg.l2_normalize", "nn.l2_normalize")
+def l2_normalize(
+    x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None, dim: Any = None
+) -> Any:
+    """x / sqrt(max(sum(x * x), epsilon)) along axes."""
+    axis = deprecated_argument_lookup("axis", axis, "dim", dim)
+    with name_scope(name, "l2_normalize", [x]) as name:
+        x = convert_to_tensor(x, name="x")
+        squares = tf.reduce_sum(tf.square(x), axis, keepdims=True)
+        inverse = tf.rsqrt(tf.maximum(squares, epsilon))
+        return tf.multiply(x, inverse, name=name)

@@ -1,0 +1,455 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Max and average pooling over two and three spatial axes, and their gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...engine import dtypes, errors
+from ...engine.build import define
+from ...engine.registry import NoGradient
+from ...engine.shape import TensorShape
+from ..public import raw, tf
+from . import window as nw
+from .conv import _attrs_of, _ramp
+
+_FLOATS = "T: {half, bfloat16, float32, float64}"
+_WINDOW = "ksize: list(int) >= {n}; strides: list(int) >= {n}; padding: {{'SAME', 'VALID'}}"
+_FORM = {
+    4: "data_format: {'NHWC', 'NCHW'} = 'NHWC'",
+    5: "data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'",
+}
+_NAMES = ("ksize", "strides", "padding", "data_format")
+_SUFFIX = {4: "", 5: "3D"}
+
+
+class _Pool:
+    """One pooling: the window, and arrays as channels-last with the window's axes inside.
+
+    Pooling over channels makes the channels one more window axis, before a new one of size one.
+    """
+
+    def __init__(
+        self, c: Any, shape: Sequence[int], ksize: Any = None, strides: Any = None
+    ) -> None:
+        self.form = nw.text(c.attr("data_format")) if _has(c, "data_format") else "NHWC"
+        ksize = c.attr("ksize") if ksize is None else [int(n) for n in ksize]
+        strides = c.attr("strides") if strides is None else [int(n) for n in strides]
+        self.deep = nw.channels(ksize, self.form) != 1
+        if ksize[0] != 1 or strides[0] != 1:
+            raise errors.UnimplementedError(
+                None, None, "Pooling is not yet supported on the batch dimension."
+            )
+        ends = [nw.channels(v, self.form) for v in (shape, ksize, strides)] if self.deep else []
+        sizes, windows, steps = (
+            nw.spatial(v, self.form) + ends[i : i + 1]
+            for i, v in enumerate((shape, ksize, strides))
+        )
+        if self.deep:
+            _require_depth(*ends)
+            if any(size != 1 for v in (ksize, strides) for size in nw.spatial(v, self.form)):
+                raise errors.UnimplementedError(
+                    None,
+                    None,
+                    "MaxPooling supports exactly one of pooling across depth or pooling across "
+                    "width/height.",
+                )
+        padding = nw.text(c.attr("padding"))
+        self.window = nw.at_run_time(nw.window, sizes, windows, steps, padding)
+
+    def inside(self, x: np.ndarray) -> np.ndarray:
+        """An array as the window sees it."""
+        last = nw.channels_last(x, self.form)
+        return last[..., None] if self.deep else last
+
+    def outside(self, x: np.ndarray) -> np.ndarray:
+        """The reverse of `inside`."""
+        return nw.channels_back(x[..., 0] if self.deep else x, self.form)
+
+    def zeros(self, like: np.ndarray) -> np.ndarray:
+        """Zeros in the shape of the padded input."""
+        return self.window.padded_zeros(like.shape[0], like.shape[-1], like.dtype)
+
+    def result(self, like: np.ndarray, fill: Any = 0) -> np.ndarray:
+        """An array in the shape of the output."""
+        return np.full([like.shape[0], *self.window.out, like.shape[-1]], fill, like.dtype)
+
+
+def _require_depth(size: int, window: int, stride: int) -> None:
+    """What pooling over channels supports."""
+    if size % window:
+        raise errors.UnimplementedError(
+            None,
+            None,
+            "Depthwise max pooling requires the depth window to evenly divide the input depth",
+        )
+    if stride != window:
+        raise errors.UnimplementedError(
+            None, None, "Depthwise max pooling requires the depth window to equal the depth stride"
+        )
+
+
+def _has(c: Any, name: str) -> bool:
+    return any(attr.name == name for attr in c.op.definition.attrs)
+
+
+def _lowest(dtype: np.dtype) -> Any:
+    if dtype.kind in "iu":
+        return np.iinfo(dtype).min
+    return dtypes.as_dtype(dtype).min if dtype.itemsize == 2 else -np.inf
+
+
+def _maxima(pool: _Pool, x: np.ndarray) -> np.ndarray:
+    padded = pool.window.pad(x, _lowest(x.dtype))
+    result = pool.result(x, _lowest(x.dtype))
+    for _, where in pool.window.offsets():
+        np.maximum(result, padded[where], out=result)
+    return result
+
+
+def _first_hits(pool: _Pool, x: np.ndarray) -> Any:
+    """For each offset: where the padded input lies, and whether the first maximum is there.
+
+    NaN is never larger than anything: it wins only where it comes first.
+    """
+    padded = pool.window.pad(x, _lowest(x.dtype))
+    inside = pool.window.pad(np.ones(x.shape, bool), False)
+    best = pool.result(x, _lowest(x.dtype))
+    winner = np.full(best.shape, -1)
+    places = [where for _, where in pool.window.offsets()]
+    for i, where in enumerate(places):
+        better = inside[where] & ((winner < 0) | (best < padded[where]))
+        np.copyto(best, padded[where], where=better)
+        winner[better] = i
+    for i, where in enumerate(places):
+        yield where, winner == i
+
+
+def _max_pool(c: Any, x: np.ndarray, ksize: Any = None, strides: Any = None) -> np.ndarray:
+    pool = _Pool(c, x.shape, ksize, strides)
+    return pool.outside(_maxima(pool, pool.inside(x)))
+
+
+def _max_pool_grad(
+    c: Any, x: np.ndarray, y: np.ndarray, dy: np.ndarray, ksize: Any = None, strides: Any = None
+) -> np.ndarray:
+    pool = _Pool(c, x.shape, ksize, strides)
+    inner, top, grad = pool.inside(x), pool.inside(y), pool.inside(dy)
+    _require_output(pool, grad, top)
+    result = pool.zeros(grad)
+    for where, hit in _first_hits(pool, inner):
+        result[where] += np.where(hit, grad, 0).astype(grad.dtype, copy=False)
+    return pool.outside(pool.window.unpad(result))
+
+
+def _require_output(pool: _Pool, *arrays: np.ndarray) -> None:
+    for array in arrays:
+        if list(array.shape[1:-1]) != pool.window.out:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"Expected spatial sizes {pool.window.out}, got {list(array.shape[1:-1])}",
+            )
+
+
+def _max_pool_grad_grad(
+    c: Any, x: np.ndarray, y: np.ndarray, ddx: np.ndarray, ksize: Any = None, strides: Any = None
+) -> np.ndarray:
+    pool = _Pool(c, x.shape, ksize, strides)
+    inner, top, grad = pool.inside(x), pool.inside(y), pool.inside(ddx)
+    padded = pool.window.pad(grad)
+    result = np.zeros_like(top)
+    for where, hit in _first_hits(pool, inner):
+        np.copyto(result, padded[where], where=hit)
+    return pool.outside(result)
+
+
+def _counts(pool: _Pool, like: np.ndarray) -> np.ndarray:
+    """How many elements of the input each window covers."""
+    ones = np.ones([1, *(a.size for a in pool.window.axes), 1], like.dtype)
+    padded, result = pool.window.pad(ones), pool.result(ones)
+    for _, where in pool.window.offsets():
+        result += padded[where]
+    return result
+
+
+def _wide(x: np.ndarray) -> np.ndarray:
+    return x.astype(np.float32) if x.dtype.itemsize == 2 else x
+
+
+def _avg_pool(c: Any, x: np.ndarray) -> np.ndarray:
+    pool = _Pool(c, x.shape)
+    inner = _wide(pool.inside(x))
+    padded, result = pool.window.pad(inner), pool.result(inner)
+    for _, where in pool.window.offsets():
+        result += padded[where]
+    result /= _counts(pool, inner)
+    return pool.outside(result.astype(x.dtype, copy=False))
+
+
+def _avg_pool_grad(c: Any, sizes: np.ndarray, dy: np.ndarray) -> np.ndarray:
+    shape = [int(n) for n in sizes]
+    pool = _Pool(c, shape)
+    grad = _wide(pool.inside(dy))
+    _require_output(pool, grad)
+    share = grad / _counts(pool, grad)
+    result = pool.zeros(grad)
+    for _, where in pool.window.offsets():
+        result[where] += share
+    return pool.outside(pool.window.unpad(result).astype(dy.dtype, copy=False))
+
+
+def _pool_shape(rank: int) -> Callable[[Any], TensorShape]:
+    def shape(c: Any) -> TensorShape:
+        form = c.attr("data_format") if _has(c, "data_format") else "NHWC"
+        if _has(c, "ksize"):
+            ksize, strides = c.attr("ksize"), c.attr("strides")
+        else:
+            ksize, strides = c.value(1), c.value(2)
+            if ksize is None or strides is None:
+                return TensorShape([None] * rank)
+        x = nw.known_dims(c.inputs[0], rank)
+        return _pooled(
+            x, [int(n) for n in ksize], [int(n) for n in strides], form, c.attr("padding")
+        )
+
+    return shape
+
+
+def _pooled(x: list[Any], ksize: Any, strides: Any, form: str, padding: str) -> TensorShape:
+    if min(ksize) <= 0:
+        raise ValueError("Sliding window ksize field must have positive values")
+    inner = [nw.spatial(v, form) for v in (x, ksize, strides)]
+    out = nw.window(*inner, padding).out
+    channel = [nw.channels(v, form) for v in (x, ksize, strides)]
+    depth = nw.axis(channel[0], channel[1], channel[2], 1, padding).out
+    return TensorShape(nw.arranged(x[0], out, depth if channel[1] != 1 else channel[0], form))
+
+
+def _library_arguments(op: Any) -> tuple[Any, ...]:
+    return (
+        op.attr("ksize"),
+        op.attr("strides"),
+        nw.text(op.attr("padding")),
+        nw.text(op.attr("data_format")),
+    )
+
+
+def _lower_max(b: Any, op: Any, x: Any) -> Any:
+    from ...jit import library
+
+    return library.max_pool(b, x, *_library_arguments(op))
+
+
+def _lower_max_grad(b: Any, op: Any, x: Any, y: Any, dy: Any) -> Any:
+    from ...jit import library
+
+    return library.max_pool_gradient(b, x, y, dy, *_library_arguments(op))
+
+
+def _lower_avg(b: Any, op: Any, x: Any) -> Any:
+    from ...jit import library
+
+    return library.avg_pool(b, x, *_library_arguments(op))
+
+
+def _lower_avg_grad(b: Any, op: Any, sizes: Any, dy: Any) -> Any:
+    from ...jit import library
+
+    shape = b.known(sizes)
+    if shape is None:
+        return NotImplemented
+    return library.avg_pool_gradient(b, tuple(shape.tolist()), dy, *_library_arguments(op))
+
+
+def _zeros_of(x: Any) -> Any:
+    return tf.zeros(shape=tf.shape(x), dtype=x.dtype)
+
+
+def _max_gradient(suffix: str) -> Callable[..., Any]:
+    return lambda op, grad: getattr(raw, f"MaxPool{suffix}Grad")(
+        op.inputs[0], op.outputs[0], grad, **_attrs_of(op, *_NAMES)
+    )
+
+
+def _max_grad_gradient(target: str) -> Callable[..., Any]:
+    def gradient(op: Any, grad: Any) -> tuple[Any, ...]:
+        zeros = [_zeros_of(x) for x in op.inputs[:2]]
+        function = getattr(raw, target)
+        return *zeros, function(op.inputs[0], op.inputs[1], grad, **_attrs_of(op, *_NAMES))
+
+    return gradient
+
+
+def _avg_gradient(suffix: str) -> Callable[..., Any]:
+    return lambda op, grad: getattr(raw, f"AvgPool{suffix}Grad")(
+        tf.shape(op.inputs[0]), grad, **_attrs_of(op, *_NAMES)
+    )
+
+
+def _avg_grad_gradient(suffix: str) -> Callable[..., Any]:
+    return lambda op, grad: (
+        tf.stop_gradient(op.inputs[0]),
+        getattr(raw, f"AvgPool{suffix}")(grad, **_attrs_of(op, *_NAMES)),
+    )
+
+
+_SHAPES = {4: [[[2, 5, 5, 3]]], 5: [[[1, 4, 4, 4, 2]]]}
+_SAMPLES = {
+    4: [
+        {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "padding": "VALID"},
+        {"ksize": [1, 3, 2, 1], "strides": [1, 2, 1, 1], "padding": "SAME"},
+        {"ksize": [1, 1, 2, 2], "strides": [1, 1, 1, 1], "padding": "SAME", "data_format": "NCHW"},
+    ],
+    5: [{"ksize": [1, 2, 2, 2, 1], "strides": [1, 2, 2, 2, 1], "padding": "SAME"}],
+}
+
+
+def _window_maxima(*shape: int) -> np.ndarray:
+    """The maxima of a sample in windows of two along each axis of space."""
+    sizes = [n for size in shape[1:-1] for n in (size // 2, 2)]
+    split = _ramp(*shape).reshape(shape[0], *sizes, shape[-1])
+    return np.asarray(split.max(axis=tuple(range(2, split.ndim - 1, 2))))
+
+
+def _backward_sample(rank: int) -> list[Any]:
+    """Input, output, shape of the input and gradient of the first sample."""
+    shape = [2, 4, 4, 3] if rank == 4 else [1, 4, 4, 4, 2]
+    half = [shape[0], *(n // 2 for n in shape[1:-1]), shape[-1]]
+    return [_ramp(*shape), _window_maxima(*shape), np.int32(shape), _ramp(*half)]
+
+
+def _second_sample(rank: int) -> list[np.ndarray]:
+    x, y, _, _ = _backward_sample(rank)
+    return [x, y, x]
+
+
+def _define_all(rank: int) -> None:
+    s = _SUFFIX[rank]
+    attrs = f"{_WINDOW.format(n=rank)}; {_FORM[rank]}"
+    plane = rank == 4
+    test = {"shapes": _SHAPES[rank], "attrs": _SAMPLES[rank], "gradient": True}
+    define(
+        f"AvgPool{s}",
+        "value: T -> output: T" if plane else "input: T -> output: T",
+        f"{attrs}; {_FLOATS}",
+        shape=_pool_shape(rank),
+        kernel=_avg_pool,
+        lower=_lower_avg if plane else None,
+        gradient=_avg_gradient(s),
+        doc="The mean of every window.",
+        test=test,
+    )
+    define(
+        f"AvgPool{s}Grad",
+        "orig_input_shape: int32, grad: T -> output: T",
+        f"{attrs}; {_FLOATS}",
+        shape=lambda c: c.value_as_shape(0).with_rank(rank),
+        kernel=_avg_pool_grad,
+        lower=_lower_avg_grad if plane else None,
+        gradient=_avg_grad_gradient(s),
+        doc=f"The gradient of AvgPool{s}.",
+        test={"values": [_backward_sample(rank)[2:]], "attrs": _SAMPLES[rank][:1]},
+    )
+    default = " = float32"
+    kinds = "T: realnumbertype" if plane else "T: {half, bfloat16, float32, float64}"
+    define(
+        f"MaxPool{s}",
+        "input: T -> output: T",
+        f"T: realnumbertype, qint8{default}; {attrs}" if plane else f"{attrs}; {kinds}",
+        shape=_pool_shape(rank),
+        kernel=_max_pool,
+        lower=_lower_max if plane else None,
+        gradient=_max_gradient(s),
+        doc="The largest element of every window.",
+        test=test,
+    )
+    define(
+        f"MaxPool{s}Grad",
+        "orig_input: T, orig_output: T, grad: T -> output: T"
+        if plane
+        else "orig_input: TInput, orig_output: TInput, grad: T -> output: T",
+        f"{attrs}; {kinds}{default}"
+        + ("" if plane else "; TInput: {half, bfloat16, float32, float64} = float32"),
+        shape=lambda c: c.inputs[0],
+        kernel=_max_pool_grad,
+        lower=_lower_max_grad if plane else None,
+        gradient=_max_grad_gradient(f"MaxPool{s}GradGrad"),
+        doc=f"The gradient of MaxPool{s}: goes to the first maximum of every window.",
+        test={
+            "values": [_backward_sample(rank)[:2] + _backward_sample(rank)[3:]],
+            "attrs": _SAMPLES[rank][:1],
+        },
+    )
+    define(
+        f"MaxPool{s}GradGrad",
+        "orig_input: T, orig_output: T, grad: T -> output: T",
+        f"{attrs}; T: realnumbertype",
+        shape=lambda c: c.inputs[1],
+        kernel=_max_pool_grad_grad,
+        gradient=_max_grad_gradient(f"MaxPool{s}Grad"),
+        doc=f"The gradient of MaxPool{s}Grad.",
+        test={"values": [_second_sample(rank)], "attrs": _SAMPLES[rank][:1], "gradient": False},
+    )
+
+
+_define_all(4)
+_define_all(5)
+
+# A window of two by two that moves by as much.
+_TWO = [np.int32([1, 2, 2, 1])] * 2
+_V2 = "padding: {'SAME', 'VALID'}; data_format: {'NHWC', 'NCHW'} = 'NHWC'"
+
+
+def _v2_gradient(op: Any, grad: Any) -> tuple[Any, None, None]:
+    attrs = _attrs_of(op, "padding", "data_format")
+    x, ksize, strides = op.inputs
+    return raw.MaxPoolGradV2(x, op.outputs[0], grad, ksize, strides, **attrs), None, None
+
+
+def _v2_grad_gradient(op: Any, grad: Any) -> tuple[Any, ...]:
+    x, y, _, ksize, strides = op.inputs
+    attrs = _attrs_of(op, "padding", "data_format")
+    second = raw.MaxPoolGradGradV2(x, y, grad, ksize, strides, **attrs)
+    return _zeros_of(x), _zeros_of(y), second, None, None
+
+
+define(
+    "MaxPoolV2",
+    "input: T, ksize: int32, strides: int32 -> output: T",
+    f"T: realnumbertype, qint8 = float32; {_V2}",
+    shape=_pool_shape(4),
+    kernel=_max_pool,
+    gradient=_v2_gradient,
+    doc="MaxPool with the window given by tensors.",
+    test={"values": [[_ramp(2, 4, 4, 3), *_TWO]], "attrs": [{"padding": "VALID"}]},
+)
+define(
+    "MaxPoolGradV2",
+    "orig_input: T, orig_output: T, grad: T, ksize: int32, strides: int32 -> output: T",
+    f"{_V2}; T: realnumbertype = float32",
+    shape=lambda c: c.inputs[0],
+    kernel=_max_pool_grad,
+    gradient=_v2_grad_gradient,
+    doc="The gradient of MaxPoolV2.",
+    test={
+        "values": [[_ramp(2, 4, 4, 3), _window_maxima(2, 4, 4, 3), _ramp(2, 2, 2, 3), *_TWO]],
+        "attrs": [{"padding": "VALID"}],
+    },
+)
+define(
+    "MaxPoolGradGradV2",
+    "orig_input: T, orig_output: T, grad: T, ksize: int32, strides: int32 -> output: T",
+    f"{_V2}; T: realnumbertype",
+    shape=lambda c: c.inputs[1],
+    kernel=_max_pool_grad_grad,
+    gradient=NoGradient("not defined by TensorFlow", silent=False),
+    doc="The gradient of MaxPoolGradV2.",
+    test={
+        "values": [[_ramp(2, 4, 4, 3), _window_maxima(2, 4, 4, 3), _ramp(2, 4, 4, 3), *_TWO]],
+        "attrs": [{"padding": "VALID"}],
+    },
+)

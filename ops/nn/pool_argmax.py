@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Max pooling that also tells where the maxima are, and its gradients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...engine.build import define
+from ...engine.registry import NoGradient
+from ..public import raw
+from .conv import _attrs_of, _ramp
+from .pool import _SAMPLES, _WINDOW, _first_hits, _maxima, _Pool, _pool_shape
+
+
+def _argmax_kernel(c: Any, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    pool = _Pool(c, x.shape)
+    top = _maxima(pool, x)
+    numbers = np.arange(x.size, dtype=np.int64).reshape(x.shape)
+    if not c.attr("include_batch_in_index"):
+        numbers = np.broadcast_to(numbers[:1], x.shape) if len(x) else numbers
+    padded = pool.window.pad(numbers)
+    found = np.zeros(top.shape, np.int64)
+    for where, hit in _first_hits(pool, x):
+        np.copyto(found, padded[where], where=hit)
+    return top, found.astype(c.out_dtype(1))
+
+
+def _scatter_argmax(c: Any, x: np.ndarray, dy: np.ndarray, argmax: np.ndarray) -> np.ndarray:
+    result = np.zeros(x.size, dy.dtype)
+    np.add.at(result, _flat(c, x, argmax), dy)
+    return result.reshape(x.shape)
+
+
+def _flat(c: Any, x: np.ndarray, argmax: np.ndarray) -> np.ndarray:
+    """Positions in the whole input."""
+    if c.attr("include_batch_in_index"):
+        return argmax
+    per_image = x.size // max(len(x), 1)
+    return argmax + np.arange(len(x)).reshape(-1, 1, 1, 1) * per_image
+
+
+def _argmax_gradient(op: Any, grad: Any, _: Any) -> Any:
+    attrs = _attrs_of(op, "ksize", "strides", "padding", "include_batch_in_index")
+    return raw.MaxPoolGradWithArgmax(op.inputs[0], grad, op.outputs[1], **attrs)
+
+
+_ARGMAX = (
+    f"{_WINDOW.format(n=4)}; include_batch_in_index: bool = false; Targmax: index; "
+    "T: realnumbertype"
+)
+define(
+    "MaxPoolWithArgmax",
+    "input: T -> output: T, argmax: Targmax",
+    "ksize: list(int) >= 4; strides: list(int) >= 4; Targmax: index = int64; "
+    "padding: {'SAME', 'VALID'}; include_batch_in_index: bool = false; T: realnumbertype",
+    shape=lambda c: [_pool_shape(4)(c)] * 2,
+    kernel=_argmax_kernel,
+    gradient=_argmax_gradient,
+    doc="MaxPool and where the maxima are, as flat positions.",
+    test={"values": [[_ramp(2, 4, 4, 3)]], "attrs": _SAMPLES[4][:1]},
+)
+define(
+    "MaxPoolGradWithArgmax",
+    "input: T, grad: T, argmax: Targmax -> output: T",
+    _ARGMAX,
+    shape=lambda c: c.inputs[0],
+    kernel=_scatter_argmax,
+    gradient=NoGradient("not defined by TensorFlow", silent=False),
+    doc="The gradient of MaxPoolWithArgmax.",
+    test={
+        "values": [
+            [_ramp(1, 4, 4, 1), _ramp(1, 2, 2, 1), np.int64([5, 6, 9, 10]).reshape(1, 2, 2, 1)]
+        ],
+        "attrs": _SAMPLES[4][:1],
+    },
+)
+define(
+    "MaxPoolGradGradWithArgmax",
+    "input: T, grad: T, argmax: Targmax -> output: T",
+    _ARGMAX,
+    shape=lambda c: c.inputs[2],
+    kernel=lambda c, x, grad, argmax: grad.reshape(-1)[_flat(c, x, argmax)],
+    gradient=NoGradient("not defined by TensorFlow", silent=False),
+    doc="The gradient of MaxPoolGradWithArgmax.",
+    test={
+        "values": [
+            [_ramp(1, 4, 4, 1), _ramp(1, 4, 4, 1), np.int64([5, 6, 9, 10]).reshape(1, 2, 2, 1)]
+        ],
+        "attrs": _SAMPLES[4][:1],
+    },
+)

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lines of comma-separated values as one tensor per column."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...engine import dtypes
+from ...engine.api import export
+from ...engine.build import define
+from ...engine.registry import NoGradient
+from ...engine.shape import TensorShape
+from .. import rules
+from ..public import raw
+from ..strings.files import text_array
+from ..strings.numbers import parse_number, parse_numbers
+from ..wording import refuse
+
+_QUOTE, _LINE_ENDS = b'"', (b"\n"[0], b"\r"[0])
+
+
+class _Format:
+    """How the fields of a record are told apart, and which are wanted."""
+
+    def __init__(self, c: Any) -> None:
+        delimiter: str = c.attr("field_delim")
+        if len(delimiter.encode()) != 1:
+            raise refuse("field_delim should be only 1 char")
+        self.delimiter = delimiter.encode()
+        self.has_quotes: bool = c.attr("use_quote_delim")
+        self.selected: list[int] = c.attr("select_cols")
+
+    def fields(self, record: bytes) -> list[bytes]:
+        """The wanted fields of a record, without the quotes around them."""
+        found: list[bytes] = []
+        number, at = 0, 0
+        while at < len(record):
+            if record[at] in _LINE_ENDS:
+                at += 1
+                continue
+            is_wanted = self._is_wanted(found, number)
+            if self.has_quotes and record[at] == _QUOTE[0]:
+                field, at = self._quoted(record, at + 1)
+            else:
+                field, at = self._unquoted(record, at)
+            number += 1
+            if is_wanted:
+                found.append(field)
+                if len(found) == len(self.selected):
+                    return found
+        if record.endswith(self.delimiter) and self._is_wanted(found, number):
+            found.append(b"")
+        return found
+
+    def plain_columns(self, records: list[bytes], count: int) -> list[Sequence[bytes]] | None:
+        """The wanted fields of all records by column; None if not all are as simple as that."""
+        whole = b"".join(records)
+        if b"\n" in whole or b"\r" in whole or (self.has_quotes and _QUOTE in whole):
+            return None
+        rows = [record.split(self.delimiter) for record in records]
+        width = len(rows[0]) if rows else 0
+        if not all(records) or any(len(row) != width for row in rows):
+            return None
+        if not self.selected:
+            return list(zip(*rows)) if width == count else None
+        if width <= max(self.selected):
+            return None
+        columns = list(zip(*rows))
+        return [columns[i] for i in self.selected]
+
+    def _is_wanted(self, found: list[bytes], number: int) -> bool:
+        return not self.selected or self.selected[len(found)] == number
+
+    def _unquoted(self, record: bytes, start: int) -> tuple[bytes, int]:
+        end = record.find(self.delimiter, start)
+        end = len(record) if end < 0 else end
+        field = record[start:end]
+        if (self.has_quotes and _QUOTE in field) or b"\n" in field or b"\r" in field:
+            raise refuse("Unquoted fields cannot have quotes/CRLFs inside")
+        return field, end + 1
+
+    def _quoted(self, record: bytes, at: int) -> tuple[bytes, int]:
+        """A field that began with a quote: it goes on to a quote in front of a delimiter."""
+        parts, last = [], len(record) - 1
+        while at < last:
+            quote = record.find(_QUOTE, at)
+            if not 0 <= quote < last:
+                parts.append(record[at:last])
+                at = last
+                break
+            parts.append(record[at:quote])
+            at = quote
+            following = record[quote + 1 : quote + 2]
+            if following == self.delimiter:
+                break
+            if following != _QUOTE:
+                raise refuse("Quote inside a string has to be escaped by another quote")
+            parts.append(_QUOTE)
+            at += 2
+        is_over = record[at + 1 : at + 2] in (b"", self.delimiter)
+        if record[at : at + 1] != _QUOTE or not is_over:
+            raise refuse("Quoted field has to end with quote followed by delim or end")
+        return b"".join(parts), at + 2
+
+
+def _kernel(c: Any, records: np.ndarray, defaults: Sequence[np.ndarray]) -> list[np.ndarray]:
+    for i, default in enumerate(defaults):
+        if default.ndim > 1:
+            raise refuse("Each record default should be at most rank 1")
+        if default.size > 1:
+            raise refuse(
+                f"There should only be 1 default per field but field {i} has {default.size}"
+            )
+    form, missing = _Format(c), c.attr("na_value").encode()
+    kinds = c.op._attrs["OUT_TYPE"]
+    columns = form.plain_columns(records.reshape(-1).tolist(), len(kinds))
+    if columns is not None and not any(b"" in found or missing in found for found in columns):
+        with contextlib.suppress(ValueError):
+            return [
+                _column(found, kind).reshape(records.shape) for found, kind in zip(columns, kinds)
+            ]
+    results = [np.empty(records.shape, kind.np_dtype) for kind in kinds]
+    for i, record in enumerate(records.flat):
+        fields = form.fields(record)
+        if len(fields) != len(kinds):
+            raise refuse(f"Expect {len(kinds)} fields but have {len(fields)} in record {i}")
+        for j, field in enumerate(fields):
+            if not field or field == missing:
+                if not defaults[j].size:
+                    raise refuse(f"Field {j} is required but missing in record {i}!")
+                value = defaults[j].item()
+            else:
+                value = _value(field, kinds[j], i, j)
+            with np.errstate(over="ignore"):
+                results[j].reshape(-1)[i] = value
+    return results
+
+
+def _column(fields: Sequence[bytes], kind: Any) -> np.ndarray:
+    return text_array(fields) if kind == dtypes.string else parse_numbers(fields, kind)
+
+
+def _value(field: bytes, kind: Any, i: int, j: int) -> Any:
+    if kind == dtypes.string:
+        return field
+    try:
+        return parse_number(field, kind)
+    except ValueError:
+        name = {dtypes.float32: "float", dtypes.float64: "double"}.get(kind, kind.name)
+        text = f"Field {j} in record {i} is not a valid {name}: "
+        raise refuse(text + field.decode(errors="replace")) from None
+
+
+def _shape(c: Any) -> list[TensorShape]:
+    for default in c.inputs[1:]:
+        known = rules.ranked_at_most(default, 1)
+        if known and known[0] is not None and known[0] > 1:
+            raise ValueError(
+                "Shape of a default must be a length-0 or length-1 vector, or a scalar."
+            )
+    return [c.inputs[0]] * len(c.op.outputs)
+
+
+define(
+    "DecodeCSV",
+    "records: string, record_defaults: OUT_TYPE -> output: OUT_TYPE",
+    "OUT_TYPE: list({float32, float64, int32, int64, string}) >= 1; field_delim: string = ','; "
+    "use_quote_delim: bool = true; na_value: string = ''; select_cols: list(int) = []",
+    shape=_shape,
+    kernel=_kernel,
+    gradient=NoGradient("texts have no derivative"),
+    doc="The columns of lines of comma-separated values.",
+    test={
+        "values": [
+            [np.array([b"1,2", b"3,"], object), [np.array([], np.int32), np.array([0], np.int32)]],
+            [np.array(b'x,"y, z"', object), [np.array(b"", object), np.array([b"-"], object)]],
+        ],
+        "attrs": [{}, {"use_quote_delim": True}],
+    },
+)
+
+
+@export("io.decode_csv", "decode_csv")
+def decode_csv(
+    records: Any,
+    record_defaults: Any,
+    field_delim: str = ",",
+    use_quote_delim: bool = True,
+    name: str | None = None,
+    na_value: str = "",
+    select_cols: Any = None,
+) -> Any:
+    """The columns of lines of comma-separated values, a tensor of the shape of `records` each.
+
+    record_defaults: one per column, of its type: a value for empty fields (and those that equal
+    `na_value`), or an empty list where there must be one.  select_cols: the columns, ascending, if
+    not all.  InvalidArgumentError in the run for lines of other columns (tf.io.decode_csv).
+    """
+    if select_cols is not None:
+        pairs = zip(select_cols, select_cols[1:])
+        if any(first >= second for first, second in pairs):
+            raise ValueError("select_cols is not strictly increasing.")
+        if select_cols[0] < 0:
+            raise ValueError("select_cols contains negative values.")
+        if len(select_cols) != len(record_defaults):
+            raise ValueError("Length of select_cols and record_defaults do not match.")
+    return raw.DecodeCSV(
+        records=records,
+        record_defaults=record_defaults,
+        field_delim=field_delim,
+        use_quote_delim=use_quote_delim,
+        na_value=na_value,
+        select_cols=[] if select_cols is None else select_cols,
+        name=name,
+    )

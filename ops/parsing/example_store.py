@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Serialized Examples as arrays: features of one length, of several, and sparse ones.
+
+Keys are strings; what is asked for is described by `Dense` and `Sparse`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...engine import dtypes
+from ...engine.dtypes import DType, runtime_name
+from ...engine.state import shape_text
+from ..sparse.rules import indices_of
+from ..strings.files import text_array
+from ..wording import refuse
+from .example_wire import Column, Unusual, Wire
+
+# The kind of a feature -> the type of its values.
+_TYPES = {
+    "bytes_list": dtypes.string,
+    "float_list": dtypes.float32,
+    "int64_list": dtypes.int64,
+}
+_WORDS = {dtypes.string: "bytes", dtypes.float32: "float", dtypes.int64: "int64"}
+UNNAMED = "<unknown>"
+# From so many examples on they are read all at once.
+_MANY = 16
+
+
+class Sparse(NamedTuple):
+    """A feature of any number of values."""
+
+    key: str
+    dtype: DType
+
+
+class Dense(NamedTuple):
+    """A feature of one shape; with a first size of None, of any number of rows."""
+
+    key: str
+    dtype: DType
+    shape: tuple[int | None, ...]
+    default: np.ndarray
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether the number of rows differs from example to example."""
+        return bool(self.shape) and self.shape[0] is None
+
+    @property
+    def row(self) -> tuple[int, ...]:
+        """The shape of what must be there at once."""
+        sizes = self.shape[1:] if self.has_rows else self.shape
+        return tuple(size for size in sizes if size is not None)
+
+
+def parse_message(kind: Any, text: bytes) -> Any:
+    """A serialized message; None where it is damaged."""
+    from google.protobuf.message import DecodeError
+
+    try:
+        return kind.FromString(text)
+    except DecodeError:
+        return None
+
+
+def type_of(feature: Any) -> DType | None:
+    """The type of a feature's values; None if it has none."""
+    kind = feature.WhichOneof("kind")
+    return None if kind is None else _TYPES[kind]
+
+
+def values_of(feature: Any, dtype: DType) -> np.ndarray:
+    """A feature's values of a type; none if they are of another."""
+    if dtype == dtypes.string:
+        return text_array(feature.bytes_list.value)
+    values = feature.float_list if dtype == dtypes.float32 else feature.int64_list
+    return np.array(values.value, dtype.np_dtype)
+
+
+def nothing(dtype: DType, shape: tuple[int, ...]) -> np.ndarray:
+    """Zeros, or empty strings."""
+    zero: Any = b"" if dtype == dtypes.string else 0
+    return np.full(shape, zero, dtype.np_dtype)
+
+
+def stacked(parts: Sequence[np.ndarray], dtype: DType) -> np.ndarray:
+    """Vectors one after the other."""
+    return np.concatenate(parts) if parts else nothing(dtype, (0,))
+
+
+def check_defaults(dense: Sequence[Dense]) -> None:
+    """InvalidArgumentError for defaults that do not go with their shapes."""
+    for i, asked in enumerate(dense):
+        default = asked.default.shape
+        if asked.has_rows:
+            if asked.default.size != 1:
+                raise refuse(
+                    f"dense_shape[{i}] is a variable length shape: {shape_text(asked.shape)}, "
+                    f"therefore def_value[{i}] must contain a single element (the padding "
+                    f"element).  But its shape is: {shape_text(default)}"
+                )
+        elif asked.default.size and default != asked.shape:
+            raise refuse(
+                f"def_value[{i}].shape() == {shape_text(default)} is not compatible with "
+                f"dense_shapes_[{i}] == {shape_text(asked.shape)}"
+            )
+
+
+class _Batch:
+    """One call of `parse_batch`: examples read all at once, or message by message."""
+
+    def __init__(
+        self,
+        serialized: list[bytes],
+        names: list[bytes],
+        sparse: Sequence[Sparse],
+        dense: Sequence[Dense],
+    ) -> None:
+        self.names = [name.decode(errors="replace") for name in names]
+        self.serialized = serialized
+        self.count = len(serialized)
+        self.asked: list[Sparse | Dense] = [*sparse, *dense]
+        columns = self._read_at_once() if self.count >= _MANY else None
+        self.columns = self._read_messages() if columns is None else columns
+
+    def _read_at_once(self) -> dict[str, Column] | None:
+        """The values of each feature; None where they are unusual, or not as asked."""
+        try:
+            wire = Wire(self.serialized)
+            found = {one.key: wire.column(one.key.encode(), one.dtype) for one in self.asked}
+        except Unusual:
+            return None
+        is_right = (_suits(one, found[one.key]) for one in self.asked if isinstance(one, Dense))
+        return found if all(is_right) else None
+
+    def _read_messages(self) -> dict[str, Column]:
+        """The values of each feature; InvalidArgumentError for the first that is not as asked."""
+        from ...io import protos
+
+        rows = []
+        for i, text in enumerate(self.serialized):
+            message = parse_message(protos.Example, text)
+            if message is None:
+                shown = text.decode(errors="replace")
+                raise refuse(f"Could not parse example input, value: '{shown}'")
+            features = message.features.feature
+            rows.append([self._checked(i, features, one) for one in self.asked])
+        columns = zip(*rows) if rows else [()] * len(self.asked)
+        return {one.key: joined(parts, one.dtype) for one, parts in zip(self.asked, columns)}
+
+    def _name(self, i: int) -> str:
+        return self.names[i] if self.names else UNNAMED
+
+    def _error(self, i: int, key: str, text: str) -> Exception:
+        return refuse(f"Name: {self._name(i)}, Key: {key}, Index: {i}.  {text}")
+
+    def _checked(self, i: int, features: Any, asked: Sparse | Dense) -> np.ndarray | None:
+        """The values of a feature in an example; None if it is not there, or empty of any kind."""
+        feature = features.get(asked.key)
+        dtype = None if feature is None else type_of(feature)
+        if dtype is not None and dtype != asked.dtype:
+            raise self._error(i, asked.key, _mismatch(asked, dtype))
+        values = None if dtype is None else values_of(feature, dtype)
+        if isinstance(asked, Dense):
+            self._check_size(i, asked, values)
+        return values
+
+    def _check_size(self, i: int, asked: Dense, values: np.ndarray | None) -> None:
+        size = math.prod(asked.row)
+        if values is None:
+            if not asked.default.size:
+                raise refuse(
+                    f"Name: {self._name(i)}, Feature: {asked.key} (data type: "
+                    f"{runtime_name(asked.dtype)}) is required but could not be found."
+                )
+        elif not asked.has_rows and len(values) != size:
+            raise self._error(
+                i,
+                asked.key,
+                f"Number of {_WORDS[asked.dtype]} values != expected.  Values size: "
+                f"{len(values)} but output shape: {shape_text(asked.shape)}",
+            )
+        elif asked.has_rows and len(values) % (size or 1):
+            raise self._error(
+                i,
+                asked.key,
+                f"Number of {_WORDS[asked.dtype]} values is not a multiple of stride length. "
+                f"Saw {len(values)} values but output shape is: {shape_text(asked.shape)}",
+            )
+
+    def sparse(self, asked: Sparse) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Indices, values and shape of a feature."""
+        column = self.columns[asked.key]
+        shape = np.array([self.count, column.counts.max(initial=0)], np.int64)
+        return indices_of(column.counts), column.values, shape
+
+    def dense(self, asked: Dense) -> np.ndarray:
+        """A feature's values, or what stands for them."""
+        column = self.columns[asked.key]
+        if asked.has_rows:
+            longest = int(column.counts.max(initial=0))
+            result = np.full((self.count, longest), asked.default.item(), asked.dtype.np_dtype)
+            result[np.arange(longest) < column.counts[:, None]] = column.values
+            return result.reshape(self.count, longest // (math.prod(asked.row) or 1), *asked.row)
+        if column.present.all():
+            return column.values.reshape(self.count, *asked.row)
+        result = np.empty((self.count, *asked.row), asked.dtype.np_dtype)
+        result[...] = asked.default
+        result[column.present] = column.values.reshape(-1, *asked.row)
+        return result
+
+
+def _suits(asked: Dense, column: Column) -> bool:
+    """Whether the sizes are right everywhere, and nothing required is missing."""
+    size = math.prod(asked.row)
+    if asked.has_rows:
+        return not (column.counts % (size or 1)).any()
+    is_there = bool(column.present.all()) or bool(asked.default.size)
+    return is_there and bool((column.counts[column.present] == size).all())
+
+
+def joined(parts: Sequence[np.ndarray | None], dtype: DType) -> Column:
+    """The values of a feature in every example, None where it is not there."""
+    present = np.array([part is not None for part in parts], bool)
+    listed = [part for part in parts if part is not None]
+    counts = np.zeros(len(parts), np.int64)
+    counts[present] = [len(part) for part in listed]
+    return Column(present, counts, stacked(listed, dtype))
+
+
+def _mismatch(asked: Sparse | Dense, dtype: DType) -> str:
+    """What is wrong with a feature of another type."""
+    wanted, got = runtime_name(asked.dtype), runtime_name(dtype)
+    if isinstance(asked, Sparse):
+        return f"Data types don't match. Expected type: {wanted}, Actual type: {got}"
+    return f"Data types don't match. Data type: {got} but expected type: {wanted}"
+
+
+def parse_batch(
+    serialized: list[bytes], names: list[bytes], sparse: Sequence[Sparse], dense: Sequence[Dense]
+) -> list[np.ndarray]:
+    """Indices, values and shapes of sparse features, then dense ones, of a batch of Examples."""
+    batch = _Batch(serialized, names, sparse, dense)
+    found = [batch.sparse(asked) for asked in sparse]
+    return [*columns(found), *(batch.dense(asked) for asked in dense)]
+
+
+def columns(found: Sequence[tuple[np.ndarray, ...]], width: int = 3) -> list[np.ndarray]:
+    """All first arrays, then all second ones, and so on."""
+    return [one[i] for i in range(width) for one in found]
+
+
+def parse_single(
+    serialized: bytes, sparse: Sequence[Sparse], dense: Sequence[Dense]
+) -> list[np.ndarray]:
+    """Like `parse_batch`, of one Example, without the dimension of the batch."""
+    from ...io import protos
+
+    message = parse_message(protos.Example, serialized)
+    if message is None:
+        shown = serialized.decode(errors="replace")
+        raise refuse(f"Could not parse example input, value: '{shown}'")
+    features = message.features.feature
+    found = [_single_sparse(features, asked) for asked in sparse]
+    return [*columns(found), *(_single_dense(features, asked) for asked in dense)]
+
+
+def _single(features: Any, asked: Sparse | Dense) -> np.ndarray | None:
+    if asked.key not in features:
+        return None
+    feature = features[asked.key]
+    dtype = type_of(feature)
+    if dtype is None:
+        return None
+    if dtype != asked.dtype:
+        raise refuse(f"Key: {asked.key}.  {_mismatch(asked, dtype)}")
+    return values_of(feature, dtype)
+
+
+def of_one(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Indices, values and shape of a sparse vector that holds all values."""
+    count = len(values)
+    return np.arange(count, dtype=np.int64)[:, None], values, np.array([count], np.int64)
+
+
+def _single_sparse(features: Any, asked: Sparse) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    values = _single(features, asked)
+    return of_one(nothing(asked.dtype, (0,)) if values is None else values)
+
+
+def _single_dense(features: Any, asked: Dense) -> np.ndarray:
+    values = _single(features, asked)
+    if values is None:
+        if asked.has_rows:
+            return nothing(asked.dtype, (0, *asked.row))
+        if not asked.default.size:
+            raise refuse(
+                f"Feature: {asked.key} (data type: {runtime_name(asked.dtype)}) is required but "
+                "could not be found."
+            )
+        return asked.default
+    size = math.prod(asked.row)
+    if len(values) % (size or 1) if asked.has_rows else len(values) != size:
+        raise refuse(f"Key: {asked.key}.  Can't parse serialized Example.")
+    return values.reshape((-1, *asked.row) if asked.has_rows else asked.row)

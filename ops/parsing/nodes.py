@@ -1,0 +1,325 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ops that parse Examples and SequenceExamples, in batches and one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...engine import dtypes
+from ...engine.build import define
+from ...engine.registry import NoGradient
+from ...engine.shape import TensorShape, as_shape
+from ...engine.state import shape_text
+from .. import rules
+from ..wording import refuse
+from .example_store import Dense, Sparse, check_defaults, nothing, parse_batch, parse_single
+from .sequence_store import Asked, parse_sequences, parse_single_sequence
+
+_TEXT = NoGradient("texts have no derivative")
+_KINDS = "list({float32, int64, string}) >= 0"
+# An Example (and a SequenceExample, with it as context) whose feature `a` is the integer 5.
+_SAMPLE = b"\n\x0c\n\n\n\x01a\x12\x05\x1a\x03\n\x01\x05"
+_ONE, _BATCH, _NONE = (np.array(value, object) for value in (_SAMPLE, [_SAMPLE, b""], []))
+_A, _B, _C = (np.array(name, object) for name in (b"a", b"b", b"c"))
+_SEVEN = np.array(7, np.int64)
+
+
+def _keys(given: Sequence[Any]) -> list[str]:
+    """Keys given as attributes, or as scalar tensors."""
+    plain = [key.item() if isinstance(key, np.ndarray) else key for key in given]
+    return [key.decode() if isinstance(key, bytes) else str(key) for key in plain]
+
+
+def _sparse(keys: Sequence[Any], types: Sequence[Any]) -> list[Sparse]:
+    if len(keys) != len(types):
+        raise refuse("len(sparse_keys) != len(sparse_types)")
+    return [Sparse(*pair) for pair in zip(_keys(keys), types)]
+
+
+def _dense(
+    keys: Sequence[Any], types: Sequence[Any], shapes: Any, defaults: Any = None
+) -> list[Dense]:
+    if len(keys) != len(types):
+        raise refuse("len(dense_keys) != len(dense_types)")
+    if len(keys) != len(shapes):
+        raise refuse("len(dense_keys) != len(dense_shapes)")
+    result = []
+    for i, (key, dtype) in enumerate(zip(_keys(keys), types)):
+        sizes = as_shape(shapes[i]).sizes
+        if sizes is None or None in sizes[1:]:
+            text = "<unknown>" if sizes is None else shape_text(sizes)
+            raise refuse(f"dense_shapes[{i}] has unknown rank or unknown inner dimensions: {text}")
+        default = nothing(dtype, (0,)) if defaults is None else defaults[i]
+        result.append(Dense(key, dtype, tuple(sizes), default))
+    return result
+
+
+def _texts(value: np.ndarray, what: str) -> list[bytes]:
+    if value.ndim != 1:
+        raise refuse(f"Expected {what} to be a vector, got shape: {shape_text(value.shape)}")
+    return value.tolist()
+
+
+def _text(value: np.ndarray, what: str) -> bytes:
+    if value.ndim:
+        raise refuse(f"Expected {what} to be a scalar, got shape: {shape_text(value.shape)}")
+    return value.item()
+
+
+def _parse_example(
+    c: Any,
+    serialized: np.ndarray,
+    names: np.ndarray,
+    sparse_keys: Any,
+    dense_keys: Any,
+    defaults: Any,
+) -> list[np.ndarray]:
+    named = _texts(names, "names") if names.size else []
+    if named and len(named) != serialized.size:
+        raise refuse(
+            f"Expected len(names) == len(serialized), but got: {len(named)} vs. {serialized.size}"
+        )
+    texts = _texts(serialized, "serialized")
+    attrs = c.op._attrs
+    dense = _dense(dense_keys, attrs["Tdense"], attrs["dense_shapes"], defaults)
+    check_defaults(dense)
+    return parse_batch(texts, named, _sparse(sparse_keys, attrs["sparse_types"]), dense)
+
+
+def _parse_single_example(c: Any, serialized: np.ndarray, defaults: Any) -> list[np.ndarray]:
+    text, attrs = _text(serialized, "serialized"), c.op._attrs
+    dense = _dense(attrs["dense_keys"], attrs["Tdense"], attrs["dense_shapes"], defaults)
+    check_defaults(dense)
+    return parse_single(text, _sparse(attrs["sparse_keys"], attrs["sparse_types"]), dense)
+
+
+def _asked(
+    attrs: Any, keys: Sequence[Sequence[Any]], defaults: Any, missing: Sequence[Any]
+) -> Asked:
+    """keys: of sparse and dense features of the context, then of lists."""
+    dense = _dense(keys[1], attrs["Tcontext_dense"], attrs["context_dense_shapes"], defaults)
+    for i, asked in enumerate(dense):
+        if asked.default.size and asked.default.shape != asked.shape:
+            raise refuse(
+                f"def_value[{i}].shape() == {shape_text(asked.default.shape)} != "
+                f"context_dense_shapes_[{i}] == {shape_text(asked.shape)}"
+            )
+    return Asked(
+        _sparse(keys[0], attrs["context_sparse_types"]),
+        dense,
+        _sparse(keys[2], attrs["feature_list_sparse_types"]),
+        _dense(keys[3], attrs["feature_list_dense_types"], attrs["feature_list_dense_shapes"]),
+        set(_keys(missing)),
+    )
+
+
+_PARTS = ("context_sparse", "context_dense", "feature_list_sparse", "feature_list_dense")
+
+
+def _parse_sequence(
+    c: Any, serialized: np.ndarray, debug_name: np.ndarray, defaults: Any
+) -> list[np.ndarray]:
+    names = _texts(debug_name, "debug_name") if debug_name.size else []
+    texts, attrs = _texts(serialized, "serialized"), c.op._attrs
+    keys = [attrs[f"{part}_keys"] for part in _PARTS]
+    missing = attrs["feature_list_dense_missing_assumed_empty"]
+    return parse_sequences(texts, names, _asked(attrs, keys, defaults, missing))
+
+
+def _parse_single_sequence(
+    c: Any,
+    serialized: np.ndarray,
+    missing: np.ndarray,
+    context_sparse: Any,
+    context_dense: Any,
+    list_sparse: Any,
+    list_dense: Any,
+    defaults: Any,
+    debug_name: np.ndarray,
+) -> list[np.ndarray]:
+    names = _texts(missing, "feature_list_dense_missing_assumed_empty")
+    name = _text(debug_name, "debug_name") if debug_name.size else None
+    text = _text(serialized, "serialized")
+    keys = (context_sparse, context_dense, list_sparse, list_dense)
+    return parse_single_sequence(text, name, _asked(c.op._attrs, keys, defaults, names))
+
+
+def _sparse_shapes(count: int, rank: int) -> list[TensorShape]:
+    shapes = (TensorShape([None, rank]), rules.vector(None), rules.vector(rank))
+    return [shape for shape in shapes for _ in range(count)]
+
+
+def _dense_shapes(front: TensorShape, shapes: Sequence[Any]) -> list[TensorShape]:
+    return [front.concatenate(as_shape(shape)) for shape in shapes]
+
+
+def _batch_of(c: Any) -> int | None:
+    for shape in c.inputs[:2]:
+        rules.ranked(shape, 1)
+    known = rules.dims(c.inputs[0])
+    return None if known is None else known[0]
+
+
+def _example_shapes(c: Any) -> list[TensorShape]:
+    front = rules.vector(_batch_of(c))
+    attrs = c.op._attrs
+    return [
+        *_sparse_shapes(len(attrs["sparse_types"]), 2),
+        *_dense_shapes(front, attrs["dense_shapes"]),
+    ]
+
+
+def _single_shapes(c: Any) -> list[TensorShape]:
+    rules.ranked(c.inputs[0], 0)
+    attrs = c.op._attrs
+    return [
+        *_sparse_shapes(len(attrs["sparse_types"]), 1),
+        *_dense_shapes(TensorShape([]), attrs["dense_shapes"]),
+    ]
+
+
+def _sequence_shapes(c: Any) -> list[TensorShape]:
+    batch, attrs = _batch_of(c), c.op._attrs
+    lists = attrs["feature_list_dense_shapes"]
+    return [
+        *_sparse_shapes(len(attrs["context_sparse_types"]), 2),
+        *_dense_shapes(rules.vector(batch), attrs["context_dense_shapes"]),
+        *_sparse_shapes(len(attrs["feature_list_sparse_types"]), 3),
+        *_dense_shapes(TensorShape([batch, None]), lists),
+        *(rules.vector(batch) for _ in lists),
+    ]
+
+
+def _single_sequence_shapes(c: Any) -> list[TensorShape]:
+    rules.ranked(c.inputs[0], 0)
+    rules.ranked(c.inputs[1], 1)
+    attrs = c.op._attrs
+    return [
+        *_sparse_shapes(len(attrs["context_sparse_types"]), 1),
+        *_dense_shapes(TensorShape([]), attrs["context_dense_shapes"]),
+        *_sparse_shapes(len(attrs["feature_list_sparse_types"]), 2),
+        *_dense_shapes(rules.vector(None), attrs["feature_list_dense_shapes"]),
+    ]
+
+
+define(
+    "ParseExample",
+    "serialized: string, names: string, sparse_keys: Nsparse * string, "
+    "dense_keys: Ndense * string, dense_defaults: Tdense -> sparse_indices: Nsparse * int64, "
+    "sparse_values: sparse_types, sparse_shapes: Nsparse * int64, dense_values: Tdense",
+    f"Nsparse: int >= 0; Ndense: int >= 0; sparse_types: {_KINDS}; Tdense: {_KINDS}; "
+    "dense_shapes: list(shape) >= 0",
+    shape=_example_shapes,
+    kernel=_parse_example,
+    gradient=_TEXT,
+    dynamic_shape=True,
+    doc="The features of a batch of serialized Examples.",
+    test={
+        "values": [
+            [_BATCH, _NONE, [_A], [_B, _C], [_SEVEN, _SEVEN]],
+            [_BATCH, _NONE, [_C], [_A, _B], [_SEVEN, _SEVEN]],
+        ],
+        "attrs": [{"sparse_types": [dtypes.int64], "dense_shapes": [[], []]}],
+    },
+)
+define(
+    "ParseSingleExample",
+    "serialized: string, dense_defaults: Tdense -> sparse_indices: num_sparse * int64, "
+    "sparse_values: sparse_types, sparse_shapes: num_sparse * int64, dense_values: Tdense",
+    "num_sparse: int >= 0; sparse_keys: list(string) >= 0; dense_keys: list(string) >= 0; "
+    f"sparse_types: {_KINDS}; Tdense: {_KINDS}; dense_shapes: list(shape) >= 0",
+    shape=_single_shapes,
+    kernel=_parse_single_example,
+    gradient=_TEXT,
+    dynamic_shape=True,
+    doc="The features of a serialized Example.",
+    test={
+        "values": [[_ONE, [_SEVEN, _SEVEN]]],
+        "attrs": [
+            {
+                "num_sparse": 1,
+                "sparse_keys": [sparse],
+                "dense_keys": dense,
+                "sparse_types": [dtypes.int64],
+                "dense_shapes": [[], []],
+            }
+            for sparse, dense in (("a", ["b", "c"]), ("c", ["a", "b"]))
+        ],
+    },
+)
+_CONTEXT = (
+    "context_sparse_indices: Ncontext_sparse * int64, "
+    "context_sparse_values: context_sparse_types, "
+    "context_sparse_shapes: Ncontext_sparse * int64, context_dense_values: Tcontext_dense"
+)
+_LISTS = (
+    "feature_list_sparse_indices: Nfeature_list_sparse * int64, "
+    "feature_list_sparse_values: feature_list_sparse_types, "
+    "feature_list_sparse_shapes: Nfeature_list_sparse * int64, "
+    "feature_list_dense_values: feature_list_dense_types"
+)
+_COUNTS = "; ".join(f"N{part}: int >= 0 = 0" for part in _PARTS)
+define(
+    "ParseSequenceExample",
+    "serialized: string, debug_name: string, context_dense_defaults: Tcontext_dense -> "
+    f"{_CONTEXT}, {_LISTS}, feature_list_dense_lengths: Nfeature_list_dense * int64",
+    "feature_list_dense_missing_assumed_empty: list(string) >= 0; "
+    "context_sparse_keys: list(string) >= 0; context_dense_keys: list(string) >= 0; "
+    "feature_list_sparse_keys: list(string) >= 0; feature_list_dense_keys: list(string) >= 0; "
+    f"{_COUNTS}; context_sparse_types: {_KINDS} = []; Tcontext_dense: {_KINDS} = []; "
+    f"feature_list_dense_types: {_KINDS} = []; context_dense_shapes: list(shape) >= 0 = []; "
+    f"feature_list_sparse_types: {_KINDS} = []; feature_list_dense_shapes: list(shape) >= 0 = []",
+    shape=_sequence_shapes,
+    kernel=_parse_sequence,
+    gradient=_TEXT,
+    dynamic_shape=True,
+    doc="The features of a batch of serialized SequenceExamples.",
+    test={
+        "values": [[_BATCH, _NONE, [_SEVEN]]],
+        "attrs": [
+            {
+                **{f"{part}_keys": [key] for part, key in zip(_PARTS, keys)},
+                "feature_list_dense_missing_assumed_empty": [keys[3]],
+                **{f"N{part}": 1 for part in _PARTS},
+                "context_sparse_types": [dtypes.int64],
+                "feature_list_sparse_types": [dtypes.float32],
+                "feature_list_dense_types": [dtypes.string],
+                "context_dense_shapes": [[]],
+                "feature_list_dense_shapes": [[]],
+            }
+            for keys in ("abcd", "badc")
+        ],
+    },
+)
+define(
+    "ParseSingleSequenceExample",
+    "serialized: string, feature_list_dense_missing_assumed_empty: string, "
+    "context_sparse_keys: Ncontext_sparse * string, "
+    "context_dense_keys: Ncontext_dense * string, "
+    "feature_list_sparse_keys: Nfeature_list_sparse * string, "
+    "feature_list_dense_keys: Nfeature_list_dense * string, "
+    f"context_dense_defaults: Tcontext_dense, debug_name: string -> {_CONTEXT}, {_LISTS}",
+    f"{_COUNTS}; context_sparse_types: {_KINDS} = []; Tcontext_dense: {_KINDS} = []; "
+    f"feature_list_dense_types: {_KINDS} = []; context_dense_shapes: list(shape) >= 0 = []; "
+    f"feature_list_sparse_types: {_KINDS} = []; feature_list_dense_shapes: list(shape) >= 0 = []",
+    shape=_single_sequence_shapes,
+    kernel=_parse_single_sequence,
+    gradient=_TEXT,
+    dynamic_shape=True,
+    doc="The features of a serialized SequenceExample.",
+    test={
+        "values": [[_ONE, np.array([b"b"], object), [_A], [_A], [_B], [_B], [_SEVEN], _B]],
+        "attrs": [
+            {
+                "context_sparse_types": [dtypes.int64],
+                "feature_list_sparse_types": [dtypes.float32],
+                "feature_list_dense_types": [dtypes.string],
+                "context_dense_shapes": [[]],
+                "feature_list_dense_shapes": [[]],
+            }
+        ],
+    },
+)

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ops on queues, with handles of both kinds: resources (V2) and references to strings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...engine.build import define
+from ...engine.registry import NoGradient
+from ...engine.shape import TensorShape, as_shape, unknown_shape
+from ..state.shared_state import kept
+from ..wording import refuse
+from .kinds import FifoQueue, PaddingQueue, PriorityQueue, ShuffleQueue
+from .store import Queue, types_text
+
+_STATE = NoGradient("moves values between runs")
+_SHARING = "container: string = ''; shared_name: string = ''"
+_TYPES = "component_types: list(type) >= 1"
+_WAITS = "timeout_ms: int = -1"
+
+
+def _shapes(c: Any) -> list[TensorShape]:
+    return [as_shape(shape) for shape in c.attr("shapes")]
+
+
+def _common(c: Any) -> tuple[Any, ...]:
+    return c.attr("capacity"), c.op._attrs["component_types"], _shapes(c)
+
+
+def _shuffled(c: Any, name: str) -> ShuffleQueue:
+    seeds = c.attr("seed"), c.attr("seed2")
+    return ShuffleQueue(name, *_common(c), c.attr("min_after_dequeue"), seeds)
+
+
+# Kind -> what makes a queue for a node and a name, the attributes, the documentation.
+_KINDS: dict[str, tuple[Callable[[Any, str], Queue], str, str]] = {
+    "FIFOQueue": (
+        lambda c, name: FifoQueue(name, *_common(c)),
+        f"{_TYPES}; shapes: list(shape) >= 0 = []; capacity: int = -1",
+        "A queue that gives elements in the order in which they came.",
+    ),
+    "PaddingFIFOQueue": (
+        lambda c, name: PaddingQueue(name, *_common(c)),
+        f"{_TYPES}; shapes: list(shape) >= 0 = []; capacity: int = -1",
+        "A queue in order that pads the elements of a batch to one shape.",
+    ),
+    "RandomShuffleQueue": (
+        _shuffled,
+        f"{_TYPES}; shapes: list(shape) >= 0 = []; capacity: int = -1; min_after_dequeue: int = 0; "
+        "seed: int = 0; seed2: int = 0",
+        "A queue that gives elements in random order.",
+    ),
+    "PriorityQueue": (
+        lambda c, name: PriorityQueue(name, *_common(c)),
+        "component_types: list(type) >= 0 = []; shapes: list(shape) >= 0; capacity: int = -1",
+        "A queue that gives the element with the least number first.",
+    ),
+}
+
+
+def _maker(make: Callable[[Any, str], Queue]) -> Callable[[Any], Queue]:
+    def kernel(c: Any) -> Queue:
+        def verify(found: Queue) -> None:
+            found.require_same(make(c, found.name))
+
+        return kept(c, "queue", lambda name: make(c, name), verify)
+
+    return kernel
+
+
+def _require(c: Any, queue: Queue, gives: bool) -> None:
+    """InvalidArgumentError unless a node's components have the queue's types."""
+    ends = c.op.outputs if gives else c.op._inputs_val[1:]
+    given = [tensor.dtype.base_dtype for tensor in ends]
+    if given == queue.dtypes:
+        return
+    handle = "resource" if c.type.endswith("V2") else "string_ref"
+    before = [handle, "int32"][: len(c.op._inputs_val)] if gives else [handle]
+    have, expected = (
+        ", ".join(before) + ("->" if gives else ", ") + types_text(types) + ("" if gives else "->")
+        for types in (given, queue.dtypes)
+    )
+    raise refuse(f"Signature mismatch, have: {have} expected: {expected}")
+
+
+def _enqueue(c: Any, queue: Queue, components: list[np.ndarray]) -> Any:
+    _require(c, queue, gives=False)
+    return queue.enqueue(components)
+
+
+def _enqueue_many(c: Any, queue: Queue, components: list[np.ndarray]) -> Any:
+    _require(c, queue, gives=False)
+    return queue.enqueue_many(components)
+
+
+def _dequeue(c: Any, queue: Queue) -> Any:
+    _require(c, queue, gives=True)
+    return queue.dequeue()
+
+
+def _dequeue_batch(allow_small: bool) -> Callable[..., Any]:
+    def kernel(c: Any, queue: Queue, n: np.ndarray) -> Any:
+        count = int(n.flat[0])
+        if count < 0:
+            # Both ops report themselves by the name of the first.
+            raise refuse(f"DequeueManyOp requested {count} < 0 elements")
+        _require(c, queue, gives=True)
+        return queue.dequeue_many(count, allow_small)
+
+    return kernel
+
+
+def _close(c: Any, queue: Queue) -> Any:
+    return queue.close(c.attr("cancel_pending_enqueues"))
+
+
+def _scalar(value: Any, dtype: Any) -> np.ndarray:
+    return np.asarray(value, dtype)
+
+
+def _batch_shape(c: Any) -> list[TensorShape]:
+    count = c.value(1)
+    if count is not None and count < 0:
+        raise ValueError(f"Input 'n' must be >= 0, but is {int(count)}")
+    return _unknown(c)
+
+
+def _unknown(c: Any) -> list[TensorShape]:
+    return [unknown_shape() for _ in c.op.outputs]
+
+
+for _kind, (_make, _attrs, _doc) in _KINDS.items():
+    for _suffix, _handle, _shape in (("", "Ref(string)", [2]), ("V2", "resource", [])):
+        define(
+            f"{_kind}{_suffix}",
+            f"-> handle: {_handle}",
+            f"{_attrs}; {_SHARING}",
+            shape=lambda c, shape=_shape: TensorShape(shape),
+            kernel=_maker(_make),
+            gradient=_STATE,
+            stateful=True,
+            doc=_doc,
+        )
+
+define(
+    "FakeQueue",
+    "resource: resource -> handle: Ref(string)",
+    shape=lambda c: TensorShape([2]),
+    kernel=lambda c, resource: resource,
+    gradient=_STATE,
+    stateful=True,
+    doc="A queue's resource as a reference.",
+)
+
+for _suffix, _handle in (("", "Ref(string)"), ("V2", "resource")):
+    for _name, _kernel, _what in (
+        ("QueueEnqueue", _enqueue, "Adds one element, once there is room."),
+        ("QueueEnqueueMany", _enqueue_many, "Adds the rows of a batch, as there is room."),
+    ):
+        define(
+            f"{_name}{_suffix}",
+            f"handle: {_handle}, components: Tcomponents ->",
+            f"Tcomponents: list(type) >= 1; {_WAITS}",
+            kernel=_kernel,
+            gradient=_STATE,
+            flow="wait",
+            doc=_what,
+        )
+    define(
+        f"QueueDequeue{_suffix}",
+        f"handle: {_handle} -> components: component_types",
+        f"{_TYPES}; {_WAITS}",
+        shape=_unknown,
+        kernel=_dequeue,
+        gradient=_STATE,
+        flow="wait",
+        doc="Takes one element, once there is one.",
+    )
+    for _name, _small, _rule, _what in (
+        ("QueueDequeueMany", False, _batch_shape, "Takes n elements as one batch."),
+        ("QueueDequeueUpTo", True, _unknown, "Takes n elements; fewer from a closed queue."),
+    ):
+        define(
+            f"{_name}{_suffix}",
+            f"handle: {_handle}, n: int32 -> components: component_types",
+            f"{_TYPES}; {_WAITS}",
+            shape=_rule,
+            kernel=_dequeue_batch(_small),
+            gradient=_STATE,
+            flow="wait",
+            doc=_what,
+        )
+    define(
+        f"QueueClose{_suffix}",
+        f"handle: {_handle} ->",
+        "cancel_pending_enqueues: bool = false",
+        kernel=_close,
+        gradient=_STATE,
+        flow="wait",
+        doc="Closes a queue behind the enqueues that wait, or cancels those.",
+    )
+    define(
+        f"QueueIsClosed{_suffix}",
+        f"handle: {_handle} -> is_closed: bool",
+        shape=lambda c: TensorShape([]),
+        kernel=lambda c, queue: _scalar(queue.is_closed, np.bool_),
+        gradient=_STATE,
+        doc="Whether a queue is closed.",
+    )
+    define(
+        f"QueueSize{_suffix}",
+        f"handle: {_handle} -> size: int32",
+        shape=lambda c: TensorShape([]),
+        kernel=lambda c, queue: _scalar(queue.size(), np.int32),
+        gradient=_STATE,
+        doc="The number of elements in a queue.",
+    )

@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is behind a reader: it takes names of files from a queue and gives records, one by one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+from typing import Any
+
+import numpy as np
+
+from ...engine import dtypes, errors
+from ...engine.waiting import Pending, Task, Turns
+from ..wording import refuse
+from .store import Queue
+
+Record = tuple[bytes, bytes]
+
+
+class Reader:
+    """Reads the units of work that a queue gives: one read at a time, from any thread."""
+
+    kind = ""
+    # Whether a unit of work is one record.
+    is_whole = False
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.produced = self.started = self.finished = 0
+        self.work = b""
+        self._turns = Turns()
+
+    # What kinds differ in.
+
+    def _open(self) -> None:
+        """Begins with `work`."""
+
+    def _next(self) -> Record | None:
+        """The next record; None at the end of the work."""
+        raise NotImplementedError
+
+    def _close(self) -> None:
+        """Ends with `work`."""
+
+    # What callers use.
+
+    def read(self, queue: Queue) -> Pending:
+        """Key and value of the next record."""
+        return Task(self._in_turn(self._read_one(queue)))
+
+    def read_up_to(self, queue: Queue, count: int) -> Pending:
+        """Keys and values of at most `count` records, of one unit of work if there are some."""
+        return Task(self._in_turn(self._read_some(queue, count)))
+
+    def reset(self) -> None:
+        """Forgets everything."""
+        self._close()
+        self.produced = self.started = self.finished = 0
+        self.work = b""
+
+    def state(self) -> bytes:
+        """All that the reader knows, for `restore`."""
+        from ...io.protos import ReaderBaseState
+
+        self._require_states("SerializeState")
+        return ReaderBaseState(
+            work_started=self.started,
+            work_finished=self.finished,
+            num_records_produced=self.produced,
+            current_work=self.work,
+        ).SerializeToString()
+
+    def restore(self, state: bytes) -> None:
+        """Makes the reader what it was; InvalidArgumentError for what is no state."""
+        from google.protobuf.message import DecodeError
+
+        from ...io.protos import ReaderBaseState
+
+        self._require_states("RestoreState")
+        where = f"{self.kind} '{self.name}'"
+        try:
+            found = ReaderBaseState.FromString(state)
+        except DecodeError:
+            self.reset()
+            raise refuse(f"Could not parse state for {where}: {state!r}") from None
+        counts = found.work_started, found.work_finished, found.num_records_produced
+        if min(counts) < 0:
+            self.reset()
+            raise refuse(f"Unexpected negative value when restoring in {where}: {found}")
+        if found.work_started > found.work_finished:
+            self.reset()
+            raise refuse(
+                f"Inconsistent work started vs. finished when restoring in {where}: {found}"
+            )
+        self.started, self.finished, self.produced = counts
+        self.work = found.current_work
+
+    def _require_states(self, what: str) -> None:
+        if not self.is_whole:
+            raise errors.UnimplementedError(None, None, f"Reader {what}")
+
+    # Reading.
+
+    def _in_turn(self, steps: Any) -> Generator[Pending, Any, Any]:
+        yield self._turns.take()
+        try:
+            return (yield from steps)
+        finally:
+            self._turns.give()
+
+    def _begun(self, queue: Queue) -> Generator[Pending, Any, None]:
+        """Takes a unit of work from the queue, unless there is one."""
+        if self.finished < self.started:
+            return
+        self.work = _name_of((yield queue.dequeue()), queue)
+        self._open()
+        self.started += 1
+
+    def _step(self) -> tuple[Record | None, bool]:
+        """The next record, and whether the unit of work is over."""
+        record = self._next()
+        is_over = record is None or self.is_whole
+        if is_over:
+            self._close()
+            self.finished = self.started
+        if record is not None:
+            self.produced += 1
+        return record, is_over
+
+    def _read_one(self, queue: Queue) -> Generator[Pending, Any, list[np.ndarray]]:
+        while True:
+            yield from self._begun(queue)
+            record, _ = self._step()
+            if record is not None:
+                return [_text(part) for part in record]
+
+    def _read_some(self, queue: Queue, count: int) -> Generator[Pending, Any, list[np.ndarray]]:
+        records: list[Record] = []
+        while len(records) < count:
+            yield from self._begun(queue)
+            record, is_over = self._step()
+            if record is not None:
+                records.append(record)
+            if is_over and records:
+                break
+        return [_texts([record[part] for record in records]) for part in (0, 1)]
+
+    def _path(self) -> str:
+        return os.fsdecode(self.work)
+
+
+def _name_of(element: Any, queue: Queue) -> bytes:
+    if len(element) != 1:
+        raise refuse("Expected single component queue")
+    if queue.dtypes[0] != dtypes.string:
+        raise refuse("Expected queue with single string component")
+    if element[0].size != 1:
+        raise refuse("Expected to dequeue a one-element string tensor")
+    return element[0].item()
+
+
+def _text(value: bytes) -> np.ndarray:
+    result = np.empty((), object)
+    result[()] = value
+    return result
+
+
+def _texts(values: list[bytes]) -> np.ndarray:
+    result = np.empty(len(values), object)
+    result[:] = values
+    return result
+
+
+class IdentityReader(Reader):
+    """Gives the units of work themselves."""
+
+    kind = "IdentityReader"
+    is_whole = True
+
+    def _next(self) -> Record:
+        return self.work, self.work
+
+
+class WholeFileReader(Reader):
+    """Gives the contents of files."""
+
+    kind = "WholeFileReader"
+    is_whole = True
+
+    def _next(self) -> Record:
+        from ...io.files import read_file_to_string
+
+        return self.work, read_file_to_string(self._path(), binary_mode=True)
+
+
+class TextLineReader(Reader):
+    """Gives the lines of files, without the first few."""
+
+    kind = "TextLineReader"
+
+    def __init__(self, name: str, skipped: int) -> None:
+        super().__init__(name)
+        if skipped < 0:
+            raise refuse(f"skip_header_lines must be >= 0 not {skipped}")
+        self._skipped = skipped
+        self._file: Any = None
+        self._number = 0
+
+    def _open(self) -> None:
+        from ...io.files import open_binary
+
+        self._file = open_binary(self._path(), "rb")
+        for _ in range(self._skipped):
+            self._file.readline()
+        self._number = self._skipped
+
+    def _next(self) -> Record | None:
+        line = self._file.readline()
+        if not line:
+            return None
+        self._number += 1
+        # Carriage returns are dropped wherever they are.
+        return b"%s:%d" % (self.work, self._number), line.rstrip(b"\n").replace(b"\r", b"")
+
+    def _close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+
+
+class RecordFileReader(Reader):
+    """Gives the records of TFRecord files."""
+
+    kind = "TFRecordReader"
+
+    def __init__(self, name: str, compression: str) -> None:
+        super().__init__(name)
+        self._compression = compression
+        self._file: Any = None
+
+    def _open(self) -> None:
+        from ...io.record import RecordReader
+
+        self._file = RecordReader(self._path(), self._compression)
+
+    def _next(self) -> Record | None:
+        offset = self._file.offset
+        record = self._file.read()
+        return None if record is None else (b"%s:%d" % (self.work, offset), record)
+
+    def _close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+
+
+class FixedLengthReader(Reader):
+    """Gives records of one length, between a header and a footer, `hop` bytes apart."""
+
+    kind = "FixedLengthRecordReader"
+
+    def __init__(
+        self, name: str, header: int, record: int, footer: int, hop: int, encoding: str
+    ) -> None:
+        super().__init__(name)
+        sizes = {"header": header, "record": record, "footer": footer, "hop": hop}
+        for what, size in sizes.items():
+            if size < 0:
+                raise refuse(f"{what}_bytes must be >= 0 not {size}")
+        self._header, self._record, self._footer = header, record, footer
+        self._hop = hop or record
+        self._encoding = encoding if encoding in ("ZLIB", "GZIP") else ""
+        self._file: Any = None
+        self._source: Any = None
+        self._number = 0
+        # What was read of the next records already.
+        self._ahead = b""
+
+    def _open(self) -> None:
+        from ...io.files import open_binary
+        from ...io.record import Source
+
+        self._file = open_binary(self._path(), "rb")
+        self._source = Source(self._file, self._encoding)
+        self._number, self._ahead = 0, b""
+        if len(self._source.read(self._header)) < self._header:
+            raise errors.OutOfRangeError(None, None, "reached end of file")
+
+    def _next(self) -> Record | None:
+        if self._number:
+            dropped, self._ahead = self._ahead[: self._hop], self._ahead[self._hop :]
+            missing = self._hop - len(dropped)
+            if len(self._source.read(missing)) < missing:
+                return None
+        missing = self._record + self._footer - len(self._ahead)
+        data = self._source.read(missing)
+        if len(data) < missing:
+            return None
+        self._ahead += data
+        key = b"%s:%d" % (self.work, self._number)
+        self._number += 1
+        return key, self._ahead[: self._record]
+
+    def _close(self) -> None:
+        if self._file is not None:
+            self._file.close()

@@ -1,0 +1,365 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random numbers: the same as TensorFlow's for the same seeds, run after run of a session.
+
+Each stateful op owns a Philox stream, from which every run takes the next part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...engine import dtypes, errors
+from ...engine.api import export
+from ...engine.build import define
+from ...engine.convert import convert_to_tensor, shape_tensor
+from ...engine.graph import name_scope
+from ...engine.registry import NoGradient
+from ...engine.seed import get_seed
+from ...engine.shape import TensorShape
+from ...engine.state import shape_text
+from ..public import raw, tf
+from . import philox
+
+RANDOM = NoGradient("random numbers do not depend on their shape")
+_SEEDS = "seed: int = 0; seed2: int = 0"
+_FLOATS = "{half, bfloat16, float32, float64}"
+Fill = Callable[[philox.Philox, tuple[int, ...], np.dtype], np.ndarray]
+
+
+def stream(c: Any) -> philox.Stream:
+    """The op's own stream of this session."""
+    return c.kernel_state(lambda: philox.Stream(c.attr("seed"), c.attr("seed2")))
+
+
+def shape_of(c: Any) -> TensorShape:
+    """Shape function: the value of the first input."""
+    if c.inputs[0].ndims not in (None, 1):
+        raise ValueError(f"Shape must be rank 1 but is rank {c.inputs[0].ndims}")
+    return c.value_as_shape(0)
+
+
+def _integer_shape(c: Any) -> TensorShape:
+    """Shape function: also holds the limits to be scalars."""
+    for limit in c.inputs[1:]:
+        if limit.ndims not in (None, 0):
+            raise ValueError(f"Shape must be rank 0 but is rank {limit.ndims}")
+    return shape_of(c)
+
+
+def _dims(shape: np.ndarray) -> tuple[int, ...]:
+    if shape.ndim != 1:
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"shape must be a vector of {{int32,int64}}, got shape {shape_text(shape.shape)}",
+        )
+    dims = tuple(int(size) for size in shape)
+    for size in dims:
+        if size < 0:
+            raise errors.InvalidArgumentError(None, None, f"Dimension {size} must be >= 0")
+    return dims
+
+
+def _lower_with(function: str) -> Callable[..., Any]:
+    def lower(b: Any, op: Any, shape: Any) -> Any:
+        from ...jit import library
+
+        dims, dtype = b.known(shape), op.dtype(0)
+        if dims is None or dtype not in ("float32", "float64"):
+            return NotImplemented
+        return getattr(library, function)(b, op, tuple(dims), stream, dtype)
+
+    return lower
+
+
+def _define_float(name: str, fill: Fill, lower: str, doc: str) -> None:
+    def kernel(c: Any, shape: np.ndarray) -> np.ndarray:
+        dims = _dims(shape)
+        at = stream(c).reserve_outputs(int(np.prod(dims, dtype=np.int64)))
+        return fill(at, dims, c.out_dtype())
+
+    define(
+        name,
+        "shape: T -> output: dtype",
+        f"{_SEEDS}; dtype: {_FLOATS}; T: index",
+        shape=shape_of,
+        kernel=kernel,
+        lower=_lower_with(lower),
+        gradient=RANDOM,
+        stateful=True,
+        doc=doc,
+        test={"values": [[np.int32([3, 5])]], "attrs": [{"seed": 1, "dtype": dtypes.float32}]},
+    )
+
+
+_define_float("RandomUniform", philox.uniform, "philox_uniform", "Uniform in [0, 1).")
+_define_float("RandomStandardNormal", philox.normal, "philox_normal", "Standard normal.")
+_define_float(
+    "TruncatedNormal",
+    philox.truncated_normal,
+    "philox_truncated_normal",
+    "Standard normal, redrawn when more than two deviations from the mean.",
+)
+
+
+def _require_scalar(name: str, value: np.ndarray) -> int:
+    if value.ndim:
+        raise errors.InvalidArgumentError(
+            None, None, f"{name} must be 0-D, got shape {shape_text(value.shape)}"
+        )
+    return int(value)
+
+
+def _integers(c: Any, at: Callable[[int], Any], shape: Any, low: Any, high: Any) -> np.ndarray:
+    low, high, dims = _require_scalar("minval", low), _require_scalar("maxval", high), _dims(shape)
+    size = int(np.prod(dims, dtype=np.int64))
+    if size and low >= high:
+        raise errors.InvalidArgumentError(None, None, f"Need minval < maxval, got {low} >= {high}")
+    if not size:
+        return np.empty(dims, c.out_dtype())
+    return philox.integers(at(size), dims, c.out_dtype(), low, high)
+
+
+def _lower_integers(b: Any, op: Any, shape: Any, low: Any, high: Any) -> Any:
+    from ...jit import library
+
+    known = [b.known(value) for value in (shape, low, high)]
+    if any(value is None or value.dtype == object for value in known[1:]) or known[0] is None:
+        return NotImplemented
+    dims, limits = tuple(known[0]), (int(known[1]), int(known[2]))
+    return library.philox_integers(b, op, dims, stream, op.dtype(0), *limits)
+
+
+define(
+    "RandomUniformInt",
+    "shape: T, minval: Tout, maxval: Tout -> output: Tout",
+    f"{_SEEDS}; Tout: index; T: index",
+    shape=_integer_shape,
+    kernel=lambda c, *inputs: _integers(c, stream(c).reserve_outputs, *inputs),
+    lower=_lower_integers,
+    gradient=RANDOM,
+    stateful=True,
+    doc="Uniform integers in [minval, maxval).",
+    test={"values": [[np.int32([4]), np.int32(0), np.int32(9)]], "attrs": [{"seed": 1}]},
+)
+
+
+def _shuffle(c: Any, value: np.ndarray) -> np.ndarray:
+    if value.size <= 1 or value.shape[0] <= 1:
+        return value
+    size = value.shape[0]
+    at = stream(c).reserve((size - 1 + 3) // 4)
+    draws = at.blocks((size - 1 + 3) // 4).reshape(-1)
+    order = np.arange(size)
+    for i in range(size - 1):
+        j = i + int(draws[i]) % (size - i)
+        order[i], order[j] = order[j], order[i]
+    return value[order]
+
+
+define(
+    "RandomShuffle",
+    "value: T -> output: T",
+    f"{_SEEDS}; T: type",
+    shape=lambda c: c.inputs[0],
+    kernel=_shuffle,
+    gradient=NoGradient("not defined by TensorFlow", silent=False),
+    stateful=True,
+    doc="The rows of a tensor in random order.",
+    test={"shapes": [[[5, 2]]], "attrs": [{"seed": 3}]},
+)
+
+
+def _sample_rows(at: philox.Philox, logits: np.ndarray, samples: int, dtype: Any) -> np.ndarray:
+    """Class numbers drawn by inverting each row's cumulative distribution."""
+    rows = len(logits)
+    count = rows * samples
+    bits = at.blocks((count * 2 + 3) // 4).reshape(-1)[: count * 2]
+    draws = philox.to_double(bits[0::2], bits[1::2]).reshape(rows, samples)
+    result = np.empty((rows, samples), dtype)
+    for row in range(rows):
+        finite = np.isfinite(logits[row])
+        top = logits[row][finite].max(initial=_lowest(logits.dtype))
+        weights = np.exp(logits[row].astype(np.float64) - float(top))
+        cumulative = np.cumsum(np.where(finite, weights, 0.0))
+        found = np.searchsorted(cumulative, draws[row] * cumulative[-1], side="right")
+        result[row] = found
+    return result
+
+
+def _lowest(dtype: np.dtype) -> Any:
+    return np.iinfo(dtype).min if dtype.kind in "iu" else dtypes.as_dtype(dtype).min
+
+
+def _multinomial(c: Any, reserve: Callable[[int], Any], logits: Any, samples: Any) -> np.ndarray:
+    if logits.ndim != 2:
+        raise errors.InvalidArgumentError(
+            None, None, f"logits should be a matrix, got shape {shape_text(logits.shape)}"
+        )
+    if samples.ndim:
+        raise errors.InvalidArgumentError(
+            None, None, f"num_samples should be a scalar, got shape {shape_text(samples.shape)}"
+        )
+    count = int(samples)
+    if count < 0:
+        raise errors.InvalidArgumentError(
+            None, None, f"num_samples should be nonnegative, got {count}"
+        )
+    if logits.shape[1] <= 0:
+        raise errors.InvalidArgumentError(
+            None, None, f"num_classes should be positive, got {logits.shape[1]}"
+        )
+    at = reserve(logits.shape[0] * ((count + 3) // 4 * 4 * 2))
+    return _sample_rows(at, logits, count, c.out_dtype())
+
+
+def _multinomial_shape(c: Any) -> TensorShape:
+    logits, count = c.inputs[0].with_rank(2), c.value(1)
+    return TensorShape([logits[0], None if count is None else int(count)])
+
+
+define(
+    "Multinomial",
+    "logits: T, num_samples: int32 -> output: output_dtype",
+    f"{_SEEDS}; T: realnumbertype; output_dtype: index = int64",
+    shape=_multinomial_shape,
+    kernel=lambda c, logits, n: _multinomial(c, stream(c).reserve_outputs, logits, n),
+    gradient=RANDOM,
+    stateful=True,
+    doc="Class numbers drawn with probabilities softmax(logits).",
+    test={"values": [[np.float32([[1, 2, 3]]), np.int32(4)]], "attrs": [{"seed": 1}]},
+)
+
+
+def _scaled(
+    op_type: str, scope: str, arguments: tuple[Any, ...], dtype: Any, seed: Any, name: Any
+) -> Any:
+    shape, mean, stddev = arguments
+    with name_scope(name, scope, [shape, mean, stddev]) as name:
+        dims = shape_tensor(shape)
+        mean = convert_to_tensor(mean, dtype=dtype, name="mean")
+        stddev = convert_to_tensor(stddev, dtype=dtype, name="stddev")
+        seed1, seed2 = get_seed(seed)
+        draws = getattr(raw, op_type)(dims, dtype=dtype, seed=seed1, seed2=seed2)
+        return tf.add(draws * stddev, mean, name=name)
+
+
+@export("random.normal", "random_normal")
+def random_normal(
+    shape: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = dtypes.float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Any:
+    """Normally distributed numbers."""
+    return _scaled(
+        "RandomStandardNormal", "random_normal", (shape, mean, stddev), dtype, seed, name
+    )
+
+
+@export("random.truncated_normal", "truncated_normal")
+def truncated_normal(
+    shape: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = dtypes.float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Any:
+    """Normally distributed numbers, redrawn when more than two deviations from the mean."""
+    return _scaled("TruncatedNormal", "truncated_normal", (shape, mean, stddev), dtype, seed, name)
+
+
+_UNIFORM_TYPES = ("float16", "bfloat16", "float32", "float64", "int32", "int64")
+
+
+def uniform_limits(dtype: Any, maxval: Any) -> tuple[Any, Any]:
+    """The checked dtype and upper limit of a uniform distribution."""
+    dtype = dtypes.as_dtype(dtype)
+    if dtype.name not in _UNIFORM_TYPES:
+        raise ValueError(f"Invalid dtype {dtype!r}")
+    if maxval is None:
+        if dtype.is_integer:
+            raise ValueError(f"Must specify maxval for integer dtype {dtype!r}")
+        maxval = 1
+    return dtype, maxval
+
+
+@export("random.uniform", "random_uniform")
+def random_uniform(
+    shape: Any,
+    minval: Any = 0,
+    maxval: Any = None,
+    dtype: Any = dtypes.float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Any:
+    """Uniformly distributed numbers in [minval, maxval)."""
+    dtype, maxval = uniform_limits(dtype, maxval)
+    with name_scope(name, "random_uniform", [shape, minval, maxval]) as name:
+        dims = shape_tensor(shape)
+        low = convert_to_tensor(minval, dtype=dtype, name="min")
+        high = convert_to_tensor(maxval, dtype=dtype, name="max")
+        seed1, seed2 = get_seed(seed)
+        if dtype.is_integer:
+            return raw.RandomUniformInt(dims, low, high, seed=seed1, seed2=seed2, name=name)
+        draws = raw.RandomUniform(dims, dtype=dtype, seed=seed1, seed2=seed2)
+        return tf.add(draws * (high - low), low, name=name)
+
+
+@export("random.shuffle", "random_shuffle")
+def random_shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Any:
+    """The rows of a tensor in random order."""
+    seed1, seed2 = get_seed(seed)
+    return raw.RandomShuffle(value, seed=seed1, seed2=seed2, name=name)
+
+
+@export("image.random_crop", "random_crop")
+def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None = None) -> Any:
+    """A part of `value`, of the given size, at a random place."""
+    from ..control import with_dependencies
+
+    with name_scope(name, "random_crop", [value, size]) as name:
+        value = convert_to_tensor(value, name="value")
+        size = convert_to_tensor(size, dtype=dtypes.int32, name="size")
+        shape = tf.shape(value)
+        fits = tf.reduce_all(shape >= size)
+        check = tf.Assert(fits, ["Need value.shape >= size, got ", shape, size], summarize=1000)
+        shape = with_dependencies([check], shape)
+        limit = shape - size + 1
+        draws = random_uniform(tf.shape(shape), dtype=size.dtype, maxval=size.dtype.max, seed=seed)
+        return tf.slice(value, draws % limit, size, name=name)
+
+
+def _draw_classes(logits: Any, samples: Any, dtype: Any, seed: Any) -> Any:
+    logits = convert_to_tensor(logits, name="logits")
+    seed1, seed2 = get_seed(seed)
+    chosen = {} if dtype is None else {"output_dtype": dtype}
+    return raw.Multinomial(logits, samples, seed=seed1, seed2=seed2, **chosen)
+
+
+@export("random.multinomial", "multinomial")
+def multinomial(
+    logits: Any,
+    num_samples: Any,
+    seed: Any = None,
+    name: str | None = None,
+    output_dtype: Any = None,
+) -> Any:
+    """Class numbers drawn with probabilities softmax(logits)."""
+    with name_scope(name, "multinomial", [logits]):
+        return _draw_classes(logits, num_samples, output_dtype, seed)
+
+
+@export("random.categorical")
+def categorical(
+    logits: Any, num_samples: Any, dtype: Any = None, seed: Any = None, name: str | None = None
+) -> Any:
+    """Class numbers drawn with probabilities softmax(logits)."""
+    with name_scope(name, "categorical", [logits]):
+        return _draw_classes(logits, num_samples, dtype, seed)

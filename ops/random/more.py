@@ -1,0 +1,318 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random numbers of other distributions, and those that take their seeds as a tensor.
+
+The rejection methods give every output a part of the stream of its own, as TensorFlow does: the
+numbers do not depend on how many there are before them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...engine import dtypes, errors
+from ...engine.api import export
+from ...engine.build import define
+from ...engine.convert import convert_to_tensor, shape_tensor
+from ...engine.graph import control_dependencies, name_scope
+from ...engine.registry import NoGradient
+from ...engine.seed import get_seed
+from ...engine.shape import TensorShape
+from ...engine.state import shape_text
+from ..public import raw, tf
+from . import philox
+from .draws import RANDOM, _dims, _integers, _multinomial, shape_of, stream, uniform_limits
+from .rejection import Lanes, gamma, poisson
+
+_SEEDS = "seed: int = 0; seed2: int = 0"
+_REALS = "{half, float32, float64}"
+# Outputs computed at a time.
+_CHUNK = 1 << 16
+
+
+def _per_parameter(
+    c: Any,
+    shape: np.ndarray,
+    values: np.ndarray,
+    method: Callable[[Lanes, np.ndarray], np.ndarray],
+) -> np.ndarray:
+    """Samples of shape `shape` for every value; all samples of a value stand together."""
+    dims = _dims(shape)
+    count = math.prod(dims)
+    size = count * values.size
+    result = np.empty(size, np.float64)
+    if size:
+        at = stream(c).reserve_outputs(size)
+        every = np.repeat(values.astype(np.float64).reshape(-1), count)
+        for start in range(0, size, _CHUNK):
+            part = every[start : start + _CHUNK]
+            result[start : start + _CHUNK] = method(Lanes(at, start, len(part)), part)
+    return result.reshape(values.size, count).T.reshape(*dims, *values.shape).astype(c.out_dtype())
+
+
+def _parameter_shape(c: Any) -> TensorShape:
+    return c.value_as_shape(0).concatenate(c.inputs[1])
+
+
+def add_leading_unit_dimensions(x: Any, num_dimensions: Any) -> Any:
+    """The tensor with so many axes of size one before its own."""
+    ones = tf.ones([num_dimensions], dtype=dtypes.int32)
+    return tf.reshape(x, tf.concat([ones, tf.shape(x)], axis=0))
+
+
+def _gamma_gradient(op: Any, grad: Any) -> tuple[None, Any]:
+    shape, alpha = op.inputs
+    sample = op.outputs[0]
+    with control_dependencies([grad]):
+        count = tf.shape(shape)[0]
+        partial = raw.RandomGammaGrad(add_leading_unit_dimensions(alpha, count), sample)
+        return None, tf.reduce_sum(grad * partial, axis=tf.range(count))
+
+
+define(
+    "RandomGamma",
+    "shape: S, alpha: T -> output: T",
+    f"{_SEEDS}; S: index; T: {_REALS}",
+    shape=_parameter_shape,
+    kernel=lambda c, shape, alpha: _per_parameter(c, shape, alpha, gamma),
+    gradient=_gamma_gradient,
+    stateful=True,
+    doc="Gamma-distributed numbers with scale one.",
+    test={"values": [[np.int32([3]), np.float32([0.5, 2.0])]], "attrs": [{"seed": 1}]},
+)
+
+
+@np.errstate(all="ignore")
+def _gamma_derivative(c: Any, alpha: np.ndarray, sample: np.ndarray) -> np.ndarray:
+    """-(dF/dalpha) / (dF/dx) of the distribution function F, by central differences of F."""
+    a, x = np.broadcast_arrays(alpha.astype(np.float64), sample.astype(np.float64))
+    step = 1e-5 * np.maximum(a, 1e-3)
+    from scipy import special
+
+    slope = (special.gammainc(a + step, x) - special.gammainc(a - step, x)) / (2 * step)
+    with np.errstate(all="ignore"):
+        density = np.exp((a - 1) * np.log(x) - x - special.gammaln(a))
+        return (-slope / density).astype(c.out_dtype())
+
+
+define(
+    "RandomGammaGrad",
+    "alpha: T, sample: T -> output: T",
+    "T: {float32, float64}",
+    shape=lambda c: _broadcast(c),
+    kernel=_gamma_derivative,
+    gradient=NoGradient("not defined by TensorFlow", silent=False),
+    doc="The derivative of a gamma sample with respect to alpha.",
+    test={"ranges": [(0.5, 3.0)], "shapes": [[[3], [3]]]},
+)
+
+
+def _broadcast(c: Any) -> TensorShape:
+    from ..elementwise import static_broadcast
+
+    return static_broadcast(c.inputs[0], c.inputs[1])
+
+
+def _poisson(c: Any, shape: np.ndarray, rate: np.ndarray) -> np.ndarray:
+    return _per_parameter(c, shape, rate, poisson)
+
+
+define(
+    "RandomPoisson",
+    "shape: S, rate: dtype -> output: dtype",
+    f"{_SEEDS}; S: index; dtype: {_REALS}",
+    shape=_parameter_shape,
+    kernel=_poisson,
+    gradient=RANDOM,
+    stateful=True,
+    doc="Poisson-distributed numbers.",
+    test={"values": [[np.int32([3]), np.float32([0.5, 20.0])]], "attrs": [{"seed": 1}]},
+)
+define(
+    "RandomPoissonV2",
+    "shape: S, rate: R -> output: dtype",
+    f"{_SEEDS}; S: index; R: {{half, float32, float64, int32, int64}} = float64; "
+    "dtype: {half, float32, float64, int32, int64} = int64",
+    shape=_parameter_shape,
+    kernel=_poisson,
+    gradient=RANDOM,
+    stateful=True,
+    doc="Poisson-distributed numbers.",
+    test={"values": [[np.int32([3]), np.float64([0.5, 20.0])]], "attrs": [{"seed": 1}]},
+)
+
+
+@export("random.gamma", "random_gamma")
+def random_gamma(
+    shape: Any,
+    alpha: Any,
+    beta: Any = None,
+    dtype: Any = dtypes.float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Any:
+    """Gamma-distributed numbers: samples of the given shape for every alpha and beta."""
+    with name_scope(name, "random_gamma", [shape, alpha, beta]):
+        shape = convert_to_tensor(shape, name="shape", dtype=dtypes.int32)
+        alpha = convert_to_tensor(alpha, name="alpha", dtype=dtype)
+        beta = convert_to_tensor(1 if beta is None else beta, name="beta", dtype=dtype)
+        both = alpha + tf.zeros_like(beta)
+        seed1, seed2 = get_seed(seed)
+        draws = raw.RandomGamma(shape, both, seed=seed1, seed2=seed2)
+        return tf.maximum(np.finfo(alpha.dtype.as_numpy_dtype).tiny, draws / beta)
+
+
+@export("random.poisson", "random_poisson")
+def random_poisson(
+    lam: Any,
+    shape: Any,
+    dtype: Any = dtypes.float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Any:
+    """Poisson-distributed numbers: samples of the given shape for every rate."""
+    with name_scope(name, "random_poisson", [lam, shape]):
+        shape = convert_to_tensor(shape, name="shape", dtype=dtypes.int32)
+        seed1, seed2 = get_seed(seed)
+        return raw.RandomPoissonV2(shape, lam, dtype=dtype, seed=seed1, seed2=seed2)
+
+
+def _generator(seed: np.ndarray) -> philox.Philox:
+    if seed.shape != (2,):
+        raise errors.InvalidArgumentError(
+            None, None, f"seed must have shape [2], not {shape_text(seed.shape)}"
+        )
+    return philox.scrambled(seed)
+
+
+def _define_stateless(name: str, fill: Callable[..., np.ndarray], doc: str) -> None:
+    define(
+        name,
+        "shape: T, seed: Tseed -> output: dtype",
+        "dtype: {half, bfloat16, float32, float64} = float32; T: index = int32; "
+        "Tseed: index = int64",
+        shape=shape_of,
+        kernel=lambda c, shape, seed: fill(_generator(seed), _dims(shape), c.out_dtype()),
+        gradient=RANDOM,
+        doc=doc,
+        test={"values": [[np.int32([3]), np.int64([1, 2])]]},
+    )
+
+
+_define_stateless("StatelessRandomUniform", philox.uniform, "Uniform in [0, 1).")
+_define_stateless("StatelessRandomNormal", philox.normal, "Standard normal.")
+_define_stateless("StatelessTruncatedNormal", philox.truncated_normal, "Within two deviations.")
+define(
+    "StatelessRandomUniformInt",
+    "shape: T, seed: Tseed, minval: dtype, maxval: dtype -> output: dtype",
+    "dtype: index; T: index; Tseed: index = int64",
+    shape=shape_of,
+    kernel=lambda c, shape, seed, low, high: _integers(
+        c, lambda size: _generator(seed), shape, low, high
+    ),
+    gradient=RANDOM,
+    doc="Uniform integers in [minval, maxval).",
+    test={"values": [[np.int32([3]), np.int64([1, 2]), np.int32(0), np.int32(9)]]},
+)
+define(
+    "StatelessMultinomial",
+    "logits: T, num_samples: int32, seed: Tseed -> output: output_dtype",
+    "T: realnumbertype; Tseed: index = int64; output_dtype: index = int64",
+    shape=lambda c: TensorShape([c.inputs[0].with_rank(2)[0], _count(c)]),
+    kernel=lambda c, logits, n, seed: _multinomial(c, lambda size: _generator(seed), logits, n),
+    gradient=RANDOM,
+    doc="Class numbers drawn with probabilities softmax(logits).",
+    test={"values": [[np.float32([[1, 2, 3]]), np.int32(4), np.int64([1, 2])]]},
+)
+
+
+def _count(c: Any) -> int | None:
+    value = c.value(1)
+    return None if value is None else int(value)
+
+
+@export("random.stateless_uniform")
+def stateless_random_uniform(
+    shape: Any,
+    seed: Any,
+    minval: Any = 0,
+    maxval: Any = None,
+    dtype: Any = dtypes.float32,
+    name: str | None = None,
+) -> Any:
+    """Uniformly distributed numbers in [minval, maxval), a function of shape and seed."""
+    dtype, maxval = uniform_limits(dtype, maxval)
+    with name_scope(name, "stateless_random_uniform", [shape, seed, minval, maxval]) as name:
+        shape = shape_tensor(shape)
+        low = convert_to_tensor(minval, dtype=dtype, name="min")
+        high = convert_to_tensor(maxval, dtype=dtype, name="max")
+        if dtype.is_integer:
+            return raw.StatelessRandomUniformInt(shape, seed, low, high, name=name)
+        draws = raw.StatelessRandomUniform(shape, seed, dtype=dtype)
+        return tf.add(draws * (high - low), low, name=name)
+
+
+def _stateless_scaled(
+    op_type: str, scope: str, shape: Any, seed: Any, mean: Any, stddev: Any, dtype: Any, name: Any
+) -> Any:
+    with name_scope(name, scope, [shape, seed, mean, stddev]) as name:
+        shape = shape_tensor(shape)
+        mean = convert_to_tensor(mean, dtype=dtype, name="mean")
+        stddev = convert_to_tensor(stddev, dtype=dtype, name="stddev")
+        draws = getattr(raw, op_type)(shape, seed, dtype=dtype)
+        return tf.add(draws * stddev, mean, name=name)
+
+
+@export("random.stateless_normal")
+def stateless_random_normal(
+    shape: Any,
+    seed: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = dtypes.float32,
+    name: str | None = None,
+) -> Any:
+    """Normally distributed numbers, a function of shape and seed."""
+    given = (shape, seed, mean, stddev, dtype, name)
+    return _stateless_scaled("StatelessRandomNormal", "stateless_random_normal", *given)
+
+
+@export("random.stateless_truncated_normal")
+def stateless_truncated_normal(
+    shape: Any,
+    seed: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = dtypes.float32,
+    name: str | None = None,
+) -> Any:
+    """Normally distributed numbers within two deviations, a function of shape and seed."""
+    given = (shape, seed, mean, stddev, dtype, name)
+    return _stateless_scaled("StatelessTruncatedNormal", "stateless_truncated_normal", *given)
+
+
+def _stateless_classes(scope: str, logits: Any, count: Any, seed: Any, kind: Any, name: Any) -> Any:
+    with name_scope(name, scope, [logits, seed]):
+        logits = convert_to_tensor(logits, name="logits")
+        return raw.StatelessMultinomial(logits, count, seed, output_dtype=kind)
+
+
+@export("random.stateless_multinomial")
+def stateless_multinomial(
+    logits: Any, num_samples: Any, seed: Any, output_dtype: Any = dtypes.int64, name: Any = None
+) -> Any:
+    """Class numbers drawn with probabilities softmax(logits), a function of them and the seed."""
+    return _stateless_classes(
+        "stateless_multinomial", logits, num_samples, seed, output_dtype, name
+    )
+
+
+@export("random.stateless_categorical")
+def stateless_categorical(
+    logits: Any, num_samples: Any, seed: Any, dtype: Any = dtypes.int64, name: Any = None
+) -> Any:
+    """Class numbers drawn with probabilities softmax(logits), a function of them and the seed."""
+    return _stateless_classes("stateless_categorical", logits, num_samples, seed, dtype, name)

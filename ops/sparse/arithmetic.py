@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arithmetic between a SparseTensor and a dense tensor, and the confusion matrix made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...engine import dtypes, errors
+from ...engine.api import export
+from ...engine.build import OpFunction, define
+from ...engine.convert import convert_to_tensor
+from ...engine.registry import NoGradient
+from ...engine.scope_functions import name_scope
+from ...engine.shape import TensorShape
+from ..control import with_dependencies
+from ..elementwise import shape_text
+from ..public import tf
+from ..rules import ranked
+
+_SAMPLE = [
+    np.array([[0, 1], [1, 0]], np.int64),
+    np.array([1.5, -2.0]),
+    np.array([2, 3], np.int64),
+    np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]),
+]
+
+
+# --- sparse times dense -----------------------------------------------------------------------
+
+
+def _values_shape(c: Any) -> TensorShape:
+    return TensorShape([ranked(c.inputs[0], 2)[0]])
+
+
+def _cwise(name: str, compute: Callable[..., np.ndarray], gradient: Any, doc: str) -> OpFunction:
+    def kernel(
+        c: Any, indices: np.ndarray, values: np.ndarray, shape: np.ndarray, dense: np.ndarray
+    ) -> np.ndarray:
+        target = tuple(shape.tolist())
+        try:
+            # The dense side broadcasts to the sparse one, never the other way round.
+            wide = np.broadcast_to(dense, target)
+        except ValueError:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                "SparseDenseBinaryOpShared broadcasts dense to sparse only; got incompatible "
+                f"shapes: {shape_text(target)} vs. {shape_text(dense.shape)}",
+            ) from None
+        with np.errstate(all="ignore"):
+            return np.asarray(compute(values, wide[tuple(indices.T)])).astype(values.dtype)
+
+    return define(
+        name,
+        "sp_indices: int64, sp_values: T, sp_shape: int64, dense: T -> output: T",
+        "T: numbertype",
+        shape=_values_shape,
+        kernel=kernel,
+        gradient=gradient,
+        doc=doc,
+        test={"values": [_SAMPLE]},
+    )
+
+
+def _scaled_gradient(op: Any, grad: Any, is_mul: bool) -> Any:
+    indices, values, shape, y = op.inputs
+    y_shape = tf.cast(tf.shape(y), dtypes.int64)
+    added = tf.expand_dims(tf.size(shape) - tf.size(y_shape), 0)
+    wide_shape = tf.concat([tf.ones(added, dtypes.int64), y_shape], 0)
+    scaled = indices // (shape // wide_shape)
+    scaled = tf.slice(scaled, tf.concat([[0], added], 0), [-1, -1])
+    dense = tf.gather_nd(y, scaled)
+    if is_mul:
+        grad_x, along_y = grad * dense, grad * values
+    else:
+        grad_x, along_y = grad / dense, grad * (-values / tf.square(dense))
+    # Several positions may share one element of y: their gradients are added.
+    grad_y = sparse_tensor_dense_add(scaled, along_y, y_shape, tf.zeros_like(y))
+    return None, grad_x, None, grad_y
+
+
+def _quotient(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return np.trunc(x / y) if x.dtype.kind in "iu" else x / y
+
+
+sparse_dense_cwise_mul = _cwise(
+    "SparseDenseCwiseMul",
+    np.multiply,
+    lambda op, grad: _scaled_gradient(op, grad, True),
+    doc="The values of a sparse tensor times the dense ones at their places.",
+)
+sparse_dense_cwise_div = _cwise(
+    "SparseDenseCwiseDiv",
+    _quotient,
+    lambda op, grad: _scaled_gradient(op, grad, False),
+    doc="The values of a sparse tensor divided by the dense ones at their places.",
+)
+sparse_dense_cwise_add = _cwise(
+    "SparseDenseCwiseAdd",
+    np.add,
+    NoGradient("TensorFlow has none for it", silent=False),
+    doc="The values of a sparse tensor plus the dense ones at their places.",
+)
+
+
+# --- sparse plus dense ------------------------------------------------------------------------
+
+
+def _dense_add_kernel(
+    c: Any, indices: np.ndarray, values: np.ndarray, shape: np.ndarray, dense: np.ndarray
+) -> np.ndarray:
+    if tuple(shape.tolist()) != dense.shape:
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            "Dimensions of the sparse and the dense tensor must be equal: "
+            f"{shape_text(shape.tolist())} vs. {shape_text(dense.shape)}",
+        )
+    outside = ((indices < 0) | (indices >= shape)).any(axis=-1)
+    if outside.any():
+        place = ",".join(map(str, indices[int(np.argmax(outside))]))
+        text = f"Sparse tensor has an invalid index: [{place}]"
+        raise errors.InvalidArgumentError(None, None, text)
+    total = np.array(dense)
+    np.add.at(total, tuple(indices.T), values)
+    return total
+
+
+sparse_tensor_dense_add = define(
+    "SparseTensorDenseAdd",
+    "a_indices: Tindices, a_values: T, a_shape: Tindices, b: T -> output: T",
+    "T: numbertype; Tindices: {int32, int64}",
+    shape=lambda c: c.inputs[3],
+    kernel=_dense_add_kernel,
+    gradient=lambda op, grad: (None, tf.gather_nd(grad, op.inputs[0]), None, grad),
+    test={"values": [_SAMPLE]},
+    doc="The sum of a sparse and a dense tensor, dense.",
+)
+
+
+# --- confusion matrix -------------------------------------------------------------------------
+
+
+def remove_squeezable_dimensions(
+    labels: Any, predictions: Any, expected_rank_diff: int = 0, name: str | None = None
+) -> tuple[Any, Any]:
+    """Squeezes the last dimension of whichever has one rank more than expected."""
+    with name_scope(name, "remove_squeezable_dimensions", [labels, predictions]):
+        predictions, labels = convert_to_tensor(predictions), convert_to_tensor(labels)
+        ranks = predictions.shape.ndims, labels.shape.ndims
+        if None not in ranks:
+            difference = ranks[0] - ranks[1] - expected_rank_diff
+            if difference == 1:
+                predictions = tf.squeeze(predictions, [-1])
+            elif difference == -1:
+                labels = tf.squeeze(labels, [-1])
+            return labels, predictions
+        rank_diff = tf.rank(predictions) - tf.rank(labels)
+        predictions = _maybe_squeeze(predictions, expected_rank_diff + 1, rank_diff)
+        return _maybe_squeeze(labels, expected_rank_diff - 1, rank_diff), predictions
+
+
+def _maybe_squeeze(x: Any, wanted: int, rank_diff: Any) -> Any:
+    """Drops the last dimension at run time, unless it cannot be one."""
+    if x.shape.ndims is not None and not x.shape[-1].is_compatible_with(1):
+        return x
+    return tf.cond(tf.equal(wanted, rank_diff), lambda: tf.squeeze(x, [-1]), lambda: x)
+
+
+def _checked(tensor: Any, check: Callable[..., Any], *args: Any, message: str) -> Any:
+    return with_dependencies([check(tensor, *args, message=message)], tensor)
+
+
+@export("math.confusion_matrix", "confusion_matrix")
+def confusion_matrix(
+    labels: Any,
+    predictions: Any,
+    num_classes: Any = None,
+    dtype: Any = dtypes.int32,
+    name: str | None = None,
+    weights: Any = None,
+) -> Any:
+    """How often (or with which weight) label i was predicted as j, at row i and column j."""
+    with name_scope(name, "confusion_matrix", (predictions, labels, num_classes, weights)) as name:
+        labels = convert_to_tensor(labels, name="labels")
+        predictions = convert_to_tensor(predictions, name="predictions")
+        labels, predictions = remove_squeezable_dimensions(labels, predictions)
+        predictions = tf.cast(predictions, dtypes.int64)
+        labels = tf.cast(labels, dtypes.int64)
+        check = tf.assert_non_negative
+        labels = _checked(labels, check, message="`labels` contains negative values")
+        predictions = _checked(predictions, check, message="`predictions` contains negative values")
+        if num_classes is None:
+            num_classes = tf.maximum(tf.reduce_max(predictions), tf.reduce_max(labels)) + 1
+        else:
+            limit = tf.cast(num_classes, dtypes.int64)
+            check = tf.assert_less
+            labels = _checked(labels, check, limit, message="`labels` out of bound")
+            predictions = _checked(predictions, check, limit, message="`predictions` out of bound")
+        if weights is not None:
+            weights = convert_to_tensor(weights, name="weights")
+            predictions.get_shape().assert_is_compatible_with(weights.get_shape())
+            weights = tf.cast(weights, dtype)
+        shape = tf.stack([num_classes, num_classes])
+        indices = tf.stack([labels, predictions], axis=1)
+        values = tf.ones_like(predictions, dtype) if weights is None else weights
+        dense_shape = tf.cast(shape, dtypes.int64)
+        zeros = tf.zeros(tf.cast(shape, dtypes.int32), dtype)
+        return sparse_tensor_dense_add(indices, values, dense_shape, zeros)

@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Between sparse and dense tensors: conversion, products, indicators."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ...engine import dtypes
+from ...engine.api import export
+from ...engine.build import define
+from ...engine.convert import convert_to_tensor
+from ...engine.scope_functions import name_scope
+from ...engine.shape import TensorShape
+from ...engine.tensor import SparseTensor, SparseTensorValue, Tensor
+from ..elementwise import shape_text
+from ..public import raw, tf
+from ..rules import merge_dim, ranked
+from .layout import sparse_reorder
+from .rules import SAMPLE, as_sparse, invalid, parts, require_inside, require_order
+
+# --- conversion ---------------------------------------------------------------------------------
+
+
+def _check_parts(indices: np.ndarray, shape: np.ndarray, values: np.ndarray, default: Any) -> None:
+    if indices.ndim > 2:
+        raise invalid(
+            "sparse_indices should be a scalar, vector, or matrix, got shape "
+            f"{shape_text(indices.shape)}"
+        )
+    if shape.ndim != 1:
+        raise invalid(f"output_shape should be a vector, got shape {shape_text(shape.shape)}")
+    rank = indices.shape[1] if indices.ndim > 1 else 1
+    if len(shape) != rank:
+        raise invalid(
+            f"output_shape has incorrect number of elements: {len(shape)} should be: {rank}"
+        )
+    count = len(indices) if indices.ndim else 1
+    if values.ndim and values.shape != (count,):
+        raise invalid(
+            f"sparse_values has incorrect shape {shape_text(values.shape)}, should be [] or "
+            f"[{count}]"
+        )
+    if np.ndim(default):
+        raise invalid("default_value should be a scalar.")
+
+
+def _to_dense(c: Any, indices: Any, shape: Any, values: Any, default: Any) -> np.ndarray:
+    _check_parts(indices, shape, values, default)
+    places = indices.reshape(-1, len(shape)).astype(np.int64)
+    check = require_order if c.attr("validate_indices") else require_inside
+    check(places, shape.astype(np.int64))
+    result = np.empty(tuple(shape.tolist()), c.out_dtype())
+    result[...] = default[()]
+    result[tuple(places.T)] = values
+    return result
+
+
+def _dense_shape(c: Any) -> TensorShape:
+    if c.inputs[1].ndims not in (None, 1):
+        raise ValueError(f"Shape must be rank 1 but is rank {c.inputs[1].ndims}")
+    return c.value_as_shape(1)
+
+
+def _to_dense_gradient(op: Any, grad: Any) -> Any:
+    indices, shape, _, _ = op.inputs
+    values_grad = tf.gather_nd(grad, indices)
+    default_grad = tf.reduce_sum(grad) - tf.reduce_sum(values_grad)
+    return [tf.zeros_like(indices), tf.zeros_like(shape), values_grad, default_grad]
+
+
+define(
+    "SparseToDense",
+    "sparse_indices: Tindices, output_shape: Tindices, sparse_values: T, default_value: T -> "
+    "dense: T",
+    "validate_indices: bool = true; T: type; Tindices: index",
+    shape=_dense_shape,
+    kernel=_to_dense,
+    gradient=_to_dense_gradient,
+    dynamic_shape=True,
+    doc="A dense tensor with values at given places and a default elsewhere.",
+    test={"values": [[SAMPLE[0], SAMPLE[2], SAMPLE[1], np.float32(9)]], "gradient": False},
+)
+
+
+@export("sparse_to_dense")
+def sparse_to_dense(
+    sparse_indices: Any,
+    output_shape: Any,
+    sparse_values: Any,
+    default_value: Any = 0,
+    validate_indices: bool = True,
+    name: str | None = None,
+) -> Any:
+    """A dense tensor with values at given places and a default elsewhere."""
+    return raw.SparseToDense(
+        sparse_indices,
+        output_shape,
+        sparse_values,
+        default_value=default_value,
+        validate_indices=validate_indices,
+        name=name,
+    )
+
+
+@export("sparse.to_dense", "sparse_tensor_to_dense")
+def sparse_tensor_to_dense(
+    sp_input: Any, default_value: Any = None, validate_indices: bool = True, name: str | None = None
+) -> Any:
+    """The dense form of a sparse tensor; zeros, or the default, where it has no entry."""
+    sp_input = as_sparse(sp_input)
+    if default_value is None:
+        default_value = tf.zeros([], dtype=sp_input.dtype)
+    return sparse_to_dense(
+        sp_input.indices,
+        sp_input.dense_shape,
+        sp_input.values,
+        default_value=default_value,
+        validate_indices=validate_indices,
+        name=name,
+    )
+
+
+@export("sparse.from_dense")
+def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
+    """The entries of a dense tensor that are not zero."""
+    with name_scope(name, "dense_to_sparse"):
+        tensor = convert_to_tensor(tensor)
+        indices = tf.where_v2(tf.not_equal(tensor, tf.constant(0, tensor.dtype)))
+        values = tf.gather_nd(tensor, indices)
+        return SparseTensor(indices, values, tf.shape(tensor, out_type=dtypes.int64))
+
+
+def _int64(value: Any, name: str) -> Any:
+    if isinstance(value, numbers.Integral):
+        return convert_to_tensor(value, name=name, dtype=dtypes.int64)
+    if not isinstance(value, Tensor):
+        raise TypeError(f"{name} must be an integer value")
+    return value if value.dtype == dtypes.int64 else tf.cast(value, dtypes.int64)
+
+
+@export("sparse.eye")
+def sparse_eye(
+    num_rows: Any, num_columns: Any = None, dtype: Any = dtypes.float32, name: str | None = None
+) -> SparseTensor:
+    """A matrix with ones on its diagonal."""
+    with name_scope(name, "eye", [num_rows, num_columns]):
+        rows = _int64(num_rows, "num_rows")
+        columns = rows if num_columns is None else _int64(num_columns, "num_columns")
+        size = tf.minimum(rows, columns)
+        diagonal = tf.range(size, dtype=dtypes.int64)
+        return SparseTensor(
+            tf.stack([diagonal, diagonal], axis=1), tf.ones(size, dtype=dtype), [rows, columns]
+        )
+
+
+# --- products -----------------------------------------------------------------------------------
+
+
+def _check_product(
+    indices: np.ndarray,
+    values: np.ndarray,
+    a_shape: np.ndarray,
+    b_shape: Any,
+    inner: tuple[int, int],
+) -> None:
+    if indices.ndim != 2:
+        raise invalid("Tensor 'a_indices' is not a matrix")
+    if len(indices) != len(values):
+        raise invalid("Number of rows of a_indices does not match number of entries in a_values")
+    if inner[0] != inner[1]:
+        raise invalid(
+            "Cannot multiply A and B because inner dimension does not match: "
+            f"{inner[0]} vs. {inner[1]}.  Did you forget a transpose?  Dimensions of A: "
+            f"[{a_shape[0]}, {a_shape[1]}).  Dimensions of B: {shape_text(b_shape)}"
+        )
+
+
+def _matmul(c: Any, indices: Any, values: Any, a_shape: Any, b: Any) -> np.ndarray:
+    adjoint_a, adjoint_b = c.attr("adjoint_a"), c.attr("adjoint_b")
+    row, column = (1, 0) if adjoint_a else (0, 1)
+    rows, inner = int(a_shape[row]), int(a_shape[column])
+    _check_product(indices, values, a_shape, b.shape, (inner, b.shape[1 if adjoint_b else 0]))
+    right = b.conj().T if adjoint_b else b
+    for i, (m, k) in enumerate(indices[:, [row, column]].tolist()):
+        if not 0 <= k < inner:
+            raise invalid(f"k ({k}) from index[{i},{column}] out of bounds (>={inner})")
+        if not 0 <= m < rows:
+            raise invalid(f"m ({m}) from index[{i},{row}] out of bounds (>={rows})")
+    # Half precision would lose too much on the way.
+    wide = np.float32 if b.dtype == np.float16 else b.dtype
+    result = np.zeros((rows, right.shape[1]), wide)
+    left = (values.conj() if adjoint_a else values).astype(wide)
+    np.add.at(result, indices[:, row], left[:, None] * right[indices[:, column]].astype(wide))
+    return result.astype(b.dtype)
+
+
+def _matmul_shape(c: Any) -> TensorShape:
+    ranked(c.inputs[0], 2), ranked(c.inputs[1], 1)
+    a, b = ranked(c.value_as_shape(2), 2), ranked(c.inputs[3], 2)
+    left = a[::-1] if c.attr("adjoint_a") else a
+    right = b[::-1] if c.attr("adjoint_b") else b
+    merge_dim(left[1], right[0])
+    return TensorShape([left[0], right[1]])
+
+
+def _matmul_gradient(op: Any, grad: Any) -> Any:
+    indices, values, shape, b = op.inputs
+    adjoint_a, adjoint_b = op.attr("adjoint_a"), op.attr("adjoint_b")
+    if values.dtype.is_complex:
+        raise NotImplementedError("SparseTensorDenseMatMul op does not support complex gradients.")
+    b_grad = raw.SparseTensorDenseMatMul(indices, values, shape, grad, adjoint_a=not adjoint_a)
+    if adjoint_b:
+        b_grad = tf.transpose(b_grad)
+    rows, columns = indices[:, 0], indices[:, 1]
+    of_grad = tf.gather(grad, columns if adjoint_a else rows)
+    of_b = tf.gather(tf.transpose(b) if adjoint_b else b, rows if adjoint_a else columns)
+    return None, tf.reduce_sum(of_grad * of_b, axis=1), None, b_grad
+
+
+define(
+    "SparseTensorDenseMatMul",
+    "a_indices: Tindices, a_values: T, a_shape: int64, b: T -> product: T",
+    "T: type; Tindices: index = int64; adjoint_a: bool = false; adjoint_b: bool = false",
+    shape=_matmul_shape,
+    kernel=_matmul,
+    gradient=_matmul_gradient,
+    doc="The product of a sparse matrix and a dense one.",
+    test={"values": [[*SAMPLE, np.ones((3, 2), np.float32)]], "gradient": False},
+)
+
+
+@export("sparse.sparse_dense_matmul", "sparse.matmul", "sparse_tensor_dense_matmul")
+def sparse_tensor_dense_matmul(
+    sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None
+) -> Any:
+    """The product of a sparse matrix and a dense one."""
+    sp_a = as_sparse(sp_a)
+    values = [sp_a.indices, sp_a.values, b]
+    with name_scope(name, "SparseTensorDenseMatMul", values):
+        b = convert_to_tensor(b, name="b")
+        return raw.SparseTensorDenseMatMul(
+            *parts(sp_a), b, adjoint_a=adjoint_a, adjoint_b=adjoint_b
+        )
+
+
+# --- indicators ---------------------------------------------------------------------------------
+
+
+def _ids_and_sizes(sp_ids: Any, vocab_size: Any) -> tuple[list[Any], list[Any]]:
+    """The arguments of `sparse_merge` as lists of equal length."""
+    if isinstance(sp_ids, (SparseTensorValue, SparseTensor)):
+        if not isinstance(vocab_size, (Tensor, numbers.Integral)):
+            raise TypeError(
+                f"vocab_size has to be a Tensor or Python int. Found {type(vocab_size)}"
+            )
+        return [sp_ids], [vocab_size]
+    if not isinstance(sp_ids, Iterable):
+        raise TypeError(f"sp_ids has to be a SparseTensor or list thereof. Found {type(sp_ids)}")
+    advice = "vocab_size has to be a list of Tensors or Python ints. Found"
+    if not isinstance(vocab_size, Iterable):
+        raise TypeError(f"{advice} {type(vocab_size)}")
+    ids, sizes = list(sp_ids), list(vocab_size)
+    for size in sizes:
+        if not isinstance(size, (Tensor, numbers.Integral)):
+            raise TypeError(f"{advice} {type(size)}")
+    if len(ids) != len(sizes):
+        raise ValueError("sp_ids and vocab_size have to have equal lengths.")
+    return ids, sizes
+
+
+@export("sparse.merge", "sparse_merge")
+def sparse_merge(
+    sp_ids: Any,
+    sp_values: Any,
+    vocab_size: Any,
+    name: str | None = None,
+    already_sorted: bool = False,
+) -> SparseTensor:
+    """The values at the places that the ids name in the last axis."""
+    ids, sizes = _ids_and_sizes(sp_ids, vocab_size)
+    with name_scope(name, "SparseMerge", [ids, sp_values]):
+        ids = [as_sparse(part) for part in ids]
+        sp_values = as_sparse(sp_values)
+        columns = []
+        for part in ids:
+            values = part.values
+            if values.dtype != dtypes.int64:
+                values = tf.cast(values, dtypes.int64)
+            columns.append(tf.expand_dims(values, axis=1))
+        sizes = [tf.cast(size, dtypes.int64) for size in sizes]
+        indices = tf.concat([ids[0].indices[:, :-1], *columns], 1)
+        shape = tf.concat([ids[0].dense_shape[:-1], sizes], 0)
+        result = SparseTensor(indices, sp_values.values, shape)
+        if already_sorted:
+            return result
+        ordered = sparse_reorder(result)
+        return SparseTensor(ordered.indices, ordered.values, shape)
+
+
+@export("sparse.to_indicator", "sparse_to_indicator")
+def sparse_to_indicator(sp_input: Any, vocab_size: Any, name: str | None = None) -> Any:
+    """A dense tensor of booleans: which ids occur in each row."""
+    sp_input = as_sparse(sp_input)
+    with name_scope(name, "SparseToIndicator", [sp_input]) as scope:
+        entries = tf.shape(sp_input.indices)[0]
+        true = tf.fill(tf.expand_dims(entries, 0), True)
+        values = SparseTensor(sp_input.indices, true, sp_input.dense_shape)
+        merged = sparse_merge(sp_input, values, vocab_size, scope)
+        return sparse_tensor_to_dense(
+            merged, default_value=False, validate_indices=False, name=scope
+        )

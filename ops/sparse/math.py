@@ -1,0 +1,394 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arithmetic of sparse tensors: sums, extremes, reductions, softmax."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...engine import dtypes
+from ...engine.api import export
+from ...engine.build import define
+from ...engine.convert import convert_to_tensor
+from ...engine.deprecation import deprecated_argument_lookup
+from ...engine.registry import NoGradient
+from ...engine.scope_functions import name_scope
+from ...engine.shape import TensorShape, unknown_shape
+from ...engine.tensor import SparseTensor, SparseTensorValue
+from ..elementwise import shape_text
+from ..math.reduce_gradient import reduced_shape
+from ..math.reduce_public import reduction_axes
+from ..public import raw, tf
+from ..rules import ranked
+from .rules import (
+    OTHER,
+    SAMPLE,
+    as_sparse,
+    flat_places,
+    indices_at,
+    invalid,
+    parts,
+    require_shape,
+    sparse_result,
+    sparse_shapes,
+)
+
+# --- two sparse tensors -------------------------------------------------------------------------
+
+
+def _require_alike(a: Any, b: Any) -> None:
+    """Raises InvalidArgumentError unless both are of one shape; a and b: indices and shape."""
+    (a_indices, a_shape), (b_indices, b_shape) = a, b
+    if a_indices.ndim != 2 or b_indices.ndim != 2:
+        raise invalid(
+            "Input indices should be matrices but received shapes: "
+            f"{shape_text(a_indices.shape)} and {shape_text(b_indices.shape)}"
+        )
+    if len(a_shape) != len(b_shape):
+        raise invalid(
+            "Operands do not have the same ranks; got shapes: "
+            f"{shape_text(a_shape.tolist())} and {shape_text(b_shape.tolist())}"
+        )
+    for i, (m, n) in enumerate(zip(a_shape, b_shape, strict=True)):
+        if m != n:
+            raise invalid(f"Operands' shapes do not match: got {m} and {n} for dimension {i}")
+
+
+def _united(
+    a: Any, b: Any, combine: Callable[[np.ndarray, np.ndarray], np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Indices and values over all places where either has an entry; zero where one has none."""
+    (a_indices, a_values, shape), (b_indices, b_values, b_shape) = a, b
+    _require_alike((a_indices, shape), (b_indices, b_shape))
+    flat = [flat_places(a_indices, shape), flat_places(b_indices, b_shape)]
+    union = np.union1d(*flat)
+    sides = []
+    for places, values in zip(flat, (a_values, b_values), strict=True):
+        side = np.zeros(len(union), values.dtype)
+        side[np.searchsorted(union, places)] = values
+        sides.append(side)
+    return indices_at(union, shape.tolist()), combine(*sides).astype(a_values.dtype)
+
+
+def _add(c: Any, *given: Any) -> Any:
+    a, b, threshold = given[:3], given[3:6], given[6]
+    indices, values = _united(a, b, np.add)
+    kept = np.abs(values) >= threshold
+    return indices[kept], values[kept], a[2]
+
+
+def _add_gradient(op: Any, *grads: Any) -> Any:
+    a_grad, b_grad = raw.SparseAddGrad(grads[1], op.inputs[0], op.inputs[3], op.outputs[0])
+    a_grad.set_shape(op.inputs[1].get_shape())
+    b_grad.set_shape(op.inputs[4].get_shape())
+    return None, a_grad, None, None, b_grad, None, None
+
+
+def _add_gradient_kernel(c: Any, grad: Any, a: Any, b: Any, total: Any) -> Any:
+    places = {tuple(index): i for i, index in enumerate(total.tolist())}
+
+    def of(indices: np.ndarray) -> np.ndarray:
+        found = [places.get(tuple(index), -1) for index in indices.tolist()]
+        # What fell below the threshold gets nothing: one more gradient of zero.
+        return np.append(grad, np.zeros(1, grad.dtype))[np.array(found, np.int64)]
+
+    return of(a), of(b)
+
+
+_PAIR = (
+    "a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T, b_shape: int64"
+)
+
+define(
+    "SparseAdd",
+    f"{_PAIR}, thresh: Treal -> sum_indices: int64, sum_values: T, sum_shape: int64",
+    "T: numbertype; Treal: realnumbertype",
+    shape=lambda c: sparse_result(None, ranked(c.inputs[2], 1)[0]),
+    kernel=_add,
+    gradient=_add_gradient,
+    doc="The sum of two sparse tensors, without entries below a threshold.",
+    test={"values": [[*SAMPLE, *OTHER, np.float32(0.1)]], "gradient": False},
+)
+define(
+    "SparseAddGrad",
+    "backprop_val_grad: T, a_indices: int64, b_indices: int64, sum_indices: int64 -> "
+    "a_val_grad: T, b_val_grad: T",
+    "T: numbertype",
+    shape=lambda c: [TensorShape([ranked(c.inputs[i], 2)[0]]) for i in (1, 2)],
+    kernel=_add_gradient_kernel,
+    gradient=NoGradient("TensorFlow has none for it"),
+    doc="The gradients of the sum of two sparse tensors.",
+    test={"values": [[np.float32([1, 2]), SAMPLE[0], OTHER[0], np.array([[0, 0], [1, 2]])]]},
+)
+
+
+@export("sparse.add", "sparse_add")
+def sparse_add(a: Any, b: Any, threshold: Any = None, thresh: Any = None) -> Any:
+    """The sum of two tensors of which at least one is sparse."""
+    threshold = deprecated_argument_lookup("threshold", threshold, "thresh", thresh)
+    threshold = 0 if threshold is None else threshold
+    kinds = (SparseTensor, SparseTensorValue)
+    if not (isinstance(a, kinds) or isinstance(b, kinds)):
+        raise TypeError("At least one input should be SparseTensor; do you mean to use tf.add()?")
+    if not (isinstance(a, kinds) and isinstance(b, kinds)):
+        sparse, dense = (b, a) if isinstance(b, kinds) else (a, b)
+        return raw.SparseTensorDenseAdd(*parts(as_sparse(sparse)), dense)
+    a, b = as_sparse(a), as_sparse(b)
+    real = a.values.dtype.real_dtype.base_dtype
+    threshold = convert_to_tensor(threshold, dtype=real, name="threshold")
+    indices, values, shape = raw.SparseAdd(*parts(a), *parts(b), threshold)
+    a.get_shape().assert_is_compatible_with(b.get_shape())
+    static = tf.broadcast_static_shape(a.get_shape(), b.get_shape())
+    if static.is_fully_defined():
+        shape = static.as_list()
+    return SparseTensor(indices, values, shape)
+
+
+def _extreme(name: str, combine: Any, kinds: str, doc: str) -> Callable[..., SparseTensor]:
+    define(
+        name,
+        f"{_PAIR} -> output_indices: int64, output_values: T",
+        f"T: {kinds}",
+        shape=lambda c: sparse_result(None, ranked(c.inputs[0], 2)[1])[:2],
+        kernel=lambda c, *given: _united(given[:3], given[3:], combine),
+        gradient=NoGradient("TensorFlow has none for it", silent=False),
+        doc=doc,
+        test={"values": [[*SAMPLE, *OTHER]]},
+    )
+
+    def function(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
+        values = [sp_a.indices, sp_a.values, sp_b.indices, sp_b.values]
+        with name_scope(name, op_type, values) as scope:
+            result = getattr(raw, op_type)(*parts(sp_a), *parts(sp_b), name=scope)
+        return SparseTensor(*result, sp_a.dense_shape)
+
+    op_type = name
+    function.__doc__ = doc
+    return function
+
+
+sparse_maximum = _extreme(
+    "SparseSparseMaximum", np.maximum, "realnumbertype", "The greater of two, entry by entry."
+)
+sparse_minimum = _extreme(
+    "SparseSparseMinimum", np.minimum, "numbertype", "The lesser of two, entry by entry."
+)
+export("sparse.maximum", "sparse_maximum")(sparse_maximum)
+export("sparse.minimum", "sparse_minimum")(sparse_minimum)
+
+
+# --- reductions ---------------------------------------------------------------------------------
+
+
+def _grouped(
+    indices: np.ndarray, values: np.ndarray, shape: np.ndarray, axes: np.ndarray, kind: str
+) -> tuple[list[int], list[int], np.ndarray, np.ndarray]:
+    """(kept axes, their sizes, places of the groups that have entries, their reduced values)."""
+    rank = len(shape)
+    require_shape(shape)
+    for axis in axes.ravel().tolist():
+        if not -rank <= axis < rank:
+            raise invalid(f"Invalid reduction dimension {axis}, for input with {rank} dimensions.")
+    reduced = {axis % rank for axis in axes.ravel().tolist()}
+    kept = [i for i in range(rank) if i not in reduced]
+    sizes = shape[kept].tolist()
+    places, group = np.unique(flat_places(indices[:, kept], sizes), return_inverse=True)
+    if kind == "sum":
+        result = np.zeros(len(places), values.dtype)
+        np.add.at(result, group, values)
+        return kept, sizes, places, result
+    result = values[np.unique(group, return_index=True)[1]].copy()
+    np.maximum.at(result, group, values)
+    return kept, sizes, places, result
+
+
+def _kept_sizes(kept: list[int], sizes: list[int], rank: int) -> list[int]:
+    return [sizes[kept.index(i)] if i in kept else 1 for i in range(rank)]
+
+
+def _dense_reduction(kind: str) -> Callable[..., np.ndarray]:
+    @np.errstate(all="ignore")
+    def kernel(c: Any, indices: Any, values: Any, shape: Any, axes: Any) -> np.ndarray:
+        kept, sizes, places, result = _grouped(indices, values, shape, axes, kind)
+        dense = np.zeros(sizes, values.dtype)
+        dense.reshape(-1)[places] = result
+        return dense.reshape(_kept_sizes(kept, sizes, len(shape))) if c.attr("keep_dims") else dense
+
+    return kernel
+
+
+def _sparse_reduction(kind: str) -> Callable[..., Any]:
+    @np.errstate(all="ignore")
+    def kernel(c: Any, indices: Any, values: Any, shape: Any, axes: Any) -> Any:
+        kept, sizes, places, result = _grouped(indices, values, shape, axes, kind)
+        if c.attr("keep_dims"):
+            sizes = _kept_sizes(kept, sizes, len(shape))
+        return indices_at(places, sizes), result, np.array(sizes, np.int64)
+
+    return kernel
+
+
+def _reduced(c: Any) -> TensorShape:
+    shape, axes = c.value(2), c.value(3)
+    if shape is None or axes is None:
+        if c.attr("keep_dims") and c.inputs[2].ndims == 1:
+            return unknown_shape(rank=c.inputs[2].as_list()[0])
+        return unknown_shape()
+    rank = len(shape)
+    reduced = {int(axis) % rank for axis in np.ravel(axes)}
+    if c.attr("keep_dims"):
+        return TensorShape([1 if i in reduced else int(shape[i]) for i in range(rank)])
+    return TensorShape([int(shape[i]) for i in range(rank) if i not in reduced])
+
+
+def _sum_gradient(op: Any, grad: Any) -> Any:
+    indices, _, shape, axes = op.inputs
+    kept = reduced_shape(shape, axes)
+    grad = tf.reshape(grad, kept)
+    scale = shape // tf.cast(kept, dtypes.int64)
+    return None, tf.gather_nd(grad, indices // scale), None, None
+
+
+_NONE = NoGradient("TensorFlow has none for it", silent=False)
+_REDUCED = "input_indices: int64, input_values: T, input_shape: int64, reduction_axes: int32"
+for _name, _kind, _types, _gradient in (
+    ("SparseReduceSum", "sum", "numbertype", _sum_gradient),
+    ("SparseReduceMax", "max", "realnumbertype", _NONE),
+):
+    define(
+        _name,
+        f"{_REDUCED} -> output: T",
+        f"keep_dims: bool = false; T: {_types}",
+        shape=_reduced,
+        kernel=_dense_reduction(_kind),
+        gradient=_gradient,
+        dynamic_shape=True,
+        doc=f"The {_kind} of a sparse tensor along axes, as a dense tensor.",
+        test={"values": [[*SAMPLE, np.int32([1])]], "gradient": False},
+    )
+    define(
+        f"{_name}Sparse",
+        f"{_REDUCED} -> output_indices: int64, output_values: T, output_shape: int64",
+        f"keep_dims: bool = false; T: {_types}",
+        shape=lambda c: [unknown_shape()] * 3,
+        kernel=_sparse_reduction(_kind),
+        gradient=_NONE,
+        doc=f"The {_kind} of a sparse tensor along axes, as a sparse tensor.",
+        test={"values": [[*SAMPLE, np.int32([1])]]},
+    )
+
+
+def _reduce(
+    op_type: str, sp_input: Any, axis: Any, keepdims: Any, old_axes: Any, keep_dims: Any
+) -> Any:
+    keepdims = bool(deprecated_argument_lookup("keepdims", keepdims, "keep_dims", keep_dims))
+    axis = deprecated_argument_lookup("axis", axis, "reduction_axes", old_axes)
+    axes = reduction_axes(sp_input, axis)
+    return getattr(raw, op_type)(*parts(sp_input), axes, keepdims)
+
+
+@export("sparse.reduce_sum", "sparse_reduce_sum")
+def sparse_reduce_sum(
+    sp_input: Any,
+    axis: Any = None,
+    keepdims: Any = None,
+    reduction_axes: Any = None,
+    keep_dims: Any = None,
+) -> Any:
+    """The sum along axes, as a dense tensor."""
+    return _reduce("SparseReduceSum", sp_input, axis, keepdims, reduction_axes, keep_dims)
+
+
+@export("sparse.reduce_max", "sparse_reduce_max")
+def sparse_reduce_max(
+    sp_input: Any,
+    axis: Any = None,
+    keepdims: Any = None,
+    reduction_axes: Any = None,
+    keep_dims: Any = None,
+) -> Any:
+    """The greatest entry along axes, as a dense tensor; zero where there is none."""
+    return _reduce("SparseReduceMax", sp_input, axis, keepdims, reduction_axes, keep_dims)
+
+
+@export("sparse.reduce_sum_sparse", "sparse_reduce_sum_sparse")
+def sparse_reduce_sum_sparse(
+    sp_input: Any,
+    axis: Any = None,
+    keepdims: Any = None,
+    reduction_axes: Any = None,
+    keep_dims: Any = None,
+) -> SparseTensor:
+    """The sum along axes, as a sparse tensor."""
+    found = _reduce("SparseReduceSumSparse", sp_input, axis, keepdims, reduction_axes, keep_dims)
+    return SparseTensor(*found)
+
+
+@export("sparse.reduce_max_sparse", "sparse_reduce_max_sparse")
+def sparse_reduce_max_sparse(
+    sp_input: Any,
+    axis: Any = None,
+    keepdims: Any = None,
+    reduction_axes: Any = None,
+    keep_dims: Any = None,
+) -> SparseTensor:
+    """The greatest entry along axes, as a sparse tensor."""
+    found = _reduce("SparseReduceMaxSparse", sp_input, axis, keepdims, reduction_axes, keep_dims)
+    return SparseTensor(*found)
+
+
+# --- softmax ------------------------------------------------------------------------------------
+
+
+@np.errstate(all="ignore")
+def _softmax(c: Any, indices: np.ndarray, values: np.ndarray, shape: np.ndarray) -> np.ndarray:
+    if len(shape) < 2:
+        raise invalid(
+            f"Input should have rank >= 2, but received shape: {shape_text(shape.tolist())}"
+        )
+    require_shape(shape)
+    _, row = np.unique(flat_places(indices[:, :-1], shape[:-1]), return_inverse=True)
+    rows = int(row.max()) + 1 if len(row) else 0
+    greatest = np.full(rows, -np.inf, values.dtype)
+    np.maximum.at(greatest, row, values)
+    powers = np.exp(values - greatest[row])
+    total = np.zeros(rows, values.dtype)
+    np.add.at(total, row, powers)
+    return powers / total[row]
+
+
+def _softmax_gradient(op: Any, grad: Any) -> Any:
+    indices, _, shape = op.inputs
+    output = op.outputs[0]
+    product = SparseTensor(indices, output * grad, shape)
+    negated = -sparse_reduce_sum(product, [-1], keepdims=True)
+    shifted = raw.SparseDenseCwiseAdd(indices, grad, shape, negated)
+    return [None, shifted * output, None]
+
+
+define(
+    "SparseSoftmax",
+    "sp_indices: int64, sp_values: T, sp_shape: int64 -> output: T",
+    "T: {float32, float64}",
+    shape=lambda c: TensorShape([sparse_shapes(c)[0]]),
+    kernel=_softmax,
+    gradient=_softmax_gradient,
+    doc="Softmax over the entries of each row of a sparse tensor.",
+    test={"values": [SAMPLE], "gradient": False},
+)
+
+
+@export("sparse.softmax", "sparse_softmax")
+def sparse_softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
+    """Softmax over the entries of each row; absent ones stay absent."""
+    with name_scope(name, "SparseSoftmax", [sp_input.indices, sp_input.values]):
+        values = raw.SparseSoftmax(*parts(sp_input))
+        return SparseTensor(sp_input.indices, values, sp_input.dense_shape)
+
+
+def sparse_dense_cwise_add(sp_t: SparseTensor, dense_t: Any) -> SparseTensor:
+    """Adds to each entry the element of a dense tensor at its place."""
+    values = raw.SparseDenseCwiseAdd(*parts(sp_t), dense_t)
+    return SparseTensor(sp_t.indices, values, sp_t.dense_shape)

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which entries a sparse tensor has: empty rows, masks, another dense shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...engine import dtypes
+from ...engine.api import export
+from ...engine.build import define
+from ...engine.constants import constant_value
+from ...engine.convert import convert_to_tensor
+from ...engine.registry import NoGradient
+from ...engine.scope_functions import name_scope
+from ...engine.shape import Dimension, TensorShape
+from ...engine.tensor import SparseTensor
+from ..control import with_dependencies
+from ..public import raw, tf
+from ..rules import merge_dim, ranked
+from .rules import SAMPLE, as_sparse, invalid, parts, sparse_shapes
+
+
+def _fill_rows(c: Any, indices: Any, values: Any, shape: Any, default: Any) -> Any:
+    rows, rank = int(shape[0]), len(shape)
+    if len(values) != len(indices):
+        raise invalid(
+            f"The length of `values` ({len(values)}) must match the first dimension of `indices` "
+            f"({len(indices)})."
+        )
+    if not rows and len(indices):
+        raise invalid(
+            f"Received SparseTensor with dense_shape[0] = 0 but indices.shape[0] = {len(indices)}"
+        )
+    for i, row in enumerate(indices[:, 0].tolist()):
+        if not 0 <= row < rows:
+            raise invalid(f"indices({i}, 0) is invalid: {row} >= {rows}")
+    empty = np.bincount(indices[:, 0], minlength=rows) == 0
+    added = np.zeros((int(empty.sum()), rank), np.int64)
+    added[:, 0] = np.flatnonzero(empty)
+    order = np.argsort(np.concatenate([indices[:, 0], added[:, 0]]), kind="stable")
+    fill = np.full(len(added), default, values.dtype)
+    places = np.empty(len(order), np.int64)
+    places[order] = np.arange(len(order))
+    whole = np.concatenate([indices, added])[order]
+    return whole, np.concatenate([values, fill])[order], empty, places[: len(indices)]
+
+
+def _fill_shapes(c: Any) -> list[TensorShape]:
+    count, rank = sparse_shapes(c)
+    merge_dim(ranked(c.inputs[0], 2)[1], ranked(c.inputs[2], 1)[0])
+    ranked(c.inputs[3], 0)
+    if rank == 0:
+        raise ValueError("dense_shape must not be empty")
+    known = c.value_as_shape(2)
+    rows = None if known.ndims is None else known.as_list()[0]
+    return [
+        TensorShape([None, rank]),
+        TensorShape([None]),
+        TensorShape([rows]),
+        TensorShape([count]),
+    ]
+
+
+def _fill_gradient(op: Any, unused_indices: Any, grad: Any, *unused: Any) -> Any:
+    values, default = raw.SparseFillEmptyRowsGrad(op.outputs[3], grad)
+    return [None, values, None, default]
+
+
+def _fill_gradient_shapes(c: Any) -> list[TensorShape]:
+    ranked(c.inputs[1], 1)
+    return [TensorShape(ranked(c.inputs[0], 1)), TensorShape([])]
+
+
+def _fill_gradient_kernel(c: Any, places: np.ndarray, grad: np.ndarray) -> Any:
+    if places.ndim != 1:
+        raise invalid(f"reverse_index_map must be a vector, saw: {list(places.shape)}")
+    rest = np.ones(len(grad), bool)
+    for place in places.tolist():
+        if not 0 <= place < len(grad):
+            raise invalid(f"Elements in reverse index must be in [0, {len(grad)}) but got {place}")
+    rest[places] = False
+    return grad[places], grad[rest].sum(dtype=grad.dtype)
+
+
+define(
+    "SparseFillEmptyRows",
+    "indices: int64, values: T, dense_shape: int64, default_value: T -> output_indices: int64, "
+    "output_values: T, empty_row_indicator: bool, reverse_index_map: int64",
+    shape=_fill_shapes,
+    kernel=_fill_rows,
+    gradient=_fill_gradient,
+    dynamic_shape=True,
+    doc="A sparse tensor with one more entry in each empty row.",
+    test={
+        "values": [[SAMPLE[0], SAMPLE[1], np.array([4, 3]), np.float32(9)]],
+        "gradient": False,
+    },
+)
+define(
+    "SparseFillEmptyRowsGrad",
+    "reverse_index_map: int64, grad_values: T -> d_values: T, d_default_value: T",
+    shape=_fill_gradient_shapes,
+    kernel=_fill_gradient_kernel,
+    gradient=NoGradient("TensorFlow has none for it", silent=False),
+    doc="The gradient of filling empty rows.",
+    test={"values": [[np.array([0, 2]), np.float32([1, 2, 3])]]},
+)
+
+
+@export("sparse.fill_empty_rows", "sparse_fill_empty_rows")
+def sparse_fill_empty_rows(sp_input: Any, default_value: Any, name: str | None = None) -> Any:
+    """The sparse tensor with a default in each empty row, and which rows were empty."""
+    sp_input = as_sparse(sp_input)
+    with name_scope(name, "SparseFillEmptyRows", [sp_input]):
+        default = convert_to_tensor(default_value, dtype=sp_input.values.dtype)
+        indices, values, empty, _ = raw.SparseFillEmptyRows(*parts(sp_input), default)
+        return SparseTensor(indices, values, sp_input.dense_shape), empty
+
+
+@export("sparse.retain", "sparse_retain")
+def sparse_retain(sp_input: Any, to_retain: Any) -> SparseTensor:
+    """The entries for which a vector of booleans says so."""
+    sp_input = as_sparse(sp_input)
+    to_retain = convert_to_tensor(to_retain)
+    shape = to_retain.get_shape().assert_has_rank(1) or to_retain.get_shape()
+    if sp_input.values.get_shape().dims is not None:
+        size = Dimension(None) if shape.dims is None else shape.dims[0]
+        sp_input.values.get_shape().dims[0].merge_with(size)
+    chosen = tf.reshape(tf.where_v2(to_retain), [-1])
+    return SparseTensor(
+        tf.gather(sp_input.indices, chosen),
+        tf.gather(sp_input.values, chosen),
+        tf.identity(sp_input.dense_shape),
+    )
+
+
+def _checked_shape(sp_input: SparseTensor, shape: Any, new_shape: Any) -> Any:
+    """A new dense shape that is nowhere smaller than the present one."""
+    new = convert_to_tensor(new_shape)
+    new.get_shape().assert_has_rank(1)
+    new = tf.cast(new, dtypes.int64)
+    if new.get_shape().ndims is not None:
+        new.get_shape().dims[0].merge_with(shape.get_shape().dims[0])
+    known = constant_value(new)
+    if known is not None and sp_input.get_shape().is_fully_defined():
+        present = np.array(sp_input.get_shape().as_list())
+        if not np.all(present <= known):
+            raise ValueError(
+                "Requested new_shape should have dimension sizes >= sp_input.shape.  Found "
+                f"new_shape ({present}), sp_input.shape ({known})."
+            )
+        return known
+    new = with_dependencies([tf.assert_equal(tf.shape(shape), tf.shape(new))], new)
+    return with_dependencies([tf.assert_less_equal(shape, new)], new)
+
+
+@export("sparse.reset_shape", "sparse_reset_shape")
+def sparse_reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
+    """The same entries in a larger dense shape, or in the smallest that holds them."""
+    sp_input = as_sparse(sp_input)
+    indices = tf.identity(sp_input.indices)
+    values = tf.identity(sp_input.values)
+    shape = tf.identity(sp_input.dense_shape)
+    if new_shape is None:
+        last = tf.reduce_max(indices, axis=0)
+        zero = tf.constant(0, dtype=dtypes.int64)
+        return SparseTensor(indices, values, tf.maximum(zero, tf.add(last, tf.ones_like(shape))))
+    return SparseTensor(indices, values, _checked_shape(sp_input, shape, new_shape))

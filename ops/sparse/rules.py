@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What ops on sparse tensors share: conversion of arguments, order of indices, checks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...engine import errors
+from ...engine.shape import TensorShape
+from ...engine.tensor import SparseTensor, SparseTensorValue
+from ..elementwise import shape_text
+from ..rules import ranked
+
+
+def as_sparse(value: Any) -> SparseTensor:
+    """A SparseTensor, made of a SparseTensorValue where need be."""
+    if isinstance(value, SparseTensorValue):
+        return SparseTensor.from_value(value)
+    if not isinstance(value, SparseTensor):
+        raise TypeError("Input must be a SparseTensor.")
+    return value
+
+
+def parts(sparse: SparseTensor) -> tuple[Any, Any, Any]:
+    """Indices, values and dense shape."""
+    return sparse.indices, sparse.values, sparse.dense_shape
+
+
+def invalid(text: str) -> errors.InvalidArgumentError:
+    """The error for arguments that do not fit together."""
+    return errors.InvalidArgumentError(None, None, text)
+
+
+def flat_places(indices: np.ndarray, shape: Any) -> np.ndarray:
+    """The position of each index in the flattened dense tensor."""
+    sizes = np.asarray(shape, np.int64)
+    strides = np.append(np.cumprod(sizes[:0:-1])[::-1], 1) if sizes.size else sizes
+    return indices @ strides if sizes.size else np.zeros(len(indices), np.int64)
+
+
+def indices_at(places: np.ndarray, shape: Any) -> np.ndarray:
+    """The indices of positions in the flattened dense tensor."""
+    if not len(shape):
+        return np.zeros((len(places), 0), np.int64)
+    columns: list[np.ndarray] = []
+    for size in list(shape)[:0:-1]:
+        places, column = np.divmod(places, max(int(size), 1))
+        columns.append(column)
+    # The first index is not held against its size: sums may lie outside of it, as entries may.
+    return np.stack([places, *columns[::-1]], -1).astype(np.int64)
+
+
+def require_shape(shape: np.ndarray) -> None:
+    """Raises InvalidArgumentError for a negative size, or too large a tensor."""
+    total = 1
+    for i, size in enumerate(shape.tolist()):
+        total *= size
+        if size < 0:
+            raise invalid(f"Dimension {i} must be >= 0, but is {size}")
+        if total >= 2**63:
+            raise invalid(f"A tensor of shape {shape_text(shape.tolist())} has too many elements")
+
+
+def in_order(indices: np.ndarray) -> np.ndarray:
+    """The permutation that sorts indices row by row, stably."""
+    return np.lexsort(indices.T[::-1]) if indices.shape[1] else np.arange(len(indices))
+
+
+def _index_text(place: int, index: np.ndarray) -> str:
+    return f"indices[{place}] = {shape_text(index.tolist())}"
+
+
+def require_inside(indices: np.ndarray, shape: np.ndarray) -> None:
+    """Raises InvalidArgumentError for an index outside of the dense shape."""
+    outside = ((indices < 0) | (indices >= shape)).any(1)
+    if outside.any():
+        i = int(np.argmax(outside))
+        raise invalid(
+            f"{_index_text(i, indices[i])} is out of bounds: need 0 <= index < "
+            f"{shape_text(shape.tolist())}"
+        )
+
+
+def require_order(indices: np.ndarray, shape: np.ndarray) -> None:
+    """Raises InvalidArgumentError for indices that are repeated or out of order."""
+    require_inside(indices, shape)
+    steps = np.diff(flat_places(indices, shape))
+    if (steps <= 0).any():
+        i = int(np.argmax(steps <= 0)) + 1
+        problem = "is repeated" if steps[i - 1] == 0 else "is out of order"
+        raise invalid(f"{_index_text(i, indices[i])} {problem}")
+
+
+def sparse_shapes(c: Any, first: int = 0) -> tuple[int | None, int | None]:
+    """Static number of entries and rank of a sparse argument; checks the ranks of its parts."""
+    rows, columns = ranked(c.inputs[first], 2)
+    (count,) = ranked(c.inputs[first + 1], 1)
+    (rank,) = ranked(c.inputs[first + 2], 1)
+    return (count if rows is None else rows), (rank if columns is None else columns)
+
+
+def sparse_result(count: int | None, rank: int | None) -> list[TensorShape]:
+    """The static shapes of the parts of a sparse result."""
+    return [TensorShape([count, rank]), TensorShape([count]), TensorShape([rank])]
+
+
+# [[0, 1.5, 0], [-2, 0, 0.5]] and another one of the same shape.
+SAMPLE = [np.array([[0, 1], [1, 0], [1, 2]]), np.float32([1.5, -2, 0.5]), np.array([2, 3])]
+OTHER = [np.array([[0, 0], [1, 0]]), np.float32([4.0, 0.25]), np.array([2, 3])]
+
+
+def indices_of(lengths: Sequence[int] | np.ndarray) -> np.ndarray:
+    """The places of values in a sparse matrix whose rows have so many each."""
+    counts = np.asarray(lengths, np.int64)
+    result = np.empty((counts.sum(), 2), np.int64)
+    result[:, 0] = np.repeat(np.arange(len(counts)), counts)
+    result[:, 1] = np.arange(len(result)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return result

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sparse tensors as strings (or variants): three TensorProtos for indices, values and shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...engine import dtypes
+from ...engine.api import export
+from ...engine.build import define
+from ...engine.registry import NoGradient
+from ...engine.shape import TensorShape
+from ...engine.tensor import SparseTensor
+from ..elementwise import shape_text
+from ..public import raw
+from ..rules import ranked
+from .rules import SAMPLE, as_sparse, in_order, invalid, parts, sparse_shapes
+
+_NO_GRADIENT = NoGradient("serialized tensors have no gradient")
+
+
+def _boxed(arrays: list[np.ndarray], kind: dtypes.DType) -> np.ndarray:
+    """Arrays as elements: themselves in variants, TensorProtos in strings."""
+    from ...io.tensor_proto import make_tensor_proto
+
+    result = np.empty(len(arrays), object)
+    for i, array in enumerate(arrays):
+        is_text = kind == dtypes.string
+        result[i] = make_tensor_proto(array).SerializeToString() if is_text else array
+    return result
+
+
+def _unboxed(element: Any) -> np.ndarray:
+    if isinstance(element, np.ndarray):
+        return element
+    from google.protobuf.message import DecodeError
+
+    from ...io import protos
+    from ...io.tensor_proto import make_ndarray
+
+    try:
+        return make_ndarray(protos.TensorProto.FromString(element))
+    except (DecodeError, TypeError):
+        raise invalid("Could not parse serialized proto") from None
+
+
+def _serialize(c: Any, indices: Any, values: Any, shape: Any) -> np.ndarray:
+    return _boxed([indices, values, shape], c.attr("out_type"))
+
+
+def _serialize_many(c: Any, indices: Any, values: Any, shape: Any) -> np.ndarray:
+    if len(shape) < 2:
+        raise invalid(f"Rank of input SparseTensor should be > 1, but saw rank: {len(shape)}")
+    rows = []
+    for i in range(int(shape[0])):
+        inside = indices[:, 0] == i
+        rows.append(_boxed([indices[inside, 1:], values[inside], shape[1:]], c.attr("out_type")))
+    return np.stack(rows) if rows else np.empty((0, 3), object)
+
+
+for _name, _kernel, _sizes in (
+    ("SerializeSparse", _serialize, [3]),
+    ("SerializeManySparse", _serialize_many, [None, 3]),
+):
+    define(
+        _name,
+        "sparse_indices: int64, sparse_values: T, sparse_shape: int64 -> "
+        "serialized_sparse: out_type",
+        "T: type; out_type: {string, variant} = string",
+        shape=lambda c, sizes=_sizes: sparse_shapes(c) and TensorShape(sizes),
+        kernel=_kernel,
+        gradient=_NO_GRADIENT,
+        dynamic_shape=True,
+        doc="A sparse tensor as three serialized tensors, for each entry of a batch.",
+        test={"values": [SAMPLE]},
+    )
+
+
+def _part(place: int, row: np.ndarray, dtype: Any) -> tuple[Any, Any, Any]:
+    """One sparse tensor, checked."""
+    indices, values, shape = (_unboxed(element) for element in row)
+    where = f"serialized_sparse[{place}"
+    if indices.ndim != 2:
+        raise invalid(
+            f"Expected {where}, 0] to represent an index matrix but received shape "
+            f"{shape_text(indices.shape)}"
+        )
+    if values.ndim != 1:
+        raise invalid(
+            f"Expected {where}, 1] to represent a values vector but received shape "
+            f"{shape_text(values.shape)}"
+        )
+    if shape.ndim != 1:
+        raise invalid(
+            f"Expected {where}, 1] to be a shape vector but its shape is {shape_text(shape.shape)}"
+        )
+    if values.dtype != dtype.as_numpy_dtype and dtype != dtypes.string:
+        raise invalid(
+            f"Requested SparseTensor of type {dtype.name} but SparseTensor[{place}]"
+            f".values.dtype() == {values.dtype.name}"
+        )
+    if len(indices) != len(values):
+        raise invalid(
+            f"Expected row counts of SparseTensor[{place}].indices and SparseTensor[{place}]"
+            f".values to match but they do not: {len(indices)} vs. {len(values)}"
+        )
+    if indices.shape[1] != len(shape):
+        raise invalid(
+            f"Expected column counts of SparseTensor[{place}].indices to match size of "
+            f"SparseTensor[{place}].shape but they do not: {indices.shape[1]} vs. {len(shape)}"
+        )
+    return indices, values, shape
+
+
+def _deserialize(c: Any, serialized: np.ndarray) -> Any:
+    if not serialized.ndim:
+        raise invalid("Serialized sparse should have non-zero rank []")
+    if serialized.shape[-1] != 3:
+        raise invalid(
+            f"Serialized sparse should have 3 as the last dimension {shape_text(serialized.shape)}"
+        )
+    batch = serialized.shape[:-1]
+    rows = serialized.reshape(-1, 3)
+    if not len(rows):
+        raise invalid(
+            "Serialized sparse should have at least 1 serialized tensor, but has a zero dimension "
+            f"{shape_text(serialized.shape)}"
+        )
+    found = [_part(i, row, c.attr("dtype")) for i, row in enumerate(rows)]
+    rank = len(found[0][2])
+    for i, (_, _, shape) in enumerate(found):
+        if len(shape) != rank:
+            raise invalid(
+                "Inconsistent shape across SparseTensors: rank prior to SparseTensor"
+                f"[{i}] was: {rank} but rank of SparseTensor[{i}] is: {len(shape)}"
+            )
+    places = np.array(list(np.ndindex(*batch)), np.int64).reshape(len(rows), len(batch))
+    indices = np.concatenate(
+        [
+            np.concatenate([np.tile(place, (len(part), 1)), part], 1)
+            for place, (part, _, _) in zip(places, found, strict=True)
+        ]
+    ).astype(np.int64)
+    values = np.concatenate([part[1] for part in found])
+    sizes = np.max([part[2] for part in found], axis=0)
+    order = in_order(indices) if batch else np.arange(len(indices))
+    return indices[order], values[order], np.array([*batch, *sizes], np.int64)
+
+
+def _deserialized(c: Any) -> list[TensorShape]:
+    if c.op_type == "DeserializeManySparse":
+        ranked(c.inputs[0], 2)
+    return [TensorShape([None, None]), TensorShape([None]), TensorShape([None])]
+
+
+for _name, _input, _attrs in (
+    ("DeserializeSparse", "Tserialized", "dtype: type; Tserialized: {string, variant} = string"),
+    ("DeserializeManySparse", "string", "dtype: type"),
+):
+    define(
+        _name,
+        f"serialized_sparse: {_input} -> sparse_indices: int64, sparse_values: dtype, "
+        "sparse_shape: int64",
+        _attrs,
+        shape=_deserialized,
+        kernel=_deserialize,
+        gradient=_NO_GRADIENT,
+        dynamic_shape=True,
+        doc="The sparse tensor of serialized ones.",
+        test={"needs": "serialized tensors"},
+    )
+
+
+@export("serialize_sparse", "io.serialize_sparse")
+def serialize_sparse(sp_input: Any, name: str | None = None, out_type: Any = dtypes.string) -> Any:
+    """A sparse tensor as a vector of three serialized tensors."""
+    return raw.SerializeSparse(*parts(as_sparse(sp_input)), name=name, out_type=out_type)
+
+
+@export("serialize_many_sparse", "io.serialize_many_sparse")
+def serialize_many_sparse(
+    sp_input: Any, name: str | None = None, out_type: Any = dtypes.string
+) -> Any:
+    """A batch of sparse tensors as a matrix with three serialized tensors a row."""
+    return raw.SerializeManySparse(*parts(as_sparse(sp_input)), name=name, out_type=out_type)
+
+
+def _deserialized_sparse(found: Any, rank: int | None) -> SparseTensor:
+    indices, values, shape = found
+    indices.set_shape([None, rank])
+    shape.set_shape([rank])
+    return SparseTensor(indices, values, shape)
+
+
+def deserialize_sparse(
+    serialized_sparse: Any, dtype: Any, rank: int | None = None, name: str | None = None
+) -> SparseTensor:
+    """The sparse tensor of what `serialize_sparse` made, or of a batch of it."""
+    return _deserialized_sparse(raw.DeserializeSparse(serialized_sparse, dtype, name=name), rank)
+
+
+@export("deserialize_many_sparse", "io.deserialize_many_sparse")
+def deserialize_many_sparse(
+    serialized_sparse: Any, dtype: Any, rank: int | None = None, name: str | None = None
+) -> SparseTensor:
+    """The sparse tensor of a batch of serialized ones."""
+    found = raw.DeserializeManySparse(serialized_sparse, dtype, name=name)
+    return _deserialized_sparse(found, rank)

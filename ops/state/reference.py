@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ops of reference variables: storage, assignment, counting.
+
+A reference edge carries the variable's `Cell`.  Ops that change a variable take the cell and give
+it back; everything else sees the array.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...engine import errors
+from ...engine.api import export
+from ...engine.build import define
+from ...engine.registry import NoGradient
+from ...engine.shape import TensorShape, as_shape, unknown_shape
+from ...engine.state import Cell, shape_text
+from .. import rules
+
+UPDATE = NoGradient("an assignment is not differentiable")
+STORAGE = NoGradient("a variable has no inputs")
+
+
+def text(value: Any) -> str:
+    """A string attribute as str."""
+    return value.decode() if isinstance(value, bytes) else value or ""
+
+
+def cell_of(c: Any) -> Cell:
+    """The cell that a variable op with container, shared_name, dtype and shape stands for."""
+    if c.place is None:
+        name = text(c.attr("shared_name")) or c.name
+        c.place = (text(c.attr("container")), name, c.attr("dtype"), c.attr("shape"))
+    return c.session_state.cell(*c.place)
+
+
+def _variable_shape(c: Any) -> TensorShape:
+    # The legacy op could not state an unknown rank: its scalar shape means "anything".
+    shape = c.attr("shape")
+    return unknown_shape() if c.op_type == "Variable" and shape.ndims == 0 else shape
+
+
+for _name in ("VariableV2", "Variable"):
+    define(
+        _name,
+        "-> ref: Ref(dtype)",
+        "shape: shape; dtype: type; container: string = ''; shared_name: string = ''",
+        shape=_variable_shape,
+        kernel=cell_of,
+        gradient=STORAGE,
+        moves="value",
+        stateful=True,
+        doc="The storage of a variable, as a reference.",
+    )
+
+
+class _Temporaries:
+    """How many temporary variables of a name are alive, and which node makes them."""
+
+    def __init__(self, node: str) -> None:
+        self.node = node
+        self.alive = 0
+
+
+def _temporary(c: Any) -> Cell:
+    shape, name = c.attr("shape"), text(c.attr("var_name")) or c.name
+    present = c.session_state.lookup_or_create(_TEMPORARY, name, lambda: _Temporaries(c.name))
+    if present.node != c.name:
+        raise errors.AlreadyExistsError(None, None, f"TemporaryVariable {name} already exists")
+    # Several runs at once have one each.
+    present.alive += 1
+    cell = Cell(name, c.attr("dtype"), shape)
+    cell.assign(np.zeros(shape.as_list(), c.attr("dtype").as_numpy_dtype))
+    return cell
+
+
+def _destroy_temporary(c: Any, cell: Cell) -> np.ndarray:
+    name = text(c.attr("var_name"))
+    present = c.session_state.lookup(_TEMPORARY, name)
+    if present is None:
+        raise errors.NotFoundError(None, None, f"TemporaryVariable {name} does not exist")
+    present.alive -= 1
+    if not present.alive:
+        c.session_state.remove(_TEMPORARY, name)
+    return cell.read()
+
+
+# The container of temporary variables.
+_TEMPORARY = "temporary variables"
+
+define(
+    "TemporaryVariable",
+    "-> ref: Ref(dtype)",
+    "shape: shape; dtype: type; var_name: string = ''",
+    shape=lambda c: c.attr("shape"),
+    kernel=_temporary,
+    gradient=STORAGE,
+    stateful=True,
+    doc="A variable that lives for one run.",
+)
+define(
+    "DestroyTemporaryVariable",
+    "ref: Ref(T) -> value: T",
+    "T: type; var_name: string",
+    shape=lambda c: c.inputs[0],
+    kernel=_destroy_temporary,
+    gradient=UPDATE,
+    doc="The final value of a temporary variable.",
+)
+is_initialized_op = define(
+    "IsVariableInitialized",
+    "ref: Ref(dtype) -> is_initialized: bool",
+    shape=lambda c: TensorShape([]),
+    kernel=lambda c, cell: np.asarray(cell.is_initialized),
+    gradient=NoGradient("a question about a variable"),
+    doc="Whether the variable has a value.",
+)
+
+
+def merged_shape(c: Any) -> TensorShape:
+    """Shape function: both inputs have one shape."""
+    return rules.merge(c.inputs[0], c.inputs[1])
+
+
+def _assign_shape(c: Any) -> TensorShape:
+    return merged_shape(c) if c.attr("validate_shape") else c.inputs[1]
+
+
+def _assign(c: Any, cell: Cell, value: np.ndarray) -> Cell:
+    cell.assign(value, c.attr("validate_shape"))
+    return cell
+
+
+def _lower_assign(b: Any, op: Any, cell: Any, value: Any) -> Any:
+    if not op.attr("validate_shape"):
+        return NotImplemented
+    return b.write(cell, value)
+
+
+assign_op = define(
+    "Assign",
+    "ref: Ref(T), value: T -> output_ref: Ref(T)",
+    "T: type; validate_shape: bool = true; use_locking: bool = true",
+    shape=_assign_shape,
+    kernel=_assign,
+    lower=_lower_assign,
+    gradient=UPDATE,
+    moves="write",
+    doc="Gives a variable a value.",
+)
+
+
+def require_same_shape(cell: Cell, value: np.ndarray) -> np.ndarray:
+    """The cell's array, when `value` may be added to it."""
+    array = cell.read()
+    if array.shape != value.shape:
+        raise errors.InvalidArgumentError(None, None, "Parameters and update must be the same size")
+    return array
+
+
+def _dense_update(name: str, ufunc: Any, scalar: str, doc: str) -> Any:
+    def kernel(c: Any, cell: Cell, value: np.ndarray) -> Cell:
+        with cell.lock, np.errstate(all="ignore"):
+            array = require_same_shape(cell, value)
+            ufunc(array, value, out=array)
+        return cell
+
+    def lower(b: Any, op: Any, cell: Any, value: Any) -> Any:
+        from ...jit import scalar as k
+
+        if not b.same_shape(b.read(cell), value):
+            return NotImplemented
+        return b.write(cell, b.map(getattr(k, scalar), b.read(cell), value))
+
+    return define(
+        name,
+        "ref: Ref(T), value: T -> output_ref: Ref(T)",
+        "T: numbertype; use_locking: bool = false",
+        shape=merged_shape,
+        kernel=kernel,
+        lower=lower,
+        gradient=UPDATE,
+        doc=doc,
+    )
+
+
+assign_add_op = _dense_update("AssignAdd", np.add, "add", "Adds to a variable.")
+assign_sub_op = _dense_update("AssignSub", np.subtract, "sub", "Subtracts from a variable.")
+
+
+def _count(c: Any, cell: Cell) -> np.ndarray:
+    limit = c.attr("limit")
+    with cell.lock:
+        array = cell.looked_up()
+        if array.ndim:
+            raise errors.InvalidArgumentError(
+                None, None, f"input is not a scalar: {shape_text(array.shape)}"
+            )
+        if array >= limit:
+            raise errors.OutOfRangeError(None, None, f"Reached limit of {limit}")
+        before = array.copy()
+        array += 1
+        return before
+
+
+def _scalar_shape(c: Any) -> TensorShape:
+    rules.ranked(c.inputs[0], 0)
+    return TensorShape([])
+
+
+count_up_to_op = define(
+    "CountUpTo",
+    "ref: Ref(T) -> output: T",
+    "limit: int; T: {int32, int64}",
+    shape=_scalar_shape,
+    kernel=_count,
+    gradient=UPDATE,
+    doc="The variable's value, which then grows by one; OutOfRangeError at the limit.",
+)
+
+
+def _resource_count_shape(c: Any) -> TensorShape:
+    from .resource import handle_shape
+
+    rules.ranked(handle_shape(c.tensor(0)), 0)
+    return TensorShape([])
+
+
+resource_count_up_to_op = define(
+    "ResourceCountUpTo",
+    "resource: resource -> output: T",
+    "limit: int; T: {int32, int64}",
+    shape=_resource_count_shape,
+    kernel=_count,
+    gradient=UPDATE,
+    stateful=True,
+    doc="CountUpTo of a resource variable.",
+)
+
+
+def variable_op_v2(
+    shape: Any, dtype: Any, name: str = "Variable", container: str = "", shared_name: str = ""
+) -> Any:
+    """A node for the storage of a variable of the given shape and dtype."""
+    from ..public import raw
+
+    return raw.VariableV2(
+        shape=as_shape(shape),
+        dtype=dtype,
+        name=name,
+        container=container,
+        shared_name=shared_name,
+    )
+
+
+def variable_op(
+    shape: Any,
+    dtype: Any,
+    name: str = "Variable",
+    set_shape: bool = True,
+    container: str = "",
+    shared_name: str = "",
+) -> Any:
+    """The storage of a variable in the form of old graphs; `variable_op_v2` took its place."""
+    from ..public import raw
+
+    ref = raw.Variable(
+        shape=as_shape(shape) if set_shape else unknown_shape(),
+        dtype=dtype,
+        name=name,
+        container=container,
+        shared_name=shared_name,
+    )
+    if set_shape:
+        ref.set_shape(shape)
+    return ref
+
+
+def is_ref(ref: Any) -> bool:
+    """Whether a variable or tensor is a reference, and not a resource variable."""
+    return ref.dtype._is_ref_dtype
+
+
+def is_variable_initialized(ref: Any, name: str | None = None) -> Any:
+    """Whether a reference or resource variable has a value."""
+    if is_ref(ref):
+        return is_initialized_op(ref, name=name)
+    return ref.is_initialized(name=name)
+
+
+@export("assign_sub")
+def assign_sub(ref: Any, value: Any, use_locking: Any = None, name: str | None = None) -> Any:
+    """Subtracts `value` from the variable; returns the new value, as a reference."""
+    if is_ref(ref):
+        return assign_sub_op(ref, value, name=name, **locking(use_locking))
+    return ref.assign_sub(value)
+
+
+@export("assign_add")
+def assign_add(ref: Any, value: Any, use_locking: Any = None, name: str | None = None) -> Any:
+    """Adds `value` to the variable; returns the new value, as a reference."""
+    if is_ref(ref):
+        return assign_add_op(ref, value, name=name, **locking(use_locking))
+    return ref.assign_add(value)
+
+
+@export("assign")
+def assign(
+    ref: Any,
+    value: Any,
+    validate_shape: bool | None = None,
+    use_locking: bool | None = None,
+    name: str | None = None,
+) -> Any:
+    """Gives the variable a value; returns the new value, as a reference."""
+    if not is_ref(ref):
+        return ref.assign(value, name=name)
+    chosen = {} if validate_shape is None else {"validate_shape": validate_shape}
+    return assign_op(ref, value, name=name, **chosen, **locking(use_locking))
+
+
+def locking(use_locking: bool | None) -> dict[str, bool]:
+    """The use_locking attribute, left to its default when None."""
+    return {} if use_locking is None else {"use_locking": bool(use_locking)}
+
+
+@export("count_up_to")
+def count_up_to(ref: Any, limit: int, name: str | None = None) -> Any:
+    """The variable's value, which then grows by one until it reaches `limit`."""
+    if is_ref(ref):
+        return count_up_to_op(ref, limit=limit, name=name)
+    return resource_count_up_to_op(ref.handle, limit=limit, T=ref.dtype, name=name)

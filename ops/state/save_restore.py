@@ -1,0 +1,422 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ops that write and read checkpoints; the formats are those of io/."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from ...engine import dtypes, errors
+from ...engine.build import define
+from ...engine.registry import NoGradient
+from ...engine.shape import TensorShape
+from ...engine.state import shape_text
+from ...engine.tensor import Tensor
+from .. import rules
+from ..public import raw
+
+_FILES = NoGradient("what a file holds does not depend on the graph")
+
+
+def _check_names(c: Any, first: int, count: int, vectors: int) -> None:
+    """Names (and slices) are vectors with an element per tensor."""
+    rules.ranked(c.inputs[0], 0)
+    for i in range(first, first + vectors):
+        size = rules.ranked(c.inputs[i], 1)[0]
+        if size is not None and size != count:
+            raise ValueError(f"Dimension must be {count} but is {size}")
+
+
+def _save_shape(c: Any, vectors: int = 2) -> list[TensorShape]:
+    _check_names(c, 1, len(c.inputs) - 1 - vectors, vectors)
+    return []
+
+
+def _slice_shape(text: bytes) -> TensorShape:
+    """The static shape of what is restored for a shape and slice."""
+    if not text:
+        return TensorShape(None)
+    from ...io.tensor_slice import parse_shape_and_slice
+
+    try:
+        return TensorShape(parse_shape_and_slice(text.decode())[2])
+    except errors.OpError as error:
+        raise ValueError(error.message) from None
+
+
+def _restore_v2_shape(c: Any) -> list[TensorShape]:
+    rules.ranked(c.inputs[0], 0)
+    rules.ranked(c.inputs[1], 1)
+    rules.ranked(c.inputs[2], 1)
+    rules.merge(c.inputs[1], c.inputs[2])
+    outputs = len(c.op.outputs)
+    slices = c.value(2)
+    if slices is None:
+        return [rules.unknown()] * outputs
+    if slices.size != outputs:
+        raise ValueError("The number of shape_and_slice doesn't match tensor outputs.")
+    return [_slice_shape(text) for text in slices]
+
+
+def _invalid(text: str) -> errors.InvalidArgumentError:
+    return errors.InvalidArgumentError(None, None, text)
+
+
+def _one_text(value: np.ndarray, what: str) -> str:
+    """A prefix or file name: one element."""
+    if value.size != 1:
+        raise _invalid(f"{what} should have a single element, got {value.size} instead.")
+    return os.fsdecode(value.reshape(-1)[0])
+
+
+def _validate(names: np.ndarray, slices: np.ndarray) -> None:
+    if names.ndim != 1 or slices.ndim != 1:
+        raise _invalid(
+            "Input tensor_names and shape_and_slices should be an 1-D tensors, got "
+            f"{shape_text(names.shape)} and {shape_text(slices.shape)} instead."
+        )
+    if names.size != slices.size:
+        raise _invalid(
+            "tensor_names and shape_and_slices have different number of elements: "
+            f"{names.size} vs. {slices.size}"
+        )
+
+
+def _part_to_save(text: bytes, tensor: np.ndarray) -> tuple[Any, Any]:
+    """Full shape and slice of a tensor that is a part of another."""
+    from ...io.tensor_slice import parse_shape_and_slice
+
+    shape, part, part_shape = parse_shape_and_slice(text.decode())
+    if part_shape != tensor.shape:
+        raise _invalid(
+            "Slice in shape_and_slice specification does not match the shape of the tensor to  "
+            f"save: {text.decode()}, tensor: {shape_text(tensor.shape)}"
+        )
+    return shape, part
+
+
+def _save_v2(
+    c: Any, prefix: np.ndarray, names: np.ndarray, slices: np.ndarray, tensors: list[np.ndarray]
+) -> None:
+    from ...io.tensor_bundle import BundleWriter
+
+    path = _one_text(prefix, "Input prefix")
+    _validate(names, slices)
+    if len(tensors) != names.size:
+        raise _invalid(f"Got {names.size} tensor names but {len(tensors)} tensors.")
+    kinds = c.attr("dtypes")
+    size = sum(tensor.nbytes for tensor in tensors if tensor.dtype != object)
+    with BundleWriter(path, size) as writer:
+        for name, text, tensor, kind in zip(names, slices, tensors, kinds):
+            if text:
+                shape, part = _part_to_save(text, tensor)
+                writer.add_slice(name, shape, part, tensor, kind)
+            else:
+                writer.add(name, tensor, kind)
+        writer.finish()
+
+
+def _save_v1(c: Any, filename: np.ndarray, names: np.ndarray, *rest: Any) -> None:
+    """Save and SaveSlices: the first format."""
+    from ...io import checkpoint_v1
+    from ...io.tensor_slice import TensorSlice
+
+    path = _one_text(filename, "Input 0 (filename)")
+    *slices, tensors = rest
+    if slices and slices[0].size != names.size:
+        raise _invalid(
+            f"Expected {names.size} elements for the tensor shapes and slices but got "
+            f"{slices[0].size}"
+        )
+    if len(tensors) != names.size:
+        raise _invalid(f"Got {names.size} tensor names but {len(tensors)} tensors.")
+    texts = slices[0].reshape(-1) if slices else [b""] * names.size
+    parts = []
+    for name, text, tensor, kind in zip(names.reshape(-1), texts, tensors, c.attr("T")):
+        shape, part = tensor.shape, TensorSlice.full(tensor.ndim)
+        if text:
+            shape, part = _part_to_save(text, tensor)
+        parts.append((name, shape, part, tensor, kind))
+    checkpoint_v1.write(path, parts)
+
+
+def _restore_v2(
+    c: Any, prefix: np.ndarray, names: np.ndarray, slices: np.ndarray
+) -> tuple[np.ndarray, ...]:
+    from ...io.checkpoint_reader import open_checkpoint
+
+    kinds = c.attr("dtypes")
+    if names.size != len(kinds):
+        raise _invalid(f"Got {names.size} tensor names, but {len(kinds)} expected dtypes.")
+    path = _one_text(prefix, "Input prefix")
+    _validate(names, slices)
+    while True:
+        reader = open_checkpoint(path)
+        try:
+            return _restored_all(c, reader, names, slices)
+        except errors.DataLossError:
+            # Another process may have saved under the same name between index and data.
+            if not reader.is_outdated:
+                raise
+
+
+def _restored_all(c: Any, reader: Any, names: np.ndarray, slices: np.ndarray) -> tuple[Any, ...]:
+    keys, texts, kinds = names.tolist(), slices.tolist(), c.attr("dtypes")
+    wrong = []
+    for name, kind in sorted(zip(keys, kinds), key=itemgetter(0)):
+        stored, _ = reader.dtype_and_shape(name)
+        if stored is not kind and stored != kind.base_dtype:
+            wrong.append(_other_type(reader, name, kind, stored))
+    if wrong:
+        raise _invalid("\n".join(wrong))
+    # In one direction through the file, all of it, before anything gets a value.
+    places = [reader.place(key) for key in keys]
+    results: list[Any] = [None] * len(keys)
+    for i in sorted(range(len(keys)), key=places.__getitem__):
+        results[i] = _restored(reader, keys[i], texts[i], c.gives_sources)
+    reader.check()
+    return tuple(results)
+
+
+def _other_type(reader: Any, name: bytes, kind: dtypes.DType, stored: dtypes.DType) -> str:
+    return (
+        f"tensor_name = {name.decode()}; expected dtype {dtypes.runtime_name(kind)} does not equal "
+        f"original dtype {dtypes.runtime_name(stored)}"
+    )
+
+
+def _restored(reader: Any, name: bytes, text: bytes, defer: bool = False) -> Any:
+    """A tensor, or the slice that is asked for; with `defer` perhaps the Source of one."""
+    if not text:
+        return reader.read(name, defer)
+    from ...io.tensor_slice import parse_shape_and_slice
+
+    full, part, _ = parse_shape_and_slice(text.decode())
+    stored = reader.dtype_and_shape(name)[1]
+    if full != stored:
+        raise _invalid(reader.wrong_shape(name.decode(), shape_text(full), shape_text(stored)))
+    return reader.read_slice(name, part, defer)
+
+
+def _restore_v1(
+    c: Any, pattern: np.ndarray, name: np.ndarray, text: np.ndarray | None = None
+) -> np.ndarray:
+    """Restore and RestoreSlice: one tensor of a checkpoint of the first format."""
+    from ...io.checkpoint_v1 import V1Reader
+
+    key = name.reshape(-1)[0]
+    with V1Reader(_one_text(pattern, "Input 0 (file_pattern)")) as reader:
+        stored, _ = reader.dtype_and_shape(key)
+        kind = c.attr("dt")
+        if stored != kind.base_dtype:
+            raise _invalid(
+                f"Expected to restore a tensor of type {dtypes.runtime_name(kind)}, got a "
+                f"tensor of type {dtypes.runtime_name(stored)} instead: "
+                f"tensor_name = {key.decode()}"
+            )
+        return _restored(reader, key, b"" if text is None else text.reshape(-1)[0])
+
+
+def _merge(c: Any, prefixes: np.ndarray, destination: np.ndarray) -> None:
+    from ...io import files
+    from ...io.tensor_bundle import merge_bundles
+
+    sources = [os.fsdecode(prefix) for prefix in prefixes]
+    target = os.fsdecode(destination.item())
+    merge_bundles(sources, target)
+    if not c.attr("delete_old_dirs"):
+        return
+    for folder in {os.path.dirname(source) for source in sources} - {os.path.dirname(target)}:
+        try:
+            files.remove_empty_directory(folder)
+        except errors.OpError:
+            continue  # Somebody else's files are in it; it does no harm.
+
+
+def _text(value: str) -> np.ndarray:
+    result = np.empty((), object)
+    result[()] = value.encode("utf-8", "surrogateescape")
+    return result
+
+
+def _scalars(c: Any) -> TensorShape:
+    for shape in c.inputs:
+        rules.ranked(shape, 0)
+    return TensorShape([])
+
+
+def _merge_shape(c: Any) -> list[TensorShape]:
+    rules.ranked(c.inputs[0], 1)
+    rules.ranked(c.inputs[1], 0)
+    return []
+
+
+def _restore_v1_shape(c: Any) -> TensorShape:
+    for shape in c.inputs:
+        rules.ranked(shape, 0)
+    text = c.value(2) if len(c.inputs) > 2 else None
+    return rules.unknown() if text is None else _slice_shape(text.item())
+
+
+define(
+    "SaveV2",
+    "prefix: string, tensor_names: string, shape_and_slices: string, tensors: dtypes",
+    "dtypes: list(type) >= 1",
+    shape=_save_shape,
+    kernel=_save_v2,
+    gradient=_FILES,
+    moves="file",
+    stateful=True,
+    test={"needs": "files"},
+    doc="Writes tensors as a checkpoint.",
+)
+define(
+    "RestoreV2",
+    "prefix: string, tensor_names: string, shape_and_slices: string -> tensors: dtypes",
+    "dtypes: list(type) >= 1",
+    shape=_restore_v2_shape,
+    kernel=_restore_v2,
+    gradient=_FILES,
+    moves="file",
+    stateful=True,
+    dynamic_shape=True,
+    test={"needs": "files"},
+    doc="Reads tensors from a checkpoint of either format.",
+)
+define(
+    "MergeV2Checkpoints",
+    "checkpoint_prefixes: string, destination_prefix: string",
+    "delete_old_dirs: bool = true",
+    shape=_merge_shape,
+    kernel=_merge,
+    gradient=_FILES,
+    moves="file",
+    stateful=True,
+    test={"needs": "files"},
+    doc="Makes one checkpoint of several that were written in shards.",
+)
+define(
+    "Save",
+    "filename: string, tensor_names: string, data: T",
+    "T: list(type) >= 1",
+    shape=lambda c: _save_shape(c, 1),
+    kernel=_save_v1,
+    gradient=_FILES,
+    moves="file",
+    stateful=True,
+    test={"needs": "files"},
+    doc="Writes tensors as a checkpoint of the first format.",
+)
+define(
+    "SaveSlices",
+    "filename: string, tensor_names: string, shapes_and_slices: string, data: T",
+    "T: list(type) >= 1",
+    shape=_save_shape,
+    kernel=_save_v1,
+    gradient=_FILES,
+    moves="file",
+    stateful=True,
+    test={"needs": "files"},
+    doc="Writes tensors and slices of tensors as a checkpoint of the first format.",
+)
+define(
+    "Restore",
+    "file_pattern: string, tensor_name: string -> tensor: dt",
+    "dt: type; preferred_shard: int = -1",
+    shape=_restore_v1_shape,
+    kernel=_restore_v1,
+    gradient=_FILES,
+    moves="file",
+    stateful=True,
+    dynamic_shape=True,
+    test={"needs": "files"},
+    doc="Reads a tensor from a checkpoint of the first format.",
+)
+define(
+    "RestoreSlice",
+    "file_pattern: string, tensor_name: string, shape_and_slice: string -> tensor: dt",
+    "dt: type; preferred_shard: int = -1",
+    shape=_restore_v1_shape,
+    kernel=_restore_v1,
+    gradient=_FILES,
+    moves="file",
+    stateful=True,
+    dynamic_shape=True,
+    test={"needs": "files"},
+    doc="Reads a slice of a tensor from a checkpoint of the first format.",
+)
+define(
+    "ShardedFilename",
+    "basename: string, shard: int32, num_shards: int32 -> filename: string",
+    shape=_scalars,
+    kernel=lambda c, base, shard, shards: _text(
+        f"{os.fsdecode(base.item())}-{shard:05d}-of-{shards:05d}"
+    ),
+    gradient=_FILES,
+    test={"values": [[_text("model"), np.int32(1), np.int32(2)]]},
+    doc="The name of one shard of a file.",
+)
+define(
+    "ShardedFilespec",
+    "basename: string, num_shards: int32 -> filename: string",
+    shape=_scalars,
+    kernel=lambda c, base, shards: _text(f"{os.fsdecode(base.item())}-?????-of-{shards:05d}"),
+    gradient=_FILES,
+    test={"values": [[_text("model"), np.int32(2)]]},
+    doc="The pattern that all shards of a file match.",
+)
+
+
+# The names of tensorflow.python.ops.io_ops.
+def _save(
+    filename: Any,
+    tensor_names: Any,
+    tensors: Any,
+    tensor_slices: Any = None,
+    name: str = "save",
+) -> Any:
+    """Writes tensors as a checkpoint of the first format."""
+    if tensor_slices is None:
+        return raw.Save(filename, tensor_names, tensors, name=name)
+    return raw.SaveSlices(filename, tensor_names, tensor_slices, tensors, name=name)
+
+
+def _restore_slice(
+    file_pattern: Any,
+    tensor_name: Any,
+    shape_and_slice: Any,
+    tensor_type: Any,
+    name: str = "restore_slice",
+    preferred_shard: int = -1,
+) -> Tensor:
+    """Reads a slice of a tensor from a checkpoint of the first format."""
+    kind = dtypes.as_dtype(tensor_type).base_dtype
+    return raw.RestoreSlice(
+        file_pattern, tensor_name, shape_and_slice, kind, preferred_shard, name=name
+    )
+
+
+def save_v2(
+    prefix: Any,
+    tensor_names: Sequence[str],
+    shape_and_slices: Sequence[str],
+    tensors: Sequence[Any],
+    name: str | None = None,
+) -> Any:
+    """The op that writes a checkpoint."""
+    return raw.SaveV2(prefix, tensor_names, shape_and_slices, tensors, name=name)
+
+
+def restore_v2(
+    prefix: Any,
+    tensor_names: Sequence[str],
+    shape_and_slices: Sequence[str],
+    dtypes: Sequence[Any],
+    name: str | None = None,
+) -> list[Tensor]:
+    """The tensors of a checkpoint."""
+    return raw.RestoreV2(prefix, tensor_names, shape_and_slices, dtypes, name=name)

@@ -1,0 +1,326 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Updates of some rows of a variable: the Scatter*, ScatterNd* and ResourceScatter* ops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...engine.api import export
+from ...engine.build import define
+from ...engine.convert import convert_to_tensor
+from ...engine.graph import name_scope
+from ...engine.shape import TensorShape
+from ...engine.state import Cell, shape_text
+from ...jit import scalar as k
+from .. import rules
+from ..array.join import invalid
+from ..public import raw, tf
+from .reference import UPDATE, is_ref
+
+Update = Callable[[np.ndarray, Any, np.ndarray], None]
+
+
+def _set(array: np.ndarray, where: Any, updates: np.ndarray) -> None:
+    array[where] = updates
+
+
+def _divide(array: np.ndarray, where: Any, updates: np.ndarray) -> None:
+    if array.dtype.kind in "iu":
+        if np.any(updates == 0):
+            raise invalid("updates must not contain 0")
+        # C's division: towards zero.
+        np_divide = np.frompyfunc(lambda x, y: int(x / y) if y else 0, 2, 1)
+        flat = np.broadcast_to(updates, array[where].shape)
+        for index in np.ndindex(*np.shape(where[0] if isinstance(where, tuple) else where)):
+            place = tuple(w[index] for w in where) if isinstance(where, tuple) else where[index]
+            array[place] = np_divide(array[place], flat[index])
+    else:
+        np.divide.at(array, where, updates)
+
+
+UPDATES: dict[str, Update] = {
+    "Update": _set,
+    "Add": np.add.at,
+    "Sub": np.subtract.at,
+    "Mul": np.multiply.at,
+    "Div": _divide,
+    "Min": np.minimum.at,
+    "Max": np.maximum.at,
+}
+# What kernels do with a row, where that is the same to the last bit.
+_BODIES: dict[str, Callable[..., Any]] = {
+    "Update": lambda old, new: new,
+    "Add": k.add,
+    "Sub": k.sub,
+    "Mul": k.mul,
+}
+_TYPES = {"Update": "type", "Min": "{half, bfloat16, float32, float64, int32, int64}"}
+_TYPES["Max"] = _TYPES["Min"]
+
+
+def _first_outside(indices: np.ndarray, size: int) -> int | None:
+    """The position, in flat order, of the first index outside of [0, size)."""
+    bad = np.flatnonzero((indices < 0) | (indices >= size))
+    return int(bad[0]) if bad.size else None
+
+
+def _place(position: int, shape: tuple[int, ...]) -> str:
+    """An element's place as the runtime prints it: "" for a scalar."""
+    at = np.unravel_index(position, shape)
+    return "[" + ",".join(str(i) for i in at) + "]" if shape else ""
+
+
+def require_indices(indices: np.ndarray, size: int) -> None:
+    """Raises TensorFlow's error for the first index outside of [0, size)."""
+    bad = _first_outside(indices, size)
+    if bad is not None:
+        raise invalid(
+            f"indices{_place(bad, indices.shape)} = {indices.flat[bad]} is not in [0, {size})"
+        )
+
+
+def _scatter_kernel(update: Update) -> Callable[..., Any]:
+    def kernel(c: Any, cell: Cell, indices: np.ndarray, updates: np.ndarray) -> Any:
+        with cell.lock, np.errstate(all="ignore"):
+            array = cell.looked_up()
+            _require_rows(array, indices, updates)
+            bad = _first_outside(indices, array.shape[0])
+            if bad is None:
+                update(array, indices, updates)
+            else:
+                # What comes before the bad index is done all the same.
+                rows = updates.reshape(-1, *array.shape[1:])[:bad] if updates.ndim else updates
+                update(array, indices.reshape(-1)[:bad], rows)
+                require_indices(indices, array.shape[0])
+        return cell
+
+    return kernel
+
+
+def _require_rows(array: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> None:
+    if array.ndim == 0:
+        raise invalid(f"params must be at least 1-D, got shape {shape_text(array.shape)}")
+    if updates.ndim and updates.shape != indices.shape + array.shape[1:]:
+        raise invalid(
+            "Must have updates.shape = indices.shape + params.shape[1:] or "
+            f"updates.shape = [], got updates.shape {shape_text(updates.shape)}, "
+            f"indices.shape {shape_text(indices.shape)}, params.shape {shape_text(array.shape)}"
+        )
+
+
+def _scatter_nd_kernel(update: Update) -> Callable[..., Any]:
+    def kernel(c: Any, cell: Cell, indices: np.ndarray, updates: np.ndarray) -> Any:
+        with cell.lock, np.errstate(all="ignore"):
+            array = cell.looked_up()
+            _require_slices(array.shape, indices, updates)
+            where = indices if indices.ndim > 1 else indices[:, None]
+            depth = where.shape[-1]
+            limits = np.asarray(array.shape[:depth], np.int64)
+            bad = np.flatnonzero(np.any((where < 0) | (where >= limits), axis=-1))
+            done = int(bad[0]) if bad.size else None
+            rows = updates.reshape(-1, *array.shape[depth:])[:done]
+            update(array, tuple(where.reshape(-1, depth)[:done].T), rows)
+            if done is not None:
+                values = ", ".join(str(i) for i in where.reshape(-1, depth)[done])
+                raise invalid(
+                    f"indices{_place(done, where.shape[:-1])} = [{values}] does not index into "
+                    f"shape {shape_text(array.shape)}"
+                )
+        return cell
+
+    return kernel
+
+
+def _require_slices(shape: tuple[int, ...], indices: np.ndarray, updates: np.ndarray) -> None:
+    if not shape:
+        raise invalid(f"Output must be at least 1-D, got shape: {shape_text(shape)}")
+    if 0 in shape and (indices.size or updates.size):
+        raise invalid(
+            "Indices and updates specified for empty output.  indices shape: "
+            f"{shape_text(indices.shape)}"
+        )
+    if updates.shape[:1] != indices.shape[:1]:
+        raise invalid(
+            "The outermost dimension of updates and indices must match. Got indices.shape "
+            f"{shape_text(indices.shape)}, updates.shape {shape_text(updates.shape)}"
+        )
+    depth = indices.shape[-1] if indices.ndim > 1 else 1
+    outer = indices.shape[:-1] if indices.ndim > 1 else indices.shape[:1]
+    if depth > len(shape) or updates.shape != outer + shape[depth:]:
+        raise invalid(
+            "Must have updates.shape = indices.shape[:batch_dim] + params_shape[slice_dim:], got "
+            f"updates.shape: {shape_text(updates.shape)}, indices.shape: "
+            f"{shape_text(indices.shape)}, params_shape: {shape_text(shape)}, slice_dim: {depth}, "
+            f"and batch_dim: {len(outer)}"
+        )
+
+
+def _lowering(body: Callable[..., Any] | None, gives: bool) -> Callable[..., Any] | None:
+    """In-place updates of rows, one index after the other."""
+    if body is None:
+        return None
+
+    def lower(b: Any, op: Any, cell: Any, indices: Any, updates: Any) -> Any:
+        from ...jit import library
+
+        after = library.update_rows(b, [cell], indices, lambda *x: (body(*x),), [updates])
+        return after if after is NotImplemented else after[0] if gives else ()
+
+    return lower
+
+
+def _without_result(kernel: Callable[..., Any]) -> Callable[..., None]:
+    def run(c: Any, *inputs: Any) -> None:
+        kernel(c, *inputs)
+
+    return run
+
+
+def _check_rows(var: TensorShape, indices: TensorShape, updates: TensorShape) -> None:
+    if updates.ndims != 0:
+        rules.merge(updates, indices.concatenate(var[1:] if var.ndims else var))
+
+
+def _scatter_shape(c: Any) -> TensorShape:
+    _check_rows(*c.inputs)
+    return c.inputs[0]
+
+
+def _resource_scatter_shape(c: Any) -> None:
+    from .resource import shape_behind
+
+    _check_rows(shape_behind(c), *c.inputs[1:])
+
+
+def _scatter_nd_shape(c: Any) -> TensorShape:
+    _check_slices(c, c.inputs[0])
+    return c.inputs[0]
+
+
+def _resource_scatter_nd_shape(c: Any) -> None:
+    from .resource import handle_shape
+
+    _check_slices(c, handle_shape(c.tensor(0)))
+
+
+def _check_slices(c: Any, var: TensorShape) -> None:
+    from ..array.scatter import check_updates
+
+    for given in c.inputs[1:]:
+        rules.ranked_at_least(given, 1)
+    check_updates(c.inputs[1], c.inputs[2], var, "input")
+
+
+def _define_all() -> None:
+    for kind, update in UPDATES.items():
+        types = _TYPES.get(kind, "numbertype")
+        lock = "true" if kind == "Update" else "false"
+        define(
+            f"Scatter{kind}",
+            "ref: Ref(T), indices: Tindices, updates: T -> output_ref: Ref(T)",
+            f"T: {types}; Tindices: index; use_locking: bool = {lock}",
+            shape=_scatter_shape,
+            kernel=_scatter_kernel(update),
+            lower=_lowering(_BODIES.get(kind), True),
+            gradient=UPDATE,
+            doc=f"{kind} of the rows of a variable at `indices`.",
+        )
+        define(
+            f"ResourceScatter{kind}",
+            "resource: resource, indices: Tindices, updates: dtype ->",
+            f"dtype: {'type' if kind == 'Update' else 'numbertype'}; Tindices: index",
+            shape=_resource_scatter_shape,
+            kernel=_without_result(_scatter_kernel(update)),
+            lower=_lowering(_BODIES.get(kind), False),
+            gradient=UPDATE,
+            stateful=True,
+            doc=f"{kind} of the rows of a resource variable at `indices`.",
+        )
+        if kind in ("Update", "Add", "Sub"):
+            _define_nd(kind, update, lock)
+
+
+def _define_nd(kind: str, update: Update, lock: str) -> None:
+    define(
+        f"ScatterNd{kind}",
+        "ref: Ref(T), indices: Tindices, updates: T -> output_ref: Ref(T)",
+        f"T: {'type' if kind == 'Update' else 'numbertype'}; Tindices: index; "
+        f"use_locking: bool = {lock}",
+        shape=_scatter_nd_shape,
+        kernel=_scatter_nd_kernel(update),
+        gradient=UPDATE,
+        doc=f"{kind} of the slices of a variable that `indices` names.",
+    )
+    define(
+        f"ResourceScatterNd{kind}",
+        "ref: resource, indices: Tindices, updates: T ->",
+        "T: type; Tindices: index; use_locking: bool = true",
+        shape=_resource_scatter_nd_shape,
+        kernel=_without_result(_scatter_nd_kernel(update)),
+        gradient=UPDATE,
+        stateful=True,
+        doc=f"{kind} of the slices of a resource variable that `indices` names.",
+    )
+
+
+_define_all()
+
+
+def _public(kind: str, nd: bool = False) -> Callable[..., Any]:
+    op_type = f"Scatter{'Nd' if nd else ''}{kind}"
+    name_of = f"scatter_{'nd_' if nd else ''}{kind.lower()}"
+    locked = kind == "Update"
+
+    def scatter(
+        ref: Any, indices: Any, updates: Any, use_locking: bool = locked, name: str | None = None
+    ) -> Any:
+        if is_ref(ref):
+            function = getattr(raw, op_type)
+            return function(ref, indices, updates, use_locking=use_locking, name=name)
+        function, read = getattr(raw, "Resource" + op_type), ref._lazy_read
+        values = convert_to_tensor(updates, ref.dtype)
+        return read(function(ref.handle, indices, values, name=name))
+
+    scatter.__name__ = scatter.__qualname__ = name_of
+    scatter.__doc__ = f"{kind} of the parts of a variable that `indices` names; the new value."
+    return export(name_of)(scatter)
+
+
+scatter_update = _public("Update")
+scatter_add = _public("Add")
+scatter_sub = _public("Sub")
+scatter_mul = _public("Mul")
+scatter_div = _public("Div")
+scatter_min = _public("Min")
+scatter_max = _public("Max")
+scatter_nd_update = _public("Update", nd=True)
+scatter_nd_add = _public("Add", nd=True)
+scatter_nd_sub = _public("Sub", nd=True)
+
+
+@export("batch_scatter_update")
+def batch_scatter_update(
+    ref: Any, indices: Any, updates: Any, use_locking: bool = True, name: str | None = None
+) -> Any:
+    """Sets ref[i1, ..., indices[i1, ..., j]] = updates[i1, ..., j]."""
+    with name_scope(name):
+        indices = convert_to_tensor(indices, name="indices")
+        sizes = tf.shape(indices)
+        rank = indices.get_shape().ndims
+        if rank is None:
+            raise ValueError("batch_gather does not allow indices with unknown shape.")
+        last = tf.expand_dims(indices, axis=-1)
+        parts = []
+        for axis in range(rank - 1):
+            shape: list[Any] = [1] * (rank + 1)
+            shape[axis] = size = sizes[axis]
+            positions = tf.reshape(raw.Range(0, size, 1), shape)
+            if positions.dtype.base_dtype != last.dtype:
+                positions = raw.Cast(positions, DstT=last.dtype)
+            parts.append(positions * tf.ones_like(last))
+        parts.append(last)
+        where = tf.concat(parts, axis=-1)
+        return scatter_nd_update(ref, where, updates, use_locking=use_locking)

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The update ops of the adaptive optimizers: Adam and its kin, RMSProp, Adadelta, Ftrl, signs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...jit import scalar as k
+from .training import _one_minus, update_op
+
+
+def _toward(x: Any, goal: Any, keep: Any) -> Any:
+    """A moving average: x moves to `goal` by the part that is not kept."""
+    return k.add(x, k.mul(k.sub(goal, x), _one_minus(keep)))
+
+
+def _adam_rate(rate: Any, power1: Any, power2: Any) -> Any:
+    return k.div(k.mul(rate, k.sqrt(_one_minus(power2))), _one_minus(power1))
+
+
+def _adam(op: Any) -> Any:
+    nesterov = op.attr("use_nesterov")
+
+    def update(
+        var: Any, m: Any, v: Any, power1: Any, power2: Any, lr: Any, beta1: Any, beta2: Any,
+        epsilon: Any, grad: Any,
+    ) -> Any:  # fmt: skip
+        rate = _adam_rate(lr, power1, power2)
+        m, v = _toward(m, grad, beta1), _toward(v, k.square(grad), beta2)
+        move = k.add(k.mul(grad, _one_minus(beta1)), k.mul(beta1, m)) if nesterov else m
+        return k.sub(var, k.div(k.mul(move, rate), k.add(k.sqrt(v), epsilon))), m, v
+
+    return update
+
+
+update_op(
+    "Adam",
+    "var m v",
+    "beta1_power beta2_power lr beta1 beta2 epsilon grad",
+    _adam,
+    attrs="use_nesterov: bool = false",
+    doc="Adam: moving averages of the gradient and of its square.",
+)
+
+
+def _amsgrad(op: Any) -> Any:
+    def update(
+        var: Any, m: Any, v: Any, vhat: Any, power1: Any, power2: Any, lr: Any, beta1: Any,
+        beta2: Any, epsilon: Any, grad: Any,
+    ) -> Any:  # fmt: skip
+        rate = _adam_rate(lr, power1, power2)
+        m, v = _toward(m, grad, beta1), _toward(v, k.square(grad), beta2)
+        vhat = k.maximum(vhat, v)
+        return k.sub(var, k.div(k.mul(m, rate), k.add(k.sqrt(vhat), epsilon))), m, v, vhat
+
+    return update
+
+
+update_op(
+    "AdamWithAmsgrad",
+    "var m v vhat",
+    "beta1_power beta2_power lr beta1 beta2 epsilon grad",
+    _amsgrad,
+    doc="Adam that divides by the largest second moment so far.",
+    only_resource=True,
+)
+
+
+def _adamax(op: Any) -> Any:
+    def update(
+        var: Any, m: Any, v: Any, power1: Any, lr: Any, beta1: Any, beta2: Any, epsilon: Any,
+        grad: Any,
+    ) -> Any:  # fmt: skip
+        m = _toward(m, grad, beta1)
+        v = k.maximum(k.mul(beta2, v), k.abs(grad))
+        rate = k.div(lr, _one_minus(power1))
+        return k.sub(var, k.mul(rate, k.div(m, k.add(v, epsilon)))), m, v
+
+    return update
+
+
+update_op(
+    "AdaMax",
+    "var m v",
+    "beta1_power lr beta1 beta2 epsilon grad",
+    _adamax,
+    doc="Adam with the infinity norm.",
+)
+
+
+def _rmsprop(op: Any) -> Any:
+    def update(
+        var: Any, ms: Any, mom: Any, lr: Any, rho: Any, momentum: Any, epsilon: Any, grad: Any
+    ) -> Any:
+        ms = _toward(ms, k.square(grad), rho)
+        step = k.div(k.mul(grad, lr), k.sqrt(k.add(ms, epsilon)))
+        mom = k.add(k.mul(mom, momentum), step)
+        return k.sub(var, mom), ms, mom
+
+    return update
+
+
+def _centered_rmsprop(op: Any) -> Any:
+    def update(
+        var: Any, mg: Any, ms: Any, mom: Any, lr: Any, rho: Any, momentum: Any, epsilon: Any,
+        grad: Any,
+    ) -> Any:  # fmt: skip
+        ms, mg = _toward(ms, k.square(grad), rho), _toward(mg, grad, rho)
+        variance = k.add(k.sub(ms, k.square(mg)), epsilon)
+        mom = k.add(k.mul(mom, momentum), k.div(k.mul(grad, lr), k.sqrt(variance)))
+        return k.sub(var, mom), mg, ms, mom
+
+    return update
+
+
+update_op(
+    "RMSProp",
+    "var ms mom",
+    "lr rho momentum epsilon grad",
+    _rmsprop,
+    sparse="lr rho momentum epsilon grad indices",
+    doc="Divides by the root of a moving average of squared gradients.",
+)
+update_op(
+    "CenteredRMSProp",
+    "var mg ms mom",
+    "lr rho momentum epsilon grad",
+    _centered_rmsprop,
+    sparse="lr rho momentum epsilon grad indices",
+    doc="RMSProp with the variance in place of the second moment.",
+)
+
+
+def _adadelta(op: Any) -> Any:
+    def update(
+        var: Any, accum: Any, updates: Any, lr: Any, rho: Any, epsilon: Any, grad: Any
+    ) -> Any:
+        accum = k.add(k.mul(accum, rho), k.mul(k.square(grad), _one_minus(rho)))
+        ratio = k.mul(k.sqrt(k.add(updates, epsilon)), k.rsqrt(k.add(accum, epsilon)))
+        step = k.mul(ratio, grad)
+        updates = k.add(k.mul(updates, rho), k.mul(k.square(step), _one_minus(rho)))
+        return k.sub(var, k.mul(step, lr)), accum, updates
+
+    return update
+
+
+update_op(
+    "Adadelta",
+    "var accum accum_update",
+    "lr rho epsilon grad",
+    _adadelta,
+    sparse="lr rho epsilon grad indices",
+    doc="Steps scaled by the ratio of moving averages of steps and of gradients.",
+)
+
+
+def _ftrl_step(
+    var: Any, accum: Any, linear: Any, grad: Any, slope: Any, lr: Any, l1: Any, l2: Any, power: Any
+) -> Any:
+    """One step of follow-the-regularized-leader; `slope` includes the shrinkage."""
+    new = k.add(accum, k.square(grad))
+    is_root = k.eq(power, k.const_like(-0.5, power))
+
+    def root(x: Any) -> Any:
+        return k.select(is_root, k.sqrt(x), k.pow(x, k.neg(power)))
+
+    grown = root(new)
+    sigma = k.div(k.sub(grown, root(accum)), lr)
+    linear = k.add(linear, k.sub(slope, k.mul(sigma, var)))
+    pull = k.sub(k.mul(l1, k.sign(linear)), linear)
+    scale = k.add(k.div(grown, lr), k.mul(k.const_like(2, l2), l2))
+    var = k.select(k.gt(k.abs(linear), l1), k.div(pull, scale), k.const_like(0, var))
+    return var, new, linear
+
+
+def _ftrl(op: Any) -> Any:
+    return lambda var, accum, linear, grad, lr, l1, l2, power: _ftrl_step(
+        var, accum, linear, grad, grad, lr, l1, l2, power
+    )
+
+
+def _ftrl_v2(op: Any) -> Any:
+    def update(
+        var: Any, accum: Any, linear: Any, grad: Any, lr: Any, l1: Any, l2: Any, shrinkage: Any,
+        power: Any,
+    ) -> Any:  # fmt: skip
+        twice = k.mul(k.const_like(2, shrinkage), shrinkage)
+        slope = k.add(grad, k.mul(twice, var))
+        return _ftrl_step(var, accum, linear, grad, slope, lr, l1, l2, power)
+
+    return update
+
+
+update_op(
+    "Ftrl",
+    "var accum linear",
+    "grad lr l1 l2 lr_power",
+    _ftrl,
+    sparse="grad indices lr l1 l2 lr_power",
+    doc="Follow the regularized leader.",
+)
+update_op(
+    "FtrlV2",
+    "var accum linear",
+    "grad lr l1 l2 l2_shrinkage lr_power",
+    _ftrl_v2,
+    sparse="grad indices lr l1 l2 l2_shrinkage lr_power",
+    doc="Follow the regularized leader, with shrinkage.",
+)
+
+
+def _signs_agree(m: Any, beta: Any, grad: Any) -> tuple[Any, Any]:
+    m = k.add(k.mul(m, beta), k.mul(grad, _one_minus(beta)))
+    return m, k.mul(k.sign(grad), k.sign(m))
+
+
+def _add_sign(op: Any) -> Any:
+    def update(var: Any, m: Any, lr: Any, alpha: Any, decay: Any, beta: Any, grad: Any) -> Any:
+        m, sign = _signs_agree(m, beta, grad)
+        scale = k.mul(lr, k.add(alpha, k.mul(decay, sign)))
+        return k.sub(var, k.mul(scale, grad)), m
+
+    return update
+
+
+def _power_sign(op: Any) -> Any:
+    def update(var: Any, m: Any, lr: Any, logbase: Any, decay: Any, beta: Any, grad: Any) -> Any:
+        m, sign = _signs_agree(m, beta, grad)
+        scale = k.exp(k.mul(k.mul(logbase, decay), sign))
+        return k.sub(var, k.mul(k.mul(lr, scale), grad)), m
+
+    return update
+
+
+update_op(
+    "AddSign",
+    "var m",
+    "lr alpha sign_decay beta grad",
+    _add_sign,
+    doc="Larger steps where the gradient agrees with its moving average.",
+)
+update_op(
+    "PowerSign",
+    "var m",
+    "lr logbase sign_decay beta grad",
+    _power_sign,
+    doc="Exponentially larger steps where the gradient agrees with its moving average.",
+)

@@ -1,0 +1,401 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`get_variable` and `variable_scope`: sharing variables by name."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ...engine.api import export
+from ...engine.collections import GraphKeys, add_to_collection, get_collection, get_collection_ref
+from ...engine.graph import get_default_graph, get_name_scope, name_scope
+from ...engine.scope_functions import get_graph_from_inputs
+from . import variable_store
+from .resource_variable import ResourceVariable
+from .scope_defaults import VariableScope
+from .variable_modes import VariableAggregation, VariableSynchronization
+from .variable_store import AUTO_REUSE, VariableStore
+from .variables import RefVariable, _default_creator
+
+# Where a graph keeps its store and its current scope.
+_STORE_KEY = ("__variable_store",)
+_SCOPE_KEY = ("__varscope",)
+# What a scope hands on to the variables and scopes inside of it.
+_INHERITED = (
+    "initializer",
+    "regularizer",
+    "caching_device",
+    "partitioner",
+    "dtype",
+    "use_resource",
+    "custom_getter",
+)
+
+
+class _ScopeStore(threading.local):
+    """The current scope of a graph, and how often each scope name was opened."""
+
+    def __init__(self) -> None:
+        self.current_scope = VariableScope(False)
+        self.variable_scopes_count: dict[str, int] = {}
+
+    def open_variable_scope(self, scope_name: str) -> None:
+        """Counts an opening."""
+        count = self.variable_scopes_count.get(scope_name, 0)
+        self.variable_scopes_count[scope_name] = count + 1
+
+    def close_variable_subscopes(self, scope_name: str | None) -> None:
+        """Forgets the openings of everything under a scope."""
+        for name in self.variable_scopes_count:
+            if scope_name is None or name.startswith(scope_name + "/"):
+                self.variable_scopes_count[name] = 0
+
+    def variable_scope_count(self, scope_name: str) -> int:
+        """How often a scope was opened."""
+        return self.variable_scopes_count.get(scope_name, 0)
+
+
+def get_variable_scope_store() -> _ScopeStore:
+    """The default graph's record of scopes."""
+    found = get_collection(_SCOPE_KEY)
+    if found:
+        return found[0]
+    store = _ScopeStore()
+    add_to_collection(_SCOPE_KEY, store)
+    return store
+
+
+@export("get_variable_scope")
+def get_variable_scope() -> VariableScope:
+    """The current variable scope."""
+    return get_variable_scope_store().current_scope
+
+
+def default_variable_store() -> VariableStore:
+    """The default graph's variables by name."""
+    found = get_collection(_STORE_KEY)
+    if found:
+        return found[0]
+    store = VariableStore()
+    add_to_collection(_STORE_KEY, store)
+    return store
+
+
+@contextmanager
+def with_variable_store(store: VariableStore) -> Iterator[None]:
+    """Uses another store in the default graph."""
+    current = get_collection_ref(_STORE_KEY)
+    old = list(current)
+    current[:] = [store]
+    try:
+        yield
+    finally:
+        current[:] = old
+
+
+@export("get_variable")
+def get_variable(
+    name: str,
+    shape: Any = None,
+    dtype: Any = None,
+    initializer: Any = None,
+    regularizer: Any = None,
+    trainable: bool | None = None,
+    collections: Any = None,
+    caching_device: Any = None,
+    partitioner: Any = None,
+    validate_shape: bool = True,
+    use_resource: bool | None = None,
+    custom_getter: Any = None,
+    constraint: Any = None,
+    synchronization: Any = VariableSynchronization.AUTO,
+    aggregation: Any = VariableAggregation.NONE,
+) -> Any:
+    """The variable of that name in the current scope; made unless the scope reuses."""
+    asked = dict(locals())
+    return get_variable_scope().get_variable(default_variable_store(), **asked)
+
+
+@export("get_local_variable")
+def get_local_variable(
+    name: str,
+    shape: Any = None,
+    dtype: Any = None,
+    initializer: Any = None,
+    regularizer: Any = None,
+    trainable: bool = False,
+    collections: Any = None,
+    caching_device: Any = None,
+    partitioner: Any = None,
+    validate_shape: bool = True,
+    use_resource: bool | None = None,
+    custom_getter: Any = None,
+    constraint: Any = None,
+    synchronization: Any = VariableSynchronization.AUTO,
+    aggregation: Any = VariableAggregation.NONE,
+) -> Any:
+    """`get_variable` for a variable that is neither trained nor saved."""
+    asked = dict(locals())
+    asked["trainable"] = False
+    if collections:
+        collections += [GraphKeys.LOCAL_VARIABLES]  # Callers see their list grow.
+    asked["collections"] = collections or [GraphKeys.LOCAL_VARIABLES]
+    return get_variable(**asked)
+
+
+def get_partitioned_variable(name: str, **asked: Any) -> Any:
+    """A variable in several parts, in the current scope."""
+    return get_variable_scope()._get_partitioned_variable(default_variable_store(), name, **asked)
+
+
+def _wrapped_getter(custom_getter: Any, old_getter: Any) -> Any:
+    """The inner custom getter, whose `getter` goes through the outer one."""
+    if old_getter is None or custom_getter is None:
+        return custom_getter if custom_getter is not None else old_getter
+
+    def wrapped(getter: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        return custom_getter(functools.partial(old_getter, getter), *args, **kwargs)
+
+    return wrapped
+
+
+class _PureVariableScope:
+    """A variable scope without a name scope."""
+
+    def __init__(
+        self,
+        name_or_scope: Any,
+        reuse: Any = None,
+        old_name_scope: str | None = None,
+        constraint: Any = None,
+        **chosen: Any,
+    ) -> None:
+        self._name_or_scope = name_or_scope
+        self._reuse = reuse
+        self._old_name_scope = old_name_scope
+        self._constraint = constraint
+        self._chosen = {key: value for key, value in chosen.items() if value is not None}
+        self._store = get_variable_scope_store()
+        self._cached: VariableScope | None = None
+        self._current: VariableScope | None = None
+        default_variable_store()
+        if isinstance(name_or_scope, VariableScope):
+            scope = name_or_scope
+            reuse = self._reuse or scope.reuse
+            self._cached = self._derived(scope, reuse, scope.name, scope._name_scope)
+
+    def _derived(self, base: VariableScope, reuse: Any, name: str, scope: str) -> VariableScope:
+        inherited = {key: getattr(base, key) for key in _INHERITED}
+        getter = _wrapped_getter(self._chosen.get("custom_getter"), base.custom_getter)
+        inherited.update(self._chosen, custom_getter=getter)
+        return VariableScope(
+            reuse, name=name, name_scope=scope, constraint=self._constraint, **inherited
+        )
+
+    def __enter__(self) -> VariableScope:
+        self._old = self._store.current_scope
+        if self._cached is not None:
+            self._new_name = self._cached.name
+            self._store.open_variable_scope(self._new_name)
+            self._old_counts = dict(self._store.variable_scopes_count)
+            scope = self._cached
+        else:
+            name, old = self._name_or_scope, self._old
+            self._new_name = f"{old.name}/{name}" if old.name else name
+            self._reuse = self._reuse or old.reuse
+            opened = name if self._old_name_scope is None else self._old_name_scope
+            scope = self._derived(old, self._reuse, self._new_name, opened)
+            self._store.open_variable_scope(self._new_name)
+        self._store.current_scope = self._current = scope
+        return scope
+
+    def __exit__(self, *error: Any) -> None:
+        if self._store.current_scope is not self._current:
+            raise RuntimeError("Improper nesting of variable_scope.")
+        if self._cached is not None:
+            self._store.variable_scopes_count = self._old_counts
+        else:
+            self._store.close_variable_subscopes(self._new_name)
+        self._store.current_scope = self._old
+
+
+def _unique_variable_scope(prefix: str) -> str:
+    """`prefix`, with a number when the scope was opened before."""
+    store, current = get_variable_scope_store(), get_variable_scope()
+    name = f"{current.name}/{prefix}" if current.name else prefix
+    if store.variable_scope_count(name) == 0:
+        return prefix
+    number = 1
+    while store.variable_scope_count(f"{name}_{number}") > 0:
+        number += 1
+    return f"{prefix}_{number}"
+
+
+@export("variable_scope")
+class variable_scope:  # noqa: N801
+    """Opens a scope for `get_variable`, and a name scope for operations."""
+
+    def __init__(
+        self,
+        name_or_scope: Any,
+        default_name: str | None = None,
+        values: Any = None,
+        initializer: Any = None,
+        regularizer: Any = None,
+        caching_device: Any = None,
+        partitioner: Any = None,
+        custom_getter: Any = None,
+        reuse: Any = None,
+        dtype: Any = None,
+        use_resource: bool | None = None,
+        constraint: Any = None,
+        auxiliary_name_scope: bool = True,
+    ) -> None:
+        if default_name is None and name_or_scope is None:
+            raise TypeError("If default_name is None then name_or_scope is required")
+        reuse = None if reuse is False else reuse
+        if reuse is not True and reuse is not None and reuse is not AUTO_REUSE:
+            raise ValueError("The reuse parameter must be True or False or None.")
+        if not isinstance(auxiliary_name_scope, bool):
+            raise TypeError(
+                "The auxiliary_name_scope must be `True` or `False`, while get "
+                f"{auxiliary_name_scope}"
+            )
+        self._name_or_scope = name_or_scope
+        self._default_name = default_name
+        self._reuse = reuse
+        self._auxiliary_name_scope = auxiliary_name_scope
+        self._chosen = {
+            "initializer": initializer,
+            "regularizer": regularizer,
+            "caching_device": caching_device,
+            "partitioner": partitioner,
+            "custom_getter": custom_getter,
+            "dtype": dtype,
+            "use_resource": use_resource,
+            "constraint": constraint,
+        }
+        self._graph = get_graph_from_inputs(values or [])
+        self._pure: _PureVariableScope | None = None
+        self._name_scope: Any = None
+
+    def __enter__(self) -> VariableScope:
+        self._in_graph = None
+        if not get_default_graph().building_function:
+            self._in_graph = self._graph.as_default()
+            self._in_graph.__enter__()
+        try:
+            if self._pure is not None:
+                # The scope object is entered again: its name scope is the one it had.
+                if self._name_scope is not None:
+                    self._name_scope.__enter__()
+                return self._pure.__enter__()
+            return self._enter_first()
+        except BaseException as error:
+            if self._in_graph is not None:
+                self._in_graph.__exit__(type(error), error, error.__traceback__)
+            raise
+
+    def _enter_first(self) -> VariableScope:
+        given = self._name_or_scope
+        scope = None if self._auxiliary_name_scope else _present_name_scope()
+        if given is None:
+            if self._reuse:
+                raise ValueError("reuse=True cannot be used without a name_or_scope")
+            scope = scope or name_scope(self._default_name)
+            opened = self._enter_names(scope)
+            return self._enter_pure(_unique_variable_scope(self._default_name), opened)
+        if not isinstance(given, (VariableScope, str)):
+            raise TypeError("VariableScope: name_or_scope must be a string or VariableScope.")
+        name = given if isinstance(given, str) else given.name.split("/")[-1]
+        if not name and scope is None:
+            return self._enter_pure(given, None)
+        opened = self._enter_names(scope or name_scope(name))
+        return self._enter_pure(
+            given, opened if isinstance(given, str) else given.original_name_scope
+        )
+
+    def _enter_names(self, scope: Any) -> str:
+        opened = scope.__enter__()
+        self._name_scope = scope
+        return opened
+
+    def _enter_pure(self, name_or_scope: Any, old_name_scope: str | None) -> VariableScope:
+        reuse = self._reuse if self._name_or_scope is not None else None
+        pure = _PureVariableScope(
+            name_or_scope, reuse=reuse, old_name_scope=old_name_scope, **self._chosen
+        )
+        try:
+            scope = pure.__enter__()
+        except BaseException as error:
+            if self._name_scope is not None:
+                self._name_scope.__exit__(type(error), error, error.__traceback__)
+            raise
+        self._pure = pure
+        return scope
+
+    def __exit__(self, *error: Any) -> None:
+        try:
+            self._pure.__exit__(*error)
+        finally:
+            try:
+                if self._name_scope is not None:
+                    self._name_scope.__exit__(*error)
+            finally:
+                if self._in_graph is not None:
+                    self._in_graph.__exit__(*error)
+
+
+def _present_name_scope() -> Any:
+    """A context that stays in the name scope that is open already."""
+    current = get_name_scope()
+    return name_scope(current + "/" if current else current)
+
+
+@export("variable_op_scope")
+@contextmanager
+def variable_op_scope(
+    values: Any, name_or_scope: Any, default_name: str | None = None, **chosen: Any
+) -> Iterator[VariableScope]:
+    """The old form of `variable_scope(name_or_scope, default_name, values)`."""
+    with variable_scope(name_or_scope, default_name=default_name, values=values, **chosen) as scope:
+        yield scope
+
+
+@export("variable_creator_scope")
+@contextmanager
+def variable_creator_scope(variable_creator: Callable[..., Any]) -> Iterator[None]:
+    """Sends the making of variables through variable_creator(next_creator, **arguments)."""
+    graph = get_default_graph()
+    old = graph._variable_creator_stack
+    stack = graph._variable_creator_stack = [*old, variable_creator]
+    try:
+        yield
+    finally:
+        if graph._variable_creator_stack is not stack:
+            raise RuntimeError("Exiting variable_creator_scope without proper nesting.")
+        graph._variable_creator_stack = old
+
+
+_get_default_variable_store = default_variable_store
+
+
+def default_variable_creator(next_creator: Any = None, **given: Any) -> Any:
+    """Makes a reference or a resource variable."""
+    given.pop("trackable_parent", None)  # For creators: see `capture_dependencies`.
+    use_resource = given.pop("use_resource", None)
+    if use_resource is None:
+        use_resource = get_variable_scope().use_resource
+    if use_resource is None:
+        use_resource = variable_store.default_use_resource
+    if use_resource:
+        given.pop("expected_shape", None)
+        return ResourceVariable(**given)
+    given.pop("distribute_strategy", None)
+    return RefVariable(**given)
+
+
+_default_creator.append(default_variable_creator)

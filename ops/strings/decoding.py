@@ -1,0 +1,342 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Strings as tensors: raw bytes, compressed texts, lines of CSV, numbers, tensors in protos."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...engine import dtypes, errors
+from ...engine.api import export
+from ...engine.build import define
+from ...engine.deprecation import deprecated_argument_lookup
+from ...engine.dtypes import DType, runtime_name
+from ...engine.registry import NoGradient
+from ...engine.shape import TensorShape, unknown_shape
+from ...engine.state import shape_text
+from .. import rules
+from ..public import raw
+from ..wording import refuse
+from .files import one_text
+from .numbers import parse_numbers
+
+_TEXT = NoGradient("texts have no derivative")
+_RAW = "half, float32, float64, int32, uint16, uint8, int16, int8, int64"
+
+
+def _like(values: np.ndarray, results: Sequence[Any]) -> np.ndarray:
+    """Strings in the shape of `values`."""
+    result = np.empty(values.shape, object)
+    result.reshape(-1)[:] = results
+    return result
+
+
+def _ordered(rows: np.ndarray, kind: np.dtype[Any], little_endian: bool) -> np.ndarray:
+    """Rows of bytes as rows of numbers."""
+    size = kind.itemsize
+    if not little_endian and size > 1:
+        rows = rows.reshape(-1, size)[:, ::-1].reshape(len(rows), -1)
+    return np.ascontiguousarray(rows).view(kind)
+
+
+def _decode_raw(c: Any, texts: np.ndarray) -> np.ndarray:
+    kind = c.out_dtype()
+    flat = texts.reshape(-1).tolist()
+    length = len(flat[0]) if flat else 0
+    for i, text in enumerate(flat):
+        if len(text) != length:
+            raise refuse(
+                "DecodeRaw requires input strings to all be the same size, but element "
+                f"{i} has size {length} != {len(text)}"
+            )
+    if not length:
+        return np.zeros((*texts.shape, 0), kind)
+    if length % kind.itemsize:
+        raise refuse(
+            f"Input to DecodeRaw has length {length} that is not a multiple of {kind.itemsize}, "
+            f"the size of {runtime_name(c.op._attrs['out_type'])}"
+        )
+    rows = np.frombuffer(b"".join(flat), np.uint8).reshape(len(flat), length)
+    return _ordered(rows, kind, c.attr("little_endian")).reshape(*texts.shape, -1).copy()
+
+
+def _decode_padded(c: Any, texts: np.ndarray, fixed_length: np.ndarray) -> np.ndarray:
+    kind = c.out_dtype()
+    if fixed_length.ndim:
+        raise refuse(f"k must be scalar, got shape {shape_text(fixed_length.shape)}")
+    length = int(fixed_length)
+    if length % kind.itemsize:
+        raise refuse(
+            f"fixed_length ({length}) must be a multiple of the size of out_type ({kind.itemsize})"
+        )
+    if length <= 0:
+        raise refuse(f"fixed_length ({length}) must be greater than zero.")
+    whole = b"".join(text[:length].ljust(length, b"\0") for text in texts.flat)
+    rows = np.frombuffer(whole, np.uint8).reshape(texts.size, length)
+    found = _ordered(rows, kind, c.attr("little_endian"))
+    return found.reshape(*texts.shape, length // kind.itemsize).copy()
+
+
+def _raw_shape(c: Any) -> TensorShape:
+    return c.inputs[0].concatenate([None])
+
+
+def _padded_shape(c: Any) -> TensorShape:
+    rules.ranked(c.inputs[1], 0)
+    length = c.value(1)
+    width = None if length is None else int(length) // c.out_dtype().size
+    return c.inputs[0].concatenate([width])
+
+
+define(
+    "DecodeRaw",
+    "bytes: string -> output: out_type",
+    f"out_type: {{{_RAW}, complex64, complex128, bool}}; little_endian: bool = true",
+    shape=_raw_shape,
+    kernel=_decode_raw,
+    gradient=_TEXT,
+    dynamic_shape=True,
+    doc="The bytes of strings of one length as numbers, along a new last axis.",
+    test={
+        "values": [[np.array([b"12345678", b"abcdefgh"], object)], [np.array(b"", object)]],
+        "attrs": [
+            {"out_type": dtypes.int16},
+            {"out_type": dtypes.float64, "little_endian": False},
+            {"out_type": dtypes.bool},
+        ],
+    },
+)
+define(
+    "DecodePaddedRaw",
+    "input_bytes: string, fixed_length: int32 -> output: out_type",
+    f"out_type: {{{_RAW}}}; little_endian: bool = true",
+    shape=_padded_shape,
+    kernel=_decode_padded,
+    gradient=_TEXT,
+    dynamic_shape=True,
+    doc="The bytes of strings, cut or padded with zeros to one length, as numbers.",
+    test={
+        "values": [[np.array([b"12345678", b"abc"], object), np.int32(8)]],
+        "attrs": [{"out_type": dtypes.uint8}, {"out_type": dtypes.int32, "little_endian": False}],
+    },
+)
+
+
+def _decompressed(text: bytes, window: int) -> bytes:
+    decompressor = zlib.decompressobj(window)
+    try:
+        return decompressor.decompress(text)
+    except zlib.error as error:
+        raise errors.DataLossError(None, None, str(error)) from None
+
+
+def _decode_compressed(c: Any, texts: np.ndarray) -> np.ndarray:
+    kind = c.attr("compression_type")
+    if kind not in ("", "ZLIB", "GZIP"):
+        raise refuse("Only ZLIB, GZIP or NONE are supported compressions")
+    if not kind:
+        return texts.copy()
+    window = zlib.MAX_WBITS if kind == "ZLIB" else zlib.MAX_WBITS + 16
+    return _like(texts, [_decompressed(text, window) for text in texts.flat])
+
+
+define(
+    "DecodeCompressed",
+    "bytes: string -> output: string",
+    "compression_type: string = ''",
+    shape=lambda c: c.inputs[0],
+    kernel=_decode_compressed,
+    gradient=_TEXT,
+    doc="Decompresses strings.",
+    test={"values": [[np.array([b"text"], object)]]},
+)
+
+
+def _to_number(c: Any, texts: np.ndarray) -> np.ndarray:
+    kind = c.op._attrs["out_type"]
+    try:
+        return parse_numbers(texts.reshape(-1).tolist(), kind).reshape(texts.shape)
+    except ValueError as error:
+        shown = error.args[0].split(b"\0")[0].decode(errors="replace")
+        raise refuse(f"StringToNumberOp could not correctly convert string: {shown}") from None
+
+
+define(
+    "StringToNumber",
+    "string_tensor: string -> output: out_type",
+    "out_type: {float32, float64, int32, int64} = float32",
+    shape=lambda c: c.inputs[0],
+    kernel=_to_number,
+    gradient=_TEXT,
+    doc="The numbers that strings are.",
+    test={
+        "values": [[np.array([b"1", b"-20"], object)], [np.array(b" 33 ", object)]],
+        "attrs": [{}, {"out_type": dtypes.int32}, {"out_type": dtypes.float64}],
+    },
+)
+
+
+def _parse_tensor(c: Any, serialized: np.ndarray) -> np.ndarray:
+    from google.protobuf.message import DecodeError
+
+    from ...io import protos
+    from ...io.tensor_proto import make_ndarray
+
+    if serialized.ndim:
+        shape = shape_text(serialized.shape)
+        raise refuse(f"Expected `serialized` to be a scalar, got shape: {shape}")
+    text = serialized.item()
+    try:
+        message = protos.TensorProto.FromString(text)
+    except DecodeError:
+        shown = text.decode(errors="replace")
+        raise refuse(f"Could not parse `serialized` as TensorProto: '{shown}'") from None
+    wanted = c.op._attrs["out_type"]
+    if message.dtype != wanted.as_datatype_enum:
+        known = message.dtype in protos.DataType.values() and message.dtype
+        found = runtime_name(dtypes.as_dtype(message.dtype)) if known else "INVALID"
+        raise refuse(
+            f"Type mismatch between parsed tensor ({found}) and dtype ({runtime_name(wanted)})"
+        )
+    return make_ndarray(message)
+
+
+def _serialize_tensor(c: Any, tensor: np.ndarray) -> np.ndarray:
+    from ...io import protos
+    from ...io.tensor_proto import shape_proto, tensor_proto
+
+    dtype: DType = c.op._attrs["T"]
+    if dtype == dtypes.string:
+        return one_text(tensor_proto(tensor, dtype).SerializeToString(deterministic=True))
+    message = protos.TensorProto(
+        dtype=dtype.as_datatype_enum,
+        tensor_shape=shape_proto(tensor.shape),
+        tensor_content=tensor.tobytes(),
+    )
+    return one_text(message.SerializeToString(deterministic=True))
+
+
+define(
+    "ParseTensor",
+    "serialized: string -> output: out_type",
+    "out_type: type",
+    shape=lambda c: unknown_shape(),
+    kernel=_parse_tensor,
+    gradient=_TEXT,
+    dynamic_shape=True,
+    doc="The tensor in a serialized TensorProto.",
+    test={
+        # A scalar of 1.5, and two integers.
+        "values": [[np.array(b"\x08\x01\x12\0\x2a\x04\0\0\xc0\x3f", object)]],
+        "attrs": [{"out_type": dtypes.float32}],
+    },
+)
+define(
+    "SerializeTensor",
+    "tensor: T -> serialized: string",
+    "T: type",
+    shape=lambda c: TensorShape([]),
+    kernel=_serialize_tensor,
+    gradient=_TEXT,
+    doc="A tensor as a serialized TensorProto.",
+)
+
+
+def _decode_json(c: Any, texts: np.ndarray) -> np.ndarray:
+    from google.protobuf import json_format
+
+    from ...io import protos
+
+    found = []
+    for text in texts.flat:
+        try:
+            message = json_format.Parse(text, protos.Example())
+        except (json_format.ParseError, UnicodeDecodeError) as error:
+            raise refuse(f"Error while parsing JSON: {error}") from None
+        found.append(message.SerializeToString(deterministic=True))
+    return _like(texts, found)
+
+
+define(
+    "DecodeJSONExample",
+    "json_examples: string -> binary_examples: string",
+    shape=lambda c: c.inputs[0],
+    kernel=_decode_json,
+    gradient=_TEXT,
+    doc="Examples written as JSON, serialized.",
+    test={"values": [[np.array([b"{}"], object)]]},
+)
+
+
+def decode_raw(
+    input_bytes: Any,
+    out_type: Any,
+    little_endian: bool = True,
+    fixed_length: Any = None,
+    name: str | None = None,
+) -> Any:
+    """The bytes of strings as numbers, along a new last axis.
+
+    All strings have one length, or are cut or padded with zeros to `fixed_length`.
+    """
+    settings = {"out_type": out_type, "little_endian": little_endian, "name": name}
+    if fixed_length is not None:
+        return raw.DecodePaddedRaw(input_bytes, fixed_length=fixed_length, **settings)
+    return raw.DecodeRaw(input_bytes, **settings)
+
+
+@export("io.decode_raw", "decode_raw")
+def decode_raw_v1(
+    input_bytes: Any = None,
+    out_type: Any = None,
+    little_endian: bool = True,
+    name: str | None = None,
+    bytes: Any = None,
+) -> Any:
+    """The bytes of strings as numbers, along a new last axis; all strings have one length."""
+    input_bytes = deprecated_argument_lookup("input_bytes", input_bytes, "bytes", bytes)
+    if out_type is None:
+        raise ValueError("decode_raw_v1() missing 1 positional argument: 'out_type'")
+    return decode_raw(input_bytes, out_type, little_endian, name=name)
+
+
+@export("io.decode_compressed", "decode_compressed")
+def decode_compressed(bytes: Any, compression_type: str = "", name: str | None = None) -> Any:
+    """Decompresses strings; compression_type: "ZLIB", "GZIP" or "" for none."""
+    return raw.DecodeCompressed(bytes, compression_type=compression_type, name=name)
+
+
+@export("strings.to_number", "string_to_number")
+def string_to_number(
+    string_tensor: Any = None,
+    out_type: Any = dtypes.float32,
+    name: str | None = None,
+    input: Any = None,
+) -> Any:
+    """The numbers that strings are: float32, float64, int32 or int64.
+
+    InvalidArgumentError in the run for a string that is none.
+    """
+    string_tensor = deprecated_argument_lookup("string_tensor", string_tensor, "input", input)
+    return raw.StringToNumber(string_tensor, out_type=out_type, name=name)
+
+
+@export("io.parse_tensor", "parse_tensor")
+def parse_tensor(serialized: Any, out_type: Any, name: str | None = None) -> Any:
+    """The tensor of type `out_type` in a serialized TensorProto; its shape is not known."""
+    return raw.ParseTensor(serialized, out_type=out_type, name=name)
+
+
+@export("io.serialize_tensor", "serialize_tensor")
+def serialize_tensor(tensor: Any, name: str | None = None) -> Any:
+    """A tensor as a serialized TensorProto, which `parse_tensor` reads."""
+    return raw.SerializeTensor(tensor, name=name)
+
+
+@export("io.decode_json_example", "decode_json_example")
+def decode_json_example(json_examples: Any, name: str | None = None) -> Any:
+    """Examples written as JSON, serialized as `parse_example` takes them."""
+    return raw.DecodeJSONExample(json_examples, name=name)

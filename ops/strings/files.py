@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files as tensors: their names, and their contents as strings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...engine import errors
+from ...engine.api import export
+from ...engine.build import define
+from ...engine.registry import NoGradient
+from ...engine.shape import TensorShape
+from .. import rules
+from ..elementwise import shape_text
+from ..public import raw
+
+_FILES = NoGradient("what a file holds does not depend on the graph")
+
+
+def text_array(values: Sequence[bytes]) -> np.ndarray:
+    """A vector of strings."""
+    result = np.empty(len(values), object)
+    result[:] = values
+    return result
+
+
+def one_text(value: bytes) -> np.ndarray:
+    """A string as an array without dimensions."""
+    result = np.empty((), object)
+    result[()] = value
+    return result
+
+
+def _one(value: np.ndarray, what: str) -> bytes:
+    if value.ndim:
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"{what} tensor must be scalar, but had shape: {shape_text(value.shape)}",
+        )
+    return value.item()
+
+
+def _matching(c: Any, pattern: np.ndarray) -> np.ndarray:
+    from ...io.files import get_matching_files
+
+    if pattern.ndim > 1:
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            "Input patterns tensor must be scalar or vector, but had shape: "
+            f"{shape_text(pattern.shape)}",
+        )
+    found = (name for item in pattern.flat for name in get_matching_files(os.fsdecode(item)))
+    return text_array(sorted(os.fsencode(name) for name in found))
+
+
+def _read(c: Any, filename: np.ndarray) -> np.ndarray:
+    from ...io.files import read_file_to_string
+
+    name = os.fsdecode(_one(filename, "Input filename"))
+    return one_text(read_file_to_string(name, binary_mode=True))
+
+
+def _write(c: Any, filename: np.ndarray, contents: np.ndarray) -> None:
+    from ...io.files import recursive_create_dir, write_string_to_file
+
+    name = os.fsdecode(_one(filename, "Input filename"))
+    text = _one(contents, "Contents")
+    folder = os.path.dirname(name)
+    if folder:
+        recursive_create_dir(folder)
+    write_string_to_file(name, text)
+
+
+def _names_shape(c: Any) -> TensorShape:
+    if c.inputs[0].ndims is not None and c.inputs[0].ndims > 1:
+        raise ValueError(f"Shape must be at most rank 1 but is rank {c.inputs[0].ndims}")
+    return TensorShape([None])
+
+
+def _scalars(c: Any) -> list[TensorShape]:
+    for shape in c.inputs:
+        rules.ranked(shape, 0)
+    return [TensorShape([]) for _ in c.op.outputs]
+
+
+define(
+    "MatchingFiles",
+    "pattern: string -> filenames: string",
+    shape=_names_shape,
+    kernel=_matching,
+    gradient=_FILES,
+    dynamic_shape=True,
+    doc="The sorted names of the files that match any of the patterns.",
+    test={"values": [[np.array(b"/no such file *", object)]]},
+)
+define(
+    "ReadFile",
+    "filename: string -> contents: string",
+    shape=_scalars,
+    kernel=_read,
+    gradient=_FILES,
+    doc="The contents of a file.",
+    test={"values": [[np.array(b"/dev/null", object)]]},
+)
+define(
+    "WriteFile",
+    "filename: string, contents: string ->",
+    shape=_scalars,
+    kernel=_write,
+    gradient=_FILES,
+    stateful=True,
+    doc="Writes a file, and makes the folders above it.",
+    test={"values": [[np.array(b"/dev/null", object), np.array(b"", object)]]},
+)
+
+
+@export("io.matching_files", "matching_files")
+def matching_files(pattern: Any, name: str | None = None) -> Any:
+    """The sorted names of the files that match a pattern, or one of a vector of patterns."""
+    return raw.MatchingFiles(pattern, name=name)
+
+
+@export("io.read_file", "read_file")
+def read_file(filename: Any, name: str | None = None) -> Any:
+    """The contents of a file, a scalar string."""
+    return raw.ReadFile(filename, name=name)
+
+
+@export("io.write_file", "write_file")
+def write_file(filename: Any, contents: Any, name: str | None = None) -> Any:
+    """An operation that writes a string to a file; missing folders are made."""
+    return raw.WriteFile(filename, contents, name=name)

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers as text, in the notation of C's printf."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...engine import dtypes
+from ...engine.api import export
+from ...engine.build import define
+from ...engine.dtypes import runtime_name
+from ...engine.registry import NoGradient
+from ..public import raw
+from ..wording import refuse
+
+
+def _format(c: Any) -> str:
+    """The printf format that the attributes ask for."""
+    dtype = c.op._attrs["T"]
+    scientific, shortest, fill = c.attr("scientific"), c.attr("shortest"), c.attr("fill")
+    if not (dtype.is_floating or dtype.is_complex):
+        if scientific or shortest:
+            text = "scientific and shortest format not supported for datatype"
+            raise refuse(f"{text} {runtime_name(dtype)}")
+        if c.attr("precision") >= 0:
+            raise refuse(f"precision not supported for datatype {runtime_name(dtype)}")
+    if len(fill) > 1:
+        raise refuse("Fill string must be one or fewer characters")
+    if scientific and shortest:
+        raise refuse("Cannot select both scientific and shortest notation")
+    if fill and fill not in " +-0#":
+        raise refuse(f'Fill argument not supported: "{fill}"')
+    width, precision = c.attr("width"), c.attr("precision")
+    result = f"%{fill}" + (str(width) if width > -1 else "")
+    result += f".{precision}" if precision > -1 else ""
+    if dtype.is_integer:
+        return result + "d"
+    return result + ("g" if shortest else "e" if scientific else "f")
+
+
+def _as_string(c: Any, values: np.ndarray) -> np.ndarray:
+    form, dtype = _format(c), c.op._attrs["T"]
+    if dtype == dtypes.bool:
+        texts = ["true" if value else "false" for value in values.flat]
+    elif dtype.is_complex:
+        texts = [f"({form},{form})" % (value.real, value.imag) for value in values.flat]
+    else:
+        texts = [form % value for value in values.reshape(-1).tolist()]
+    result = np.empty(values.shape, object)
+    result.reshape(-1)[:] = [text.encode() for text in texts]
+    return result
+
+
+define(
+    "AsString",
+    "input: T -> output: string",
+    "T: {int8, int16, int32, int64, complex64, complex128, float32, float64, bool}; "
+    "precision: int = -1; scientific: bool = false; shortest: bool = false; width: int = -1; "
+    "fill: string = ''",
+    shape=lambda c: c.inputs[0],
+    kernel=_as_string,
+    gradient=NoGradient("text has no gradient"),
+    doc="Numbers as text.",
+)
+
+
+@export("strings.as_string", "dtypes.as_string", "as_string")
+def as_string(
+    input: Any,
+    precision: int = -1,
+    scientific: bool = False,
+    shortest: bool = False,
+    width: int = -1,
+    fill: str = "",
+    name: str | None = None,
+) -> Any:
+    """Numbers as text, in the shape of `input`.
+
+    precision: digits behind the point.  scientific, shortest: C's %e or %g in place of %f.  width:
+    at least so many characters, filled up with `fill` (a blank, +, -, 0 or #).
+    """
+    return raw.AsString(
+        *(input, precision, scientific, shortest, width, fill),
+        name=name,
+    )

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hashes of strings, with the same values as TensorFlow's: FarmHash, SipHash and Hash64."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...engine.api import export
+from ...engine.build import define
+from ...engine.registry import NoGradient
+from ..public import raw
+from ..wording import refuse
+
+_MASK = (1 << 64) - 1
+_MULTIPLIER = 0xC6A4A7935BD1E995
+_SEED = 0xDECAFCAFFE
+_DISCRETE = NoGradient("a hash is an integer")
+
+
+def hash64(text: bytes, seed: int = _SEED) -> int:
+    """TensorFlow's Hash64, a MurmurHash; its own tables and the oldest hash op use it."""
+    result = (seed ^ len(text) * _MULTIPLIER) & _MASK
+    whole = len(text) & ~7
+    for i in range(0, whole, 8):
+        word = int.from_bytes(text[i : i + 8], "little") * _MULTIPLIER & _MASK
+        word = (word ^ word >> 47) * _MULTIPLIER & _MASK
+        result = (result ^ word) * _MULTIPLIER & _MASK
+    if whole < len(text):
+        result = (result ^ int.from_bytes(text[whole:], "little")) * _MULTIPLIER & _MASK
+    result = (result ^ result >> 47) * _MULTIPLIER & _MASK
+    return result ^ result >> 47
+
+
+def combined(a: int, b: int) -> int:
+    """Two hashes as one."""
+    return (a ^ (b + 0x9E3779B97F4A7800 + (a << 10) + (a >> 4))) & _MASK
+
+
+def _turned(value: int, bits: int) -> int:
+    return (value << bits | value >> 64 - bits) & _MASK
+
+
+def _sip_round(a: int, b: int, c: int, d: int) -> tuple[int, int, int, int]:
+    a, c = (a + b) & _MASK, (c + d) & _MASK
+    b, d = _turned(b, 13) ^ a, _turned(d, 16) ^ c
+    a = _turned(a, 32)
+    c, a = (c + b) & _MASK, (a + d) & _MASK
+    b, d = _turned(b, 17) ^ c, _turned(d, 21) ^ a
+    return a, b, _turned(c, 32), d
+
+
+def sip_hash(key: tuple[int, int], text: bytes) -> int:
+    """SipHash-2-4 under a key of two 64-bit numbers."""
+    first, second = (part & _MASK for part in key)
+    a, b = first ^ 0x736F6D6570736575, second ^ 0x646F72616E646F6D
+    c, d = first ^ 0x6C7967656E657261, second ^ 0x7465646279746573
+    whole = len(text) & ~7
+    last = (len(text) & 0xFF) << 56 | int.from_bytes(text[whole:], "little")
+    words = [int.from_bytes(text[i : i + 8], "little") for i in range(0, whole, 8)]
+    for word in (*words, last):
+        a, b, c, d = _sip_round(*_sip_round(a, b, c, d ^ word))
+        a ^= word
+    c ^= 0xFF
+    for _ in range(4):
+        a, b, c, d = _sip_round(a, b, c, d)
+    return a ^ b ^ c ^ d
+
+
+def fingerprint() -> Callable[[bytes], int]:
+    """FarmHash's Fingerprint64, which never changes."""
+    from farmhash import Fingerprint64
+
+    return Fingerprint64
+
+
+def _buckets(c: Any, hashed: Callable[[bytes], int], texts: np.ndarray) -> np.ndarray:
+    count = c.attr("num_buckets")
+    numbers = [hashed(text) % count for text in texts.reshape(-1).tolist()]
+    return np.array(numbers, np.int64).reshape(texts.shape)
+
+
+def _strong(c: Any, texts: np.ndarray) -> np.ndarray:
+    key = c.attr("key")
+    if len(key) != 2:
+        raise refuse("Key must have 2 elements")
+    return _buckets(c, lambda text: sip_hash(key, text), texts)
+
+
+for _name, _input, _attrs, _kernel, _what in (
+    (
+        *("StringToHashBucketFast", "input", ""),
+        *(lambda c, texts: _buckets(c, fingerprint(), texts), "FarmHash"),
+    ),
+    ("StringToHashBucketStrong", "input", "; key: list(int)", _strong, "SipHash under a key"),
+    (
+        *("StringToHashBucket", "string_tensor", ""),
+        *(lambda c, texts: _buckets(c, hash64, texts), "TensorFlow's first hash"),
+    ),
+):
+    define(
+        _name,
+        f"{_input}: string -> output: int64",
+        f"num_buckets: int >= 1{_attrs}",
+        shape=lambda c: c.inputs[0],
+        kernel=_kernel,
+        gradient=_DISCRETE,
+        doc=f"The bucket of each string: {_what} modulo num_buckets.",
+        test={
+            "attrs": [{"num_buckets": 7, **({"key": [3, 5]} if _attrs else {})}],
+            "values": [[np.array([b"", b"a", b"numbers and letters"], object)]],
+        },
+    )
+
+
+@export("strings.to_hash_bucket_fast", "string_to_hash_bucket_fast")
+def string_to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -> Any:
+    """The bucket of each string: FarmHash modulo `num_buckets`; int64, the shape of `input`."""
+    return raw.StringToHashBucketFast(input, num_buckets, name=name)
+
+
+@export("strings.to_hash_bucket_strong", "string_to_hash_bucket_strong")
+def string_to_hash_bucket_strong(
+    input: Any, num_buckets: int, key: Any, name: str | None = None
+) -> Any:
+    """The bucket of each string: SipHash under `key`, two integers, modulo `num_buckets`."""
+    return raw.StringToHashBucketStrong(input, num_buckets, key, name=name)
+
+
+@export("strings.to_hash_bucket", "string_to_hash_bucket")
+def string_to_hash_bucket(
+    string_tensor: Any = None, num_buckets: Any = None, name: str | None = None, input: Any = None
+) -> Any:
+    """The bucket of each string by TensorFlow's first hash; int64."""
+    from ...engine.deprecation import deprecated_argument_lookup
+
+    texts = deprecated_argument_lookup("input", input, "string_tensor", string_tensor)
+    return raw.StringToHashBucket(texts, num_buckets, name=name)

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Texts put together element by element."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...engine import errors
+from ...engine.api import export
+from ...engine.build import define
+from ...engine.registry import NoGradient
+from ...engine.shape import TensorShape
+from ...engine.state import shape_text
+from ...engine.tensor import Tensor
+from .. import rules
+
+
+def _shape(c: Any) -> TensorShape:
+    if all(shape.ndims == 0 for shape in c.inputs):
+        return TensorShape([])
+    result = rules.unknown()
+    for shape in c.inputs:
+        # One of unknown rank may be a scalar: it tells nothing.
+        if shape.ndims:
+            result = rules.merge(result, shape)
+    return result
+
+
+def _join(c: Any, inputs: list[np.ndarray]) -> np.ndarray:
+    shape: tuple[int, ...] = ()
+    for array in inputs:
+        if array.ndim and shape not in ((), array.shape):
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"Input shapes do not match: {shape_text(shape)} vs. {shape_text(array.shape)}",
+            )
+        shape = array.shape or shape
+    separator = c.attr("separator").encode()
+    result = np.empty(shape, object)
+    columns = [np.broadcast_to(array, shape).reshape(-1) for array in inputs]
+    result.reshape(-1)[:] = [separator.join(texts) for texts in zip(*columns)]
+    return result
+
+
+_string_join = define(
+    "StringJoin",
+    "inputs: N * string -> output: string",
+    "N: int >= 1; separator: string = ''",
+    shape=_shape,
+    kernel=_join,
+    gradient=NoGradient("texts have no gradient"),
+    doc="Joins texts element by element; scalars go with every element.",
+)
+
+
+@export("strings.join", "string_join")
+def string_join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
+    """Joins texts element by element, with `separator` between them."""
+    return _string_join(inputs, separator=separator, name=name)

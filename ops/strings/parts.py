@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Strings by their parts: lengths, cases, substrings, Base64."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...engine.api import export
+from ...engine.build import define
+from ...engine.registry import NoGradient
+from ...engine.shape import TensorShape, as_shape, broadcast_static
+from .. import rules
+from ..public import raw
+from ..wording import refuse, text_of
+
+_TEXT = NoGradient("texts have no derivative")
+_UNIT = "unit: {'BYTE', 'UTF8_CHAR'} = 'BYTE'"
+_SPACE = b" \t\n\v\f\r"
+_WORDS = np.array([b"Some Words ", "\u00c4b\u00e7".encode(), b""], object)
+
+
+def _mapped(texts: np.ndarray, function: Callable[[bytes], Any], kind: Any = object) -> np.ndarray:
+    """The results of a function for every string, in the shape of the strings."""
+    result = np.empty(texts.shape, kind)
+    flat = result.reshape(-1)
+    for i, text in enumerate(texts.flat):
+        flat[i] = function(text)
+    return result
+
+
+def _starts(text: bytes) -> list[int]:
+    """Where characters begin: at all bytes that do not continue one."""
+    return [i for i, byte in enumerate(text) if byte & 0xC0 != 0x80]
+
+
+def _length(c: Any, texts: np.ndarray) -> np.ndarray:
+    if c.attr("unit") == "BYTE":
+        return _mapped(texts, len, np.int32)
+    return _mapped(texts, lambda text: len(_starts(text)), np.int32)
+
+
+def _in_case(method: str) -> Callable[..., np.ndarray]:
+    """A kernel that changes the case of ASCII letters, or of all if the strings are UTF-8."""
+
+    def kernel(c: Any, texts: np.ndarray) -> np.ndarray:
+        encoding = c.attr("encoding")
+        if encoding not in ("", "utf-8"):
+            raise refuse(f"only utf-8 or '' (no encoding) is supported, received {encoding}")
+        if not encoding:
+            return _mapped(texts, getattr(bytes, method))
+        change = getattr(str, method)
+        return _mapped(texts, lambda text: change(text.decode(errors="replace")).encode())
+
+    return kernel
+
+
+def _define_change(name: str, attrs: str, kernel: Callable[..., np.ndarray], doc: str) -> None:
+    define(
+        name,
+        "input: string -> output: string",
+        attrs,
+        shape=lambda c: c.inputs[0],
+        kernel=kernel,
+        gradient=_TEXT,
+        doc=doc,
+        test={"values": [[_WORDS]], "attrs": [{}, {"encoding": "utf-8"}] if attrs else [{}]},
+    )
+
+
+_CASE = "encoding: string = ''"
+_define_change("StringLower", _CASE, _in_case("lower"), "Strings in small letters.")
+_define_change("StringUpper", _CASE, _in_case("upper"), "Strings in capital letters.")
+_define_change(
+    "StringStrip",
+    "",
+    lambda c, texts: _mapped(texts, lambda text: text.strip(_SPACE)),
+    "Strings without white space at their ends.",
+)
+define(
+    "StringLength",
+    "input: string -> output: int32",
+    _UNIT,
+    shape=lambda c: c.inputs[0],
+    kernel=_length,
+    gradient=_TEXT,
+    doc="How many bytes, or characters of UTF-8, strings have.",
+    test={"values": [[_WORDS]], "attrs": [{}, {"unit": "UTF8_CHAR"}]},
+)
+
+
+def _part(text: bytes, start: int, length: int, by_character: bool) -> bytes | None:
+    """Some units of a string from one on (from the end, if negative); None if that is outside."""
+    if not by_character:
+        at = start + len(text) if start < 0 else start
+        if not 0 <= at <= len(text):
+            return None
+        return text[at:] if length < 0 else text[at : at + length]
+    places = [*_starts(text), len(text)]
+    at = start + len(places) - 1 if start < 0 else start
+    if not 0 <= at < len(places):
+        return None
+    last = len(places) - 1 if length < 0 else min(at + length, len(places) - 1)
+    return text[places[at] : places[last]]
+
+
+def _substr(c: Any, texts: np.ndarray, pos: np.ndarray, length: np.ndarray) -> np.ndarray:
+    try:
+        whole, starts, lengths = np.broadcast_arrays(texts, pos, length)
+    except ValueError:
+        raise refuse(
+            f"Incompatible shapes: {text_of(texts.shape)} vs. {text_of(pos.shape)}"
+        ) from None
+    by_character = c.attr("unit") == "UTF8_CHAR"
+    result = np.empty(whole.shape, object)
+    is_broadcast = pos.ndim > 0 and pos.shape != texts.shape
+    for i, (place, text) in enumerate(np.ndenumerate(whole)):
+        found = _part(text, int(starts[place]), int(lengths[place]), by_character)
+        if found is None:
+            shown = "string" if by_character else f"string b'{text.decode(errors='replace')}'"
+            index = place if is_broadcast and len(place) > 1 else i
+            raise refuse(f"pos {starts[place]} out of range for {shown} at index {index}")
+        result[place] = found
+    return result
+
+
+def _substr_shape(c: Any) -> TensorShape:
+    rules.merge(c.inputs[1], c.inputs[2])
+    return as_shape(broadcast_static(c.inputs[0], c.inputs[1]))
+
+
+define(
+    "Substr",
+    "input: string, pos: T, len: T -> output: string",
+    f"T: {{int32, int64}}; {_UNIT}",
+    shape=_substr_shape,
+    kernel=_substr,
+    gradient=_TEXT,
+    doc="Parts of strings.",
+    test={
+        "values": [
+            [np.array([b"thirteen", b"\xc3\xa4b"], object), np.int32(-2), np.int32(2)],
+            [np.array([[b"abc"], [b"d"]], object), np.int64([0, 1]), np.int64([1, 5])],
+        ],
+        "attrs": [{}, {"unit": "UTF8_CHAR"}],
+    },
+)
+
+_BASE64 = re.compile(rb"[A-Za-z0-9_-]*={0,2}")
+
+
+def _decoded(text: bytes) -> bytes:
+    plain = text.rstrip(b"=")
+    if _BASE64.fullmatch(text) is None:
+        raise refuse("Invalid character found in base64.")
+    if len(plain) % 4 == 1:
+        raise refuse("Base64 string length cannot be 1 modulo 4.")
+    return base64.urlsafe_b64decode(plain + b"=" * (-len(plain) % 4))
+
+
+def _encode(c: Any, texts: np.ndarray) -> np.ndarray:
+    padding = b"" if c.attr("pad") else b"="
+    return _mapped(texts, lambda text: base64.urlsafe_b64encode(text).rstrip(padding or None))
+
+
+define(
+    "EncodeBase64",
+    "input: string -> output: string",
+    "pad: bool = false",
+    shape=lambda c: c.inputs[0],
+    kernel=_encode,
+    gradient=_TEXT,
+    doc="Strings in web-safe Base64.",
+    test={"values": [[_WORDS]], "attrs": [{}, {"pad": True}]},
+)
+define(
+    "DecodeBase64",
+    "input: string -> output: string",
+    shape=lambda c: c.inputs[0],
+    kernel=lambda c, texts: _mapped(texts, _decoded),
+    gradient=_TEXT,
+    doc="What strings in web-safe Base64 say.",
+    test={"values": [[np.array([b"U29t", b"ZQ", b"ZQ==", b""], object)]]},
+)
+
+
+@export("strings.length")
+def string_length(input: Any, name: str | None = None, unit: str = "BYTE") -> Any:
+    """How many bytes (unit "BYTE"), or characters of UTF-8 ("UTF8_CHAR"), strings have."""
+    return raw.StringLength(input, unit=unit, name=name)
+
+
+@export("strings.lower")
+def string_lower(input: Any, encoding: str = "", name: str | None = None) -> Any:
+    """Strings in small letters: those of ASCII, or all with encoding "utf-8"."""
+    return raw.StringLower(input, encoding=encoding, name=name)
+
+
+@export("strings.upper")
+def string_upper(input: Any, encoding: str = "", name: str | None = None) -> Any:
+    """Strings in capital letters: those of ASCII, or all with encoding "utf-8"."""
+    return raw.StringUpper(input, encoding=encoding, name=name)
+
+
+@export("strings.strip", "string_strip")
+def string_strip(input: Any, name: str | None = None) -> Any:
+    """Strings without white space at their ends."""
+    return raw.StringStrip(input, name=name)
+
+
+@export("strings.substr")
+def substr(input: Any, pos: Any, len: Any, name: str | None = None, unit: str = "BYTE") -> Any:
+    """`len` bytes (or characters of UTF-8) of strings from `pos` on, which counts from the end
+    if negative; shapes broadcast.  InvalidArgumentError in the run for a `pos` outside."""
+    return raw.Substr(input, pos, len, unit=unit, name=name)
+
+
+@export("substr")
+def substr_deprecated(
+    input: Any, pos: Any, len: Any, name: str | None = None, unit: str = "BYTE"
+) -> Any:
+    """`tf.strings.substr`."""
+    return substr(input, pos, len, name=name, unit=unit)
+
+
+@export("io.encode_base64", "encode_base64")
+def encode_base64(input: Any, pad: bool = False, name: str | None = None) -> Any:
+    """Strings in web-safe Base64, padded with `=` if asked for."""
+    return raw.EncodeBase64(input, pad=pad, name=name)
+
+
+@export("io.decode_base64", "decode_base64")
+def decode_base64(input: Any, name: str | None = None) -> Any:
+    """What strings in web-safe Base64 say; InvalidArgumentError in the run for others."""
+    return raw.DecodeBase64(input, name=name)

@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Strings taken apart at separators, and joined along dimensions or by segments."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...engine import dtypes, errors
+from ...engine.api import export
+from ...engine.build import define
+from ...engine.convert import convert_to_tensor
+from ...engine.deprecation import deprecated_argument_lookup
+from ...engine.graph import name_scope
+from ...engine.registry import NoGradient
+from ...engine.shape import TensorShape, unknown_shape
+from ...engine.tensor import SparseTensor
+from .. import rules
+from ..public import raw, tf
+from ..sparse.rules import indices_of
+from ..wording import refuse, text_of
+from .files import text_array
+
+_TEXT = NoGradient("texts have no derivative")
+_LINES = np.array([b"a b  c", b"", b" d"], object)
+
+
+def _require(texts: np.ndarray, separator: np.ndarray, name: str) -> bytes:
+    if texts.ndim != 1:
+        raise refuse(f"input must be a vector, got shape: {text_of(texts.shape)}")
+    if separator.ndim:
+        raise refuse(f"{name} must be a scalar, got shape: {text_of(separator.shape)}")
+    return separator.item()
+
+
+def _listed(rows: Sequence[Sequence[bytes]]) -> list[np.ndarray]:
+    """The parts of all strings as a sparse matrix."""
+    lengths = [len(row) for row in rows]
+    shape = np.array([len(rows), max(lengths, default=0)], np.int64)
+    return [indices_of(lengths), text_array([part for row in rows for part in row]), shape]
+
+
+def _split(c: Any, texts: np.ndarray, delimiter: np.ndarray) -> list[np.ndarray]:
+    marks = _require(texts, delimiter, "delimiter")
+    pattern = re.compile(b"[" + re.escape(marks) + b"]") if marks else None
+
+    def parts(text: bytes) -> list[bytes]:
+        if not text:
+            return []
+        if pattern is None:
+            return [text[i : i + 1] for i in range(len(text))]
+        found = pattern.split(text)
+        return [part for part in found if part] if c.attr("skip_empty") else found
+
+    return _listed([parts(text) for text in texts])
+
+
+def _split_v2(c: Any, texts: np.ndarray, sep: np.ndarray) -> list[np.ndarray]:
+    mark, most = _require(texts, sep, "sep"), c.attr("maxsplit")
+    if most == 0:
+        return _listed([[text] for text in texts])
+    most = most if most > 0 else -1
+
+    def parts(text: bytes) -> list[bytes]:
+        found = text.split(mark or None, most)
+        # Where the words have run out, what is left is an empty part too.
+        if not mark and len(found) == most:
+            found.append(b"")
+        return found
+
+    return _listed([parts(text) for text in texts])
+
+
+def _split_shape(c: Any) -> list[TensorShape]:
+    rules.ranked(c.inputs[0], 1)
+    rules.ranked(c.inputs[1], 0)
+    return [TensorShape([None, 2]), TensorShape([None]), TensorShape([2])]
+
+
+define(
+    "StringSplit",
+    "input: string, delimiter: string -> indices: int64, values: string, shape: int64",
+    "skip_empty: bool = true",
+    shape=_split_shape,
+    kernel=_split,
+    gradient=_TEXT,
+    dynamic_shape=True,
+    doc="Strings taken apart at any of some characters, as a sparse matrix.",
+    test={
+        "values": [[_LINES, np.array(mark, object)] for mark in (b" ", b" b", b"")],
+        "attrs": [{}, {"skip_empty": False}],
+    },
+)
+define(
+    "StringSplitV2",
+    "input: string, sep: string -> indices: int64, values: string, shape: int64",
+    "maxsplit: int = -1",
+    shape=_split_shape,
+    kernel=_split_v2,
+    gradient=_TEXT,
+    dynamic_shape=True,
+    doc="Strings taken apart at a separator or at white space, as a sparse matrix.",
+    test={
+        "values": [[_LINES, np.array(mark, object)] for mark in (b" ", b" b", b"")],
+        "attrs": [{}, {"maxsplit": 1}, {"maxsplit": 0}],
+    },
+)
+
+
+def _reduce_join(c: Any, inputs: np.ndarray, axes: np.ndarray) -> np.ndarray:
+    wanted: list[int] = []
+    for axis in axes.reshape(-1).tolist():
+        if not -inputs.ndim <= axis < inputs.ndim:
+            raise errors.OutOfRangeError(
+                None,
+                None,
+                f"Invalid reduction dimension {axis} for input with {inputs.ndim} dimension(s)",
+            )
+        if axis % inputs.ndim in wanted:
+            raise refuse(f"Duplicate reduction dimension {axis}")
+        wanted.append(axis % inputs.ndim)
+    kept = [axis for axis in range(inputs.ndim) if axis not in wanted]
+    separator = c.attr("separator").encode()
+    shape = tuple(inputs.shape[axis] for axis in kept)
+    if not wanted:
+        return inputs.copy()
+    # The dimension that is named first is joined first: it varies fastest.
+    inner = math.prod(inputs.shape[axis] for axis in wanted)
+    rows = inputs.transpose(kept + wanted[::-1]).reshape(math.prod(shape), inner)
+    joined = text_array([separator.join(row) for row in rows])
+    if c.attr("keep_dims"):
+        shape = tuple(1 if i in wanted else size for i, size in enumerate(inputs.shape))
+    return joined.reshape(shape)
+
+
+def _reduce_shape(c: Any) -> TensorShape:
+    axes, shape = c.value(1), c.inputs[0]
+    if axes is None or shape.ndims is None:
+        return unknown_shape()
+    gone = {int(axis) % max(shape.ndims, 1) for axis in np.ravel(axes)}
+    sizes = shape.as_list()
+    if c.attr("keep_dims"):
+        return TensorShape([1 if i in gone else size for i, size in enumerate(sizes)])
+    return TensorShape([size for i, size in enumerate(sizes) if i not in gone])
+
+
+define(
+    "ReduceJoin",
+    "inputs: string, reduction_indices: int32 -> output: string",
+    "keep_dims: bool = false; separator: string = ''",
+    shape=_reduce_shape,
+    kernel=_reduce_join,
+    gradient=_TEXT,
+    doc="Strings joined along dimensions, in the order in which these are named.",
+    test={
+        "values": [
+            [np.array([[b"a", b"b"], [b"c", b"d"]], object), np.int32([1, 0])],
+            [np.array([[b"a", b"b"], [b"c", b"d"]], object), np.int32([-1])],
+        ],
+        "attrs": [{}, {"keep_dims": True, "separator": "-"}],
+    },
+)
+
+
+def _segment_join(
+    c: Any, inputs: np.ndarray, segment_ids: np.ndarray, num_segments: np.ndarray
+) -> np.ndarray:
+    rank, count = segment_ids.ndim, int(num_segments)
+    if not rank:
+        raise refuse("Segment_id cannot have rank 0")
+    if rank > inputs.ndim:
+        raise errors.OutOfRangeError(
+            None,
+            None,
+            f"Invalid segment_id rank {rank} for input with {inputs.ndim} dimension(s)",
+        )
+    for i, size in enumerate(segment_ids.shape):
+        if size != inputs.shape[i]:
+            raise refuse(
+                f"Segment dimension is {size} while input dimension is {inputs.ndim} in rank {i}"
+            )
+    if ((segment_ids < 0) | (segment_ids >= count)).any():
+        raise refuse(
+            "segment_ids are not allowed to exceed num_segments or to have negative values."
+        )
+    rest = inputs.shape[rank:]
+    rows = inputs.reshape(segment_ids.size, math.prod(rest))
+    groups: list[list[Any]] = [[] for _ in range(count)]
+    for row, segment in zip(rows, segment_ids.flat):
+        groups[segment].append(row)
+    separator = c.attr("separator").encode()
+    nothing = [b""] * rows.shape[1]
+    joined = [
+        [separator.join(parts) for parts in zip(*group)] if group else nothing for group in groups
+    ]
+    return text_array([text for row in joined for text in row]).reshape((count, *rest))
+
+
+def _segment_shape(c: Any) -> TensorShape:
+    data, ids, count = c.inputs[0], c.inputs[1], c.value(2)
+    if data.ndims is None or ids.ndims is None:
+        return unknown_shape()
+    return TensorShape([None if count is None else int(count)]).concatenate(data[ids.ndims :])
+
+
+define(
+    "UnsortedSegmentJoin",
+    "inputs: string, segment_ids: Tindices, num_segments: Tnumsegments -> output: string",
+    "separator: string = ''; Tindices: {int32, int64}; Tnumsegments: {int32, int64} = int32",
+    shape=_segment_shape,
+    kernel=_segment_join,
+    gradient=_TEXT,
+    doc="Strings of the same segment, joined.",
+    test={
+        "values": [
+            [np.array([b"a", b"b", b"c"], object), np.int32([2, 0, 2]), np.int32(4)],
+            [np.array([[b"a", b"b"], [b"c", b"d"]], object), np.int64([1, 1]), np.int32(2)],
+        ],
+        "attrs": [{}, {"separator": ", "}],
+    },
+)
+
+
+def _sparse(found: Sequence[Any]) -> SparseTensor:
+    return SparseTensor(*found)
+
+
+@export("string_split")
+def string_split(
+    source: Any = None,
+    sep: Any = None,
+    skip_empty: bool = True,
+    delimiter: Any = None,
+    result_type: str = "SparseTensor",
+    name: str | None = None,
+) -> SparseTensor:
+    """A vector of strings taken apart at every character of `sep`, as a SparseTensor.
+
+    sep: " " unless given; with "", strings fall into bytes.  skip_empty: whether empty parts are
+    left out.  result_type: "SparseTensor"; ragged tensors raise NotImplementedError.
+    """
+    _require_sparse("string_split", result_type)
+    with name_scope(name, "StringSplit", [source]):
+        sep = deprecated_argument_lookup("sep", sep, "delimiter", delimiter)
+        delimiter = convert_to_tensor(" " if sep is None else sep, dtype=dtypes.string)
+        source = convert_to_tensor(source, dtype=dtypes.string)
+        return _sparse(raw.StringSplit(source, delimiter=delimiter, skip_empty=skip_empty))
+
+
+@export("strings.split")
+def strings_split(
+    input: Any = None,
+    sep: Any = None,
+    maxsplit: int = -1,
+    result_type: str = "SparseTensor",
+    source: Any = None,
+    name: str | None = None,
+) -> SparseTensor:
+    """Strings taken apart at a separator, or at white space if there is none, as a SparseTensor.
+
+    maxsplit: at how many places at most, if not negative.  result_type: "SparseTensor"; ragged
+    tensors raise NotImplementedError.
+    """
+    input = deprecated_argument_lookup("input", input, "source", source)
+    _require_sparse("strings.split", result_type)
+    with name_scope(name, "StringSplit", [input]):
+        input = convert_to_tensor(input, dtype=dtypes.string, name="input")
+        if input.shape.ndims == 0:
+            input = tf.expand_dims(input, 0)
+        sep = convert_to_tensor("" if sep is None else sep, dtype=dtypes.string)
+        return _sparse(raw.StringSplitV2(input, sep=sep, maxsplit=maxsplit))
+
+
+def _require_sparse(name: str, result_type: str) -> None:
+    if result_type == "RaggedTensor":
+        raise NotImplementedError(f"tf.{name}: ragged tensors are not supported by numbaflow")
+    if result_type != "SparseTensor":
+        raise ValueError("result_type must be 'RaggedTensor' or 'SparseTensor'.")
+
+
+@export("strings.reduce_join", "reduce_join")
+def reduce_join(
+    inputs: Any,
+    axis: Any = None,
+    keep_dims: Any = None,
+    separator: str = "",
+    name: str | None = None,
+    reduction_indices: Any = None,
+    keepdims: Any = None,
+) -> Any:
+    """Strings joined along dimensions, in the order in which `axis` names them; all if None."""
+    keepdims = deprecated_argument_lookup("keepdims", keepdims, "keep_dims", keep_dims)
+    axis = deprecated_argument_lookup("axis", axis, "reduction_indices", reduction_indices)
+    with name_scope(None, "ReduceJoin", [inputs, axis]):
+        inputs = convert_to_tensor(inputs)
+        if axis is None:
+            rank = inputs.shape.ndims
+            if rank is None:
+                axis = tf.range(tf.rank(inputs) - 1, -1, -1)
+            else:
+                axis = tf.constant(np.arange(rank - 1, -1, -1), dtype=dtypes.int32)
+        return raw.ReduceJoin(
+            inputs=inputs,
+            reduction_indices=axis,
+            keep_dims=bool(keepdims),
+            separator=separator,
+            name=name,
+        )
+
+
+@export("strings.unsorted_segment_join")
+def unsorted_segment_join(
+    inputs: Any, segment_ids: Any, num_segments: Any, separator: str = "", name: str | None = None
+) -> Any:
+    """Strings of the same segment, joined in their order; "" for segments without any."""
+    return raw.UnsortedSegmentJoin(
+        inputs, segment_ids, num_segments, separator=separator, name=name
+    )

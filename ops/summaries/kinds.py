@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ops that make Summary messages: numbers, histograms, tensors, and several as one.
+
+Their kernels write the bytes that TensorFlow 1.15 writes.  Pictures and sounds: summary_media.py.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from typing import Any
+
+import numpy as np
+
+from ...engine import errors
+from ...engine.build import define
+from ...engine.registry import NoGradient
+from ...engine.shape import TensorShape
+from ..elementwise import shape_text
+from ..strings.files import one_text
+
+FOR_PEOPLE = NoGradient("a summary is for people")
+
+
+def refused(text: str) -> errors.InvalidArgumentError:
+    """The error of a summary that cannot be made."""
+    return errors.InvalidArgumentError(None, None, text)
+
+
+def only_tag(tag: np.ndarray, refusal: str) -> str:
+    """The one tag; refuses several."""
+    if tag.ndim:
+        raise refused(refusal)
+    return tag.item().decode()
+
+
+def serialized(message: Any) -> np.ndarray:
+    """A message as the value of a string tensor."""
+    return one_text(message.SerializeToString())
+
+
+def _scalar_summary(c: Any, tags: np.ndarray, values: np.ndarray) -> np.ndarray:
+    from ...io.protos import Summary
+
+    if tags.shape != values.shape:
+        only = f" (tag '{tags.flat[0].decode()}')" if tags.size == 1 else ""
+        raise refused(
+            f"tags and values not the same shape: {shape_text(tags.shape)} != "
+            f"{shape_text(values.shape)}{only}"
+        )
+    message = Summary()
+    for tag, value in zip(tags.flat, values.flat):
+        message.value.add(tag=tag.decode(), simple_value=float(np.float32(value)))
+    return serialized(message)
+
+
+@functools.cache
+def _bucket_limits() -> np.ndarray:
+    """Upper ends of the buckets: a tenth more from one to the next, both ways from zero."""
+    limits, limit = [], 1.0e-12
+    while limit < 1.0e20:
+        limits.append(limit)
+        limit *= 1.1
+    limits.append(sys.float_info.max)
+    return np.array([*(-x for x in reversed(limits)), 0.0, *limits])
+
+
+def _fill_histogram(message: Any, values: np.ndarray) -> None:
+    """Counts finite float64 values; empty buckets in a row become one."""
+    limits = _bucket_limits()
+    places = np.minimum(np.searchsorted(limits, values, side="right"), limits.size - 1)
+    counts = np.bincount(places, minlength=limits.size)
+    message.min = values.min(initial=sys.float_info.max)
+    message.max = values.max(initial=-sys.float_info.max)
+    message.num = values.size
+    if values.size:
+        with np.errstate(over="ignore"):
+            # One after the other, as TensorFlow adds; np.sum adds in pairs.
+            message.sum = np.add.accumulate(values)[-1]
+            message.sum_squares = np.add.accumulate(values * values)[-1]
+    is_kept = counts > 0
+    # The last of a row of empty buckets stands for the row.
+    is_kept[:-1] |= counts[1:] > 0
+    is_kept[-1] = True
+    message.bucket_limit.extend(limits[is_kept].tolist())
+    message.bucket.extend(counts[is_kept].astype(float).tolist())
+
+
+def _histogram_summary(c: Any, tag: np.ndarray, values: np.ndarray) -> np.ndarray:
+    from ...io.protos import Summary
+
+    text = only_tag(tag, "tags must be scalar")
+    flat = values.reshape(-1).astype(np.float64)
+    wrong = flat[~np.isfinite(flat)]
+    if wrong.size:
+        # Like TensorFlow, which goes by the first that is not finite.
+        kind = "Nan" if np.isnan(wrong[0]) else "Infinity"
+        raise refused(f"{kind} in summary histogram for: {c.name}")
+    message = Summary()
+    _fill_histogram(message.value.add(tag=text).histo, flat)
+    return serialized(message)
+
+
+def _tensor_proto(c: Any, tensor: np.ndarray) -> Any:
+    from ...engine.dtypes import string
+    from ...io.tensor_proto import tensor_proto
+
+    dtype = c.attr("T")
+    return tensor_proto(tensor, dtype, raw=dtype != string)
+
+
+def _tensor_summary(c: Any, tensor: np.ndarray) -> np.ndarray:
+    from ...io.protos import Summary
+
+    message = Summary()
+    message.value.add(node_name=c.name, tensor=_tensor_proto(c, tensor))
+    return serialized(message)
+
+
+def _tensor_summary_v2(
+    c: Any, tag: np.ndarray, tensor: np.ndarray, metadata: np.ndarray
+) -> np.ndarray:
+    from ...io.protos import Summary
+
+    message = Summary()
+    value = message.value.add(tag=only_tag(tag, "tag must be scalar"))
+    value.tensor.CopyFrom(_tensor_proto(c, tensor))
+    value.metadata.SetInParent()
+    value.metadata.ParseFromString(metadata.item())
+    return serialized(message)
+
+
+def _merge_summaries(c: Any, inputs: list[np.ndarray]) -> np.ndarray:
+    from ...io.protos import Summary
+
+    message, seen = Summary(), set()
+    for value in (value for text in inputs for item in text.flat for value in _values(item)):
+        if value.tag and value.tag in seen:
+            raise refused(f"Duplicate tag {value.tag} found in summary inputs")
+        seen.add(value.tag)
+        message.value.add().CopyFrom(value)
+    return serialized(message)
+
+
+def _values(text: bytes) -> Any:
+    from google.protobuf.message import DecodeError
+
+    from ...io.protos import Summary
+
+    try:
+        return Summary.FromString(text).value
+    except DecodeError:
+        raise refused("Could not parse one of the summary inputs") from None
+
+
+def _text(value: bytes) -> np.ndarray:
+    return np.array(value, object)
+
+
+define(
+    "ScalarSummary",
+    "tags: string, values: T -> summary: string",
+    "T: realnumbertype",
+    shape=lambda c: TensorShape([]),
+    kernel=_scalar_summary,
+    gradient=FOR_PEOPLE,
+    doc="A Summary message with one number per tag.",
+    test={"values": [[np.array([b"a", b"b"], object), np.float32([1.5, -2])]]},
+)
+define(
+    "HistogramSummary",
+    "tag: string, values: T -> summary: string",
+    "T: realnumbertype = float32",
+    shape=lambda c: TensorShape([]),
+    kernel=_histogram_summary,
+    gradient=FOR_PEOPLE,
+    doc="A Summary message with how many values lie in each of TensorFlow's buckets.",
+    test={"values": [[_text(b"a"), np.float32([[1.5, -2], [0, 1.5]])]]},
+)
+define(
+    "TensorSummary",
+    "tensor: T -> summary: string",
+    "T: type; description: string = ''; labels: list(string) = []; display_name: string = ''",
+    shape=lambda c: TensorShape([]),
+    kernel=_tensor_summary,
+    gradient=FOR_PEOPLE,
+    doc="A Summary message with a tensor and the name of the node.",
+    test={"values": [[np.float32([1.5, -2])]]},
+)
+define(
+    "TensorSummaryV2",
+    "tag: string, tensor: T, serialized_summary_metadata: string -> summary: string",
+    "T: type",
+    shape=lambda c: TensorShape([]),
+    kernel=_tensor_summary_v2,
+    gradient=FOR_PEOPLE,
+    doc="A Summary message with a tensor, its tag and a serialized SummaryMetadata.",
+    test={"values": [[_text(b"a"), np.float32([1.5, -2]), _text(b"\n\x00")]]},
+)
+define(
+    "MergeSummary",
+    "inputs: N * string -> summary: string",
+    "N: int >= 1",
+    shape=lambda c: TensorShape([]),
+    kernel=_merge_summaries,
+    gradient=FOR_PEOPLE,
+    doc="Several Summary messages as one.",
+    test={"values": [[[_text(b"\n\x03\n\x01a"), _text(b"\n\x03\n\x01b")]]]},
+)

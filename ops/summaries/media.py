@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ops that put pictures (as PNG, by Pillow) and sounds (as WAV) into Summary messages."""
+
+from __future__ import annotations
+
+import io
+import struct
+from typing import Any
+
+import numpy as np
+
+from ...engine import errors
+from ...engine.build import define
+from ...engine.shape import TensorShape
+from ..elementwise import shape_text
+from .kinds import FOR_PEOPLE, only_tag, refused, serialized
+
+# --- pictures ---------------------------------------------------------------------------------
+
+_MODES = {1: "L", 3: "RGB", 4: "RGBA"}
+_LEAST = 1e-6
+
+
+def _affine(least: np.float32, largest: np.float32) -> tuple[np.float32, float]:
+    """Scale and offset that take values into 0..255, or around 128 if some are negative."""
+    top = max(abs(least), abs(largest)) if least < 0 else largest
+    with np.errstate(over="ignore"):
+        range_ = np.float32(127.0 if least < 0 else 255.0)
+        scale = np.float32(0) if top < _LEAST else range_ / np.float32(top)
+    return scale, 128.0 if least < 0 else 0.0
+
+
+def _bytes_of(pixels: np.ndarray, bad_color: np.ndarray) -> np.ndarray:
+    """Float pixels [n, depth] scaled into bytes, with a colour for those that are not finite."""
+    is_finite = np.isfinite(pixels).all(axis=1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        finite = pixels[is_finite].astype(np.float32)
+        least = finite.min(initial=np.float32(np.inf))
+        largest = finite.max(initial=np.float32(-np.inf))
+        scale, offset = (pixels.dtype.type(x) for x in _affine(least, largest))
+        scaled = (pixels * scale + offset).astype(np.int64).astype(np.uint8)
+    return np.where(is_finite[:, None], scaled, bad_color[: pixels.shape[1]])
+
+
+def png(pixels: np.ndarray) -> bytes:
+    """uint8 [height, width, depth] as a PNG file."""
+    from PIL import Image
+
+    depth = pixels.shape[2]
+    image = Image.fromarray(np.ascontiguousarray(pixels[:, :, 0] if depth == 1 else pixels))
+    if image.mode != _MODES[depth]:
+        raise errors.InternalError(None, None, "PNG encoding failed")
+    stream = io.BytesIO()
+    image.save(stream, "PNG")
+    return stream.getvalue()
+
+
+def _image_summary(c: Any, tag: np.ndarray, tensor: np.ndarray) -> np.ndarray:
+    from ...io.protos import Summary
+
+    text, bad_color = only_tag(tag, "Tags must be a scalar"), c.attr("bad_color")
+    if tensor.ndim != 4 or tensor.shape[3] not in _MODES:
+        raise refused(
+            f"Tensor must be 4-D with last dim 1, 3, or 4, not {shape_text(tensor.shape)}"
+        )
+    count, height, width, depth = tensor.shape
+    if not height * width:
+        raise refused(
+            f"input tensor must have non-zero dims. Found: [{count}, {height}, {width}, {depth}]."
+        )
+    if tensor.dtype != np.uint8 and bad_color.size < depth:
+        raise refused(
+            f"expected depth <= bad_color.size, got depth = {depth}, "
+            f"bad_color.size = {bad_color.size}"
+        )
+    message = Summary()
+    for place, picture in _tagged(c.attr("max_images"), f"{text}/image", tensor):
+        if picture.dtype != np.uint8:
+            picture = _bytes_of(picture.reshape(-1, depth), bad_color).reshape(picture.shape)
+        message.value.add(tag=place).image.MergeFrom(
+            Summary.Image(
+                height=height, width=width, colorspace=depth, encoded_image_string=png(picture)
+            )
+        )
+    return serialized(message)
+
+
+def _tagged(most: int, tag: str, items: np.ndarray) -> Any:
+    """The first items with their tags: numbered if there may be several."""
+    for i, item in enumerate(items[:most]):
+        yield (f"{tag}/{i}" if most > 1 else tag), item
+
+
+define(
+    "ImageSummary",
+    "tag: string, tensor: T -> summary: string",
+    "max_images: int >= 1 = 3; T: {uint8, float32, half, float64} = float32; "
+    "bad_color: tensor = uint8[255, 0, 0, 255]",
+    shape=lambda c: TensorShape([]),
+    kernel=_image_summary,
+    gradient=FOR_PEOPLE,
+    doc="A Summary message with the first pictures of a batch [count, height, width, depth].",
+    test={"values": [[np.array(b"a", object), np.float32([[[[1.5], [-2]]]])]]},
+)
+
+# --- sounds -----------------------------------------------------------------------------------
+
+
+def _wav(frames: np.ndarray, rate: int) -> bytes:
+    """float32 [frames, channels] in -1..1 as a WAV file of 16 bits per sample."""
+    channels = frames.shape[1]
+    if not 0 < channels <= 0xFFFF:
+        raise refused(f"num_channels must be in (0, 2^16), got: {channels}")
+    if rate > 0xFFFFFFFF:
+        raise refused(f"sample_rate must be in (0, 2^32), got: {rate}")
+    if not frames.size:
+        raise refused("num_frames must be positive.")
+    if 44 + frames.size * 2 > 0xFFFFFFFF:
+        raise refused("Provided channels and frames cannot be encoded as a WAV.")
+    with np.errstate(over="ignore"):
+        scaled = (frames * np.float32(1 << 15)).astype(np.float64)
+    # Halves away from zero, as C rounds; nan becomes 0.
+    rounded = np.copysign(np.floor(np.abs(scaled) + 0.5), scaled)
+    samples = np.nan_to_num(np.clip(rounded, -(1 << 15), (1 << 15) - 1)).astype("<i2").tobytes()
+    fields = (16, 1, channels, rate, rate * 2 * channels & 0xFFFFFFFF, 2 * channels, 16)
+    form = b"fmt " + struct.pack("<IHHIIHH", *fields)
+    body = b"WAVE" + form + b"data" + struct.pack("<I", len(samples)) + samples
+    return b"RIFF" + struct.pack("<I", len(body)) + body
+
+
+def _audio_summary(
+    c: Any, tag: np.ndarray, tensor: np.ndarray, sample_rate: Any = None
+) -> np.ndarray:
+    from ...io.protos import Summary
+
+    text = only_tag(tag, "Tag must be a scalar")
+    if tensor.ndim not in (2, 3):
+        raise refused(f"Tensor must be 3-D or 2-D, got: {shape_text(tensor.shape)}")
+    rate = np.float32(c.attr("sample_rate") if sample_rate is None else sample_rate.item())
+    if not rate > 0:
+        raise refused("sample_rate must be > 0")
+    message = Summary()
+    sounds = tensor[:, :, None] if tensor.ndim == 2 else tensor
+    for place, sound in _tagged(c.attr("max_outputs"), f"{text}/audio", sounds):
+        message.value.add(tag=place).audio.MergeFrom(
+            Summary.Audio(
+                sample_rate=float(rate),
+                num_channels=sound.shape[1],
+                length_frames=sound.shape[0],
+                content_type="audio/wav",
+                encoded_audio_string=_wav(sound, max(1, int(np.rint(rate)))),
+            )
+        )
+    return serialized(message)
+
+
+define(
+    "AudioSummary",
+    "tag: string, tensor: float32 -> summary: string",
+    "sample_rate: float; max_outputs: int >= 1 = 3",
+    shape=lambda c: TensorShape([]),
+    kernel=_audio_summary,
+    gradient=FOR_PEOPLE,
+    doc="A Summary message with the first sounds of a batch [count, frames] or [.., channels].",
+    test={
+        "values": [[np.array(b"a", object), np.float32([[0.5, -0.5]])]],
+        "attrs": [{"sample_rate": 8000.0}],
+    },
+)
+define(
+    "AudioSummaryV2",
+    "tag: string, tensor: float32, sample_rate: float32 -> summary: string",
+    "max_outputs: int >= 1 = 3",
+    shape=lambda c: TensorShape([]),
+    kernel=_audio_summary,
+    gradient=FOR_PEOPLE,
+    doc="`AudioSummary` whose sample rate is a tensor.",
+    test={"values": [[np.array(b"a", object), np.float32([[0.5, -0.5]]), np.float32(8000)]]},
+)

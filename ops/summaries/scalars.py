@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tf.summary`: serialized Summary messages for TensorBoard, their tags and their collection."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ...engine import dtypes
+from ...engine.api import export
+from ...engine.collections import GraphKeys, add_to_collection, get_collection
+from ...engine.compat import as_str_any
+from ...engine.convert import convert_to_tensor
+from ...engine.graph import name_scope
+from ...engine.log import get_logger
+from ..public import raw
+
+_ILLEGAL = re.compile(r"[^-/\w\.]")
+
+
+def clean_tag(name: str | None) -> str | None:
+    """A tag with what no name may hold replaced."""
+    if name is None:
+        return None
+    cleaned = _ILLEGAL.sub("_", name).lstrip("/")
+    if cleaned != name:
+        get_logger().info("Summary name %s is illegal; using %s instead.", name, cleaned)
+    return cleaned
+
+
+@contextmanager
+def summary_scope(
+    name: str, family: str | None = None, default_name: str | None = None, values: Any = None
+) -> Iterator[tuple[str, str]]:
+    """The name scope of a summary: gives its tag and the scope."""
+    name, family = clean_tag(name), clean_tag(family)
+    with name_scope(name if family is None else f"{family}/{name}", default_name, values) as scope:
+        tag = scope.rstrip("/")
+        yield (tag if family is None else f"{family}/{tag}"), scope
+
+
+def collect(value: Any, collections: Any, default_collections: list[str]) -> None:
+    """Adds a summary to its collections."""
+    for key in default_collections if collections is None else collections:
+        add_to_collection(key, value)
+
+
+@export("summary.scalar")
+def scalar(name: str, tensor: Any, collections: Any = None, family: str | None = None) -> Any:
+    """A summary of one number, called `name` within the scopes; returns a string tensor."""
+    with summary_scope(name, family, values=[tensor]) as (tag, scope):
+        result = raw.ScalarSummary(tags=tag, values=tensor, name=scope)
+        collect(result, collections, [GraphKeys.SUMMARIES])
+    return result
+
+
+@export("summary.histogram")
+def histogram(name: str, values: Any, collections: Any = None, family: str | None = None) -> Any:
+    """A summary of how values of any shape are distributed; returns a string tensor.
+
+    InvalidArgumentError when run with values that are not finite.
+    """
+    with summary_scope(name, family, "HistogramSummary", [values]) as (tag, scope):
+        result = raw.HistogramSummary(tag=tag, values=values, name=scope)
+        collect(result, collections, [GraphKeys.SUMMARIES])
+    return result
+
+
+@export("summary.image")
+def image(
+    name: str,
+    tensor: Any,
+    max_outputs: int = 3,
+    collections: Any = None,
+    family: str | None = None,
+) -> Any:
+    """A summary of the first pictures of a batch [count, height, width, 1, 3 or 4].
+
+    uint8 is taken as it is.  Floats are scaled picture by picture: the largest becomes 255 or,
+    where some are negative, zero becomes 128 and the largest magnitude 127 from it.  Pixels that
+    are not finite become red.
+    """
+    with summary_scope(name, family, values=[tensor]) as (tag, scope):
+        result = raw.ImageSummary(tag=tag, tensor=tensor, max_images=max_outputs, name=scope)
+        collect(result, collections, [GraphKeys.SUMMARIES])
+    return result
+
+
+@export("summary.audio")
+def audio(
+    name: str,
+    tensor: Any,
+    sample_rate: Any,
+    max_outputs: int = 3,
+    collections: Any = None,
+    family: str | None = None,
+) -> Any:
+    """A summary of the first sounds of a float32 batch [count, frames] or [.., channels].
+
+    Samples are in -1..1; sample_rate in hertz, a number or a scalar tensor.
+    """
+    with summary_scope(name, family=family, values=[tensor]) as (tag, scope):
+        rate = convert_to_tensor(sample_rate, dtype=dtypes.float32, name="sample_rate")
+        result = raw.AudioSummaryV2(
+            tag=tag, tensor=tensor, max_outputs=max_outputs, sample_rate=rate, name=scope
+        )
+        collect(result, collections, [GraphKeys.SUMMARIES])
+    return result
+
+
+@export("summary.tensor_summary")
+def tensor_summary(
+    name: str,
+    tensor: Any,
+    summary_description: str | None = None,
+    collections: Any = None,
+    summary_metadata: Any = None,
+    family: str | None = None,
+    display_name: str | None = None,
+) -> Any:
+    """A summary of a whole tensor of any type.
+
+    summary_description and display_name take the place of those in summary_metadata, a
+    SummaryMetadata message.
+    """
+    from ...io.protos import SummaryMetadata
+
+    metadata = SummaryMetadata() if summary_metadata is None else summary_metadata
+    if summary_description is not None:
+        metadata.summary_description = summary_description
+    if display_name is not None:
+        metadata.display_name = display_name
+    with summary_scope(name, family, values=[tensor]) as (tag, scope):
+        result = raw.TensorSummaryV2(
+            tensor=tensor,
+            tag=tag,
+            name=scope,
+            serialized_summary_metadata=metadata.SerializeToString(),
+        )
+        collect(result, collections, [GraphKeys.SUMMARIES])
+    return result
+
+
+@export("summary.text")
+def text(name: str, tensor: Any, collections: Any = None) -> Any:
+    """A summary of texts, a string tensor of any shape; ValueError for another type."""
+    from ...io.protos import SummaryMetadata
+
+    if tensor.dtype != dtypes.string:
+        raise ValueError(f"Expected tensor {tensor.name} to have dtype string, got {tensor.dtype}")
+    metadata = SummaryMetadata(plugin_data=SummaryMetadata.PluginData(plugin_name="text"))
+    return tensor_summary(name, tensor, collections=collections, summary_metadata=metadata)
+
+
+@export("summary.get_summary_description")
+def get_summary_description(node_def: Any) -> Any:
+    """The SummaryDescription of a NodeDef; ValueError unless it is a TensorSummary's."""
+    from google.protobuf import json_format
+
+    from ...io.protos import SummaryDescription
+
+    if node_def.op != "TensorSummary":
+        raise ValueError(f"Can't get_summary_description on {node_def.op}")
+    description = SummaryDescription()
+    json_format.Parse(as_str_any(node_def.attr["description"].s), description)
+    return description
+
+
+@export("summary.merge")
+def merge(inputs: Any, collections: Any = None, name: str | None = None) -> Any:
+    """Several summaries as one; InvalidArgumentError when run where they share a tag."""
+    name = clean_tag(name)
+    with name_scope(name, "Merge", inputs):
+        result = raw.MergeSummary(inputs=inputs, name=name)
+        collect(result, collections, [])
+    return result
+
+
+@export("summary.merge_all")
+def merge_all(
+    key: str = GraphKeys.SUMMARIES, scope: str | None = None, name: str | None = None
+) -> Any:
+    """All summaries of a collection as one; None when there are none."""
+    found = get_collection(key, scope=scope)
+    return merge(found, name=name) if found else None

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writers of event files that graphs own: sessions share one per folder, by its name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...engine import errors
+from ...engine.build import define
+from ...engine.registry import NoGradient
+from ...engine.shape import TensorShape
+from ..state.shared_state import kept
+
+_STATE = NoGradient("writes files")
+_WAYS = {"gradient": _STATE, "stateful": True, "test": {"needs": "a folder"}}
+
+
+class _Writer:
+    """A place for a writer, empty before it is made and after it is closed."""
+
+    def __init__(self) -> None:
+        self.events: Any = None
+
+    def opened(self) -> Any:
+        """The writer; NotFoundError when there is none."""
+        if self.events is None:
+            raise errors.NotFoundError(None, None, "The summary writer was not made or is closed")
+        return self.events
+
+
+def _create(
+    c: Any,
+    writer: _Writer,
+    logdir: np.ndarray,
+    max_queue: np.ndarray,
+    flush_millis: np.ndarray,
+    suffix: np.ndarray,
+) -> None:
+    from ...io.events import EventFileWriter
+
+    for name, value in (("max_queue", max_queue), ("flush_millis", flush_millis)):
+        if value.ndim:
+            raise errors.InvalidArgumentError(None, None, f"{name} must be a scalar")
+    if writer.events is None:
+        seconds = flush_millis.item() / 1000
+        writer.events = EventFileWriter(logdir.item(), max_queue.item(), seconds, suffix.item())
+
+
+def _import(c: Any, writer: _Writer, event: np.ndarray) -> None:
+    from google.protobuf.message import DecodeError
+
+    from ...io.protos import Event
+
+    try:
+        message = Event.FromString(event.item())
+    except DecodeError:
+        raise errors.DataLossError(None, None, "Bad tf.Event binary proto tensor string") from None
+    writer.opened().add_event(message)
+
+
+def _flush(c: Any, writer: _Writer) -> None:
+    writer.opened().flush()
+
+
+def _close(c: Any, writer: _Writer) -> None:
+    writer.opened().close()
+    writer.events = None
+
+
+define(
+    "SummaryWriter",
+    "-> writer: resource",
+    "shared_name: string = ''; container: string = ''",
+    shape=lambda c: TensorShape([]),
+    kernel=lambda c: kept(c, "summary writer", lambda name: _Writer()),
+    doc="A handle to a writer of summaries.",
+    **_WAYS,
+)
+define(
+    "CreateSummaryFileWriter",
+    "writer: resource, logdir: string, max_queue: int32, flush_millis: int32, "
+    "filename_suffix: string ->",
+    kernel=_create,
+    doc="Has the writer write to a file in a folder; does nothing if it writes already.",
+    **_WAYS,
+)
+define(
+    "ImportEvent",
+    "writer: resource, event: string ->",
+    kernel=_import,
+    doc="Writes a serialized Event.",
+    **_WAYS,
+)
+define(
+    "FlushSummaryWriter",
+    "writer: resource ->",
+    kernel=_flush,
+    doc="Waits until everything is written.",
+    **_WAYS,
+)
+define(
+    "CloseSummaryWriter",
+    "writer: resource ->",
+    kernel=_close,
+    doc="Writes what is left and closes the file.",
+    **_WAYS,
+)
