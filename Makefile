@@ -57,7 +57,7 @@ format: $(VENV)/.stamp-test
 # The checker finds the package by name through a link, as this folder may have any name.
 types: $(VENV)/.stamp-test
 	mkdir -p $(VENV)/named && ln -sfn "$(CURDIR)" $(VENV)/named/numbaflow
-	MYPYPATH=$(VENV)/named $(VENV)/bin/mypy $(TYPED)
+	cd $(VENV)/named && $(abspath $(VENV))/bin/mypy --config-file "$(CURDIR)/pyproject.toml" $(TYPED)
 
 pytest: $(VENV)/.stamp-test $(TF_STAMP)
 	@$(WITH_TF) $(PY) -m pytest $(PYTEST_FLAGS)

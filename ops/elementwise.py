@@ -17,6 +17,7 @@ from ..engine import errors
 from ..engine.build import OpFunction, define
 from ..engine.shape import TensorShape
 from ..engine.tensor import SparseTensor
+from ..jit.sizes import same_shape
 
 Body = Callable[..., Any]
 
@@ -107,8 +108,16 @@ class Guard:
     def lower(self, b: Any, values: Sequence[Any]) -> None:
         """The same check in a compiled plan."""
         x = values[self.index]
-        if is_integer(x):
-            b.require_not(b.reduce("any", b.map(self.is_bad, x), None), self._error)
+        if not is_integer(x) or self._is_known_good(x.known):
+            return
+        if all(same_shape(other.shape, x.shape) for other in values):
+            bad = b.map(self.is_bad, x)
+        else:  # Where broadcasting leaves nothing to compute, nothing is wrong.
+            bad = b.map(lambda *each: self.is_bad(each[self.index]), *values)
+        b.require_not(b.reduce("any", bad, None), self._error)
+
+    def _is_known_good(self, value: np.ndarray | None) -> bool:
+        return value is not None and value.dtype != object and not np.any(self.is_bad(value))
 
     def _error(self) -> errors.InvalidArgumentError:
         return errors.InvalidArgumentError(None, None, self.message)

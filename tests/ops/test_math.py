@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
+from numbaflow.jit import settings
 
 pytestmark = pytest.mark.pure
 
@@ -238,3 +239,17 @@ def test_confusion_matrix_counts_pairs() -> None:
     assert run(counts).tolist() == [[1, 0], [1, 1]]
     with pytest.raises(tf.errors.InvalidArgumentError, match="`labels` out of bound"):
         run(tf.confusion_matrix(tf.placeholder_with_default([5], [1]), [0], num_classes=2))
+
+
+@pytest.mark.parametrize("mode", ["never", "always"])
+def test_nothing_divided_by_zero_is_nothing(mode: str) -> None:
+    """A zero divisor is wrong only where there is something to divide."""
+    with tf.Graph().as_default(), settings.override(jit=mode), tf.Session() as session:
+        x, y = tf.placeholder(tf.int32), tf.placeholder(tf.int32)
+        results = [x // y, tf.floormod(x, y), tf.truncatediv(x, y)]
+        for _ in range(2):
+            for value in session.run(results, {x: np.zeros(0, np.int32), y: 0}):
+                assert value.shape == (0,)
+            for fetch in results:
+                with pytest.raises(tf.errors.InvalidArgumentError, match="division by zero"):
+                    session.run(fetch, {x: [1, 2], y: 0})
