@@ -311,7 +311,7 @@ def functions(tf):
     """Functions with parameters from outside, gradients, nested calls and control inputs."""
     home = "tensorflow.python.framework.function"
     if tf.__name__ != "tensorflow":
-        home = f"{tf.__name__}.ops.function_library"
+        home = f"{tf.__name__}.ops.flow.function_library"
     defun = importlib.import_module(home).Defun
     outside = tf.placeholder(tf.float32, [2], name="outside")
 

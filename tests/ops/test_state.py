@@ -168,7 +168,7 @@ def test_gathered_slices_have_gradients(indices, expected):
 
 
 def test_stubs_of_resources_are_created_once():
-    from numbaflow.ops import testing  # noqa: F401  defines the ops
+    from numbaflow.ops.checks import testing  # noqa: F401  defines the ops
     from numbaflow.ops.public import raw
 
     handles = [raw.StubResourceHandleOp(shared_name=name) for name in "ab"]

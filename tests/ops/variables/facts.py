@@ -31,7 +31,7 @@ CLEANINGS = (
     (r"or a (real )?number", "or a number"),
     (r"can't pickle (\S+) objects", r"cannot pickle '\1' object"),
     (r"property '\w+' of '\w+' object has no setter", "can't set attribute"),
-    (r'(?s)  File "/\S+/ops/template.py", line \d+, in make_template\n.*?\n', ""),
+    (r'(?s)  File "/\S+/template.py", line \d+, in make_template\n.*?\n', ""),
     (r"(setting an array element with a sequence\.).*", r"\1"),
     # Where an error comes from: not the subject here.
     (r"(?s)Originally defined at:.*", "Originally defined at:"),
