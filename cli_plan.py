@@ -204,7 +204,7 @@ def _plans(
 def _explained(path: Path) -> Iterator[None]:
     """Turns errors into messages and exit codes."""
     from .engine.errors import OpError
-    from .jit.plan import CompileFailure
+    from .jit.segment_plans import CompileFailure
 
     try:
         yield

@@ -17,18 +17,23 @@ import numpy as np
 
 from . import sizes
 from .meaning import numpy_dtype
+from .program import Program
 from .schedule import (
+    Again,
     CallStep,
     Control,
+    Grow,
     HostStep,
     KernelStep,
     Label,
     Schedule,
+    Skip,
+    Stop,
     byte_size,
     in_arena,
 )
 from .sizes import AnySize
-from .tensor import Growing, Program, Source, Value, home
+from .tensor import Constant, Feed, Growing, Read, Sizes, Value, home
 
 _ALIGN = 64
 # A step estimated below this many simple instructions runs on the calling thread.
@@ -74,8 +79,8 @@ class Template:
     size_arrays: list[tuple[int, Value, list[int]]]  # slot, value, numbers in `compute`
     segments: list[tuple[int, int] | HostStep]  # ranges of table rows, and host steps between
     stops: dict[int, HostStep | Control]  # by row: what Python does there, inside of loops
-    shapes: dict[int, list[int]]  # per value that is read from Python, numbers in `compute`
-    contents: dict[int, list[int]]  # per value of sizes that is read from Python, likewise
+    shapes: dict[Value, list[int]]  # per value that is read from Python, numbers in `compute`
+    contents: dict[Value, list[int]]  # per value of sizes that is read from Python, likewise
     keep: list[Any]  # what must stay alive: constants
 
 
@@ -164,8 +169,8 @@ class _Layout:
         self.stops: dict[int, HostStep | Control] = {}
         self.segments: list[tuple[int, int] | HostStep] = []
         self.keep: list[Any] = []
-        self.shapes: dict[int, list[int]] = {}
-        self.contents: dict[int, list[int]] = {}
+        self.shapes: dict[Value, list[int]] = {}
+        self.contents: dict[Value, list[int]] = {}
 
     def native(self, step: KernelStep | CallStep, address: int) -> None:
         """The block of one kernel."""
@@ -183,16 +188,21 @@ class _Layout:
 
     def control(self, step: Control) -> None:
         """A jump or stop."""
-        kind = {"skip": SKIP, "again": AGAIN, "stop": STOP, "room": ROOM}[step.kind]
-        if kind in (STOP, ROOM):
+        if isinstance(step, (Stop, Grow)):
             self.stops[len(self.steps)] = step
-        self._row(ControlNumbers(self.length, kind, step.wanted, step.target))
-        if step.stack is not None:
-            self._stack(step.stack)
-        elif step.flag is None:
-            self.length += 1
-        else:
-            self._pointer(step.flag)
+        match step:
+            case Skip():
+                self._row(ControlNumbers(self.length, SKIP, step.wanted, step.target))
+                self._pointer(step.flag)
+            case Again():
+                self._row(ControlNumbers(self.length, AGAIN, True, step.target))
+                self.length += 1
+            case Stop():
+                self._row(ControlNumbers(self.length, STOP, True, None))
+                self._pointer(step.check.flag)
+            case Grow():
+                self._row(ControlNumbers(self.length, ROOM, True, None))
+                self._stack(step.stack)
 
     def _row(self, numbers: StepNumbers | ControlNumbers) -> None:
         self.steps.append(numbers)
@@ -216,10 +226,10 @@ class _Layout:
     def shape(self, value: Value) -> None:
         """Has the concrete shape of a value computed, and its contents if they are sizes."""
         source = home(value).node
-        if isinstance(source, Source) and source.kind == "sizes":
-            self.contents[id(home(value))] = [self.numbers.add(n) for n in source.payload.flat]
+        if isinstance(source, Sizes):
+            self.contents[home(value)] = [self.numbers.add(n) for n in source.items.flat]
         if any(isinstance(size, sizes.Size) for size in value.shape):
-            self.shapes[id(value)] = [self.numbers.add(size) for size in value.shape]
+            self.shapes[value] = [self.numbers.add(size) for size in value.shape]
 
     def _kernel_extents(self, step: KernelStep, address: int, start: int) -> StepNumbers:
         nest, add = step.nest, self.numbers.add
@@ -236,19 +246,19 @@ class _Layout:
         )
 
     def _call_arguments(self, step: CallStep) -> None:
-        node = step.node
-        for param in node.params:
+        node, launch = step.node, step.node.launch
+        for param in launch.params:
             self._number(param)
-        if node.stack is not None:
-            self._stack(node.stack)
+        if node.effects.stack is not None:
+            self._stack(node.effects.stack)
         if node.reserve is not None:
             count = len(node.reserve.initial)
             self.reserves.append(
                 (self.length, count, node.reserve, self.numbers.add(node.reserve.size))
             )
             self.length += count
-        if not sizes.same(node.scratch, 0):
-            self.scratch.append((self.length, self.numbers.add(node.scratch)))
+        if not sizes.same(launch.scratch, 0):
+            self.scratch.append((self.length, self.numbers.add(launch.scratch)))
             self.length += 2
 
     def _stack(self, stack: Growing) -> None:
@@ -256,15 +266,15 @@ class _Layout:
         self.length += 1
 
     def _call_extents(self, step: CallStep, address: int, start: int) -> StepNumbers:
-        node, add = step.node, self.numbers.add
+        launch, add = step.node.launch, self.numbers.add
         return StepNumbers(
             address,
             start,
-            add(node.rows),
-            add(node.columns),
+            add(launch.rows),
+            add(launch.columns),
             add(1),
-            add(node.row_tile),
-            add(node.columns if node.col_tile is None else node.col_tile),
+            add(launch.row_tile),
+            add(launch.columns if launch.col_tile is None else launch.col_tile),
             0.0,
             False,
         )
@@ -279,13 +289,13 @@ class _Layout:
         if value.cell is not None:
             self.cells.append((self.length, value.cell))
         elif in_arena(value):
-            self.arena.append((self.length, self.schedule.slot_of[id(value)]))
-        elif isinstance(node, Source) and node.kind == "feed":
-            self.feeds.append((self.length, node.payload))
-        elif isinstance(node, Source) and node.kind == "cell":
-            self.cells.append((self.length, node.payload))
-        elif isinstance(node, Source) and node.kind == "constant":
-            array = aligned_copy(node.payload)
+            self.arena.append((self.length, self.schedule.slot_of[value]))
+        elif isinstance(node, Feed):
+            self.feeds.append((self.length, node.number))
+        elif isinstance(node, Read):
+            self.cells.append((self.length, node.cell))
+        elif isinstance(node, Constant):
+            array = aligned_copy(node.array)
             self.keep.append(array)
             self.constants[self.length] = array.ctypes.data
         else:
@@ -307,8 +317,8 @@ class _Layout:
         size_arrays = []
         for number, slot in enumerate(self.schedule.slots):
             for value in slot.values:
-                if isinstance(value.node, Source) and value.node.kind == "sizes":
-                    size_arrays.append((number, value, [add(s) for s in value.node.payload.flat]))
+                if isinstance(value.node, Sizes):
+                    size_arrays.append((number, value, [add(s) for s in value.node.items.flat]))
         text = "(" + ", ".join(self.numbers.texts) + ",)" if self.numbers.texts else "()"
         compute = sizes.compile_function(scope.examples, text)
         for position, number in self.sized:
@@ -339,10 +349,10 @@ class _Layout:
 
 def _grouped(pairs: Sequence[tuple[int, Any]]) -> list[tuple[Any, np.ndarray]]:
     """For each thing that goes somewhere, all its positions."""
-    groups: dict[int, tuple[Any, list[int]]] = {}
+    groups: dict[Any, list[int]] = {}
     for position, thing in pairs:
-        groups.setdefault(id(thing), (thing, []))[1].append(position)
-    return [(thing, np.array(positions)) for thing, positions in groups.values()]
+        groups.setdefault(thing, []).append(position)
+    return [(thing, np.array(positions)) for thing, positions in groups.items()]
 
 
 def aligned_copy(array: np.ndarray) -> np.ndarray:

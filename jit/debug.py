@@ -22,9 +22,9 @@ def is_on() -> bool:
     return bool(settings.get("debug"))
 
 
-def show(stage: str, thing: Any) -> None:
-    """Prints a stage if it is wanted."""
-    if wants(stage):
+def show(stage: str, thing: Any, group: str = "") -> None:
+    """Prints a stage if it, or the group that it belongs to, is wanted."""
+    if wants(stage) or wants(group):
         from . import report
 
         print(f"-- {stage}\n{report.text(thing)}", file=sys.stderr)

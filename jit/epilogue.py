@@ -1,65 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """A library kernel takes up the bias and the relu behind it, where it says that it can.
 
-What only the next map reads is then never stored without them.  A Call says what it can with
-`absorbs`, a function of (bias, relu) that gives the kernel with these in it.
-Imports tensor IR, kernel IR and sizes.
+What only the next map reads is then never stored without them.  A Launch says what it can with
+`epilogue`, a function of (bias, relu) that gives the kernel with these in it.
+Imports tensor IR, kernel IR, sizes and rewriting.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
 
 from . import ir
-from .sizes import same
-from .tensor import Call, Map, Node, Program, Value, View, base
-
-Absorbs = Callable[[bool, bool], Any]
-
-
-def absorb(program: Program) -> None:
-    """Rewrites every Call whose result goes into nothing but a bias addition or a relu."""
-    readers = _readers(program)
-    for node in list(program.nodes):
-        if isinstance(node, Call) and node.absorbs is not None:
-            _absorb_into(program, node, node.absorbs, readers)
-    for position, node in enumerate(program.nodes):
-        node.position = position
+from .program import Program
+from .rewriting import Rule
+from .sizes import Scope, same
+from .tensor import Call, Map, Value, View, base
 
 
-def _absorb_into(
-    program: Program, call: Call, absorbs: Absorbs, readers: dict[int, list[Node]]
-) -> None:
-    """Takes up a bias, then a relu."""
-    has_bias = False
-    after = _sole_map(program, call.outputs[0], readers)
-    bias = None if after is None else _bias(after, call.outputs[0])
-    if after is not None and bias is not None:
-        call.inputs = (*call.inputs, bias)
-        _take_over(program, call, after, readers)
-        has_bias = True
-        after = _sole_map(program, call.outputs[0], readers)
-    has_relu = after is not None and _is_relu(after)
-    if after is not None and has_relu:
-        _take_over(program, call, after, readers)
-    if has_bias or has_relu:
-        call.kernel = absorbs(has_bias, has_relu)
-
-
-def _readers(program: Program) -> dict[int, list[Node]]:
-    readers: dict[int, list[Node]] = {}
-    for node in program.nodes:
-        for value in node.inputs:
-            readers.setdefault(id(value), []).append(node)
-    return readers
-
-
-def _sole_map(program: Program, value: Value, readers: dict[int, list[Node]]) -> Map | None:
-    """The one map of one result that reads a value, if nobody else does."""
-    found = readers.get(id(value), [])
-    kept = [*program.fetches, *(flag for flag, _ in program.checks)]
-    if len(found) != 1 or any(other is value for other in kept):
+def _sole_map(program: Program, call: Call) -> Map | None:
+    """The one map of one result that reads what a call gives, if nobody else does."""
+    value = call.outputs[0]
+    found = program.users(value)
+    if len(found) != 1 or value in program.kept:
         return None
     (node,) = found
     if not isinstance(node, Map) or len(node.exprs) != 1:
@@ -67,8 +29,16 @@ def _sole_map(program: Program, value: Value, readers: dict[int, list[Node]]) ->
     return node if node.outputs[0].dtype == value.dtype else None
 
 
-def _bias(node: Map, value: Value) -> Value | None:
-    """The vector that a map adds along the last dimension of `value`."""
+def _bias(program: Program, call: Call) -> tuple[Map, Value] | None:
+    """The map behind a call that adds a vector along the last dimension, and the vector."""
+    if call.launch.epilogue is None or call.launch.bias or call.launch.relu:
+        return None
+    node = _sole_map(program, call)
+    vector = None if node is None else _added_vector(node, call.outputs[0])
+    return None if node is None or vector is None else (node, vector)
+
+
+def _added_vector(node: Map, value: Value) -> Value | None:
     (expr,) = node.exprs
     if not isinstance(expr, ir.Apply) or expr.fn != "add" or len(node.inputs) != 2:
         return None
@@ -84,22 +54,43 @@ def _bias(node: Map, value: Value) -> Value | None:
     return vector if fits else None
 
 
-def _is_relu(node: Map) -> bool:
+def _take_bias(program: Program, scope: Scope, call: Call, found: tuple[Map, Value]) -> None:
+    node, vector = found
+    program.set_inputs(call, (*call.inputs, vector))
+    _take_over(program, call, node, bias=True)
+
+
+def _relu(program: Program, call: Call) -> Map | None:
+    """The map behind a call that is a relu of it."""
+    if call.launch.epilogue is None or call.launch.relu:
+        return None
+    node = _sole_map(program, call)
+    if node is None:
+        return None
     (expr,) = node.exprs
     if not isinstance(expr, ir.Apply) or expr.fn != "maximum" or len(node.inputs) != 1:
-        return False
+        return None
     x, zero = expr.args
-    return isinstance(x, ir.Load) and isinstance(zero, ir.Const) and zero.value == 0
+    is_relu = isinstance(x, ir.Load) and isinstance(zero, ir.Const) and zero.value == 0
+    return node if is_relu else None
 
 
-def _take_over(program: Program, call: Call, node: Map, readers: dict[int, list[Node]]) -> None:
-    """The call moves to the map's place and gives the map's result."""
-    old, new = node.outputs[0], call.outputs[0]
-    program.nodes.remove(call)
-    program.nodes[program.nodes.index(node)] = call
-    for reader in readers.get(id(old), []):
-        reader.inputs = tuple(new if value is old else value for value in reader.inputs)
-    program.fetches = [new if value is old else value for value in program.fetches]
-    program.checks = [(new if flag is old else flag, error) for flag, error in program.checks]
-    readers[id(new)] = readers.get(id(old), [])
-    call.absorbed.append(node.origin)
+def _take_relu(program: Program, scope: Scope, call: Call, node: Map) -> None:
+    _take_over(program, call, node, relu=True)
+
+
+def _take_over(program: Program, call: Call, node: Map, **part: bool) -> None:
+    """The call moves to the map's place, where the bias is there, and gives the map's result."""
+    program.replace(node.outputs[0], call.outputs[0])
+    program.move_before(call, node)
+    program.remove(node)
+    call.fused.append(node.origin)
+    launch = replace(call.launch, **part)
+    assert launch.epilogue is not None
+    call.launch = replace(launch, kernel=launch.epilogue(launch.bias, launch.relu))
+
+
+RULES = (
+    Rule("bias", "map %call + %vector → call(…, %vector)", Call, _bias, _take_bias),
+    Rule("relu", "map maximum(%call, 0) → call with relu", Call, _relu, _take_relu),
+)

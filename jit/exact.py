@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import ir
+from .program import Program
 from .scalar import kind_of
-from .tensor import Call, Loop, Map, Program, Reduce, base
+from .tensor import Call, Loop, Map, Node, Reduce, base
 from .trace import FOLD_LIMIT, is_handle, makes_handles
 
 # Primitives whose result on floats is defined to the last bit; on integers all of them are.
@@ -30,18 +31,18 @@ def is_exact(program: Program) -> bool:
 
     What loops counts as if not: there is no telling how long it would take them.
     """
-    random: set[int] = set()
-    for node in program.nodes:
+    random: set[Node] = set()
+    for node in program:
         if isinstance(node, Loop):
             return False
-        if any(id(base(value).node) in random for value in node.inputs):
-            random.add(id(node))
+        if any(base(value).node in random for value in node.inputs):
+            random.add(node)
         elif isinstance(node, Call):
             if node.reserve is not None:
-                random.add(id(node))
-            elif node.updates and all(_is_rounded(s.value) for s in node.kernel.stores):
+                random.add(node)
+            elif node.effects.updates and _rounds(node.launch.kernel):
                 continue
-            elif not node.writes:  # arrays and stacks move values
+            elif not node.effects.writes:  # arrays and stacks move values
                 return False
         elif isinstance(node, Reduce):
             if node.fn not in _SELECTING and kind_of(node.outputs[0].dtype) not in "iub":
@@ -51,13 +52,17 @@ def is_exact(program: Program) -> bool:
     return True
 
 
+def _rounds(kernel: Any) -> bool:
+    return isinstance(kernel, ir.Kernel) and all(_is_rounded(s.value) for s in kernel.stores)
+
+
 def _is_rounded(expr: ir.Expr) -> bool:
-    stack, seen = [expr], set()
+    stack, seen = [expr], set[ir.Expr]()
     while stack:
         one = stack.pop()
-        if not isinstance(one, ir.Apply) or id(one) in seen:
+        if not isinstance(one, ir.Apply) or one in seen:
             continue
-        seen.add(id(one))
+        seen.add(one)
         is_float = kind_of(one.dtype) == "f" or any(kind_of(a.dtype) == "f" for a in one.args)
         if is_float and one.fn not in _ROUNDED:
             return False

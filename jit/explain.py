@@ -15,11 +15,22 @@ from . import plan_text, roofline
 from .meaning import numpy_dtype
 from .nest import memory
 from .report import fused_ops, node_name, step_ops, user_line
-from .schedule import CallStep, Control, HostStep, KernelStep, byte_size, in_arena
+from .schedule import (
+    Again,
+    CallStep,
+    Control,
+    Grow,
+    HostStep,
+    KernelStep,
+    Skip,
+    Stop,
+    byte_size,
+    in_arena,
+)
 from .sizes import number
-from .tensor import Source, Value, home
+from .tensor import Constant, Feed, Partial, Read, Sizes, Source, Value, home
 
-_KINDS = {"feed": "fed", "constant": "constant", "cell": "variable", "sizes": "sizes"}
+_KINDS = {Feed: "fed", Constant: "constant", Read: "variable", Sizes: "sizes"}
 
 
 @dataclass(frozen=True)
@@ -66,22 +77,22 @@ class KernelReport:
 
     name: str
     kind: str
-    work: str
-    ops: tuple[str, ...]
-    line: str
-    reason: str
-    key: str
-    from_cache: bool
-    compile_seconds: float
-    reads: tuple[int, ...]
-    writes: tuple[int, ...]
-    bytes: int
-    operations: int
-    tiles: int
-    at_best: float
-    limit: str
-    seconds: float
-    boundaries: tuple[Boundary, ...]
+    work: str = ""
+    ops: tuple[str, ...] = ()
+    line: str = ""
+    reason: str = ""
+    key: str = ""
+    from_cache: bool = False
+    compile_seconds: float = 0.0
+    reads: tuple[int, ...] = ()
+    writes: tuple[int, ...] = ()
+    bytes: int = 0
+    operations: int = 0
+    tiles: int = 1
+    at_best: float = 0.0
+    limit: str = ""
+    seconds: float = 0.0
+    boundaries: tuple[Boundary, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -155,12 +166,12 @@ class _Reporter:
     def __init__(self, plan: Any, binding: Any, machine: roofline.Machine | None) -> None:
         self.plan, self.binding, self.machine = plan, binding, machine
         self.steps = plan.schedule.steps
-        self.values = dict(zip(plan.scope.examples, binding.symbols))
+        self.values = dict(zip(plan.traced.scope.examples, binding.symbols))
         self.buffers: list[Buffer] = []
-        self.number_of: dict[int, int] = {}
-        self.kept: list[object] = []  # so that ids stay those of one thing
+        self.number_of: dict[object, int] = {}
+        self.home = {n: c for fused in plan.schedule.fused.all() for n, c in fused.home.items()}
         self.writer: dict[int, int] = {}  # the step that last wrote a buffer
-        self.fetched = {id(memory(home(value))) for value in plan.program.fetches}
+        self.fetched = {memory(home(value)) for value in plan.traced.program.fetches}
 
     def report(self, seconds: Sequence[float]) -> PlanReport:
         plan = self.plan
@@ -179,7 +190,7 @@ class _Reporter:
                 reports.append(replace(found, seconds=time))
         unique = {kernel.key: kernel for kernel in plan.kernels}
         return PlanReport(
-            tuple(tensor.name for tensor in plan.exports),
+            tuple(tensor.name for tensor in plan.traced.exports),
             self._feeds(),
             tuple(reports),
             tuple(self.buffers),
@@ -190,7 +201,7 @@ class _Reporter:
             sum(k.seconds for k in unique.values()),
             sum(k.from_cache for k in unique.values()),
             sum(not k.from_cache for k in unique.values()),
-            tuple(t if yes else f"not {t}" for t, yes in plan.scope.guards.items()),
+            tuple(t if yes else f"not {t}" for t, yes in plan.traced.scope.guards.items()),
             self._follows(),
             self.machine,
             {key: kernel.source for key, kernel in unique.items()},
@@ -199,18 +210,19 @@ class _Reporter:
     def _feeds(self) -> tuple[str, ...]:
         """Names and shapes of what is fed."""
         found = {}
-        for node in self.plan.program.nodes:
-            if isinstance(node, Source) and node.kind == "feed":
+        for node in self.plan.traced.program:
+            if isinstance(node, Feed):
                 shape = [self._number(size) for size in node.outputs[0].shape]
-                found[node.payload] = f"{self.plan.feed_names[node.payload]} {shape}"
+                found[node.number] = f"{self._feed_name(node)} {shape}"
         return tuple(found[number] for number in sorted(found))
 
     def _follows(self) -> str:
-        if self.plan.complete:
+        traced = self.plan.traced
+        if traced.is_complete:
             return ""
-        if not self.plan.barrier:
+        if not traced.is_barrier:
             return "branches, loops or waiting, and another plan"
-        op, reason = self.plan.host_reasons[-1]
+        op, reason = traced.hosted[-1]
         return f"{op.type} {op.name} on the host ({reason}), and another plan"
 
     def _host(self, place: int, step: HostStep) -> KernelReport:
@@ -219,22 +231,30 @@ class _Reporter:
         used += [(value, "w") for value in step.node.outputs]
         reads, writes, boundaries = self._used(place, step, used)
         count = sum(self.buffers[n].bytes for n in (*set(reads), *set(writes)))
-        line = user_line(op)
         return KernelReport(
-            op.type, "host", "", (op.name,), line, step.node.reason, "", False, 0.0,
-            reads, writes, count, 0, 1, 0.0, "", 0.0, boundaries,
-        )  # fmt: skip
+            op.type,
+            "host",
+            ops=(op.name,),
+            line=user_line(op),
+            reason=step.node.reason,
+            reads=reads,
+            writes=writes,
+            bytes=count,
+            boundaries=boundaries,
+        )
 
     def _control(self, place: int, step: Control) -> KernelReport:
         reads, writes, _ = self._used(place, step, [(home(v), "r") for v in step.reads[:1]])
-        where = "" if step.target is None else f"step {step.target.step}"
-        name = {"skip": "unless", "again": "repeat", "stop": "check", "room": "grow"}[step.kind]
-        if step.kind == "skip" and not step.wanted:
-            name = "if"
-        return KernelReport(
-            name, "flow", where, (), "", "", "", False, 0.0,
-            reads, writes, 0, 0, 1, 0.0, "", 0.0, (),
-        )  # fmt: skip
+        match step:
+            case Skip():
+                name, where = "unless" if step.wanted else "if", f"step {step.target.step}"
+            case Again():
+                name, where = "repeat", f"step {step.target.step}"
+            case Stop():
+                name, where = "check", ""
+            case Grow():
+                name, where = "grow", ""
+        return KernelReport(name, "flow", where, reads=reads, writes=writes)
 
     def _native(self, place: int, step: Any, kernel: Any, row: Sequence[int]) -> KernelReport:
         ops = step_ops(step)
@@ -246,18 +266,32 @@ class _Reporter:
             work = self._call_work(step)
             used = [(home(value), "r") for value in step.node.inputs]
             used += [(value, "w") for value in step.node.outputs]
-        kind = "generated" if isinstance(step, KernelStep) or step.node.updates else "library"
+        kind = (
+            "generated" if isinstance(step, KernelStep) or step.node.effects.updates else "library"
+        )
         reads, writes, boundaries = self._used(place, step, used)
         count = self._moved(step, (*set(reads), *set(writes)), used)
         done = roofline.work_of(step, self.values)
         tiles = -(-int(row[2]) // max(int(row[3]), 1)) * -(-int(row[4]) // max(int(row[5]), 1))
         at_best, limit = roofline.bound(self.machine, count, done.weight, tiles)
         return KernelReport(
-            kernel.name, kind, work,
-            tuple(names), user_line(ops[-1]) if ops else "", "", kernel.key, kernel.from_cache,
-            kernel.seconds, reads, writes, count, done.operations, tiles, at_best, limit, 0.0,
-            boundaries,
-        )  # fmt: skip
+            kernel.name,
+            kind,
+            work,
+            tuple(names),
+            user_line(ops[-1]) if ops else "",
+            key=kernel.key,
+            from_cache=kernel.from_cache,
+            compile_seconds=kernel.seconds,
+            reads=reads,
+            writes=writes,
+            bytes=count,
+            operations=done.operations,
+            tiles=tiles,
+            at_best=at_best,
+            limit=limit,
+            boundaries=boundaries,
+        )
 
     def _moved(self, step: Any, used: Sequence[int], values: Sequence[tuple[Value, str]]) -> int:
         """The bytes of the buffers that are read or written: of each no more than loops go over.
@@ -267,19 +301,20 @@ class _Reporter:
         most = {n: self.buffers[n].bytes for n in used}
         if isinstance(step, KernelStep):
             for (value, _), count in zip(values, roofline.touched(step.nest, self.values)):
-                n = self.number_of[id(memory(home(value)))]
+                n = self.number_of[memory(home(value))]
                 most[n] = min(most[n], count * numpy_dtype(value.dtype).itemsize)
-        elif step.node.updates:
-            count = number(step.node.touches, self.values)
+        elif step.node.effects.updates:
+            count = number(step.node.effects.touches, self.values)
             for value in step.node.outputs:
-                n = self.number_of[id(memory(home(value)))]
+                n = self.number_of[memory(home(value))]
                 most[n] = min(most[n], count * numpy_dtype(value.dtype).itemsize)
         return sum(most[n] for n in used)
 
     def _call_work(self, step: CallStep) -> str:
         """The shape of the result; of an update in place what it goes over."""
-        if step.node.updates:
-            return f"m{self._number(step.node.rows)} m{self._number(step.node.columns)}"
+        if step.node.effects.updates:
+            launch = step.node.launch
+            return f"m{self._number(launch.rows)} m{self._number(launch.columns)}"
         shapes = (output.shape for output in step.node.outputs[:1])
         return " ".join(str(self._number(size)) for shape in shapes for size in shape)
 
@@ -314,10 +349,9 @@ class _Reporter:
     def _buffer(self, value: Value, place: int) -> int:
         """The number of a value's buffer, whose life reaches to this step now."""
         storage = memory(home(value))
-        known = self.number_of.get(id(storage))
+        known = self.number_of.get(storage)
         if known is None:
-            known = self.number_of[id(storage)] = len(self.buffers)
-            self.kept.append(storage)
+            known = self.number_of[storage] = len(self.buffers)
             self.buffers.append(self._new_buffer(home(value), place))
         last = len(self.steps) - 1 if self.buffers[known].fetched else place
         self.buffers[known] = replace(self.buffers[known], last=last)
@@ -325,7 +359,7 @@ class _Reporter:
 
     def _new_buffer(self, value: Value, place: int) -> Buffer:
         name, kind = self._name(value)
-        slot = self.plan.schedule.slot_of.get(id(value)) if in_arena(value) else None
+        slot = self.plan.schedule.slot_of.get(value) if in_arena(value) else None
         return Buffer(
             name,
             kind,
@@ -335,7 +369,7 @@ class _Reporter:
             place,
             place,
             None if slot is None else self.binding.offsets[slot],
-            id(memory(value)) in self.fetched,
+            memory(value) in self.fetched,
         )
 
     def _name(self, value: Value) -> tuple[str, str]:
@@ -343,15 +377,18 @@ class _Reporter:
         if value.cell is not None:
             return value.cell.name, "variable"
         if isinstance(node, Source):
-            kind = _KINDS.get(node.kind, "between")
-            if node.kind == "feed":
-                return self.plan.feed_names[node.payload], kind
-            if node.kind == "cell":
-                return node.payload.name, kind
-            pieces = "pieces of a reduction" if node.kind == "partial" else node.kind
-            return node.origin.name if node.origin is not None else pieces, kind
+            kind = _KINDS.get(type(node), "between")
+            if isinstance(node, Feed):
+                return self._feed_name(node), kind
+            if isinstance(node, Read):
+                return node.cell.name, kind
+            what = "pieces of a reduction" if isinstance(node, Partial) else kind
+            return node.origin.name if node.origin is not None else what, kind
         many = f":{node.outputs.index(value)}" if len(node.outputs) > 1 else ""
         return f"{node_name(node)}{many}", "between" if in_arena(value) else "python"
+
+    def _feed_name(self, node: Feed) -> str:
+        return str(self.plan.traced.segment.inputs[node.number].name)
 
     # Why a fusion stopped
 
@@ -364,15 +401,16 @@ class _Reporter:
                 return "a condition is decided"
         for side in (step, before):
             if isinstance(side, CallStep):
-                return f"{side.node.kernel.name} is a kernel of the library, complete in itself"
+                return (
+                    f"{side.node.launch.kernel.name} is a kernel of the library, complete in itself"
+                )
         theirs, mine = before.nest.cluster.nodes, step.nest.cluster.nodes
-        inside = {id(node) for node in mine}
-        if any(id(node) in inside for node in theirs):
+        if not set(mine).isdisjoint(theirs):
             return "a long reduction: first its pieces, then their results"
         # The clusters as fusion left them; long reductions have been cut in two since.
-        for cluster in _unique(self.plan.schedule.fused.home[id(node)] for node in theirs):
+        for cluster in _unique(self.home[node] for node in theirs):
             for node, reason in cluster.refusals:
-                if id(node) in inside:
+                if node in mine:
                     return f"{node_name(node)} {reason}"
         return "it went with another of its inputs"
 

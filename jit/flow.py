@@ -16,21 +16,24 @@ import numpy as np
 from ..engine import errors
 from . import scalar
 from .lower import NotLowered, Unsettled
-from .prepare import written_cells
+from .program import Program
 from .scalar import compiles
 from .structure import Frame, Item, Unstructured, structured
 from .tensor import (
     Call,
+    Captured,
     Growing,
     Guard,
+    Handle,
     Loop,
     Map,
-    Program,
+    Node,
+    Read,
     Register,
-    Source,
     Value,
     Write,
     argument,
+    written_cells,
 )
 
 
@@ -39,8 +42,8 @@ def trace_region(tracer: Any, operations: Sequence[Any]) -> str | None:
 
     Then nothing is added.  `Unsettled` is for the tracer to handle.
     """
-    mark, values = len(tracer.program.nodes), dict(tracer.values)
-    reasons = len(tracer.reasons)
+    mark, values = tracer.program.last, dict(tracer.values)
+    hosted = len(tracer.hosted)
     try:
         Flow(tracer).run(structured(operations))
         _check_random(tracer.program, mark)
@@ -49,7 +52,7 @@ def trace_region(tracer: Any, operations: Sequence[Any]) -> str | None:
         # An error counts only if what is wrong runs at all.
         tracer.builder.rollback(mark)
         tracer.values = values
-        del tracer.reasons[reasons:]
+        del tracer.hosted[hosted:]
         if isinstance(reason, Unsettled):
             raise
         return str(reason).splitlines()[0]
@@ -57,11 +60,12 @@ def trace_region(tracer: Any, operations: Sequence[Any]) -> str | None:
         tracer.program.guard = ()
 
 
-def _check_random(program: Program, mark: int) -> None:
+def _check_random(program: Program, mark: Node | None) -> None:
     """The numbers that a run takes from its generators are counted before it starts."""
-    inner = [p for node in program.nodes[mark:] if isinstance(node, Loop) for p in _programs(node)]
-    nodes = [node for node in program.nodes[mark:] if node.guard]
-    nodes += [node for one in inner for node in one.nodes]
+    added = list(program.behind(mark))
+    inner = [p for node in added if isinstance(node, Loop) for p in _programs(node)]
+    nodes = [node for node in added if node.guard]
+    nodes += [node for one in inner for node in one]
     for node in nodes:
         if isinstance(node, Call) and node.reserve is not None:
             raise Unstructured("random numbers within branches or loops")
@@ -85,7 +89,7 @@ class Flow:
         self.guards: dict[Any, Guard] = {}  # of operations
         self.sides: dict[Any, Guard] = {}  # of tensors, where not those of their operation
         self.dead: set[Any] = set()  # operations and tensors that never run
-        self.flags: dict[int, tuple[Value, Value]] = {}  # by condition: itself, its own memory
+        self.flags: dict[Value, Value] = {}  # of conditions, in memory of their own
 
     def run(self, items: Iterable[Item]) -> None:
         """Adds operations and loops in order."""
@@ -163,11 +167,11 @@ class Flow:
         """A condition in memory of its own, where jumps look at it."""
         if pred.ndim or pred.dtype != "bool":
             raise Unstructured("a condition that is no scalar")
-        if id(pred) not in self.flags:
+        if pred not in self.flags:
             before, self.program.guard = self.program.guard, guard
-            self.flags[id(pred)] = pred, self._copied(pred)
+            self.flags[pred] = self._copied(pred)
             self.program.guard = before
-        return self.flags[id(pred)][1]
+        return self.flags[pred]
 
     def _copied(self, value: Value) -> Value:
         node = Map((value,), (argument(0, value.dtype),))
@@ -246,7 +250,7 @@ class Flow:
 
     def _read(self, register: Register) -> Value:
         home = register.home
-        return self.program.add(Source((), "cell", register), (home.dtype, home.shape))[0]
+        return self.program.add(Read(register), (home.dtype, home.shape))[0]
 
     # Loops.
 
@@ -281,14 +285,14 @@ class Flow:
 
     def _touches(self, loop: Loop, registers: Sequence[Register]) -> None:
         """Notes what variables a loop writes and reads."""
-        nodes = [node for program in _programs(loop) for node in program.nodes]
-        written = {id(cell): cell for node in nodes for cell in written_cells(node)}
+        nodes = [node for program in _programs(loop) for node in program]
+        written = dict.fromkeys(cell for node in nodes for cell in written_cells(node))
         inner = _programs(loop)
-        outside = [cell for cell in written.values() if not _is_of(cell, inner)]
-        read = [n.payload for n in nodes if isinstance(n, Source) and n.kind == "cell"]
+        outside = [cell for cell in written if not _is_of(cell, inner)]
+        read = [node.cell for node in nodes if isinstance(node, Read)]
         read += [v.cell for n in nodes for v in n.inputs if v.cell is not None]
         loop.written = (*registers, *outside)
-        loop.read = tuple({id(cell): cell for cell in read if not _is_of(cell, inner)}.values())
+        loop.read = tuple(dict.fromkeys(cell for cell in read if not _is_of(cell, inner)))
         self.tracer.builder.forget(outside)
 
 
@@ -303,13 +307,11 @@ class _Part(Flow):
         registers: Sequence[Register],
         constants: dict[Any, Value],
     ) -> None:
-        super().__init__(type(outer)((), 0, {}, outer.scope, outer.evaluate, {}))
-        self.tracer.reasons = outer.reasons
-        self.tracer.builder.unsettled = outer.builder.unsettled
+        super().__init__(outer.inner())
         self.loop, self.frame = loop, frame
         self.program.origin = frame.condition
         self.registers = list(registers)
-        self._captured: dict[int, Value] = {}
+        self._captured: dict[Value, Value] = {}
         self.carried = [self._read(register) for register in registers]
         for variable, value in zip(frame.variables, self.carried):
             self.tracer.values[variable.merge.outputs[0]] = value
@@ -321,7 +323,7 @@ class _Part(Flow):
     def _capture(self, value: Value) -> Value:
         """A value from outside, for use within."""
         if value.cell is not None:
-            node = Source((), "handle", value.cell)
+            node = Handle(value.cell)
             (handle,) = self.program.add(node, (value.dtype, value.shape))
             handle.cell = value.cell
             return handle
@@ -329,11 +331,11 @@ class _Part(Flow):
             return self.tracer.builder.known_as(value.known, value.dtype)
         if not compiles(value.dtype):
             raise Unstructured(f"a loop takes a value of type {value.dtype}")
-        if id(value) not in self._captured:
-            node = Source((), "outer", (self.loop, len(self.loop.inputs)))
+        if value not in self._captured:
+            node = Captured(self.loop, len(self.loop.inputs))
             self.loop.inputs += (value,)
-            (self._captured[id(value)],) = self.program.add(node, (value.dtype, value.shape))
-        return self._captured[id(value)]
+            (self._captured[value],) = self.program.add(node, (value.dtype, value.shape))
+        return self._captured[value]
 
     def trace_test(self) -> None:
         """Adds what decides whether the loop goes on."""

@@ -9,11 +9,12 @@ Imports tensor IR and sizes only.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from . import sizes
 from .order import Order
-from .prepare import prepare
+from .program import Program
 from .sizes import AnySize, same
 from .tensor import (
     Assemble,
@@ -26,7 +27,7 @@ from .tensor import (
     Loop,
     Node,
     Place,
-    Program,
+    Read,
     Reduce,
     Reshape,
     Source,
@@ -50,13 +51,13 @@ class Cluster:
 
     domain: tuple[AnySize, ...]
     nodes: list[Node] = field(default_factory=list)
-    align: dict[int, Alignment] = field(default_factory=dict)
+    align: dict[Node, Alignment] = field(default_factory=dict)
     reduced: frozenset[int] | None = None
     fused: bool = True
     guard: Guard = ()
-    # The latest node's position, and the nodes (by id) that write to memory.
-    last: int = -1
-    writes: set[int] = field(default_factory=set)
+    # The latest node's position, and the nodes that write to memory.
+    last: float = -1
+    writes: set[Node] = field(default_factory=set)
     # Why nodes that use this cluster's results did not join it: (node, reason).
     refusals: list[tuple[Node, str]] = field(default_factory=list)
 
@@ -75,7 +76,7 @@ class Cluster:
         """ "row" for values that do not run along the reduced axes, else "element"."""
         if not self.reduced:
             return "element"
-        covered = {axis for axis in self.align[id(value.node)] if axis is not None}
+        covered = {axis for axis in self.align[value.node] if axis is not None}
         if isinstance(value.node, Reduce) or not covered & self.reduced:
             return "row"
         return "element"
@@ -86,20 +87,50 @@ class Fused:
     """The clusters in an order that can run, and where each node is."""
 
     clusters: list[Cluster]
-    home: dict[int, Cluster]
-    needs: dict[int, set[int]]
+    home: dict[Node, Cluster]
+    needs: dict[Node, set[Node]]
     program: Program
+    # The test and the body of every loop.
+    loops: dict[Loop, tuple[Fused, Fused]]
+
+    def all(self) -> Iterator[Fused]:
+        """This and what is fused within loops."""
+        yield self
+        for parts in self.loops.values():
+            for part in parts:
+                yield from part.all()
 
 
 def fuse(program: Program) -> Fused:
-    """Cuts a program into clusters.  Changes the program: Assemble and Write become Places."""
-    needs = prepare(program)
+    """Cuts a program, and those of the loops in it, into clusters."""
+    needs = dependencies(program)
     fusion = _Fusion(needs)
-    for node in program.nodes:
-        if isinstance(node, (Source, View, Reshape, Iota, Assemble)):
-            continue
-        fusion.place(node)
-    return Fused(fusion.ordered(), fusion.home, needs, program)
+    for node in program:
+        if not isinstance(node, (Source, View, Reshape, Iota, Assemble)):
+            fusion.place(node)
+    loops = {node: (fuse(node.test), fuse(node.body)) for node in program if isinstance(node, Loop)}
+    return Fused(fusion.ordered(), fusion.home, needs, program, loops)
+
+
+def dependencies(program: Program) -> dict[Node, set[Node]]:
+    """For each node, the nodes that run before it: those that are computed on their own."""
+    places: dict[Node, set[Node]] = {}
+    for node in program:
+        if isinstance(node, Place):
+            places.setdefault(node.target.node, set()).add(node)
+    reach: dict[Node, set[Node]] = {}
+    for node in program:
+        found: set[Node] = set()
+        for other in [value.node for value in node.inputs] + node.after:
+            if isinstance(other, (View, Reshape, Source, Iota)):
+                found |= reach[other]
+            elif isinstance(other, Assemble):
+                found |= places.get(other, set())
+            else:
+                found.add(other)
+        # A lazy node passes on what it waits for; an Assemble waits for nothing itself.
+        reach[node] = set() if isinstance(node, Assemble) else found
+    return reach
 
 
 # Clustering.
@@ -108,11 +139,11 @@ def fuse(program: Program) -> Fused:
 class _Fusion:
     """Places nodes into clusters one by one, in program order."""
 
-    def __init__(self, needs: dict[int, set[int]]) -> None:
+    def __init__(self, needs: dict[Node, set[Node]]) -> None:
         self.needs = needs
-        self.home: dict[int, Cluster] = {}
-        self.clusters: dict[int, Cluster] = {}
-        self.order = Order()
+        self.home: dict[Node, Cluster] = {}
+        self.clusters: dict[Cluster, None] = {}
+        self.order: Order[Cluster] = Order()
 
     def place(self, node: Node) -> None:
         """Puts a node into the best cluster there is, or a new one."""
@@ -129,45 +160,41 @@ class _Fusion:
         self._open(node)
 
     def _add(self, cluster: Cluster) -> None:
-        self.clusters[id(cluster)] = cluster
-        self.order.add(id(cluster))
+        self.clusters[cluster] = None
+        self.order.add(cluster)
 
     def ordered(self) -> list[Cluster]:
         """All clusters, each behind those it depends on; ties in program order."""
         order: list[Cluster] = []
-        done: set[int] = set()
+        done: set[Cluster] = set()
 
         def visit(cluster: Cluster) -> None:
             stack = [(cluster, iter(self._ordered_preds(cluster)))]
-            done.add(id(cluster))
+            done.add(cluster)
             while stack:
                 current, preds = stack[-1]
                 for pred in preds:
-                    if id(pred) not in done:
-                        done.add(id(pred))
+                    if pred not in done:
+                        done.add(pred)
                         stack.append((pred, iter(self._ordered_preds(pred))))
                         break
                 else:
                     order.append(current)
                     stack.pop()
 
-        for cluster in sorted(self.clusters.values(), key=_last_position):
-            if id(cluster) not in done:
+        for cluster in sorted(self.clusters, key=_last_position):
+            if cluster not in done:
                 visit(cluster)
         return order
 
     def _ordered_preds(self, cluster: Cluster) -> list[Cluster]:
-        needed = self.order.needs(id(cluster))
-        return sorted((self.clusters[c] for c in needed), key=_last_position)
+        return sorted(self.order.needs(cluster), key=_last_position)
 
     def _candidates(self, node: Node) -> list[Cluster]:
         """Clusters that make this node's inputs, the latest first."""
-        found: dict[int, Cluster] = {}
-        for value in node.inputs:
-            inner = base(value).node
-            if id(inner) in self.home and self.home[id(inner)].fused:
-                found[id(self.home[id(inner)])] = self.home[id(inner)]
-        return sorted(found.values(), key=_last_position, reverse=True)
+        makers = (base(value).node for value in node.inputs)
+        found = dict.fromkeys(self.home[maker] for maker in makers if maker in self.home)
+        return sorted((c for c in found if c.fused), key=_last_position, reverse=True)
 
     def _open(self, node: Node) -> None:
         shape = iteration_shape(node)
@@ -190,11 +217,11 @@ class _Fusion:
         cluster.nodes.append(node)
         cluster.last = max(cluster.last, node.position)
         if isinstance(node, (Write, Place)):
-            cluster.writes.add(id(node))
-        cluster.align[id(node)] = alignment
-        self.home[id(node)] = cluster
-        homes = {id(self.home[need]) for need in self.needs[id(node)]}
-        self.order.depend(id(cluster), homes - {id(cluster)})
+            cluster.writes.add(node)
+        cluster.align[node] = alignment
+        self.home[node] = cluster
+        homes = {self.home[need] for need in self.needs[node]}
+        self.order.depend(cluster, homes - {cluster})
 
     # Does a node fit into a cluster?
 
@@ -214,7 +241,7 @@ class _Fusion:
         if isinstance(node, Reduce) and not self._can_reduce(node, cluster, alignment, everything):
             return None
         uses_rows = any(
-            self.home.get(id(base(v).node)) is cluster and cluster.level(base(v)) == "row"
+            self.home.get(base(v).node) is cluster and cluster.level(base(v)) == "row"
             for v in node.inputs
         )
         if cluster.reduced and everything and uses_rows and not cluster.is_row:
@@ -250,12 +277,12 @@ class _Fusion:
         """Which domain axis each dimension of the node runs along."""
         for value in node.inputs:
             inner = base(value)
-            if self.home.get(id(inner.node)) is not cluster:
+            if self.home.get(inner.node) is not cluster:
                 continue
             moved = _simple_path(value)
             if moved is None:
                 continue
-            own = cluster.align[id(inner.node)]
+            own = cluster.align[inner.node]
             lead = len(shape) - len(value.shape)
             result: list[int | None] = [None] * len(shape)
             for dim, axis in enumerate(moved):
@@ -270,7 +297,7 @@ class _Fusion:
         """Is every result of this cluster that the node reads read at the node's own position?"""
         for value in node.inputs:
             inner = base(value)
-            if self.home.get(id(inner.node)) is not cluster:
+            if self.home.get(inner.node) is not cluster:
                 continue
             if isinstance(node, Gather):
                 return False
@@ -284,24 +311,24 @@ class _Fusion:
         What the loop itself writes cannot be read back in it, nor written twice; a variable may be
         read and written in one loop if each position reads what it alone writes.
         """
-        if not cluster.writes.isdisjoint(self.needs[id(node)]):
+        if not cluster.writes.isdisjoint(self.needs[node]):
             return False
         if not isinstance(node, Write):
             return True
         for other in cluster.nodes:
             for value in other.inputs:
                 inner = base(value).node
-                if not (isinstance(inner, Source) and inner.payload is node.cell):
+                if not (isinstance(inner, Read) and inner.cell is node.cell):
                     continue
                 moved = _simple_path(value)
-                if moved != tuple(range(value.ndim)) or cluster.align[id(other)] != alignment:
+                if moved != tuple(range(value.ndim)) or cluster.align[other] != alignment:
                     return False
         return True
 
     def _would_cycle(self, node: Node, cluster: Cluster) -> bool:
         """Does anything the node needs, outside of the cluster, itself need the cluster?"""
-        starts = {id(self.home[n]) for n in self.needs[id(node)]} - {id(cluster)}
-        return self.order.reaches(starts, id(cluster))
+        starts = {self.home[n] for n in self.needs[node]} - {cluster}
+        return self.order.reaches(starts, cluster)
 
     # Two clusters that a node brings together.
 
@@ -328,7 +355,7 @@ class _Fusion:
         elif other.writes or cluster.writes:
             reason = "is in a kernel that writes to memory of its own"
         else:
-            pair = id(cluster), id(other)
+            pair = cluster, other
             outside = set().union(*map(self.order.needs, pair)).difference(pair)
             if any(self.order.reaches(outside, one) for one in pair):
                 reason = "needs a kernel between the two"
@@ -339,14 +366,14 @@ class _Fusion:
     def _merge(self, other: Cluster, cluster: Cluster) -> None:
         """Moves everything of `other` into `cluster`."""
         for member in other.nodes:
-            self.home[id(member)] = cluster
+            self.home[member] = cluster
         cluster.nodes = sorted(cluster.nodes + other.nodes, key=lambda n: n.position)
         cluster.last = max(cluster.last, other.last)
         cluster.align.update(other.align)
         cluster.reduced = cluster.reduced if cluster.reduced is not None else other.reduced
         cluster.refusals.extend(other.refusals)
-        del self.clusters[id(other)]
-        self.order.merge(id(other), id(cluster))
+        del self.clusters[other]
+        self.order.merge(other, cluster)
 
 
 def _merged_is_row(a: Cluster, b: Cluster) -> bool:
@@ -409,7 +436,7 @@ def _lines_up(value: Value, inner: Value, alignment: Alignment, cluster: Cluster
     moved = _simple_path(value)
     if moved is None:
         return False
-    own = cluster.align[id(inner.node)]
+    own = cluster.align[inner.node]
     lead = len(alignment) - len(value.shape)
     for dim, axis in enumerate(moved):
         if _is_one(inner, dim) or own[dim] is None:

@@ -15,26 +15,31 @@ import numpy as np
 from ..engine import errors
 from ..engine.interpreter import located
 from . import ir, scalar, sizes
+from .program import Program
 from .sizes import AnySize, Size, same
 from .tensor import (
     Assemble,
     Axis,
     Call,
+    Constant,
+    Effects,
     Gather,
+    Growing,
     Iota,
+    Launch,
     Map,
+    Node,
     Part,
-    Program,
+    Read,
     Reduce,
     Reshape,
-    Source,
+    Shape,
+    Sizes,
     Value,
     View,
     Write,
     argument,
 )
-
-Shape = tuple[AnySize, ...]
 
 # Scalars that stand in the kernel's text; others are loaded, so that kernels differing only in a
 # learning rate are one kernel.
@@ -57,8 +62,8 @@ class Builder:
         self.scope = scope
         self._constants: dict[tuple[str, tuple[int, ...], bytes], Value] = {}
         # Variables that a host op gives their first contents or another shape.
-        self.unsettled: set[int] = set()
-        self._reads: dict[int, Value] = {}
+        self.unsettled: set[Any] = set()
+        self._reads: dict[Any, Value] = {}
         self._equal: dict[tuple[Any, ...], tuple[Value, ...]] = {}
 
     # What the trace knows.
@@ -79,7 +84,7 @@ class Builder:
         array = np.ascontiguousarray(array).reshape(array.shape)
         key = (array.dtype.name, array.shape, array.tobytes())
         if key not in self._constants:
-            node = Source((), "constant", array)
+            node = Constant(array)
             (value,) = self.program.add(node, (array.dtype.name, array.shape))
             value.known = array
             self._constants[key] = value
@@ -94,7 +99,7 @@ class Builder:
         return self._sizes(array, dtype)
 
     def _sizes(self, array: np.ndarray, dtype: str) -> Value:
-        node = Source((), "sizes", array)
+        node = Sizes(array)
         (value,) = self.program.add(node, (dtype, array.shape))
         value.known = array if dtype.startswith(("int", "uint")) else None
         return value
@@ -107,17 +112,14 @@ class Builder:
             return self._sizes(np.array(count, dtype=object), dtype)
         return self.constant(np.array(count, dtype=_numpy_dtype(dtype)))
 
-    def rollback(self, length: int) -> None:
-        """Takes back all nodes but the first `length`, and what was remembered of them."""
-        gone = {id(node) for node in self.program.nodes[length:]}
+    def rollback(self, last: Node | None) -> None:
+        """Takes back all nodes behind one that was the last, and what was remembered of them."""
+        gone = self.program.rollback(last)
         if not gone:
             return
-        del self.program.nodes[length:]
-        self._constants = {k: v for k, v in self._constants.items() if id(v.node) not in gone}
-        self._reads = {k: v for k, v in self._reads.items() if id(v.node) not in gone}
-        self._equal = {k: v for k, v in self._equal.items() if id(v[0].node) not in gone}
-        checks = self.program.checks
-        self.program.checks = [check for check in checks if id(check[0].node) not in gone]
+        self._constants = {k: v for k, v in self._constants.items() if v.node not in gone}
+        self._reads = {k: v for k, v in self._reads.items() if v.node not in gone}
+        self._equal = {k: v for k, v in self._equal.items() if v[0].node not in gone}
 
     # Elementwise and reductions.
 
@@ -146,7 +148,7 @@ class Builder:
         if dtype is not None:
             exprs = tuple(scalar.cast(e, dtype) for e in exprs)
         made = self._once(
-            ("map", exprs, tuple(map(id, inputs)), _key(shape)),
+            ("map", exprs, tuple(inputs), _key(shape)),
             lambda: self.program.add(Map(tuple(inputs), exprs), *((e.dtype, shape) for e in exprs)),
         )
         return made if isinstance(result, tuple) else made[0]
@@ -178,7 +180,7 @@ class Builder:
             result = self.cast(value, out) if not fn.startswith("arg") else self.full(kept, 0, out)
         else:
             made = self._once(
-                ("reduce", fn, id(value), reduced, out),
+                ("reduce", fn, value, reduced, out),
                 lambda: self.program.add(Reduce((value,), fn, reduced), (out, kept)),
             )
             result = made[0]
@@ -209,7 +211,7 @@ class Builder:
         if axes is not None:
             return self.view(value, axes, target)
         made = self._once(
-            ("reshape", id(value), _key(target)),
+            ("reshape", value, _key(target)),
             lambda: self.program.add(Reshape((value,)), (value.dtype, target)),
         )
         return made[0]
@@ -225,7 +227,7 @@ class Builder:
         self._need_compiled(value.dtype)
         key = (
             "view",
-            id(value),
+            value,
             tuple((a.axis, str(a.stride), str(a.offset)) for a in axes),
             _key(shape),
         )
@@ -341,7 +343,7 @@ class Builder:
         target = tuple(_size(size) for size in shape)
         made = self._once(
             ("iota", _key(target), axis),
-            lambda: self.program.add(Iota((), axis), ("int64", target)),
+            lambda: self.program.add(Iota(axis), ("int64", target)),
         )
         return self.cast(made[0], dtype)
 
@@ -364,23 +366,25 @@ class Builder:
         col_tile: AnySize | None = None,
         scratch: AnySize = 0,
         reserve: Any = None,
-        absorbs: Callable[[bool, bool], Any] | None = None,
+        epilogue: Callable[[bool, bool], Any] | None = None,
         operations: AnySize = 0,
         role: Any = None,
         updates: Sequence[Value] = (),
-        **memory: Any,
+        touches: AnySize = 0,
+        writes: Sequence[Any] = (),
+        stack: Growing | None = None,
+        grows: bool = False,
     ) -> tuple[Value, ...]:
         """A library kernel.  Inputs arrive contiguous; outputs are (shape, dtype).
 
         `updates` are variables that it changes in place.  They come behind the outputs, and so
-        among the results, as they are afterwards.
+        among the results, as they are afterwards.  touches, writes, stack, grows: see Effects.
 
         The argument block holds input addresses, output addresses, params, the ints that
         `reserve` (library/random.py) takes at every run, then scratch base and bytes per worker
-        when scratch is not 0.  `memory`: writes, stack, grows and touches of tensor.Call.
+        when scratch is not 0.
         """
-        node = Call(
-            tuple(inputs),
+        launch = Launch(
             kernel,
             tuple(params),
             _size(rows),
@@ -388,44 +392,58 @@ class Builder:
             _size(columns),
             None if col_tile is None else _size(col_tile),
             scratch,
-            reserve,
-            absorbs,
-            operations=operations,
-            role=role,
-            updates=tuple(value.cell for value in updates),
-            **memory,
+            operations,
+            epilogue,
         )
-        present = [(v.dtype, v.shape) for v in map(self.read, updates)]
+        cells = tuple(value.cell for value in updates)
+        effects = Effects(cells, touches, tuple(writes), stack, grows)
+        return self.launch(launch, inputs, outputs, role, reserve, effects)
+
+    def launch(
+        self,
+        launch: Launch,
+        inputs: Sequence[Value],
+        outputs: Sequence[tuple[Sequence[AnySize], str]],
+        role: Any = None,
+        reserve: Any = None,
+        effects: Effects = Effects(),
+    ) -> tuple[Value, ...]:
+        """A library kernel whose launch is worked out already; see `call`."""
+        cells = effects.updates
+        present = [(v.dtype, v.shape) for v in map(self._contents, cells)]
         made = self.program.add(
-            node, *((d, tuple(_size(n) for n in shape)) for shape, d in outputs), *present
+            Call(tuple(inputs), launch, effects, reserve, role),
+            *((d, tuple(_size(n) for n in shape)) for shape, d in outputs),
+            *present,
         )
-        for value, cell in zip(made[len(outputs) :], node.updates, strict=True):
+        for value, cell in zip(made[len(outputs) :], cells, strict=True):
             value.cell = cell
-        self.forget(node.updates)
+        self.forget(cells)
         return made
 
     def read(self, cell_value: Value) -> Value:
         """The contents of a variable, now."""
-        cell = cell_value.cell
-        if id(cell) in self.unsettled:
+        return self._contents(cell_value.cell)
+
+    def _contents(self, cell: Any) -> Value:
+        if cell in self.unsettled:
             raise Unsettled(cell.name)
-        if id(cell) not in self._reads:
+        if cell not in self._reads:
             array = cell.read()
-            node = Source((), "cell", cell)
-            (value,) = self.program.add(node, (array.dtype.name, tuple(array.shape)))
-            self._reads[id(cell)] = value
-        return self._reads[id(cell)]
+            (value,) = self.program.add(Read(cell), (array.dtype.name, tuple(array.shape)))
+            self._reads[cell] = value
+        return self._reads[cell]
 
     def write(self, cell_value: Value, value: Value) -> Value:
         """Puts new contents into a variable; returns the variable as it is afterwards."""
         cell = cell_value.cell
-        if id(cell) in self.unsettled:
+        if cell in self.unsettled:
             raise Unsettled(cell.name)
         self._need_compiled(value.dtype)
         present = cell.value
         if present is None or not sizes.same_shape(present.shape, value.shape):
             raise NotLowered("the variable does not have this shape yet")
-        self._reads.pop(id(cell), None)
+        self._reads.pop(cell, None)
         (after,) = self.program.add(Write((value,), cell), (value.dtype, value.shape))
         after.cell = cell
         return after
@@ -433,12 +451,12 @@ class Builder:
     def forget(self, cells: Sequence[Any]) -> None:
         """Somebody else may have written these variables: they are read afresh from here on."""
         for cell in cells:
-            self._reads.pop(id(cell), None)
+            self._reads.pop(cell, None)
 
     def require_not(self, flag: Value, error: Callable[[], BaseException]) -> None:
         """Raises error() after the run when the 0-d bool `flag` came out true."""
         origin = self.program.origin
-        self.program.checks.append((flag, lambda: located(error(), origin)))
+        self.program.check(flag, lambda: located(error(), origin))
 
     # Shapes.
 

@@ -22,14 +22,16 @@ from .tensor import (
     Iota,
     Map,
     Node,
+    Partial,
     Place,
+    Read,
     Reduce,
-    Reshape,
-    Source,
+    Sizes,
     Value,
     View,
     Write,
     base,
+    root,
 )
 
 # Strides and offsets that stand in the kernel's text; others are arguments.
@@ -80,13 +82,6 @@ class Nest:
         )
 
 
-def root(value: Value) -> Value:
-    """The value whose memory this one is, seen through reshapes."""
-    while isinstance(value.node, Reshape):
-        value = value.node.inputs[0]
-    return value
-
-
 class _Arguments:
     """Numbers the buffers and parameters of a kernel as they come up."""
 
@@ -119,9 +114,8 @@ class _Arguments:
 
 def memory(value: Value) -> object:
     """What stands for the memory of a value: its variable, or itself."""
-    node = value.node
-    if isinstance(node, Source) and node.kind == "cell":
-        return node.payload
+    if isinstance(value.node, Read):
+        return value.node.cell
     return value.cell if value.cell is not None else value
 
 
@@ -131,7 +125,7 @@ class NestBuilder:
     def __init__(
         self,
         cluster: Cluster,
-        stored: set[int],
+        stored: set[Value],
         groups: Sequence[tuple[int, ...]],
         lead: int = 0,
     ) -> None:
@@ -139,25 +133,25 @@ class NestBuilder:
         self.cluster, self.stored = cluster, stored
         self.groups, self.lead = list(groups), lead
         # For reductions cut into chunks: where the partial results of each are.
-        self.partials: dict[int, Value] = {}
+        self.partials: dict[Node, Value] = {}
         self.arguments = _Arguments()
         self.reductions: list[ir.Reduction] = []
         self.stores: list[ir.Store] = []
         self.accesses: list[Affine] = []
         self.pinned: set[int] = set()
-        self._values: dict[int, ir.Expr] = {}
+        self._values: dict[Value, ir.Expr] = {}
 
     # Positions.
 
     def position(self, node: Node, dims: int) -> tuple[Affine, ...]:
         """Where a node of this cluster stands, per dimension of its iteration shape."""
-        return tuple(along(axis) for axis in self.cluster.align[id(node)][:dims])
+        return tuple(along(axis) for axis in self.cluster.align[node][:dims])
 
     def output_position(self, value: Value) -> tuple[Affine, ...]:
         """Where a result of this cluster stands in its own memory."""
         reduced = self.cluster.reduced or frozenset()
         hide = reduced if isinstance(value.node, Reduce) else frozenset()
-        return tuple(along(None if a in hide else a) for a in self.cluster.align[id(value.node)])
+        return tuple(along(None if a in hide else a) for a in self.cluster.align[value.node])
 
     def index(self, place: Affine, lead: tuple[AnySize, ...] | None = None) -> ir.Index:
         """A position in memory as kernel IR; strides of merged loops are those of the innermost."""
@@ -196,9 +190,9 @@ class NestBuilder:
             return self.value(node.inputs[0], inner)
         if isinstance(node, Iota):
             return self._number_of(position[node.axis])
-        if isinstance(node, Source) and node.kind == "sizes" and value.ndim == 0:
-            return scalar.cast(self.arguments.param(node.payload.item()), value.dtype)
-        if id(node) in self.cluster.align:
+        if isinstance(node, Sizes) and value.ndim == 0:
+            return scalar.cast(self.arguments.param(node.items.item()), value.dtype)
+        if node in self.cluster.align:
             return self._own(value)
         flat = flatten(position, value.shape)
         storage = root(value)
@@ -228,9 +222,9 @@ class NestBuilder:
 
     def _own(self, value: Value) -> ir.Expr:
         """A value of this cluster, at the cluster's position."""
-        if id(value) not in self._values:
+        if value not in self._values:
             self._define(value.node)
-        return self._values[id(value)]
+        return self._values[value]
 
     def _define(self, node: Node) -> None:
         position = self.position(node, len(iteration_shape(node)))
@@ -241,7 +235,7 @@ class NestBuilder:
         elif isinstance(node, Map):
             inputs = [self._input(value, position) for value in node.inputs]
             for output, expr in zip(node.outputs, substituted(node.exprs, tuple(inputs))):
-                self._values[id(output)] = expr
+                self._values[output] = expr
         else:
             raise AssertionError(f"{type(node).__name__} has no expression")
 
@@ -254,8 +248,8 @@ class NestBuilder:
 
     def _define_reduction(self, node: Reduce, position: Sequence[Affine]) -> None:
         (output,) = node.outputs
-        if id(node) in self.partials:
-            partial = self.partials[id(node)]
+        if node in self.partials:
+            partial = self.partials[node]
             expr = self.value(partial, tuple(along(axis) for axis in range(partial.ndim)))
         else:
             expr = self._input(node.inputs[0], position)
@@ -264,7 +258,7 @@ class NestBuilder:
         else:
             self.pinned |= set(self.cluster.reduced or ())
         self.reductions.append(ir.Reduction(node.fn, expr, output.dtype))
-        self._values[id(output)] = ir.Reduced(len(self.reductions) - 1, output.dtype)
+        self._values[output] = ir.Reduced(len(self.reductions) - 1, output.dtype)
 
     def _define_gather(self, node: Gather, position: Sequence[Affine]) -> None:
         params, indices = node.inputs
@@ -274,7 +268,7 @@ class NestBuilder:
         row = scalar.minimum(scalar.maximum(chosen, zero), last)
         place = Affine(loaded=((row, 1),))
         inner = (*position[:axis], place, *position[axis + count :])
-        self._values[id(node.outputs[0])] = self.value(params, inner)
+        self._values[node.outputs[0]] = self.value(params, inner)
 
     # The kernel.
 
@@ -289,7 +283,7 @@ class NestBuilder:
         else:
             for output in node.outputs:
                 expr = self._own(output)
-                if id(output) in self.stored:
+                if output in self.stored:
                     flat = flatten(self.output_position(output), output.shape)
                     self._append(output, flat, expr)
 
@@ -324,27 +318,27 @@ def substituted(exprs: tuple[ir.Expr, ...], inputs: tuple[ir.Expr, ...]) -> tupl
     """A Map's expressions with others in the place of its arguments."""
     known = _SUBSTITUTED.get((exprs, inputs))
     if known is None:
-        memo: dict[int, ir.Expr] = {}
+        memo: dict[ir.Expr, ir.Expr] = {}
         known = tuple(substitute(expr, inputs, memo) for expr in exprs)
         _SUBSTITUTED[exprs, inputs] = known
     return known
 
 
-def substitute(expr: ir.Expr, inputs: Sequence[ir.Expr], memo: dict[int, ir.Expr]) -> ir.Expr:
+def substitute(expr: ir.Expr, inputs: Sequence[ir.Expr], memo: dict[ir.Expr, ir.Expr]) -> ir.Expr:
     """Puts expressions in the place of a Map's arguments."""
-    if id(expr) in memo:
-        return memo[id(expr)]
+    if expr in memo:
+        return memo[expr]
     result = expr
     if isinstance(expr, ir.Load):
         result = inputs[expr.buffer]
     elif isinstance(expr, ir.Apply):
         args = tuple(substitute(arg, inputs, memo) for arg in expr.args)
         result = simplify(ir.Apply(expr.fn, args, expr.dtype))
-    memo[id(expr)] = result
+    memo[expr] = result
     return result
 
 
-def nests(cluster: Cluster, stored: set[int]) -> list[Nest]:
+def nests(cluster: Cluster, stored: set[Value]) -> list[Nest]:
     """The loop nests of a cluster: one, or two when its reduction is chunked."""
     form, groups = loops(cluster, stored)
     if _is_chunked(cluster, form, groups):
@@ -361,7 +355,7 @@ Form = Literal["map", "row", "column"]
 Groups = list[tuple[int, ...]]
 
 
-def loops(cluster: Cluster, stored: set[int]) -> tuple[Form, Groups]:
+def loops(cluster: Cluster, stored: set[Value]) -> tuple[Form, Groups]:
     """The kernel's form and its loops, outermost first, merged where all accesses allow."""
     kept, reduced = list(cluster.kept), sorted(cluster.reduced or ())
     if cluster.reduced is None:
@@ -376,7 +370,7 @@ def loops(cluster: Cluster, stored: set[int]) -> tuple[Form, Groups]:
     return "column", groups
 
 
-def _merged(cluster: Cluster, stored: set[int], order: Sequence[int]) -> Groups:
+def _merged(cluster: Cluster, stored: set[Value], order: Sequence[int]) -> Groups:
     trial = NestBuilder(cluster, stored, [(axis,) for axis in order])
     for node in cluster.nodes:
         trial.write(node)
@@ -420,16 +414,16 @@ def _is_chunked(cluster: Cluster, form: Form, groups: Groups) -> bool:
 def _uses_row(node: Node, cluster: Cluster) -> bool:
     """Does a node that runs over the reduced axes use a result of the reduction?"""
     return _runs_over_reduced(node, cluster) and any(
-        id(base(value).node) in cluster.align and cluster.level(base(value)) == "row"
+        base(value).node in cluster.align and cluster.level(base(value)) == "row"
         for value in node.inputs
     )
 
 
 def _runs_over_reduced(node: Node, cluster: Cluster) -> bool:
-    return bool(set(cluster.align[id(node)]) & (cluster.reduced or frozenset()))
+    return bool(set(cluster.align[node]) & (cluster.reduced or frozenset()))
 
 
-def _chunked(cluster: Cluster, stored: set[int], form: Form, groups: Groups) -> list[Nest]:
+def _chunked(cluster: Cluster, stored: set[Value], form: Form, groups: Groups) -> list[Nest]:
     """Two nests: reductions over chunks, then over the chunks' results, which finishes the rows."""
     reduced = cluster.reduced or frozenset()
     first = next(i for i, group in enumerate(groups) if group[0] in reduced)
@@ -443,13 +437,11 @@ def _chunked(cluster: Cluster, stored: set[int], form: Form, groups: Groups) -> 
     kept_shape = tuple(cluster.domain[axis] for axis in cluster.kept)
 
     builder = NestBuilder(cluster, stored, groups, lead=1)
-    partials: dict[int, Value] = {}
+    partials: dict[Node, Value] = {}
     for node in cluster.nodes:
         if isinstance(node, Reduce):
-            partial = Value(
-                node.outputs[0].dtype, (chunks, *kept_shape), Source((), "partial", None)
-            )
-            partials[id(node)] = partial
+            partial = Value(node.outputs[0].dtype, (chunks, *kept_shape), Partial())
+            partials[node] = partial
             builder.write_partial(node, partial)
         elif _runs_over_reduced(node, cluster):
             builder.write(node)
@@ -458,7 +450,7 @@ def _chunked(cluster: Cluster, stored: set[int], form: Form, groups: Groups) -> 
 
 
 def _combined(
-    cluster: Cluster, stored: set[int], partials: dict[int, Value], chunks: AnySize
+    cluster: Cluster, stored: set[Value], partials: dict[Node, Value], chunks: AnySize
 ) -> Nest:
     """The nest that combines chunks and does what the cluster does once per row."""
     reduced = cluster.reduced or frozenset()
@@ -469,8 +461,8 @@ def _combined(
     for node in cluster.nodes:
         if isinstance(node, Reduce) or not _runs_over_reduced(node, cluster):
             rows.nodes.append(node)
-            rows.align[id(node)] = tuple(
-                None if axis is None else number[axis] for axis in cluster.align[id(node)]
+            rows.align[node] = tuple(
+                None if axis is None else number[axis] for axis in cluster.align[node]
             )
     kept = tuple(range(1, len(domain)))
     groups: Groups = [(0,)] if not kept else [(0,), kept]
@@ -485,7 +477,7 @@ def _combined(
 
 
 def _walks_as_one(
-    rows: Cluster, stored: set[int], partials: dict[int, Value], kept: tuple[int, ...]
+    rows: Cluster, stored: set[Value], partials: dict[Node, Value], kept: tuple[int, ...]
 ) -> bool:
     trial = NestBuilder(rows, stored, [(axis,) for axis in (0, *kept)])
     trial.partials = partials

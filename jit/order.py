@@ -9,32 +9,35 @@ Imports nothing from the package.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
+from typing import Generic, TypeVar
+
+Node = TypeVar("Node", bound=Hashable)
 
 # Labels that are closer than this are spread anew.
 _LEAST_STEP = 1e-6
 
 
-class Order:
-    """Nodes are numbers; none may come to depend on itself."""
+class Order(Generic[Node]):
+    """No node may come to depend on itself."""
 
     def __init__(self) -> None:
-        self._needs: dict[int, set[int]] = {}
-        self._needed_by: dict[int, set[int]] = {}
-        self._label: dict[int, float] = {}
+        self._needs: dict[Node, set[Node]] = {}
+        self._needed_by: dict[Node, set[Node]] = {}
+        self._label: dict[Node, float] = {}
         self._labels: list[float] = []
 
-    def needs(self, node: int) -> set[int]:
+    def needs(self, node: Node) -> set[Node]:
         """What a node depends on directly."""
         return self._needs[node]
 
-    def add(self, node: int) -> None:
+    def add(self, node: Node) -> None:
         """A new node, behind all others."""
         self._needs[node], self._needed_by[node] = set(), set()
         self._label[node] = self._labels[-1] + 1 if self._labels else 0.0
         self._labels.append(self._label[node])
 
-    def depend(self, node: int, others: Iterable[int]) -> None:
+    def depend(self, node: Node, others: Iterable[Node]) -> None:
         """A node comes to depend on others, none of which depends on it."""
         new = [other for other in others if other not in self._needs[node]]
         self._needs[node].update(new)
@@ -42,12 +45,12 @@ class Order:
             self._needed_by[other].add(node)
         self._put_before(self._above(new, node), node)
 
-    def reaches(self, starts: Iterable[int], goal: int) -> bool:
+    def reaches(self, starts: Iterable[Node], goal: Node) -> bool:
         """Is the goal one of some nodes, or does one of them depend on it?"""
         starts = set(starts)
         return goal in starts or any(goal in self._needs[n] for n in self._above(starts, goal))
 
-    def merge(self, old: int, new: int) -> None:
+    def merge(self, old: Node, new: Node) -> None:
         """Two nodes become one, `new`; neither may depend on the other through a third."""
         low, high = sorted((old, new), key=self._label.__getitem__)
         self._put_before(self._above(self._needs[high] - {low}, low), low)
@@ -62,12 +65,12 @@ class Order:
             self._needs[other].discard(old)
             self._link(other, new)
 
-    def _link(self, node: int, other: int) -> None:
+    def _link(self, node: Node, other: Node) -> None:
         if node != other:
             self._needs[node].add(other)
             self._needed_by[other].add(node)
 
-    def _above(self, starts: Iterable[int], goal: int) -> set[int]:
+    def _above(self, starts: Iterable[Node], goal: Node) -> set[Node]:
         """The starts, and what they depend on, whose labels are higher than the goal's."""
         label, least = self._label, self._label[goal]
         stack = [node for node in starts if label[node] > least]
@@ -79,7 +82,7 @@ class Order:
                     stack.append(other)
         return seen
 
-    def _put_before(self, group: set[int], node: int) -> None:
+    def _put_before(self, group: set[Node], node: Node) -> None:
         """Gives a group labels just below that of a node; they keep their order."""
         if not group:
             return
@@ -96,7 +99,7 @@ class Order:
             self._label[other] = low + number * step
             insort(self._labels, self._label[other])
 
-    def _drop(self, node: int) -> None:
+    def _drop(self, node: Node) -> None:
         del self._labels[bisect_left(self._labels, self._label.pop(node))]
 
     def _spread(self) -> None:

@@ -4,17 +4,19 @@
 Transposes and slices of factors are ways of reading them; of a result that is read in part, only
 that part is computed; a sum of products (or of one and another stored value) is added up by the
 products themselves; a factor that several products read is packed once.
-Imports tensor IR, kernel IR, sizes, and the role that the library gives its products.
+Imports tensor IR, kernel IR, sizes, rewriting, and the role that the library gives its products.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TypeGuard
 
 from . import ir, scalar, sizes
 from .library.matmul import Factor, Product
-from .lower import Builder
+from .program import Program
+from .rewriting import Rule, building
 from .sizes import AnySize, Scope, same, same_shape
 from .tensor import (
     Assemble,
@@ -24,8 +26,8 @@ from .tensor import (
     Iota,
     Map,
     Node,
-    Program,
     Reshape,
+    Sizes,
     Source,
     Value,
     View,
@@ -33,58 +35,52 @@ from .tensor import (
 )
 
 
-def extend_products(program: Program, scope: Scope) -> None:
-    """Rewrites the products of a program and what is around them."""
-    calls = [node for node in program.nodes if _is_plain(node)]
-    if not calls:
-        return
-    readers = readers_of(program)
-    for call in calls:
-        _read_through_views(call)
-        _compute_in_part(program, call, readers)
-    for node in list(program.nodes):
-        if isinstance(node, Map):
-            _add_up(program, node, readers)
-    _share_packing(program, scope)
-
-
-def readers_of(program: Program) -> dict[int, list[Node]]:
-    """For each value, by id, the nodes that take it, views included."""
-    readers: dict[int, list[Node]] = {}
-    for node in program.nodes:
-        for value in node.inputs:
-            readers.setdefault(id(value), []).append(node)
-    return readers
-
-
 def _is_plain(node: Node) -> TypeGuard[Call]:
     """Is a node a call of one matrix product?"""
     return isinstance(node, Call) and isinstance(node.role, Product) and node.role.is_plain
 
 
-def _become(call: Call, product: Product) -> None:
-    for name, setting in product.settings().items():
-        setattr(call, name, setting)
-
-
-def _kept(program: Program, value: Value) -> bool:
-    """Is a value itself asked for, by whoever?"""
-    flags = (flag for flag, _ in program.checks)
-    return any(other is value for other in (*program.fetches, *flags))
+def _retarget(call: Call, product: Product) -> None:
+    call.launch, call.role = product.launch(), product
 
 
 # Factors.
 
 
-def _read_through_views(call: Call) -> None:
-    """Factors that are transposes or slices of matrices: the matrices, with offset and stride."""
-    product: Product = call.role
-    x, y = call.inputs
-    found = _through(x, product.x), _through(y, product.y)
-    if found != ((x, product.x), (y, product.y)):
-        (x, left), (y, right) = found
-        call.inputs = (x, y)
-        _become(call, replace(product, x=left, y=right))
+def _factor_through_views(program: Program, call: Call, side: int) -> tuple[Value, Factor] | None:
+    """A factor that is a transpose or slice of a matrix: the matrix, with offset and stride."""
+    if not _is_plain(call):
+        return None
+    value, factor = call.inputs[side], (call.role.x, call.role.y)[side]
+    found = _through(value, factor)
+    return None if found == (value, factor) else found
+
+
+def _read_through_views(
+    program: Program, scope: Scope, call: Call, found: tuple[Value, Factor], side: int
+) -> None:
+    value, factor = found
+    inputs = list(call.inputs)
+    inputs[side] = value
+    program.set_inputs(call, inputs)
+    _retarget(call, replace(call.role, **{"xy"[side]: factor}))
+
+
+FACTORS = tuple(
+    Rule(
+        f"{name} factor",
+        formula,
+        Call,
+        partial(_factor_through_views, side=side),
+        partial(_read_through_views, side=side),
+    )
+    for side, (name, formula) in enumerate(
+        (
+            ("left", "matmul (view %x) %y → matmul %x, read through the view, %y"),
+            ("right", "matmul %x (view %y) → matmul %x %y, read through the view"),
+        )
+    )
+)
 
 
 def _through(value: Value, factor: Factor) -> tuple[Value, Factor]:
@@ -116,7 +112,7 @@ def _is_memory(node: Node) -> bool:
     """Are results of a node there anyway?  (What is computed where it is read stays that.)"""
     while isinstance(node, Reshape):
         node = node.inputs[0].node
-    is_source = isinstance(node, Source) and node.kind != "sizes"
+    is_source = isinstance(node, Source) and not isinstance(node, Sizes)
     return is_source or isinstance(node, (Call, Host, Assemble))
 
 
@@ -129,31 +125,61 @@ def _is_whole(value: Value, inner: Value) -> bool:
 # Results.
 
 
-def _compute_in_part(program: Program, call: Call, readers: dict[int, list[Node]]) -> None:
-    """Where all readers take the same slice of a result, the rest is not computed."""
+def _part_that_is_read(
+    program: Program, call: Call, axis: int
+) -> tuple[list[View], AnySize, AnySize] | None:
+    """Where all readers take the same slice along an axis: these views, its start and size."""
+    if not _is_plain(call):
+        return None
     out = call.outputs[0]
-    busy = [node for node in readers.get(id(out), []) if not _is_idle(program, node, readers)]
+    busy = [node for node in program.users(out) if not _is_idle(program, node)]
     views = [node for node in busy if isinstance(node, View)]
-    if not views or len(views) < len(busy) or _kept(program, out):
-        return
-    for axis in (0, 1):
-        start, size = views[0].axes[axis].offset, _extent(views[0], axis)
-        if size is None or (same(start, 0) and same(size, out.shape[axis])):
-            continue
-        if not all(_takes(view, axis, start, size) for view in views):
-            continue
-        _become(call, call.role.part(axis, start, size))
-        out.shape = tuple(size if i == axis else old for i, old in enumerate(out.shape))
-        for view in views:
-            moved = replace(view.axes[axis], offset=0)
-            view.axes = tuple(moved if i == axis else old for i, old in enumerate(view.axes))
+    if not views or len(views) < len(busy) or out in program.kept:
+        return None
+    start, size = views[0].axes[axis].offset, _extent(views[0], axis)
+    if size is None or (same(start, 0) and same(size, out.shape[axis])):
+        return None
+    return (views, start, size) if all(_takes(v, axis, start, size) for v in views) else None
 
 
-def _is_idle(program: Program, node: Node, readers: dict[int, list[Node]]) -> bool:
+def _compute_in_part(
+    program: Program,
+    scope: Scope,
+    call: Call,
+    found: tuple[list[View], AnySize, AnySize],
+    axis: int,
+) -> None:
+    views, start, size = found
+    out = call.outputs[0]
+    _retarget(call, call.role.part(axis, start, size))
+    out.shape = tuple(size if i == axis else old for i, old in enumerate(out.shape))
+    for view in views:
+        moved = replace(view.axes[axis], offset=0)
+        view.axes = tuple(moved if i == axis else old for i, old in enumerate(view.axes))
+
+
+def _is_idle(program: Program, node: Node) -> bool:
     """Is a node a view that nobody reads?"""
-    if not isinstance(node, View):
+    if not isinstance(node, View) or node.outputs[0] in program.kept:
         return False
-    return id(node.outputs[0]) not in readers and not _kept(program, node.outputs[0])
+    return not program.users(node.outputs[0])
+
+
+RESULTS = tuple(
+    Rule(
+        f"part of the {name}",
+        formula,
+        Call,
+        partial(_part_that_is_read, axis=axis),
+        partial(_compute_in_part, axis=axis),
+    )
+    for axis, (name, formula) in enumerate(
+        (
+            ("rows", "view (matmul %x %y) [a:b, :] → matmul %x[a:b] %y"),
+            ("columns", "view (matmul %x %y) [:, a:b] → matmul %x %y[:, a:b]"),
+        )
+    )
+)
 
 
 def _extent(view: View, axis: int) -> AnySize | None:
@@ -172,27 +198,33 @@ def _takes(view: View, axis: int, start: AnySize, size: AnySize) -> bool:
 # Sums.
 
 
-def _add_up(program: Program, node: Map, readers: dict[int, list[Node]]) -> None:
-    """A map that adds products (to another value in memory): each adds the sum of those before."""
+def _addends(program: Program, node: Map) -> list[Value] | None:
+    """What a map adds up, the value that the first product is to add in front."""
     terms = _terms(node)
     if terms is None:
-        return
-
-    def adds(value: Value) -> bool:
-        role = value.node.role if isinstance(value.node, Call) else None
-        is_free = isinstance(role, Product) and role.can_add and not role.onto
-        return is_free and len(readers[id(value)]) == 1 and not _kept(program, value)
-
-    if not adds(terms[1]):
+        return None
+    if not _adds(program, terms[1]):
         terms[:2] = terms[1::-1]
+    total, first, *_ = terms
+    return terms if _adds(program, first) and _is_memory(total.node) else None
+
+
+def _adds(program: Program, value: Value) -> bool:
+    """Is a value a product, read once, that can add another value to itself?"""
+    role = value.node.role if isinstance(value.node, Call) else None
+    is_free = isinstance(role, Product) and role.can_add and not role.onto
+    return is_free and len(program.users(value)) == 1 and value not in program.kept
+
+
+def _add_up(program: Program, scope: Scope, node: Map, terms: list[Value]) -> None:
+    """Each product adds the sum of those before."""
     total, *rest = terms
-    if not adds(rest[0]) or not _is_memory(total.node):
-        return
-    while rest and adds(rest[0]):
+    while rest and _adds(program, rest[0]):
         _add_onto(program, rest[0].node, total)  # type: ignore[arg-type]
         total = rest.pop(0)
-    total.node.absorbed.append(node.origin)  # type: ignore[attr-defined]
-    _sum_of(program, node, [total, *rest], readers)
+    assert isinstance(total.node, Call)
+    total.node.fused.append(node.origin)
+    _sum_of(program, node, [total, *rest])
 
 
 def _terms(node: Map) -> list[Value] | None:
@@ -212,56 +244,57 @@ def _terms(node: Map) -> list[Value] | None:
 
 def _add_onto(program: Program, call: Call, other: Value) -> None:
     """A product adds a value, behind whose maker it comes."""
-    call.inputs = (*call.inputs, other)
-    _become(call, replace(call.role, onto=True))
-    nodes = program.nodes
-    if nodes.index(other.node) > nodes.index(call):
-        nodes.remove(call)
-        nodes.insert(nodes.index(other.node) + 1, call)
+    program.set_inputs(call, (*call.inputs, other))
+    _retarget(call, replace(call.role, onto=True))
+    if other.node.position > call.position:
+        program.move_behind(call, other.node)
 
 
-def _sum_of(
-    program: Program, node: Map, terms: list[Value], readers: dict[int, list[Node]]
-) -> None:
+def _sum_of(program: Program, node: Map, terms: list[Value]) -> None:
     """The map adds these terms only; if there is but one, that takes its place."""
-    if len(terms) > 1:
-        expr: ir.Expr = argument(0, terms[0].dtype)
-        for number, value in enumerate(terms[1:], 1):
-            expr = scalar.add(expr, argument(number, value.dtype))
-        node.inputs, node.exprs = tuple(terms), (expr,)
-        readers[id(terms[0])] = [node]
+    if len(terms) == 1:
+        program.replace(node.outputs[0], terms[0])
+        program.remove(node)
         return
-    (old,), (new,) = node.outputs, terms
-    for reader in readers.get(id(old), ()):
-        reader.inputs = tuple(new if value is old else value for value in reader.inputs)
-    readers[id(new)] = readers.get(id(old), [])
-    program.fetches = [new if value is old else value for value in program.fetches]
-    program.checks = [(new if flag is old else flag, error) for flag, error in program.checks]
-    program.nodes.remove(node)
+    expr: ir.Expr = argument(0, terms[0].dtype)
+    for number, value in enumerate(terms[1:], 1):
+        expr = scalar.add(expr, argument(number, value.dtype))
+    program.set_inputs(node, terms)
+    node.exprs = (expr,)
+
+
+SUMS = (
+    Rule(
+        "sum of products",
+        "map %z + (matmul %x %y) → matmul %x %y onto %z",
+        Map,
+        _addends,
+        _add_up,
+    ),
+)
 
 
 # Packing.
 
 
-def _share_packing(program: Program, scope: Scope) -> None:
+def share_packing(program: Program, scope: Scope) -> None:
     """Right factors that are read over and over are packed before the first product with them."""
     groups: dict[tuple[object, ...], list[Call]] = {}
-    for node in program.nodes:
+    for node in program:
         if _is_plain(node) and node.role.can_pack:
             groups.setdefault(_right_key(node), []).append(node)
     for calls in groups.values():
         first = calls[0]
         if len(calls) < 2 and not first.role.should_pack:
             continue
-        program.origin = first.origin
-        panels = first.role.panels(Builder(program, scope), first.inputs[1])
-        program.nodes.insert(program.nodes.index(first), program.nodes.pop())
+        with building(program, scope, first) as b:
+            panels = first.role.panels(b, first.inputs[1])
         for call in calls:
-            call.inputs = (call.inputs[0], panels, *call.inputs[2:])
-            _become(call, call.role.with_panels())
+            program.set_inputs(call, (call.inputs[0], panels, *call.inputs[2:]))
+            _retarget(call, call.role.with_panels())
 
 
 def _right_key(call: Call) -> tuple[object, ...]:
     product: Product = call.role
     sizes_of = (product.n, product.k, product.y.stride, product.y.offset)
-    return id(call.inputs[1]), product.dtype, product.y.turned, *map(str, sizes_of)
+    return call.inputs[1], product.dtype, product.y.turned, *map(str, sizes_of)

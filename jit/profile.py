@@ -45,7 +45,7 @@ def kernel_seconds(plan: Plan, binding: Binding, arrays: Sequence[np.ndarray]) -
             row += isinstance(step, Control) or step.is_inside
             seconds.append(0.0)
             continue
-        if isinstance(step, CallStep) and step.node.writes:
+        if isinstance(step, CallStep) and step.node.effects.writes:
             seconds.append(0.0)  # it works only at its turn
             row += 1
             continue

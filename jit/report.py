@@ -16,15 +16,16 @@ from .cache import Facts
 from .fuse import Fused
 from .kernel_text import applied
 from .nest import Nest
-from .schedule import CallStep, Control, HostStep, KernelStep, Schedule
+from .program import Program
+from .schedule import Again, CallStep, Control, HostStep, KernelStep, Schedule, Skip
 from .tensor import (
     Call,
+    Feed,
     Host,
     Iota,
     Map,
     Node,
     Place,
-    Program,
     Reduce,
     Source,
     Value,
@@ -60,7 +61,7 @@ def _timing_text(plan: Any) -> str:
     new = [k for k in fresh if not k.from_cache]
     lines = [
         f"traced, fused and scheduled in {plan.traced_seconds * 1e3:.1f} ms, "
-        f"ready after {plan.seconds * 1e3:.1f} ms"
+        f"ready after {sum(plan.seconds.values()) * 1e3:.1f} ms"
     ]
     lines += [
         f"compiled {k.name} {k.key[:12]} in {k.seconds * 1e3:.0f} ms: {k.reason}".rstrip(": ")
@@ -75,19 +76,19 @@ class _Names:
     """Numbers the values of a program."""
 
     def __init__(self, program: Program) -> None:
-        self._names: dict[int, str] = {}
-        for node in program.nodes:
+        self._names: dict[Value, str] = {}
+        for node in program:
             for value in node.outputs:
-                self._names[id(value)] = f"%{len(self._names)}"
+                self._names[value] = f"%{len(self._names)}"
 
     def __getitem__(self, value: Value) -> str:
-        return self._names.get(id(value), "%?")
+        return self._names.get(value, "%?")
 
 
 def program_text(program: Program) -> str:
     """One line per value: `%7: f32[s0,128] = map %3 + %5   # dense/add, model.py:41`."""
     names = _Names(program)
-    lines = [node_text(node, names) for node in program.nodes]
+    lines = [node_text(node, names) for node in program]
     fetched = ", ".join(names[value] for value in program.fetches)
     return "\n".join([*lines, f"fetch {fetched}"])
 
@@ -103,8 +104,10 @@ def node_text(node: Node, names: _Names) -> str:
 def _what(node: Node, names: _Names) -> str:
     inputs = " ".join(names[value] for value in node.inputs)
     match node:
+        case Feed():
+            return f"feed {node.number}"
         case Source():
-            return f"{node.kind} {node.payload if node.kind == 'feed' else ''}".strip()
+            return type(node).__name__.lower()
         case Map():
             args = [names[value] for value in node.inputs]
             return "map " + ", ".join(formula(expr, args) for expr in node.exprs)
@@ -113,7 +116,7 @@ def _what(node: Node, names: _Names) -> str:
         case View():
             return f"view {inputs}"
         case Call():
-            return f"call {node.kernel.name} {inputs}"
+            return f"call {node.launch.kernel.name} {inputs}"
         case Host():
             return f"host {node.op.type} {inputs} ({node.reason})"
         case Write():
@@ -163,7 +166,7 @@ def _cluster_lines(fused: Fused, names: _Names) -> Iterator[str]:
         for node in cluster.nodes:
             yield "    " + node_text(node, names)
         for node, reason in cluster.refusals:
-            if fused.home.get(id(node)) is not cluster:
+            if fused.home.get(node) is not cluster:
                 yield _cut(f"    not with {node_name(node)}: {reason}")
 
 
@@ -184,9 +187,10 @@ def step_title(step: Any) -> str:
     if isinstance(step, HostStep):
         return f"host {step.node.op.type} {step.node.op.name}: {step.node.reason}"
     if isinstance(step, Control):
-        return step.kind + (f" to step {step.target.step}" if step.target is not None else "")
+        to = f" to step {step.target.step}" if isinstance(step, (Skip, Again)) else ""
+        return type(step).__name__.lower() + to
     if isinstance(step, CallStep):
-        return f"{step.node.kernel.name} {node_name(step.node)}"
+        return f"{step.node.launch.kernel.name} {node_name(step.node)}"
     extents = "x".join(map(str, step.nest.sizes))
     return f"{step.nest.kernel.form}[{extents}] " + " ".join(fused_ops(step.nest))
 
@@ -219,7 +223,7 @@ def user_line(op: Any) -> str:
 def step_ops(step: KernelStep | CallStep) -> list[Any]:
     """The graph operations in a kernel, with repetitions."""
     if isinstance(step, CallStep):
-        return [op for op in (step.node.origin, *step.node.absorbed) if op is not None]
+        return [op for op in (step.node.origin, *step.node.fused) if op is not None]
     return [node.origin for node in step.nest.cluster.nodes if node.origin is not None]
 
 

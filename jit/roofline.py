@@ -165,7 +165,7 @@ def work_of(step: KernelStep | CallStep, values: dict[str, int]) -> Work:
     """The work of a step; values are the numbers of the symbols of its sizes."""
     if isinstance(step, KernelStep):
         return _nest_work(step.nest, values)
-    count = number(step.node.operations, values)
+    count = number(step.node.launch.operations, values)
     wide = max((_wide(value.dtype) for value in step.node.outputs[:1]), default=1)
     return Work(count, count * wide)
 

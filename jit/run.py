@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One run of a plan: memory and addresses for concrete sizes, and what Python does between kernels.
 
-Imports the rest of jit's back end; a plan's stretch (jit/plan.py) makes runs and keeps them.
+Imports the rest of jit's back end; jit/segment_plans.py makes runs and keeps them.
 """
 
 from __future__ import annotations
@@ -16,14 +16,18 @@ from ..engine.interpreter import check_session
 from . import driver, target
 from .bind import Arena, Binding, Frame, aligned_copy, grow
 from .driver import Flow, Program
-from .schedule import HostStep, is_native
-from .tensor import Source, Value, home
+from .schedule import Grow, HostStep, Stop, is_native
+from .tensor import Constant, Feed, Growing, Read, Sizes, Value, home
 
 if TYPE_CHECKING:
     from .plan import Plan
 
 # Feeds of at most so many bytes are copied into a run's own memory instead of being pointed at.
 _STAGED_BYTES = 2048
+
+
+class StalePlan(Exception):
+    """A variable changed its shape: the plan no longer fits."""
 
 
 class Run:
@@ -34,6 +38,7 @@ class Run:
     ) -> None:
         target.require_native()
         self.plan, self.binding = plan, binding
+        self.evaluate = plan.traced.segment.evaluate
         template = plan.template
         self.frame = Frame(binding, arena)
         self.args = self.frame.args
@@ -47,18 +52,18 @@ class Run:
                 self.staged.append((number, memory))
             else:
                 self.pointed.append((number, places))
-        # Of stacks, by id: where items are, how many, how many fit, bytes of one; and the memory.
-        self.stacks: dict[int, list[np.ndarray]] = {}
+        # Of stacks: where items are, how many, how many fit, bytes of one; and the memory.
+        self.stacks: dict[Growing, list[np.ndarray]] = {}
         for place, stack, number in template.stacks:
-            if id(stack) not in self.stacks:
+            if stack not in self.stacks:
                 record = np.array([0, 0, 0, binding.numbers[number]], np.int64)
-                self.stacks[id(stack)] = [record, np.empty(0, np.uint8)]
-            self.args[place] = self.stacks[id(stack)][0].ctypes.data
+                self.stacks[stack] = [record, np.empty(0, np.uint8)]
+            self.args[place] = self.stacks[stack][0].ctypes.data
         self.cells = [[cell, None, places] for cell, places in template.cells]
-        self.hosted: dict[int, Any] = {}
+        self.hosted: dict[Value, Any] = {}
         self.feeds: Sequence[np.ndarray] = ()
-        self.flags = [(self._view(flag), error) for flag, error in plan.program.checks]
-        self.results = [self._reader(value) for value in plan.program.fetches]
+        self.flags = [(self._view(check.flag), check.error) for check in plan.schedule.checks]
+        self.results = [self._reader(value) for value in plan.traced.program.fetches]
         # Compiled steps between host steps, each a program of the driver.
         # (No bound methods of its own: a run is big, and a cycle would outlive its last use.)
         self.segments: list[Callable[[], None] | HostStep | Flow] = []
@@ -67,9 +72,9 @@ class Run:
             if isinstance(segment, tuple):
                 rows = self.frame.table[segment[0] : segment[1]]
                 if driver.has_control(rows):
-                    self.segments.append(Flow(rows, segment[0], plan.evaluate.threads))
+                    self.segments.append(Flow(rows, segment[0], self.evaluate.threads))
                     continue
-                program = Program(rows.copy(), plan.evaluate.threads)
+                program = Program(rows.copy(), self.evaluate.threads)
                 self.programs.append(program)
                 self.segments.append(program.call)
             else:
@@ -89,7 +94,7 @@ class Run:
             if entry[0].value is not entry[1]:
                 self._point_at_variable(entry)
         for position, count, reserve, size in self.plan.template.reserves:
-            context = self.plan.evaluate.context(reserve.op)
+            context = self.evaluate.context(reserve.op)
             self.args[position : position + count] = reserve.take(
                 context, self.binding.numbers[size]
             )
@@ -113,11 +118,11 @@ class Run:
 
     def _point_at_variable(self, entry: list[Any]) -> None:
         cell = entry[0]
-        array = cell.value
-        known, address = self.plan.addresses.get(id(cell), (None, 0))
-        if known is not array or array is None:
-            address = self.plan.address_of(cell)
-        self.args[entry[2]] = address
+        array = cell.read()
+        known = self.plan.traced.cells.get(cell)
+        if known is not None and array.shape != known:
+            raise StalePlan(cell.name)
+        self.args[entry[2]] = array.__array_interface__["data"][0]
         entry[1] = array
 
     def _flow(self, flow: Flow) -> None:
@@ -125,22 +130,22 @@ class Run:
         row = flow.run(0)
         while row < flow.rows:
             if flow.is_paused:
-                check_session(self.plan.evaluate.session)
+                check_session(self.evaluate.session)
                 row = flow.run(row)
                 continue
             stop = self.plan.template.stops[flow.first + row]
             if isinstance(stop, HostStep):
                 self._host(stop)
-            elif stop.stack is not None:
-                grow(self.stacks[id(stop.stack)])
-            elif stop.error is not None:
-                raise stop.error()
+            elif isinstance(stop, Grow):
+                grow(self.stacks[stop.stack])
+            elif isinstance(stop, Stop):
+                raise stop.check.error()
             row = flow.run(row + 1)
 
     def _host(self, step: HostStep) -> None:
         node = step.node
         inputs = [self._read(value) for value in node.inputs]
-        results = self.plan.evaluate(node.op, inputs)
+        results = self.evaluate(node.op, inputs)
         for entry in self.cells if node.cells else ():
             if entry[0].value is not entry[1] and entry[0].value is not None:
                 self._point_at_variable(entry)
@@ -148,7 +153,7 @@ class Run:
             if value.cell is not None:
                 continue
             if not is_native(value):
-                self.hosted[id(value)] = array
+                self.hosted[value] = array
                 continue
             view = self._view(value)
             if view.shape != np.shape(array):
@@ -163,12 +168,12 @@ class Run:
 
     def _view(self, value: Value) -> np.ndarray:
         storage = home(value)
-        slot = self.plan.schedule.slot_of[id(storage)]
+        slot = self.plan.schedule.slot_of[storage]
         shape = self._shape(value)
         return self.frame.view(self.binding, slot, value, shape)
 
     def _shape(self, value: Value) -> tuple[int, ...]:
-        places = self.plan.template.shapes.get(id(value))
+        places = self.plan.template.shapes.get(value)
         if places is None:
             return tuple(int(size) for size in value.shape)
         return tuple(self.binding.numbers[n] for n in places)
@@ -178,27 +183,26 @@ class Run:
         storage = home(value)
         if storage.cell is not None:
             return storage.cell
-        if id(storage) in self.hosted:
-            return self.hosted[id(storage)]
-        node = storage.node
-        if isinstance(node, Source):
-            if node.kind == "feed":
-                return self.feeds[node.payload].reshape(self._shape(value))
-            if node.kind == "constant":
-                return node.payload.reshape(self._shape(value))
-            if node.kind == "sizes":
-                places = self.plan.template.contents[id(storage)]
+        if storage in self.hosted:
+            return self.hosted[storage]
+        match storage.node:
+            case Feed() as node:
+                return self.feeds[node.number].reshape(self._shape(value))
+            case Constant() as node:
+                return node.array.reshape(self._shape(value))
+            case Sizes():
+                places = self.plan.template.contents[storage]
                 found = np.array([self.binding.numbers[n] for n in places], storage.dtype)
                 return found.reshape(self._shape(value))
-            if node.kind == "cell":
-                array = node.payload.read()
+            case Read() as node:
+                array = node.cell.read()
                 # Another session may have given a variable that is just fetched another shape.
                 return array if value is storage else array.reshape(self._shape(value))
         return self._view(value)
 
     def _reader(self, value: Value) -> Callable[[], Any] | Value:
         """What copies a fetched value out, or the value if that depends on the run."""
-        if home(value).cell is None and id(home(value)) in self.plan.schedule.slot_of:
+        if home(value).cell is None and home(value) in self.plan.schedule.slot_of:
             view = self._view(value)
             return view.copy if view.ndim else (lambda: view[()])
         return value

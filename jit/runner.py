@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `Session.run` calls for one set of fetches and feeds: plans, and host operations between.
 
-A graph is compiled in stretches.  Most have one; an operation whose result shapes depend on data
-ends a stretch, runs on the host by itself, and a new stretch begins with what it gave.
+A graph is compiled in segments.  Most have one; an operation whose result shapes depend on data
+ends a segment, runs on the host by itself, and a new segment begins with what it gave.
 Imports the rest of jit.
 """
 
@@ -23,9 +23,10 @@ from . import settings
 from .bind import Binding
 from .exact import is_exact, is_made_of_constants
 from .parts import cut, waits_at_top
-from .plan import CompileFailure, Plan, Stretch
+from .plan import Plan
 from .regions import find_regions
-from .trace import Evaluate, OpView, is_handle
+from .segment_plans import CompileFailure, SegmentPlans
+from .trace import Evaluate, OpView, Segment, is_handle
 from .waits import WaitingRunner
 
 if TYPE_CHECKING:
@@ -275,8 +276,8 @@ class Runner:
         self._programs: dict[int, tuple[Any, list[Any], list[Any]]] = {}
         self._made = _made_at(self.operations, self.feeds)
         self._used = _last_use(self.operations)
-        self._stretches: dict[int, Stretch] = {}
-        self._first = self._stretch(0)
+        self._segments: dict[int, SegmentPlans] = {}
+        self._first = self._segment(0)
         self._distinct = len(dict.fromkeys(self.fetches)) == len(self.fetches)
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> list[Any]:
@@ -286,33 +287,35 @@ class Runner:
         except errors.InvalidArgumentError:
             self._explain_error(arrays)
             raise
-        if plan.complete and self._distinct and not plan.passed:
+        traced = plan.traced
+        if traced.is_complete and self._distinct and not traced.passed:
             return results
         known = dict(zip(self.feeds, arrays))
         while True:
-            known.update((tensor, results[i]) for tensor, i in plan.exports.items())
-            if plan.complete:
+            known.update((tensor, results[i]) for tensor, i in traced.exports.items())
+            if traced.is_complete:
                 return [
-                    known[t] if t in known else plan.passed[t].read().copy() for t in self.fetches
+                    known[t] if t in known else traced.passed[t].read().copy() for t in self.fetches
                 ]
-            self.handles.update(plan.passed)
-            start = plan.stop
+            self.handles.update(traced.passed)
+            start = traced.stop
             if start in self.regions:
                 self._run_region(start, known)
                 start = self.regions[start]
-            elif plan.barrier:
+            elif traced.is_barrier:
                 self._host(self.operations[start], known)
                 start += 1
-            stretch = self._stretch(start)
-            plan, results = stretch.run([known[tensor] for tensor in stretch.inputs])
+            plans = self._segment(start)
+            plan, results = plans.run([known[tensor] for tensor in plans.segment.inputs])
+            traced = plan.traced
 
     def _explain_error(self, arrays: Sequence[np.ndarray]) -> None:
         """Raises what reference kernels say of the values, if their run can do no harm."""
         try:
-            plan = self._first.trace(arrays)
+            traced = self._first.trace(arrays)
         except (errors.OpError, CompileFailure):
             return
-        if plan.complete and plan.is_pure:
+        if traced.is_complete and traced.is_pure:
             session = self.evaluate.session
             interpreter.program_of(session, self.operations, self.fetches, self.feeds).run(arrays)
 
@@ -332,14 +335,14 @@ class Runner:
         if is_made_of_constants(self.operations, self.feeds):
             return True
         try:
-            plan = self._first.trace(arrays)
+            traced = self._first.trace(arrays)
         except (errors.OpError, CompileFailure):
             return True  # reference kernels say best what is wrong
-        # Behind the end of an incomplete plan may be anything.
-        if not plan.complete or not is_exact(plan.program):
+        # Behind the end of an incomplete program may be anything.
+        if not traced.is_complete or not is_exact(traced.program):
             return False
         # The run may give variables their first contents.
-        self._first.forget(plan)
+        self._first.forget(traced)
         return True
 
     def live(self, position: int) -> list[Any]:
@@ -351,16 +354,17 @@ class Runner:
         needed += [t for t in self.fetches if t not in self._used or self._used[t] < position]
         return [t for t in dict.fromkeys(needed) if self._made.get(t, end) < position]
 
-    def _stretch(self, start: int) -> Stretch:
-        if start not in self._stretches:
+    def _segment(self, start: int) -> SegmentPlans:
+        if start not in self._segments:
             if start == 0:
                 inputs = self.feeds
             else:
                 inputs = [t for t in self.live(start) if t not in self.handles and not _refers(t)]
-            self._stretches[start] = Stretch(
+            segment = Segment(
                 self.operations, start, inputs, self.live, self.evaluate, self.handles, self.regions
             )
-        return self._stretches[start]
+            self._segments[start] = SegmentPlans(segment)
+        return self._segments[start]
 
     def _run_region(self, start: int, known: dict[Any, Any]) -> None:
         """Runs branches and loops by the reference kernels."""

@@ -7,14 +7,14 @@ known when sizes are (jit/bind.py).  Imports the rest of the compiler's middle.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Union
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from . import ir, sizes
-from .fuse import Cluster, Fused, fuse
+from .fuse import Cluster, Fused
 from .meaning import numpy_dtype
-from .nest import Nest, nests, root
+from .nest import Nest, nests
+from .program import Check
 from .sizes import AnySize
 from .tensor import (
     Call,
@@ -24,14 +24,16 @@ from .tensor import (
     Host,
     Iota,
     Loop,
-    Program,
+    Partial,
     Register,
     Reshape,
+    Sizes,
     Source,
     Value,
     View,
     base,
     home,
+    root,
 )
 
 # What one position of a kernel costs, in units of a simple instruction; cheap things are 1.
@@ -120,29 +122,58 @@ class Label:
 
 
 @dataclass(slots=True)
-class Control:
-    """A jump or stop.
+class Skip:
+    """Jumps to a label if a flag is not as wanted."""
 
-    "skip" jumps if the flag is not as wanted, "again" jumps back, "stop" raises an error if the
-    flag is set, "room" sees that a stack has some.  `holds` are values that must last until here
-    since earlier steps run again.
-    """
-
-    kind: str
-    flag: Value | None = None
-    wanted: bool = True
-    target: Label | None = None
-    error: Callable[[], BaseException] | None = None
-    holds: list[Value] = field(default_factory=list)
-    stack: Growing | None = None
+    flag: Value
+    wanted: bool
+    target: Label
 
     @property
     def reads(self) -> list[Value]:
-        """Values whose memory is used here, or kept."""
-        return self.holds if self.flag is None else [self.flag, *self.holds]
+        """The flag."""
+        return [self.flag]
 
 
-Step = Union[KernelStep, CallStep, HostStep, Control]
+@dataclass(slots=True)
+class Again:
+    """Jumps back to a label: earlier steps run again, so what they read must last until here."""
+
+    target: Label
+    holds: list[Value]
+
+    @property
+    def reads(self) -> list[Value]:
+        """Values whose memory is kept."""
+        return self.holds
+
+
+@dataclass(slots=True)
+class Stop:
+    """Raises the error of a check if its flag is set."""
+
+    check: Check
+
+    @property
+    def reads(self) -> list[Value]:
+        """The flag."""
+        return [self.check.flag]
+
+
+@dataclass(slots=True)
+class Grow:
+    """Sees that a stack has room for one more."""
+
+    stack: Growing
+
+    @property
+    def reads(self) -> list[Value]:
+        """Nothing."""
+        return []
+
+
+Control = Skip | Again | Stop | Grow
+Step = KernelStep | CallStep | HostStep | Control
 
 
 @dataclass(slots=True)
@@ -158,72 +189,70 @@ class Slot:
 
 @dataclass(slots=True)
 class Schedule:
-    """Steps in order, and the arena slot of every value that lives in the arena."""
+    """Steps in order, and the arena slot of every value that lives in the arena.
+
+    `checks` are those that no step makes: they are looked at behind the last one.
+    """
 
     steps: list[Step]
     slots: list[Slot]
-    slot_of: dict[int, int]
+    slot_of: dict[Value, int]
+    checks: list[Check]
     fused: Fused
 
 
 def schedule(fused: Fused) -> Schedule:
     """Orders the work and assigns memory."""
     steps: list[Step] = []
+    checks = [c for c in fused.program.checks if not base(c.flag).node.guard]
     for step in _straight(fused, is_inside=False):
         if isinstance(step, Label):
             step.step = len(steps)
         else:
             steps.append(step)
-    slots, slot_of = _assign_slots(steps, fused.program)
-    return Schedule(steps, slots, slot_of, fused)
+    slots, slot_of = _assign_slots(steps, fused.program.fetches, checks)
+    return Schedule(steps, slots, slot_of, checks, fused)
 
 
 def _straight(fused: Fused, is_inside: bool) -> list[Step | Label]:
     """The steps of a program in order, with jumps around what runs under a condition."""
     stored = stored_values(fused)
-    made = {
-        id(cluster): list(_steps(cluster, stored, fused, is_inside)) for cluster in fused.clusters
-    }
-    fused.clusters = early(fused, made)
+    made = {cluster: list(_steps(cluster, stored, fused, is_inside)) for cluster in fused.clusters}
     steps: list[Step | Label] = []
     guard: Guard = ()
     end: list[Label] = []
-    for cluster in fused.clusters:
+    for cluster in early(fused, made):
         if cluster.guard != guard:
             guard = cluster.guard
             steps += end
             end = _skips(guard, steps)
-        steps += made[id(cluster)]
+        steps += made[cluster]
     steps += end
-    rest = []
-    for flag, error in fused.program.checks:
-        guard = base(flag).node.guard
+    for check in fused.program.checks:
+        guard = base(check.flag).node.guard
         if is_inside or guard:
             end = _skips(guard, steps)
-            steps += [Control("stop", flag, error=error), *end]
-        else:
-            rest.append((flag, error))
-    fused.program.checks = rest
+            steps += [Stop(check), *end]
     return steps
 
 
 def _skips(guard: Guard, steps: list[Step | Label]) -> list[Label]:
     """Adds jumps to a new label unless all conditions hold; no label where there are none."""
     end = Label()
-    steps += [Control("skip", flag, side, end) for flag, side in guard]
+    steps += [Skip(flag, side, end) for flag, side in guard]
     return [end] if guard else []
 
 
 def _steps(
-    cluster: Cluster, stored: set[int], fused: Fused, is_inside: bool
+    cluster: Cluster, stored: set[Value], fused: Fused, is_inside: bool
 ) -> Iterator[Step | Label]:
     if not cluster.fused:
         (node,) = cluster.nodes
         if isinstance(node, Loop):
             yield from _loop(node, fused)
         elif isinstance(node, Call):
-            if node.grows:
-                yield Control("room", stack=node.stack)
+            if node.effects.grows and node.effects.stack is not None:
+                yield Grow(node.effects.stack)
             yield CallStep(node)
         else:
             assert isinstance(node, Host)
@@ -237,33 +266,26 @@ def _steps(
 def _loop(node: Loop, fused: Fused) -> Iterator[Step | Label]:
     """The test, and the body as long as it holds."""
     begin, end = Label(), Label()
-    parts = [fuse(program) for program in (node.test, node.body)]
-    test, body = (_straight(part, is_inside=True) for part in parts)
-    for part in parts:
-        fused.home.update(part.home)
+    test, body = (_straight(part, is_inside=True) for part in fused.loops[node])
     cells = (*node.written, *node.read)
     registers = [cell.home for cell in cells if isinstance(cell, Register)]
-    yield from (begin, *test, Control("skip", node.test.fetches[0], True, end))
-    yield from (*body, Control("again", target=begin, holds=[*node.inputs, *registers]), end)
+    yield from (begin, *test, Skip(node.test.fetches[0], True, end))
+    yield from (*body, Again(begin, [*node.inputs, *registers]), end)
 
 
-def stored_values(fused: Fused) -> set[int]:
-    """The results of clusters that somebody outside reads, by id."""
-    stored: set[int] = set()
-    for node in fused.program.nodes:
-        stored.update(id(flag) for flag, _ in node.guard)
+def stored_values(fused: Fused) -> set[Value]:
+    """The results of clusters that somebody outside reads."""
+    stored = {base(value) for value in fused.program.kept}
+    for node in fused.program:
+        stored.update(flag for flag, _ in node.guard)
         if isinstance(node, (View, Reshape, Source, Iota)):
             continue
         for value in node.inputs:
             maker = base(value).node
-            shared = fused.home.get(id(maker)) is fused.home.get(id(node))
+            shared = fused.home.get(maker) is fused.home.get(node)
             alone = isinstance(node, (Call, Host, Gather, Loop))
             if not shared or alone or _crosses_reshape(value):
-                stored.add(id(base(value)))
-    for value in fused.program.fetches:
-        stored.add(id(base(value)))
-    for flag, _ in fused.program.checks:
-        stored.add(id(base(flag)))
+                stored.add(base(value))
     return stored
 
 
@@ -282,15 +304,15 @@ def operation_cost(apply: ir.Apply) -> int:
 
 def cost(kernel: ir.Kernel) -> float:
     """Estimated cost of one position of a kernel, in simple instructions."""
-    total, seen = 0.0, set()
+    total, seen = 0.0, set[ir.Expr]()
     stack: list[ir.Expr] = [store.value for store in kernel.stores]
     stack += [reduction.value for reduction in kernel.reductions]
     total += len(stack)
     while stack:
         expr = stack.pop()
-        if id(expr) in seen:
+        if expr in seen:
             continue
-        seen.add(id(expr))
+        seen.add(expr)
         if isinstance(expr, ir.Load):
             total += 1
         elif isinstance(expr, ir.Apply):
@@ -302,7 +324,7 @@ def cost(kernel: ir.Kernel) -> float:
 # Order.
 
 
-def early(fused: Fused, made: dict[int, list[Step | Label]]) -> list[Cluster]:
+def early(fused: Fused, made: Mapping[Cluster, Sequence[Step | Label]]) -> list[Cluster]:
     """The clusters in an order that can run: one that frees more memory than it takes comes as
     soon as it can, all others stay as they were."""
     order = _Early(fused, made)
@@ -314,55 +336,54 @@ def early(fused: Fused, made: dict[int, list[Step | Label]]) -> list[Cluster]:
 class _Early:
     """What is ready to run, and what its run would free."""
 
-    def __init__(self, fused: Fused, made: dict[int, list[Step | Label]]) -> None:
+    def __init__(self, fused: Fused, made: Mapping[Cluster, Sequence[Step | Label]]) -> None:
         self.done: list[Cluster] = []
-        self.ran: set[int] = set()
-        self.waits: dict[int, set[int]] = {}
-        self.followers: dict[int, list[Cluster]] = {}
+        self.ran: set[Cluster] = set()
+        self.waits: dict[Cluster, set[Cluster]] = {}
+        self.followers: dict[Cluster, list[Cluster]] = {}
         for cluster in fused.clusters:
-            needs = (fused.home[need] for node in cluster.nodes for need in fused.needs[id(node)])
-            before = {id(other): other for other in needs if other is not cluster}
-            self.waits[id(cluster)] = set(before)
-            for number in before:
-                self.followers.setdefault(number, []).append(cluster)
+            needs = (fused.home[need] for node in cluster.nodes for need in fused.needs[node])
+            before = dict.fromkeys(other for other in needs if other is not cluster)
+            self.waits[cluster] = set(before)
+            for other in before:
+                self.followers.setdefault(other, []).append(cluster)
         # Arena values that a cluster touches, and clusters that have yet to touch a value.
-        self.touched: dict[int, dict[int, Value]] = {}
-        self.users: dict[int, dict[int, Cluster]] = {}
+        self.touched: dict[Cluster, dict[Value, None]] = {}
+        self.users: dict[Value, dict[Cluster, None]] = {}
         for cluster in fused.clusters:
-            found = (home(value) for step in made[id(cluster)] for value in step.reads)
-            self.touched[id(cluster)] = {id(v): v for v in found if in_arena(v)}
-            for number in self.touched[id(cluster)]:
-                self.users.setdefault(number, {})[id(cluster)] = cluster
-        self.held: set[int] = set()  # values in memory
-        flags = (flag for flag, _ in fused.program.checks)
-        self.kept = {id(home(value)) for value in (*fused.program.fetches, *flags)}
+            found = (home(value) for step in made[cluster] for value in step.reads)
+            self.touched[cluster] = dict.fromkeys(value for value in found if in_arena(value))
+            for value in self.touched[cluster]:
+                self.users.setdefault(value, {})[cluster] = None
+        self.held: set[Value] = set()  # values in memory
+        self.kept = {home(value) for value in fused.program.kept}
 
     def run(self, cluster: Cluster) -> None:
         """Runs a cluster, and then whatever it makes worthwhile."""
         stack = [cluster]
         while stack:
             current = stack.pop()
-            if id(current) in self.ran or (current is not cluster and not self._shrinks(current)):
+            if current in self.ran or (current is not cluster and not self._shrinks(current)):
                 continue
             self.done.append(current)
-            self.ran.add(id(current))
-            for number in self.touched[id(current)]:
-                self.held.add(number)
-                users = self.users[number]
-                del users[id(current)]
+            self.ran.add(current)
+            for value in self.touched[current]:
+                self.held.add(value)
+                users = self.users[value]
+                del users[current]
                 if len(users) == 1:
-                    stack.extend(users.values())
-            stack.extend(reversed(self.followers.get(id(current), ())))
+                    stack.extend(users)
+            stack.extend(reversed(self.followers.get(current, ())))
 
     def _shrinks(self, cluster: Cluster) -> bool:
-        if not cluster.fused or not self.waits[id(cluster)] <= self.ran:
+        if not cluster.fused or not self.waits[cluster] <= self.ran:
             return False
         change = 0
-        for number, value in self.touched[id(cluster)].items():
+        for value in self.touched[cluster]:
             size = sizes.hint(byte_size(value))
-            if number not in self.held:
+            if value not in self.held:
                 change += size
-            if len(self.users[number]) == 1 and number not in self.kept:
+            if len(self.users[value]) == 1 and value not in self.kept:
                 change -= size
         return change < 0
 
@@ -375,7 +396,7 @@ def in_arena(value: Value) -> bool:
     node = value.node
     if value.cell is not None or (isinstance(node, Host) and not is_native(value)):
         return False
-    return not isinstance(node, Source) or node.kind in ("partial", "sizes")
+    return not isinstance(node, Source) or isinstance(node, (Partial, Sizes))
 
 
 def is_native(value: Value) -> bool:
@@ -390,32 +411,33 @@ def byte_size(value: Value) -> AnySize:
     return sizes.product(value.shape) * numpy_dtype(value.dtype).itemsize
 
 
-def _assign_slots(steps: list[Step], program: Program) -> tuple[list[Slot], dict[int, int]]:
+def _assign_slots(
+    steps: list[Step], fetches: Sequence[Value], checks: Sequence[Check]
+) -> tuple[list[Slot], dict[Value, int]]:
     """Gives arena values slots: a slot is free again after the last use of its value."""
-    last: dict[int, int] = {}
+    last: dict[Value, int] = {}
     for number, step in enumerate(steps):
         for value in map(home, step.reads):
-            last[id(value)] = number
+            last[value] = number
     end = len(steps)
-    for value in [*program.fetches, *(flag for flag, _ in program.checks)]:
-        last[id(home(value))] = end
+    last.update((home(value), end) for value in (*fetches, *(check.flag for check in checks)))
     slots: list[Slot] = []
-    slot_of: dict[int, int] = {}
+    slot_of: dict[Value, int] = {}
     same_size: dict[str, list[int]] = {}
     for number, step in enumerate(steps):
         for value in map(home, step.reads):
-            if id(value) in slot_of or not in_arena(value):
+            if value in slot_of or not in_arena(value):
                 continue
-            if isinstance(value.node, Source) and value.node.kind == "sizes":
+            if isinstance(value.node, Sizes):
                 found, live = [], (1 << (end + 1)) - 1  # written before the first step
             else:
                 found = same_size.setdefault(sizes.expression(byte_size(value)), [])
-                live = (2 << last[id(value)]) - (1 << number)
+                live = (2 << last[value]) - (1 << number)
             place = next((i for i in found if not slots[i].live & live), len(slots))
             if place == len(slots):
                 slots.append(Slot([], 0))
                 found.append(place)
             slots[place].values.append(value)
             slots[place].live |= live
-            slot_of[id(value)] = place
+            slot_of[value] = place
     return slots, slot_of

@@ -1,22 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tensor IR: what a traced graph becomes before it is cut into kernels.
 
-A `Program` is a list of nodes in program order; nodes make `Value`s.  Shapes are symbolic
-(jit/sizes.py).  A dozen kinds of node are enough: Source, Map, Reduce, View, Reshape, Iota,
-Gather, Assemble (which becomes Places), and the opaque ones (Call, Host, Write).
+A `Program` (jit/program.py) is a list of nodes in program order; nodes make `Value`s.  Shapes are
+symbolic (jit/sizes.py).  Few kinds of node are enough: the sources (Feed, Constant, Sizes, Read,
+Handle, Captured), Map, Reduce, View, Reshape, Iota, Gather, Assemble (which becomes Places), and
+the opaque ones (Call, Host, Loop, Write).  Nodes and values are compared by identity.
 Imports jit's ir and sizes only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import ir
 from .sizes import AnySize
+
+if TYPE_CHECKING:
+    from .library.kernel import LibraryKernel
+    from .program import Program
+
+Shape = tuple[AnySize, ...]
 
 
 @dataclass(eq=False, slots=True)
@@ -28,7 +35,7 @@ class Value:
     """
 
     dtype: str
-    shape: tuple[AnySize, ...]
+    shape: Shape
     node: Node
     known: np.ndarray | None = None
     cell: Any = None
@@ -45,15 +52,23 @@ class Value:
 
 @dataclass(eq=False, slots=True)
 class Node:
-    """What all nodes have: inputs, outputs, the graph op they come from, effects they wait for."""
+    """What all nodes have: inputs, outputs, the graph op they come from, effects they wait for.
+
+    Once a program is traced its inputs change through the program only (Program.set_inputs), which
+    knows who uses what.
+    """
 
     inputs: tuple[Value, ...]
     outputs: list[Value] = field(default_factory=list, init=False)
     origin: Any = field(default=None, init=False)
     after: list[Node] = field(default_factory=list, init=False)
-    position: int = field(default=-1, init=False)
+    # Ascends along a program; -1 outside of all programs.
+    position: float = field(default=-1.0, init=False)
     # The node runs only if these flags came out so; the outermost condition first.
     guard: Guard = field(default=(), init=False)
+    # Its neighbours in program order.
+    before: Node | None = field(default=None, init=False)
+    behind: Node | None = field(default=None, init=False)
 
 
 Guard = tuple[tuple[Value, bool], ...]
@@ -61,13 +76,57 @@ Guard = tuple[tuple[Value, bool], ...]
 
 @dataclass(eq=False, slots=True)
 class Source(Node):
-    """Contents from outside the program: a feed, a constant array, or a variable's memory.
+    """Contents from outside the program."""
 
-    "outer" is input number i of the loop that a program is a part of; its payload is (loop, i).
-    """
+    inputs: tuple[Value, ...] = field(default=(), init=False)
 
-    kind: str  # "feed", "constant", "cell", "handle", "sizes", "partial" or "outer"
-    payload: Any
+
+@dataclass(eq=False, slots=True)
+class Feed(Source):
+    """What a run is given, by number."""
+
+    number: int
+
+
+@dataclass(eq=False, slots=True)
+class Constant(Source):
+    """Contents that never change."""
+
+    array: np.ndarray
+
+
+@dataclass(eq=False, slots=True)
+class Sizes(Source):
+    """Contents that follow from the sizes of what is fed: an array of numbers and symbols."""
+
+    items: np.ndarray
+
+
+@dataclass(eq=False, slots=True)
+class Read(Source):
+    """What a variable or Register holds at this point of the program; see Write."""
+
+    cell: Any
+
+
+@dataclass(eq=False, slots=True)
+class Handle(Source):
+    """A variable or another resource itself, not what it holds."""
+
+    resource: Any
+
+
+@dataclass(eq=False, slots=True)
+class Captured(Source):
+    """Input number `number` of the loop whose test or body this program is."""
+
+    loop: Loop
+    number: int
+
+
+@dataclass(eq=False, slots=True)
+class Partial(Source):
+    """What the pieces of a reduction gave, from one kernel to the next; in no program."""
 
 
 @dataclass(eq=False, slots=True)
@@ -113,6 +172,7 @@ class Reshape(Node):
 class Iota(Node):
     """The position along one axis."""
 
+    inputs: tuple[Value, ...] = field(default=(), init=False)
     axis: int
 
 
@@ -127,8 +187,8 @@ class Gather(Node):
 class Part:
     """Where an input of an Assemble goes: position p of a dimension is at offset + stride * p."""
 
-    offsets: tuple[AnySize, ...]
-    strides: tuple[AnySize, ...]
+    offsets: Shape
+    strides: Shape
 
 
 @dataclass(eq=False, slots=True)
@@ -139,29 +199,57 @@ class Assemble(Node):
     fill: bool | int | float | None
 
 
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A library kernel (see jit/library) over tiles of rows and columns, and its parameters.
+
+    `epilogue(bias, relu)` gives the kernel that adds a bias (its last input), then applies relu;
+    `bias` and `relu` say what the kernel does of that already.
+    """
+
+    kernel: LibraryKernel | ir.Kernel
+    params: tuple[AnySize, ...] = ()
+    rows: AnySize = 1
+    row_tile: AnySize = 1
+    columns: AnySize = 1
+    col_tile: AnySize | None = None
+    scratch: AnySize = 0  # bytes for each worker
+    operations: AnySize = 0  # how much arithmetic it does, for reports
+    epilogue: Callable[[bool, bool], LibraryKernel] | None = None
+    bias: bool = False
+    relu: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """What a library kernel changes besides making its outputs.
+
+    updates: variables changed in place, for which the last outputs stand afterwards; `touches` is
+    how many elements of each it reads and writes.  writes: registers and stacks.  stack: whose
+    record it gets, behind its parameters; `grows` says that it must have room for one more.
+    """
+
+    updates: tuple[Any, ...] = ()
+    touches: AnySize = 0
+    writes: tuple[Any, ...] = ()
+    stack: Growing | None = None
+    grows: bool = False
+
+
 @dataclass(eq=False, slots=True)
 class Call(Node):
-    """A library kernel over tiles of rows and columns (see jit/library)."""
+    """A call of a library kernel.
 
-    kernel: Any
-    params: tuple[Any, ...]
-    rows: AnySize
-    row_tile: AnySize
-    columns: AnySize
-    col_tile: AnySize | None
-    scratch: AnySize
-    reserve: Any  # None, or see library/random.py: Reserve
-    # None, or (bias, relu) -> the kernel that adds a bias (its last input), then applies relu.
-    absorbs: Callable[[bool, bool], Any] | None = None
-    absorbed: list[Any] = field(default_factory=list)  # the graph ops taken up so
-    operations: AnySize = 0  # how much arithmetic it does, for reports
-    writes: tuple[Any, ...] = ()  # registers and stacks that it changes
-    stack: Growing | None = None  # whose record it gets, behind its parameters
-    grows: bool = False  # whether the stack must have room for one more
-    role: Any = None  # what may be made of it around max pooling, see library/maxima.py
-    # Variables that it changes in place; its last outputs stand for them afterwards.
-    updates: tuple[Any, ...] = ()
-    touches: AnySize = 0  # how many elements of each of those it reads and writes
+    reserve: the random numbers that it takes at every run (library/random.py: Reserve), or None.
+    role: what rewriting may make of it (a class of the library, see jit/library), or None.
+    fused: the graph operations that it computes besides its own.
+    """
+
+    launch: Launch
+    effects: Effects = Effects()
+    reserve: Any = None
+    role: Any = None
+    fused: list[Any] = field(default_factory=list)
 
 
 @dataclass(eq=False, slots=True)
@@ -192,12 +280,12 @@ class Place(Node):
 class Register:
     """Memory of a plan that is written more than once: what a loop carries, what branches give.
 
-    It is used as variables are, by reads (Source) and Writes that keep their order.
+    It is used as variables are, by Reads and Writes that keep their order.
     """
 
     __slots__ = ("home", "name", "program", "value")
 
-    def __init__(self, name: str, dtype: str, shape: tuple[AnySize, ...], program: Program) -> None:
+    def __init__(self, name: str, dtype: str, shape: Shape, program: Program) -> None:
         """program: where it is first written."""
         self.name, self.program = name, program
         self.home = Value(dtype, shape, Node(()))
@@ -245,6 +333,13 @@ def base(value: Value) -> Value:
     return value
 
 
+def root(value: Value) -> Value:
+    """The value whose memory this one is, seen through reshapes."""
+    while isinstance(value.node, Reshape):
+        value = value.node.inputs[0]
+    return value
+
+
 def home(value: Value) -> Value:
     """The value that has the memory of this one: seen through reshapes, registers and loops."""
     while True:
@@ -253,41 +348,23 @@ def home(value: Value) -> Value:
             return value.cell.home
         if isinstance(node, Reshape):
             value = node.inputs[0]
-        elif isinstance(node, Source) and node.kind == "outer":
-            loop, number = node.payload
-            value = loop.inputs[number]
-        elif isinstance(node, Source) and isinstance(node.payload, Register):
-            return node.payload.home
+        elif isinstance(node, Captured):
+            value = node.loop.inputs[node.number]
+        elif isinstance(node, Read) and isinstance(node.cell, Register):
+            return node.cell.home
         else:
             return value
 
 
-class Program:
-    """Nodes in program order, what is fetched, and what the trace relied on."""
-
-    def __init__(self) -> None:
-        self.nodes: list[Node] = []
-        self.origin: Any = None
-        # Of the nodes that are added now, see Node.
-        self.guard: Guard = ()
-        self.fetches: list[Value] = []
-        self.checks: list[tuple[Value, Callable[[], BaseException]]] = []
-
-    def add(self, node: Node, *results: tuple[str, tuple[AnySize, ...]]) -> tuple[Value, ...]:
-        """Appends a node and makes its outputs."""
-        node.origin = self.origin
-        if not isinstance(node, (Source, View, Reshape, Iota)):
-            node.guard = self.guard
-            node.after.extend(flag.node for flag, _ in self.guard)
-        node.position = len(self.nodes)
-        self.nodes.append(node)
-        node.outputs.extend(Value(dtype, shape, node) for dtype, shape in results)
-        return tuple(node.outputs)
-
-    def all(self) -> Iterator[Program]:
-        """This program and those of the loops in it."""
-        yield self
-        for node in self.nodes:
-            if isinstance(node, Loop):
-                yield from node.test.all()
-                yield from node.body.all()
+def written_cells(node: Node) -> tuple[Any, ...]:
+    """The variables, registers and stacks whose memory a node may change."""
+    match node:
+        case Write():
+            return (node.cell,)
+        case Loop():
+            return node.written
+        case Call():
+            return (*node.effects.writes, *node.effects.updates)
+        case Host():
+            return node.cells
+    return ()

@@ -9,8 +9,10 @@ new one begins behind it.  Imports the engine's op table and errors, and the res
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,12 +22,23 @@ from ..engine.interpreter import located
 from ..engine.operation import group
 from ..engine.registry import OpDef
 from ..engine.state import Cell
-from . import sizes
+from . import debug, sizes
 from .flow import trace_region
 from .lower import Builder, NotLowered, Unsettled
+from .program import Program
 from .scalar import compiles
 from .sizes import AnySize, Scope
-from .tensor import Host, Program, Source, Value
+from .tensor import (
+    Constant,
+    Feed,
+    Growing,
+    Handle,
+    Host,
+    Read,
+    Register,
+    Value,
+    written_cells,
+)
 
 # Larger results of constant operations are computed in the plan, not kept in it.
 FOLD_LIMIT = 1 << 16
@@ -53,20 +66,104 @@ class FeedType:
     known: np.ndarray | None = None
 
 
-@dataclass
-class Traced:
-    """The program of a stretch of operations.
+@dataclass(frozen=True)
+class Segment:
+    """Operations from number `start` on, which are traced as far as one program goes.
 
-    stop is the number of the first operation not traced; `barrier` tells whether that one must run
-    on the host by itself.  exports are the values of the tensors that were asked for and made.
+    inputs: the tensors that it is given, which are fed or come from segments before.  wanted(stop)
+    names those that are needed once the program ends in front of operation number `stop`.
+    evaluate: runs an operation by its reference kernel.  handles: variables and resources that are
+    known already, by tensor.  regions: first and behind the last number of operations that branch
+    or loop (jit/regions.py).
     """
 
+    operations: Sequence[Any]
+    start: int
+    inputs: Sequence[Any]
+    wanted: Callable[[int], Sequence[Any]]
+    evaluate: Evaluate
+    handles: Mapping[Any, Any] = field(default_factory=dict)
+    regions: Mapping[int, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Traced:
+    """A segment as a program, for one pattern of sizes.
+
+    stop is the number of the first operation not traced; `is_barrier` says that it must run on the
+    host by itself.  exports: the number among the program's fetches of every tensor that is wanted;
+    passed: the variables that are wanted, as they are.  hosted: the operations that are not
+    compiled, with reasons.
+    """
+
+    segment: Segment
     program: Program
     scope: Scope
     stop: int
-    barrier: bool
-    exports: dict[Any, Value] = field(default_factory=dict)
-    host_reasons: list[tuple[Any, str]] = field(default_factory=list)
+    is_barrier: bool
+    exports: Mapping[Any, int]
+    passed: Mapping[Any, Any]
+    hosted: Sequence[tuple[Any, str]]
+    seconds: float
+
+    @property
+    def is_complete(self) -> bool:
+        """Is it all of the segment?"""
+        return self.stop == len(self.segment.operations) and not self.is_barrier
+
+    @cached_property
+    def fits(self) -> Callable[..., bool]:
+        """Do these values of the symbols keep to what the trace relied on?"""
+        return self.scope.checker()
+
+    @cached_property
+    def cells(self) -> dict[Any, tuple[int, ...]]:
+        """The variables that are read, with the shapes that the trace saw."""
+        return {
+            node.cell: tuple(node.outputs[0].shape)  # type: ignore[misc]
+            for program in self.program.all()
+            for node in program
+            if isinstance(node, Read) and not isinstance(node.cell, Register)
+        }
+
+    def shapes_hold(self) -> bool:
+        """Have all variables still the shapes that the trace saw?"""
+        return all(
+            cell.value is None or cell.value.shape == shape for cell, shape in self.cells.items()
+        )
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether nothing outlives a run but its results."""
+        nodes = [node for program in self.program.all() for node in program]
+        written = (cell for node in nodes for cell in written_cells(node))
+        is_clean = all(isinstance(cell, (Register, Growing)) for cell in written)
+        return is_clean and not any(isinstance(node, Host) and node.effects for node in nodes)
+
+
+def trace_segment(segment: Segment, feeds: Sequence[FeedType], scope: Scope) -> Traced:
+    """Traces a segment; feeds say what its inputs are."""
+    began = time.perf_counter()
+    debug.show("graph", segment.operations)
+    tracer = Tracer(segment, feeds, scope)
+    stop, is_barrier = tracer.run()
+    is_complete = stop == len(segment.operations) and not is_barrier
+    exports: dict[Any, int] = {}
+    passed: dict[Any, Any] = {}
+    for tensor in segment.wanted(stop):
+        # Variables are passed on as they are; at the end their contents are what was asked.
+        known = tracer.values.get(tensor)
+        cell = None if known is None else known.cell
+        is_passed = cell is not None and (not is_complete or cell in tracer.builder.unsettled)
+        value = None if is_passed else tracer.export(tensor)
+        if value is not None:
+            exports[tensor] = tracer.program.fetch(value)
+        elif known is not None:
+            passed[tensor] = cell
+    seconds = time.perf_counter() - began
+    return Traced(
+        segment, tracer.program, scope, stop, is_barrier, exports, passed, tracer.hosted, seconds
+    )
 
 
 class OpView:
@@ -92,71 +189,65 @@ class OpView:
 
 
 class Tracer:
-    """Traces operations[start:] until the end or a barrier."""
+    """Traces a segment until its end or a barrier."""
 
-    def __init__(
-        self,
-        operations: Sequence[Any],
-        start: int,
-        feeds: Mapping[Any, FeedType],
-        scope: Scope,
-        evaluate: Evaluate,
-        handles: Mapping[Any, Any],
-        regions: Mapping[int, int] | None = None,
-    ) -> None:
-        """regions: first and behind the last number of operations that branch or loop."""
-        self.regions = regions or {}
-        self.operations, self.start = operations, start
+    def __init__(self, segment: Segment, feeds: Sequence[FeedType], scope: Scope) -> None:
+        self.segment, self.scope, self.evaluate = segment, scope, segment.evaluate
         self.program = Program()
-        self.scope = scope
         self.builder = Builder(self.program, scope)
-        self.evaluate = evaluate
         self.values: dict[Any, Value] = {}
-        self.reasons: list[tuple[Any, str]] = []
-        for number, (tensor, kind) in enumerate(feeds.items()):
-            node = Source((), "feed", number)
-            (value,) = self.program.add(node, (kind.dtype, kind.shape))
-            value.known = kind.known
+        self.hosted: list[tuple[Any, str]] = []
+        for number, (tensor, feed) in enumerate(zip(segment.inputs, feeds)):
+            (value,) = self.program.add(Feed(number), (feed.dtype, feed.shape))
+            value.known = feed.known
             self.values[tensor] = value
-
-        for tensor, thing in handles.items():
+        for tensor, thing in segment.handles.items():
             self._handle(tensor, thing)
 
-    def run(self) -> Traced:
-        """The program up to the first barrier."""
-        behind = self.start
-        for number in range(self.start, len(self.operations)):
-            op = self.operations[number]
-            if number < behind:
-                continue
-            if number in self.regions:
-                behind = self.regions[number]
-                try:
-                    reason = trace_region(self, self.operations[number:behind])
-                except Unsettled:
-                    return Traced(
-                        self.program, self.scope, number, False, host_reasons=self.reasons
-                    )
-                if reason is None:
-                    continue
-                self.reasons.append((op, f"branches or loops: {reason}"))
-                return Traced(self.program, self.scope, number, True, host_reasons=self.reasons)
-            if all(output in self.values for output in op.outputs) and op.outputs:
-                continue
-            self.program.origin = op
-            mark = len(self.program.nodes)
+    def inner(self) -> Tracer:
+        """A tracer of a program within this one: the test or the body of a loop."""
+        nothing = Segment((), 0, (), lambda stop: (), self.evaluate)
+        tracer = Tracer(nothing, (), self.scope)
+        tracer.hosted = self.hosted
+        tracer.builder.unsettled = self.builder.unsettled
+        return tracer
+
+    def run(self) -> tuple[int, bool]:
+        """Traces; the number of the first operation left out, and whether that is a barrier."""
+        number, end = self.segment.start, len(self.segment.operations)
+        while number < end:
+            behind = self.segment.regions.get(number)
             try:
-                is_barrier = self._operation(op)
-            except errors.OpError as error:
-                raise located(error, op) from error
+                is_barrier = self._next(number) if behind is None else self._region(number, behind)
             except Unsettled:
-                self.builder.rollback(mark)
-                return Traced(self.program, self.scope, number, False, host_reasons=self.reasons)
+                return number, False
             if is_barrier:
-                return Traced(self.program, self.scope, number, True, host_reasons=self.reasons)
-        return Traced(
-            self.program, self.scope, len(self.operations), False, host_reasons=self.reasons
-        )
+                return number, True
+            number = number + 1 if behind is None else behind
+        return end, False
+
+    def _next(self, number: int) -> bool:
+        """Adds an operation; True if it is a barrier."""
+        op = self.segment.operations[number]
+        if op.outputs and all(output in self.values for output in op.outputs):
+            return False
+        self.program.origin = op
+        mark = self.program.last
+        try:
+            return self._operation(op)
+        except errors.OpError as error:
+            raise located(error, op) from error
+        except Unsettled:
+            self.builder.rollback(mark)
+            raise
+
+    def _region(self, number: int, behind: int) -> bool:
+        """Adds operations that branch or loop; True if they have to run on the host."""
+        operations = self.segment.operations[number:behind]
+        reason = trace_region(self, operations)
+        if reason is not None:
+            self.hosted.append((operations[0], f"branches or loops: {reason}"))
+        return reason is not None
 
     def export(self, tensor: Any) -> Value | None:
         """The value of a tensor for whoever comes behind this program; None for handles."""
@@ -192,8 +283,7 @@ class Tracer:
             self._handle(output, thing)
 
     def _handle(self, tensor: Any, thing: Any) -> None:
-        node = Source((), "handle", thing)
-        (value,) = self.program.add(node, (dtype_name(tensor.dtype), ()))
+        (value,) = self.program.add(Handle(thing), (dtype_name(tensor.dtype), ()))
         value.cell = thing
         self.values[tensor] = value
 
@@ -235,7 +325,7 @@ class Tracer:
         if compiles(dtype):
             self.values[output] = self.builder.known_as(np.asarray(array), dtype)
             return
-        node = Source((), "constant", np.asarray(array))
+        node = Constant(np.asarray(array))
         (value,) = self.program.add(node, (dtype, tuple(np.shape(array))))
         value.known = np.asarray(array)
         self.values[output] = value
@@ -244,7 +334,7 @@ class Tracer:
         """Lowers an operation; None on success, else why it does not lower."""
         if definition.lower is None:
             return "has no lowering"
-        mark = len(self.program.nodes)
+        mark = self.program.last
         try:
             result = definition.lower(
                 self.builder, OpView(op), *group(definition.inputs, op._attrs, inputs)
@@ -272,7 +362,7 @@ class Tracer:
             for output, shape, ref in zip(op.outputs, shapes, refs)
         )
         if unknown or definition.dynamic_shape:
-            self.reasons.append((op, reason))
+            self.hosted.append((op, reason))
             return True
         cells = tuple(value.cell for value in inputs if value.cell is not None)
         # Also of handles that are made on the way, which have no cell.
@@ -281,7 +371,7 @@ class Tracer:
         made = self.program.add(
             node, *((dtype_name(o.dtype), shape or ()) for o, shape in zip(op.outputs, shapes))
         )
-        self.reasons.append((op, reason))
+        self.hosted.append((op, reason))
         for output, value, ref in zip(op.outputs, made, refs):
             if ref:
                 value.cell = cells[0]
@@ -290,7 +380,7 @@ class Tracer:
         # An op that could be lowered but was not is about to change a variable's shape.
         changes_shape = definition.lower is not None
         self.builder.unsettled |= {
-            id(cell)
+            cell
             for cell in cells
             if isinstance(cell, Cell) and (cell.value is None or changes_shape)
         }

@@ -4,108 +4,147 @@
 The gradient of max pooling is zero but for one element of a window.  Masks (the gradient of a
 relu), sums (that of a bias) and convolutions' gradients behind it are rewritten to read the pooled
 gradient and the places of the maxima; what must have the whole tensor gets it from these.
-Imports tensor IR, kernel IR, sizes, and roles of the library's calls.
+Imports tensor IR, kernel IR, sizes, rewriting, and roles of the library's calls.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 from . import ir
 from .library import maxima
-from .lower import Builder
+from .program import Program
+from .rewriting import building
 from .sizes import Scope, same_shape
-from .tensor import Call, Map, Node, Program, Reduce, Value
+from .tensor import Call, Map, Node, Reduce, Value
 
 
-def unpool(program: Program, scope: Scope) -> None:
+def route_pooled_gradients(program: Program, scope: Scope) -> None:
     """Rewrites the gradients of max pooling that comes in the same program."""
-    pools: dict[tuple[int, str], Value] = {}
-    for node in list(program.nodes):
-        if not isinstance(node, Call):
+    pools: dict[tuple[Value, str], Call] = {}
+    for node in program.nodes:
+        if not isinstance(node, Call) or not program.holds(node):
             continue
         if isinstance(node.role, maxima.Pools):
-            pools.setdefault((id(node.inputs[0]), maxima.key(node.role.windows)), node.outputs[0])
+            pools.setdefault((node.inputs[0], maxima.key(node.role.windows)), node)
         elif isinstance(node.role, maxima.Unpools):
-            y = pools.get((id(node.inputs[0]), maxima.key(node.role.windows)))
-            if y is not None:
-                _Unpooling(program, scope, y, node.role.windows).rewrite(node)
+            key = node.inputs[0], maxima.key(node.role.windows)
+            if key in pools:
+                pools[key] = _remembering(program, scope, pools[key], node.role.windows)
+                route = Route(program, scope, pools[key], node.role.windows)
+                _follow(route, node.outputs[0], node.inputs[1])
 
 
-class _Unpooling:
-    """One max pooling and one gradient of it."""
+def _remembering(program: Program, scope: Scope, pool: Call, windows: maxima.Windows) -> Call:
+    """The pooling as one that also gives the places of its maxima."""
+    if len(pool.outputs) > 1:
+        return pool
+    with building(program, scope, pool) as b:
+        call = maxima.max_pool_places(b, pool.inputs[0], windows)[0].node
+    program.take_over(call, pool)
+    assert isinstance(call, Call)
+    return call
 
-    def __init__(self, program: Program, scope: Scope, y: Value, windows: maxima.Windows) -> None:
-        self.program, self.scope, self.windows = program, scope, windows
-        self.x, self.y = y.node.inputs[0], y
-        if len(y.node.outputs) == 1:
-            start = len(program.nodes)
-            maxima.max_pool_places(Builder(program, scope), self.x, windows)
-            self._instead_of(y.node, start)
-        self.places = y.node.outputs[1]
 
-    def rewrite(self, gradient: Call) -> None:
-        """Takes the gradient's readers to the pooled gradient."""
-        self._follow(gradient.outputs[0], gradient.inputs[1])
+@dataclass(frozen=True)
+class Route:
+    """One max pooling (of x, giving y and the places of its maxima) on the way of a gradient."""
 
-    def _follow(self, whole: Value, pooled: Value) -> None:
-        """Rewrites who reads `whole`, which is `pooled` where the maxima are."""
-        left = any(whole is value for value in self._outside())
-        for reader in [node for node in self.program.nodes if whole in node.inputs]:
-            if isinstance(reader, Map) and self._masks(reader, whole):
-                self._follow(reader.outputs[0], self._masked(reader, whole, pooled))
-            elif isinstance(reader, Reduce) and reader.fn == "sum" and {1, 2} <= reader.axes:
-                reader.inputs = (pooled,)
-            elif not self._takes(reader, whole, pooled):
-                left = True
-        if left:
-            b, start = Builder(self.program, self.scope), len(self.program.nodes)
-            maxima.spread(b, whole.shape, pooled, self.places, self.windows)
-            self._instead_of(whole.node, start)
+    program: Program
+    scope: Scope
+    pool: Call
+    windows: maxima.Windows
 
-    def _outside(self) -> Sequence[Value]:
-        return [*self.program.fetches, *(flag for flag, _ in self.program.checks)]
+    @property
+    def x(self) -> Value:
+        """What is pooled."""
+        return self.pool.inputs[0]
 
-    def _masks(self, node: Map, whole: Value) -> bool:
-        """Does a map keep some elements of `whole`, chosen by the pooling's input alone?"""
-        if len(node.exprs) != 1 or not same_shape(node.outputs[0].shape, whole.shape):
-            return False
-        if not all(value is whole or value is self.x for value in node.inputs):
-            return False
-        reads = {number for number, value in enumerate(node.inputs) if value is whole}
-        return _is_mask(node.exprs[0], reads)
+    @property
+    def y(self) -> Value:
+        """The maxima."""
+        return self.pool.outputs[0]
 
-    def _masked(self, node: Map, whole: Value, pooled: Value) -> Value:
-        """The same mask on the pooled side: the maximum is what the pooling's input was there."""
-        made = Map(tuple(pooled if value is whole else self.y for value in node.inputs), node.exprs)
-        made.origin = node.origin
-        made.outputs.append(Value(pooled.dtype, pooled.shape, made))
-        self.program.nodes.insert(self.program.nodes.index(node), made)
-        return made.outputs[0]
+    @property
+    def places(self) -> Value:
+        """Where they are."""
+        return self.pool.outputs[1]
 
-    def _takes(self, node: Node, whole: Value, pooled: Value) -> bool:
-        role = node.role if isinstance(node, Call) else None
-        if not isinstance(role, maxima.TakesUnpooled) or node.inputs[role.position] is not whole:
-            return False
-        b, start = Builder(self.program, self.scope), len(self.program.nodes)
-        if role.instead(b, pooled, self.places, self.windows) is NotImplemented:
-            return False
-        self._instead_of(node, start)
-        return True
 
-    def _instead_of(self, old: Node, start: int) -> None:
-        """The nodes from `start` on come where `old` was; the last one gives its result."""
-        nodes = self.program.nodes
-        made = nodes[start:]
-        del nodes[start:]
-        for node in made:
-            node.origin = old.origin
-        last = made[-1]
-        assert isinstance(last, Call)
-        last.outputs[0] = old.outputs[0]
-        last.outputs[0].node = last
-        place = nodes.index(old)
-        nodes[place : place + 1] = made
+def _follow(route: Route, whole: Value, pooled: Value) -> None:
+    """Rewrites who reads `whole`, which is `pooled` where the maxima are, by the first rule."""
+    left = whole in route.program.kept
+    for reader in route.program.users(whole):
+        left |= not any(
+            isinstance(reader, rule.root) and rule.rewrite(route, reader, whole, pooled)
+            for rule in READERS
+        )
+    if left:
+        with building(route.program, route.scope, whole.node) as b:
+            spread = maxima.spread(b, whole.shape, pooled, route.places, route.windows)
+        route.program.take_over(spread.node, whole.node)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """How one kind of node reads a pooled gradient instead of the whole one.
+
+    rewrite(route, node, whole, pooled) does it and says so, or leaves the node alone.
+    """
+
+    name: str
+    formula: str
+    root: type[Node]
+    rewrite: Callable[[Route, Any, Value, Value], bool]
+
+
+def _mask(route: Route, node: Map, whole: Value, pooled: Value) -> bool:
+    """A map that keeps some elements, chosen by the pooling's input alone.
+
+    On the pooled side it looks at the maximum, which is what the pooling's input was there.
+    """
+    if len(node.exprs) != 1 or not same_shape(node.outputs[0].shape, whole.shape):
+        return False
+    if not all(value is whole or value is route.x for value in node.inputs):
+        return False
+    reads = {number for number, value in enumerate(node.inputs) if value is whole}
+    if not _is_mask(node.exprs[0], reads):
+        return False
+    inputs = tuple(pooled if value is whole else route.y for value in node.inputs)
+    with route.program.adding(node, like=node):
+        (masked,) = route.program.add(Map(inputs, node.exprs), (pooled.dtype, pooled.shape))
+    _follow(route, node.outputs[0], masked)
+    return True
+
+
+def _sum(route: Route, node: Reduce, whole: Value, pooled: Value) -> bool:
+    """A sum over all positions: what is left out are zeros."""
+    if node.fn != "sum" or not {1, 2} <= node.axes:
+        return False
+    route.program.set_inputs(node, (pooled,))
+    return True
+
+
+def _gradient(route: Route, node: Call, whole: Value, pooled: Value) -> bool:
+    """A kernel that the library also has for pooled gradients."""
+    role = node.role
+    if not isinstance(role, maxima.TakesUnpooled) or node.inputs[role.position] is not whole:
+        return False
+    with building(route.program, route.scope, node) as b:
+        made = role.instead(b, pooled, route.places, route.windows)
+    if made is NotImplemented:
+        return False
+    route.program.take_over(made.node, node)
+    return True
+
+
+READERS = (
+    Reader("mask", "map select(%x > 0, %whole, 0) → map select(%y > 0, %pooled, 0)", Map, _mask),
+    Reader("sum", "sum over [0, 1, 2] %whole → sum over [0, 1, 2] %pooled", Reduce, _sum),
+    Reader("gradient", "call gradient %whole → call gradient %pooled %places", Call, _gradient),
+)
 
 
 def _is_mask(expr: ir.Expr, buffers: set[int]) -> bool:

@@ -16,7 +16,7 @@ import numpy as np
 from .. import scalar, sizes
 from ..meaning import numpy_dtype
 from ..sizes import AnySize, Size
-from ..tensor import Growing, Register, Source, Value, Write
+from ..tensor import Growing, Handle, Read, Register, Value, Write
 from .kernel import specialise
 
 _TILE = 1 << 16  # bytes that make a worthwhile tile
@@ -186,11 +186,11 @@ def _now(b: Any, register: Register | None) -> Value:
     """The contents of a register, or its address."""
     assert register is not None
     home = register.home
-    return b.program.add(Source((), "cell", register), (home.dtype, home.shape))[0]  # type: ignore[no-any-return]
+    return b.program.add(Read(register), (home.dtype, home.shape))[0]  # type: ignore[no-any-return]
 
 
 def _handle(b: Any, thing: Any) -> Value:
-    (value,) = b.program.add(Source((), "handle", thing), ("object", ()))
+    (value,) = b.program.add(Handle(thing), ("object", ()))
     value.cell = thing
     return value  # type: ignore[no-any-return]
 

@@ -235,7 +235,7 @@ def _windows(
         [high.size, wide.size, high.out, wide.out, high.before, wide.before],
         x.shape[0] * high.out, row_tile, panels, col_tile,
         BYTES[x.dtype] * lines * wide.padded * c + 64,
-        absorbs=None if bias is not None or relu else kernel, role=role,
+        epilogue=None if bias is not None or relu else kernel, role=role,
         operations=_operations(x.shape[0], both, c * f),
     )  # fmt: skip
     return out

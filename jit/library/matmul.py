@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..sizes import AnySize, ceil_div, hint, is_positive, maximum, minimum, product, same
+from ..tensor import Launch
 from .kernel import LibraryKernel, edge, specialise
 from .matmul_text import INTEGER, MULTIPLY, PACK, PACK_RIGHT
 from .vectors import BYTES, vectors
@@ -89,24 +90,23 @@ class Product:
             return _integer_kernel(self.dtype, *turned), 0
         return product_kernel(self.dtype, self.n, *turned, bias, relu, self.onto, self.packed)
 
-    def settings(self) -> dict[str, Any]:
-        """What a call of this product has besides inputs and outputs, by name."""
+    def launch(self) -> Launch:
+        """How a call of this product is run."""
         kernel, scratch = self._kernel()
         rows = self.lead * self.m
         row_tile, col_tile = _tiles(rows, self.n, self.k, self.packed)
         params = (self.m, self.n, self.k, self.x.stride, self.y.stride)
-        return {
-            "kernel": kernel,
-            "params": (*params, self.x.offset, self.y.offset),
-            "rows": rows,
-            "row_tile": row_tile,
-            "columns": self.n,
-            "col_tile": col_tile,
-            "scratch": scratch,
-            "absorbs": self.kernel if self.can_add else None,
-            "operations": 2 * rows * self.n * self.k,
-            "role": self,
-        }
+        return Launch(
+            kernel,
+            (*params, self.x.offset, self.y.offset),
+            rows,
+            row_tile,
+            self.n,
+            col_tile,
+            scratch,
+            operations=2 * rows * self.n * self.k,
+            epilogue=self.kernel if self.can_add else None,
+        )
 
     def part(self, axis: int, start: AnySize, size: AnySize) -> Product:
         """Only some rows (axis 0) or columns (axis 1) of the result."""
@@ -152,7 +152,7 @@ def _product(b: Any, x: Any, y: Any, transpose_x: bool, transpose_y: bool) -> An
     n = y.shape[-2] if transpose_y else y.shape[-1]
     factors = Factor(transpose_x, x.shape[-1]), Factor(transpose_y, y.shape[-1])
     made = Product(dtype, product(lead), m, n, k, *factors)
-    (out,) = b.call(inputs=[x, y], outputs=[((*lead, m, n), dtype)], **made.settings())
+    (out,) = b.launch(made.launch(), [x, y], [((*lead, m, n), dtype)], made)
     return out
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ctypes
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from numbaflow.jit.bind import aligned_copy, aligned_empty
 from numbaflow.jit.compile import Compiled, compile_kernel
 from numbaflow.jit.library.kernel import LibraryKernel
 from numbaflow.jit.sizes import hint
+from numbaflow.jit.tensor import Launch
 
 
 @dataclass(eq=False)
@@ -79,7 +80,7 @@ class EagerBuilder:
         col_tile: int | None = None,
         scratch: int = 0,
         reserve: Any = None,
-        absorbs: Any = None,
+        epilogue: Any = None,
         operations: Any = 0,
         role: Any = None,
     ) -> tuple[Array, ...]:
@@ -101,6 +102,13 @@ class EagerBuilder:
         self.kernels.append(kernel)
         self.calls.append((kernel.name, run, (arrays, made, memory)))
         return tuple(Array(a, tuple(shape)) for a, (shape, _) in zip(made, outputs, strict=True))
+
+    def launch(
+        self, launch: Launch, inputs: Any, outputs: Any, role: Any = None
+    ) -> tuple[Array, ...]:
+        facts = {f.name: getattr(launch, f.name) for f in fields(launch)}
+        del facts["bias"], facts["relu"]
+        return self.call(inputs=inputs, outputs=outputs, role=role, **facts)
 
 
 def _fresh(shape: Any, dtype: str) -> np.ndarray:

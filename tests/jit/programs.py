@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from numbaflow.jit import nest, sizes
 from numbaflow.jit import scalar as k
+from numbaflow.jit import sizes, tensor
 from numbaflow.jit.fuse import fuse
 from numbaflow.jit.lower import Builder
 from numbaflow.jit.meaning import numpy_dtype
+from numbaflow.jit.passes import rewrite
+from numbaflow.jit.program import Program
 from numbaflow.jit.schedule import Schedule, schedule
-from numbaflow.jit.tensor import Program, Source
+from numbaflow.jit.tensor import Constant, Feed, Sizes
 
 from .slow import run_kernel
 
@@ -41,7 +43,7 @@ class Sample:
         self.arrays = arrays
         self.pairs: list[Pair] = []
         for number, (array, shape) in enumerate(zip(arrays, shapes)):
-            (value,) = self.program.add(Source((), "feed", number), (array.dtype.name, shape))
+            (value,) = self.program.add(Feed(number), (array.dtype.name, shape))
             self.pairs.append(Pair(value, array))
 
     def add(self, value: Any, array: Any) -> None:
@@ -191,6 +193,7 @@ STEPS = [
 
 def scheduled(sample: Sample) -> Schedule:
     """The schedule of a sample's program."""
+    rewrite(sample.program, sample.scope)
     return schedule(fuse(sample.program))
 
 
@@ -215,7 +218,7 @@ class Memory:
 
     def __init__(self, sample: Sample) -> None:
         self.sample = sample
-        self.arrays: dict[int, np.ndarray] = {}
+        self.arrays: dict[tensor.Value, np.ndarray] = {}
 
     def number(self, size: Any) -> int:
         """A size at the sample's symbols."""
@@ -224,18 +227,18 @@ class Memory:
 
     def flat(self, value: Any) -> np.ndarray:
         """The memory of a value."""
-        value = nest.root(value)
-        if id(value) not in self.arrays:
-            self.arrays[id(value)] = self._new(value)
-        return self.arrays[id(value)]
+        value = tensor.root(value)
+        if value not in self.arrays:
+            self.arrays[value] = self._new(value)
+        return self.arrays[value]
 
     def _new(self, value: Any) -> np.ndarray:
-        node = value.node
-        if isinstance(node, Source) and node.kind == "feed":
-            return self.sample.arrays[node.payload].ravel()
-        if isinstance(node, Source) and node.kind == "constant":
-            return node.payload.ravel()
-        if isinstance(node, Source) and node.kind == "sizes":
-            return np.array([self.number(n) for n in node.payload.flat])
+        match value.node:
+            case Feed() as node:
+                return self.sample.arrays[node.number].ravel()
+            case Constant() as node:
+                return node.array.ravel()
+            case Sizes() as node:
+                return np.array([self.number(n) for n in node.items.flat])
         count = self.number(sizes.product(value.shape))
         return np.full(count, 99, numpy_dtype(value.dtype))

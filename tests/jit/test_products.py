@@ -13,9 +13,9 @@ from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
 import numbaflow as tf
-from numbaflow.jit import settings
+from numbaflow.jit import settings, verify_program
 from numbaflow.jit.library import matmul
-from numbaflow.jit.products import extend_products
+from numbaflow.jit.passes import PASSES
 from numbaflow.jit.tensor import Call, Map, View
 
 from .programs import Sample
@@ -26,8 +26,10 @@ pytestmark = pytest.mark.cpu
 def calls(sample: Sample, fetch: Any) -> list[Any]:
     """The library calls of a program after the pass."""
     sample.program.fetches = [fetch]
-    extend_products(sample.program, sample.scope)
-    return [node for node in sample.program.nodes if isinstance(node, Call)]
+    for one in PASSES[1:5]:
+        one.run(sample.program, sample.scope)
+        verify_program.after(one.name, sample.program)
+    return [node for node in sample.program if isinstance(node, Call)]
 
 
 def run(build: Callable[[], Any], feeds: Any = None, mode: str = "always") -> Any:
@@ -133,7 +135,7 @@ def test_sums_of_products_are_added_up_by_them() -> None:
     for n in (2, 4):
         total = b.map(_plus, total, matmul(b, values[n], values[n + 1]))
     first, second, third = calls(sample, total)
-    assert not any(isinstance(node, Map) for node in sample.program.nodes)
+    assert not any(isinstance(node, Map) for node in sample.program)
     assert second.inputs[2] is first.outputs[0] and third.inputs[2] is second.outputs[0]
 
 
