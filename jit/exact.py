@@ -14,15 +14,10 @@ from typing import Any
 
 from . import ir
 from .program import Program
-from .scalar import kind_of
+from .scalar import PRIMITIVES, kind_of
 from .tensor import Call, Loop, Map, Node, Reduce, base
 from .trace import FOLD_LIMIT, is_handle, makes_handles
 
-# Primitives whose result on floats is defined to the last bit; on integers all of them are.
-_ROUNDED = frozenset(
-    "add sub mul div neg abs sign square reciprocal sqrt minimum maximum floor ceil rint trunc "
-    "isnan isinf isfinite eq ne lt le gt ge logical_and logical_or logical_not select cast".split()
-)
 _SELECTING = frozenset("max min any all argmax argmin".split())
 
 
@@ -64,7 +59,7 @@ def _is_rounded(expr: ir.Expr) -> bool:
             continue
         seen.add(one)
         is_float = kind_of(one.dtype) == "f" or any(kind_of(a.dtype) == "f" for a in one.args)
-        if is_float and one.fn not in _ROUNDED:
+        if is_float and PRIMITIVES[one.fn].rounding == "free":
             return False
         stack.extend(one.args)
     return True

@@ -32,6 +32,9 @@ NUMBA_TYPES = {name: getattr(types, name) for name in COMPILED_DTYPES if "float1
 NUMBA_TYPES["bool"] = types.boolean
 NUMBA_TYPES |= {"float16": types.float32, "bfloat16": types.float32}
 LOWERINGS = {**lowering.PRIMITIVES, **functions.FUNCTIONS}
+_FORGOTTEN = PRIMITIVES.keys() - LOWERINGS.keys() - {"cast"}
+if _FORGOTTEN:
+    raise TypeError(f"primitives without LLVM code: {', '.join(sorted(_FORGOTTEN))}")
 NAMES = {numba_type: name for name, numba_type in NUMBA_TYPES.items() if "float16" not in name}
 
 

@@ -14,17 +14,6 @@ from typing import Any
 
 import numpy as np
 
-# fmt: off
-ARITHMETIC = (
-    "add", "sub", "mul", "div", "floordiv", "floormod", "truncatediv", "truncatemod",
-    "minimum", "maximum", "pow",
-)
-UNARY_FLOAT = (
-    "reciprocal", "rsqrt", "sqrt", "exp", "expm1", "log", "log1p", "sin", "cos", "tan",
-    "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "sigmoid",
-    "erf", "erfc", "lgamma", "digamma", "floor", "ceil", "rint", "trunc",
-)
-# fmt: on
 _HALF = ("float16", "bfloat16")
 
 

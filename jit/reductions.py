@@ -13,18 +13,13 @@ from functools import partial
 from typing import Any
 
 from .ir import Apply, Const, Expr, Kernel, Reduced, Reduction, Store
-from .meaning import UNARY_FLOAT
-from .scalar import kind_of
+from .scalar import PRIMITIVES, kind_of
 from .writer import HALF, Writer, postorder, wide
 
 BLOCK = 128  # columns whose accumulators the column form keeps in the frame at a time
 ROWS = 4  # rows at most that the row form takes at a time
 _NEAR = 8192  # elements of rows taken together, which stay in a near cache between the passes
 _TINY = 4  # rows of so many elements are straight-line code
-
-
-# Worth storing in a result and loading again rather than computing in every pass.
-COSTLY = frozenset(UNARY_FLOAT) - {"floor", "ceil", "rint", "trunc"} | {"pow", "atan2"}
 
 
 def write_rows(e: Writer) -> None:
@@ -129,7 +124,7 @@ def _is_costly(e: Writer, node: Expr) -> bool:
     """Whether a value is computed per element by some transcendental function."""
     if not frozenset(e.reduce) <= e.dependence(node):
         return False
-    return any(isinstance(n, Apply) and n.fn in COSTLY for n in postorder(node))
+    return any(isinstance(n, Apply) and PRIMITIVES[n.fn].is_costly for n in postorder(node))
 
 
 def _recall(e: Writer, kept: Kept, level: int) -> None:

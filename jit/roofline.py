@@ -21,7 +21,8 @@ from . import driver, ir, threads
 from .bind import aligned_empty, tiles
 from .library.matmul import product_kernel
 from .nest import Nest
-from .schedule import CallStep, KernelStep, operation_cost
+from .scalar import PRIMITIVES
+from .schedule import CallStep, KernelStep
 from .sizes import number
 from .writer import Writer, postorder
 
@@ -187,7 +188,7 @@ def _nest_work(nest: Nest, values: dict[str, int]) -> Work:
             count = _positions(kernel, axes, extents)
             total += count
             # A matrix product does two operations where others do one.
-            weight += 2 * count * operation_cost(node) * _wide(node.dtype)
+            weight += 2 * count * PRIMITIVES[node.fn].cost * _wide(node.dtype)
     everywhere = frozenset(range(len(extents)))
     for reduction in kernel.reductions:
         count = _positions(kernel, everywhere, extents)

@@ -49,8 +49,8 @@ def _is_float(x: ir.Expr, **_: Any) -> bool:
 
 
 # f(-x) = -f(x) and f(-x) = f(x), so that what is asked for both is computed once.
-ODD = ("erf", "tanh", "sin", "tan", "sinh", "asinh", "atanh")
-EVEN = ("abs", "cos", "cosh")
+ODD = tuple(name for name, primitive in scalar.PRIMITIVES.items() if primitive.parity == -1)
+EVEN = tuple(name for name, primitive in scalar.PRIMITIVES.items() if primitive.parity == 1)
 
 
 def _odd(fn: str) -> Rule:

@@ -20,15 +20,23 @@ from .ir import Apply, AxisIndex, Const, Expr, Load, Param, Reduced
 
 NODES = (Const, AxisIndex, Param, Load, Apply, Reduced)
 Result = Literal["same", "bool", "branch", "given"]
+Rounding = Literal["none", "once", "free"]
 
 
 @dataclass(frozen=True, slots=True)
 class Primitive:
-    """One scalar function: how many arguments, what it returns and for which kinds it compiles.
+    """All there is to know of a scalar function but its LLVM form (lowering.py, functions.py).
 
     result   same: the dtype of the arguments; bool; branch: the dtype of the last two of three
              arguments, the first being bool; given: that of the Apply
     kinds    of NumPy dtypes it compiles for: f float, i signed, u unsigned, b bool
+    meaning  in NumPy, the oracle of the compiled code
+    cost     of one position, in simple instructions
+    rounding of floats.  none: the result is one of the arguments' values or as short, so that even
+             16-bit floats need no rounding; once: IEEE 754 defines it to the last bit; free: NumPy
+             and compiled code may differ in the last place
+    parity   -1: f(-x) = -f(x), 1: f(-x) = f(x), 0: neither
+    is_costly  worth storing and loading again rather than computing in every pass over a row
     """
 
     name: str
@@ -36,30 +44,82 @@ class Primitive:
     result: Result
     kinds: str
     meaning: Callable[..., Any]
+    cost: int
+    rounding: Rounding
+    parity: Literal[-1, 0, 1] = 0
+    is_costly: bool = False
 
 
-def _rows() -> dict[str, Primitive]:
-    table: list[tuple[str, int, Result, str]] = [
-        *((name, 2, "same", "fiu") for name in meaning.ARITHMETIC),
-        *((name, 1, "same", "fiu") for name in ("neg", "abs", "sign", "square")),
-        *((name, 1, "same", "f") for name in meaning.UNARY_FLOAT),
-        *((name, 2, "same", "f") for name in ("atan2",)),
-        *((name, 2, "bool", "fiub") for name in ("eq", "ne")),
-        *((name, 2, "bool", "fiub") for name in ("lt", "le", "gt", "ge")),
-        *((name, 1, "bool", "f") for name in ("isnan", "isinf", "isfinite")),
-        *((name, 2, "same", "b") for name in ("logical_and", "logical_or")),
-        ("logical_not", 1, "same", "b"),
-        *((name, 2, "same", "iub") for name in ("bitwise_and", "bitwise_or", "bitwise_xor")),
-        ("invert", 1, "same", "iu"),
-        *((name, 2, "same", "iu") for name in ("left_shift", "right_shift")),
-        ("select", 3, "branch", "fiub"),
-        ("cast", 1, "given", "fiub"),
-    ]
-    return {
-        name: Primitive(name, arity, result, kinds, getattr(meaning, name))
-        for name, arity, result, kinds in table
-    }
-
+# fmt: off
+_TABLE = (
+    # name, arguments, result, kinds, meaning, cost, rounding
+    Primitive("add", 2, "same", "fiu", meaning.add, 1, "once"),
+    Primitive("sub", 2, "same", "fiu", meaning.sub, 1, "once"),
+    Primitive("mul", 2, "same", "fiu", meaning.mul, 1, "once"),
+    Primitive("div", 2, "same", "fiu", meaning.div, 4, "once"),
+    Primitive("floordiv", 2, "same", "fiu", meaning.floordiv, 10, "free"),
+    Primitive("floormod", 2, "same", "fiu", meaning.floormod, 10, "free"),
+    Primitive("truncatediv", 2, "same", "fiu", meaning.truncatediv, 10, "free"),
+    Primitive("truncatemod", 2, "same", "fiu", meaning.truncatemod, 10, "free"),
+    Primitive("minimum", 2, "same", "fiu", meaning.minimum, 1, "none"),
+    Primitive("maximum", 2, "same", "fiu", meaning.maximum, 1, "none"),
+    Primitive("pow", 2, "same", "fiu", meaning.pow, 40, "free", is_costly=True),
+    Primitive("neg", 1, "same", "fiu", meaning.neg, 1, "none"),
+    Primitive("abs", 1, "same", "fiu", meaning.abs, 1, "none", parity=1),
+    Primitive("sign", 1, "same", "fiu", meaning.sign, 1, "none"),
+    Primitive("square", 1, "same", "fiu", meaning.square, 1, "once"),
+    Primitive("reciprocal", 1, "same", "f", meaning.reciprocal, 1, "once", is_costly=True),
+    Primitive("rsqrt", 1, "same", "f", meaning.rsqrt, 8, "free", is_costly=True),
+    Primitive("sqrt", 1, "same", "f", meaning.sqrt, 6, "once", is_costly=True),
+    Primitive("exp", 1, "same", "f", meaning.exp, 12, "free", is_costly=True),
+    Primitive("expm1", 1, "same", "f", meaning.expm1, 18, "free", is_costly=True),
+    Primitive("log", 1, "same", "f", meaning.log, 14, "free", is_costly=True),
+    Primitive("log1p", 1, "same", "f", meaning.log1p, 18, "free", is_costly=True),
+    Primitive("sin", 1, "same", "f", meaning.sin, 20, "free", parity=-1, is_costly=True),
+    Primitive("cos", 1, "same", "f", meaning.cos, 20, "free", parity=1, is_costly=True),
+    Primitive("tan", 1, "same", "f", meaning.tan, 30, "free", parity=-1, is_costly=True),
+    Primitive("asin", 1, "same", "f", meaning.asin, 30, "free", is_costly=True),
+    Primitive("acos", 1, "same", "f", meaning.acos, 30, "free", is_costly=True),
+    Primitive("atan", 1, "same", "f", meaning.atan, 25, "free", is_costly=True),
+    Primitive("sinh", 1, "same", "f", meaning.sinh, 25, "free", parity=-1, is_costly=True),
+    Primitive("cosh", 1, "same", "f", meaning.cosh, 25, "free", parity=1, is_costly=True),
+    Primitive("tanh", 1, "same", "f", meaning.tanh, 20, "free", parity=-1, is_costly=True),
+    Primitive("asinh", 1, "same", "f", meaning.asinh, 35, "free", parity=-1, is_costly=True),
+    Primitive("acosh", 1, "same", "f", meaning.acosh, 35, "free", is_costly=True),
+    Primitive("atanh", 1, "same", "f", meaning.atanh, 30, "free", parity=-1, is_costly=True),
+    Primitive("sigmoid", 1, "same", "f", meaning.sigmoid, 16, "free", is_costly=True),
+    Primitive("erf", 1, "same", "f", meaning.erf, 20, "free", parity=-1, is_costly=True),
+    Primitive("erfc", 1, "same", "f", meaning.erfc, 30, "free", is_costly=True),
+    Primitive("lgamma", 1, "same", "f", meaning.lgamma, 60, "free", is_costly=True),
+    Primitive("digamma", 1, "same", "f", meaning.digamma, 60, "free", is_costly=True),
+    Primitive("floor", 1, "same", "f", meaning.floor, 1, "none"),
+    Primitive("ceil", 1, "same", "f", meaning.ceil, 1, "none"),
+    Primitive("rint", 1, "same", "f", meaning.rint, 1, "none"),
+    Primitive("trunc", 1, "same", "f", meaning.trunc, 1, "none"),
+    Primitive("atan2", 2, "same", "f", meaning.atan2, 40, "free", is_costly=True),
+    Primitive("eq", 2, "bool", "fiub", meaning.eq, 1, "none"),
+    Primitive("ne", 2, "bool", "fiub", meaning.ne, 1, "none"),
+    Primitive("lt", 2, "bool", "fiub", meaning.lt, 1, "none"),
+    Primitive("le", 2, "bool", "fiub", meaning.le, 1, "none"),
+    Primitive("gt", 2, "bool", "fiub", meaning.gt, 1, "none"),
+    Primitive("ge", 2, "bool", "fiub", meaning.ge, 1, "none"),
+    Primitive("isnan", 1, "bool", "f", meaning.isnan, 1, "none"),
+    Primitive("isinf", 1, "bool", "f", meaning.isinf, 1, "none"),
+    Primitive("isfinite", 1, "bool", "f", meaning.isfinite, 1, "none"),
+    Primitive("logical_and", 2, "same", "b", meaning.logical_and, 1, "none"),
+    Primitive("logical_or", 2, "same", "b", meaning.logical_or, 1, "none"),
+    Primitive("logical_not", 1, "same", "b", meaning.logical_not, 1, "none"),
+    Primitive("bitwise_and", 2, "same", "iub", meaning.bitwise_and, 1, "none"),
+    Primitive("bitwise_or", 2, "same", "iub", meaning.bitwise_or, 1, "none"),
+    Primitive("bitwise_xor", 2, "same", "iub", meaning.bitwise_xor, 1, "none"),
+    Primitive("invert", 1, "same", "iu", meaning.invert, 1, "none"),
+    Primitive("left_shift", 2, "same", "iu", meaning.left_shift, 1, "none"),
+    Primitive("right_shift", 2, "same", "iu", meaning.right_shift, 1, "none"),
+    Primitive("select", 3, "branch", "fiub", meaning.select, 1, "none"),
+    Primitive("cast", 1, "given", "fiub", meaning.cast, 1, "once"),
+)
+# fmt: on
+PRIMITIVES: dict[str, Primitive] = {primitive.name: primitive for primitive in _TABLE}
 
 # fmt: off
 COMPILED_DTYPES = frozenset((
@@ -67,7 +127,6 @@ COMPILED_DTYPES = frozenset((
     "uint8", "uint16", "uint32", "uint64", "bool",
 ))
 # fmt: on
-PRIMITIVES: dict[str, Primitive] = _rows()
 
 
 def kind_of(dtype: str) -> str:
@@ -86,11 +145,6 @@ def compiles(dtype: str) -> bool:
 def supports(fn: str, dtype: str) -> bool:
     """Whether primitive `fn` has compiled code for arguments of this dtype."""
     return compiles(dtype) and kind_of(dtype) in PRIMITIVES[fn].kinds
-
-
-def is_expr(value: Any) -> bool:
-    """Whether a value is a kernel expression rather than an array or a number."""
-    return isinstance(value, NODES)
 
 
 def apply(fn: str, *args: Any) -> Any:

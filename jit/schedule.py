@@ -15,6 +15,7 @@ from .fuse import Cluster, Fused
 from .meaning import numpy_dtype
 from .nest import Nest, nests
 from .program import Check
+from .scalar import PRIMITIVES, compiles
 from .sizes import AnySize
 from .tensor import (
     Call,
@@ -35,40 +36,6 @@ from .tensor import (
     home,
     root,
 )
-
-# What one position of a kernel costs, in units of a simple instruction; cheap things are 1.
-_COSTS = {
-    "div": 4,
-    "floordiv": 10,
-    "floormod": 10,
-    "truncatediv": 10,
-    "truncatemod": 10,
-    "sqrt": 6,
-    "rsqrt": 8,
-    "pow": 40,
-    "erf": 20,
-    "erfc": 30,
-    "sin": 20,
-    "cos": 20,
-    "tan": 30,
-    "exp": 12,
-    "expm1": 18,
-    "log": 14,
-    "log1p": 18,
-    "tanh": 20,
-    "sigmoid": 16,
-    "lgamma": 60,
-    "digamma": 60,
-    "atan2": 40,
-    "asin": 30,
-    "acos": 30,
-    "atan": 25,
-    "sinh": 25,
-    "cosh": 25,
-    "asinh": 35,
-    "acosh": 35,
-    "atanh": 30,
-}
 
 
 @dataclass(slots=True)
@@ -297,11 +264,6 @@ def _crosses_reshape(value: Value) -> bool:
     return False
 
 
-def operation_cost(apply: ir.Apply) -> int:
-    """What one scalar primitive costs, in simple instructions."""
-    return _COSTS.get(apply.fn, 1)
-
-
 def cost(kernel: ir.Kernel) -> float:
     """Estimated cost of one position of a kernel, in simple instructions."""
     total, seen = 0.0, set[ir.Expr]()
@@ -316,7 +278,7 @@ def cost(kernel: ir.Kernel) -> float:
         if isinstance(expr, ir.Load):
             total += 1
         elif isinstance(expr, ir.Apply):
-            total += operation_cost(expr)
+            total += PRIMITIVES[expr.fn].cost
             stack.extend(expr.args)
     return total
 
@@ -401,8 +363,6 @@ def in_arena(value: Value) -> bool:
 
 def is_native(value: Value) -> bool:
     """Can kernels hold the value?  Others (strings, complex numbers) stay Python arrays."""
-    from .scalar import compiles
-
     return compiles(value.dtype)
 
 

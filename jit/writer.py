@@ -12,10 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .ir import Apply, AxisIndex, Const, Expr, Index, Kernel, Load, Param, Reduced, Store
+from .scalar import PRIMITIVES
 
 HALF = ("float16", "bfloat16")
-# Results of these on 16-bit floats are 16-bit floats already.
-EXACT = ("select", "neg", "abs", "minimum", "maximum", "sign", "floor", "ceil", "rint", "trunc")
 ROW = -1  # stands for the row among the axes that values depend on
 Axes = frozenset[int]
 
@@ -159,7 +158,8 @@ class Writer:
                 return f"cast_{dtype}({self.node(x)})"
             case Apply(fn=fn, args=args, dtype=dtype):
                 call = f"{fn}({', '.join(map(self.node, args))})"
-                return f"round_{dtype}({call})" if dtype in HALF and fn not in EXACT else call
+                rounds = dtype in HALF and PRIMITIVES[fn].rounding != "none"
+                return f"round_{dtype}({call})" if rounds else call
             case Reduced(reduction=number):
                 return self.accumulator(number, scope)
         raise TypeError(f"{type(node).__name__} is no expression")
