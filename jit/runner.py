@@ -26,7 +26,7 @@ from .parts import cut, waits_at_top
 from .plan import Plan
 from .regions import find_regions
 from .segment_plans import CompileFailure, SegmentPlans
-from .trace import Evaluate, OpView, Segment, is_handle
+from .trace import Evaluate, OpView, Segment, Traced, is_handle
 from .waits import WaitingRunner
 
 if TYPE_CHECKING:
@@ -312,12 +312,16 @@ class Runner:
     def _explain_error(self, arrays: Sequence[np.ndarray]) -> None:
         """Raises what reference kernels say of the values, if their run can do no harm."""
         try:
-            traced = self._first.trace(arrays)
+            traced = self.trace(arrays)
         except (errors.OpError, CompileFailure):
             return
         if traced.is_complete and traced.is_pure:
             session = self.evaluate.session
             interpreter.program_of(session, self.operations, self.fetches, self.feeds).run(arrays)
+
+    def trace(self, arrays: Sequence[np.ndarray]) -> Traced:
+        """The (first) program that these feeds use, not yet compiled."""
+        return self._first.trace(arrays)
 
     def prepare(self, arrays: Sequence[np.ndarray]) -> tuple[Plan, Binding]:
         """The (first) plan that these feeds use, compiled but not run, and its sizes."""
@@ -335,7 +339,7 @@ class Runner:
         if is_made_of_constants(self.operations, self.feeds):
             return True
         try:
-            traced = self._first.trace(arrays)
+            traced = self.trace(arrays)
         except (errors.OpError, CompileFailure):
             return True  # reference kernels say best what is wrong
         # Behind the end of an incomplete program may be anything.

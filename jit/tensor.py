@@ -67,8 +67,8 @@ class Node:
     # The node runs only if these flags came out so; the outermost condition first.
     guard: Guard = field(default=(), init=False)
     # Its neighbours in program order.
-    before: Node | None = field(default=None, init=False)
-    behind: Node | None = field(default=None, init=False)
+    before: Node | None = field(default=None, init=False, repr=False)
+    behind: Node | None = field(default=None, init=False, repr=False)
 
 
 Guard = tuple[tuple[Value, bool], ...]
