@@ -8,6 +8,7 @@ import re
 import sys
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.jit import report, scalar, settings, verify_program
+from numbaflow.jit import report, scalar, settings, verify, verify_program
 from numbaflow.jit.fuse import fuse
 from numbaflow.jit.lower import Builder
 from numbaflow.jit.passes import PASSES, rewrite
@@ -265,3 +266,41 @@ def test_passes_take_time_in_proportion(make: Callable[[int], tuple[Program, Sco
         found.append(counts)
     for name, few in found[0].items():
         assert found[1][name] <= 2.3 * few + 2000, (name, few, found[1][name])
+
+
+# The way of a program.
+
+
+def test_a_program_goes_from_room_to_room(program: tuple[str, Traced]) -> None:
+    """From file to file; what conducts the passes, and looks on, and the program itself apart."""
+    conductors = {"passes.py", "rewriting.py", "program.py", "verify_program.py", "debug.py"}
+    trace, rooms = program[1], [""]
+
+    def note(frame: Any, event: str, argument: Any) -> None:
+        code = frame.f_code
+        room = os.path.basename(code.co_filename)
+        if event != "call" or "jit" not in code.co_filename or room in conductors:
+            return
+        taken = (frame.f_locals.get(name) for name in code.co_varnames[: code.co_argcount])
+        if room != rooms[-1] and any(one is trace.program for one in taken):
+            rooms.append(room)
+
+    with verify_off():
+        before = sys.getprofile()
+        sys.setprofile(note)
+        try:
+            rewrite(trace.program, trace.scope)
+            schedule(fuse(trace.program))
+        finally:
+            sys.setprofile(before)
+    returns = len(rooms) - len(set(rooms))
+    assert len(set(rooms)) > 3 and returns < 8, rooms
+
+
+@contextmanager
+def verify_off() -> Iterator[None]:
+    before, verify.enabled = verify.enabled, False
+    try:
+        yield
+    finally:
+        verify.enabled = before
