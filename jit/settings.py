@@ -64,7 +64,7 @@ TABLE: tuple[Setting, ...] = (
         "NUMBAFLOW_DEBUG",
         "",
         _words,
-        "what to print: graph, ir, fused, schedule, source, timing (comma-separated)",
+        "what to print: graph, ir, passes or their names, fused, schedule, source, timing",
     ),
     Setting("cache", "NUMBAFLOW_CACHE", "", _folder, "folder of compiled kernels"),
     Setting("threads", "NUMBAFLOW_THREADS", "0", _count, "threads of a large kernel; 0: all cores"),
