@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from . import errors
+from . import errors, trust
 from .graph import Graph
 from .interpreter import needed_operations
 from .operation import Operation
@@ -112,6 +112,8 @@ class Expander:
         # What new nodes without inputs wait for, to be of the frame or branch of the call.
         self._anchor: list[Operation] = []
         self._caller: Operation | None = None
+        # What the callers are permitted if they are from outside: their functions' nodes are, too.
+        self._permitted: trust.Permissions | None = None
         self._prefix = ""
         self._depth = 0
 
@@ -175,6 +177,9 @@ class Expander:
                 list(op._input_types_val),
                 compute_device=False,
             )
+        permitted = trust.both(self._permitted, trust.permitted_to(op))
+        if permitted is not None:
+            copy._attrs[trust.MARK] = permitted
         copy._device = op._device
         copy._explicit_elements, copy._raw_elements = op._explicit_elements, op._raw_elements
         copy._stands_for = self._caller or op
@@ -188,8 +193,9 @@ class Expander:
         self, op: Operation, inputs: list[Tensor], waits: list[Operation]
     ) -> tuple[list[Tensor], Operation]:
         """What an operation's definition puts in its place."""
-        before = self._caller, self._prefix, self._depth, self._loose
+        before = self._caller, self._prefix, self._depth, self._loose, self._permitted
         self._caller = self._caller or op
+        self._permitted = trust.both(self._permitted, trust.permitted_to(op))
         self._prefix = f"{self.unique(op.name)}/"
         self._depth += 1
         self._loose = []
@@ -210,7 +216,7 @@ class Expander:
             self._failures[result[1]] = error
             return result
         finally:
-            self._caller, self._prefix, self._depth, self._loose = before
+            self._caller, self._prefix, self._depth, self._loose, self._permitted = before
 
     def _standing(
         self, outputs: list[Tensor], effects: list[Operation]

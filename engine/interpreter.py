@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes, errors, garbage
+from . import dtypes, errors, garbage, trust
 from .intake import Intake, Source
 from .kernel import KernelContext
 from .operation import Operation, arg_length
@@ -119,7 +119,7 @@ class Step:
     )
 
     def __init__(self, op: Operation, context: KernelContext, slots: dict[Tensor, int]) -> None:
-        kernel = op.definition.kernel
+        kernel = trust.kernel_of(op)
         if kernel is None:
             raise errors.UnimplementedError(
                 None, op, f"There is no kernel for op type '{op.type}' (node '{op.name}')"
@@ -480,6 +480,7 @@ def program_of(
     release: bool = True,
 ) -> Program:
     """The program for operations in order."""
+    trust.require(ops)
     if any(op.definition.flow for op in ops):
         from .dataflow import FlowProgram
 

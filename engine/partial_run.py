@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from . import errors
+from . import errors, trust
 from .fetches import FeedSlot, Fetches, expand_feed, feed_elements, feed_tensor
 from .interpreter import Step, fetched, needed_operations, prepared
 from .nest import flatten_dict_items
@@ -55,6 +55,7 @@ class _Parts:
         key = tuple(tensors)
         if key not in self._parts:
             operations = needed_operations(tensors, [], self.feeds)
+            trust.require(operations)
             read = (*tensors, *(t for op in operations for t in op._inputs_val))
             self._parts[key] = operations, [t for t in dict.fromkeys(read) if t in self.slot_of]
         return self._parts[key]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..engine import errors, registry
+from ..engine import errors, registry, trust
 from ..engine.calls import Body, Expander
 from ..engine.graph import Graph
 from ..engine.operation import Operation
@@ -98,10 +98,31 @@ def add_functions(graph: Graph, library: Any) -> None:
             raise ValueError(
                 f"Cannot add function '{name}' because an op with the same name already exists."
             )
-        if name not in graph._functions or graph._functions[name].definition != definition:
-            copy = protos.FunctionDef()
-            copy.CopyFrom(definition)
-            graph._add_function(Function(copy, graph._functions, gradients.get(name)))
+        known = graph._functions.get(name)
+        if known is None or _without_marks(known.definition) != _without_marks(definition):
+            marked = _marked(definition)
+            graph._add_function(Function(marked, graph._functions, gradients.get(name)))
+
+
+def _marked(definition: Any) -> Any:
+    """A copy of a FunctionDef, with the marks of nodes from outside while such are imported."""
+    copy = protos.FunctionDef()
+    copy.CopyFrom(definition)
+    permitted = trust.current()
+    for node in copy.node_def if permitted is not None else ():
+        node.attr[trust.MARK].CopyFrom(protos.AttrValue(list={"s": permitted}))
+    return copy
+
+
+def _without_marks(definition: Any) -> Any:
+    """A FunctionDef as it is without such marks."""
+    if all(trust.MARK not in node.attr for node in definition.node_def):
+        return definition
+    copy = protos.FunctionDef()
+    copy.CopyFrom(definition)
+    for node in copy.node_def:
+        node.attr.pop(trust.MARK, None)
+    return copy
 
 
 def op_definition_of(signature: Any) -> registry.OpDef:
@@ -152,7 +173,8 @@ def _body(definition: Any, attrs: Mapping[str, Any], functions: Mapping[str, Any
     signature = definition.signature
     try:
         message, flat = graph_def_of(definition, attrs, functions)
-        with graph.as_default():
+        # Its nodes have the marks that they came with.
+        with graph.as_default(), trust.importing(None):
             import_graph_def(message, name="")
     except (ValueError, errors.OpError) as error:
         raise errors.UnimplementedError(

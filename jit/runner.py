@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..engine import errors, interpreter
+from ..engine import errors, interpreter, trust
 from ..engine.dataflow import FlowProgram
 from ..engine.kernel import KernelContext
 from ..engine.operation import group
@@ -40,6 +40,7 @@ def make_runner(
 ) -> Callable[[Sequence[Any]], list[Any]]:
     """What runs a part of a graph: compiled at once, or from the second run on (mode auto)."""
     operations = interpreter.needed_operations(fetches, targets, feeds)
+    trust.require(operations)
     always = settings.mode(session.config) == "always"
     if not always and _only_moves(operations):
         return _reference(session, operations, fetches, feeds, "values to and from files")
@@ -228,7 +229,8 @@ class Evaluator:
     def begin(self, op: Any, inputs: Sequence[Any]) -> Any:
         """What the kernel returns: results, or what they have to be waited for with."""
         definition = op.definition
-        if definition.kernel is None:
+        kernel = trust.kernel_of(op)
+        if kernel is None:
             raise errors.UnimplementedError(
                 None, op, f"There is no kernel for op type '{op.type}' (node '{op.name}')"
             )
@@ -237,7 +239,7 @@ class Evaluator:
             inputs = interpreter.with_handles(handles, inputs)
         arguments = group(definition.inputs, op._attrs, inputs)
         try:
-            return definition.kernel(self.context(op), *arguments)
+            return kernel(self.context(op), *arguments)
         except Exception as error:
             raise interpreter.located(error, op) from error
 

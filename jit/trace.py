@@ -211,6 +211,8 @@ class Tracer:
         """Evaluates operations whose inputs are known; True if it did."""
         if definition.stateful or definition.kernel is None or not op.outputs:
             return False
+        if definition.touches:  # What it finds may be something else in the next run.
+            return False
         known = [value.known for value in inputs]
         if any(array is None for array in known):
             return False
