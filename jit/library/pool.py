@@ -12,7 +12,7 @@ from typing import Any
 
 from ..sizes import AnySize, maximum
 from . import maxima
-from .geometry import Axis, Padding, axes, spatial
+from .geometry import Axis, Padding, axes, is_output, spatial
 from .kernel import specialise
 from .vectors import BYTES
 
@@ -159,6 +159,9 @@ def max_pool_gradient(
         return NotImplemented
     x, dy = _channels_last(b, x, data_format), _channels_last(b, dy, data_format)
     both = _window_axes(x.shape, ksize, strides, padding, data_format)
+    for output in (_channels_last(b, y, data_format), dy):
+        if not is_output(b, output, x.shape[0], both, x.shape[3]):
+            return NotImplemented
     out = _gradient(b, "max_pool_gradient", _MAX_GRADIENT, [x, dy], x.shape, both)
     return _channels_back(b, out, data_format)
 
@@ -174,6 +177,8 @@ def avg_pool_gradient(
     shape = [input_shape[i] for i in order]
     dy = _channels_last(b, dy, data_format)
     both = _window_axes(shape, ksize, strides, padding, data_format)
+    if not is_output(b, dy, shape[0], both, shape[3]):
+        return NotImplemented
     out = _gradient(b, "avg_pool_gradient", _AVERAGE_GRADIENT, [dy], shape, both)
     return _channels_back(b, out, data_format)
 

@@ -42,6 +42,10 @@ class EagerBuilder:
     Outputs start as NaN (or a large integer) so that an element that no tile writes is seen.
     """
 
+    def equal(self, a: Any, b: Any) -> bool:
+        """Are two sizes equal?"""
+        return bool(a == b)
+
     def __init__(self, threads: int = 1) -> None:
         self.threads = threads
         self.calls: list[Any] = []  # name, a function that runs it again, what it needs
