@@ -159,9 +159,8 @@ def max_pool_gradient(
         return NotImplemented
     x, dy = _channels_last(b, x, data_format), _channels_last(b, dy, data_format)
     both = _window_axes(x.shape, ksize, strides, padding, data_format)
-    for output in (_channels_last(b, y, data_format), dy):
-        if not is_output(b, output, x.shape[0], both, x.shape[3]):
-            return NotImplemented
+    if not is_output(b, dy, x.shape[0], both, x.shape[3]):
+        return NotImplemented
     out = _gradient(b, "max_pool_gradient", _MAX_GRADIENT, [x, dy], x.shape, both)
     return _channels_back(b, out, data_format)
 

@@ -254,6 +254,8 @@ def _lower_max(b: Any, op: Any, x: Any) -> Any:
 def _lower_max_grad(b: Any, op: Any, x: Any, y: Any, dy: Any) -> Any:
     from ...jit import library
 
+    if not b.same_shape(y, dy):
+        return NotImplemented
     return library.max_pool_gradient(b, x, y, dy, *_library_arguments(op))
 
 
