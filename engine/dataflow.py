@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import errors
-from .interpreter import Program, Step, check_session, fetched, located
+from .interpreter import Program, Step, fetched, located
 from .operation import Operation
 from .state import Cell
+from .stopping import check_session
 from .tensor import Tensor
 from .waiting import Waits
 
@@ -71,7 +72,7 @@ class Frame:
 class FlowProgram(Program):
     """The needed part of a graph with control flow, prepared for one session."""
 
-    __slots__ = ("session", "nodes", "frames", "uses", "_starts", "_fed_merges")
+    __slots__ = ("nodes", "frames", "uses", "_starts", "_fed_merges")
 
     def __init__(
         self, session: Any, ops: Sequence[Operation], fetches: Sequence[Tensor], feeds: Any
@@ -156,8 +157,7 @@ class FlowProgram(Program):
                 given[i] = given.get(i, 0) + 1
         frame.again = [(i, self.nodes[i].need - given.get(i, 0)) for i in frame.nodes]
 
-    def run(self, feeds: Sequence[Any]) -> list[Any]:
-        """One run: the fetched values, which share no memory with anything."""
+    def _run(self, feeds: Sequence[Any]) -> list[Any]:
         values = self.start(feeds)
         self.execute(values)
         return self.results(values)
@@ -273,8 +273,9 @@ class _Run:
 
     def _execute(self) -> None:
         """Runs until nothing is ready."""
-        heap, nodes = self.heap, self.nodes
+        heap, nodes, session = self.heap, self.nodes, self.program.session
         while heap:
+            check_session(session)
             i = heapq.heappop(heap)
             node = nodes[i]
             if self.chosen[i] < 0 if node.role == "merge" else self.dead[i]:
@@ -457,7 +458,6 @@ class _Run:
             self._rest(frame.parent)
 
     def _iterate(self, number: int, frame: Frame) -> None:
-        check_session(self.program.session)
         back, self.back[number], self.dead_exits[number] = self.back[number], [], []
         pending, dead, chosen = self.pending, self.dead, self.chosen
         for i, need in frame.again:

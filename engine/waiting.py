@@ -16,6 +16,7 @@ from collections.abc import Callable, Generator
 from typing import Any
 
 from . import errors
+from .stopping import deadline_error
 
 Watcher = Callable[["Pending"], None]
 
@@ -162,7 +163,7 @@ class Waits:
             self._session.waits.add(self)
         self._keys[pending] = key
         pending.watch(self._settled.put)
-        if self._session.cancelled.is_set():
+        if self._session.is_ending:
             pending.cancel()
 
     def next(self) -> tuple[Any, Pending]:
@@ -171,9 +172,7 @@ class Waits:
             left = None if self._deadline is None else max(self._deadline - time.monotonic(), 0.0)
             pending = self._settled.get(timeout=left)
         except queue.Empty:
-            raise errors.DeadlineExceededError(
-                None, None, "Timed out waiting for notification"
-            ) from None
+            raise deadline_error() from None
         if self._reason:
             raise errors.CancelledError(None, None, self._reason)
         key = self._keys.pop(pending)

@@ -16,6 +16,7 @@ from ..engine.graph import Graph
 from ..engine.operation import Operation
 from ..engine.shape import unknown_shape
 from ..engine.tensor import Tensor
+from ..engine.trampoline import Steps
 from . import protos, signatures
 from .signatures import argument_of, attribute_of
 
@@ -41,6 +42,7 @@ class Function:
         self._functions = functions
         self._op_definition: registry.OpDef | None = None
         self._bodies: dict[Any, Body] = {}
+        self._calls: list[list[str]] | None = None
 
     @property
     def name(self) -> str:
@@ -58,6 +60,13 @@ class Function:
         if self._op_definition is None:
             self._op_definition = op_definition_of(self.signature)
         return self._op_definition
+
+    @property
+    def calls(self) -> list[list[str]]:
+        """For each node of the body, the names of the functions that it calls."""
+        if self._calls is None:
+            self._calls = [_called(node, self._functions) for node in self.definition.node_def]
+        return self._calls
 
     def body(self, attrs: Mapping[str, Any]) -> Body:
         """The function's operations, in a graph of their own.
@@ -128,9 +137,7 @@ def _without_marks(definition: Any) -> Any:
 def op_definition_of(signature: Any) -> registry.OpDef:
     """What makes a function's name an op type, from its OpDef message."""
 
-    def expand(
-        x: Expander, op: Operation, inputs: list[Tensor]
-    ) -> tuple[list[Tensor], list[Operation]]:
+    def expand(x: Expander, op: Operation, inputs: list[Tensor]) -> Steps:
         return x.call(op, protos.NameAttrList(name=op.type, attr=op.node_def.attr), inputs)
 
     return registry.OpDef(
@@ -250,6 +257,13 @@ def graph_def_of(
     for node in message.node:
         node.input[:] = [text if text.startswith("^") else flat[text] for text in node.input]
     return message, flat
+
+
+def _called(node: Any, functions: Mapping[str, Any]) -> list[str]:
+    names = [node.op] if node.op in functions else []
+    for value in node.attr.values():
+        names += [function.name for function in (value.func, *value.list.func) if function.name]
+    return names
 
 
 def _bind(value: Any, attrs: Mapping[str, Any]) -> None:

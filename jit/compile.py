@@ -17,7 +17,7 @@ from functools import cache as memoize
 from importlib.metadata import version
 from pathlib import Path
 
-from ..engine import garbage
+from ..engine import garbage, stopping
 from . import cache, crew, emit, settings, target
 from .ir import Kernel, digest
 from .library.kernel import LibraryKernel, namespace
@@ -60,10 +60,13 @@ EMITTER = (
     *("coefficients", "numba_target", "llvm", "target", "compile"),
     *(
         f"library/{n}"
-        for n in ("kernel", "vocabulary", "atomics", "tiles", "sparse_tiles", "vectors")
+        for n in (
+            *("kernel", "vocabulary", "atomics", "clock"),
+            *("tiles", "sparse_tiles", "vectors"),
+        )
     ),
 )
-_LOCK = threading.RLock()
+_LOCK = threading.Lock()  # LLVM's objects are not shared
 _DONE: dict[tuple[str, str], Compiled] = {}
 # Tells where a kernel comes from; asked when it is compiled.  Its name and seconds are left empty.
 Origin = Callable[[], cache.Facts]
@@ -80,6 +83,7 @@ def compile_kernels(wanted: Sequence[Wanted]) -> list[Compiled]:
     aim = repr(target.current())
     keys = [(_digest(kernel), aim) for kernel, _ in wanted]
     if not all(key in _DONE for key in keys):
+        stopping.await_release(_LOCK)
         with _LOCK:
             new = {key: item for key, item in zip(keys, wanted) if key not in _DONE}
             _obtain(new)
@@ -110,6 +114,7 @@ def _obtain(wanted: dict[tuple[str, str], Wanted]) -> None:
     """Loads kernels from the cache, or compiles them and puts them there."""
     missing = {}
     for key, (kernel, origin) in wanted.items():
+        stopping.check()
         labels = labels_of(key[0])
         entry = cache.load(labels)
         if entry is None:
@@ -118,6 +123,7 @@ def _obtain(wanted: dict[tuple[str, str], Wanted]) -> None:
             STATS.hits += 1
             _DONE[key] = _loaded(kernel.name, labels, entry, 0.0)
     for job, code, seconds in _compile(list(missing)):
+        stopping.check()
         key, kernel, labels, origin = missing[job]
         facts = origin() if origin else cache.Facts()
         facts = replace(facts, name=kernel.name, seconds=seconds, code_bytes=_code_bytes(code))
@@ -134,7 +140,7 @@ def _obtain(wanted: dict[tuple[str, str], Wanted]) -> None:
 def _loaded(
     name: str, labels: cache.Labels, entry: cache.Entry, seconds: float, reason: str = ""
 ) -> Compiled:
-    address = load_object(entry.object_code, entry.symbol)
+    address = _load_object(entry.object_code, entry.symbol)
     key, size, made = cache.key_of(labels), len(entry.object_code), time.perf_counter()
     return Compiled(address, name, key, seconds, seconds == 0.0, entry.source, size, reason, made)
 
@@ -225,18 +231,17 @@ def assembly(name: str, source: str, labels: Mapping[str, str]) -> str:
 _ENGINE: list[object] = []
 
 
-def load_object(code: bytes, symbol: str) -> int:
-    """Links an object file into this process and returns the address of a symbol."""
+def _load_object(code: bytes, symbol: str) -> int:
+    """Links an object file into this process and returns the address of a symbol; under _LOCK."""
     import llvmlite.binding as binding
 
-    with _LOCK:
-        if not _ENGINE:
-            machine = target.machine(target.current(), opt=0)
-            _ENGINE.append(binding.create_mcjit_compiler(binding.parse_assembly(""), machine))
-        engine = _ENGINE[0]
-        engine.add_object_file(binding.ObjectFileRef.from_data(code))  # type: ignore[attr-defined]
-        engine.finalize_object()  # type: ignore[attr-defined]
-        address = engine.get_function_address(symbol)  # type: ignore[attr-defined]
+    if not _ENGINE:
+        machine = target.machine(target.current(), opt=0)
+        _ENGINE.append(binding.create_mcjit_compiler(binding.parse_assembly(""), machine))
+    engine = _ENGINE[0]
+    engine.add_object_file(binding.ObjectFileRef.from_data(code))  # type: ignore[attr-defined]
+    engine.finalize_object()  # type: ignore[attr-defined]
+    address = engine.get_function_address(symbol)  # type: ignore[attr-defined]
     if not address:
         raise RuntimeError(f"the object file has no function {symbol}")
     return int(address)
@@ -250,4 +255,4 @@ def load_assembly(text: str, symbol: str) -> int:
         machine = target.machine(target.current(), opt=2)
         module = binding.parse_assembly(text)
         module.triple = target.current().triple
-        return load_object(machine.emit_object(module), symbol)
+        return _load_object(machine.emit_object(module), symbol)

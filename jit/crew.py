@@ -21,6 +21,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from ..engine import stopping
 from . import settings, threads
 
 # About what a line of source takes to compile, and what a helper must have to do to be worth its
@@ -85,6 +86,7 @@ def compile_all(jobs: Sequence[Job], compile_one: Callable[[Job], bytes]) -> Ite
             try:
                 job = waiting.popleft()
             except IndexError:
+                stopping.check()
                 time.sleep(0.001)
                 continue
             start = time.perf_counter()
@@ -135,7 +137,6 @@ class _Helper:
     def _work(self) -> None:
         # A helper that breaks down is no error: its work is still waiting for others.
         with suppress(OSError, EOFError, pickle.UnpicklingError), self._start() as process:
-            self._process = process
             while not self._ended:
                 self._since = time.monotonic()
                 try:
@@ -157,6 +158,9 @@ class _Helper:
         pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
         command = [sys.executable, "-c", _PROGRAM]
         process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=nothing)
+        self._process = process
+        if self._ended:  # before there was a process to stop
+            process.kill()
         root = __name__.rpartition(".jit.")[0]
         self._send(process, (root, list(sys.modules[root].__path__), sys.path))
         return process

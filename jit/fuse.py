@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ..engine import stopping
 from . import sizes
 from .order import Order
 from .prepare import prepare
@@ -98,6 +99,7 @@ def fuse(program: Program) -> Fused:
     for node in program.nodes:
         if isinstance(node, (Source, View, Reshape, Iota, Assemble)):
             continue
+        stopping.check()
         fusion.place(node)
     return Fused(fusion.ordered(), fusion.home, needs, program)
 

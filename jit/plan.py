@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import errors, garbage
+from ..engine import errors, garbage, stopping
 from . import compile as compiler
 from . import debug, driver, notices, pool, report, threads, verify
 from .bind import Arena, Binding, bind, make_template
@@ -120,11 +120,13 @@ class Plan:
             # Work under conditions stays where it is.
             if not any(node.guard for node in program.nodes):
                 unpool(program, self.scope)
+                stopping.check()
                 extend_products(program, self.scope)
         debug.show("ir", self.program)
         fused = fuse(self.program)
         debug.show("fused", fused)
         self.schedule = schedule(fused)
+        stopping.check()
         debug.show("schedule", self.schedule)
         if verify.enabled or debug.is_on():
             for step in self.schedule.steps:
@@ -257,17 +259,23 @@ class Stretch:
 
     def trace(self, arrays: Sequence[np.ndarray]) -> Plan:
         """The plan for these inputs, traced but perhaps not compiled."""
-        with self._lock:
-            return self._find(arrays)[0]
+        with stopping.within(self.evaluate.session):
+            stopping.await_release(self._lock)
+            with self._lock:
+                return self._find(arrays)[0]
 
     def _prepare(self, key: Any, arrays: Sequence[np.ndarray]) -> tuple[Plan, Binding]:
+        with stopping.within(self.evaluate.session):
+            stopping.await_release(self._lock)
+            return self._prepare_alone(key, arrays)
+
+    def _prepare_alone(self, key: Any, arrays: Sequence[np.ndarray]) -> tuple[Plan, Binding]:
         with self._lock:
             if key in self._ready:
                 return self._ready[key]
             plan, symbols = self._find(arrays)
             if not plan.is_compiled:
-                with self._compiling():
-                    plan.compile()
+                self._compile(plan)
                 self._note(plan)
             if len(self._ready) >= _MOST_BINDINGS:
                 self._ready.pop(next(iter(self._ready)))
@@ -288,6 +296,14 @@ class Stretch:
         plan = self._plan(feeds, scope)
         plans.append(plan)
         return plan, symbols
+
+    def _compile(self, plan: Plan) -> None:
+        try:
+            with self._compiling():
+                plan.compile()
+        except BaseException:
+            self._drop(plan)  # what was traced has been changed half way
+            raise
 
     def _note(self, plan: Plan) -> None:
         sizes = ", ".join(self.inputs[i].name for i in self.may_be_sizes)
@@ -323,9 +339,12 @@ class Stretch:
         """Lets a plan go that no longer fits."""
         with self._lock:
             self._ready = {k: ready for k, ready in self._ready.items() if ready[0] is not plan}
-            for plans in self.plans.values():
-                if plan in plans:
-                    plans.remove(plan)
+            self._drop(plan)
+
+    def _drop(self, plan: Plan) -> None:
+        for plans in self.plans.values():
+            if plan in plans:
+                plans.remove(plan)
 
 
 def _may_be_sizes(tensor: Any) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ..engine import stopping
 from . import ir, sizes
 from .epilogue import absorb
 from .sizes import same
@@ -40,9 +41,9 @@ def prepare(program: Program) -> dict[int, set[int]]:
     """Changes the program in place; returns what every real node must wait for, by id."""
     if not any(node.guard for node in program.nodes):
         absorb(program)
-    _snapshot_reads(program)
-    _normalise(program)
-    _drop_dead(program)
+    for change in (_snapshot_reads, _normalise, _drop_dead):
+        stopping.check()
+        change(program)
     return _dependencies(program)
 
 

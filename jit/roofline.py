@@ -135,7 +135,7 @@ def best_seconds(program: driver.Program, enough: float = _ENOUGH_SECONDS) -> fl
     begin = end = time.perf_counter()
     while runs < _FEW or (runs < _MANY and end - begin < enough):
         start = time.perf_counter()
-        program.call()
+        program.run()
         end = time.perf_counter()
         best, runs = min(best, end - start), runs + 1
     return best

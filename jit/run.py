@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..engine import errors
-from ..engine.interpreter import check_session
+from ..engine.stopping import check_session
 from . import driver, target
 from .bind import Arena, Binding, Frame, aligned_copy, grow
 from .driver import Flow, Program
@@ -61,7 +61,7 @@ class Run:
         self.results = [self._reader(value) for value in plan.program.fetches]
         # Compiled steps between host steps, each a program of the driver.
         # (No bound methods of its own: a run is big, and a cycle would outlive its last use.)
-        self.segments: list[Callable[[], None] | HostStep | Flow] = []
+        self.segments: list[Callable[[], int] | HostStep | Flow] = []
         self.programs: list[Program] = []  # they own the memory that their calls read
         for segment in template.segments:
             if isinstance(segment, tuple):
@@ -99,8 +99,8 @@ class Run:
                 self._host(segment)
             elif isinstance(segment, Flow):
                 self._flow(segment)
-            else:
-                segment()
+            elif segment():
+                self._go_on(segment)
         for flag, error in self.flags:
             if flag[()]:
                 raise error()
@@ -120,13 +120,21 @@ class Run:
         self.args[entry[2]] = address
         entry[1] = array
 
+    def _go_on(self, call: Callable[[], int]) -> None:
+        """Does the rest of compiled steps that take long, unless the run is given up meanwhile."""
+        program = next(program for program in self.programs if program.call is call)
+        paused = 1
+        while paused:
+            check_session(self.plan.evaluate.session)
+            paused = program.go_on()
+
     def _flow(self, flow: Flow) -> None:
         """Steps with jumps; what Python has to do among them."""
         row = flow.run(0)
-        while row < flow.rows:
+        while flow.is_paused or row < flow.rows:
             if flow.is_paused:
                 check_session(self.plan.evaluate.session)
-                row = flow.run(row)
+                row = flow.run(-1)
                 continue
             stop = self.plan.template.stops[flow.first + row]
             if isinstance(stop, HostStep):
@@ -138,6 +146,7 @@ class Run:
             row = flow.run(row + 1)
 
     def _host(self, step: HostStep) -> None:
+        check_session(self.plan.evaluate.session)
         node = step.node
         inputs = [self._read(value) for value in node.inputs]
         results = self.plan.evaluate(node.op, inputs)

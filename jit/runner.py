@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..engine import errors, interpreter, trust
+from ..engine import errors, interpreter, stopping, trust
 from ..engine.dataflow import FlowProgram
 from ..engine.kernel import KernelContext
 from ..engine.operation import group
@@ -239,7 +239,8 @@ class Evaluator:
             inputs = interpreter.with_handles(handles, inputs)
         arguments = group(definition.inputs, op._attrs, inputs)
         try:
-            return kernel(self.context(op), *arguments)
+            with stopping.within(self.session):
+                return kernel(self.context(op), *arguments)
         except Exception as error:
             raise interpreter.located(error, op) from error
 
@@ -298,6 +299,7 @@ class Runner:
                     known[t] if t in known else plan.passed[t].read().copy() for t in self.fetches
                 ]
             self.handles.update(plan.passed)
+            stopping.check_session(self.evaluate.session)
             start = plan.stop
             if start in self.regions:
                 self._run_region(start, known)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Union
 
+from ..engine import stopping
 from . import ir, sizes
 from .fuse import Cluster, Fused, fuse
 from .meaning import numpy_dtype
@@ -181,9 +182,10 @@ def schedule(fused: Fused) -> Schedule:
 def _straight(fused: Fused, is_inside: bool) -> list[Step | Label]:
     """The steps of a program in order, with jumps around what runs under a condition."""
     stored = stored_values(fused)
-    made = {
-        id(cluster): list(_steps(cluster, stored, fused, is_inside)) for cluster in fused.clusters
-    }
+    made = {}
+    for cluster in fused.clusters:
+        stopping.check()
+        made[id(cluster)] = list(_steps(cluster, stored, fused, is_inside))
     fused.clusters = early(fused, made)
     steps: list[Step | Label] = []
     guard: Guard = ()
@@ -394,6 +396,7 @@ def _assign_slots(steps: list[Step], program: Program) -> tuple[list[Slot], dict
     """Gives arena values slots: a slot is free again after the last use of its value."""
     last: dict[int, int] = {}
     for number, step in enumerate(steps):
+        stopping.check()
         for value in map(home, step.reads):
             last[id(value)] = number
     end = len(steps)

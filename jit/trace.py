@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..engine import errors
+from ..engine import errors, stopping
 from ..engine.interpreter import located
 from ..engine.operation import group
 from ..engine.registry import OpDef
@@ -172,6 +172,7 @@ class Tracer:
 
     def _operation(self, op: Any) -> bool:
         """Adds one operation; True if it is a barrier, which cannot be added."""
+        stopping.check()
         definition: OpDef = op.definition
         if makes_handles(op):
             self._handles(op)

@@ -14,7 +14,8 @@ from typing import Any
 
 # The vocabulary's names, for a compiler that wants to know what a text may use.
 VOCABULARY = (
-    "atomic_add", "atomic_load", "atomic_store", "call_kernel", "futex", "pause", "take_if_zero",
+    "atomic_add", "atomic_load", "atomic_store", "atomic_swap", "call_kernel", "clock", "futex",
+    "pause", "take_if_zero",
     "bits_as_float", "conv_tile", "copy_bytes", "cos", "float32", "float64", "float_as_bits",
     "fma_tile", "gather_tile", "helper", "int64", "log",
     "pointer", "product_tile", "scatter_tile", "sin", "sqrt", "transpose_tile", "uint32", "uint64",

@@ -20,7 +20,9 @@ from .atomics import (
     atomic_add,
     atomic_load,
     atomic_store,
+    atomic_swap,
     call_kernel,
+    clock,
     futex,
     pause,
     take_if_zero,
@@ -29,7 +31,8 @@ from .sparse_tiles import gather_tile, scatter_tile
 from .tiles import conv_tile, fma_tile, product_tile
 
 __all__ = [
-    "atomic_add", "atomic_load", "atomic_store", "call_kernel", "futex", "pause", "take_if_zero",
+    "atomic_add", "atomic_load", "atomic_store", "atomic_swap", "call_kernel", "clock", "futex",
+    "pause", "take_if_zero",
     "bits_as_float", "conv_tile", "copy_bytes", "cos", "float32", "float64", "float_as_bits",
     "fma_tile", "gather_tile", "helper", "int64", "log", "maximum", "minimum", "pointer",
     "product_tile", "scatter_tile", "sin", "sqrt", "transpose_tile", "uint32", "uint64",
