@@ -191,14 +191,19 @@ def _writers_after(operations: Sequence[Any]) -> dict[Any, list[Any]]:
     """For each operation those behind it that change a variable which it uses."""
     users: dict[Any, list[Any]] = {}
     result: dict[Any, list[Any]] = {}
+    # What reads a variable may hand on its very memory: who takes that uses the variable.
+    read: dict[Any, list[Any]] = {}
     for op in operations:
+        cells = [t.op for t in op._inputs_val if _refers(t)]
+        cells += [cell for t in op._inputs_val for cell in read.get(t.op, ())]
+        if op.definition.moves == "value":
+            read[op] = cells
         if _has_effects(op):
             for cell in _changed(op):
                 for user in users.get(cell, ()):
                     result.setdefault(user, []).append(op)
-        for tensor in op._inputs_val:
-            if _refers(tensor):
-                users.setdefault(tensor.op, []).append(op)
+        for cell in cells:
+            users.setdefault(cell, []).append(op)
     return result
 
 
