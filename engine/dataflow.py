@@ -21,9 +21,10 @@ from .operation import Operation
 from .state import Cell
 from .stopping import check_session
 from .tensor import Tensor
-from .waiting import Waits
+from .waiting import Pending, Waits
 
 Watch = Callable[[Step, int, int], None]
+Resume = Callable[[Any, Pending], None]
 
 
 class Targets(NamedTuple):
@@ -175,6 +176,16 @@ class FlowProgram(Program):
         """Runs everything; `watch` is told of every operation and when it ran."""
         _Run(self, values, watch).execute()
 
+    def begin(self, values: list[Any], waits: Any) -> Resume:
+        """Runs what need not wait; `waits.add(key, pending)` is told what the rest waits for.
+
+        Returns what goes on with each of them, once it is settled: a function of key and Pending.
+        """
+        run = _Run(self, values, None)
+        run.waits = waits
+        run._execute()
+        return run.resume
+
 
 def _count(plain: list[tuple[int, int]], i: int) -> None:
     if plain and plain[-1][0] == i:
@@ -260,16 +271,20 @@ class _Run:
         try:
             self._execute()
             while self.waits:
-                (i, start), pending = self.waits.next()
-                node = self.nodes[i]
-                node.step.end(self.values, pending)
-                self._note(node.step, start)
-                self._deliver(node.all, False, False)
-                self._leave(node)
-                self._execute()
+                self.resume(*self.waits.next())
         finally:
             if self.waits is not None:
                 self.waits.close()
+
+    def resume(self, key: tuple[int, int], pending: Pending) -> None:
+        """Goes on behind an operation that need not wait any more."""
+        i, start = key
+        node = self.nodes[i]
+        node.step.end(self.values, pending)
+        self._note(node.step, start)
+        self._deliver(node.all, False, False)
+        self._leave(node)
+        self._execute()
 
     def _execute(self) -> None:
         """Runs until nothing is ready."""

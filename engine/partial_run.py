@@ -106,9 +106,7 @@ class PartialRun:
                     if known
                     else "was not specified in partial_run_setup"
                 )
-                raise errors.InvalidArgumentError(
-                    None, None, f"The tensor {tensor.name} {problem}."
-                )
+                raise errors.InvalidArgumentError(None, None, f"The fetch {tensor.name} {problem}.")
         operations, fed = self._prepared.part(part.tensors)
         self._require_fed(fed)
         for op in operations:
@@ -146,7 +144,7 @@ class PartialRun:
                 raise errors.InvalidArgumentError(
                     None,
                     None,
-                    f"Tensor {tensor.name} is needed to compute the fetches but has not been fed.",
+                    f"Fetch {tensor.name} can't be computed from the feeds that have been fed so far.",
                 )
 
     def _finish(self) -> None:

@@ -12,7 +12,7 @@ import threading
 import time
 import warnings
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -197,10 +197,15 @@ class BaseSession:
 
     def list_devices(self) -> list[_DeviceAttributes]:
         """The devices of the runtime."""
+        self._require_open()
         return [
             _DeviceAttributes(name, "CPU", 256 << 20, next(_incarnations))
             for name in self.placement.devices
         ]
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise errors.CancelledError(None, None, "Session has been closed.")
 
     # Running
 
@@ -225,9 +230,12 @@ class BaseSession:
         if prepared.expanded:
             values = _expanded_values(self._graph, feed_dict, prepared.slots)
         elif feed_dict:
-            values = [
-                slot.convert(value) for slot, value in zip(prepared.slots, feed_dict.values())
-            ]
+            try:
+                fed = feed_dict.values()
+            except AttributeError:
+                _require_mapping(feed_dict)
+                raise
+            values = [slot.convert(value) for slot, value in zip(prepared.slots, fed)]
         else:
             values = []
         results = prepared.run(values)
@@ -303,6 +311,8 @@ class BaseSession:
             raise RuntimeError(
                 "The Session graph is empty.  Add operations to the graph before calling run()."
             )
+        if feed_dict:
+            _require_mapping(feed_dict)
         if feed_dict and any(isinstance(key, tuple) for key in feed_dict):
             flat = flatten_dict_items(feed_dict)
         else:
@@ -395,7 +405,10 @@ class BaseSession:
             return self.run(fetches, feed_dict=dict(zip(feeds, values)) or None, **options)
 
         if feed_list is None:
-            Fetches(self._graph, fetches)
+            self._require_open()
+            wanted = Fetches(self._graph, fetches)
+            if not (wanted.tensors or wanted.targets):
+                return _nothing_to_run
         if feed_list is None and not accept_options:
             return lambda: self.run(fetches)
         return call
@@ -428,6 +441,8 @@ class BaseSession:
         """Continues a run in parts: feeds some more tensors, fetches what they allow."""
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
+        if not isinstance(handle, str):
+            raise TypeError(f"handle must be a string of partial_run_setup, but got {handle!r}")
         run = self._partial_runs.get(handle)
         if run is None:
             raise errors.InvalidArgumentError(
@@ -444,6 +459,18 @@ class BaseSession:
 
     def _extend_graph(self) -> None:
         """Kept for programs that call it: the session always sees the whole graph."""
+
+
+def _require_mapping(feed_dict: Any) -> None:
+    if not isinstance(feed_dict, Mapping):
+        raise TypeError("input must be a dictionary")
+
+
+def _nothing_to_run(*values: Any, **options: Any) -> Any:
+    del values, options
+    raise errors.InvalidArgumentError(
+        None, None, "Must specify at least one target to fetch or execute."
+    )
 
 
 def _expanded_values(graph: Graph, feed_dict: Any, slots: list[FeedSlot]) -> list[Any]:

@@ -209,4 +209,6 @@ def locked(folder: str) -> Iterator[None]:
 
 def matching(path: str, ending: str) -> list[str]:
     """The files whose path is exactly `path` followed by something that matches a pattern."""
+    if not files.is_directory(os.path.dirname(path) or "."):
+        return []
     return files.get_matching_files(glob.escape(path) + ending)

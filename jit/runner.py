@@ -72,11 +72,13 @@ def _compiled(
 ) -> Runner | WaitingRunner | _Reference:
     """What compiles the operations, as far as that can be."""
     evaluate = Evaluator(session)
-    if not any(waits_at_top(op) for op in operations):
+    if not any(op.definition.flow == "wait" for op in operations):
         return _without_waits(evaluate, operations, fetches, feeds)
     parts = cut(operations, fetches, feeds)
-    if parts is None:
+    if parts is None and any(waits_at_top(op) for op in operations):
         return _reference(session, operations, fetches, feeds, "waits between branches or loops")
+    if parts is None:
+        return _without_waits(evaluate, operations, fetches, feeds)
 
     def make(operations: Sequence[Any], fetches: Sequence[Any], feeds: Sequence[Any]) -> Any:
         runner = _without_waits(evaluate, operations, fetches, feeds)
