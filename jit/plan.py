@@ -18,7 +18,7 @@ import numpy as np
 
 from ..engine import errors, garbage
 from . import compile as compiler
-from . import debug, driver, notices, pool, report, threads, verify
+from . import debug, driver, ir, notices, pool, report, threads, verify
 from .bind import Arena, Binding, bind, make_template
 from .fuse import fuse
 from .prepare import written_cells
@@ -26,7 +26,7 @@ from .products import extend_products
 from .run import Run
 from .schedule import CallStep, Control, KernelStep, schedule
 from .sizes import Scope
-from .tensor import Growing, Host, Register, Source
+from .tensor import Growing, Host, Register, Source, home
 from .trace import Evaluate, Tracer, dtype_name, symbolic_feeds
 from .unpool import unpool
 
@@ -128,8 +128,8 @@ class Plan:
         debug.show("schedule", self.schedule)
         if verify.enabled or debug.is_on():
             for step in self.schedule.steps:
-                if isinstance(step, KernelStep):
-                    verify.verify(step.nest.kernel)
+                if isinstance(step, (KernelStep, CallStep)) and isinstance(step.kernel, ir.Kernel):
+                    verify.verify(step.kernel, [home(value).dtype for value in step.reads])
         self.traced_seconds = time.perf_counter() - self.began
 
     def _compile_kernels(self) -> None:
@@ -137,8 +137,7 @@ class Plan:
         names = list(self.exports)
         kernels: list[compiler.Wanted] = []
         for step in steps:
-            kernel = step.nest.kernel if isinstance(step, KernelStep) else step.node.kernel
-            kernels.append((kernel, partial(report.origin, step, self.operations, names)))
+            kernels.append((step.kernel, partial(report.origin, step, self.operations, names)))
         if any(isinstance(step, Control) for step in self.schedule.steps):
             kernels.append((pool.flow_kernel(), None))
         kernels += [(kernel, None) for kernel in driver.kernels()]
