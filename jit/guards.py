@@ -108,6 +108,16 @@ def bytes_at(address: int, count: int) -> np.ndarray:
     return np.ctypeslib.as_array((ctypes.c_uint8 * count).from_address(address))
 
 
+@contextmanager
+def among(mode: str) -> Iterator[None]:
+    """Has plans that are made within the block run among guards."""
+    before, verify.guards = verify.guards, mode
+    try:
+        yield
+    finally:
+        verify.guards = before
+
+
 # Ways to lay out copies: context managers, as some memory must be given back.
 Layout = Callable[[Buffer], AbstractContextManager[Copy]]
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from importlib import import_module
 from types import SimpleNamespace
 
@@ -14,7 +13,7 @@ from hypothesis import settings as hypothesis_settings
 
 import numbaflow as tf
 from numbaflow.jit import compile as compiler
-from numbaflow.jit import guards, settings, verify
+from numbaflow.jit import guards, settings
 from numbaflow.jit.bind import Arena, bind, make_template
 from numbaflow.jit.run import Run
 
@@ -25,19 +24,9 @@ pytestmark = pytest.mark.cpu
 NUMBERS = np.arange(15, dtype=np.int32).reshape(3, 5)
 
 
-@contextmanager
-def guarded(mode: str):
-    """Has plans that are made within the block run among guards."""
-    before, verify.guards = verify.guards, mode
-    try:
-        yield
-    finally:
-        verify.guards = before
-
-
 def product(mode: str) -> np.ndarray:
     """A product of whole numbers, of three rows and five columns."""
-    with guarded(mode), settings.override(jit="always"):
+    with guards.among(mode), settings.override(jit="always"):
         with tf.Graph().as_default(), tf.Session() as session:
             x = tf.placeholder(tf.int32, [None, 5])
             return session.run(tf.matmul(x, tf.eye(5, dtype=tf.int32)), {x: NUMBERS})
@@ -115,7 +104,7 @@ def compiled(sample: Sample) -> Run:
     max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
 )
 def test_random_programs_stay_within_their_memory(sample):
-    with guarded("bytes"):
+    with guards.among("bytes"):
         found = compiled(sample)(sample.arrays)
     for got, want in zip(found, sample.expected, strict=True):
         np.testing.assert_array_equal(got, want)
@@ -145,7 +134,7 @@ EDGES = {
 @pytest.mark.parametrize("name", EDGES)
 def test_nothing_is_read_or_written_beyond_the_last_vector(name):
     def run(mode: str, jit: str) -> np.ndarray:
-        with guarded(mode), settings.override(jit=jit):
+        with guards.among(mode), settings.override(jit=jit):
             with tf.Graph().as_default(), tf.Session() as session:
                 x = tf.placeholder(tf.float32, [None, 37])
                 feed = np.random.default_rng(0).standard_normal((13, 37)).astype(np.float32)
