@@ -35,7 +35,7 @@ import numpy as np
 from . import driver, ir, report, sizes, verify
 from .bind import AGAIN, HOST, ROOM, SKIP, Binding
 from .schedule import CallStep, HostStep, KernelStep, Step, byte_size
-from .tensor import Register, Value, home
+from .tensor import Register, Source, Value, home
 
 if TYPE_CHECKING:
     from .plan import Plan
@@ -290,7 +290,14 @@ class Guarded(driver.Flow):
         return self.words[self.starts[row] : self.starts[row + 1]].copy()
 
     def _bytes(self, value: Value) -> int:
-        return sizes.number(byte_size(home(value)), self.symbols)
+        """How many bytes there are at a value's address: of a variable, as many as it has now."""
+        value = home(value)
+        node, cell = value.node, value.cell
+        if isinstance(node, Source) and node.kind == "cell":
+            cell = node.payload
+        if cell is not None:
+            return int(cell.value.nbytes)
+        return sizes.number(byte_size(value), self.symbols)
 
     def _scratch(self, step: KernelStep | CallStep) -> int:
         """How many bytes of scratch memory a step asks for."""
