@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 _GUARD = 1024  # bytes on either side
 _PATTERNS = (0xFF, 0x5A)  # NaN and -1 in every dtype; and something else
 _ALIGN = 64
+_TURNS = 100  # of a loop, after which Python looks whether it may go on
 _NO_ACCESS = 0  # PROT_NONE
 _SCRATCH = "scratch memory"
 _RECORD_BYTES = 32  # of a stack: address, items, room, bytes of an item
@@ -154,7 +155,7 @@ def among_pages(is_behind: bool, buffer: Buffer) -> Iterator[Copy]:
 class Guarded(driver.Flow):
     """Rows of a plan's table, one at a time and each among guards; stops where a Flow does."""
 
-    __slots__ = ("plan", "starts", "steps", "symbols", "words")
+    __slots__ = ("plan", "starts", "steps", "symbols", "turns", "words")
 
     def __init__(
         self,
@@ -167,6 +168,7 @@ class Guarded(driver.Flow):
         """words: the argument blocks of a run; table: its steps; segment: the rows that are run."""
         self.plan, self.words = plan, words
         self.first, last = segment
+        self.turns = 0
         self.rows, self.table = last - self.first, table
         self.starts = [step.start for step in plan.template.steps] + [len(words)]
         self.symbols = dict(zip(plan.scope.examples, binding.symbols))
@@ -176,12 +178,13 @@ class Guarded(driver.Flow):
 
     @property
     def is_paused(self) -> bool:
-        """Never: a run for a test comes to its end."""
-        return False
+        """Whether the run only came by to let Python look whether it may go on."""
+        return self.turns == _TURNS
 
     def run(self, row: int) -> int:
         """Runs from a row on; the number of the row where Python is needed, or that of all rows."""
-        while row < self.rows:
+        self.turns = 0
+        while row < self.rows and not self.is_paused:
             step = self.steps[self.first + row]
             if isinstance(step, (KernelStep, CallStep)):
                 self._guard(step, self.first + row)
@@ -197,6 +200,7 @@ class Guarded(driver.Flow):
         """The row behind one that jumps or stops; None where Python is needed."""
         _, args, kind, target, wanted, _ = (int(n) for n in self.table[self.first + row])
         if kind == AGAIN:
+            self.turns += 1
             return target
         if kind == HOST:
             return None
