@@ -56,7 +56,8 @@ STATS = Stats()
 # The modules whose text decides what machine code a kernel becomes; a test holds the list against
 # what they import.
 EMITTER = (
-    *("scalar", "meaning", "emit", "writer", "reductions", "intrinsics", "lowering", "functions"),
+    *("scalar", "meaning", "emit", "writer", "reductions", "intrinsics", "addresses", "lowering"),
+    *("functions",),
     *("coefficients", "numba_target", "llvm", "target", "compile"),
     *(
         f"library/{n}"

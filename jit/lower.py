@@ -425,6 +425,8 @@ class Builder:
         present = cell.value
         if present is None or not sizes.same_shape(present.shape, value.shape):
             raise NotLowered("the variable does not have this shape yet")
+        if present.dtype.name != value.dtype:
+            raise NotLowered(f"the variable holds {present.dtype.name}")
         self._reads.pop(id(cell), None)
         (after,) = self.program.add(Write((value,), cell), (value.dtype, value.shape))
         after.cell = cell

@@ -18,15 +18,16 @@ import numpy as np
 
 from ..engine import errors, garbage, stopping
 from . import compile as compiler
-from . import debug, driver, notices, pool, report, threads, verify
+from . import debug, driver, ir, notices, pool, report, threads, verify
 from .bind import Arena, Binding, bind, make_template
 from .fuse import fuse
 from .prepare import written_cells
 from .products import extend_products
 from .run import Run
+from .scalar import compiles
 from .schedule import CallStep, Control, KernelStep, schedule
 from .sizes import Scope
-from .tensor import Growing, Host, Register, Source
+from .tensor import Growing, Host, Register, Source, Write, home
 from .trace import Evaluate, Tracer, dtype_name, symbolic_feeds
 from .unpool import unpool
 
@@ -130,8 +131,8 @@ class Plan:
         debug.show("schedule", self.schedule)
         if verify.enabled or debug.is_on():
             for step in self.schedule.steps:
-                if isinstance(step, KernelStep):
-                    verify.verify(step.nest.kernel)
+                if isinstance(step, (KernelStep, CallStep)) and isinstance(step.kernel, ir.Kernel):
+                    verify.verify(step.kernel, [home(value).dtype for value in step.reads])
         self.traced_seconds = time.perf_counter() - self.began
 
     def _compile_kernels(self) -> None:
@@ -139,8 +140,7 @@ class Plan:
         names = list(self.exports)
         kernels: list[compiler.Wanted] = []
         for step in steps:
-            kernel = step.nest.kernel if isinstance(step, KernelStep) else step.node.kernel
-            kernels.append((kernel, partial(report.origin, step, self.operations, names)))
+            kernels.append((step.kernel, partial(report.origin, step, self.operations, names)))
         if any(isinstance(step, Control) for step in self.schedule.steps):
             kernels.append((pool.flow_kernel(), None))
         kernels += [(kernel, None) for kernel in driver.kernels()]
@@ -154,15 +154,20 @@ class Plan:
         except IndexError:
             return Arena(max(threads.count(), threads.cores(), self.evaluate.threads or 1))
 
-    def _cells(self) -> dict[int, tuple[Any, tuple[int, ...]]]:
-        """The variables whose shapes the plan was traced with, by id."""
+    def _cells(self) -> dict[int, tuple[Any, tuple[Any, str]]]:
+        """The variables that kernels read or write, with the shapes and dtypes that the plan was
+        traced with, by id."""
         found = {}
         for node in (node for program in self.program.all() for node in program.nodes):
-            if not isinstance(node, Source) or node.kind != "cell":
+            if isinstance(node, Write):
+                cell = node.cell
+            elif isinstance(node, Source) and node.kind == "cell":
+                cell = node.payload
+            else:
                 continue
-            if not isinstance(node.payload, Register):
-                found[id(node.payload)] = (node.payload, node.outputs[0].shape)
-        return found  # type: ignore[return-value]
+            if not isinstance(cell, Register):
+                found[id(cell)] = (cell, (node.outputs[0].shape, node.outputs[0].dtype))
+        return found
 
     @property
     def is_pure(self) -> bool:
@@ -177,9 +182,9 @@ class Plan:
         )
 
     def shapes_hold(self) -> bool:
-        """Do all variables still have the shapes that the plan was traced with?"""
+        """Do all variables still have the shapes and dtypes that the plan was traced with?"""
         return all(
-            cell.value is None or cell.value.shape == shape for cell, shape in self.cells.values()
+            cell.value is None or _kind(cell.value) == kind for cell, kind in self.cells.values()
         )
 
     def address_of(self, cell: Any) -> int:
@@ -188,11 +193,15 @@ class Plan:
         if array is None:
             cell.read()
         known = self.cells.get(id(cell))
-        if known is not None and array.shape != known[1]:
+        if known is not None and _kind(array) != known[1]:
             raise Stale(cell.name)
         address = int(array.__array_interface__["data"][0])
         self.addresses[id(cell)] = array, address
         return address
+
+
+def _kind(array: np.ndarray) -> tuple[tuple[int, ...], str]:
+    return array.shape, array.dtype.name
 
 
 class Stretch:
@@ -237,6 +246,15 @@ class Stretch:
             finally:
                 plan.arenas.append(arena)
         raise errors.AbortedError(None, None, "a variable keeps changing its shape while running")
+
+    def taken(self, known: Mapping[Any, np.ndarray]) -> list[np.ndarray]:
+        """The inputs among what is known; kernels read what reference kernels gave as it lies."""
+        arrays = [known[tensor] for tensor in self.inputs]
+        for tensor, dtype, array in zip(self.inputs, self.dtypes, arrays):
+            if array.dtype.name != dtype and compiles(dtype):
+                text = f"{tensor.op.type} gave {array.dtype.name}, expected {dtype}"
+                raise errors.InternalError(None, tensor.op, text)
+        return arrays
 
     @staticmethod
     def _run(plan: Plan, binding: Binding, arena: Arena, arrays: Sequence[np.ndarray]) -> Run:

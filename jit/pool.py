@@ -39,14 +39,15 @@ _TILES = """
 @helper
 def count_tiles(row):
     # row: the address of a step's line in the table
-    words = pointer(row, "int64")
+    words = pointer(region(row, "int64"))
     down = (words[2] + words[3] - 1) // words[3]
     return down * ((words[4] + words[5] - 1) // words[5])
 
 
 @helper
 def run_tile(row, tile, worker):
-    words = pointer(row, "int64")
+    # row: the address of a step's line in the table
+    words = pointer(region(row, "int64"))
     rows, row_tile, columns, column_tile = words[2], words[3], words[4], words[5]
     across = (columns + column_tile - 1) // column_tile
     r, c = tile // across * row_tile, tile % across * column_tile
@@ -159,6 +160,11 @@ def kernel(args, r0, r1, c0, c1, worker):
 # Rows whose kernel is 0 jump or stop: jit/bind.py, ControlNumbers.  The clock is looked at after
 # more and more rows, as long as they are quick: a turn of a loop may take a few nanoseconds.
 _FLOW = """
+@helper
+def word_at(address):
+    return pointer(region(address, "int64"))[0]
+
+
 def kernel(args, r0, r1, c0, c1, worker):
     # As the walk above, from row `worker` on.  The place is: row where it stopped, tile, whether
     # it only paused.
@@ -185,7 +191,7 @@ def kernel(args, r0, r1, c0, c1, worker):
         if args[6 * s] == 0:
             kind = args[6 * s + 2]
             if kind == 0:
-                flag = pointer(pointer(args[6 * s + 1], "int64")[0], "uint8")[0]
+                flag = pointer(region(word_at(args[6 * s + 1]), "uint8"))[0]
                 s = s + 1 if int64(flag) == args[6 * s + 4] else args[6 * s + 3]
                 continue
             if kind == 1:
@@ -194,12 +200,12 @@ def kernel(args, r0, r1, c0, c1, worker):
             if kind == 3:
                 break
             if kind == 4:
-                record = pointer(pointer(args[6 * s + 1], "int64")[0], "int64")
+                record = pointer(region(word_at(args[6 * s + 1]), "int64"))
                 if record[1] >= record[2]:
                     break
                 s += 1
                 continue
-            flag = pointer(pointer(args[6 * s + 1], "int64")[0], "uint8")[0]
+            flag = pointer(region(word_at(args[6 * s + 1]), "uint8"))[0]
             if int64(flag) != 0:
                 break
             s += 1

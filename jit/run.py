@@ -13,7 +13,7 @@ import numpy as np
 
 from ..engine import errors
 from ..engine.stopping import check_session
-from . import driver, target
+from . import driver, target, verify
 from .bind import Arena, Binding, Frame, aligned_copy, grow
 from .driver import Flow, Program
 from .schedule import HostStep, is_native
@@ -66,6 +66,9 @@ class Run:
         for segment in template.segments:
             if isinstance(segment, tuple):
                 rows = self.frame.table[segment[0] : segment[1]]
+                if verify.guards:
+                    self.segments.append(self._guarded(segment))
+                    continue
                 if driver.has_control(rows):
                     self.segments.append(Flow(rows, segment[0], plan.evaluate.threads))
                     continue
@@ -74,6 +77,11 @@ class Run:
                 self.segments.append(program.call)
             else:
                 self.segments.append(segment)
+
+    def _guarded(self, segment: tuple[int, int]) -> Flow:
+        from .guards import Guarded
+
+        return Guarded(self.plan, self.binding, self.args, self.frame.table, segment)
 
     def __call__(self, feeds: Sequence[np.ndarray]) -> list[Any]:
         """Runs the plan; the results belong to the caller."""

@@ -310,7 +310,7 @@ class Runner:
                 self._host(self.operations[start], known)
                 start += 1
             stretch = self._stretch(start)
-            plan, results = stretch.run([known[tensor] for tensor in stretch.inputs])
+            plan, results = stretch.run(stretch.taken(known))
 
     def _explain_error(self, arrays: Sequence[np.ndarray]) -> None:
         """Raises what reference kernels say of the values, if their run can do no harm."""

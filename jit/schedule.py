@@ -14,6 +14,7 @@ from typing import Union
 from ..engine import stopping
 from . import ir, sizes
 from .fuse import Cluster, Fused, fuse
+from .library.kernel import LibraryKernel
 from .meaning import numpy_dtype
 from .nest import Nest, nests, root
 from .sizes import AnySize
@@ -82,6 +83,11 @@ class KernelStep:
         """Values whose memory the step uses, for reading or writing."""
         return self.nest.buffers
 
+    @property
+    def kernel(self) -> ir.Kernel:
+        """What is compiled for it."""
+        return self.nest.kernel
+
 
 @dataclass(slots=True)
 class CallStep:
@@ -93,6 +99,14 @@ class CallStep:
     def reads(self) -> list[Value]:
         """Values whose memory the step uses."""
         return [*map(root, self.node.inputs), *self.node.outputs]
+
+    @property
+    def kernel(self) -> ir.Kernel | LibraryKernel:
+        """What is compiled for it: a library kernel over the dtypes that its values have."""
+        kernel = self.node.kernel
+        if isinstance(kernel, LibraryKernel):
+            return kernel.over(home(value).dtype for value in self.reads)
+        return kernel  # type: ignore[no-any-return]
 
 
 @dataclass(slots=True)

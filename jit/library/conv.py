@@ -197,7 +197,7 @@ def _pack(
     c, f = sizes
     kernel = specialise(
         "pack_filter", conv_text.PACK_FILTER, TAPS=taps, C=c, F=f, STEP_C=steps[0],
-        STEP_F=steps[1], WIDTH=BYTES[w.dtype], **tile.facts(),
+        STEP_F=steps[1], **tile.facts(),
     )  # fmt: skip
     panels = tile.panels(f)
     taps_tile = max(1, (1 << 14) // (c * tile.panel))

@@ -44,7 +44,7 @@ def part(x, out, source, target, line, c, rows, cols):
 
 
 def kernel(args, r0, r1, c0, c1, worker):
-    x, out = pointer(args[0], DTYPE), pointer(args[1], DTYPE)
+    x, out = pointer(args[0]), pointer(args[1])
     h, w, oh, ow, c, top, left = args[2], args[3], args[4], args[5], args[6], args[7], args[8]
     for row in range(r0, r1):
         image = row // oh
@@ -77,14 +77,14 @@ def combine(old, new):
 # Rows are images, columns are channels: windows of one image may overlap.
 _MAX_GRADIENT = """
 def kernel(args, r0, r1, c0, c1, worker):
-    x, dy, out = pointer(args[0], DTYPE), pointer(args[1], DTYPE), pointer(args[2], DTYPE)
+    x, dy, out = pointer(args[0]), pointer(args[1]), pointer(args[2])
     h, w, oh, ow, c, top, left = args[3], args[4], args[5], args[6], args[7], args[8], args[9]
-    memory = args[10] + worker * args[11]
-    best, left_over = pointer(memory, DTYPE), pointer(memory + BYTES * CHANNELS, DTYPE)
+    memory = region(args[10] + worker * args[11], DTYPE)
+    best, left_over = pointer(memory), pointer(memory + CHANNELS)
     count = c1 - c0
     for image in range(r0, r1):
         for pixel in range(image * h * w, (image + 1) * h * w):
-            zero_bytes(args[2] + BYTES * (pixel * c + c0), BYTES * count)
+            zero(args[2] + (pixel * c + c0), count)
         for row in range(oh):
             y0, y1 = window(row, SH, top, KH, h)
             for col in range(ow):
@@ -114,12 +114,12 @@ def kernel(args, r0, r1, c0, c1, worker):
 
 _AVERAGE_GRADIENT = """
 def kernel(args, r0, r1, c0, c1, worker):
-    dy, out = pointer(args[0], DTYPE), pointer(args[1], DTYPE)
+    dy, out = pointer(args[0]), pointer(args[1])
     h, w, oh, ow, c, top, left = args[2], args[3], args[4], args[5], args[6], args[7], args[8]
     count = c1 - c0
     for image in range(r0, r1):
         for pixel in range(image * h * w, (image + 1) * h * w):
-            zero_bytes(args[1] + BYTES * (pixel * c + c0), BYTES * count)
+            zero(args[1] + (pixel * c + c0), count)
         for row in range(oh):
             y0, y1 = window(row, SH, top, KH, h)
             for col in range(ow):

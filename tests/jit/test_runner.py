@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 import warnings
 from collections.abc import Callable
@@ -189,6 +190,22 @@ def test_a_broken_lowering_falls_back_with_a_warning(monkeypatch):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             session.run(y, {x: [0.0]})
+
+
+def test_results_of_reference_kernels_have_the_dtypes_of_their_tensors(monkeypatch):
+    def wide(context, x):
+        kept, where = before.kernel(context, x)
+        return kept.astype(np.float64), where
+
+    x = tf.placeholder(tf.float32, [None])
+    kept = tf.unique(x)[0]
+    y = tf.exp(kept) * 2.0
+    before = kept.op.definition
+    with settings.override(jit="always"), tf.Session() as session:
+        np.testing.assert_allclose(session.run(y, {x: [0.0, 0.0]}), [2.0])
+        monkeypatch.setattr(kept.op, "definition", dataclasses.replace(before, kernel=wide))
+        with pytest.raises(tf.errors.InternalError, match="Unique gave float64, expected float32"):
+            session.run(y, {x: [0.0, 0.0]})
 
 
 @pytest.mark.slow
