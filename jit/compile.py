@@ -18,7 +18,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from ..engine import garbage
-from . import cache, crew, emit, settings, target
+from . import cache, crew, emit, loading, object_file, settings, target
 from .ir import Kernel, digest
 from .library.kernel import LibraryKernel, namespace
 
@@ -109,14 +109,18 @@ def _digest(kernel: Kernel | LibraryKernel) -> str:
 def _obtain(wanted: dict[tuple[str, str], Wanted]) -> None:
     """Loads kernels from the cache, or compiles them and puts them there."""
     missing = {}
-    for key, (kernel, origin) in wanted.items():
-        labels = labels_of(key[0])
-        entry = cache.load(labels)
-        if entry is None:
-            missing[_job(kernel, labels)] = key, kernel, labels, origin
-        else:
-            STATS.hits += 1
-            _DONE[key] = _loaded(kernel.name, labels, entry, 0.0)
+    root = cache.trusted_folder()
+    if root is not None:
+        loading.examine(root, _judge)
+    with loading.noted(root) as note:
+        for key, (kernel, origin) in wanted.items():
+            labels = labels_of(key[0])
+            known = _from_cache(kernel.name, labels, note)
+            if known is None:
+                missing[_job(kernel, labels)] = key, kernel, labels, origin
+            else:
+                STATS.hits += 1
+                _DONE[key] = known
     for job, code, seconds in _compile(list(missing)):
         key, kernel, labels, origin = missing[job]
         facts = origin() if origin else cache.Facts()
@@ -127,8 +131,59 @@ def _obtain(wanted: dict[tuple[str, str], Wanted]) -> None:
         STATS.seconds += seconds
         STATS.names.append(facts.name)
         reason = _why(labels, entry, facts.name) if "timing" in settings.get("debug") else ""
-        cache.save(labels, entry, facts)
+        problem = _problem(code, job.symbol)
+        if problem:
+            cache.warn_once(f"kernel {facts.name} is not cached: {problem}")
+        else:
+            cache.save(labels, entry, facts)
         _DONE[key] = _loaded(facts.name, labels, entry, seconds, reason)
+
+
+def _from_cache(name: str, labels: cache.Labels, note: Callable[[str], None]) -> Compiled | None:
+    """A stored kernel, linked; None if there is none that can be."""
+    entry, key = cache.load(labels), cache.key_of(labels)
+    if entry is None:
+        return None
+    problem = _problem(entry.object_code, entry.symbol, _symbol(key))
+    if not problem:
+        note(key)
+        try:
+            return _loaded(name, labels, entry, 0.0)
+        except RuntimeError as error:
+            problem = f"it cannot be linked: {error}"
+    cache.reject(key, problem)
+    return None
+
+
+def _symbol(key: str) -> str:
+    """The name of the function that the object file of a key defines."""
+    return f"kernel_{key}"
+
+
+def _problem(code: bytes, symbol: str, wanted: str = "") -> str:
+    """Why an object file cannot be linked; nothing if it can."""
+    if wanted and symbol != wanted:
+        return "its manifest names another function"
+    return object_file.problem(code, symbol, target.current().triple, _is_function)
+
+
+@memoize
+def _is_function(name: str) -> bool:
+    """Whether something in this process has that name."""
+    import llvmlite.binding as binding
+
+    return bool(binding.address_of_symbol(name))
+
+
+def _judge(key: str) -> None:
+    """Removes an entry that a process has died of, if another would as well."""
+    if cache.is_key(key):
+        try:
+            code = cache.read_file(cache.folder() / key / "kernel.o")
+        except (OSError, ValueError, cache.Untrusted):
+            return  # gone, or never loaded
+        if not loading.is_harmless(code, _symbol(key)):
+            cache.reject(key, "a process died when it was linked")
 
 
 def _loaded(
@@ -143,7 +198,7 @@ def _job(kernel: Kernel | LibraryKernel, labels: cache.Labels) -> crew.Job:
     source = source_of(kernel)
     if "source" in settings.get("debug"):
         print(source)
-    return crew.Job(source, f"kernel_{cache.key_of(labels)}", isinstance(kernel, LibraryKernel))
+    return crew.Job(source, _symbol(cache.key_of(labels)), isinstance(kernel, LibraryKernel))
 
 
 def _why(labels: cache.Labels, entry: cache.Entry, name: str) -> str:
