@@ -10,6 +10,9 @@ from __future__ import annotations
 import sys
 from typing import IO, Any
 
+# What stays as it is in texts of several lines.
+LINES = "\n\t"
+
 
 def printable(thing: object, keep: str = "") -> str:
     """The text of a thing with an escape such as \\x1b for all that is no visible character.
@@ -31,4 +34,4 @@ def _escape(character: str) -> str:
 
 def say(*things: Any, file: IO[str] | None = None) -> None:
     """Like `print`, of lines."""
-    print(*(printable(thing, "\n\t") for thing in things), file=file or sys.stdout)
+    print(*(printable(thing, LINES) for thing in things), file=file or sys.stdout)

@@ -19,7 +19,7 @@ from typing import Any
 
 from ..engine.printable import printable
 from . import cache, object_file
-from .kernel_text import split_header
+from .kernel_text import is_kernel, split_header
 
 # What decides whether this installation, on this machine, can still ask for an entry.
 _ORIGINAL = ("format", "emitter", "numba", "llvmlite")
@@ -206,7 +206,10 @@ def assembly_of(item: Item) -> str:
         raise ValueError("it was compiled by another version")
     from . import compile as compiler
 
-    return compiler.assembly(item.name, source_of(item), item.labels)
+    source = source_of(item)
+    if not is_kernel(source):
+        raise ValueError("its kernel.py is no kernel's: it does more than define functions")
+    return compiler.assembly(item.name, source, item.labels)
 
 
 # Totals

@@ -6,12 +6,15 @@ Imports Numba; jit/driver.py imports it on the first step with more than one til
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numba as nb
 from llvmlite import ir
 from numba import njit, prange, types
 from numba.extending import intrinsic
+
+from . import cache
 
 
 @intrinsic
@@ -31,7 +34,7 @@ def call_kernel(
     return types.void(*[types.intp] * 7), lower
 
 
-@njit(nb.void(nb.int64[:, ::1]), parallel=True, nogil=True, error_model="numpy", cache=True)
+@njit(parallel=True, nogil=True, error_model="numpy")
 def walk(table):  # type: ignore[no-untyped-def]
     for s in range(table.shape[0]):
         kernel, args = table[s, 0], table[s, 1]
@@ -52,3 +55,36 @@ def walk(table):  # type: ignore[no-untyped-def]
                     min(c + column_tile, columns),
                     nb.get_thread_id(),
                 )
+
+
+def _is_trusted(folder: Path) -> bool:
+    """Whether Numba may keep code in a folder, and take it from there: it reads pickles.
+
+    It is beside this file, where whoever can write can change this file as well, or what
+    NUMBA_CACHE_DIR says or the user's cache, where nobody else may.
+    """
+    if folder == Path(__file__).resolve().parent / "__pycache__":
+        return True
+    try:
+        for place in (folder.parent, folder, *folder.glob("parallel.walk*")):
+            cache.check_owner(place)
+    except (OSError, cache.Untrusted):
+        return False
+    return True
+
+
+def _cache_folder() -> Path | None:
+    """Where Numba would keep the walk, as far as it says; it makes the folder."""
+    from numba.core.caching import FunctionCache
+
+    try:
+        return Path(FunctionCache(walk.py_func).cache_path).resolve()
+    except (OSError, RuntimeError):  # nowhere
+        return None
+
+
+_folder = _cache_folder()
+if _folder is not None and _is_trusted(_folder):
+    walk.enable_caching()
+walk.compile(nb.void(nb.int64[:, ::1]))
+walk.disable_compile()

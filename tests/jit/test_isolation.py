@@ -113,3 +113,55 @@ def test_helpers_find_what_the_program_put_in_the_path(tmp_path: Path) -> None:
         program, tmp_path / "ran", [], cwd=tmp_path, options=["-I", "-S"]
     )
     assert any(by_helpers)
+
+
+def test_numba_takes_no_code_from_where_others_may_write(tmp_path: Path) -> None:
+    from numbaflow.jit import parallel
+
+    folder = tmp_path / "numba"
+    folder.mkdir(mode=0o700)
+    (folder / "parallel.walk-1.nbi").write_bytes(b"a pickle")
+    (folder / "parallel.walk-1.nbi").chmod(0o600)
+    assert parallel._is_trusted(folder)
+    for place in (folder / "parallel.walk-1.nbi", folder, tmp_path):
+        mode = place.stat().st_mode
+        place.chmod(0o777)
+        assert not parallel._is_trusted(folder)
+        place.chmod(mode)
+    assert parallel._is_trusted(folder)
+    assert not parallel._is_trusted(tmp_path / "absent")
+
+
+# Says which processes are started while a command runs.
+AUDIT = """
+import sys
+def told(event, details):
+    if event.startswith(("subprocess.", "os.exec", "os.posix_spawn", "os.system", "os.spawn")):
+        print("STARTED", event, details, file=sys.stderr)
+sys.addaudithook(told)
+from numbaflow.cli import main
+sys.argv = ["numbaflow", *sys.argv[1:]]
+main()
+"""
+
+
+@pytest.mark.parametrize("command", ["info", "cache list", "cache verify", "plan graph.pb -f y"])
+def test_commands_start_no_processes(tmp_path: Path, command: str) -> None:
+    """Not even those of the system, which are looked for along PATH."""
+    graph = numbaflow.Graph()
+    with graph.as_default():
+        x = numbaflow.placeholder(numbaflow.float32, [None, 3], name="x")
+        numbaflow.add(x, 1.0, name="y")
+    (tmp_path / "graph.pb").write_bytes(graph.as_graph_def().SerializeToString())
+    path = os.pathsep.join(folder for folder in sys.path if folder)
+    environment = {"NUMBAFLOW_CACHE": str(tmp_path / "kernels"), "PYTHONPATH": path}
+    done = subprocess.run(
+        [sys.executable, "-c", AUDIT, *command.split()],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, **environment},
+        timeout=120,
+    )
+    assert done.returncode == 0 and "STARTED" not in done.stderr, done.stderr
