@@ -134,8 +134,8 @@ def _facts(manifest: dict[str, Any]) -> dict[str, Any]:
 
 def _fact(manifest: dict[str, Any], name: str, kind: type | tuple[type, ...]) -> Any:
     value = manifest.get(name)
-    is_number = isinstance(value, (int, float))
-    if not isinstance(value, kind) or (is_number and not 0 <= value < _MOST):
+    is_odd = isinstance(value, (int, float)) and not 0 <= value < _MOST
+    if is_odd or not isinstance(value, kind):
         raise ValueError(f"its manifest has no {name} that can be read")
     return value
 

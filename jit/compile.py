@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache as memoize
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from ..engine import garbage
 from . import cache, crew, emit, loading, object_file, settings, target
@@ -172,6 +173,8 @@ def _is_function(name: str) -> bool:
     """Whether something in this process has that name."""
     import llvmlite.binding as binding
 
+    with _LOCK:
+        _engine()  # making one is what lets LLVM look for names in this process
     return bool(binding.address_of_symbol(name))
 
 
@@ -280,18 +283,25 @@ def assembly(name: str, source: str, labels: Mapping[str, str]) -> str:
 _ENGINE: list[object] = []
 
 
+def _engine() -> Any:
+    """What links object files into this process; callers hold the lock."""
+    import llvmlite.binding as binding
+
+    if not _ENGINE:
+        machine = target.machine(target.current(), opt=0)
+        _ENGINE.append(binding.create_mcjit_compiler(binding.parse_assembly(""), machine))
+    return _ENGINE[0]
+
+
 def load_object(code: bytes, symbol: str) -> int:
     """Links an object file into this process and returns the address of a symbol."""
     import llvmlite.binding as binding
 
     with _LOCK:
-        if not _ENGINE:
-            machine = target.machine(target.current(), opt=0)
-            _ENGINE.append(binding.create_mcjit_compiler(binding.parse_assembly(""), machine))
-        engine = _ENGINE[0]
-        engine.add_object_file(binding.ObjectFileRef.from_data(code))  # type: ignore[attr-defined]
-        engine.finalize_object()  # type: ignore[attr-defined]
-        address = engine.get_function_address(symbol)  # type: ignore[attr-defined]
+        engine = _engine()
+        engine.add_object_file(binding.ObjectFileRef.from_data(code))
+        engine.finalize_object()
+        address = engine.get_function_address(symbol)
     if not address:
         raise RuntimeError(f"the object file has no function {symbol}")
     return int(address)

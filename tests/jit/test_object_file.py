@@ -7,6 +7,8 @@ import os
 import random
 import signal
 import struct
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -85,6 +87,17 @@ def test_functions_that_kernels_have_no_use_for_are_refused(found: dict[str, byt
     assert "refers to 'system'" in problem(code.replace(b"\0atan2f\0", b"\0system\0"), "calls")
     known = object_file.problem(code, "calls", target.current().triple, lambda name: False)
     assert "this system has no function" in known
+
+
+def test_functions_of_this_process_are_known_before_anything_is_linked() -> None:
+    text = """
+from numbaflow.jit import compile as compiler
+assert all(map(compiler._is_function, ("syscall", "atan2f", "memset", "lgamma")))
+assert not compiler._is_function("no_such_function")
+"""
+    path = os.pathsep.join(folder for folder in sys.path if folder)
+    environment = {**os.environ, "PYTHONPATH": path}
+    subprocess.run([sys.executable, "-c", text], env=environment, check=True, timeout=120)
 
 
 # What makes a process that links an entry die, whatever the entry holds.
