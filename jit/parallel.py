@@ -6,6 +6,7 @@ Imports Numba; jit/driver.py imports it on the first step with more than one til
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numba as nb
@@ -13,6 +14,7 @@ from llvmlite import ir
 from numba import njit, prange, types
 from numba.extending import intrinsic
 
+from . import cache
 from .library.atomics import clock
 from .library.clock import SLICE
 
@@ -36,13 +38,7 @@ def call_kernel(
     return types.void(*[types.intp] * 7), lower
 
 
-@njit(
-    nb.void(nb.int64[:, ::1], nb.int64[::1], nb.int64),
-    parallel=True,
-    nogil=True,
-    error_model="numpy",
-    cache=True,
-)
+@njit(parallel=True, nogil=True, error_model="numpy")
 def walk(table, place, least):  # type: ignore[no-untyped-def]
     # From a place on; after a slice of time it notes there where it has got to.  `least`: how many
     # tiles go to the threads at once.
@@ -82,3 +78,36 @@ def walk(table, place, least):  # type: ignore[no-untyped-def]
         if now > end and s < table.shape[0]:
             place[0], place[1], place[2] = s, first, 1
             return
+
+
+def _is_trusted(folder: Path) -> bool:
+    """Whether Numba may keep code in a folder, and take it from there: it reads pickles.
+
+    It is beside this file, where whoever can write can change this file as well, or what
+    NUMBA_CACHE_DIR says or the user's cache, where nobody else may.
+    """
+    if folder == Path(__file__).resolve().parent / "__pycache__":
+        return True
+    try:
+        for place in (folder.parent, folder, *folder.glob("parallel.walk*")):
+            cache.check_owner(place)
+    except (OSError, cache.Untrusted):
+        return False
+    return True
+
+
+def _cache_folder() -> Path | None:
+    """Where Numba would keep the walk, as far as it says; it makes the folder."""
+    from numba.core.caching import FunctionCache
+
+    try:
+        return Path(FunctionCache(walk.py_func).cache_path).resolve()
+    except (OSError, RuntimeError):  # nowhere
+        return None
+
+
+_folder = _cache_folder()
+if _folder is not None and _is_trusted(_folder):
+    walk.enable_caching()
+walk.compile(nb.void(nb.int64[:, ::1], nb.int64[::1], nb.int64))
+walk.disable_compile()
