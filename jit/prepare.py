@@ -8,6 +8,7 @@ that keep their program order.  Imports tensor IR and sizes only.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Any
 
@@ -109,15 +110,19 @@ def _snapshot_reads(program: Program) -> None:
         return
     readers = _consumers(program)
     fetched = {id(base(value).node) for value in program.fetches}
-    for node in list(program.nodes):
+    copies: dict[int, Value] = {}
+    for node in program.nodes:
         if not (isinstance(node, Source) and node.kind == "cell"):
             continue
-        later = [p for p in writes.get(id(node.payload), []) if p > node.position]
-        if not later:
+        positions = writes.get(id(node.payload), [])
+        later = bisect_right(positions, node.position)
+        if later == len(positions):
             continue
         last_use = max((n.position for n in readers.get(id(node), [])), default=-1)
-        if last_use > min(later) or id(node) in fetched:
-            _replace(program, node.outputs[0], copy_of(node.outputs[0]))
+        if last_use > positions[later] or id(node) in fetched:
+            copies[id(node.outputs[0])] = copy_of(node.outputs[0])
+    if copies:
+        _replace(program, copies)
 
 
 def written_cells(node: Node) -> tuple[Any, ...]:
@@ -136,13 +141,15 @@ def _writes(node: Node) -> bool:
     return isinstance(node, Write) or (isinstance(node, Call) and bool(node.updates))
 
 
-def _replace(program: Program, old: Value, new: Value) -> None:
-    """Puts the maker of `new` right behind the maker of `old`; everybody reads `new` instead."""
+def _replace(program: Program, new: dict[int, Value]) -> None:
+    """Everybody reads the new values, by the old ones' ids, whose makers come right behind."""
+    nodes: list[Node] = []
     for node in program.nodes:
-        if node is not new.node:
-            node.inputs = tuple(new if value is old else value for value in node.inputs)
-    program.fetches = [new if value is old else value for value in program.fetches]
-    program.nodes.insert(program.nodes.index(old.node) + 1, new.node)
+        node.inputs = tuple(new.get(id(value), value) for value in node.inputs)
+        nodes.append(node)
+        nodes += [new[id(value)].node for value in node.outputs if id(value) in new]
+    program.nodes = nodes
+    program.fetches = [new.get(id(value), value) for value in program.fetches]
 
 
 def _normalise(program: Program) -> None:

@@ -19,10 +19,11 @@ import numpy as np
 from . import compile as compiler
 from . import driver, ir, threads
 from .bind import aligned_empty, tiles
+from .costs import operation_cost
 from .library.kernel import LibraryKernel
 from .library.matmul import product_kernel
 from .nest import Nest
-from .schedule import CallStep, KernelStep, operation_cost
+from .schedule import CallStep, KernelStep
 from .sizes import number
 from .writer import Writer, postorder
 

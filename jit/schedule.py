@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 from typing import Union
 
 from ..engine import stopping
 from . import ir, sizes
+from .costs import operation_cost
 from .fuse import Cluster, Fused, fuse
 from .library.kernel import LibraryKernel
 from .meaning import numpy_dtype
@@ -35,40 +37,6 @@ from .tensor import (
     base,
     home,
 )
-
-# What one position of a kernel costs, in units of a simple instruction; cheap things are 1.
-_COSTS = {
-    "div": 4,
-    "floordiv": 10,
-    "floormod": 10,
-    "truncatediv": 10,
-    "truncatemod": 10,
-    "sqrt": 6,
-    "rsqrt": 8,
-    "pow": 40,
-    "erf": 20,
-    "erfc": 30,
-    "sin": 20,
-    "cos": 20,
-    "tan": 30,
-    "exp": 12,
-    "expm1": 18,
-    "log": 14,
-    "log1p": 18,
-    "tanh": 20,
-    "sigmoid": 16,
-    "lgamma": 60,
-    "digamma": 60,
-    "atan2": 40,
-    "asin": 30,
-    "acos": 30,
-    "atan": 25,
-    "sinh": 25,
-    "cosh": 25,
-    "asinh": 35,
-    "acosh": 35,
-    "atanh": 30,
-}
 
 
 @dataclass(slots=True)
@@ -291,11 +259,6 @@ def _crosses_reshape(value: Value) -> bool:
     return False
 
 
-def operation_cost(apply: ir.Apply) -> int:
-    """What one scalar primitive costs, in simple instructions."""
-    return _COSTS.get(apply.fn, 1)
-
-
 def cost(kernel: ir.Kernel) -> float:
     """Estimated cost of one position of a kernel, in simple instructions."""
     total, seen = 0.0, set()
@@ -418,21 +381,39 @@ def _assign_slots(steps: list[Step], program: Program) -> tuple[list[Slot], dict
         last[id(home(value))] = end
     slots: list[Slot] = []
     slot_of: dict[int, int] = {}
-    same_size: dict[str, list[int]] = {}
+    pools: dict[str, _Pool] = {}
     for number, step in enumerate(steps):
         for value in map(home, step.reads):
             if id(value) in slot_of or not in_arena(value):
                 continue
             if isinstance(value.node, Source) and value.node.kind == "sizes":
-                found, live = [], (1 << (end + 1)) - 1  # written before the first step
+                place, live = len(slots), (1 << (end + 1)) - 1  # written before the first step
             else:
-                found = same_size.setdefault(sizes.expression(byte_size(value)), [])
+                pool = pools.setdefault(sizes.expression(byte_size(value)), _Pool())
+                place = pool.take(number, last[id(value)], len(slots))
                 live = (2 << last[id(value)]) - (1 << number)
-            place = next((i for i in found if not slots[i].live & live), len(slots))
             if place == len(slots):
                 slots.append(Slot([], 0))
-                found.append(place)
             slots[place].values.append(value)
             slots[place].live |= live
             slot_of[id(value)] = place
     return slots, slot_of
+
+
+class _Pool:
+    """Slots of one size: those in use by the step that frees them, and the free ones."""
+
+    def __init__(self) -> None:
+        self._busy: list[tuple[int, int]] = []
+        self._free: list[int] = []
+
+    def take(self, first: int, last: int, new: int) -> int:
+        """A slot for steps first to last, the lowest that is free, else a new one.
+
+        Requests come in order of their first steps.
+        """
+        while self._busy and self._busy[0][0] < first:
+            heappush(self._free, heappop(self._busy)[1])
+        place = heappop(self._free) if self._free else new
+        heappush(self._busy, (last, place))
+        return place

@@ -358,6 +358,7 @@ def symbolic_feeds(
                     items[place] = scope.symbol(number)
                     symbols[number] = items[place].text
                     found.append(number)
-            known = items
+            # Objects are for symbols alone: kernels take numbers as what they are.
+            known = items if any(map(sizes.is_symbolic, items.flat)) else array
         result.append(FeedType(dtype, shape, known))
     return result, tuple(found)

@@ -307,3 +307,16 @@ def test_matrix_products_take_up_bias_and_relu():
                     assert any({"MatMul_1", "add", "Relu"} <= set(ops) for ops in names), names
         for want, got in zip(*results, strict=True):
             np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1, [0], [1], [0, 1], [-1, 0]])
+def test_the_gradient_of_a_product_over_fed_axes_is_compiled_with_all_that_it_needs(axis):
+    data, values = np.arange(1, 7, dtype=np.float32).reshape(2, 3), {}
+    for mode in ("never", "always"):
+        with tf.Graph().as_default() as graph, settings.override(jit=mode), tf.Session() as session:
+            x, axes = tf.placeholder(tf.float32), tf.placeholder(tf.int32, np.shape(axis))
+            tf.gradients(tf.reduce_prod(x, axes), x)
+            everything = [y for op in graph.get_operations() for y in op.outputs]
+            values[mode] = session.run(everything, {x: data, axes: axis})
+    for one, other in zip(values["never"], values["always"], strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5)
