@@ -24,7 +24,7 @@ PY := $(VENV)/bin/python
 PIP_FLAGS := --disable-pip-version-check --quiet
 PYTEST_FLAGS ?=
 TYPED := -m numbaflow.cli -m numbaflow.cli_cache -m numbaflow.cli_checkpoint -m numbaflow.cli_info \
-         -m numbaflow.cli_plan -m numbaflow.cli_saved_model -m numbaflow.launcher \
+         -m numbaflow.cli_plan -m numbaflow.cli_saved_model -m numbaflow.launcher -m numbaflow.security \
          -p numbaflow.engine -p numbaflow.ops -p numbaflow.jit -p numbaflow.train
 
 ifeq ($(TF),1)

@@ -193,13 +193,7 @@ def _lookup(home: str, name: str) -> Any:
     if home == "tf" or home.startswith("tf."):
         namespace = _public(home[3:])
         return getattr(namespace, name, _MISSING) if isinstance(namespace, ModuleType) else _MISSING
-    try:
-        module = importlib.import_module(home, _PACKAGE)
-    except ModuleNotFoundError as error:
-        if error.name and home.endswith(error.name.removeprefix(_PACKAGE)):
-            return _MISSING
-        raise
-    return getattr(module, name, _MISSING)
+    return getattr(importlib.import_module(home, _PACKAGE), name, _MISSING)
 
 
 def _raw(name: str) -> Any:

@@ -30,7 +30,7 @@ HOMES = {
         "load_library": "tf",
         "meta_graph": ".io.meta_graph .io.meta_graph_import",
         "op_def_library": ".engine.op_def_library",
-        "op_def_registry": ".io.op_registry",
+        "op_def_registry": ".io.op_def_registry",
         "ops": (
             ".engine.graph .engine.operation .engine.tensor .engine.convert .engine.collections "
             ".engine.scope_functions .engine.autodiff .engine.defaults .engine.devices "
@@ -81,7 +81,6 @@ HOMES = {
         "image_ops": "tf.image",
         "image_ops_impl": "tf.image",
         "init_ops": ".ops.state.init .ops.state.init_orthogonal tf.initializers tf",
-        "init_ops_v2": "tf.keras.initializers",
         "inplace_ops": "tf",
         "io_ops": ".ops.state.save_restore tf tf.io .ops.queues.readers raw",
         "linalg_grad": "",
@@ -168,12 +167,6 @@ HOMES = {
         "session": ".engine.session tf",
         "timeline": ".io.timeline",
     },
-    "estimator": dict.fromkeys(
-        ("estimator", "estimator_lib", "model_fn", "run_config"), "tf.estimator"
-    ),
-    "feature_column": dict.fromkeys(
-        ("feature_column", "feature_column_lib", "feature_column_v2"), "tf.feature_column"
-    ),
     "lib": {
         "io.file_io": ".io.files",
         "io.python_io": "tf.python_io",
@@ -236,16 +229,24 @@ HOMES = {
     "training": {
         name: f".train.{name} tf.train tf"
         for name in (
-            "adadelta adagrad adagrad_da adam basic_loops basic_session_run_hooks "
-            "checkpoint_management checkpoint_utils coordinator device_setter evaluation ftrl "
-            "gradient_descent input learning_rate_decay momentum monitored_session "
-            "moving_averages optimizer proximal_adagrad proximal_gradient_descent queue_runner "
-            "queue_runner_impl rmsprop saver saver_test_utils server_lib session_manager "
-            "session_run_hook slot_creator summary_io supervisor sync_replicas_optimizer training "
-            "training_ops training_util warm_starting_util"
+            "basic_loops basic_session_run_hooks checkpoint_management checkpoint_utils "
+            "coordinator device_setter input monitored_session moving_averages optimizer "
+            "queue_runner queue_runner_impl saver session_manager session_run_hook slot_creator "
+            "summary_io "
+            "supervisor sync_replicas_optimizer warm_starting_util"
         ).split()
     },
 }
+# Modules of TensorFlow's whose names lie in several files here.
+HOMES["training"].update(
+    dict.fromkeys(
+        (
+            "adadelta adagrad adagrad_da adam ftrl gradient_descent learning_rate_decay momentum "
+            "proximal_adagrad proximal_gradient_descent rmsprop training"
+        ).split(),
+        "tf.train tf",
+    )
+)
 HOMES["ops"].update(
     (f"distributions.{name}", f".ops.distributions.{home}")
     for home, names in {
@@ -378,7 +379,6 @@ RENAMED = {
         "conv3d_transpose_v2": "nn.conv3d_transpose",
     },
     "ops.nn_impl": {"moments_v2": "nn.moments", "l2_normalize_v2": "nn.l2_normalize"},
-    "data.ops.dataset_ops": {"DatasetV1": "data.Dataset"},
     "ops.rnn": {
         "_best_effort_input_batch_size": ".train.rnn.step:best_effort_input_batch_size",
         "_concat": ".train.rnn.cell:concat",

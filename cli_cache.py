@@ -23,6 +23,7 @@ from rich.table import Table
 from rich.text import Text
 from typer.core import TyperGroup
 
+from .engine.printable import LINES, printable, say
 from .jit import cache, cache_admin, kernel_text
 from .jit.plan_text import counted, size_text
 
@@ -81,7 +82,7 @@ def print_facts(facts: dict[str, str]) -> None:
     """Prints names and values, one pair a line."""
     table = Table.grid(padding=(0, 2))
     for name, value in facts.items():
-        table.add_row(Text(name, "bold"), Text(value, overflow="fold"))
+        table.add_row(Text(printable(name), "bold"), Text(printable(value), overflow="fold"))
     print_table(table)
 
 
@@ -92,7 +93,7 @@ def print_json(thing: Any) -> None:
 
 def fail(message: object, code: int = 1) -> NoReturn:
     """Says on stderr what is wrong and ends the command."""
-    typer.echo(f"numbaflow: {message}", err=True)
+    typer.echo(f"numbaflow: {printable(message, LINES)}", err=True)
     raise typer.Exit(code)
 
 
@@ -129,7 +130,7 @@ def _find(key: str) -> cache_admin.Item:
 def path(as_json: bool = JSON) -> None:
     """Print the cache folder (set by NUMBAFLOW_CACHE)."""
     folder = str(cache.folder())
-    print_json({"path": folder}) if as_json else print(folder)
+    print_json({"path": folder}) if as_json else say(folder)
 
 
 @app.command("list")
@@ -150,12 +151,12 @@ def list_entries(
         print_json([item.as_dict() for item in items])
         return
     if not items:
-        print(f"no kernel mentions {text!r}" if every else _empty())
+        say(f"no kernel mentions {text!r}" if every else _empty())
         return
     shown = items[:limit] if limit else items
     print_table(_table(shown))
     if len(shown) < len(items):
-        print(f"{len(shown)} of {len(items)} kernels; --limit 0 lists all")
+        say(f"{len(shown)} of {len(items)} kernels; --limit 0 lists all")
 
 
 def _empty() -> str:
@@ -185,7 +186,7 @@ def _table(items: list[cache_admin.Item]) -> Table:
 
 
 def _row(item: cache_admin.Item) -> dict[str, str]:
-    return {
+    row = {
         "key": item.key[:12],
         "kernel": item.name or "(damaged)" * bool(item.problem) or "(other version)",
         "size": size_text(item.bytes),
@@ -195,6 +196,7 @@ def _row(item: cache_admin.Item) -> dict[str, str]:
         "target": item.cpu,
         "from": _origin(item),
     }
+    return {title: printable(text) for title, text in row.items()}
 
 
 def _origin(item: cache_admin.Item) -> str:
@@ -216,7 +218,7 @@ def show(
     item = _find(key)
     texts: dict[str, str] = {}
     if not item.problem and item.name:
-        texts = dict(zip(("ir", "source"), kernel_text.split_header(cache_admin.source_of(item))))
+        texts = dict(zip(("ir", "source"), kernel_text.split_header(_source(item))))
         with _damage_of(item):
             texts |= {"assembly": cache_admin.assembly_of(item)} if assembly else {}
     if not source:
@@ -227,9 +229,14 @@ def show(
         print_facts(_facts(item))
         for title, text in texts.items():
             if text:
-                print(f"\n{title}\n\n{textwrap.indent(text.rstrip(), '    ')}")
+                say(f"\n{title}\n\n{textwrap.indent(text.rstrip(), '    ')}")
     if item.problem:
         fail(f"kernel {item.key} is damaged: {item.problem}")
+
+
+def _source(item: cache_admin.Item) -> str:
+    with _damage_of(item):
+        return cache_admin.source_of(item)
 
 
 @contextmanager
@@ -312,8 +319,8 @@ def verify(
     else:
         for problem in problems:
             what = " (removed)" if problem.key in removed else ""
-            print(f"{problem.key or cache.folder()}: {problem.reason}{what}")
-        print(f"{counted(count, 'kernel')} checked, {len(problems) or 'none'} damaged")
+            say(f"{problem.key or cache.folder()}: {problem.reason}{what}")
+        say(f"{counted(count, 'kernel')} checked, {len(problems) or 'none'} damaged")
     if len(removed) < len(problems):
         raise typer.Exit(1)
 
@@ -338,7 +345,7 @@ def prune(
         print_json({"removed": [item.key for item in gone], "bytes": sum(i.bytes for i in gone)})
         return
     verb = "would remove" if dry_run else "removed"
-    print(f"{verb} {counted(len(gone), 'kernel')}, {size_text(sum(item.bytes for item in gone))}")
+    say(f"{verb} {counted(len(gone), 'kernel')}, {size_text(sum(item.bytes for item in gone))}")
 
 
 @app.command("clear")
@@ -350,7 +357,7 @@ def clear(as_json: bool = JSON) -> None:
     if as_json:
         print_json({"removed": count, "left": left})
     else:
-        print(f"removed {counted(count, 'kernel')}")
+        say(f"removed {counted(count, 'kernel')}")
     if left:
         fail(f"{counted(left, 'kernel')} could not be removed from {cache.folder()}")
 
@@ -369,7 +376,7 @@ def export(
     if as_json:
         print_json({"file": str(file), "kernels": count})
     else:
-        print(f"wrote {counted(count, 'kernel')} to {file}")
+        say(f"wrote {counted(count, 'kernel')} to {file}")
 
 
 @app.command("import")
@@ -388,8 +395,8 @@ def import_(
         print_json(asdict(done))
     else:
         for key, reason in done.refused.items():
-            print(f"{key}: refused: {reason}")
-        print(f"added {counted(len(done.added), 'kernel')}, {len(done.present)} were there already")
+            say(f"{key}: refused: {reason}")
+        say(f"added {counted(len(done.added), 'kernel')}, {len(done.present)} were there already")
     if done.refused:
         raise typer.Exit(1)
 
@@ -406,23 +413,23 @@ def explain(
         fail(f"kernel {item.key} is damaged: {item.problem}")
     others = [i for i in cache_admin.items() if not i.problem and i.key != item.key]
     others = [i for i in others if i.created <= item.created] or others
-    source = cache_admin.source_of(item)
+    source = _source(item)
     near = cache_admin.nearest(item.labels, source, item.name, others)
     if near is None:
         none = "the cache has no other kernel like it"
-        print_json({"key": item.key, "nearest": None}) if as_json else print(none)
+        print_json({"key": item.key, "nearest": None}) if as_json else say(none)
         return
     other, alike = near
     changes = [
         "the source: --diff shows how" if change.startswith("kernel ") else change
         for change in cache_admin.differences(item.labels, other.labels)
     ]
-    lines = list(cache_admin.changed_lines(source, cache_admin.source_of(other)))
+    lines = list(cache_admin.changed_lines(source, _source(other)))
     if as_json:
         found = {"key": item.key, "nearest": other.key, "alike": alike, "labels": changes}
         print_json(found | {"diff": lines})
         return
-    print(f"nearest: {other.key[:12]} {other.name} {_origin(other)} ({alike:.0%} of the lines)")
-    print("\n".join(f"  differs in {change}" for change in changes))
+    say(f"nearest: {other.key[:12]} {other.name} {_origin(other)} ({alike:.0%} of the lines)")
+    say("\n".join(f"  differs in {change}" for change in changes))
     if diff:
-        print("\n".join(lines))
+        say("\n".join(lines))

@@ -13,6 +13,7 @@ from typing import Any
 import typer
 
 from .cli_cache import fail, print_json
+from .engine.printable import printable, say
 
 
 def inspect_checkpoint(
@@ -61,13 +62,13 @@ def _show_table(prefix: str, rows: list[Any], bad: dict[str, str], verified: boo
     for row in rows:
         style = "red" if row.name in bad else ""
         shape = "×".join(map(str, row.shape)) or "scalar"
-        table.add_row(Text(row.name, style), row.dtype, shape, f"{row.parameters:,}")
+        table.add_row(Text(printable(row.name), style), row.dtype, shape, f"{row.parameters:,}")
     console = Console()
     console.print(table)
     total = sum(row.parameters for row in rows)
-    console.print(f"{len(rows)} tensors, {total:,} parameters in {prefix}", highlight=False)
+    console.print(Text(f"{len(rows)} tensors, {total:,} parameters in {printable(prefix)}"))
     for reason in bad.values():
-        console.print(f"[red]{reason}[/red]", highlight=False)
+        console.print(Text(printable(reason), "red"))
     if verified and not bad:
         console.print("All checksums are right.", style="green")
 
@@ -84,6 +85,6 @@ def _show_value(name: str, value: Any, statistics: Any, as_json: bool) -> None:
             | {"statistics": facts}
         )
         return
-    print(value)
+    say(value)
     if facts:
-        print(", ".join(f"{key} {number:.6g}" for key, number in facts.items()))
+        say(", ".join(f"{key} {number:.6g}" for key, number in facts.items()))

@@ -32,7 +32,10 @@ def info(
 def _facts() -> dict[str, str]:
     import platform
 
-    facts = {"python": platform.python_version(), "platform": platform.platform()}
+    # Field by field: for all of them, or platform.platform(), Python would run `uname`.
+    system = platform.uname()
+    name = f"{system.system}-{system.release}-{system.machine}"
+    facts = {"python": platform.python_version(), "platform": name}
     for package in ("numbaflow", "numpy", "numba", "llvmlite", "scipy", "protobuf"):
         facts[package] = version_of(package)
     return facts | _compiler_facts()

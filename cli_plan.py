@@ -17,6 +17,7 @@ from rich.console import Console
 
 from . import ahead
 from .cli_cache import fail, print_json
+from .engine.printable import LINES, printable, say
 from .jit.plan_text import counted
 
 GRAPH = typer.Argument(
@@ -80,13 +81,13 @@ def compile_graph(
         return
     for plan in plans:
         report = plan.report
-        print(
+        say(
             f"{', '.join(report.fetches)}: {counted(len(report.kernels), 'step')}, "
             f"{counted(plan.compiled, 'kernel')} compiled in {plan.seconds:.2f} s, "
             f"{plan.known} known"
         )
         if report.follows and not execute:
-            print(f"  not compiled: {report.follows}; --run compiles it")
+            say(f"  not compiled: {report.follows}; --run compiles it")
 
 
 def show_plan(
@@ -122,7 +123,7 @@ def show_plan(
     elif html is None:
         console = Console()
         width = console.width if console.is_terminal else None
-        print("\n\n".join(_text(plan.report, brief, source, width) for plan in plans))
+        say("\n\n".join(_text(plan.report, brief, source, width) for plan in plans))
 
 
 def _text(report: Any, brief: bool, source: bool, width: int | None = None) -> str:
@@ -211,7 +212,7 @@ def _explained(path: Path) -> Iterator[None]:
     except ahead.UsageError as error:
         fail(error, 2)
     except ahead.ProgramError as error:
-        typer.echo(error.trace, err=True, nl=False)
+        typer.echo(printable(error.trace, LINES), err=True, nl=False)
         fail(error)
     except (OpError, CompileFailure, ValueError, TypeError) as error:
         fail(f"{path} cannot be compiled: {error}")

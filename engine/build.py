@@ -51,6 +51,7 @@ def define(
     moves: str = "",
     flow: str = "",
     expand: Callable[..., Any] | None = None,
+    touches: tuple[registry.Touch, ...] | None = None,
     doc: str = "",
     test: dict[str, Any] | None = None,
     function_name: str | None = None,
@@ -72,6 +73,7 @@ def define(
         moves=moves,
         flow=flow,
         expand=expand,
+        touches=touches,
         doc=doc,
         test=test or {},
     )

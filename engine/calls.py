@@ -3,30 +3,38 @@
 
 A graph keeps the nodes that call functions and its library as they are.  What runs is the
 `Expansion`: copies of the needed operations, in their order, where an operation whose definition
-has `expand` is replaced by what that makes.
+has `expand` is replaced by what that makes.  Calls may be nested as deep as one likes: what copies
+bodies are generators that yield one another (engine/trampoline.py).
 """
 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from . import errors
+from . import call_sizes, errors, stopping, trampoline, trust
+from .call_sizes import CallSizes
 from .graph import Graph
 from .interpreter import needed_operations
 from .operation import Operation
 from .scope_functions import control_dependencies
 from .tensor import Tensor
+from .trampoline import Steps
 
 # What runs in place of each graph that calls functions.
 _expansions: weakref.WeakKeyDictionary[Graph, Expansion] = weakref.WeakKeyDictionary()
-# Calls within calls: beyond this a function can only be calling itself.
-_DEEPEST = 64
 # The roles in control flow after which an operation may not run, and after which it does again.
 _BRANCHING = ("switch", "enter")
 _JOINING = ("merge", "exit")
+# Why a call cannot be replaced; another run may do without it.
+_REASONS = (
+    *(errors.NotFoundError, errors.UnimplementedError, errors.ResourceExhaustedError),
+    NotImplementedError,
+)
+# Operations made for one of a body, at most: what joins branches and effects, and gradients.
+_MADE_PER_OPERATION = 4
 # Operations made in place of one are numbered behind it, before its successor.
 _NUMBERS = 20
 
@@ -65,7 +73,12 @@ def without_calls(
         expansion = _expansions.get(graph)
         if expansion is None or expansion.mutation != graph.mutation:
             expansion = _expansions[graph] = Expansion(graph)
-        return expansion.of(fetches, targets, feeds)
+        try:
+            return expansion.of(fetches, targets, feeds)
+        except BaseException:
+            # What was copied half way is of no use.
+            _expansions.pop(graph, None)
+            raise
 
 
 class Expansion:
@@ -100,6 +113,7 @@ class Expander:
 
     def __init__(self, functions: Mapping[str, Any]) -> None:
         self.functions = functions
+        self._sizes = CallSizes(functions)
         self.target = Graph()
         # Whether operations may lie in branches and loops that are not functions.
         self.has_flow = False
@@ -112,8 +126,13 @@ class Expander:
         # What new nodes without inputs wait for, to be of the frame or branch of the call.
         self._anchor: list[Operation] = []
         self._caller: Operation | None = None
+        # What the callers are permitted if they are from outside: their functions' nodes are, too.
+        self._permitted: trust.Permissions | None = None
         self._prefix = ""
-        self._depth = 0
+        # The functions whose bodies are being copied, each within the one before, and how many
+        # operations stand for the outermost call so far.
+        self._within: list[str] = []
+        self._count = 0
 
     def with_effects(
         self, fetches: list[Tensor], targets: list[Operation], feeds: list[Tensor]
@@ -122,6 +141,7 @@ class Expander:
         wanted = list(targets)
         seen: set[Operation] = set()
         while True:
+            stopping.check()
             needed = [op for op in needed_operations(fetches, wanted, feeds) if op not in seen]
             if not needed:
                 return wanted
@@ -142,9 +162,19 @@ class Expander:
         `tensors` tells what stands for each tensor, `after` what runs last of what stands for
         each operation; both grow.
         """
+        trampoline.run(self._copying(operations, tensors, after))
+
+    def _copying(
+        self,
+        operations: Iterable[Operation],
+        tensors: dict[Tensor, Tensor],
+        after: dict[Operation, Operation],
+    ) -> Steps:
         back = []
         for op in operations:
-            if self._depth == 0:
+            stopping.check()
+            if self._caller is None:
+                self._count = 0
                 self.target._next_id_counter = op._id << _NUMBERS
             inputs = [tensors.get(tensor) for tensor in op._inputs_val]
             waits = [after[other] for other in op._control_inputs_val if other in after]
@@ -154,7 +184,7 @@ class Expander:
             if op.definition.expand is None:
                 outputs, last = self._plain(op, full, waits)
             else:
-                outputs, last = self._expanded(op, full, waits)
+                outputs, last = yield self._expanded(op, full, waits)
             tensors.update(zip(op.outputs, outputs))
             after[op] = last
         for op, i in back:
@@ -165,6 +195,7 @@ class Expander:
     def _plain(
         self, op: Operation, inputs: list[Tensor], waits: list[Operation]
     ) -> tuple[list[Tensor], Operation]:
+        self._note()
         before = waits if op._inputs_val or waits else self._anchor
         with control_dependencies(before):
             copy = self.target._create(
@@ -175,6 +206,9 @@ class Expander:
                 list(op._input_types_val),
                 compute_device=False,
             )
+        permitted = trust.both(self._permitted, trust.permitted_to(op))
+        if permitted is not None:
+            copy._attrs[trust.MARK] = permitted
         copy._device = op._device
         copy._explicit_elements, copy._raw_elements = op._explicit_elements, op._raw_elements
         copy._stands_for = self._caller or op
@@ -184,33 +218,28 @@ class Expander:
                 mine.set_shape(theirs.shape)
         return copy.outputs, copy
 
-    def _expanded(
-        self, op: Operation, inputs: list[Tensor], waits: list[Operation]
-    ) -> tuple[list[Tensor], Operation]:
+    def _expanded(self, op: Operation, inputs: list[Tensor], waits: list[Operation]) -> Steps:
         """What an operation's definition puts in its place."""
-        before = self._caller, self._prefix, self._depth, self._loose
+        before = self._caller, self._prefix, self._loose, self._permitted
         self._caller = self._caller or op
+        self._permitted = trust.both(self._permitted, trust.permitted_to(op))
         self._prefix = f"{self.unique(op.name)}/"
-        self._depth += 1
         self._loose = []
         try:
-            if self._depth > _DEEPEST:
-                raise errors.UnimplementedError(
-                    None, self._caller, f"{op.type} (node '{op.name}'): a function calls itself"
-                )
             with control_dependencies(waits):
-                outputs, effects = op.definition.expand(self, op, inputs)  # type: ignore[misc]
+                made = op.definition.expand(self, op, inputs)  # type: ignore[misc]
+                outputs, effects = (yield made) if isinstance(made, Generator) else made
                 return self._standing(outputs, effects)
-        except (errors.NotFoundError, errors.UnimplementedError, NotImplementedError) as error:
-            if before[0] is not None:
+        except _REASONS as error:
+            # (What has become too large must go with everything.)
+            if before[0] is not None or self._count > _most():
                 raise
-            # Another run may do without it.
             self._prefix = ""
             result = self._plain(op, inputs, waits)
             self._failures[result[1]] = error
             return result
         finally:
-            self._caller, self._prefix, self._depth, self._loose = before
+            self._caller, self._prefix, self._loose, self._permitted = before
 
     def _standing(
         self, outputs: list[Tensor], effects: list[Operation]
@@ -236,10 +265,19 @@ class Expander:
             )
         return found
 
+    def require(self, op: Operation, name: str) -> None:
+        """ResourceExhaustedError if a function becomes too large that the graph itself calls."""
+        if not self._within:
+            self._sizes.require(op, name)
+
     def call(
         self, op: Operation, function: Any, inputs: Sequence[Tensor], label: str = ""
-    ) -> Inlined:
-        """Puts the body of a function in place, of the name and attributes that `function` has."""
+    ) -> Steps:
+        """Puts the body of a function in place, of the name and attributes that `function` has.
+
+        Generators of an `Inlined`, as `place` is: to be yielded.
+        """
+        self.require(op, function.name)
         body = self.function(function.name).body(function.attr)
         if len(body.parameters) != len(inputs):
             raise errors.InvalidArgumentError(
@@ -248,20 +286,32 @@ class Expander:
                 f"Function {function.name} takes {len(body.parameters)} arguments, but node "
                 f"'{op.name}' gives {len(inputs)}",
             )
-        return self.place(body, inputs, label)
+        return (yield self.place(function.name, body, inputs, label))
 
-    def place(self, body: Body, inputs: Sequence[Tensor], label: str = "") -> Inlined:
-        """Puts a body in place."""
+    def place(
+        self, name: str, body: Body, inputs: Sequence[Tensor], label: str = ""
+    ) -> Generator[Any, Any, Inlined]:
+        """Puts a body in place; `name` says whose it is."""
+        if name in self._within:
+            cycle = [*self._within[self._within.index(name) :], name]
+            raise errors.UnimplementedError(
+                None,
+                self._caller,
+                f"Function {name} calls itself ({' -> '.join(cycle)}).  Functions are put in place "
+                "of their calls before anything runs; state the repetition as a loop.",
+            )
         tensors = dict(zip(body.parameters, inputs))
         after = {p.op: tensor.op for p, tensor in zip(body.parameters, inputs)}
         before = self._prefix, self._anchor
+        self._within.append(name)
         self._prefix += label
         if inputs and self.has_flow:
             self._anchor = [self.node("Identity", inputs[:1], "anchor").op]
         try:
-            self.copy(body.operations, tensors, after)
+            yield self._copying(body.operations, tensors, after)
         finally:
             self._prefix, self._anchor = before
+            self._within.pop()
         within = _conditional(body.operations)
         self._loose += [after[effect] for effect in body.effects if effect in within]
         effects = [after[effect] for effect in body.effects if effect not in within]
@@ -276,6 +326,7 @@ class Expander:
 
     def node(self, op_type: str, inputs: Sequence[Tensor], name: str, **attrs: Any) -> Any:
         """A new node: its output, the list of its outputs, or the operation if there are none."""
+        self._note()
         op = self.target.create_op(op_type, list(inputs), name=f"{self.unique(name)}/", attrs=attrs)
         op._stands_for = self._caller
         if self._caller is not None:
@@ -283,6 +334,14 @@ class Expander:
         if not op.outputs:
             return op
         return op.outputs[0] if len(op.outputs) == 1 else op.outputs
+
+    def _note(self) -> None:
+        """Counts an operation.  Gradients of functions can be larger than was known before."""
+        self._count += 1
+        if self._caller is not None and self._count > _most():
+            subject = f"Operation {self._caller.type}"
+            text = f"has become {self._count} operations"
+            raise call_sizes.too_large(self._caller, subject, text, _most())
 
     def unique(self, name: str) -> str:
         """A name for a node in place of the current call."""
@@ -300,6 +359,10 @@ class Expander:
             yield
 
 
+def _most() -> int:
+    return call_sizes.LIMIT * _MADE_PER_OPERATION
+
+
 def _conditional(operations: list[Operation]) -> set[Operation]:
     """The operations that lie in a branch, and may not run."""
     found: set[Operation] = set()
@@ -311,4 +374,6 @@ def _conditional(operations: list[Operation]) -> set[Operation]:
     return found
 
 
-Expand = Callable[[Expander, Operation, list[Tensor]], tuple[list[Tensor], list[Operation]]]
+Replaced = tuple[list[Tensor], list[Operation]]
+# Returns what stands in place of an operation, or a generator of it where functions are called.
+Expand = Callable[[Expander, Operation, list[Tensor]], Replaced | Generator[Any, Any, Replaced]]

@@ -52,7 +52,8 @@ class _Folder:
     def _run(self, op: Operation) -> list[Any]:
         definition = op.definition
         self.left -= 1
-        foldable = definition.sizes and not definition.stateful and definition.kernel is not None
+        pure = not definition.stateful and not definition.touches
+        foldable = pure and definition.sizes and definition.kernel is not None
         if not foldable or self.left < 0:
             raise _NotKnown
         if definition.folding.from_shapes is not None:

@@ -16,13 +16,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import errors
-from .interpreter import Program, Step, check_session, fetched, located
+from .interpreter import Program, Step, fetched, located
 from .operation import Operation
 from .state import Cell
+from .stopping import check_session
 from .tensor import Tensor
-from .waiting import Waits
+from .waiting import Pending, Waits
 
 Watch = Callable[[Step, int, int], None]
+Resume = Callable[[Any, Pending], None]
 
 
 class Targets(NamedTuple):
@@ -71,7 +73,7 @@ class Frame:
 class FlowProgram(Program):
     """The needed part of a graph with control flow, prepared for one session."""
 
-    __slots__ = ("session", "nodes", "frames", "uses", "_starts", "_fed_merges")
+    __slots__ = ("nodes", "frames", "uses", "_starts", "_fed_merges")
 
     def __init__(
         self, session: Any, ops: Sequence[Operation], fetches: Sequence[Tensor], feeds: Any
@@ -156,8 +158,7 @@ class FlowProgram(Program):
                 given[i] = given.get(i, 0) + 1
         frame.again = [(i, self.nodes[i].need - given.get(i, 0)) for i in frame.nodes]
 
-    def run(self, feeds: Sequence[Any]) -> list[Any]:
-        """One run: the fetched values, which share no memory with anything."""
+    def _run(self, feeds: Sequence[Any]) -> list[Any]:
         values = self.start(feeds)
         self.execute(values)
         return self.results(values)
@@ -174,6 +175,16 @@ class FlowProgram(Program):
     def execute(self, values: list[Any], watch: Watch | None = None) -> None:
         """Runs everything; `watch` is told of every operation and when it ran."""
         _Run(self, values, watch).execute()
+
+    def begin(self, values: list[Any], waits: Any) -> Resume:
+        """Runs what need not wait; `waits.add(key, pending)` is told what the rest waits for.
+
+        Returns what goes on with each of them, once it is settled: a function of key and Pending.
+        """
+        run = _Run(self, values, None)
+        run.waits = waits
+        run._execute()
+        return run.resume
 
 
 def _count(plain: list[tuple[int, int]], i: int) -> None:
@@ -260,21 +271,26 @@ class _Run:
         try:
             self._execute()
             while self.waits:
-                (i, start), pending = self.waits.next()
-                node = self.nodes[i]
-                node.step.end(self.values, pending)
-                self._note(node.step, start)
-                self._deliver(node.all, False, False)
-                self._leave(node)
-                self._execute()
+                self.resume(*self.waits.next())
         finally:
             if self.waits is not None:
                 self.waits.close()
 
+    def resume(self, key: tuple[int, int], pending: Pending) -> None:
+        """Goes on behind an operation that need not wait any more."""
+        i, start = key
+        node = self.nodes[i]
+        node.step.end(self.values, pending)
+        self._note(node.step, start)
+        self._deliver(node.all, False, False)
+        self._leave(node)
+        self._execute()
+
     def _execute(self) -> None:
         """Runs until nothing is ready."""
-        heap, nodes = self.heap, self.nodes
+        heap, nodes, session = self.heap, self.nodes, self.program.session
         while heap:
+            check_session(session)
             i = heapq.heappop(heap)
             node = nodes[i]
             if self.chosen[i] < 0 if node.role == "merge" else self.dead[i]:
@@ -457,7 +473,6 @@ class _Run:
             self._rest(frame.parent)
 
     def _iterate(self, number: int, frame: Frame) -> None:
-        check_session(self.program.session)
         back, self.back[number], self.dead_exits[number] = self.back[number], [], []
         pending, dead, chosen = self.pending, self.dead, self.chosen
         for i, need in frame.again:

@@ -23,6 +23,9 @@ class OperatorNotAllowedInGraphError(TypeError):
 class OpError(Exception):
     """The base of what running a graph raises."""
 
+    # Whether it concerns the run and no operation: it was cancelled, or its time is up.
+    is_of_run = False
+
     def __init__(self, node_def: Any, op: Any, message: str, error_code: int) -> None:
         super().__init__()
         self._node_def = node_def

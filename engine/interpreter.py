@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes, errors, garbage
+from . import dtypes, errors, garbage, trust
 from .intake import Intake, Source
 from .kernel import KernelContext
 from .operation import Operation, arg_length
 from .state import Cell, handle_bytes
+from .stopping import check_session, within
 from .tensor import Tensor
 from .waiting import Pending
 
@@ -119,7 +120,7 @@ class Step:
     )
 
     def __init__(self, op: Operation, context: KernelContext, slots: dict[Tensor, int]) -> None:
-        kernel = op.definition.kernel
+        kernel = trust.kernel_of(op)
         if kernel is None:
             raise errors.UnimplementedError(
                 None, op, f"There is no kernel for op type '{op.type}' (node '{op.name}')"
@@ -286,7 +287,7 @@ def _verify(tensor: Tensor, value: np.ndarray) -> None:
 def located(error: BaseException, op: Operation) -> BaseException:
     """The error to raise for a failure in an operation: it names the node and the user's line."""
     if isinstance(error, errors.OpError):
-        if error.op is not None:
+        if error.op is not None or error.is_of_run:
             return error
         kind, text = type(error), error.message
     else:
@@ -300,7 +301,7 @@ def located(error: BaseException, op: Operation) -> BaseException:
 class Program:
     """The needed part of a graph, prepared for one session."""
 
-    __slots__ = ("steps", "size", "feed_slots", "fetch_slots", "fetches", "restores")
+    __slots__ = ("session", "steps", "size", "feed_slots", "fetch_slots", "fetches", "restores")
 
     def __init__(
         self,
@@ -311,6 +312,7 @@ class Program:
         release: bool = True,
     ) -> None:
         """ops: what the fetches need, in order (`needed_operations`)."""
+        self.session = session
         slots: dict[Tensor, int] = {}
         for op in ops:
             for tensor in op.outputs:
@@ -383,15 +385,22 @@ class Program:
 
     def run(self, feeds: Sequence[Any]) -> list[Any]:
         """One run: the fetched values, which share no memory with anything."""
+        with within(self.session):
+            return self._run(feeds)
+
+    def _run(self, feeds: Sequence[Any]) -> list[Any]:
         values = self.start(feeds)
         if self.restores:
             with garbage.held_up(), Intake():
-                for step in self.steps:
-                    step.run(values)
+                self._run_steps(values)
             return []
-        for step in self.steps:
-            step.run(values)
+        self._run_steps(values)
         return self.results(values)
+
+    def _run_steps(self, values: list[Any]) -> None:
+        for step in self.steps:
+            check_session(self.session)
+            step.run(values)
 
     def results(self, values: list[Any]) -> list[Any]:
         """The fetched values."""
@@ -400,6 +409,7 @@ class Program:
     def execute(self, values: list[Any], watch: Callable[[Step, int, int], None]) -> None:
         """Runs everything; `watch` is told of every operation and when it ran."""
         for step in self.steps:
+            check_session(self.session)
             start = time.time_ns()
             step.run(values)
             watch(step, start, time.time_ns())
@@ -424,17 +434,6 @@ def _reads(step: Step) -> bool:
         elif tensor.dtype._is_ref_dtype and not wants_cell:
             return True
     return False
-
-
-def check_session(session: Any) -> None:
-    """Raises CancelledError or DeadlineExceededError if a loop of the session must not go on."""
-    if session is None:
-        return
-    if session.cancelled.is_set():
-        raise errors.CancelledError(None, None, "Session has been closed.")
-    deadline = session.deadline
-    if deadline is not None and time.monotonic() > deadline:
-        raise errors.DeadlineExceededError(None, None, "Timed out waiting for a loop to end")
 
 
 def fetched(value: Any, tensor: Tensor) -> Any:
@@ -480,6 +479,7 @@ def program_of(
     release: bool = True,
 ) -> Program:
     """The program for operations in order."""
+    trust.require(ops)
     if any(op.definition.flow for op in ops):
         from .dataflow import FlowProgram
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from .devices import Parts, parse_device
-from .errors import InvalidArgumentError
+from .errors import InvalidArgumentError, NotFoundError
 from .graph import Graph
 
 # The device that TensorFlow 1.15 has beside the processors.
@@ -24,6 +24,8 @@ class Placement:
         self._task: Parts = parse_device(task)
         self._is_soft = config is not None and config.allow_soft_placement
         count = config.device_count.get("CPU", 1) if config is not None else 1
+        if not count:
+            raise NotFoundError(None, None, "No CPU devices are available in this process")
         self.devices = [f"{task}/device:CPU:{i}" for i in range(count)]
         self._known: set[str] = {""}
         self._last = 0

@@ -89,6 +89,40 @@ class Folding:
     partial: Callable[..., Any] | None = None
 
 
+# What an op may touch beside the values of its session: files (here and behind schemes such as
+# gs://), functions of this Python process, its streams and log, and what other nodes of the session
+# keep under names that are data.
+TOUCHED = ("files", "python", "output", "session")
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """One thing beside the values of its session that an op touches (engine/trust.py).
+
+    path names the input or attribute that says which files; "" where neither does.  Only values of
+    it that begin with `scheme` are paths.
+    """
+
+    kind: str
+    path: str = ""
+    scheme: str = ""
+    writes: bool = False
+
+    def __post_init__(self) -> None:
+        if self.kind not in TOUCHED:
+            raise ValueError(f"an op cannot touch {self.kind!r}; it may touch {TOUCHED}")
+
+
+def reads(*paths: str) -> tuple[Touch, ...]:
+    """The fact that an op reads the files that inputs or attributes of these names say."""
+    return tuple(Touch("files", path) for path in paths)
+
+
+def writes(*paths: str, scheme: str = "") -> tuple[Touch, ...]:
+    """The fact that an op writes the files that inputs or attributes of these names say."""
+    return tuple(Touch("files", path, scheme, writes=True) for path in paths)
+
+
 @dataclass(frozen=True, slots=True)
 class OpDef:
     """All there is to know about one op.
@@ -127,6 +161,9 @@ class OpDef:
     # expand(x, op, inputs) -> (outputs, operations that must run): what stands in place of an op
     # that calls functions, before anything runs; `x` is an Expander (engine/calls.py).
     expand: Callable[..., Any] | None = None
+    # What it touches beside the values of its session; None: nothing was said.  Such ops are never
+    # folded or compiled, and are refused to graphs from outside (engine/trust.py).
+    touches: tuple[Touch, ...] | None = None
     # What folding at graph construction may use beside the kernel.
     folding: Folding = Folding()
     doc: str = ""

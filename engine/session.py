@@ -12,13 +12,13 @@ import threading
 import time
 import warnings
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from . import defaults, dtypes, errors, growth, interpreter
+from . import defaults, dtypes, errors, growth, interpreter, stopping
 from .api import export
 from .calls import without_calls
 from .compat import as_text
@@ -35,6 +35,8 @@ from .tensor import Tensor
 from .waiting import WaitsOfSession
 
 Runner = Callable[[Sequence[Any]], list[Any]]
+
+_REMOTE_REASON = "Step was cancelled by an explicit call to `Session::Close()`."
 
 _incarnations = itertools.count(1)
 # The open sessions on this process's own runtime, for `Session.reset`.
@@ -103,6 +105,12 @@ class Prepared:
         self.expanded = False
 
 
+class _Times(threading.local):
+    """When the run of a thread must end."""
+
+    deadline: float | None = None
+
+
 class BaseSession:
     """What `Session` and `InteractiveSession` share."""
 
@@ -123,10 +131,15 @@ class BaseSession:
         self._prepared: dict[Any, Prepared] = {}
         self._partial_runs: dict[str, PartialRun] = {}
         self.partial_programs: dict[Any, Any] = {}
-        # Set when the session closes; operations that wait for something look at it.
-        self.cancelled = threading.Event()
+        # Set when the session closes, for all that waits, loops or works for long to look at.
+        self.is_ending = False
         self.waits = WaitsOfSession()
-        self._times = threading.local()
+        self._times = _Times()
+        # Seconds that every run may take, and how many runs are limited at the moment.
+        self._timeout = config.operation_timeout_in_ms / 1000.0 if config is not None else 0.0
+        self._limits, self._limits_lock = 0, threading.Lock()
+        # Whether a run has to look at anything of this at all.
+        self._is_special = self._timeout > 0
         if not self._target:
             _local_sessions.add(self)
 
@@ -163,25 +176,36 @@ class BaseSession:
         """Ends the session: operations that wait are cancelled, its state is dropped."""
         if self._closed:
             return
-        self._closed = True
+        self._closed = self._is_special = True
         self.cancel()
         self._prepared.clear()
         self.partial_programs.clear()
 
     def cancel(self) -> None:
-        """Cancels all operations that wait, in all threads; no run may begin any more."""
-        self.cancelled.set()
+        """Cancels all runs, in all threads; no run may begin any more.
+
+        Operations that wait end now, others and plans when the piece at hand is done.
+        """
+        self.is_ending = self._is_special = True
         # A server says who cancelled; operations of this process's own runtime say what it was.
-        is_remote = bool(self._target)
-        reason = "Step was cancelled by an explicit call to `Session::Close()`."
-        self.waits.cancel(reason if is_remote else "")
+        self.waits.cancel(_REMOTE_REASON if self._target else "")
+
+    def cancelled_error(self) -> errors.CancelledError:
+        """What a run that is under way fails with when the session is closed."""
+        reason = _REMOTE_REASON if self._target else "Run call was cancelled"
+        return stopping.of_run(errors.CancelledError, reason)
 
     def list_devices(self) -> list[_DeviceAttributes]:
         """The devices of the runtime."""
+        self._require_open()
         return [
             _DeviceAttributes(name, "CPU", 256 << 20, next(_incarnations))
             for name in self.placement.devices
         ]
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise errors.CancelledError(None, None, "Session has been closed.")
 
     # Running
 
@@ -195,22 +219,28 @@ class BaseSession:
         """
         if options is not None or run_metadata is not None:
             return self._run_observed(fetches, feed_dict, options, run_metadata)
-        if self._closed:
-            raise RuntimeError("Attempted to use a closed Session.")
-        if self.cancelled.is_set():
-            raise errors.CancelledError(None, None, "Session has been closed.")
+        if self._is_special:
+            self._check_open()
+            if self._timeout and self._times.deadline is None:
+                with self._limited(self._timeout):
+                    return self.run(fetches, feed_dict)
         prepared = self._find(fetches, feed_dict)
         if prepared is None or prepared.changes != self._graph.changes:
             prepared = self._current(prepared, fetches, feed_dict)
         if prepared.expanded:
             values = _expanded_values(self._graph, feed_dict, prepared.slots)
         elif feed_dict:
-            values = [
-                slot.convert(value) for slot, value in zip(prepared.slots, feed_dict.values())
-            ]
+            try:
+                fed = feed_dict.values()
+            except AttributeError:
+                _require_mapping(feed_dict)
+                raise
+            values = [slot.convert(value) for slot, value in zip(prepared.slots, fed)]
         else:
             values = []
         results = prepared.run(values)
+        if self.is_ending:
+            raise self.cancelled_error()
         if prepared.single:
             value = results[0]
             return value[()] if type(value) is np.ndarray and value.ndim == 0 else value
@@ -247,6 +277,12 @@ class BaseSession:
             raise ValueError("The fetches are not compiled.")
         return prepare([s.convert(v) for s, v in zip(prepared.slots, (feed_dict or {}).values())])
 
+    def _check_open(self) -> None:
+        if self._closed:
+            raise RuntimeError("Attempted to use a closed Session.")
+        if self.is_ending:
+            raise errors.CancelledError(None, None, "Session has been closed.")
+
     def _find(self, fetches: Any, feed_dict: Any) -> Prepared | None:
         kind = type(fetches)
         try:
@@ -263,7 +299,8 @@ class BaseSession:
     def _current(self, prepared: Prepared | None, fetches: Any, feed_dict: Any) -> Prepared:
         """What is prepared, made anew if the graph has been changed; new operations are noted."""
         if prepared is None or prepared.mutation != self._graph.mutation:
-            return self._prepare(fetches, feed_dict)
+            with stopping.within(self):
+                return self._prepare(fetches, feed_dict)
         self.placement.check()
         growth.note(self._graph)
         prepared.changes = self._graph.changes
@@ -274,6 +311,8 @@ class BaseSession:
             raise RuntimeError(
                 "The Session graph is empty.  Add operations to the graph before calling run()."
             )
+        if feed_dict:
+            _require_mapping(feed_dict)
         if feed_dict and any(isinstance(key, tuple) for key in feed_dict):
             flat = flatten_dict_items(feed_dict)
         else:
@@ -310,9 +349,11 @@ class BaseSession:
         wanted = getattr(options, "trace_level", 0) or getattr(
             options, "output_partition_graphs", False
         )
-        timeout = getattr(options, "timeout_in_ms", 0)
+        timeout = getattr(options, "timeout_in_ms", 0) / 1000.0
+        if not timeout and self._times.deadline is None:
+            timeout = self._timeout
         if timeout:
-            with self._limited(timeout / 1000.0):
+            with self._limited(timeout):
                 return self._run_observed(fetches, feed_dict, _without_timeout(options), metadata)
         if self._closed or metadata is None or not wanted:
             if metadata is not None:
@@ -324,19 +365,31 @@ class BaseSession:
 
     @property
     def deadline(self) -> float | None:
-        """When this thread's run must end, by `time.monotonic`; for operations that wait."""
-        limit = getattr(self._times, "deadline", None)
-        if limit is None and self._config is not None and self._config.operation_timeout_in_ms:
-            return time.monotonic() + self._config.operation_timeout_in_ms / 1000.0
-        return limit
+        """When this thread's run must end, by `time.monotonic`; None: never."""
+        return self._times.deadline
+
+    @property
+    def has_limits(self) -> bool:
+        """Whether any thread's run must end at a certain time."""
+        return self._limits > 0
 
     @contextmanager
     def _limited(self, seconds: float) -> Iterator[None]:
-        self._times.deadline = time.monotonic() + seconds
+        """A run that fails when it takes longer, be it that only its last piece did."""
+        before = self._times.deadline
+        deadline = self._times.deadline = time.monotonic() + seconds
+        self._count_limit(1)
         try:
             yield
+            if time.monotonic() > deadline:
+                raise stopping.deadline_error()
         finally:
-            self._times.deadline = None
+            self._count_limit(-1)
+            self._times.deadline = before
+
+    def _count_limit(self, change: int) -> None:
+        with self._limits_lock:
+            self._limits += change
 
     # Callables and partial runs
 
@@ -352,7 +405,10 @@ class BaseSession:
             return self.run(fetches, feed_dict=dict(zip(feeds, values)) or None, **options)
 
         if feed_list is None:
-            Fetches(self._graph, fetches)
+            self._require_open()
+            wanted = Fetches(self._graph, fetches)
+            if not (wanted.tensors or wanted.targets):
+                return _nothing_to_run
         if feed_list is None and not accept_options:
             return lambda: self.run(fetches)
         return call
@@ -385,18 +441,36 @@ class BaseSession:
         """Continues a run in parts: feeds some more tensors, fetches what they allow."""
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
+        if not isinstance(handle, str):
+            raise TypeError(f"handle must be a string of partial_run_setup, but got {handle!r}")
         run = self._partial_runs.get(handle)
         if run is None:
             raise errors.InvalidArgumentError(
                 None, None, "Must run 'setup' before performing partial runs!"
             )
-        result = run.advance(fetches, feed_dict or {})
+        if self._timeout:
+            with self._limited(self._timeout):
+                result = run.advance(fetches, feed_dict or {})
+        else:
+            result = run.advance(fetches, feed_dict or {})
         if run.finished:
             self._partial_runs.pop(handle, None)
         return result
 
     def _extend_graph(self) -> None:
         """Kept for programs that call it: the session always sees the whole graph."""
+
+
+def _require_mapping(feed_dict: Any) -> None:
+    if not isinstance(feed_dict, Mapping):
+        raise TypeError("input must be a dictionary")
+
+
+def _nothing_to_run(*values: Any, **options: Any) -> Any:
+    del values, options
+    raise errors.InvalidArgumentError(
+        None, None, "Must specify at least one target to fetch or execute."
+    )
 
 
 def _expanded_values(graph: Graph, feed_dict: Any, slots: list[FeedSlot]) -> list[Any]:
@@ -406,6 +480,8 @@ def _expanded_values(graph: Graph, feed_dict: Any, slots: list[FeedSlot]) -> lis
 
 
 def _without_timeout(options: Any) -> Any:
+    if options is None:
+        return None
     copy = type(options)()
     copy.CopyFrom(options)
     copy.timeout_in_ms = 0

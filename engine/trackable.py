@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from . import dtypes
+
 # The attribute under which a variable saves its value, and the key of a checkpoint's graph.
 VARIABLE_VALUE_KEY = "VARIABLE_VALUE"
 OBJECT_GRAPH_PROTO_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
@@ -138,20 +140,21 @@ class Trackable:
         self,
         name: str,
         shape: Any = None,
-        dtype: Any = None,
+        dtype: Any = dtypes.float32,
         initializer: Any = None,
         getter: Callable[..., Any] | None = None,
         overwrite: bool = False,
         **kwargs_for_getter: Any,
     ) -> Any:
-        """Makes a variable by `getter` and tracks it under its name."""
-        from . import dtypes
+        """Makes a variable by `getter` and tracks it under its name.
 
+        dtype: None stands for the type of the initial value, as in `tf.Variable`.
+        """
         assert getter is not None
         variable = getter(
             name=name,
             shape=shape,
-            dtype=dtypes.float32 if dtype is None else dtype,
+            dtype=dtype,
             initializer=initializer,
             **kwargs_for_getter,
         )

@@ -16,6 +16,7 @@ from collections.abc import Callable, Generator
 from typing import Any
 
 from . import errors
+from .stopping import deadline_error
 
 Watcher = Callable[["Pending"], None]
 
@@ -162,18 +163,23 @@ class Waits:
             self._session.waits.add(self)
         self._keys[pending] = key
         pending.watch(self._settled.put)
-        if self._session.cancelled.is_set():
+        if self._session.is_ending:
             pending.cancel()
 
     def next(self) -> tuple[Any, Pending]:
         """Waits until something is settled; DeadlineExceededError when the time is up."""
+        left = None if self._deadline is None else max(self._deadline - time.monotonic(), 0.0)
+        found = self.next_within(left)
+        if found is None:
+            raise deadline_error()
+        return found
+
+    def next_within(self, seconds: float | None) -> tuple[Any, Pending] | None:
+        """Waits until something is settled, at most so long; None if nothing was."""
         try:
-            left = None if self._deadline is None else max(self._deadline - time.monotonic(), 0.0)
-            pending = self._settled.get(timeout=left)
+            pending = self._settled.get(timeout=seconds)
         except queue.Empty:
-            raise errors.DeadlineExceededError(
-                None, None, "Timed out waiting for notification"
-            ) from None
+            return None
         if self._reason:
             raise errors.CancelledError(None, None, self._reason)
         key = self._keys.pop(pending)

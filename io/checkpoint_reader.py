@@ -10,7 +10,7 @@ import numpy as np
 
 from ..engine import dtypes
 from ..engine.compat import as_bytes, path_to_str
-from ..engine.errors import NotFoundError
+from ..engine.errors import InvalidArgumentError, NotFoundError, OpError
 from . import files
 from .bundle_reader import BundleReader, nearest
 from .checkpoint_v1 import V1Reader
@@ -19,7 +19,7 @@ from .tensor_bundle import index_path
 
 def open_checkpoint(prefix: str) -> BundleReader | V1Reader:
     """A reader for what is under a prefix: a bundle, or else files of the first format."""
-    if files.get_matching_files(index_path(prefix)):
+    if _has_index(prefix):
         return BundleReader(prefix)
     try:
         return V1Reader(prefix)
@@ -28,11 +28,25 @@ def open_checkpoint(prefix: str) -> BundleReader | V1Reader:
         raise NotFoundError(None, None, f"{error.message}{hint}") from None
 
 
+def _has_index(prefix: str) -> bool:
+    try:
+        return bool(files.get_matching_files(index_path(prefix)))
+    except OpError as error:
+        # TensorFlow's readers say it so, where its functions that look for files do not.
+        kind = "Not found" if isinstance(error, NotFoundError) else "Failed precondition"
+        raise InvalidArgumentError(
+            None,
+            None,
+            "Unsuccessful TensorSliceReader constructor: Failed to get matching files on "
+            f"{prefix}: {kind}: {error.message}",
+        ) from None
+
+
 def nearest_checkpoints(prefix: str) -> str:
     """A hint at checkpoints in the folder of one that does not exist, or nothing."""
     folder, name = os.path.split(prefix)
     if not files.is_directory(folder or "."):
-        return f" (there is no folder {folder})"
+        return ""
     names = [path[:-6] for path in files.list_directory(folder or ".") if path.endswith(".index")]
     return nearest(name, sorted(names))
 

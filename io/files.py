@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import binascii
 import os
+import re
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Any
@@ -17,6 +18,7 @@ from ..engine.compat import as_bytes, as_str_any, path_to_str
 from . import file_systems
 from .file_systems import translated
 
+_WILDCARDS = re.compile(r"[*?\[\\]")
 _BLOCK = 16 * 1024 * 1024
 
 
@@ -271,7 +273,10 @@ def write_string_to_file(filename: Any, file_content: Any) -> None:
 
 
 def get_matching_files(pattern: Any) -> list[str]:
-    """The paths that match a pattern, or any of several patterns."""
+    """The paths that match a pattern, or any of several patterns.
+
+    Raises NotFoundError if there is no folder where they could be.
+    """
     patterns = [pattern] if isinstance(pattern, (str, bytes)) else pattern
     if hasattr(patterns, "__fspath__"):
         patterns = [patterns]
@@ -279,8 +284,19 @@ def get_matching_files(pattern: Any) -> list[str]:
 
 
 def _matching(pattern: str) -> list[str]:
+    _require_folder(os.path.dirname(_WILDCARDS.split(pattern, maxsplit=1)[0]))
+    # What is a folder by the way it is written is no file.
+    if os.path.basename(pattern) in ("", "."):
+        return []
     with translated(pattern):
         return file_systems.of(pattern).glob(pattern)
+
+
+def _require_folder(folder: str) -> None:
+    """Raises an error if a folder on this machine is none; elsewhere there may be no folders."""
+    if "://" not in folder:
+        with translated(folder):
+            os.scandir(folder or ".").close()
 
 
 def create_dir(dirname: Any) -> None:

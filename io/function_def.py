@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..engine import errors, registry
+from ..engine import errors, registry, trust
 from ..engine.calls import Body, Expander
 from ..engine.graph import Graph
 from ..engine.operation import Operation
 from ..engine.shape import unknown_shape
 from ..engine.tensor import Tensor
+from ..engine.trampoline import Steps
 from . import protos, signatures
 from .signatures import argument_of, attribute_of
 
@@ -41,6 +42,7 @@ class Function:
         self._functions = functions
         self._op_definition: registry.OpDef | None = None
         self._bodies: dict[Any, Body] = {}
+        self._calls: list[list[str]] | None = None
 
     @property
     def name(self) -> str:
@@ -58,6 +60,13 @@ class Function:
         if self._op_definition is None:
             self._op_definition = op_definition_of(self.signature)
         return self._op_definition
+
+    @property
+    def calls(self) -> list[list[str]]:
+        """For each node of the body, the names of the functions that it calls."""
+        if self._calls is None:
+            self._calls = [_called(node, self._functions) for node in self.definition.node_def]
+        return self._calls
 
     def body(self, attrs: Mapping[str, Any]) -> Body:
         """The function's operations, in a graph of their own.
@@ -98,18 +107,37 @@ def add_functions(graph: Graph, library: Any) -> None:
             raise ValueError(
                 f"Cannot add function '{name}' because an op with the same name already exists."
             )
-        if name not in graph._functions or graph._functions[name].definition != definition:
-            copy = protos.FunctionDef()
-            copy.CopyFrom(definition)
-            graph._add_function(Function(copy, graph._functions, gradients.get(name)))
+        known = graph._functions.get(name)
+        if known is None or _without_marks(known.definition) != _without_marks(definition):
+            marked = _marked(definition)
+            graph._add_function(Function(marked, graph._functions, gradients.get(name)))
+
+
+def _marked(definition: Any) -> Any:
+    """A copy of a FunctionDef, with the marks of nodes from outside while such are imported."""
+    copy = protos.FunctionDef()
+    copy.CopyFrom(definition)
+    permitted = trust.current()
+    for node in copy.node_def if permitted is not None else ():
+        node.attr[trust.MARK].CopyFrom(protos.AttrValue(list={"s": permitted}))
+    return copy
+
+
+def _without_marks(definition: Any) -> Any:
+    """A FunctionDef as it is without such marks."""
+    if all(trust.MARK not in node.attr for node in definition.node_def):
+        return definition
+    copy = protos.FunctionDef()
+    copy.CopyFrom(definition)
+    for node in copy.node_def:
+        node.attr.pop(trust.MARK, None)
+    return copy
 
 
 def op_definition_of(signature: Any) -> registry.OpDef:
     """What makes a function's name an op type, from its OpDef message."""
 
-    def expand(
-        x: Expander, op: Operation, inputs: list[Tensor]
-    ) -> tuple[list[Tensor], list[Operation]]:
+    def expand(x: Expander, op: Operation, inputs: list[Tensor]) -> Steps:
         return x.call(op, protos.NameAttrList(name=op.type, attr=op.node_def.attr), inputs)
 
     return registry.OpDef(
@@ -152,7 +180,8 @@ def _body(definition: Any, attrs: Mapping[str, Any], functions: Mapping[str, Any
     signature = definition.signature
     try:
         message, flat = graph_def_of(definition, attrs, functions)
-        with graph.as_default():
+        # Its nodes have the marks that they came with.
+        with graph.as_default(), trust.importing(None):
             import_graph_def(message, name="")
     except (ValueError, errors.OpError) as error:
         raise errors.UnimplementedError(
@@ -228,6 +257,13 @@ def graph_def_of(
     for node in message.node:
         node.input[:] = [text if text.startswith("^") else flat[text] for text in node.input]
     return message, flat
+
+
+def _called(node: Any, functions: Mapping[str, Any]) -> list[str]:
+    names = [node.op] if node.op in functions else []
+    for value in node.attr.values():
+        names += [function.name for function in (value.func, *value.list.func) if function.name]
+    return names
 
 
 def _bind(value: Any, attrs: Mapping[str, Any]) -> None:

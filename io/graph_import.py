@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Any
 
-from ..engine import dtypes, garbage, registry
+from ..engine import dtypes, garbage, registry, trust
 from ..engine.api import export
 from ..engine.errors import InvalidArgumentError
 from ..engine.graph import Graph, get_default_graph, name_scope
@@ -109,6 +109,7 @@ class _Import:
         self.prefix = prefix
         self.mapped = mapped
         self.wanted = wanted
+        self.permitted = trust.current()
         self.used: set[Key] = set()
         self.made: dict[str, Operation] = {}
         self.added_names: list[str] = []
@@ -302,6 +303,8 @@ class _Import:
             if name != "_output_shapes":
                 known = values.get(name)
                 attrs[name] = from_proto(value, kinds.get(name)) if known is None else known
+        if self.permitted is not None:
+            trust.mark(attrs, definition, node.name, self.permitted)
         try:
             operation = self.graph._create(
                 definition,

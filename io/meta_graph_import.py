@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..engine import trust
 from ..engine.collections import GraphKeys, get_collection_proto_type, get_from_proto_function
 from ..engine.graph import Graph, get_default_graph
 from ..engine.log import get_logger
@@ -204,4 +205,5 @@ def copy_scoped_meta_graph(
             "graph."
         )
     message, _ = export_scoped_meta_graph(export_scope=from_scope, graph=from_graph)
-    return import_scoped_meta_graph(message, graph=to_graph, import_scope=to_scope)
+    with trust.importing(None):  # The nodes have the marks that they had.
+        return import_scoped_meta_graph(message, graph=to_graph, import_scope=to_scope)

@@ -18,6 +18,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from ..engine import stopping
 from ..engine.errors import OpError
 from . import crc, file_systems, files
 
@@ -66,6 +67,7 @@ class Output:
         """
         checksum, start, count = 0, 0, len(data)
         while start < count:
+            stopping.check()
             end = min(count, start + PIECE - self._filled)
             copied = self._piece[self._filled : self._filled + end - start]
             copied[:] = data[start:end]
@@ -207,4 +209,6 @@ def locked(folder: str) -> Iterator[None]:
 
 def matching(path: str, ending: str) -> list[str]:
     """The files whose path is exactly `path` followed by something that matches a pattern."""
+    if not files.is_directory(os.path.dirname(path) or "."):
+        return []
     return files.get_matching_files(glob.escape(path) + ending)

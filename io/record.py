@@ -187,7 +187,7 @@ class Source:
     def read(self, size: int) -> bytes:
         """The next bytes, fewer at the end."""
         if self._decompressor is None:
-            return self._file.read(size)
+            return self._file.read(size) if size <= _CHUNK else self._read_large(size)
         while len(self._ready) < size:
             chunk = self._file.read(_CHUNK)
             if not chunk:
@@ -199,6 +199,16 @@ class Source:
                 raise errors.DataLossError(None, None, text) from None
         result, self._ready = self._ready[:size], self._ready[size:]
         return result
+
+    def _read_large(self, size: int) -> bytes:
+        """The next bytes, for no more memory than twice what the file has of them."""
+        found = self._file.read(_CHUNK)
+        while len(found) < size:
+            more = self._file.read(min(size - len(found), len(found)))
+            if not more:
+                break
+            found += more
+        return found
 
     def skip_to(self, offset: int) -> None:
         """Goes to a position from the beginning."""

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ..engine import stopping
 from . import crc
 from .data_file import DataFile
 
@@ -46,25 +47,60 @@ class CutShortError(Exception):
 
 def _shared(work: Iterable[T], size: int, do: Callable[[Iterator[T]], None]) -> None:
     """Several threads take from one list of work; what fails first fails in the caller."""
-    waiting = iter(list(work))
+    waiting = _Work(work)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     count = min(_THREADS, cores or 1, size // _ALONE + 1)
-    failures: list[BaseException] = []
 
     def help_out() -> None:
         try:
             do(waiting)
         except BaseException as error:
-            failures.append(error)
+            waiting.fail(error)
 
     helpers = [threading.Thread(target=help_out, daemon=True) for _ in range(count - 1)]
+    try:
+        for helper in helpers:
+            helper.start()
+        do(_checked(waiting))
+    except BaseException as error:
+        waiting.fail(error)
     for helper in helpers:
-        helper.start()
-    help_out()
-    for helper in helpers:
-        helper.join()
-    if failures:
-        raise failures[0]
+        _await(helper, waiting)
+    if waiting.failures:
+        raise waiting.failures[0]
+
+
+class _Work(Iterator[T]):
+    """A list that several threads take from until one of them fails."""
+
+    def __init__(self, work: Iterable[T]) -> None:
+        self._items = iter(list(work))
+        self.failures: list[BaseException] = []
+
+    def __next__(self) -> T:
+        if self.failures:
+            raise StopIteration
+        return next(self._items)
+
+    def fail(self, error: BaseException) -> None:
+        """Has nobody take anything any more."""
+        self.failures.append(error)
+
+
+def _checked(work: Iterator[T]) -> Iterator[T]:
+    """For the thread of the caller, whose run may be given up."""
+    for item in work:
+        stopping.check()
+        yield item
+
+
+def _await(helper: threading.Thread, work: _Work[Any]) -> None:
+    """Waits for a helper, whatever comes meanwhile: it writes to arrays of the caller."""
+    while helper.is_alive():
+        try:
+            helper.join()
+        except BaseException as error:
+            work.fail(error)
 
 
 def damaged(checks: list[Check]) -> list[int]:

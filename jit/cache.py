@@ -25,6 +25,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ..engine.printable import printable
 from . import settings
 
 Labels = tuple[tuple[str, str], ...]
@@ -34,6 +35,8 @@ FORMAT = "4"
 # Beginnings of names that are not entries: being written, being removed.
 NEW, OLD = ".new-", ".old-"
 _ABANDONED_SECONDS = 3600
+# More than a file of an entry has.
+MOST_BYTES = 1 << 26
 # How often something is tried that other processes may have disturbed.
 _TRIES = 3
 
@@ -85,6 +88,15 @@ def folder() -> Path:
     return Path(settings.get("cache"))
 
 
+def trusted_folder() -> Path | None:
+    """The cache folder if there is one that nobody else may write to."""
+    try:
+        check_owner(folder())
+    except (OSError, Untrusted):
+        return None
+    return folder()
+
+
 def load(labels: Labels) -> Entry | None:
     """The stored entry of a key; None, with a warning if there is one that cannot be trusted."""
     place = folder() / key_of(labels)
@@ -99,7 +111,7 @@ def load(labels: Labels) -> Entry | None:
     except NotADirectoryError:
         return None
     except (Untrusted, PermissionError) as error:
-        _warn_once(f"cached kernels are not used: {error}")
+        warn_once(f"cached kernels are not used: {error}")
         return None
     except (OSError, ValueError) as error:
         _reject(place, str(error))
@@ -127,12 +139,20 @@ def read(place: Path, text: str) -> Entry:
 
 def manifest_of(place: Path) -> dict[str, Any]:
     """The manifest of an entry; ValueError where it is damaged."""
+    return parsed_manifest(read_file(place / "manifest.json"))
+
+
+def parsed_manifest(content: bytes) -> dict[str, Any]:
+    """A manifest; ValueError where it is none."""
     try:
-        manifest = json.loads(read_file(place / "manifest.json"))
-    except ValueError as error:
+        manifest = json.loads(content)
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"its manifest cannot be read: {error}") from error
     if not isinstance(manifest, dict):
         raise ValueError("its manifest cannot be read: it is no object")
+    for name in ("symbol", "checksum"):
+        if not isinstance(manifest.get(name), str):
+            raise ValueError(f"its manifest has no {name}")
     return manifest
 
 
@@ -148,7 +168,7 @@ def save(labels: Labels, entry: Entry, facts: Facts | None = None) -> None:
     except (OSError, Untrusted) as error:
         # The disk is full or may not be written: the kernel at hand works all the same.
         reason = getattr(error, "strerror", None) or error
-        _warn_once(f"kernels are not cached in {root}: {reason}")
+        warn_once(f"kernels are not cached in {root}: {reason}")
 
 
 def store(root: Path, text: str, entry: Entry, manifest: dict[str, Any]) -> bool:
@@ -219,9 +239,19 @@ def _check(status: os.stat_result, place: Path) -> None:
 
 def read_file(path: Path) -> bytes:
     """The contents of a file of an entry."""
-    with open(path, "rb", buffering=0) as file:
-        _check(os.fstat(file.fileno()), path)
+    with open(path, "rb", buffering=0, opener=_not_waiting) as file:
+        status = os.fstat(file.fileno())
+        _check(status, path)
+        if not stat.S_ISREG(status.st_mode):
+            raise ValueError(f"its {path.name} is no file")
+        if status.st_size > MOST_BYTES:
+            raise ValueError(f"its {path.name} is too large ({status.st_size} bytes)")
         return file.read()
+
+
+def _not_waiting(path: str, flags: int) -> int:
+    """Opens a file; of a pipe it does not wait for the other end."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _write_file(path: Path, content: bytes) -> None:
@@ -240,18 +270,25 @@ def _count_use(place: Path) -> None:
         file.write(b".")
 
 
+def reject(key: str, reason: str) -> None:
+    """Removes an entry that cannot be used, and says why."""
+    _reject(folder() / key, reason)
+
+
 def _reject(place: Path, reason: str) -> None:
-    warnings.warn(f"cached kernel {place.name} is not used: {reason}", RuntimeWarning, stacklevel=3)
+    text = printable(f"cached kernel {place.name} is not used: {reason}")
+    warnings.warn(text, RuntimeWarning, stacklevel=3)
     remove(place)
 
 
 _WARNED: set[str] = set()
 
 
-def _warn_once(text: str) -> None:
+def warn_once(text: str) -> None:
+    """Tells the user of something, once in a process."""
     if text not in _WARNED:
         _WARNED.add(text)
-        warnings.warn(text, RuntimeWarning, stacklevel=3)
+        warnings.warn(printable(text), RuntimeWarning, stacklevel=3)
 
 
 _SWEPT: set[Path] = set()

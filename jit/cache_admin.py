@@ -17,14 +17,20 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from . import cache
-from .kernel_text import split_header
+from ..engine.printable import printable
+from . import cache, object_file
+from .kernel_text import is_kernel, split_header
 
 # What decides whether this installation, on this machine, can still ask for an entry.
 _ORIGINAL = ("format", "emitter", "numba", "llvmlite")
 
 # Seconds that the clocks of machines which share a folder may differ.
 _CLOCKS_DIFFER = 300
+
+
+# More than a number in a manifest is.
+_MOST = 1 << 53
+_OTHER_KEY = "its key.txt belongs to another key"
 
 
 class NoSuchKernel(LookupError):
@@ -102,24 +108,36 @@ def _item(place: Path) -> Item | None:
     size = sum(map(_disk_bytes, status.values()))
     item = Item(place.name, place, last_used=latest, uses=uses, bytes=size)
     try:
-        labels = labels_in(cache.read_file(place / "key.txt").decode())
+        text = cache.read_file(place / "key.txt").decode()
+        labels = labels_in(text)
+        if cache.key_of_text(text) != place.name:
+            return replace(item, problem=_OTHER_KEY)
         if labels.get("format") != cache.FORMAT:
             return replace(item, labels=labels)
         return replace(item, labels=labels, **_facts(cache.manifest_of(place)))
-    except (OSError, cache.Untrusted, ValueError, KeyError, TypeError) as error:
+    except (OSError, cache.Untrusted, ValueError) as error:
         return replace(item, problem=str(error) or type(error).__name__)
 
 
 def _facts(manifest: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "name": str(manifest["name"]),
-        "ops": tuple(map(str, manifest["ops"])),
-        "line": str(manifest["line"]),
-        "graph": str(manifest["graph"]),
-        "code_bytes": int(manifest["code_bytes"]),
-        "seconds": float(manifest["seconds"]),
-        "created": float(manifest["created"]),
-    }
+    """What is shown of a manifest; ValueError where it is something else."""
+    found: dict[str, Any] = {}
+    for name in ("name", "line", "graph"):
+        found[name] = _fact(manifest, name, str)
+    ops = _fact(manifest, "ops", list)
+    found["ops"] = tuple(_fact({"ops": op}, "ops", str) for op in ops)
+    for name in ("seconds", "created"):
+        found[name] = float(_fact(manifest, name, (int, float)))
+    found["code_bytes"] = _fact(manifest, "code_bytes", int)
+    return found
+
+
+def _fact(manifest: dict[str, Any], name: str, kind: type | tuple[type, ...]) -> Any:
+    value = manifest.get(name)
+    is_odd = isinstance(value, (int, float)) and not 0 <= value < _MOST
+    if is_odd or not isinstance(value, kind):
+        raise ValueError(f"its manifest has no {name} that can be read")
+    return value
 
 
 def _disk_bytes(status: os.stat_result) -> int:
@@ -181,11 +199,17 @@ def assembly_of(item: Item) -> str:
 
     ValueError where this installation has another compiler than the entry's.  Imports Numba.
     """
+    problem = fault(item.place)
+    if problem:
+        raise ValueError(problem)
     if is_outdated(item):
         raise ValueError("it was compiled by another version")
     from . import compile as compiler
 
-    return compiler.assembly(item.name, source_of(item), item.labels)
+    source = source_of(item)
+    if not is_kernel(source):
+        raise ValueError("its kernel.py is no kernel's: it does more than define functions")
+    return compiler.assembly(item.name, source, item.labels)
 
 
 # Totals
@@ -267,14 +291,22 @@ def fault(place: Path) -> str:
         cache.check_owner(place)
         text = cache.read_file(place / "key.txt").decode()
         if cache.key_of_text(text) != place.name:
-            return "its key.txt belongs to another key"
+            return _OTHER_KEY
         if labels_in(text).get("format") == cache.FORMAT:
-            cache.read(place, text)  # entries of other versions are never asked for
+            # Entries of other versions are never asked for.
+            return object_fault(text, cache.read(place, text))
     except FileNotFoundError as error:
         return f"it has no {Path(error.filename).name}" if place.exists() else ""
     except (OSError, ValueError, cache.Untrusted) as error:
         return str(error)
     return ""
+
+
+def object_fault(text: str, entry: cache.Entry) -> str:
+    """What is wrong with the object file of an entry with such a key.txt, if that names a system;
+    others are never asked for."""
+    triple = labels_in(text).get("triple")
+    return object_file.problem(entry.object_code, entry.symbol, triple) if triple else ""
 
 
 # Removal
@@ -338,10 +370,10 @@ def why(labels: cache.Labels, source: str, name: str) -> str:
     if near is None:
         return "the cache has no kernel like it"
     item, alike = near
-    title = f"{item.key[:12]} ({item.name})"
-    changes = differences(mine, item.labels)
-    if item.labels.get("kernel") == mine["kernel"]:
-        return f"stored as {title} under other labels: {'; '.join(changes)}"
+    title = printable(f"{item.key[:12]} ({item.name})")
+    if item.labels.get("kernel") == mine.get("kernel"):
+        changes = printable("; ".join(differences(mine, item.labels)))
+        return f"stored as {title} under other labels: {changes}"
     return f"a new kernel; the nearest, {title}, shares {alike:.0%} of its lines"
 
 
@@ -364,7 +396,7 @@ def nearest(
     """The entry most like a kernel and how much of the source they share: the same kernel under
     the fewest other labels, else the most alike of those with its name."""
     others = list(others)
-    same = [item for item in others if item.labels.get("kernel") == labels["kernel"]]
+    same = [item for item in others if item.labels.get("kernel") == labels.get("kernel")]
     if same:
         return min(same, key=lambda item: len(differences(labels, item.labels))), 1.0
     lines = _body_lines(source)

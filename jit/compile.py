@@ -16,9 +16,10 @@ from dataclasses import dataclass, field, replace
 from functools import cache as memoize
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
-from ..engine import garbage
-from . import cache, crew, emit, settings, target
+from ..engine import garbage, stopping
+from . import cache, crew, emit, loading, object_file, settings, target
 from .ir import Kernel, digest
 from .library.kernel import LibraryKernel, namespace
 
@@ -56,14 +57,19 @@ STATS = Stats()
 # The modules whose text decides what machine code a kernel becomes; a test holds the list against
 # what they import.
 EMITTER = (
-    *("scalar", "meaning", "emit", "writer", "reductions", "intrinsics", "lowering", "functions"),
+    *("scalar", "meaning", "emit", "writer", "reductions", "intrinsics", "addresses", "lowering"),
+    *("functions",),
     *("coefficients", "numba_target", "llvm", "target", "compile"),
     *(
         f"library/{n}"
-        for n in ("kernel", "vocabulary", "atomics", "tiles", "sparse_tiles", "vectors")
+        for n in (
+            *("kernel", "vocabulary", "atomics", "clock"),
+            *("tiles", "sparse_tiles", "vectors"),
+        )
     ),
 )
-_LOCK = threading.RLock()
+_LOCK = threading.Lock()  # LLVM's objects are not shared
+_MAKING = threading.Lock()
 _DONE: dict[tuple[str, str], Compiled] = {}
 # Tells where a kernel comes from; asked when it is compiled.  Its name and seconds are left empty.
 Origin = Callable[[], cache.Facts]
@@ -80,6 +86,7 @@ def compile_kernels(wanted: Sequence[Wanted]) -> list[Compiled]:
     aim = repr(target.current())
     keys = [(_digest(kernel), aim) for kernel, _ in wanted]
     if not all(key in _DONE for key in keys):
+        stopping.await_release(_LOCK)
         with _LOCK:
             new = {key: item for key, item in zip(keys, wanted) if key not in _DONE}
             _obtain(new)
@@ -109,15 +116,21 @@ def _digest(kernel: Kernel | LibraryKernel) -> str:
 def _obtain(wanted: dict[tuple[str, str], Wanted]) -> None:
     """Loads kernels from the cache, or compiles them and puts them there."""
     missing = {}
-    for key, (kernel, origin) in wanted.items():
-        labels = labels_of(key[0])
-        entry = cache.load(labels)
-        if entry is None:
-            missing[_job(kernel, labels)] = key, kernel, labels, origin
-        else:
-            STATS.hits += 1
-            _DONE[key] = _loaded(kernel.name, labels, entry, 0.0)
+    root = cache.trusted_folder()
+    if root is not None:
+        loading.examine(root, _judge)
+    with loading.noted(root) as note:
+        for key, (kernel, origin) in wanted.items():
+            stopping.check()
+            labels = labels_of(key[0])
+            known = _from_cache(kernel.name, labels, note)
+            if known is None:
+                missing[_job(kernel, labels)] = key, kernel, labels, origin
+            else:
+                STATS.hits += 1
+                _DONE[key] = known
     for job, code, seconds in _compile(list(missing)):
+        stopping.check()
         key, kernel, labels, origin = missing[job]
         facts = origin() if origin else cache.Facts()
         facts = replace(facts, name=kernel.name, seconds=seconds, code_bytes=_code_bytes(code))
@@ -127,14 +140,66 @@ def _obtain(wanted: dict[tuple[str, str], Wanted]) -> None:
         STATS.seconds += seconds
         STATS.names.append(facts.name)
         reason = _why(labels, entry, facts.name) if "timing" in settings.get("debug") else ""
-        cache.save(labels, entry, facts)
+        problem = _problem(code, job.symbol)
+        if problem:
+            cache.warn_once(f"kernel {facts.name} is not cached: {problem}")
+        else:
+            cache.save(labels, entry, facts)
         _DONE[key] = _loaded(facts.name, labels, entry, seconds, reason)
+
+
+def _from_cache(name: str, labels: cache.Labels, note: Callable[[str], None]) -> Compiled | None:
+    """A stored kernel, linked; None if there is none that can be."""
+    entry, key = cache.load(labels), cache.key_of(labels)
+    if entry is None:
+        return None
+    problem = _problem(entry.object_code, entry.symbol, _symbol(key))
+    if not problem:
+        note(key)
+        try:
+            return _loaded(name, labels, entry, 0.0)
+        except RuntimeError as error:
+            problem = f"it cannot be linked: {error}"
+    cache.reject(key, problem)
+    return None
+
+
+def _symbol(key: str) -> str:
+    """The name of the function that the object file of a key defines."""
+    return f"kernel_{key}"
+
+
+def _problem(code: bytes, symbol: str, wanted: str = "") -> str:
+    """Why an object file cannot be linked; nothing if it can."""
+    if wanted and symbol != wanted:
+        return "its manifest names another function"
+    return object_file.problem(code, symbol, target.current().triple, _is_function)
+
+
+@memoize
+def _is_function(name: str) -> bool:
+    """Whether something in this process has that name."""
+    import llvmlite.binding as binding
+
+    _engine()  # making one is what lets LLVM look for names in this process
+    return bool(binding.address_of_symbol(name))
+
+
+def _judge(key: str) -> None:
+    """Removes an entry that a process has died of, if another would as well."""
+    if cache.is_key(key):
+        try:
+            code = cache.read_file(cache.folder() / key / "kernel.o")
+        except (OSError, ValueError, cache.Untrusted):
+            return  # gone, or never loaded
+        if not loading.is_harmless(code, _symbol(key)):
+            cache.reject(key, "a process died when it was linked")
 
 
 def _loaded(
     name: str, labels: cache.Labels, entry: cache.Entry, seconds: float, reason: str = ""
 ) -> Compiled:
-    address = load_object(entry.object_code, entry.symbol)
+    address = link_object(entry.object_code, entry.symbol)
     key, size, made = cache.key_of(labels), len(entry.object_code), time.perf_counter()
     return Compiled(address, name, key, seconds, seconds == 0.0, entry.source, size, reason, made)
 
@@ -143,7 +208,7 @@ def _job(kernel: Kernel | LibraryKernel, labels: cache.Labels) -> crew.Job:
     source = source_of(kernel)
     if "source" in settings.get("debug"):
         print(source)
-    return crew.Job(source, f"kernel_{cache.key_of(labels)}", isinstance(kernel, LibraryKernel))
+    return crew.Job(source, _symbol(cache.key_of(labels)), isinstance(kernel, LibraryKernel))
 
 
 def _why(labels: cache.Labels, entry: cache.Entry, name: str) -> str:
@@ -225,18 +290,31 @@ def assembly(name: str, source: str, labels: Mapping[str, str]) -> str:
 _ENGINE: list[object] = []
 
 
-def load_object(code: bytes, symbol: str) -> int:
-    """Links an object file into this process and returns the address of a symbol."""
+def _engine() -> Any:
+    """What links object files into this process, for whoever holds the lock."""
     import llvmlite.binding as binding
 
-    with _LOCK:
+    with _MAKING:
         if not _ENGINE:
             machine = target.machine(target.current(), opt=0)
             _ENGINE.append(binding.create_mcjit_compiler(binding.parse_assembly(""), machine))
-        engine = _ENGINE[0]
-        engine.add_object_file(binding.ObjectFileRef.from_data(code))  # type: ignore[attr-defined]
-        engine.finalize_object()  # type: ignore[attr-defined]
-        address = engine.get_function_address(symbol)  # type: ignore[attr-defined]
+        return _ENGINE[0]
+
+
+def load_object(code: bytes, symbol: str) -> int:
+    """Links an object file into this process and returns the address of a symbol."""
+    with _LOCK:
+        return link_object(code, symbol)
+
+
+def link_object(code: bytes, symbol: str) -> int:
+    """As `load_object`, for callers that hold the lock."""
+    import llvmlite.binding as binding
+
+    engine = _engine()
+    engine.add_object_file(binding.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    address = engine.get_function_address(symbol)
     if not address:
         raise RuntimeError(f"the object file has no function {symbol}")
     return int(address)
@@ -250,4 +328,4 @@ def load_assembly(text: str, symbol: str) -> int:
         machine = target.machine(target.current(), opt=2)
         module = binding.parse_assembly(text)
         module.triple = target.current().triple
-        return load_object(machine.emit_object(module), symbol)
+        return link_object(machine.emit_object(module), symbol)

@@ -2,26 +2,25 @@
 """Processes that compile some of many kernels while this one compiles the others.
 
 Numba holds Python's lock nearly all the time, so threads would wait for one another.  A helper is
-a fresh interpreter that gets sources by a pipe and returns object files.  It is gone when the work
-is done, and ends by itself when this process dies and the pipe closes.  Whatever goes wrong with
-helpers, this process compiles what they left over; what it makes does not depend on who made it.
+a fresh interpreter (jit/isolated.py) that gets sources by a pipe and returns object files.  It is
+gone when the work is done, and ends by itself when this process dies and the pipe closes.  Whatever
+goes wrong with helpers, this process compiles what they left over; what it makes does not depend on
+who made it.
 """
 
 from __future__ import annotations
 
-import os
-import pickle
+import struct
 import subprocess
-import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
-from . import settings, threads
+from ..engine import stopping
+from . import isolated, settings, threads
 
 # About what a line of source takes to compile, and what a helper must have to do to be worth its
 # start (both in seconds).
@@ -33,30 +32,18 @@ _PATIENCE = 60.0
 
 # What a helper runs.  Of this package it imports the compiler alone, not the ops.
 _PROGRAM = """
-import importlib, os, pickle, signal, sys, time, types
-signal.signal(signal.SIGINT, signal.SIG_IGN)
-replies = os.fdopen(os.dup(1), "wb")
-os.dup2(2, 1)
-root, folders, sys.path = pickle.load(sys.stdin.buffer)
-sys.modules[root] = types.ModuleType(root)
-sys.modules[root].__path__ = folders
-llvm, settings, target, kernel = (
-    importlib.import_module(f"{root}.jit.{name}")
-    for name in ("llvm", "settings", "target", "library.kernel")
-)
-while True:
-    try:
-        source, symbol, is_library, wanted = pickle.load(sys.stdin.buffer)
-    except EOFError:
-        break
+llvm, settings, target, kernel = map(part, ("llvm", "settings", "target", "library.kernel"))
+for line in requests:
+    source, symbol, is_library, wanted = json.loads(line)
     start = time.perf_counter()
     with settings.override(target=wanted):
         names = kernel.namespace() if is_library else None
         text = llvm.lowered(source, symbol, target.current(), names)
         code = llvm.object_code(text, target.current())
-    pickle.dump((code, time.perf_counter() - start), replies)
+    replies.write(struct.pack("<dQ", time.perf_counter() - start, len(code)) + code)
     replies.flush()
 """
+_REPLY = struct.Struct("<dQ")  # seconds, and the bytes of the object file that follows
 
 
 @dataclass(frozen=True)
@@ -85,6 +72,7 @@ def compile_all(jobs: Sequence[Job], compile_one: Callable[[Job], bytes]) -> Ite
             try:
                 job = waiting.popleft()
             except IndexError:
+                stopping.check()
                 time.sleep(0.001)
                 continue
             start = time.perf_counter()
@@ -100,9 +88,7 @@ def _count(jobs: Sequence[Job]) -> int:
     seconds = _LINE_SECONDS * sum(job.source.count("\n") for job in jobs)
     free = min(threads.cores(), threads.count()) - 1
     count = min(int(seconds / _WORTHWHILE), free, len(jobs) - 1, _MOST_HELPERS)
-    # In a program with Python inside, or a frozen one, the executable is something else.
-    is_python = "python" in os.path.basename(sys.executable or "").lower()
-    return max(count, 0) if is_python and not getattr(sys, "frozen", False) else 0
+    return max(count, 0) if isolated.is_supported() else 0
 
 
 class _Helper:
@@ -134,8 +120,7 @@ class _Helper:
 
     def _work(self) -> None:
         # A helper that breaks down is no error: its work is still waiting for others.
-        with suppress(OSError, EOFError, pickle.UnpicklingError), self._start() as process:
-            self._process = process
+        with suppress(OSError, EOFError), self._start() as process:
             while not self._ended:
                 self._since = time.monotonic()
                 try:
@@ -154,20 +139,21 @@ class _Helper:
             raise
 
     def _start(self) -> subprocess.Popen[bytes]:
-        pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
-        command = [sys.executable, "-c", _PROGRAM]
-        process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=nothing)
-        root = __name__.rpartition(".jit.")[0]
-        self._send(process, (root, list(sys.modules[root].__path__), sys.path))
+        process = isolated.start(_PROGRAM)
+        self._process = process
+        if self._ended:  # before there was a process to stop
+            process.kill()
         return process
 
     def _ask(self, process: subprocess.Popen[bytes], job: Job) -> Made:
-        self._send(process, (job.source, job.symbol, job.is_library, self._target))
-        assert process.stdout is not None
-        code, seconds = pickle.load(process.stdout)
-        return job, code, seconds
+        isolated.send(process, (job.source, job.symbol, job.is_library, self._target))
+        seconds, size = _REPLY.unpack(_exactly(process, _REPLY.size))
+        return job, _exactly(process, size), seconds
 
-    def _send(self, process: subprocess.Popen[bytes], thing: Any) -> None:
-        assert process.stdin is not None
-        pickle.dump(thing, process.stdin)
-        process.stdin.flush()
+
+def _exactly(process: subprocess.Popen[bytes], size: int) -> bytes:
+    assert process.stdout is not None
+    content = process.stdout.read(size)
+    if len(content) < size:
+        raise EOFError("the helper has ended")
+    return content

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import partial
 
 from . import reductions
-from .ir import Const, Kernel
+from .ir import Const, Kernel, declaration
 from .writer import Writer, wide
 
 
@@ -23,6 +23,7 @@ def emit(kernel: Kernel, title: str = "") -> str:
         e.over_rows([partial(_map_row if kernel.form == "map" else reductions.write_columns, e)])
     root = e.scopes[0]
     head = [f"# {text}" for text in title.splitlines()]
+    head.append(declaration(buffer.dtype for buffer in kernel.buffers))
     head += [f"{name} = {_literal(const)}" for const, name in e.constants.items()]
     body = ["if r0 >= r1 or c0 >= c1:", "    return", *reductions.frame(e), *root.lines]
     signature = "def kernel(args, r0, r1, c0, c1, worker):"

@@ -12,7 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from ..engine import stopping
 from . import sizes
+from .costs import expression_cost
 from .order import Order
 from .program import Program
 from .sizes import AnySize, same
@@ -25,6 +27,7 @@ from .tensor import (
     Host,
     Iota,
     Loop,
+    Map,
     Node,
     Place,
     Read,
@@ -38,8 +41,9 @@ from .tensor import (
 )
 
 # More would save next to nothing when it runs, and compilers take more than twice as long for twice
-# as much.
+# as much: nodes of one kernel, and what they compute at a position, in simple instructions.
 _MOST_NODES = 256
+_MOST_WORK = 1024
 
 # For each dimension of a value, the domain axis it runs along; None for dimensions of one.
 Alignment = tuple[int | None, ...]
@@ -58,6 +62,11 @@ class Cluster:
     # The latest node's position, and the nodes that write to memory.
     last: float = -1
     writes: set[Node] = field(default_factory=set)
+    # What the nodes compute at a position, and after how many reductions of this cluster, one upon
+    # the other, a node is known: rows are gone over once for each.
+    work: int = 0
+    passes: dict[Node, int] = field(default_factory=dict)
+    most_passes: int = 0
     # Why nodes that use this cluster's results did not join it: (node, reason).
     refusals: list[tuple[Node, str]] = field(default_factory=list)
 
@@ -107,6 +116,7 @@ def fuse(program: Program) -> Fused:
     fusion = _Fusion(needs)
     for node in program:
         if not isinstance(node, (Source, View, Reshape, Iota, Assemble)):
+            stopping.check()
             fusion.place(node)
     loops = {node: (fuse(node.test), fuse(node.body)) for node in program if isinstance(node, Loop)}
     return Fused(fusion.ordered(), fusion.home, needs, program, loops)
@@ -216,6 +226,8 @@ class _Fusion:
     def _settle(self, node: Node, cluster: Cluster, alignment: Alignment) -> None:
         cluster.nodes.append(node)
         cluster.last = max(cluster.last, node.position)
+        cluster.work += work(node)
+        self._count_passes(node, cluster)
         if isinstance(node, (Write, Place)):
             cluster.writes.add(node)
         cluster.align[node] = alignment
@@ -228,8 +240,10 @@ class _Fusion:
     def _fit(self, node: Node, cluster: Cluster) -> Alignment | None:
         if node.guard != cluster.guard:
             return self._refuse(cluster, node, "runs under another condition")
-        if len(cluster.nodes) >= _MOST_NODES:
+        if self._is_too_large(node, cluster):
             return self._refuse(cluster, node, "would make a kernel too large")
+        if isinstance(node, Gather):  # neither rows nor indices are read at its own position
+            return self._refuse(cluster, node, "reads its results at other positions")
         shape = iteration_shape(node)
         alignment = self._align(node, shape, cluster)
         if alignment is None:
@@ -253,6 +267,19 @@ class _Fusion:
         if self._would_cycle(node, cluster):
             return self._refuse(cluster, node, "needs a kernel between the two")
         return alignment
+
+    def _is_too_large(self, node: Node, cluster: Cluster) -> bool:
+        passes = max(cluster.most_passes, self._passes(node, cluster))
+        return _is_large(len(cluster.nodes), cluster.work + work(node), passes)
+
+    def _count_passes(self, node: Node, cluster: Cluster) -> None:
+        cluster.passes[node] = self._passes(node, cluster)
+        cluster.most_passes = max(cluster.most_passes, cluster.passes[node])
+
+    def _passes(self, node: Node, cluster: Cluster) -> int:
+        """After how many reductions of a cluster, one upon the other, a node of it is known."""
+        before = (cluster.passes.get(base(value).node, 0) for value in node.inputs)
+        return max(before, default=0) + isinstance(node, Reduce)
 
     @staticmethod
     def _refuse(cluster: Cluster, node: Node, reason: str) -> None:
@@ -299,8 +326,6 @@ class _Fusion:
             inner = base(value)
             if self.home.get(inner.node) is not cluster:
                 continue
-            if isinstance(node, Gather):
-                return False
             if not _lines_up(value, inner, alignment, cluster):
                 return False
         return True
@@ -336,7 +361,11 @@ class _Fusion:
         self, node: Node, other: Cluster, cluster: Cluster, alignment: Alignment
     ) -> bool:
         reason = ""
-        if len(other.nodes) + len(cluster.nodes) >= _MOST_NODES:
+        if _is_large(
+            len(other.nodes) + len(cluster.nodes),
+            other.work + cluster.work + work(node),
+            other.most_passes + cluster.most_passes + isinstance(node, Reduce),
+        ):
             reason = "would make a kernel too large"
         elif other.guard != cluster.guard:
             reason = "runs under another condition"
@@ -369,11 +398,25 @@ class _Fusion:
             self.home[member] = cluster
         cluster.nodes = sorted(cluster.nodes + other.nodes, key=lambda n: n.position)
         cluster.last = max(cluster.last, other.last)
+        cluster.work += other.work
+        cluster.passes.clear()
+        for member in cluster.nodes:
+            self._count_passes(member, cluster)
         cluster.align.update(other.align)
         cluster.reduced = cluster.reduced if cluster.reduced is not None else other.reduced
         cluster.refusals.extend(other.refusals)
         del self.clusters[other]
         self.order.merge(other, cluster)
+
+
+def work(node: Node) -> int:
+    """What a node computes at a position, in simple instructions, itself counted as one."""
+    return 1 + expression_cost(node.exprs) if isinstance(node, Map) else 1
+
+
+def _is_large(nodes: int, work: int, passes: int) -> bool:
+    """Would a kernel be too large?  Passes over a row compute most of the others' work again."""
+    return nodes >= _MOST_NODES or work * max(passes, 1) > _MOST_WORK
 
 
 def _merged_is_row(a: Cluster, b: Cluster) -> bool:

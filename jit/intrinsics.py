@@ -3,11 +3,13 @@
 
 Every primitive of jit/scalar.py lowers to branch-free LLVM code (jit/lowering.py), so that LLVM
 vectorises the loops around it.  Values of 16-bit floats live in float32 and are rounded back after
-every operation.  Memory is addressed by int64 addresses and element indices.  Imports Numba.
+every operation.  Memory is addressed by addresses with a dtype (jit/addresses.py) and element
+indices: what is loaded has the dtype of the memory, and nothing else can be stored there.
+Imports Numba.
 
 The vocabulary, as kernels see it (D is a dtype name):
   add(x, y) … every primitive of the scalar table, arguments of one type
-  cast_D(x), round_D(x) for D in float16, bfloat16        load_D(base, i), store_D(base, i, value)
+  cast_D(x), round_D(x) for D in float16, bfloat16            load(base, i), store(base, i, value)
   accumulate_add, accumulate_mul, accumulate_max, accumulate_min (acc, x): may be reordered
   stack_D(count) -> address of a block of the frame; count must be a literal
 """
@@ -24,6 +26,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from . import functions, lowering
+from .addresses import Address, Mismatch, of_one_dtype
 from .lowering import GROUP, Emitter
 from .scalar import COMPILED_DTYPES, PRIMITIVES
 
@@ -44,14 +47,12 @@ def vocabulary() -> dict[str, Any]:
     names: dict[str, Any] = {name: _primitive(name) for name in PRIMITIVES if name != "cast"}
     for dtype in sorted(COMPILED_DTYPES):
         names[f"cast_{dtype}"] = _cast(dtype)
-        names[f"load_{dtype}"] = _load(dtype)
-        names[f"store_{dtype}"] = _store(dtype)
         names[f"stack_{dtype}"] = _stack(dtype)
         names[dtype] = np.dtype("float32" if "float16" in dtype else dtype).type
     names["round_float16"], names["round_bfloat16"] = _round("float16"), _round("bfloat16")
     for name in ("add", "mul", "max", "min"):
         names[f"accumulate_{name}"] = _accumulate(name)
-    return names
+    return names | {"load": _load(), "store": _store()}
 
 
 def _primitive(name: str) -> Any:
@@ -63,6 +64,7 @@ def _primitive(name: str) -> Any:
 
     def typing(*args: Any) -> Any:
         last = args[-1]
+        _alike(name, *(args[1:] if primitive.result == "branch" else args))
         result = types.boolean if primitive.result == "bool" else last
         return result(*args), lower
 
@@ -87,25 +89,35 @@ def _accumulate(name: str) -> Any:
     def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return lowering.accumulate(Emitter(builder, NAMES[signature.args[0]]), name, *args)
 
-    return _intrinsic(f"accumulate_{name}", 2, lambda x, y: (x(x, x), lower))
+    def typing(x: Any, y: Any) -> Any:
+        _alike(f"accumulate_{name}", x, y)
+        return x(x, x), lower
+
+    return _intrinsic(f"accumulate_{name}", 2, typing)
 
 
-def _load(dtype: str) -> Any:
+def _alike(name: str, *kinds: Any) -> None:
+    if len(set(kinds)) > 1:
+        raise Mismatch(f"{name} of {', '.join(map(str, kinds))}", "arguments are of one type")
+
+
+def _load() -> Any:
     def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        e = Emitter(builder, dtype)
+        e = Emitter(builder, signature.args[0].dtype)
         value = builder.load(_element(builder, e, args[0], args[1]))
         value.align = e.bytes
         value.set_metadata("llvm.access.group", builder.module.add_metadata([GROUP]))
         return lowering.from_memory(e, value)
 
-    return _intrinsic(
-        f"load_{dtype}", 2, lambda base, i: (NUMBA_TYPES[dtype](types.intp, types.intp), lower)
-    )
+    def typing(base: Any, i: Any) -> Any:
+        return NUMBA_TYPES[of_one_dtype("load", base)](base, types.intp), lower
+
+    return _intrinsic("load", 2, typing)
 
 
-def _store(dtype: str) -> Any:
+def _store() -> Any:
     def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        e = Emitter(builder, dtype)
+        e = Emitter(builder, signature.args[0].dtype)
         place = _element(builder, e, args[0], args[1])
         store = builder.store(lowering.to_memory(e, args[2]), place)
         store.align = e.bytes
@@ -113,9 +125,12 @@ def _store(dtype: str) -> Any:
         return context.get_dummy_value()
 
     def typing(base: Any, i: Any, value: Any) -> Any:
-        return types.void(types.intp, types.intp, NUMBA_TYPES[dtype]), lower
+        dtype = of_one_dtype("store", base)
+        if value != NUMBA_TYPES[dtype]:
+            raise Mismatch(f"store of {value} into {dtype}", "memory is accessed in its own dtype")
+        return types.void(base, types.intp, value), lower
 
-    return _intrinsic(f"store_{dtype}", 3, typing)
+    return _intrinsic("store", 3, typing)
 
 
 def _element(builder: Any, e: Emitter, base: Any, index: Any) -> Any:
@@ -132,7 +147,7 @@ def _stack(dtype: str) -> Any:
         return builder.ptrtoint(block, ir.IntType(64))
 
     def typing(count: Any) -> Any:
-        return types.intp(count), lower
+        return Address(dtype)(count), lower
 
     return _intrinsic(f"stack_{dtype}", 1, typing, prefer_literal=True)
 

@@ -10,6 +10,7 @@ are plain ints.  Imports nothing from the package.
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any, Literal, Union
 
@@ -198,6 +199,11 @@ class Kernel(metaclass=_Interned):
     def name(self) -> str:
         """What to call it."""
         return self.form
+
+
+def declaration(dtypes: Iterable[str]) -> str:
+    """The line of a kernel's source that says what its buffers hold."""
+    return f"BUFFERS = {tuple(dtypes)!r}"
 
 
 def digest(kernel: Kernel) -> str:

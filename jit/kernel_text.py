@@ -13,10 +13,12 @@ and the cache's types.
 
 from __future__ import annotations
 
+import ast
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from ..engine.printable import printable
 from . import ir
 from .cache import Facts
 from .writer import postorder
@@ -33,6 +35,9 @@ INFIX = {
     "eq": "==",
     "ne": "!=",
 }
+_DTYPES = frozenset(
+    f"{kind}{bits}" for kind in ("int", "uint", "float") for bits in (8, 16, 32, 64)
+) | {"bool", "boolean", "bfloat16", "int4", "intp"}
 _IR = "as the compiler sees it:"
 _ACCESS = {"r": "read", "w": "written", "rw": "read and written"}
 
@@ -69,9 +74,10 @@ def _wrapped(title: str, items: Iterable[str]) -> list[str]:
 
 def header(kernel: ir.Kernel | None, facts: Facts, cpu: str) -> str:
     """Comments to stand above a kernel's source: what it is, where it comes from, its IR."""
-    lines = [f"numbaflow kernel {facts.name!r}, compiled for {cpu}"]
+    # No name of a program's file or operation ends the comment that it stands in.
+    lines = [printable(f"numbaflow kernel {facts.name!r}, compiled for {cpu}")]
     for title, items in (("fuses", facts.ops), ("graph", [facts.graph]), ("line", [facts.line])):
-        lines += _wrapped(title, items)
+        lines += _wrapped(title, map(printable, items))
     if kernel is not None:
         lines += ["", _IR, *(f"  {line}" for line in kernel_lines(kernel))]
     return "".join(f"# {line}".rstrip() + "\n" for line in lines) + "\n"
@@ -79,13 +85,51 @@ def header(kernel: ir.Kernel | None, facts: Facts, cpu: str) -> str:
 
 def split_header(source: str) -> tuple[str, str]:
     """The IR in the comments above a source (if any), and the source without them."""
-    lines = source.splitlines()
+    lines = source.removesuffix("\n").split("\n")
     count = next((n for n, line in enumerate(lines) if not line.startswith("#")), len(lines))
     comments = [line[2:] for line in lines[:count]]
     rest = "\n".join(lines[count:]).lstrip("\n") + "\n"
     if _IR not in comments:
         return "", rest
     return "\n".join(line[2:] for line in comments[comments.index(_IR) + 1 :]), rest
+
+
+def is_kernel(source: str) -> bool:
+    """Does a source define functions and name constants, and do nothing else?
+
+    What is read from a file may be run to be compiled only if so.
+    """
+    try:
+        statements = ast.parse(source).body
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return False
+    return all(map(_is_definition, statements))
+
+
+def _is_definition(statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.FunctionDef):
+        signature = statement.args
+        further = [*signature.defaults, *signature.kw_defaults, statement.returns]
+        every = (*signature.posonlyargs, *signature.args, *signature.kwonlyargs)
+        notes = [each.annotation for each in every if each is not None]
+        notes += [each.annotation for each in (signature.vararg, signature.kwarg) if each]
+        decorators = [getattr(each, "id", "") for each in statement.decorator_list]
+        return not any((*further, *notes)) and decorators in ([], ["helper"])
+    return isinstance(statement, ast.Assign) and _is_constant(statement.value)
+
+
+def _is_constant(value: ast.expr) -> bool:
+    """A number, a text, a tuple of such, or such a number of a dtype."""
+    match value:
+        case ast.Constant():
+            return True
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd()):
+            return _is_constant(value.operand)
+        case ast.Tuple():
+            return all(map(_is_constant, value.elts))
+        case ast.Call(func=ast.Name(id=name), keywords=[]):
+            return name in _DTYPES and all(map(_is_constant, value.args))
+    return False
 
 
 def _axis(axis: ir.Axis) -> str:

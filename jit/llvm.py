@@ -14,17 +14,20 @@ from typing import Any
 import llvmlite.binding as binding
 from llvmlite import ir
 from numba import types
+from numba.core.errors import TypingError
 
 from . import intrinsics, numba_target, target
+from .addresses import Arguments
 from .lowering import GROUP
 
 # The further names that a hand-written text uses; None marks a generated text, all of whose loops
 # are free of dependences between iterations through memory.
 Names = dict[str, Any] | None
 _LOOP = "numbaflow.loop"
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 # More than any function has metadata nodes.
 _MOST_NODES = 1_000_000
-_ARGUMENTS = (types.CPointer(types.intp), *[types.intp] * 5)
+_REST = [types.intp] * 5  # what a kernel gets besides its argument block
 
 
 def lowered(source: str, symbol: str, aim: target.Target, names: Names = None) -> str:
@@ -35,9 +38,25 @@ def lowered(source: str, symbol: str, aim: target.Target, names: Names = None) -
     with numba_target.front_end():
         pipeline = numba_target.Pipeline if names is None else numba_target.LibraryPipeline
         function = module_names["kernel"]
-        result = numba_target.compiled(function, symbol, _ARGUMENTS, types.void, pipeline)
+        arguments = (Arguments(module_names.get("BUFFERS", ())), *_REST)
+        try:
+            result = numba_target.compiled(function, symbol, arguments, types.void, pipeline)
+        except TypingError as error:
+            raise Untyped(f"{_mismatch(error, source)}, in {symbol}:\n{source}") from error
         module = _one_module(result.library)
         return _annotate(module, result.fndesc.mangled_name, symbol, aim, names is None)
+
+
+class Untyped(Exception):
+    """A source has no types; the text tells the access that does not fit, the rule, and where."""
+
+
+def _mismatch(error: TypingError, source: str) -> str:
+    found = re.search(r"Mismatch: (.*)", _COLOUR.sub("", str(error)))
+    line = getattr(getattr(error, "loc", None), "line", 0)
+    lines = source.splitlines()
+    where = f", in line {line}: {lines[line - 1].strip()}" if 0 < line <= len(lines) else ""
+    return (found[1] if found else str(error)) + where
 
 
 def object_code(text: str, aim: target.Target) -> bytes:

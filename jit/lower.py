@@ -8,6 +8,7 @@ is decided later (jit/fuse.py).  Imports the engine's errors and the rest of jit
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,8 @@ from .tensor import (
 # Scalars that stand in the kernel's text; others are loaded, so that kernels differing only in a
 # learning rate are one kernel.
 _LITERALS = frozenset({0, 1, 2, 3, 4, -1, 0.5, -0.5})
+# Terms that one map combines; more would make kernels that take ever longer to compile.
+_MOST_TERMS = 64
 
 
 class NotLowered(Exception):
@@ -152,6 +155,14 @@ class Builder:
             lambda: self.program.add(Map(tuple(inputs), exprs), *((e.dtype, shape) for e in exprs)),
         )
         return made if isinstance(result, tuple) else made[0]
+
+    def fold(self, body: Callable[[Any, Any], Any], values: Sequence[Value]) -> Value:
+        """Combines values of one shape from left to right: body(body(first, second), third) …"""
+        total = values[0]
+        for start in range(1, len(values), _MOST_TERMS):
+            rest = values[start : start + _MOST_TERMS]
+            total = self.map(lambda *terms: reduce(body, terms), total, *rest)
+        return total
 
     def cast(self, value: Value, dtype: str) -> Value:
         """Converts to another dtype, as TensorFlow's Cast does."""
@@ -443,6 +454,8 @@ class Builder:
         present = cell.value
         if present is None or not sizes.same_shape(present.shape, value.shape):
             raise NotLowered("the variable does not have this shape yet")
+        if present.dtype.name != value.dtype:
+            raise NotLowered(f"the variable holds {present.dtype.name}")
         self._reads.pop(cell, None)
         (after,) = self.program.add(Write((value,), cell), (value.dtype, value.shape))
         after.cell = cell

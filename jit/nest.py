@@ -33,6 +33,7 @@ from .tensor import (
     base,
     root,
 )
+from .writer import postorder
 
 # Strides and offsets that stand in the kernel's text; others are arguments.
 _LITERAL_STRIDES = (0, 1, -1, 2)
@@ -318,24 +319,23 @@ def substituted(exprs: tuple[ir.Expr, ...], inputs: tuple[ir.Expr, ...]) -> tupl
     """A Map's expressions with others in the place of its arguments."""
     known = _SUBSTITUTED.get((exprs, inputs))
     if known is None:
-        memo: dict[ir.Expr, ir.Expr] = {}
-        known = tuple(substitute(expr, inputs, memo) for expr in exprs)
+        known = tuple(substitute(expr, inputs) for expr in exprs)
         _SUBSTITUTED[exprs, inputs] = known
     return known
 
 
-def substitute(expr: ir.Expr, inputs: Sequence[ir.Expr], memo: dict[ir.Expr, ir.Expr]) -> ir.Expr:
+def substitute(root: ir.Expr, inputs: Sequence[ir.Expr]) -> ir.Expr:
     """Puts expressions in the place of a Map's arguments."""
-    if expr in memo:
-        return memo[expr]
-    result = expr
-    if isinstance(expr, ir.Load):
-        result = inputs[expr.buffer]
-    elif isinstance(expr, ir.Apply):
-        args = tuple(substitute(arg, inputs, memo) for arg in expr.args)
-        result = simplify(ir.Apply(expr.fn, args, expr.dtype))
-    memo[expr] = result
-    return result
+    done: dict[ir.Expr, ir.Expr] = {}
+    for expr in postorder(root):
+        if isinstance(expr, ir.Load):
+            done[expr] = inputs[expr.buffer]
+        elif isinstance(expr, ir.Apply):
+            args = tuple(done[arg] for arg in expr.args)
+            done[expr] = simplify(ir.Apply(expr.fn, args, expr.dtype))
+        else:
+            done[expr] = expr
+    return done[root]
 
 
 def nests(cluster: Cluster, stored: set[Value]) -> list[Nest]:

@@ -22,6 +22,8 @@ from numba.core.dispatcher import _FunctionCompiler  # type: ignore[attr-defined
 from numba.core.registry import CPUDispatcher, CPUTarget
 from numba.core.typing import Context as TypingContext
 
+from . import addresses
+
 _NAME = "numbaflow"
 
 
@@ -74,6 +76,7 @@ class _Typing(TypingContext):
         from numba.core.typing import mathdecl
 
         self.install_registry(mathdecl.registry)
+        self.install_registry(addresses.TYPING)
 
 
 class _Lowering(CPUContext):
@@ -88,6 +91,7 @@ class _Lowering(CPUContext):
         from numba.cpython import builtins, mathimpl, numbers, rangeobj, tupleobj  # noqa: F401
 
         self.install_registry(mathimpl.registry)
+        self.install_registry(addresses.LOWERING)
 
     def post_lowering(self, module: Any, library: Any) -> None:
         """Numba's own would link its memory management, which kernels do without."""

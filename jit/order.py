@@ -14,6 +14,8 @@ from typing import Generic, TypeVar
 
 Node = TypeVar("Node", bound=Hashable)
 
+# So many nodes are looked at before one is taken to depend on another.
+_MOST_BETWEEN = 256
 # Labels that are closer than this are spread anew.
 _LEAST_STEP = 1e-6
 
@@ -46,9 +48,21 @@ class Order(Generic[Node]):
         self._put_before(self._above(new, node), node)
 
     def reaches(self, starts: Iterable[Node], goal: Node) -> bool:
-        """Is the goal one of some nodes, or does one of them depend on it?"""
-        starts = set(starts)
-        return goal in starts or any(goal in self._needs[n] for n in self._above(starts, goal))
+        """Is the goal one of some nodes, or does one of them depend on it?
+
+        Of very many nodes between, it is taken for granted.
+        """
+        label, least = self._label, self._label[goal]
+        seen = set(starts)
+        stack = list(seen)
+        while stack:
+            node = stack.pop()
+            if node == goal or len(seen) > _MOST_BETWEEN:
+                return True
+            new = [n for n in self._needs[node] if n not in seen and label[n] >= least]
+            seen.update(new)
+            stack.extend(new)
+        return False
 
     def merge(self, old: Node, new: Node) -> None:
         """Two nodes become one, `new`; neither may depend on the other through a third."""

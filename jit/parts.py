@@ -2,7 +2,9 @@
 """Cuts the operations of a run into parts between those that may have to wait.
 
 Which waits must be over before an operation can run is a set of bits.  Operations with the same
-set are one part, which is compiled as a whole; what only a later part needs runs with that one.
+set are one part, which is compiled as a whole; what only a later part needs runs with that one,
+unless it has effects or would not be compiled anyway: that runs at once, so that it fails at once.
+A conditional or loop with waits inside is one wait.
 Imports the engine's graph layer and jit's regions and trace.
 """
 
@@ -12,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .regions import connected
+from .regions import connected, leaks
 from .trace import is_handle, makes_handles
 
 
@@ -28,14 +30,16 @@ class Part:
 
 @dataclass
 class Cut:
-    """The parts of a run, and its waits in order, each with the bits that it comes after.
+    """The parts of a run and its waits in order, each with the bits that it comes after.
 
-    `free` are handles and constants: members of every part that uses them.
+    `free` are handles and constants: members of every part that uses them.  `early` are the bits
+    that an operation must come after, whatever part it is in.
     """
 
     parts: list[Part]
-    waits: list[tuple[Any, int]]
+    waits: list[Part]
     free: set[Any]
+    early: dict[Any, int]
 
 
 def waits_at_top(op: Any) -> bool:
@@ -54,9 +58,17 @@ class _Cutter:
     def __init__(self, operations: Sequence[Any], fetches: set[Any], feeds: set[Any]) -> None:
         self.operations, self.fetches, self.feeds = operations, fetches, feeds
         present = set(operations)
-        waits = [op for op in operations if waits_at_top(op)]
-        self.bits = {op: 1 << i for i, op in enumerate(waits)}
         self.free = {op for op in operations if _is_free(op) and feeds.isdisjoint(op.outputs)}
+        # All operations of a conditional or loop are in one part, or one wait: that of their root.
+        members = [op for op in operations if _hangs_together(op) and op not in self.free]
+        self.root = {**{op: op for op in operations}, **connected(members)}
+        waits: dict[Any, list[Any]] = {}
+        waiting = {self.root[op] for op in operations if op.definition.flow == "wait"}
+        for op in operations:
+            if self.root[op] in waiting:
+                waits.setdefault(self.root[op], []).append(op)
+        self.waits = list(waits.values())
+        self.bits = {op: 1 << i for i, group in enumerate(self.waits) for op in group}
         self.ordinary = [op for op in operations if op not in self.bits and op not in self.free]
         self.before: dict[Any, list[Any]] = {}
         self.users: dict[Any, list[Any]] = {op: [] for op in operations}
@@ -66,28 +78,39 @@ class _Cutter:
             self.before[op] = others
             for other in others:
                 self.users[other].append(op)
-        # All operations of a conditional or loop are in one part: that of their root.
-        members = [op for op in self.ordinary if op.definition.flow or op._control_flow_context]
-        self.root = {**{op: op for op in operations}, **connected(members)}
+        self.eager = {self.root[op] for op in self.ordinary if self._is_eager(op)}
+        self.writers_after = _writers_after(self.ordinary)
+
+    def _is_eager(self, op: Any) -> bool:
+        """Does an operation run at once, rather than with those that need it?"""
+        if op.definition.lower is None and not op.definition.flow:
+            return True
+        return _has_effects(op) and not any(tensor._consumers for tensor in op.outputs)
 
     def cut(self) -> Cut | None:
         early = self._early()
         if any(early[op] & bit for op, bit in self.bits.items()):
             # A wait in between what hangs together.
             return None
+        number = {op: i for i, op in enumerate(self.operations)}
+        if any(
+            leaks(op, set(group), number) for group in self.waits if len(group) > 1 for op in group
+        ):
+            return None
         home = self._late(early)
         parts: dict[int, Part] = {}
         for op in self.ordinary:
             parts.setdefault(home[op], Part(home[op])).operations.append(op)
-        for part in parts.values():
-            self._connect(part, home)
+        waits = [Part(early[group[0]], list(group)) for group in self.waits]
+        for part in (*parts.values(), *waits):
+            self._connect(part)
         handed = [tensor for part in parts.values() for tensor in part.takes]
-        handed += [t for op in self.bits for t in op._inputs_val]
+        handed += [tensor for wait in waits for tensor in wait.takes]
         if any(_refers(t) and t not in self.feeds and t.op not in self.free for t in handed):
             # Variables that change hands would have to be followed.
             return None
         ordered = sorted(parts.values(), key=lambda part: part.after.bit_count())
-        return Cut(ordered, [(op, early[op]) for op in self.bits], self.free)
+        return Cut(ordered, waits, self.free, early)
 
     def _early(self) -> dict[Any, int]:
         """For each operation the waits that it depends on."""
@@ -98,7 +121,8 @@ class _Cutter:
             for op in self.operations:
                 bits = early[self.root[op]]
                 for other in self.before[op]:
-                    bits |= early[self.root[other]] | self.bits.get(other, 0)
+                    if other not in self.bits or self.root[other] is not self.root[op]:
+                        bits |= early[self.root[other]] | self.bits.get(other, 0)
                 changed |= bits != early[self.root[op]]
                 early[self.root[op]] = bits
         return {op: early[self.root[op]] for op in self.operations}
@@ -113,32 +137,74 @@ class _Cutter:
                 bits = late[self.root[op]]
                 for user in self.users[op]:
                     bits &= early[user] if user in self.bits else late[self.root[user]]
-                if not self.users[op]:
+                for writer in self.writers_after.get(op, ()):
+                    # It sees the variable as it was before.
+                    bits &= late[self.root[writer]] | early[op]
+                if not self.users[op] or self.root[op] in self.eager:
                     # It runs for its effect, or to be fetched: at once.
                     bits &= early[op]
                 changed |= bits != late[self.root[op]]
                 late[self.root[op]] = bits
         return {op: late[self.root[op]] for op in self.ordinary}
 
-    def _connect(self, part: Part, home: dict[Any, int]) -> None:
+    def _connect(self, part: Part) -> None:
         """Finds what a part takes and gives, and adds the free operations that it uses."""
         inside = set(part.operations)
         inputs = dict.fromkeys(t for op in part.operations for t in op._inputs_val)
         part.takes = [t for t in inputs if t in self.feeds or t.op not in inside | self.free]
-        used = {
-            tensor
-            for op in self.operations
-            if op in self.bits or home.get(op, part.after) != part.after
-            for tensor in op._inputs_val
-        }
         part.gives = [
             tensor
             for op in part.operations
             for tensor in op.outputs
-            if tensor not in self.feeds and (tensor in used or tensor in self.fetches)
+            if tensor not in self.feeds
+            and (tensor in self.fetches or self._is_used_outside(tensor, inside))
         ]
         inside |= {t.op for t in inputs if t.op in self.free and t not in self.feeds}
         part.operations = [op for op in self.operations if op in inside]
+
+    def _is_used_outside(self, tensor: Any, inside: set[Any]) -> bool:
+        users = (user for user in self.users[tensor.op] if user not in inside)
+        return any(tensor is taken for user in users for taken in user._inputs_val)
+
+
+def _hangs_together(op: Any) -> bool:
+    if waits_at_top(op):
+        return False
+    return bool(op.definition.flow) or op._control_flow_context is not None
+
+
+def _changed(op: Any) -> list[Any]:
+    """What makes the variables and resources that an operation may change."""
+    reads = op.definition.moves == "value"
+    args = [arg for arg in op.definition.inputs if arg.is_ref]
+    return [] if reads and not args else [t.op for t in op._inputs_val if _refers(t)]
+
+
+def _has_effects(op: Any) -> bool:
+    definition = op.definition
+    if any(arg.is_ref for arg in definition.inputs):
+        return True
+    return bool(definition.is_stateful) and not op.outputs
+
+
+def _writers_after(operations: Sequence[Any]) -> dict[Any, list[Any]]:
+    """For each operation those behind it that change a variable which it uses."""
+    users: dict[Any, list[Any]] = {}
+    result: dict[Any, list[Any]] = {}
+    # What reads a variable may hand on its very memory: who takes that uses the variable.
+    read: dict[Any, list[Any]] = {}
+    for op in operations:
+        cells = [t.op for t in op._inputs_val if _refers(t)]
+        cells += [cell for t in op._inputs_val for cell in read.get(t.op, ())]
+        if op.definition.moves == "value":
+            read[op] = cells
+        if _has_effects(op):
+            for cell in _changed(op):
+                for user in users.get(cell, ()):
+                    result.setdefault(user, []).append(op)
+        for cell in cells:
+            users.setdefault(cell, []).append(op)
+    return result
 
 
 def _is_free(op: Any) -> bool:

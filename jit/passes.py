@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
+from ..engine import stopping
 from . import debug, epilogue, legalize, products, unpool, verify_program
 from .program import Program
 from .rewriting import apply_rules
@@ -49,6 +50,7 @@ def rewrite(program: Program, scope: Scope) -> dict[str, float]:
     seconds = {}
     for one in PASSES:
         start = time.perf_counter()
+        stopping.check()
         for inner in program.all():
             if not one.straight or inner.is_straight:
                 one.run(inner, scope)

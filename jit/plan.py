@@ -12,13 +12,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 
+from ..engine import stopping
 from . import compile as compiler
-from . import debug, driver, pool, report, verify
+from . import debug, driver, ir, pool, report, verify
 from .bind import Template, make_template
 from .fuse import fuse
-from .nest import Nest
 from .passes import rewrite
 from .schedule import CallStep, Control, KernelStep, Schedule, schedule
+from .tensor import home
 from .trace import Traced
 
 
@@ -48,15 +49,18 @@ def compile_segment(traced: Traced) -> Plan:
     began = time.perf_counter() - traced.seconds
     debug.show("ir", traced.program)
     seconds |= rewrite(traced.program, traced.scope)
+    stopping.check()
     with _timed("fuse", seconds):
         fused = fuse(traced.program)
     debug.show("fused", fused)
     with _timed("schedule", seconds):
         steps = schedule(fused)
+    stopping.check()
     debug.show("schedule", steps)
     if verify.enabled or debug.is_on():
-        for nest in _nests(steps):
-            verify.verify(nest.kernel)
+        for step in _native(steps):
+            if isinstance(step.kernel, ir.Kernel):
+                verify.verify(step.kernel, [home(value).dtype for value in step.reads])
     with _timed("compile", seconds):
         kernels = _compile_kernels(steps, traced)
     with _timed("lay out", seconds):
@@ -74,18 +78,17 @@ def _timed(stage: str, seconds: dict[str, float]) -> Iterator[None]:
     seconds[stage] = time.perf_counter() - start
 
 
-def _nests(steps: Schedule) -> Iterator[Nest]:
-    return (step.nest for step in steps.steps if isinstance(step, KernelStep))
+def _native(steps: Schedule) -> list[KernelStep | CallStep]:
+    return [step for step in steps.steps if isinstance(step, (KernelStep, CallStep))]
 
 
 def _compile_kernels(steps: Schedule, traced: Traced) -> list[compiler.Compiled]:
     """Machine code for every native step, in their order, and what runs them."""
-    native = [step for step in steps.steps if isinstance(step, (KernelStep, CallStep))]
-    names = list(traced.exports)
+    native, names = _native(steps), list(traced.exports)
     wanted: list[compiler.Wanted] = []
     for step in native:
-        kernel = step.nest.kernel if isinstance(step, KernelStep) else step.node.launch.kernel
-        wanted.append((kernel, partial(report.origin, step, traced.segment.operations, names)))
+        origin = partial(report.origin, step, traced.segment.operations, names)
+        wanted.append((step.kernel, origin))
     if any(isinstance(step, Control) for step in steps.steps):
         wanted.append((pool.flow_kernel(), None))
     wanted += [(kernel, None) for kernel in driver.kernels()]

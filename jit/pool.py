@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The threads that share the tiles of a plan's steps, without an interpreter lock between them.
 
-A caller walks the table of steps (see jit/driver.py).  For a step of several tiles it publishes the
-step and takes tiles itself until none are left; threads that are awake take tiles too.  So a step
-never waits for a thread that has not begun to work, which matters on busy machines.  The tiles are
-the same whoever computes them, and so are the results.
+A caller walks the table of steps (see jit/driver.py), a slice of time at once.  For a step of
+several tiles it publishes the step and takes tiles itself until none are left, or the time is over;
+threads that are awake take tiles too.  So a step never waits for a thread that has not begun to
+work, which matters on busy machines.  The tiles are the same whoever computes them, and so are the
+results.
 
 One word holds epoch, number of tiles and next tile, so that a thread that comes late for one step
 cannot take a tile of another.  A second caller while the pool is taken does its own tiles alone.
@@ -24,6 +25,7 @@ from contextlib import suppress
 from functools import cache, partial
 
 from . import compile as compiler
+from .library.clock import SLICE
 from .library.kernel import LibraryKernel
 
 _FUTEX_NUMBERS = {"x86_64": 202, "aarch64": 98}
@@ -31,11 +33,21 @@ _LINE = 64  # every word of the pool's state has a cache line of its own
 _WORDS = ("GEN", "LOCK", "WORD", "DONE", "STEP", "SLEEPERS", "WAITING", "STOP", "LIMIT", "EPOCH")
 _STATE_BYTES = _LINE * len(_WORDS)
 
-_TEXT = """
+# Walkers stop when their slice of time is over (jit/library/clock.py), also within a step, when all
+# tiles that were begun are done.  They note the place behind the table and are called again.
+_TILES = """
+@helper
+def count_tiles(row):
+    # row: the address of a step's line in the table
+    words = pointer(region(row, "int64"))
+    down = (words[2] + words[3] - 1) // words[3]
+    return down * ((words[4] + words[5] - 1) // words[5])
+
+
 @helper
 def run_tile(row, tile, worker):
     # row: the address of a step's line in the table
-    words = pointer(row, "int64")
+    words = pointer(region(row, "int64"))
     rows, row_tile, columns, column_tile = words[2], words[3], words[4], words[5]
     across = (columns + column_tile - 1) // column_tile
     r, c = tile // across * row_tile, tile % across * column_tile
@@ -44,12 +56,27 @@ def run_tile(row, tile, worker):
 
 
 @helper
-def take_tiles(state, worker):
-    # Many neighbours at a time while many are left, which spares the shared words, then one by one.
+def alone(row, tile, total, end):
+    # Runs tiles one after the other until a moment; the first that is left.
+    while tile < total:
+        run_tile(row, tile, 0)
+        tile += 1
+        if tile < total and clock() > end:
+            return tile
+    return tile
+"""
+
+_TAKE = """
+@helper
+def take_tiles(state, worker, end):
+    # Neighbours together while many are left and they are quick, which spares the shared words.
     shares = SHARES * (atomic_load(state + LIMIT) + 1)
     word = atomic_load(state + WORD)
+    most = 1
+    seen = clock()
     while True:
-        count = max(((word >> BITS) & MASK) - (word & MASK), 0) // shares + 1
+        left = max(((word >> BITS) & MASK) - (word & MASK), 0)
+        count = min(left // shares + 1, most)
         word = atomic_add(state + WORD, count)
         first, total = word & MASK, (word >> BITS) & MASK
         if first >= total:
@@ -57,90 +84,128 @@ def take_tiles(state, worker):
         last = min(first + count, total)
         for tile in range(first, last):
             run_tile(atomic_load(state + STEP), tile, worker)
-        done = atomic_add(state + DONE, last - first) + last - first
-        if done == total and atomic_load(state + WAITING) != 0:
+        atomic_add(state + DONE, last - first)
+        if atomic_load(state + WAITING) != 0:
             futex(FUTEX, state + DONE, WAKE, 1)
+        now = clock()
+        if worker == 0 and now > end:
+            return
+        most = min(2 * most, TOGETHER) if now == seen else 1
+        seen = now
         word += count
 """
 
 _SHARE = """
 @helper
-def share(state, row, total, limit):
+def share(state, row, begin, total, limit, end):
+    # Shares tiles until a moment; the first that nobody has begun.
     epoch = atomic_load(state + EPOCH) + 1
     atomic_store(state + EPOCH, epoch)
     atomic_store(state + STEP, row)
-    atomic_store(state + DONE, 0)
+    atomic_store(state + DONE, begin)
     atomic_store(state + LIMIT, limit)
-    atomic_store(state + WORD, (epoch << (2 * BITS)) | (total << BITS))
+    atomic_store(state + WORD, (epoch << (2 * BITS)) | (total << BITS) | begin)
     atomic_add(state + GEN, 1)
     if atomic_load(state + SLEEPERS) > 0:
         futex(FUTEX, state + GEN, WAKE, 1 << 30)
-    take_tiles(state, 0)
+    take_tiles(state, 0, end)
+    last = total
+    if clock() > end:
+        none_left = (epoch << (2 * BITS)) | (total << BITS) | total
+        last = min(atomic_swap(state + WORD, none_left) & MASK, total)
     spins = 0
-    while atomic_load(state + DONE) != total:
+    while atomic_load(state + DONE) != last:
         spins += 1
         if spins < SPINS:
             pause()
         else:
             atomic_store(state + WAITING, 1)
             done = atomic_load(state + DONE)
-            if done != total:
+            if done != last:
                 futex(FUTEX, state + DONE, WAIT, done)
             atomic_store(state + WAITING, 0)
+    return last
 """
 
 _WALK = """
 def kernel(args, r0, r1, c0, c1, worker):
-    # args: the table; c1: its address; r0: its steps; r1: the pool's state; c0: workers to use
+    # args: the table; c1: its address; r0: its steps; r1: the pool's state; c0: workers to use;
+    # worker: -1 to go on at the place behind the table: step, tile, whether the walk paused
     state = r1
+    place = 6 * r0
     mine = take_if_zero(state + LOCK) if c0 > 0 else 0
-    for s in range(r0):
-        rows, row_tile = args[6 * s + 2], args[6 * s + 3]
-        columns, column_tile = args[6 * s + 4], args[6 * s + 5]
-        total = (rows + row_tile - 1) // row_tile * ((columns + column_tile - 1) // column_tile)
+    s = args[place] if worker < 0 else 0
+    tile = args[place + 1] if worker < 0 else 0
+    args[place + 2] = 0
+    end = clock() + SLICE
+    while s < r0:
+        row = c1 + 48 * s
+        total = count_tiles(row)
         if total > 1 and total < MASK // 2 and mine == 1:
-            share(state, c1 + 48 * s, total, c0)
-            continue
-        for r in range(0, rows, row_tile):
-            for c in range(0, columns, column_tile):
-                call_kernel(args[6 * s], args[6 * s + 1], r, min(r + row_tile, rows),
-                            c, min(c + column_tile, columns), 0)
+            tile = share(state, row, tile, total, c0, end)
+        else:
+            tile = alone(row, tile, total, end)
+        if tile >= total:
+            s += 1
+            tile = 0
+        if s < r0 and clock() > end:
+            args[place] = s
+            args[place + 1] = tile
+            args[place + 2] = 1
+            break
     if mine == 1:
         atomic_store(state + LOCK, 0)
 """
 
-# Rows whose kernel is 0 jump or stop: jit/bind.py, ControlNumbers.  Loops come by in Python after
-# so many turns, which may end them.
+# Rows whose kernel is 0 jump or stop: jit/bind.py, ControlNumbers.  The clock is looked at after
+# more and more rows, as long as they are quick: a turn of a loop may take a few nanoseconds.
 _FLOW = """
+@helper
+def word_at(address):
+    return pointer(region(address, "int64"))[0]
+
+
 def kernel(args, r0, r1, c0, c1, worker):
-    # As the walk above, from row `worker` on; args[6 * r0] becomes the row where it stops.
+    # As the walk above, from row `worker` on.  The place is: row where it stopped, tile, whether
+    # it only paused.
     state = r1
+    place = 6 * r0
     mine = take_if_zero(state + LOCK) if c0 > 0 else 0
-    s, turns = worker, 0
-    args[6 * r0 + 1] = 0
+    s = args[place] if worker < 0 else worker
+    tile = args[place + 1] if worker < 0 else 0
+    args[place + 2] = 0
+    seen = clock()
+    end = seen + SLICE
+    every = 1
+    left = 1
     while s < r0:
+        left -= 1
+        if left == 0:
+            now = clock()
+            if now > end:
+                args[place + 2] = 1
+                break
+            every = min(2 * every, SELDOM) if now == seen else 1
+            left = every
+            seen = now
         if args[6 * s] == 0:
             kind = args[6 * s + 2]
             if kind == 0:
-                flag = pointer(pointer(args[6 * s + 1], "int64")[0], "uint8")[0]
+                flag = pointer(region(word_at(args[6 * s + 1]), "uint8"))[0]
                 s = s + 1 if int64(flag) == args[6 * s + 4] else args[6 * s + 3]
                 continue
             if kind == 1:
                 s = args[6 * s + 3]
-                turns += 1
-                if turns == TURNS:
-                    args[6 * r0 + 1] = 1
-                    break
                 continue
             if kind == 3:
                 break
             if kind == 4:
-                record = pointer(pointer(args[6 * s + 1], "int64")[0], "int64")
+                record = pointer(region(word_at(args[6 * s + 1]), "int64"))
                 if record[1] >= record[2]:
                     break
                 s += 1
                 continue
-            flag = pointer(pointer(args[6 * s + 1], "int64")[0], "uint8")[0]
+            flag = pointer(region(word_at(args[6 * s + 1]), "uint8"))[0]
             if int64(flag) != 0:
                 break
             s += 1
@@ -152,17 +217,19 @@ def kernel(args, r0, r1, c0, c1, worker):
                 call_kernel(args[6 * s], args[6 * s + 1], 0, rows, 0, columns, 0)
             s += 1
             continue
-        total = (rows + row_tile - 1) // row_tile * ((columns + column_tile - 1) // column_tile)
+        row = c1 + 48 * s
+        total = count_tiles(row)
         if total < MASK // 2 and mine == 1:
-            share(state, c1 + 48 * s, total, c0)
-            s += 1
-            continue
-        for r in range(0, rows, row_tile):
-            for c in range(0, columns, column_tile):
-                call_kernel(args[6 * s], args[6 * s + 1], r, min(r + row_tile, rows),
-                            c, min(c + column_tile, columns), 0)
+            tile = share(state, row, tile, total, c0, end)
+        else:
+            tile = alone(row, tile, total, end)
+        if tile < total:
+            args[place + 2] = 1
+            break
         s += 1
-    args[6 * r0] = s
+        tile = 0
+    args[place] = s
+    args[place + 1] = tile
     if mine == 1:
         atomic_store(state + LOCK, 0)
 """
@@ -176,7 +243,7 @@ def kernel(args, r0, r1, c0, c1, worker):
         if atomic_load(state + STOP) != 0:
             return
         if worker <= atomic_load(state + LIMIT):
-            take_tiles(state, worker)
+            take_tiles(state, worker, 0)
         spins = 0
         while spins < SPINS and atomic_load(state + GEN) == seen:
             pause()
@@ -204,14 +271,13 @@ def flow_kernel() -> LibraryKernel:
     """What runs rows with jumps among them, with or without a pool."""
     if is_supported():
         return _kernel("flow_walk", _SHARE + _FLOW)
-    return _kernel(
-        "flow_walk", "\n@helper\ndef share(state, row, total, limit):\n    return\n" + _FLOW
-    )
+    none = "\n@helper\ndef share(state, row, begin, total, limit, end):\n    return begin\n"
+    return _kernel("flow_walk", none + _FLOW)
 
 
 @cache
 def flow_walk() -> Callable[..., None]:
-    """The machine code of it: (table, rows, state, workers, table, first row)."""
+    """The machine code of it: (table, rows, state, workers, table, first row or -1)."""
     return _FUNCTION(compiler.compile_kernel(flow_kernel()).address)
 
 
@@ -219,9 +285,9 @@ def _kernel(name: str, text: str) -> LibraryKernel:
     constants = {word: _LINE * place for place, word in enumerate(_WORDS)}
     constants |= {"FUTEX": _FUTEX_NUMBERS.get(platform.machine(), 0), "WAIT": 128, "WAKE": 129}
     constants |= {"BITS": 20, "MASK": (1 << 20) - 1, "SPINS": 4000, "SHARES": 3}
-    constants["TURNS"] = 1 << 20
+    constants |= {"SLICE": SLICE, "TOGETHER": 64, "SELDOM": 64}
     header = "".join(f"{key} = {value}\n" for key, value in constants.items())
-    return LibraryKernel(name, header + (_TEXT if is_supported() else "") + text)
+    return LibraryKernel(name, header + _TILES + (_TAKE if is_supported() else "") + text)
 
 
 _FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *[ctypes.c_int64] * 5)
@@ -242,16 +308,19 @@ class Pool:
         self._pid = os.getpid()
         atexit.register(self.stop)
 
-    def run(self, table: int, steps: int, workers: int) -> None:
-        """Runs a table of steps at an address with up to `workers` threads beside the caller's."""
+    def run(self, table: int, steps: int, workers: int, goes_on: bool) -> None:
+        """Runs a table of steps at an address with up to `workers` threads beside the caller's.
+
+        It may pause; `goes_on` says to go on where it did.
+        """
         if workers > len(self._threads):
             self._grow(workers)
-        self._walk(table, steps, self._state, workers, table, 0)
+        self._walk(table, steps, self._state, workers, table, -goes_on)
 
     def flow(
         self, walk: Callable[..., None], table: int, rows: int, workers: int, first: int
     ) -> None:
-        """Runs a table with jumps from a row on, with up to `workers` threads beside this one."""
+        """Runs a table with jumps from a row on, -1: where it paused, with up to `workers` more."""
         if workers > len(self._threads):
             self._grow(workers)
         walk(table, rows, self._state, workers, table, first)
@@ -262,8 +331,9 @@ class Pool:
             for number in range(len(self._threads) + 1, count + 1):
                 target = partial(self._thread, number, here)
                 thread = threading.Thread(target=target, name=f"numbaflow-{number}", daemon=True)
-                thread.start()
+                # Noted first: an exception here must not give its number to another thread too.
                 self._threads.append(thread)
+                thread.start()
 
     def _thread(self, number: int, caller: int) -> None:
         """Begins on another core than the caller's, where a busy system would leave it for long."""
@@ -286,7 +356,8 @@ class Pool:
         number, wake = _FUTEX_NUMBERS[platform.machine()], 129
         ctypes.CDLL(None).syscall(number, ctypes.c_void_p(self._state), wake, 1 << 30, 0, 0, 0)
         for thread in self._threads:
-            thread.join(1.0)
+            if thread.is_alive():
+                thread.join(1.0)
         self._threads.clear()
 
 

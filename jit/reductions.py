@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from .ir import Apply, Const, Expr, Kernel, Reduced, Reduction, Store
+from .ir import Apply, Const, Expr, Kernel, Reduced, Store
 from .scalar import PRIMITIVES, kind_of
-from .writer import HALF, Writer, postorder, wide
+from .writer import Writer, accumulator_dtype, finished, postorder, wide
 
 BLOCK = 128  # columns whose accumulators the column form keeps in the frame at a time
 ROWS = 4  # rows at most that the row form takes at a time
@@ -93,7 +94,7 @@ def _keep(e: Writer, numbers: list[int]) -> None:
     for n in numbers:
         reduction = e.kernel.reductions[n]
         value = e.node(Reduced(n, reduction.dtype))
-        e.line(f"store_{accumulator_dtype(reduction)}(s{n}, {e.frame_place}, {value})")
+        e.line(f"store(s{n}, {e.frame_place}, {value})")
 
 
 Kept = list[tuple[Expr, Store, int]]
@@ -195,9 +196,7 @@ def _finish(e: Writer, n: int) -> None:
     if reduction.fn.startswith("arg"):
         nowhere = f"eq(x{n}, {e.node(Const(_FAR, 'int64'))})"
         text = f"select({nowhere}, {e.node(Const(0, 'int64'))}, x{n})"
-    if reduction.dtype in HALF:
-        text = f"round_{reduction.dtype}({text})"
-    e.name(Reduced(n, reduction.dtype), text, e.scopes[-1], "done")
+    e.name(Reduced(n, reduction.dtype), finished(reduction, text), e.scopes[-1], "done")
 
 
 def _nest(e: Writer, body: Any) -> None:
@@ -218,8 +217,8 @@ def write_columns(e: Writer) -> None:
     e.line(f"end = minimum(block + {BLOCK}, c1)")
     e.line("for column in range(end - block):")
     for n in numbers:
-        for frame, dtype, value in _slots(e, n):
-            e.line(f"    store_{dtype}({frame}, column, {value})")
+        for slot, first in _slots(e, n):
+            e.line(f"    store({slot.frame}, column, {first})")
 
     def sweep() -> None:
         e.open((e.inner,))
@@ -246,40 +245,46 @@ def _column_stores(e: Writer, stores: list[Store], header: str) -> None:
 def _column_step(e: Writer, n: int) -> None:
     value = e.value(e.kernel.reductions[n].value)
     at = f"i{e.inner} - block"
-    slots = _slots(e, n)
-    names = [f"a{n}", f"x{n}"][-len(slots) :] if len(slots) == 2 else [f"a{n}"]
-    for name, (frame, dtype, _) in zip(names, slots):
-        e.line(f"{name} = load_{dtype}({frame}, {at})")
+    names = [slot.name for slot, _ in _slots(e, n)]
+    frames = [slot.frame for slot, _ in _slots(e, n)]
+    for name, frame in zip(names, frames):
+        e.line(f"{name} = load({frame}, {at})")
     for text in _combine(e, n, value, f"a{n}", f"x{n}"):
         e.line(text)
-    for name, (frame, dtype, _) in zip(names, slots):
-        e.line(f"store_{dtype}({frame}, {at}, {name})")
+    for name, frame in zip(names, frames):
+        e.line(f"store({frame}, {at}, {name})")
 
 
-def _slots(e: Writer, n: int) -> list[tuple[str, str, str]]:
-    """The accumulators of a reduction: frame block, dtype and first value."""
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A block of the frame, the dtype of its elements, and the variable that holds one of them."""
+
+    frame: str
+    name: str
+    dtype: str
+
+
+def _slots(e: Writer, n: int) -> list[tuple[Slot, str]]:
+    """The accumulators of a reduction by columns, and their first values."""
     reduction = e.kernel.reductions[n]
     kind = accumulator_dtype(reduction)
     if not reduction.fn.startswith("arg"):
-        return [(f"s{n}", kind, e.node(identity(reduction.fn, kind)))]
+        return [(Slot(f"s{n}", f"a{n}", kind), e.node(identity(reduction.fn, kind)))]
     best = wide(reduction.value.dtype)
     first = e.node(identity(reduction.fn, best))
-    return [(f"t{n}", best, first), (f"s{n}", "int64", e.node(Const(0, "int64")))]
+    nowhere = e.node(Const(0, kind))
+    return [(Slot(f"t{n}", f"a{n}", best), first), (Slot(f"s{n}", f"x{n}", kind), nowhere)]
 
 
 def frame(e: Writer) -> list[str]:
-    """The lines that reserve accumulators in the frame of the kernel."""
+    """The lines that reserve blocks of the frame: accumulators by columns, results by rows."""
     reductions = e.kernel.reductions
     if e.kernel.form == "row" and is_blocked(e):
-        return [f"s{n} = stack_{accumulator_dtype(r)}({ROWS})" for n, r in enumerate(reductions)]
+        return [f"s{n} = stack_{wide(r.dtype)}({ROWS})" for n, r in enumerate(reductions)]
     if e.kernel.form != "column":
         return []
-    lines = []
-    for n, reduction in enumerate(reductions):
-        lines.append(f"s{n} = stack_{accumulator_dtype(reduction)}({BLOCK})")
-        if reduction.fn.startswith("arg"):
-            lines.append(f"t{n} = stack_{wide(reduction.value.dtype)}({BLOCK})")
-    return lines
+    slots = [slot for n in range(len(reductions)) for slot, _ in _slots(e, n)]
+    return [f"{slot.frame} = stack_{slot.dtype}({BLOCK})" for slot in slots]
 
 
 def _start(e: Writer, n: int) -> None:
@@ -303,11 +308,6 @@ def _combine(e: Writer, n: int, value: str, best: str, where: str) -> list[str]:
         ]
     step = {"sum": "add", "prod": "mul"}.get(fn, fn)
     return [f"{best} = accumulate_{step}({best}, {value})"]
-
-
-def accumulator_dtype(reduction: Reduction) -> str:
-    """16-bit floats accumulate in float32 and are rounded once, at the end."""
-    return wide(reduction.dtype)
 
 
 def identity(fn: str, dtype: str) -> Const:

@@ -23,7 +23,7 @@ def find_regions(operations: Sequence[Any], feeds: Iterable[Any]) -> dict[int, i
     fed = {tensor.op for tensor in feeds}
     for start, end in spans:
         inside = set(operations[start:end])
-        if fed & inside or any(_leaks(op, inside, number) for op in inside):
+        if fed & inside or any(leaks(op, inside, number) for op in inside):
             return None
     return result
 
@@ -74,7 +74,7 @@ def _merged(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     return result
 
 
-def _leaks(op: Any, inside: set[Any], number: dict[Any, int]) -> bool:
+def leaks(op: Any, inside: set[Any], number: dict[Any, int]) -> bool:
     """Does an operation outside take from this one a variable, or a value that may be missing?
 
     Values of a branch that is not taken are missing, until a merge or an exit.

@@ -19,6 +19,7 @@ import numpy as np
 from . import compile as compiler
 from . import driver, ir, threads
 from .bind import aligned_empty, tiles
+from .library.kernel import LibraryKernel
 from .library.matmul import product_kernel
 from .nest import Nest
 from .scalar import PRIMITIVES
@@ -96,7 +97,7 @@ def machine() -> Machine:
 def prepare() -> None:
     """Compiles what `machine` measures with."""
     compiler.compile_kernel(_copy_kernel())
-    compiler.compile_kernel(product_kernel("float32", _SIDE, False, False)[0])
+    compiler.compile_kernel(_product_kernel()[0])
 
 
 def _copy_kernel() -> ir.Kernel:
@@ -117,8 +118,13 @@ def _copy_seconds(count: int) -> float:
     return best_seconds(driver.Program(np.array([row], np.int64)), _ENOUGH_OF_THE_MACHINE)
 
 
+def _product_kernel() -> tuple[LibraryKernel, int]:
+    kernel, scratch = product_kernel("float32", _SIDE, False, False)
+    return kernel.over(["float32"] * 3), scratch
+
+
 def _product_seconds(count: int) -> float:
-    library, scratch = product_kernel("float32", _SIDE, False, False)
+    library, scratch = _product_kernel()
     kernel = compiler.compile_kernel(library)
     x, y, out = (aligned_empty((_SIDE, _SIDE), np.float32) for _ in range(3))
     x[...] = y[...] = 0
@@ -136,7 +142,7 @@ def best_seconds(program: driver.Program, enough: float = _ENOUGH_SECONDS) -> fl
     begin = end = time.perf_counter()
     while runs < _FEW or (runs < _MANY and end - begin < enough):
         start = time.perf_counter()
-        program.call()
+        program.run()
         end = time.perf_counter()
         best, runs = min(best, end - start), runs + 1
     return best

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..engine import errors
-from ..engine.interpreter import check_session
-from . import driver, target
+from ..engine.stopping import check_session
+from . import driver, target, verify
 from .bind import Arena, Binding, Frame, aligned_copy, grow
 from .driver import Flow, Program
 from .schedule import Grow, HostStep, Stop, is_native
@@ -66,11 +66,14 @@ class Run:
         self.results = [self._reader(value) for value in plan.traced.program.fetches]
         # Compiled steps between host steps, each a program of the driver.
         # (No bound methods of its own: a run is big, and a cycle would outlive its last use.)
-        self.segments: list[Callable[[], None] | HostStep | Flow] = []
+        self.segments: list[Callable[[], int] | HostStep | Flow] = []
         self.programs: list[Program] = []  # they own the memory that their calls read
         for segment in template.segments:
             if isinstance(segment, tuple):
                 rows = self.frame.table[segment[0] : segment[1]]
+                if verify.guards:
+                    self.segments.append(self._guarded(segment))
+                    continue
                 if driver.has_control(rows):
                     self.segments.append(Flow(rows, segment[0], self.evaluate.threads))
                     continue
@@ -79,6 +82,11 @@ class Run:
                 self.segments.append(program.call)
             else:
                 self.segments.append(segment)
+
+    def _guarded(self, segment: tuple[int, int]) -> Flow:
+        from .guards import Guarded
+
+        return Guarded(self.plan, self.binding, self.args, self.frame.table, segment)
 
     def __call__(self, feeds: Sequence[np.ndarray]) -> list[Any]:
         """Runs the plan; the results belong to the caller."""
@@ -104,8 +112,8 @@ class Run:
                 self._host(segment)
             elif isinstance(segment, Flow):
                 self._flow(segment)
-            else:
-                segment()
+            elif segment():
+                self._go_on(segment)
         for flag, error in self.flags:
             if flag[()]:
                 raise error()
@@ -119,19 +127,26 @@ class Run:
     def _point_at_variable(self, entry: list[Any]) -> None:
         cell = entry[0]
         array = cell.read()
-        known = self.plan.traced.cells.get(cell)
-        if known is not None and array.shape != known:
+        if not self.plan.traced.still_holds(cell, array):
             raise StalePlan(cell.name)
         self.args[entry[2]] = array.__array_interface__["data"][0]
         entry[1] = array
 
+    def _go_on(self, call: Callable[[], int]) -> None:
+        """Does the rest of compiled steps that take long, unless the run is given up meanwhile."""
+        program = next(program for program in self.programs if program.call is call)
+        paused = 1
+        while paused:
+            check_session(self.evaluate.session)
+            paused = program.go_on()
+
     def _flow(self, flow: Flow) -> None:
         """Steps with jumps; what Python has to do among them."""
         row = flow.run(0)
-        while row < flow.rows:
+        while flow.is_paused or row < flow.rows:
             if flow.is_paused:
                 check_session(self.evaluate.session)
-                row = flow.run(row)
+                row = flow.run(-1)
                 continue
             stop = self.plan.template.stops[flow.first + row]
             if isinstance(stop, HostStep):
@@ -143,6 +158,7 @@ class Run:
             row = flow.run(row + 1)
 
     def _host(self, step: HostStep) -> None:
+        check_session(self.evaluate.session)
         node = step.node
         inputs = [self._read(value) for value in node.inputs]
         results = self.evaluate(node.op, inputs)

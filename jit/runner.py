@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..engine import errors, interpreter
+from ..engine import errors, interpreter, stopping, trust
 from ..engine.dataflow import FlowProgram
 from ..engine.kernel import KernelContext
 from ..engine.operation import group
@@ -41,6 +41,7 @@ def make_runner(
 ) -> Callable[[Sequence[Any]], list[Any]]:
     """What runs a part of a graph: compiled at once, or from the second run on (mode auto)."""
     operations = interpreter.needed_operations(fetches, targets, feeds)
+    trust.require(operations)
     always = settings.mode(session.config) == "always"
     if not always and _only_moves(operations):
         return _reference(session, operations, fetches, feeds, "values to and from files")
@@ -72,11 +73,13 @@ def _compiled(
 ) -> Runner | WaitingRunner | _Reference:
     """What compiles the operations, as far as that can be."""
     evaluate = Evaluator(session)
-    if not any(waits_at_top(op) for op in operations):
+    if not any(op.definition.flow == "wait" for op in operations):
         return _without_waits(evaluate, operations, fetches, feeds)
     parts = cut(operations, fetches, feeds)
-    if parts is None:
+    if parts is None and any(waits_at_top(op) for op in operations):
         return _reference(session, operations, fetches, feeds, "waits between branches or loops")
+    if parts is None:
+        return _without_waits(evaluate, operations, fetches, feeds)
 
     def make(operations: Sequence[Any], fetches: Sequence[Any], feeds: Sequence[Any]) -> Any:
         runner = _without_waits(evaluate, operations, fetches, feeds)
@@ -229,7 +232,8 @@ class Evaluator:
     def begin(self, op: Any, inputs: Sequence[Any]) -> Any:
         """What the kernel returns: results, or what they have to be waited for with."""
         definition = op.definition
-        if definition.kernel is None:
+        kernel = trust.kernel_of(op)
+        if kernel is None:
             raise errors.UnimplementedError(
                 None, op, f"There is no kernel for op type '{op.type}' (node '{op.name}')"
             )
@@ -238,7 +242,8 @@ class Evaluator:
             inputs = interpreter.with_handles(handles, inputs)
         arguments = group(definition.inputs, op._attrs, inputs)
         try:
-            return definition.kernel(self.context(op), *arguments)
+            with stopping.within(self.session):
+                return kernel(self.context(op), *arguments)
         except Exception as error:
             raise interpreter.located(error, op) from error
 
@@ -298,6 +303,7 @@ class Runner:
                     known[t] if t in known else traced.passed[t].read().copy() for t in self.fetches
                 ]
             self.handles.update(traced.passed)
+            stopping.check_session(self.evaluate.session)
             start = traced.stop
             if start in self.regions:
                 self._run_region(start, known)
@@ -306,7 +312,7 @@ class Runner:
                 self._host(self.operations[start], known)
                 start += 1
             plans = self._segment(start)
-            plan, results = plans.run([known[tensor] for tensor in plans.segment.inputs])
+            plan, results = plans.run(plans.taken(known))
             traced = plan.traced
 
     def _explain_error(self, arrays: Sequence[np.ndarray]) -> None:

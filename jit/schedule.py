@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 
+from ..engine import stopping
 from . import ir, sizes
 from .fuse import Cluster, Fused
+from .library.kernel import LibraryKernel
 from .meaning import numpy_dtype
 from .nest import Nest, nests
 from .program import Check
@@ -50,6 +53,11 @@ class KernelStep:
         """Values whose memory the step uses, for reading or writing."""
         return self.nest.buffers
 
+    @property
+    def kernel(self) -> ir.Kernel:
+        """What is compiled for it."""
+        return self.nest.kernel
+
 
 @dataclass(slots=True)
 class CallStep:
@@ -61,6 +69,14 @@ class CallStep:
     def reads(self) -> list[Value]:
         """Values whose memory the step uses."""
         return [*map(root, self.node.inputs), *self.node.outputs]
+
+    @property
+    def kernel(self) -> ir.Kernel | LibraryKernel:
+        """What is compiled for it: a library kernel over the dtypes that its values have."""
+        kernel = self.node.launch.kernel
+        if isinstance(kernel, LibraryKernel):
+            return kernel.over(home(value).dtype for value in self.reads)
+        return kernel
 
 
 @dataclass(slots=True)
@@ -184,7 +200,10 @@ def schedule(fused: Fused) -> Schedule:
 def _straight(fused: Fused, is_inside: bool) -> list[Step | Label]:
     """The steps of a program in order, with jumps around what runs under a condition."""
     stored = stored_values(fused)
-    made = {cluster: list(_steps(cluster, stored, fused, is_inside)) for cluster in fused.clusters}
+    made = {}
+    for cluster in fused.clusters:
+        stopping.check()
+        made[cluster] = list(_steps(cluster, stored, fused, is_inside))
     steps: list[Step | Label] = []
     guard: Guard = ()
     end: list[Label] = []
@@ -377,27 +396,46 @@ def _assign_slots(
     """Gives arena values slots: a slot is free again after the last use of its value."""
     last: dict[Value, int] = {}
     for number, step in enumerate(steps):
+        stopping.check()
         for value in map(home, step.reads):
             last[value] = number
     end = len(steps)
     last.update((home(value), end) for value in (*fetches, *(check.flag for check in checks)))
     slots: list[Slot] = []
     slot_of: dict[Value, int] = {}
-    same_size: dict[str, list[int]] = {}
+    pools: dict[str, _Pool] = {}
     for number, step in enumerate(steps):
         for value in map(home, step.reads):
             if value in slot_of or not in_arena(value):
                 continue
             if isinstance(value.node, Sizes):
-                found, live = [], (1 << (end + 1)) - 1  # written before the first step
+                place, live = len(slots), (1 << (end + 1)) - 1  # written before the first step
             else:
-                found = same_size.setdefault(sizes.expression(byte_size(value)), [])
+                pool = pools.setdefault(sizes.expression(byte_size(value)), _Pool())
+                place = pool.take(number, last[value], len(slots))
                 live = (2 << last[value]) - (1 << number)
-            place = next((i for i in found if not slots[i].live & live), len(slots))
             if place == len(slots):
                 slots.append(Slot([], 0))
-                found.append(place)
             slots[place].values.append(value)
             slots[place].live |= live
             slot_of[value] = place
     return slots, slot_of
+
+
+class _Pool:
+    """Slots of one size: those in use by the step that frees them, and the free ones."""
+
+    def __init__(self) -> None:
+        self._busy: list[tuple[int, int]] = []
+        self._free: list[int] = []
+
+    def take(self, first: int, last: int, new: int) -> int:
+        """A slot for steps first to last, the lowest that is free, else a new one.
+
+        Requests come in order of their first steps.
+        """
+        while self._busy and self._busy[0][0] < first:
+            heappush(self._free, heappop(self._busy)[1])
+        place = heappop(self._free) if self._free else new
+        heappush(self._busy, (last, place))
+        return place

@@ -7,17 +7,18 @@ Imports the compiler and what runs plans.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from ..engine import errors, garbage
+from ..engine import errors, garbage, stopping
 from . import notices, threads
 from .bind import Arena, Binding, bind
 from .plan import Plan, compile_segment
 from .run import Run, StalePlan
+from .scalar import compiles
 from .sizes import Scope
 from .trace import FeedType, Segment, Traced, dtype_name, symbolic_feeds, trace_segment
 
@@ -73,6 +74,15 @@ class SegmentPlans:
                 arenas.append(arena)
         raise errors.AbortedError(None, None, "a variable keeps changing its shape while running")
 
+    def taken(self, known: Mapping[Any, np.ndarray]) -> list[np.ndarray]:
+        """The inputs among what is known; kernels read what reference kernels gave as it lies."""
+        arrays = [known[tensor] for tensor in self.segment.inputs]
+        for tensor, dtype, array in zip(self.segment.inputs, self.dtypes, arrays):
+            if array.dtype.name != dtype and compiles(dtype):
+                text = f"{tensor.op.type} gave {array.dtype.name}, expected {dtype}"
+                raise errors.InternalError(None, tensor.op, text)
+        return arrays
+
     def _new_arena(self) -> Arena:
         return Arena(max(threads.count(), threads.cores(), self.segment.evaluate.threads or 1))
 
@@ -91,17 +101,22 @@ class SegmentPlans:
 
     def trace(self, arrays: Sequence[np.ndarray]) -> Traced:
         """The program for these inputs, made if there is none."""
-        with self._lock:
-            return self._find(arrays)[0]
+        with stopping.within(self.segment.evaluate.session):
+            stopping.await_release(self._lock)
+            with self._lock:
+                return self._find(arrays)[0]
 
     def forget(self, traced: Traced) -> None:
         """Lets go what no longer fits."""
         with self._lock:
             self._ready = {k: r for k, r in self._ready.items() if r[0].traced is not traced}
-            self._compiled.pop(traced, None)
-            for known in self._traced.values():
-                if traced in known:
-                    known.remove(traced)
+            self._drop(traced)
+
+    def _drop(self, traced: Traced) -> None:
+        self._compiled.pop(traced, None)
+        for known in self._traced.values():
+            if traced in known:
+                known.remove(traced)
 
     def _key(self, arrays: Sequence[np.ndarray]) -> object:
         key: Any = tuple([array.shape for array in arrays])
@@ -110,14 +125,18 @@ class SegmentPlans:
         return key
 
     def _prepare(self, key: object, arrays: Sequence[np.ndarray]) -> tuple[Plan, Binding]:
+        with stopping.within(self.segment.evaluate.session):
+            stopping.await_release(self._lock)
+            return self._prepare_alone(key, arrays)
+
+    def _prepare_alone(self, key: object, arrays: Sequence[np.ndarray]) -> tuple[Plan, Binding]:
         with self._lock:
             if key in self._ready:
                 return self._ready[key]
             traced, symbols = self._find(arrays)
             plan = self._compiled.get(traced)
             if plan is None:
-                with self._compiling():
-                    plan = self._compiled[traced] = compile_segment(traced)
+                plan = self._compiled[traced] = self._compile(traced)
                 self._note(plan)
             if len(self._ready) >= _MOST_BINDINGS:
                 self._ready.pop(next(iter(self._ready)))
@@ -136,6 +155,14 @@ class SegmentPlans:
         with self._compiling():
             known.append(trace_segment(self.segment, feeds, scope))
         return known[-1], symbols
+
+    def _compile(self, traced: Traced) -> Plan:
+        try:
+            with self._compiling():
+                return compile_segment(traced)
+        except BaseException:
+            self._drop(traced)  # the program has been changed half way
+            raise
 
     def _note(self, plan: Plan) -> None:
         sizes = ", ".join(self.segment.inputs[i].name for i in self.may_be_sizes)

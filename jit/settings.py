@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every setting of the compiler: one table, read from the environment, overridable in process.
+"""Every setting: one table, read from the environment, overridable in process.
 
 `settings.get("jit")` reads; `with settings.override(jit="never"): …` changes it for the current
 thread and what it starts within the block.  Imports nothing from the package.
@@ -57,6 +57,12 @@ def _count(text: str) -> int:
     return count
 
 
+def _trust(text: str) -> str:
+    if text not in ("all", "graph"):
+        raise ValueError(f"NUMBAFLOW_TRUST is {text!r}; it must be all or graph")
+    return text
+
+
 TABLE: tuple[Setting, ...] = (
     Setting("jit", "NUMBAFLOW_JIT", "auto", _mode, "when graphs are compiled: auto, always, never"),
     Setting(
@@ -75,6 +81,13 @@ TABLE: tuple[Setting, ...] = (
         str,
         "processor to compile for: a name of LLVM's, or name:+feature,-feature; empty: this one",
         affects_code=True,
+    ),
+    Setting(
+        "trust",
+        "NUMBAFLOW_TRUST",
+        "all",
+        _trust,
+        "what imported graphs may do: all, or graph (compute, but touch no files and no Python)",
     ),
 )
 _BY_NAME = {setting.name: setting for setting in TABLE}

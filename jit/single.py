@@ -87,7 +87,7 @@ def sincosf(angle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 TEXT = """
 @helper
 def logf(x, table):
-    entries = pointer(table, "float64")
+    entries = pointer(region(table, "float64"))
     bits = int64(float_as_bits(x))
     shifted = bits - 0x3F330000
     interval = (shifted >> 19) & 15

@@ -243,6 +243,11 @@ def hint(size: AnySize) -> int:
     return size.hint if isinstance(size, Size) else int(size)
 
 
+def is_symbolic(value: Any) -> bool:
+    """Is a value a size that is not just a number?"""
+    return isinstance(value, Size)
+
+
 def same(a: AnySize, b: AnySize) -> bool:
     """Are two sizes equal by form?  Never writes a guard; False may mean "not known"."""
     if isinstance(a, Size):
@@ -334,6 +339,12 @@ def _text(value: AnySize) -> str:
     return value.text if isinstance(value, Size) else str(int(value))
 
 
+def _divisor(value: AnySize) -> str:
+    """The text of what something is divided by; `a / b*c` would divide by the first factor only."""
+    text = _text(value)
+    return text if text.isalnum() else f"({text})"
+
+
 def _make(scope: Scope, terms: dict[Term, int], example: int) -> AnySize:
     terms = {atoms: c for atoms, c in terms.items() if c}
     if not terms:
@@ -354,7 +365,7 @@ def _divide(a: AnySize, b: AnySize) -> AnySize:
     if exact is not None:
         return exact
     scope = a.scope if isinstance(a, Size) else b.scope  # type: ignore[union-attr]
-    return _opaque(scope, f"{_text(a)}//{_text(b)}", hint(a) // hint(b))
+    return _opaque(scope, f"{_text(a)}//{_divisor(b)}", hint(a) // hint(b))
 
 
 def _exact_quotient(a: AnySize, b: AnySize) -> AnySize | None:
@@ -383,7 +394,7 @@ def _remainder(a: AnySize, b: AnySize) -> AnySize:
     if _exact_quotient(a, b) is not None:
         return 0
     scope = a.scope if isinstance(a, Size) else b.scope  # type: ignore[union-attr]
-    return _opaque(scope, f"{_text(a)}%{_text(b)}", hint(a) % hint(b))
+    return _opaque(scope, f"{_text(a)}%{_divisor(b)}", hint(a) % hint(b))
 
 
 def is_positive(size: AnySize) -> bool:

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..engine import errors
+from ..engine import errors, stopping
 from ..engine.interpreter import located
 from ..engine.operation import group
 from ..engine.registry import OpDef
@@ -37,6 +37,7 @@ from .tensor import (
     Read,
     Register,
     Value,
+    Write,
     written_cells,
 )
 
@@ -117,20 +118,23 @@ class Traced:
         return self.scope.checker()
 
     @cached_property
-    def cells(self) -> dict[Any, tuple[int, ...]]:
-        """The variables that are read, with the shapes that the trace saw."""
+    def cells(self) -> dict[Any, tuple[tuple[AnySize, ...], str]]:
+        """The variables that kernels read or write, with shapes and dtypes as the trace saw."""
         return {
-            node.cell: tuple(node.outputs[0].shape)  # type: ignore[misc]
+            node.cell: (node.outputs[0].shape, node.outputs[0].dtype)
             for program in self.program.all()
             for node in program
-            if isinstance(node, Read) and not isinstance(node.cell, Register)
+            if isinstance(node, (Read, Write)) and not isinstance(node.cell, Register)
         }
 
+    def still_holds(self, cell: Any, array: np.ndarray) -> bool:
+        """Has what a variable holds the shape and dtype that the trace saw, if it looked?"""
+        known = self.cells.get(cell)
+        return known is None or known == (array.shape, array.dtype.name)
+
     def shapes_hold(self) -> bool:
-        """Have all variables still the shapes that the trace saw?"""
-        return all(
-            cell.value is None or cell.value.shape == shape for cell, shape in self.cells.items()
-        )
+        """Have all variables still the shapes and dtypes that the trace saw?"""
+        return all(cell.value is None or self.still_holds(cell, cell.value) for cell in self.cells)
 
     @property
     def is_pure(self) -> bool:
@@ -263,6 +267,7 @@ class Tracer:
 
     def _operation(self, op: Any) -> bool:
         """Adds one operation; True if it is a barrier, which cannot be added."""
+        stopping.check()
         definition: OpDef = op.definition
         if makes_handles(op):
             self._handles(op)
@@ -300,6 +305,8 @@ class Tracer:
     def _fold(self, op: Any, definition: OpDef, inputs: list[Value]) -> bool:
         """Evaluates operations whose inputs are known; True if it did."""
         if definition.stateful or definition.kernel is None or not op.outputs:
+            return False
+        if definition.touches:  # What it finds may be something else in the next run.
             return False
         known = [value.known for value in inputs]
         if any(array is None for array in known):
@@ -445,6 +452,7 @@ def symbolic_feeds(
                     items[place] = scope.symbol(number)
                     symbols[number] = items[place].text
                     found.append(number)
-            known = items
+            # Objects are for symbols alone: kernels take numbers as what they are.
+            known = items if any(map(sizes.is_symbolic, items.flat)) else array
         result.append(FeedType(dtype, shape, known))
     return result, tuple(found)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from .ir import Apply, AxisIndex, Const, Expr, Index, Kernel, Load, Param, Reduced, Store
+from .ir import Apply, AxisIndex, Const, Expr, Index, Kernel, Load, Param, Reduced, Reduction, Store
 from .scalar import PRIMITIVES
 
 HALF = ("float16", "bfloat16")
@@ -152,8 +152,8 @@ class Writer:
 
     def text(self, node: Expr, scope: Scope) -> str:
         match node:
-            case Load(buffer=buffer, index=index, dtype=dtype):
-                return f"load_{dtype}({self.buffer(buffer)}, {self.index(index, scope)})"
+            case Load(buffer=buffer, index=index):
+                return f"load({self.buffer(buffer)}, {self.index(index, scope)})"
             case Apply(fn="cast", args=(x,), dtype=dtype):
                 return f"cast_{dtype}({self.node(x)})"
             case Apply(fn=fn, args=args, dtype=dtype):
@@ -165,11 +165,10 @@ class Writer:
         raise TypeError(f"{type(node).__name__} is no expression")
 
     def accumulator(self, number: int, scope: Scope) -> str:
-        """A finished reduction that waits in the frame."""
+        """A reduction that waits in the frame: finished already by rows, not by columns."""
         reduction = self.kernel.reductions[number]
-        kind = wide(reduction.dtype)
-        held = f"load_{kind}(s{number}, {self.frame_place})"
-        return f"round_{reduction.dtype}({held})" if reduction.dtype in HALF else held
+        held = f"load(s{number}, {self.frame_place})"
+        return held if self.kernel.form == "row" else finished(reduction, held)
 
     @property
     def frame_place(self) -> str:
@@ -205,13 +204,11 @@ class Writer:
     def store(self, store: Store, value: Expr | None = None) -> None:
         """Writes the value of a store, or another value to its place."""
         name = self.value(store.value if value is None else value)
-        dtype = self.kernel.buffers[store.buffer].dtype
-        self.line(f"store_{dtype}({self.buffer(store.buffer)}, {self.place_of(store)}, {name})")
+        self.line(f"store({self.buffer(store.buffer)}, {self.place_of(store)}, {name})")
 
     def recall(self, store: Store, value: Expr) -> None:
         """Names what was written to the place of a store before as an expression's value."""
-        dtype = self.kernel.buffers[store.buffer].dtype
-        text = f"load_{dtype}({self.buffer(store.buffer)}, {self.place_of(store)})"
+        text = f"load({self.buffer(store.buffer)}, {self.place_of(store)})"
         self.name(value, text, self.scopes[-1])
 
     def place_of(self, store: Store) -> str:
@@ -285,6 +282,24 @@ class Writer:
 def wide(dtype: str) -> str:
     """The dtype that values are held in: float32 for the 16-bit floats."""
     return "float32" if dtype in HALF else dtype
+
+
+def accumulator_dtype(reduction: Reduction) -> str:
+    """What a reduction is held in until it is finished.
+
+    16-bit floats are summed in float32 and rounded once, at the end; positions are counted in
+    int64 as loops count, whatever they become.
+    """
+    return "int64" if reduction.fn.startswith("arg") else wide(reduction.dtype)
+
+
+def finished(reduction: Reduction, accumulator: str) -> str:
+    """The text of a reduction's result, given that of its accumulator."""
+    if reduction.dtype in HALF:
+        return f"round_{reduction.dtype}({accumulator})"
+    if reduction.dtype != accumulator_dtype(reduction):
+        return f"cast_{reduction.dtype}({accumulator})"
+    return accumulator
 
 
 def postorder(root: Expr, is_leaf: Callable[[Expr], bool] = lambda _: False) -> list[Expr]:

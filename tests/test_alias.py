@@ -3,10 +3,15 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
+import types
 
 import pytest
+
+from numbaflow.alias import _MISSING, _internal_names, _public, _target
+from numbaflow.alias_names import RENAMED
 
 pytestmark = pytest.mark.pure
 
@@ -77,3 +82,46 @@ def test_another_tensorflow_is_not_replaced() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "RuntimeError: another tensorflow was imported before" in done.stderr
+
+
+def every_home() -> list[str]:
+    return sorted({home for homes in _internal_names().values() for home in homes.split()})
+
+
+@pytest.mark.parametrize("home", every_home())
+def test_every_home_of_names_exists(home: str) -> None:
+    if home == "raw" or home == "tf" or home.startswith("tf."):
+        assert home == "raw" or isinstance(_public(home[3:]), types.ModuleType)
+    else:
+        importlib.import_module(home, "numbaflow")
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "target"),
+    [(module, name, target) for module, names in RENAMED.items() for name, target in names.items()],
+)
+def test_every_renamed_name_is_there(module: str, name: str, target: str) -> None:
+    assert {f"python.{module}", module} & set(_internal_names()), f"no module has {name}"
+    assert _target(target) is not _MISSING
+
+
+def test_op_types_are_found_as_messages() -> None:
+    done = run(
+        "from tensorflow.python.framework import op_def_registry",
+        "from tensorflow.core.framework import op_def_pb2",
+        "import tensorflow as tf",
+        "known = op_def_registry.get_registered_ops()",
+        "assert known['Const'] == tf.constant(1).op.op_def",
+        "assert known['MatMul'].input_arg[1].name == 'b'",
+        "new = op_def_pb2.OpDef(name='Mine')",
+        "op_def_registry.register_op_list(op_def_pb2.OpList(op=[new, known['Const']]))",
+        "assert op_def_registry.get_registered_ops()['Mine'] == new",
+        "other = op_def_pb2.OpDef(name='Const')",
+        "try: op_def_registry.register_op_list(op_def_pb2.OpList(op=[other]))",
+        "except ValueError as e: assert 'Registered op_def for Const (' in str(e)",
+        "else: raise SystemExit('no error')",
+        "try: op_def_registry.register_op_list(['Const'])",
+        "except TypeError as e: assert 'not an op_def_pb2.OpList' in str(e)",
+        "else: raise SystemExit('no error')",
+    )
+    assert done.returncode == 0, done.stderr

@@ -8,11 +8,13 @@ from typing import Any
 
 from ..engine.api import export
 from ..ops.public import tf
-from .rule import GRADIENT, Number, RuleOptimizer, Update
+from .optimizer import Optimizer
+from .rule import GRADIENT, Number, Update, by_rule, tensor_of
 
 
 @export("train.AdagradOptimizer")
-class AdagradOptimizer(RuleOptimizer):
+@by_rule
+class AdagradOptimizer(Optimizer):
     """accumulator += grad ** 2; var -= learning_rate * grad / sqrt(accumulator)."""
 
     def __init__(
@@ -45,7 +47,7 @@ class AdagradOptimizer(RuleOptimizer):
         return filled
 
     def _prepare(self) -> None:
-        self._learning_rate_tensor = self._tensor(self._learning_rate, "learning_rate")
+        self._learning_rate_tensor = tensor_of(self, self._learning_rate, "learning_rate")
 
     def _update(self, var: Any, slot: Callable[[str], Any], number: Number) -> Update:
         rate = number(self._learning_rate_tensor)
@@ -53,7 +55,8 @@ class AdagradOptimizer(RuleOptimizer):
 
 
 @export("train.AdagradDAOptimizer")
-class AdagradDAOptimizer(RuleOptimizer):
+@by_rule
+class AdagradDAOptimizer(Optimizer):
     """Adagrad by dual averaging: weights follow the sum of all gradients, so l1 gives zeros."""
 
     def __init__(
@@ -87,7 +90,7 @@ class AdagradDAOptimizer(RuleOptimizer):
             self._get_or_make_slot(v, squares, "gradient_squared_accumulator", self._name)
 
     def _prepare(self) -> None:
-        self._learning_rate_tensor = self._tensor(self._learning_rate, "learning_rate")
+        self._learning_rate_tensor = tensor_of(self, self._learning_rate, "learning_rate")
         # The update happens before the step is counted, so the current step is one more.
         with tf.colocate_with(self._learning_rate_tensor):
             self._global_step_on_worker = tf.identity(self._global_step) + 1
@@ -103,7 +106,8 @@ class AdagradDAOptimizer(RuleOptimizer):
 
 
 @export("train.AdadeltaOptimizer")
-class AdadeltaOptimizer(RuleOptimizer):
+@by_rule
+class AdadeltaOptimizer(Optimizer):
     """Adadelta, https://arxiv.org/abs/1212.5701: steps in units of the variable's own changes."""
 
     def __init__(
@@ -125,9 +129,9 @@ class AdadeltaOptimizer(RuleOptimizer):
             self._zeros_slot(v, "accum_update", self._name)
 
     def _prepare(self) -> None:
-        self._lr_t = self._tensor(self._lr, "lr")
-        self._rho_t = self._tensor(self._rho, "rho")
-        self._epsilon_t = self._tensor(self._epsilon, "epsilon")
+        self._lr_t = tensor_of(self, self._lr, "lr")
+        self._rho_t = tensor_of(self, self._rho, "rho")
+        self._epsilon_t = tensor_of(self, self._epsilon, "epsilon")
 
     def _update(self, var: Any, slot: Callable[[str], Any], number: Number) -> Update:
         numbers = [number(value) for value in (self._lr_t, self._rho_t, self._epsilon_t)]
@@ -135,7 +139,8 @@ class AdadeltaOptimizer(RuleOptimizer):
 
 
 @export("train.RMSPropOptimizer")
-class RMSPropOptimizer(RuleOptimizer):
+@by_rule
+class RMSPropOptimizer(Optimizer):
     """Divides the gradient by a running average of its size.
 
     mean_square = decay * mean_square + (1 - decay) * grad ** 2
@@ -173,10 +178,10 @@ class RMSPropOptimizer(RuleOptimizer):
             self._zeros_slot(v, "momentum", self._name)
 
     def _prepare(self) -> None:
-        self._learning_rate_tensor = self._tensor(self._learning_rate, "learning_rate")
-        self._decay_tensor = self._tensor(self._decay, "decay")
-        self._momentum_tensor = self._tensor(self._momentum, "momentum")
-        self._epsilon_tensor = self._tensor(self._epsilon, "epsilon")
+        self._learning_rate_tensor = tensor_of(self, self._learning_rate, "learning_rate")
+        self._decay_tensor = tensor_of(self, self._decay, "decay")
+        self._momentum_tensor = tensor_of(self, self._momentum, "momentum")
+        self._epsilon_tensor = tensor_of(self, self._epsilon, "epsilon")
 
     def _update(self, var: Any, slot: Callable[[str], Any], number: Number) -> Update:
         slots = [slot("rms"), slot("momentum")]

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..engine.errors import DataLossError, NotFoundError
+from ..engine.printable import say
 from ..io.checkpoint_reader import CheckpointReader, new_checkpoint_reader
 
 
@@ -31,7 +32,7 @@ def _count_total_params(reader: CheckpointReader, count_exclude_pattern: str = "
     sizes = {name: math.prod(s) for name, s in reader.get_variable_to_shape_map().items()}
     if count_exclude_pattern:
         left_out = {name for name in sizes if re.search(count_exclude_pattern, name)}
-        print(
+        say(
             f"# Excluding {len(left_out)} tensors ({sum(sizes[n] for n in left_out)} params) that "
             f"match {count_exclude_pattern} when counting."
         )
@@ -59,18 +60,18 @@ def print_tensors_in_checkpoint_file(
         reader = new_checkpoint_reader(file_name)
         if all_tensors or all_tensor_names:
             for name in sorted(reader.get_variable_to_shape_map()):
-                print("tensor_name: ", name)
+                say("tensor_name: ", name)
                 if all_tensors:
-                    print(reader.get_tensor(name))
+                    say(reader.get_tensor(name))
         elif tensor_name:
-            print("tensor_name: ", tensor_name)
-            print(reader.get_tensor(tensor_name))
+            say("tensor_name: ", tensor_name)
+            say(reader.get_tensor(tensor_name))
         else:
-            print(reader.debug_string().decode("utf-8"))
-        print(f"# Total number of params: {_count_total_params(reader, count_exclude_pattern):d}")
+            say(reader.debug_string().decode("utf-8"))
+        say(f"# Total number of params: {_count_total_params(reader, count_exclude_pattern):d}")
     except Exception as error:
         # The tool tells people what is wrong; programs use readers.
-        print(str(error))
+        say(str(error))
         _print_prefix(str(file_name), error)
 
 
@@ -78,7 +79,7 @@ def _print_prefix(file_name: str, error: Exception) -> None:
     """The likely prefix, when the name of one of a checkpoint's files was given."""
     prefix = prefix_of(file_name)
     if isinstance(error, (DataLossError, NotFoundError)) and prefix != file_name:
-        print(
+        say(
             "\nIt's likely that this is a V2 checkpoint and you need to provide the filename "
             "*prefix*.  Try removing the '.' and extension.  Try:\n"
             f"inspect checkpoint --file_name = {prefix}"

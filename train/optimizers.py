@@ -9,11 +9,13 @@ from typing import Any
 from ..engine.api import export
 from ..engine.tensor import IndexedSlices, Tensor
 from ..ops.public import raw, tf
-from .rule import GRADIENT, Number, RuleOptimizer, Update
+from .optimizer import Optimizer
+from .rule import GRADIENT, Number, Update, by_rule, tensor_of
 
 
 @export("train.GradientDescentOptimizer")
-class GradientDescentOptimizer(RuleOptimizer):
+@by_rule
+class GradientDescentOptimizer(Optimizer):
     """Steps against the gradient: var -= learning_rate * grad."""
 
     def __init__(
@@ -23,7 +25,7 @@ class GradientDescentOptimizer(RuleOptimizer):
         self._learning_rate = learning_rate
 
     def _prepare(self) -> None:
-        self._learning_rate_tensor = self._tensor(self._learning_rate, "learning_rate")
+        self._learning_rate_tensor = tensor_of(self, self._learning_rate, "learning_rate")
 
     def _update(self, var: Any, slot: Callable[[str], Any], number: Number) -> Update:
         return Update("GradientDescent", (number(self._learning_rate_tensor), GRADIENT))
@@ -43,7 +45,8 @@ class GradientDescentOptimizer(RuleOptimizer):
 
 
 @export("train.MomentumOptimizer")
-class MomentumOptimizer(RuleOptimizer):
+@by_rule
+class MomentumOptimizer(Optimizer):
     """accumulation = momentum * accumulation + grad; var -= learning_rate * accumulation.
 
     With `use_nesterov` the gradient is taken as at the place where momentum is about to lead.
@@ -67,8 +70,8 @@ class MomentumOptimizer(RuleOptimizer):
             self._zeros_slot(v, "momentum", self._name)
 
     def _prepare(self) -> None:
-        self._learning_rate_tensor = self._tensor(self._learning_rate, "learning_rate")
-        self._momentum_tensor = self._tensor(self._momentum, "momentum")
+        self._learning_rate_tensor = tensor_of(self, self._learning_rate, "learning_rate")
+        self._momentum_tensor = tensor_of(self, self._momentum, "momentum")
 
     def _update(self, var: Any, slot: Callable[[str], Any], number: Number) -> Update:
         rate, momentum = number(self._learning_rate_tensor), number(self._momentum_tensor)
@@ -77,7 +80,8 @@ class MomentumOptimizer(RuleOptimizer):
 
 
 @export("train.AdamOptimizer")
-class AdamOptimizer(RuleOptimizer):
+@by_rule
+class AdamOptimizer(Optimizer):
     """Adam, https://arxiv.org/abs/1412.6980, with `epsilon` as "epsilon hat" of its section 2.1.
 
     t += 1
@@ -119,10 +123,10 @@ class AdamOptimizer(RuleOptimizer):
             self._zeros_slot(v, "v", self._name)
 
     def _prepare(self) -> None:
-        self._lr_t = self._tensor(self._lr, "learning_rate")
-        self._beta1_t = self._tensor(self._beta1, "beta1")
-        self._beta2_t = self._tensor(self._beta2, "beta2")
-        self._epsilon_t = self._tensor(self._epsilon, "epsilon")
+        self._lr_t = tensor_of(self, self._lr, "learning_rate")
+        self._beta1_t = tensor_of(self, self._beta1, "beta1")
+        self._beta2_t = tensor_of(self, self._beta2, "beta2")
+        self._epsilon_t = tensor_of(self, self._epsilon, "epsilon")
 
     def _numbers(self, number: Number) -> list[Any]:
         powers = self._get_beta_accumulators()

@@ -9,11 +9,13 @@ from typing import Any
 from ..engine.api import export
 from ..ops.public import tf
 from .adaptive import require_positive
-from .rule import GRADIENT, Number, RuleOptimizer, Update
+from .optimizer import Optimizer
+from .rule import GRADIENT, Number, Update, by_rule, tensor_of
 
 
 @export("train.ProximalGradientDescentOptimizer")
-class ProximalGradientDescentOptimizer(RuleOptimizer):
+@by_rule
+class ProximalGradientDescentOptimizer(Optimizer):
     """A gradient step, then the closest point for the l1 and l2 penalties.
 
     See http://papers.nips.cc/paper/3793-efficient-learning-using-forward-backward-splitting.pdf
@@ -33,9 +35,9 @@ class ProximalGradientDescentOptimizer(RuleOptimizer):
         self._l2 = l2_regularization_strength
 
     def _prepare(self) -> None:
-        self._learning_rate_tensor = self._tensor(self._learning_rate, "learning_rate")
-        self._l1_tensor = self._tensor(self._l1, "l1_regularization_strength")
-        self._l2_tensor = self._tensor(self._l2, "l2_regularization_strength")
+        self._learning_rate_tensor = tensor_of(self, self._learning_rate, "learning_rate")
+        self._l1_tensor = tensor_of(self, self._l1, "l1_regularization_strength")
+        self._l2_tensor = tensor_of(self, self._l2, "l2_regularization_strength")
 
     def _update(self, var: Any, slot: Callable[[str], Any], number: Number) -> Update:
         values = (self._learning_rate_tensor, self._l1_tensor, self._l2_tensor)
@@ -44,7 +46,8 @@ class ProximalGradientDescentOptimizer(RuleOptimizer):
 
 
 @export("train.ProximalAdagradOptimizer")
-class ProximalAdagradOptimizer(RuleOptimizer):
+@by_rule
+class ProximalAdagradOptimizer(Optimizer):
     """An Adagrad step, then the closest point for the l1 and l2 penalties."""
 
     def __init__(
@@ -74,9 +77,9 @@ class ProximalAdagradOptimizer(RuleOptimizer):
             self._get_or_make_slot(v, initial, "accumulator", self._name)
 
     def _prepare(self) -> None:
-        self._learning_rate_tensor = self._tensor(self._learning_rate, "learning_rate")
-        self._l1_tensor = self._tensor(self._l1, "l1_regularization_strength")
-        self._l2_tensor = self._tensor(self._l2, "l2_regularization_strength")
+        self._learning_rate_tensor = tensor_of(self, self._learning_rate, "learning_rate")
+        self._l1_tensor = tensor_of(self, self._l1, "l1_regularization_strength")
+        self._l2_tensor = tensor_of(self, self._l2, "l2_regularization_strength")
 
     def _update(self, var: Any, slot: Callable[[str], Any], number: Number) -> Update:
         values = (self._learning_rate_tensor, self._l1_tensor, self._l2_tensor)
@@ -85,7 +88,8 @@ class ProximalAdagradOptimizer(RuleOptimizer):
 
 
 @export("train.FtrlOptimizer")
-class FtrlOptimizer(RuleOptimizer):
+@by_rule
+class FtrlOptimizer(Optimizer):
     """Follow the regularized leader, proximal, with optional l2 shrinkage of the gradient.
 
     See https://www.eecs.tufts.edu/~dsculley/papers/ad-click-prediction.pdf
@@ -135,13 +139,13 @@ class FtrlOptimizer(RuleOptimizer):
                 self._zeros_slot(v, "linear", self._linear_name or self._name)
 
     def _prepare(self) -> None:
-        self._learning_rate_tensor = self._tensor(self._learning_rate, "learning_rate")
-        self._l1_tensor = self._tensor(self._l1, "l1_regularization_strength")
-        self._l2_tensor = self._tensor(self._l2, "l2_regularization_strength")
-        self._shrinkage_tensor = self._tensor(
-            self._shrinkage, "l2_shrinkage_regularization_strength"
+        self._learning_rate_tensor = tensor_of(self, self._learning_rate, "learning_rate")
+        self._l1_tensor = tensor_of(self, self._l1, "l1_regularization_strength")
+        self._l2_tensor = tensor_of(self, self._l2, "l2_regularization_strength")
+        self._shrinkage_tensor = tensor_of(
+            self, self._shrinkage, "l2_shrinkage_regularization_strength"
         )
-        self._power_tensor = self._tensor(self._power, "learning_rate_power")
+        self._power_tensor = tensor_of(self, self._power, "learning_rate_power")
 
     def _update(self, var: Any, slot: Callable[[str], Any], number: Number) -> Update:
         shrinks = self._shrinkage > 0.0

@@ -8,7 +8,7 @@ take the same arguments in the same order, but the gradient may be (values, indi
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from ..engine import dtypes
 from ..engine.tensor import IndexedSlices, Tensor
@@ -19,6 +19,7 @@ from .optimizer import Optimizer
 GRADIENT = object()
 
 Number = Callable[[Any], Any]
+Made = TypeVar("Made", bound=Optimizer)
 
 
 class Update(NamedTuple):
@@ -29,8 +30,13 @@ class Update(NamedTuple):
     attributes: dict[str, Any] = {}
 
 
-class RuleOptimizer(Optimizer):
-    """An optimizer that applies one op per variable; a subclass states which in `_update`."""
+class Rule:
+    """Applies one op per variable, which the optimizer states in `_update`.
+
+    No base of optimizers: programs look for `tf.train.Optimizer` as theirs (see `by_rule`).
+    """
+
+    _use_locking: bool
 
     def _update(self, var: Any, slot: Callable[[str], Any], number: Number) -> Update:
         """The update of `var`.
@@ -42,23 +48,23 @@ class RuleOptimizer(Optimizer):
         """
         raise NotImplementedError
 
-    def _tensor(self, value: Any, name: str) -> Tensor:
-        """A hyperparameter (a number, a tensor or a function of either) as a tensor."""
-        return tf.convert_to_tensor(self._call_if_callable(value), name=name)
+    def get_slot(self, var: Any, name: str) -> Any:
+        """The optimizer's own."""
+        raise NotImplementedError
 
     def _apply_dense(self, grad: Tensor, var: Any) -> Any:
-        return self._call("Apply", var, var.dtype.base_dtype, (grad,)).op
+        return Rule._call(self, "Apply", var, var.dtype.base_dtype, (grad,)).op
 
     def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
         gradient = (grad.values, grad.indices)
-        return self._call("SparseApply", var, var.dtype.base_dtype, gradient).op
+        return Rule._call(self, "SparseApply", var, var.dtype.base_dtype, gradient).op
 
     def _resource_apply_dense(self, grad: Tensor, handle: Any) -> Any:
-        return self._call("ResourceApply", handle, grad.dtype.base_dtype, (grad,))
+        return Rule._call(self, "ResourceApply", handle, grad.dtype.base_dtype, (grad,))
 
     def _resource_apply_sparse(self, grad: Tensor, handle: Any, indices: Tensor) -> Any:
         dtype = grad.dtype.base_dtype
-        return self._call("ResourceSparseApply", handle, dtype, (grad, indices))
+        return Rule._call(self, "ResourceSparseApply", handle, dtype, (grad, indices))
 
     def _call(self, form: str, var: Any, dtype: dtypes.DType, gradient: tuple[Tensor, ...]) -> Any:
         def argument(variable: Any) -> Any:
@@ -74,3 +80,16 @@ class RuleOptimizer(Optimizer):
             arguments.extend(gradient if item is GRADIENT else (item,))
         function = getattr(raw, form + update.rule)
         return function(*arguments, use_locking=self._use_locking, **update.attributes)
+
+
+def by_rule(optimizer: type[Made]) -> type[Made]:
+    """Gives an optimizer the four forms of its update, which are then its own methods."""
+    for name, method in vars(Rule).items():
+        if name.startswith(("_apply", "_resource_apply")) and name not in vars(optimizer):
+            setattr(optimizer, name, method)
+    return optimizer
+
+
+def tensor_of(optimizer: Optimizer, value: Any, name: str) -> Tensor:
+    """A hyperparameter (a number, a tensor or a function of either) as a tensor."""
+    return tf.convert_to_tensor(optimizer._call_if_callable(value), name=name)

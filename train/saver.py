@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import errors, log
+from ..engine import errors, log, trust
 from ..engine.api import export
 from ..engine.collections import (
     GraphKeys,
@@ -300,7 +300,10 @@ class Saver:
         """Runs the op that saves; the prefix that it wrote."""
         feed = {self.saver_def.filename_tensor_name: checkpoint_file}
         try:
-            return as_text(sess.run(self.saver_def.save_tensor_name, feed))
+            with trust.permitting_checkpoint(checkpoint_file, is_written=True):
+                written = as_text(sess.run(self.saver_def.save_tensor_name, feed))
+            self._require_own(sess, written, checkpoint_file)
+            return written
         except (errors.FailedPreconditionError, errors.NotFoundError):
             from ..io import files
 
@@ -309,6 +312,18 @@ class Saver:
             raise ValueError(
                 f"Parent directory of {save_path} doesn't exist, can't save."
             ) from None
+
+    def _require_own(self, sess: Any, written: str, checkpoint_file: str) -> None:
+        """A graph from outside may not name other files: they are deleted as old checkpoints."""
+        tensor = sess.graph.as_graph_element(self.saver_def.save_tensor_name)
+        op = getattr(tensor, "op", tensor)
+        if trust.permitted_to(op) is not None and not written.startswith(checkpoint_file):
+            raise errors.PermissionDeniedError(
+                None,
+                op,
+                f"The graph, which is from outside, was asked to write {checkpoint_file} and says "
+                f"that it wrote {written}. Save with a tf.train.Saver() of your own.",
+            )
 
     def _record(self, written: str, folder: str, latest_filename: str) -> None:
         """Names a checkpoint in the state file."""
@@ -363,7 +378,8 @@ class Saver:
         log.info("Restoring parameters from %s", prefix)
         feed = {self.saver_def.filename_tensor_name: prefix}
         try:
-            sess.run(self.saver_def.restore_op_name, feed)
+            with trust.permitting_checkpoint(save_path):
+                sess.run(self.saver_def.restore_op_name, feed)
         except errors.NotFoundError as error:
             self._restore_objects(sess, prefix, error)
         except errors.InvalidArgumentError as error:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from ..engine import dtypes
 from ..engine.errors import OpError
 from ..engine.graph import Graph
+from ..engine.printable import say
 
 
 class Flag(NamedTuple):
@@ -181,6 +182,6 @@ def main(name: str, arguments: Sequence[str] | None = None) -> int:
         with Graph().as_default():
             TOOLS[name].run(**flags)
     except (OSError, ValueError, KeyError, argparse.ArgumentTypeError, OpError) as error:
-        print(f"{name}: {error.args[0] if error.args else error}", file=sys.stderr)
+        say(f"{name}: {error.args[0] if error.args else error}", file=sys.stderr)
         return 1
     return 0

@@ -26,85 +26,90 @@ Problem = Callable[[], BaseException]
 _READ = """
 def kernel(args, r0, r1, c0, c1, worker):
     # args: index, memory, marks, result, problem; bytes of an element, elements, whether it goes
-    index = int64(pointer(args[0], "int32")[0])
+    index = int64(pointer(args[0])[0])
     inside = index >= 0 and index < args[6]
     if c0 == 0:
         bad = uint8(1)
         if inside:
-            mark = pointer(args[2], "uint8")[index]
+            mark = pointer(args[2])[index]
             if mark != 2:
                 bad = uint8(0)
             if args[7] != 0:
-                pointer(args[2], "uint8")[index] = uint8(2)
-        pointer(args[4], "uint8")[0] = bad
+                pointer(args[2])[index] = uint8(2)
+        pointer(args[4])[0] = bad
     if inside:
         end = min(c1, args[5])  # there is one column even if elements are empty
-        copy_bytes(args[3] + c0, args[1] + index * args[5] + c0, end - c0)
+        memory, value = as_bytes(args[1]), as_bytes(args[3])
+        copy(value + c0, memory + (index * args[5] + c0), end - c0)
 """
 
 _ROW = """
 @helper
 def put_row(memory, marks, value, index, size, c0, c1):
-    # 1 where the element must not be written
+    # 1 where the element must not be written.  The size of one is in elements of its dtype where
+    # these are added, else in bytes.
     mark = 0
     if c0 == 0:
-        mark = int64(pointer(marks, "uint8")[index])
-        pointer(marks, "uint8")[index] = uint8(1)
+        mark = int64(pointer(marks)[index])
+        pointer(marks)[index] = uint8(1)
     if ADDS:
-        target, source = pointer(memory + index * size, T), pointer(value, T)
-        for i in range(c0, min(c1, size // WIDTH)):
+        target, source = pointer(memory + index * size), pointer(value)
+        for i in range(c0, min(c1, size)):
             target[i] = target[i] + source[i]
         return 1 if mark == 2 else 0
-    copy_bytes(memory + index * size + c0, value + c0, min(c1, size) - c0)
+    copy(memory + (index * size + c0), value + c0, min(c1, size) - c0)
     return 1 if mark != 0 else 0
 """
 
 _WRITE = """
 def kernel(args, r0, r1, c0, c1, worker):
-    # args: index, value, memory, marks, problem; bytes of an element, elements
-    index = int64(pointer(args[0], "int32")[0])
+    # args: index, value, memory, marks, problem; size of an element, elements
+    index = int64(pointer(args[0])[0])
     bad = 1
     if index >= 0 and index < args[6]:
-        bad = put_row(args[2], args[3], args[1], index, args[5], c0, c1)
+        bad = put_row(UNIT(args[2]), args[3], UNIT(args[1]), index, args[5], c0, c1)
     if c0 == 0:
-        pointer(args[4], "uint8")[0] = uint8(bad)
+        pointer(args[4])[0] = uint8(bad)
 """
 
 _SCATTER = """
 def kernel(args, r0, r1, c0, c1, worker):
-    # args: indices, values, memory, marks, problem; bytes of an element, elements, rows
+    # args: indices, values, memory, marks, problem; size of an element, elements, rows
     bad = 0
     for row in range(args[7]):
-        index = int64(pointer(args[0], "int32")[row])
+        index = int64(pointer(args[0])[row])
         if index < 0 or index >= args[6]:
             bad = 1
         else:
-            bad |= put_row(args[2], args[3], args[1] + row * args[5], index, args[5], c0, c1)
+            value = UNIT(args[1]) + row * args[5]
+            bad |= put_row(UNIT(args[2]), args[3], value, index, args[5], c0, c1)
     if c0 == 0:
-        pointer(args[4], "uint8")[0] = uint8(bad)
+        pointer(args[4])[0] = uint8(bad)
 """
 
 _CLEAR = """
 def kernel(args, r0, r1, c0, c1, worker):
     # args: a record of where items are, how many, how many fit, and bytes of one
-    pointer(args[0], "int64")[1] = 0
+    pointer(region(args[0], "int64"))[1] = 0
 """
 
 _PUSH = """
 def kernel(args, r0, r1, c0, c1, worker):
     # args: value; bytes; record.  There is room.
-    record = pointer(args[2], "int64")
-    copy_bytes(record[0] + record[1] * args[1], args[0], args[1])
+    record = pointer(region(args[2], "int64"))
+    target = region(record[0] + record[1] * args[1], "uint8")
+    copy(target, as_bytes(args[0]), args[1])
     record[1] = record[1] + 1
 """
 
 _POP = """
 def kernel(args, r0, r1, c0, c1, worker):
     # args: result; bytes; record
-    record = pointer(args[2], "int64")
+    record = pointer(region(args[2], "int64"))
     if record[1] > 0:
         record[1] = record[1] - 1
-        copy_bytes(args[0], record[0] + record[1] * args[1], args[1])
+        source = region(record[0] + record[1] * args[1], "uint8")
+        copy(as_bytes(args[0]), source, args[1])
 """
 
 
@@ -277,13 +282,14 @@ def _put(
 ) -> None:
     if value.dtype != array.dtype or (array.adds and array.dtype not in _ADDED):
         raise b.host(f"an array of {array.dtype} is given {value.dtype}")
-    width = numpy_dtype(array.dtype).itemsize
-    kernel = specialise(name, _ROW + text, ADDS=array.adds, T=array.dtype, WIDTH=width)
+    text = (_ROW + text).replace("UNIT", "" if array.adds else "as_bytes")
+    kernel = specialise(name, text, ADDS=array.adds)
+    size = sizes.product(array.shape or ()) if array.adds else array.bytes
     (bad,) = b.call(
         kernel,
         [index, value, _now(b, array.memory), _now(b, array.marks)],
         [((), "bool")],
-        [array.bytes, array.size, *params],
+        [size, array.size, *params],
         writes=(array.memory, array.marks),
         **_tiles(array),
     )

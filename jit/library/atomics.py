@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Atomic operations on int64 words in memory, futexes, and calls of machine code by address.
+"""Atomic operations on int64 words in memory, futexes, a clock, and calls of code by address.
 
 For the thread pool's text (jit/pool.py).  Sequentially consistent throughout.  Imports Numba.
 """
@@ -13,6 +13,8 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
+
+from . import clock as clocks
 
 _WORD = ir.IntType(64)
 _ORDER = "seq_cst"
@@ -62,6 +64,16 @@ def atomic_add(typing_context: Any, address: Any, value: Any) -> Any:
 
 
 @intrinsic
+def atomic_swap(typing_context: Any, address: Any, value: Any) -> Any:
+    """Puts a word at an address; returns what was there before."""
+
+    def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.atomic_rmw("xchg", _at(builder, args[0]), args[1], _ORDER)
+
+    return types.int64(types.int64, types.int64), lower
+
+
+@intrinsic
 def take_if_zero(typing_context: Any, address: Any) -> Any:
     """Changes the word at an address from 0 to 1; 1 when it did, 0 when the word was not 0."""
 
@@ -86,6 +98,27 @@ def pause(typing_context: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(), lower
+
+
+@intrinsic
+def clock(typing_context: Any) -> Any:
+    """Nanoseconds since some moment, a few milliseconds coarse (jit/library/clock.py)."""
+
+    def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        found = clocks.current()
+        if found.number is None:
+            kind = ir.FunctionType(_WORD, [])
+            function = cgutils.get_or_insert_function(builder.module, kind, found.function)
+            return builder.mul(builder.call(function, []), _WORD(found.unit))
+        narrow = ir.IntType(32)
+        kind = ir.FunctionType(narrow, [narrow, _WORD.as_pointer()])
+        function = cgutils.get_or_insert_function(builder.module, kind, found.function)
+        time = cgutils.alloca_once(builder, _WORD, 2)
+        builder.call(function, [narrow(found.number), time])
+        seconds, rest = builder.load(time), builder.load(builder.gep(time, [narrow(1)]))
+        return builder.add(builder.mul(seconds, _WORD(1_000_000_000)), rest)
+
+    return types.int64(), lower
 
 
 @intrinsic

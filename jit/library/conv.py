@@ -16,7 +16,7 @@ from typing import Any
 from ..sizes import AnySize
 from . import conv_filter, conv_text, pooled
 from .conv_tiles import Line, Tile, line_text
-from .geometry import Axis, Padding, axes
+from .geometry import Axis, Padding, axes, is_output
 from .kernel import LibraryKernel, edge, specialise
 from .matmul import matmul
 from .maxima import TakesUnpooled, Windows
@@ -69,6 +69,8 @@ def conv2d_input_gradient(
     if int(shape[3]) != w.shape[2]:
         return NotImplemented
     both = axes(shape[1:3], w.shape[:2], strides, padding, dilations, data_format)
+    if not is_output(b, dy, shape[0], both, w.shape[3]):
+        return NotImplemented
     out = _convolve_back(b, shape, w, dy, both)
     return b.transpose(out, (0, 3, 1, 2)) if data_format == "NCHW" else out
 
@@ -92,6 +94,8 @@ def conv2d_filter_gradient(
         return NotImplemented
     kernel = [int(n) for n in filter_shape[:2]]
     both = axes(x.shape[1:3], kernel, strides, padding, dilations, data_format)
+    if not is_output(b, dy, x.shape[0], both, filter_shape[3]):
+        return NotImplemented
     return conv_filter.gradient(b, x, [int(n) for n in filter_shape], dy, both)
 
 
@@ -193,7 +197,7 @@ def _pack(
     c, f = sizes
     kernel = specialise(
         "pack_filter", conv_text.PACK_FILTER, TAPS=taps, C=c, F=f, STEP_C=steps[0],
-        STEP_F=steps[1], WIDTH=BYTES[w.dtype], **tile.facts(),
+        STEP_F=steps[1], **tile.facts(),
     )  # fmt: skip
     panels = tile.panels(f)
     taps_tile = max(1, (1 << 14) // (c * tile.panel))

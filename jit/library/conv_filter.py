@@ -102,7 +102,8 @@ def _kernel(
     return specialise(
         "conv2d_filter_gradient", text, C=c, F=f, KH=kh, KW=kw, SH=high.stride, SW=wide.stride,
         DH=high.dilation, DW=wide.dilation, REST=run % tile.pixels, RUN=run, LINES=lines,
-        FROM_MAXIMA=windows is not None, OUT_AT=3 if windows else 2,
+        FROM_MAXIMA=windows is not None, PLACES_AT=2 if windows else 1,
+        OUT_AT=3 if windows else 2,
         PACKS=packs, ROW=tile.panel if packs else f, **pool, **tile.facts(),
     )  # fmt: skip
 

@@ -7,11 +7,11 @@ PACK = """
 def pack_gradient(dy, packed, pixels, width):
     if width == PANEL:
         for i in range(pixels):
-            copy_bytes(packed + BYTES * i * PANEL, dy + BYTES * i * F, BYTES * PANEL)
+            copy(packed + i * PANEL, dy + i * F, PANEL)
     else:
-        zero_bytes(packed, BYTES * pixels * PANEL)
+        zero(packed, pixels * PANEL)
         for i in range(pixels):
-            copy_bytes(packed + BYTES * i * PANEL, dy + BYTES * i * F, BYTES * width)
+            copy(packed + i * PANEL, dy + i * F, width)
 """
 
 # The same from the gradient of pooled features and the places of their maxima.
@@ -24,7 +24,7 @@ def spread_window(value, place, target, width, code):
 
 @helper
 def pack_maxima(dy, places, packed, first, lines, ow, width, poh, pow, ptop, pleft):
-    zero_bytes(packed, BYTES * lines * ow * PANEL)
+    zero(packed, lines * ow * PANEL)
     for row in range(poh):
         for i in range(PH):
             line = row * PSH - ptop + i - first
@@ -32,11 +32,11 @@ def pack_maxima(dy, places, packed, first, lines, ow, width, poh, pow, ptop, ple
                 continue
             for col in range(pow):
                 at = (row * pow + col) * F
-                value, place = pointer(dy + BYTES * at, DTYPE), pointer(places + at, "uint8")
+                value, place = pointer(dy + at), pointer(places + at)
                 for j in range(PW):
                     q = col * PSW - pleft + j
                     if q >= 0 and q < ow:
-                        target = pointer(packed + BYTES * (line * ow + q) * PANEL, DTYPE)
+                        target = pointer(packed + (line * ow + q) * PANEL)
                         spread_window(value, place, target, width, uint32(i * PW + j))
 """
 
@@ -46,13 +46,13 @@ def tiles(source, packed, target, width, lines, columns, line, ow):
     # out[p, f] += the sum over lines and columns of source[…, p] * packed[…, f], p < RUN
     p = 0
     while p + PIXELS <= RUN:
-        fma_tile(DTYPE, PIXELS, VECTORS, LANES, EDGE, RAGGED, source + BYTES * p, packed,
-                 target + BYTES * p * F, 0, 1, lines, SH * LINE, OUT_ROW * ROW, columns, 1,
+        fma_tile(PIXELS, VECTORS, LANES, EDGE, RAGGED, source + p, packed,
+                 target + p * F, 0, 1, lines, SH * LINE, OUT_ROW * ROW, columns, 1,
                  SW * C, ROW, F)
         p += PIXELS
     if REST:
-        fma_tile(DTYPE, REST, VECTORS, LANES, EDGE, RAGGED, source + BYTES * p, packed,
-                 target + BYTES * p * F, 0, 1, lines, SH * LINE, OUT_ROW * ROW, columns, 1,
+        fma_tile(REST, VECTORS, LANES, EDGE, RAGGED, source + p, packed,
+                 target + p * F, 0, 1, lines, SH * LINE, OUT_ROW * ROW, columns, 1,
                  SW * C, ROW, F)
 
 
@@ -72,9 +72,9 @@ def block(image, memory, packed, out, width, first, lines, h, w, top, before, ow
         for j in range(KW):
             q0, q1 = inside(j * DW - before, SW, ow, w)
             if r0 < r1 and q0 < q1:
-                source = image + BYTES * ((y + r0 * SH) * w + j * DW - before + q0 * SW) * C
-                tiles(source, packed + BYTES * (r0 * ow + q0) * ROW,
-                      out + BYTES * (i * KW + j) * C * F, width, r1 - r0, q1 - q0, line, ow)
+                source = image + ((y + r0 * SH) * w + j * DW - before + q0 * SW) * C
+                tiles(source, packed + (r0 * ow + q0) * ROW,
+                      out + (i * KW + j) * C * F, width, r1 - r0, q1 - q0, line, ow)
 """
 
 # Line by line of the window, over lines of the input with zeros around them; few channels.
@@ -86,41 +86,41 @@ def block(image, memory, packed, out, width, first, lines, h, w, top, before, ow
     for i in range(KH):
         r0, r1 = inside(first * SH - top + i * DH, SH, lines, h)
         if r0 < r1:
-            tiles(memory + BYTES * (r0 * SH + i * DH) * line, packed + BYTES * r0 * ow * ROW,
-                  out + BYTES * i * RUN * F, width, r1 - r0, ow, line, ow)
+            tiles(memory + (r0 * SH + i * DH) * line, packed + r0 * ow * ROW,
+                  out + i * RUN * F, width, r1 - r0, ow, line, ow)
 """
 
 # Rows are chunks of `images` images, columns are panels of features.  Every chunk has its own
 # sums; they are added afterwards, in order.
 KERNEL = """
 def kernel(args, r0, r1, c0, c1, worker):
-    x, dy, places, out = args[0], args[1], args[OUT_AT - 1], args[OUT_AT]
+    x, dy, places, out = args[0], args[1], args[PLACES_AT], args[OUT_AT]
     p = OUT_AT + 1
     n, h, w, oh, ow = args[p], args[p + 1], args[p + 2], args[p + 3], args[p + 4]
     top, before, images = args[p + 5], args[p + 6], args[p + 7]
     poh, pow, ptop, pleft = args[p + 8], args[p + 9], args[p + 10], args[p + 11]
-    packed = args[p + 12] + worker * args[p + 13]
-    padded = packed + (BYTES * LINES * ow * PANEL + 63) // 64 * 64
+    packed = region(args[p + 12] + worker * args[p + 13], DTYPE)
+    padded = packed + (LINES * ow * PANEL + 15) // 16 * 16
     line = LINE_OF_INPUT
     for chunk in range(r0, r1):
         for panel in range(c0, c1):
             width = min(PANEL, F - panel * PANEL)
-            target = out + BYTES * (chunk * KH * KW * C * F + panel * PANEL)
+            target = out + (chunk * KH * KW * C * F + panel * PANEL)
             for row in range(KH * KW * C):
-                zero_bytes(target + BYTES * row * F, BYTES * width)
+                zero(target + row * F, width)
             for image in range(chunk * images, min(n, (chunk + 1) * images)):
                 for first in range(0, oh, LINES):
                     lines = min(LINES, oh - first)
                     if FROM_MAXIMA:
                         at = image * poh * pow * F + panel * PANEL
                         gradient = packed
-                        pack_maxima(dy + BYTES * at, places + at, packed, first, lines, ow, width,
+                        pack_maxima(dy + at, places + at, packed, first, lines, ow, width,
                                     poh, pow, ptop, pleft)
                     else:
-                        gradient = dy + BYTES * (((image * oh + first) * ow) * F + panel * PANEL)
+                        gradient = dy + (((image * oh + first) * ow) * F + panel * PANEL)
                         if PACKS:
                             pack_gradient(gradient, packed, lines * ow, width)
                             gradient = packed
-                    block(x + BYTES * image * h * w * C, padded, gradient, target, width, first,
+                    block(x + image * h * w * C, padded, gradient, target, width, first,
                           lines, h, w, top, before, ow, line)
 """

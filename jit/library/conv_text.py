@@ -10,15 +10,15 @@ def pad_lines(image, height, width, top, lines, before, line, padded):
     left = min(max(0, before) * C, line)
     count = max(0, min((width - skip) * C, line - left))
     for i in range(lines):
-        target = padded + BYTES * i * line
+        target = padded + i * line
         y = top + i
         if y >= 0 and y < height:
-            zero_bytes(target, BYTES * left)
-            source = image + BYTES * (y * width + skip) * C
-            copy_bytes(target + BYTES * left, source, BYTES * count)
-            zero_bytes(target + BYTES * (left + count), BYTES * (line - left - count))
+            zero(target, left)
+            source = image + (y * width + skip) * C
+            copy(target + left, source, count)
+            zero(target + (left + count), line - left - count)
         else:
-            zero_bytes(target, BYTES * line)
+            zero(target, line)
 """
 
 # Filters as panels: out[panel, tap, c, f] is w[TAPS[tap] + c * STEP_C + g * STEP_F] for feature
@@ -28,26 +28,26 @@ PACK_FILTER = """
 def kernel(args, r0, r1, c0, c1, worker):
     for tap in range(r0, r1):
         for panel in range(c0, c1):
-            target = args[1] + BYTES * ((panel * len(TAPS) + tap) * C * PANEL)
-            source = args[0] + BYTES * (TAPS[tap] + panel * PANEL * STEP_F)
+            target = args[1] + ((panel * len(TAPS) + tap) * C * PANEL)
+            source = args[0] + (TAPS[tap] + panel * PANEL * STEP_F)
             pack(source, target, min(PANEL, F - panel * PANEL))
 
 
 @helper
 def pack(source, target, width):
-    values = pointer(source, DTYPE)
-    panel = pointer(target, DTYPE)
+    values = pointer(source)
+    panel = pointer(target)
     if width < PANEL:
-        zero_bytes(target, BYTES * C * PANEL)
+        zero(target, C * PANEL)
     if STEP_F == 1:
         for c in range(C):
-            copy_bytes(target + BYTES * c * PANEL, source + BYTES * c * STEP_C, BYTES * width)
+            copy(target + c * PANEL, source + c * STEP_C, width)
         return
     whole = C // LANES * LANES if width == PANEL and STEP_C == 1 else 0
     for f in range(0, PANEL, LANES):
         for c in range(0, whole, LANES):
-            transpose_tile(WIDTH, LANES, source + BYTES * (f * STEP_F + c), STEP_F,
-                           target + BYTES * (c * PANEL + f), PANEL)
+            transpose_tile(LANES, source + (f * STEP_F + c), STEP_F,
+                           target + (c * PANEL + f), PANEL)
     for f in range(width):
         for c in range(whole, C):
             panel[c * PANEL + f] = values[c * STEP_C + f * STEP_F]
@@ -79,9 +79,9 @@ def blocks(padded, weights, out, bias, width, first, height, h, top, ow, line):
                     flags = 1
                 if end == high and c + CHANNELS >= C:
                     flags += EPILOGUE
-                line_of_tiles(padded + BYTES * ((r * SH + begin * DH) * line + c),
-                              weights + BYTES * (begin * KW * C + c) * PANEL,
-                              out + BYTES * r * ow * F, bias, flags, width, ow, line, end - begin,
+                line_of_tiles(padded + ((r * SH + begin * DH) * line + c),
+                              weights + (begin * KW * C + c) * PANEL,
+                              out + r * ow * F, bias, flags, width, ow, line, end - begin,
                               min(CHANNELS, C - c))
 
 
@@ -90,18 +90,18 @@ def kernel(args, r0, r1, c0, c1, worker):
     p = OUT_AT + 1
     h, w, oh, ow = args[p], args[p + 1], args[p + 2], args[p + 3]
     top, before = args[p + 4], args[p + 5]
-    padded = args[p + 6] + worker * args[p + 7]
+    padded = region(args[p + 6] + worker * args[p + 7], DTYPE)
     line = ((ow - 1) * SW + (KW - 1) * DW + 1) * C
     row = r0
     while row < r1:
         image = row // oh
         first = row - image * oh
         height = min(min(r1 - row, oh - first), HIGHEST)
-        pad_lines(x + BYTES * image * h * w * C, h, w, first * SH - top,
+        pad_lines(x + image * h * w * C, h, w, first * SH - top,
                   (height - 1) * SH + (KH - 1) * DH + 1, before, line, padded)
         for panel in range(c0, c1):
-            blocks(padded, packed + BYTES * panel * KH * KW * C * PANEL,
-                   out + BYTES * (row * ow * F + panel * PANEL), bias + BYTES * panel * PANEL,
+            blocks(padded, packed + panel * KH * KW * C * PANEL,
+                   out + (row * ow * F + panel * PANEL), bias + panel * PANEL,
                    min(PANEL, F - panel * PANEL), first, height, h, top, ow, line)
         row += height
 """
@@ -115,22 +115,22 @@ STRIDED_GRADIENT = """
 def lines_of_tiles(padded, weights, out, flags, width, lines, cols, line, skip, segments, run,
                    count):
     for r in range(lines):
-        source = padded + BYTES * r * line
-        target = out + BYTES * r * skip
+        source = padded + r * line
+        target = out + r * skip
         col = 0
         while col + PIXELS <= cols:
-            fma_tile(DTYPE, PIXELS, VECTORS, LANES, EDGE, 0, source + BYTES * col * C, weights,
-                     target + BYTES * col * SW * F, 0, flags, segments, line, run * PANEL, count,
+            fma_tile(PIXELS, VECTORS, LANES, EDGE, 0, source + col * C, weights,
+                     target + col * SW * F, 0, flags, segments, line, run * PANEL, count,
                      C, 1, PANEL, SW * F)
             col += PIXELS
         while col + LOW <= cols:
-            fma_tile(DTYPE, LOW, VECTORS, LANES, EDGE, 0, source + BYTES * col * C, weights,
-                     target + BYTES * col * SW * F, 0, flags, segments, line, run * PANEL, count,
+            fma_tile(LOW, VECTORS, LANES, EDGE, 0, source + col * C, weights,
+                     target + col * SW * F, 0, flags, segments, line, run * PANEL, count,
                      C, 1, PANEL, SW * F)
             col += LOW
         while col < cols:
-            fma_tile(DTYPE, 1, VECTORS, LANES, EDGE, 0, source + BYTES * col * C, weights,
-                     target + BYTES * col * SW * F, 0, flags, segments, line, run * PANEL, count,
+            fma_tile(1, VECTORS, LANES, EDGE, 0, source + col * C, weights,
+                     target + col * SW * F, 0, flags, segments, line, run * PANEL, count,
                      C, 1, PANEL, SW * F)
             col += 1
 
@@ -141,14 +141,14 @@ def phase(padded, weights, out, width, lines, cols, line, skip, high, wide):
     if high * run == 0:
         for r in range(lines):
             for col in range(cols):
-                zero_bytes(out + BYTES * (r * skip + col * SW * F), BYTES * width)
+                zero(out + (r * skip + col * SW * F), width)
         return
     for first in range(0, high, SEGMENT_BLOCK):
         segments = min(SEGMENT_BLOCK, high - first)
         for q in range(0, run, RUN_BLOCK):
             flags = 1 if first + q > 0 else 0
-            lines_of_tiles(padded + BYTES * (first * line + q),
-                           weights + BYTES * (first * run + q) * PANEL, out, flags, width, lines,
+            lines_of_tiles(padded + (first * line + q),
+                           weights + (first * run + q) * PANEL, out, flags, width, lines,
                            cols, line, skip, segments, run, min(RUN_BLOCK, run - q))
 
 
@@ -170,9 +170,9 @@ def phases(padded, weights, image, first, last, width, h, w, top, before, line):
             q0, q1 = count_below(0, b - before, SW), count_below(w, b - before, SW)
             if v1 > v0 and q1 > q0:
                 skipped = (v0 - first + HIGH - high) * line + (q0 + WIDE - wide) * C
-                source = padded + BYTES * skipped
-                target = image + BYTES * (((v0 * SH + a - top) * w + q0 * SW + b - before) * F)
-                phase(source, weights + BYTES * done * C * PANEL, target, width, v1 - v0, q1 - q0,
+                source = padded + skipped
+                target = image + (((v0 * SH + a - top) * w + q0 * SW + b - before) * F)
+                phase(source, weights + done * C * PANEL, target, width, v1 - v0, q1 - q0,
                       line, SH * w * F, high, wide)
             done += high * wide
 
@@ -181,18 +181,18 @@ def kernel(args, r0, r1, c0, c1, worker):
     dy, packed, out = args[0], args[1], args[2]
     h, w, oh, ow = args[3], args[4], args[5], args[6]
     top, before, lines, cols = args[7], args[8], args[9], args[10]
-    padded = args[11] + worker * args[12]
+    padded = region(args[11] + worker * args[12], DTYPE)
     line = (cols + WIDE - 1) * C
     row = r0
     while row < r1:
         image = row // lines
         first = row - image * lines
         height = min(min(r1 - row, lines - first), HIGHEST)
-        pad_lines(dy + BYTES * image * oh * ow * C, oh, ow, first - (HIGH - 1), height + HIGH - 1,
+        pad_lines(dy + image * oh * ow * C, oh, ow, first - (HIGH - 1), height + HIGH - 1,
                   WIDE - 1, line, padded)
         for panel in range(c0, c1):
-            phases(padded, packed + BYTES * panel * KH * KW * C * PANEL,
-                   out + BYTES * (image * h * w * F + panel * PANEL), first, first + height,
+            phases(padded, packed + panel * KH * KW * C * PANEL,
+                   out + (image * h * w * F + panel * PANEL), first, first + height,
                    min(PANEL, F - panel * PANEL), h, w, top, before, line)
         row += height
 """

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..sizes import AnySize
 from .geometry import Axis
-from .vectors import BYTES, vectors
+from .vectors import vectors
 
 _WORTH = 0.02  # of all multiplications, for which edges get tiles of their own
 _SHORT = 8  # channels below which the loops of edge tiles cost more than they save
@@ -103,8 +103,8 @@ class Tile:
     def facts(self) -> dict[str, Any]:
         """The constants that texts use for a tile."""
         return {
-            "DTYPE": self.dtype, "BYTES": BYTES[self.dtype], "PIXELS": self.pixels,
-            "VECTORS": self.vectors, "LANES": vectors(self.dtype).lanes, "PANEL": self.panel,
+            "DTYPE": self.dtype, "PIXELS": self.pixels, "VECTORS": self.vectors,
+            "LANES": vectors(self.dtype).lanes, "PANEL": self.panel,
         }  # fmt: skip
 
 
@@ -140,8 +140,8 @@ def _taps(spans: Spans, window: int, whole: bool) -> str:
 def _call(height: int, taps: str, whole: bool) -> str:
     count = "KW * C" if whole else "count"
     return (
-        f'conv_tile(DTYPE, {height}, VECTORS, LANES, EDGE, "{taps}", '
-        "source + BYTES * col * SW * C, weights, target + BYTES * col * F, bias, flags, "
+        f'conv_tile({height}, VECTORS, LANES, EDGE, "{taps}", '
+        "source + col * SW * C, weights, target + col * F, bias, flags, "
         f"segments, DH * LINE, KW * C * PANEL, {count}, DW * C, C * PANEL, SW * C, PANEL, F)"
     )
 

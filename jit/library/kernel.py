@@ -3,22 +3,28 @@
 
 The text defines `kernel(args, r0, r1, c0, c1, worker)`, serial over one tile.  The argument block
 is int64: input addresses, output addresses, parameters, then, where a kernel asks for scratch
-memory, its base address and the bytes per worker.  Imports nothing heavy.
+memory, its base address and the bytes per worker.  args[i] with the number of a buffer is an
+address with that buffer's dtype, which `LibraryKernel.over` declares; regions of scratch memory get
+theirs by `region`.  Offsets from an address count elements.  Imports nothing heavy.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from ..ir import declaration
+
 # The vocabulary's names, for a compiler that wants to know what a text may use.
 VOCABULARY = (
-    "atomic_add", "atomic_load", "atomic_store", "call_kernel", "futex", "pause", "take_if_zero",
-    "bits_as_float", "conv_tile", "copy_bytes", "cos", "float32", "float64", "float_as_bits",
+    "as_bytes", "atomic_add", "atomic_load", "atomic_store", "atomic_swap", "bits_as_float",
+    "call_kernel", "clock", "conv_tile", "copy", "cos", "float32", "float64", "float_as_bits",
+    "futex", "pause", "take_if_zero",
     "fma_tile", "gather_tile", "helper", "int64", "log",
-    "pointer", "product_tile", "scatter_tile", "sin", "sqrt", "transpose_tile", "uint32", "uint64",
-    "zero_bytes",
+    "pointer", "product_tile", "region", "scatter_tile", "sin", "sqrt", "transpose_tile", "uint32",
+    "uint64", "zero",
 )  # fmt: skip
 
 
@@ -28,6 +34,10 @@ class LibraryKernel:
 
     name: str
     text: str
+
+    def over(self, dtypes: Iterable[str]) -> LibraryKernel:
+        """The kernel for buffers of these dtypes."""
+        return LibraryKernel(self.name, f"{declaration(dtypes)}\n{self.text}")
 
 
 def namespace() -> dict[str, Any]:

@@ -26,7 +26,7 @@ _WORK = 1 << 19  # multiply-adds that make a worthwhile tile
 _LARGE = 1 << 24  # multiply-adds that are worth a step of their own for packing
 _PACKED = 1 << 14  # elements that make a worthwhile tile of packing
 _GAP = 16  # keeps packed rows from starting at the same place in the cache
-_INTEGERS = {"int32": 4, "int64": 8, "uint8": 1, "int8": 1, "int16": 2, "uint16": 2}
+_INTEGERS = ("int32", "int64", "uint8", "int8", "int16", "uint16")
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +87,7 @@ class Product:
     def _kernel(self, bias: bool = False, relu: bool = False) -> tuple[LibraryKernel, int]:
         turned = self.x.turned, self.y.turned
         if self.dtype in _INTEGERS:
-            return _integer_kernel(self.dtype, *turned), 0
+            return _integer_kernel(*turned), 0
         return product_kernel(self.dtype, self.n, *turned, bias, relu, self.onto, self.packed)
 
     def launch(self) -> Launch:
@@ -178,9 +178,9 @@ def _up(size: AnySize, unit: int) -> AnySize:
     return ceil_div(size, unit) * unit
 
 
-def _integer_kernel(dtype: str, transpose_x: bool, transpose_y: bool) -> LibraryKernel:
-    facts = {"DTYPE": dtype, "LEFT_TRANSPOSED": transpose_x, "RIGHT_TRANSPOSED": transpose_y}
-    return specialise("matmul_integer", INTEGER, BYTES=_INTEGERS[dtype], **facts)
+def _integer_kernel(transpose_x: bool, transpose_y: bool) -> LibraryKernel:
+    facts = {"LEFT_TRANSPOSED": transpose_x, "RIGHT_TRANSPOSED": transpose_y}
+    return specialise("matmul_integer", INTEGER, **facts)
 
 
 def _panel(dtype: str, n: AnySize) -> tuple[int, int]:
@@ -191,10 +191,10 @@ def _panel(dtype: str, n: AnySize) -> tuple[int, int]:
 
 
 def _pack_kernel(dtype: str, n: AnySize, turned: bool) -> tuple[LibraryKernel, int]:
-    size, (_, panel) = BYTES[dtype], _panel(dtype, n)
+    _, panel = _panel(dtype, n)
     kernel = specialise(
-        "matmul_pack", PACK_RIGHT + PACK, BYTES=size, WIDTH=size, LANES=vectors(dtype).lanes,
-        PANEL=panel, DTYPE=dtype, RIGHT_TRANSPOSED=turned,
+        "matmul_pack", PACK_RIGHT + PACK, LANES=vectors(dtype).lanes, PANEL=panel,
+        RIGHT_TRANSPOSED=turned,
     )  # fmt: skip
     return kernel, panel
 
@@ -227,11 +227,11 @@ def product_kernel(
     pixel = "1" if transpose_x else str(row) if pack_left else "pixel"
     text = text.replace("PIXEL", pixel).replace("STEP", "step" if transpose_x else "1")
     kernel = specialise(
-        "matmul", text, BYTES=size, WIDTH=size, TALL=tall, MIDDLE=8 if tall > 8 else 4, LOW=4,
+        "matmul", text, TALL=tall, MIDDLE=8 if tall > 8 else 4, LOW=4,
         VECTORS=count, LANES=lanes, PANEL=panel, DEPTH=_DEPTH, ROWS=_ROWS, LEFT_ROW=row,
         PACK_LEFT=pack_left, PACKED=packed, SCRATCH=scratch > 0, DTYPE=dtype,
         LEFT_TRANSPOSED=transpose_x,
         RIGHT_TRANSPOSED=transpose_y and not packed, EPILOGUE=2 * bias + 4 * relu + 8 * onto,
-        OUT_AT=2 + bias + onto,
+        BIAS_AT=1 + bias + onto, OUT_AT=2 + bias + onto,
     )  # fmt: skip
     return kernel, scratch

@@ -14,7 +14,6 @@ from typing import Any
 from ..sizes import AnySize, maximum
 from .geometry import Axis
 from .kernel import specialise
-from .vectors import BYTES
 
 _WORK = 1 << 15  # elements read per tile
 MOST_PLACES = 256  # places are bytes
@@ -90,7 +89,7 @@ def part(x, out, places, source, target, line, c, rows, cols, first):
 
 
 def kernel(args, r0, r1, c0, c1, worker):
-    x, out, places = pointer(args[0], DTYPE), pointer(args[1], DTYPE), pointer(args[2], "uint8")
+    x, out, places = pointer(args[0]), pointer(args[1]), pointer(args[2])
     h, w, oh, ow, c, top, left = args[3], args[4], args[5], args[6], args[7], args[8], args[9]
     for row in range(r0, r1):
         image = row // oh
@@ -109,10 +108,10 @@ def kernel(args, r0, r1, c0, c1, worker):
 # Rows are images, columns are channels: windows of one image may overlap.
 _SPREAD = """
 def kernel(args, r0, r1, c0, c1, worker):
-    dy, places, out = pointer(args[0], DTYPE), pointer(args[1], "uint8"), pointer(args[2], DTYPE)
+    dy, places, out = pointer(args[0]), pointer(args[1]), pointer(args[2])
     h, w, oh, ow, c, top, left = args[3], args[4], args[5], args[6], args[7], args[8], args[9]
     for image in range(r0, r1):
-        zero_bytes(args[2] + BYTES * image * h * w * c, BYTES * h * w * c)
+        zero(args[2] + image * h * w * c, h * w * c)
         for row in range(oh):
             for col in range(ow):
                 source = ((image * oh + row) * ow + col) * c
@@ -155,7 +154,7 @@ def facts(dtype: str, windows: Windows) -> dict[str, Any]:
     """The constants that texts use for windows."""
     high, wide = windows
     return {
-        "DTYPE": dtype, "BYTES": BYTES[dtype], "KH": high.window, "KW": wide.window,
+        "DTYPE": dtype, "KH": high.window, "KW": wide.window,
         "SH": high.stride, "SW": wide.stride,
     }  # fmt: skip
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..sizes import AnySize, maximum
 from . import maxima
-from .geometry import Axis, Padding, axes, spatial
+from .geometry import Axis, Padding, axes, is_output, spatial
 from .kernel import specialise
 from .vectors import BYTES
 
@@ -44,7 +44,7 @@ def part(x, out, source, target, line, c, rows, cols):
 
 
 def kernel(args, r0, r1, c0, c1, worker):
-    x, out = pointer(args[0], DTYPE), pointer(args[1], DTYPE)
+    x, out = pointer(args[0]), pointer(args[1])
     h, w, oh, ow, c, top, left = args[2], args[3], args[4], args[5], args[6], args[7], args[8]
     for row in range(r0, r1):
         image = row // oh
@@ -77,14 +77,14 @@ def combine(old, new):
 # Rows are images, columns are channels: windows of one image may overlap.
 _MAX_GRADIENT = """
 def kernel(args, r0, r1, c0, c1, worker):
-    x, dy, out = pointer(args[0], DTYPE), pointer(args[1], DTYPE), pointer(args[2], DTYPE)
+    x, dy, out = pointer(args[0]), pointer(args[1]), pointer(args[2])
     h, w, oh, ow, c, top, left = args[3], args[4], args[5], args[6], args[7], args[8], args[9]
-    memory = args[10] + worker * args[11]
-    best, left_over = pointer(memory, DTYPE), pointer(memory + BYTES * CHANNELS, DTYPE)
+    memory = region(args[10] + worker * args[11], DTYPE)
+    best, left_over = pointer(memory), pointer(memory + CHANNELS)
     count = c1 - c0
     for image in range(r0, r1):
         for pixel in range(image * h * w, (image + 1) * h * w):
-            zero_bytes(args[2] + BYTES * (pixel * c + c0), BYTES * count)
+            zero(args[2] + (pixel * c + c0), count)
         for row in range(oh):
             y0, y1 = window(row, SH, top, KH, h)
             for col in range(ow):
@@ -114,12 +114,12 @@ def kernel(args, r0, r1, c0, c1, worker):
 
 _AVERAGE_GRADIENT = """
 def kernel(args, r0, r1, c0, c1, worker):
-    dy, out = pointer(args[0], DTYPE), pointer(args[1], DTYPE)
+    dy, out = pointer(args[0]), pointer(args[1])
     h, w, oh, ow, c, top, left = args[2], args[3], args[4], args[5], args[6], args[7], args[8]
     count = c1 - c0
     for image in range(r0, r1):
         for pixel in range(image * h * w, (image + 1) * h * w):
-            zero_bytes(args[1] + BYTES * (pixel * c + c0), BYTES * count)
+            zero(args[1] + (pixel * c + c0), count)
         for row in range(oh):
             y0, y1 = window(row, SH, top, KH, h)
             for col in range(ow):
@@ -159,6 +159,8 @@ def max_pool_gradient(
         return NotImplemented
     x, dy = _channels_last(b, x, data_format), _channels_last(b, dy, data_format)
     both = _window_axes(x.shape, ksize, strides, padding, data_format)
+    if not is_output(b, dy, x.shape[0], both, x.shape[3]):
+        return NotImplemented
     out = _gradient(b, "max_pool_gradient", _MAX_GRADIENT, [x, dy], x.shape, both)
     return _channels_back(b, out, data_format)
 
@@ -174,6 +176,8 @@ def avg_pool_gradient(
     shape = [input_shape[i] for i in order]
     dy = _channels_last(b, dy, data_format)
     both = _window_axes(shape, ksize, strides, padding, data_format)
+    if not is_output(b, dy, shape[0], both, shape[3]):
+        return NotImplemented
     out = _gradient(b, "avg_pool_gradient", _AVERAGE_GRADIENT, [dy], shape, both)
     return _channels_back(b, out, data_format)
 

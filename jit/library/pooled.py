@@ -139,7 +139,7 @@ def _facts(
     band = -(-int(down.out) // max(1, int(down.out) * int(across.out) // _ENTRIES))
     copied = min(int(wide.size), line // blocks.size - int(wide.before))
     return dict(
-        DTYPE=dtype, BYTES=BYTES[dtype], LANES=vectors(dtype).lanes, VECTORS=blocks.vectors,
+        DTYPE=dtype, LANES=vectors(dtype).lanes, VECTORS=blocks.vectors,
         ROWS=blocks.rows, REST=kh % blocks.rows, BLOCK=blocks.size, C=c, F=f, KH=kh, KW=kw,
         SH=high.stride, SW=wide.stride, H=high.size, W=wide.size, TOP=high.before,
         LEFT=wide.before, COPIED=max(0, copied), LINE=line, PH=down.window, PW=across.window,
@@ -151,16 +151,16 @@ def _facts(
 
 def _with_memory(facts: dict[str, Any], lines: int) -> dict[str, Any]:
     """Adds where the parts of scratch memory are, with so many padded lines; SUMS ends them."""
-    lists = facts["BANDS"] * facts["F"]
+    lists, size = facts["BANDS"] * facts["F"], BYTES[facts["DTYPE"]]
     parts = {
         "VALUES": 4 * facts["PH"] * facts["PW"],  # where places lie comes before the values
-        "OFFSETS": facts["BYTES"] * lists * facts["MOST"],
+        "OFFSETS": size * lists * facts["MOST"],
         "COUNTS": 4 * lists * facts["MOST"],
         "PADDED": 8 * lists,
-        "SUMS": facts["BYTES"] * lines * facts["LINE"],
+        "SUMS": size * lines * facts["LINE"],
     }
     result, place = {**facts, "LINES": lines}, 0
-    for name, size in parts.items():
-        place += -(-size // 64) * 64
+    for name, count in parts.items():
+        place += -(-count // 64) * 64
         result[name] = place
     return result

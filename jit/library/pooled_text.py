@@ -5,18 +5,43 @@
 # feature: values, and where their windows begin in the padded lines of the band.
 LISTS = """
 @helper
+def moves_in(memory):
+    return region(memory, "int32")
+
+
+@helper
+def values_in(memory):
+    return region(memory + VALUES, DTYPE)
+
+
+@helper
+def offsets_in(memory):
+    return region(memory + OFFSETS, "int32")
+
+
+@helper
+def counts_in(memory):
+    return region(memory + COUNTS, "int64")
+
+
+@helper
+def padded_in(memory):
+    return region(memory + PADDED, DTYPE)
+
+
+@helper
 def fill_moves(moves):
     # From the place of a maximum in its pooling window to the padded lines.
-    target = pointer(moves, "int32")
+    target = pointer(moves)
     for place in range(PH * PW):
         target[place] = place // PW * SH * LINE + place % PW * SW * BLOCK
 
 
 @helper
 def band_lists(dy, places, moves, values, offsets, counts, lines):
-    gradient, place = pointer(dy, DTYPE), pointer(places, "uint8")
-    move, value = pointer(moves, "int32"), pointer(values, DTYPE)
-    offset, count = pointer(offsets, "int32"), pointer(counts, "int64")
+    gradient, place = pointer(dy), pointer(places)
+    move, value = pointer(moves), pointer(values)
+    offset, count = pointer(offsets), pointer(counts)
     for f in range(F):
         count[f] = 0
     for line in range(lines):
@@ -35,8 +60,8 @@ def image_lists(dy, places, memory):
     for band in range(BANDS):
         first = band * BAND
         at = first * PWO * F
-        band_lists(dy + BYTES * at, places + at, memory, memory + VALUES + BYTES * band * F * MOST,
-                   memory + OFFSETS + 4 * band * F * MOST, memory + COUNTS + 8 * band * F,
+        band_lists(dy + at, places + at, moves_in(memory), values_in(memory) + band * F * MOST,
+                   offsets_in(memory) + band * F * MOST, counts_in(memory) + band * F,
                    min(BAND, PHO - first))
 """
 
@@ -47,55 +72,53 @@ FILTER_GRADIENT = """
 def pad_block(image, top, padded):
     # Lines of a block of channels, with zeros around them.
     for i in range(LINES):
-        target = padded + BYTES * i * LINE
+        target = padded + i * LINE
         y = top + i
         if y >= 0 and y < H:
-            source = image + BYTES * y * W * C
-            zero_bytes(target, BYTES * LEFT * BLOCK)
+            source = image + y * W * C
+            zero(target, LEFT * BLOCK)
             for col in range(COPIED):
-                copy_bytes(target + BYTES * (LEFT + col) * BLOCK, source + BYTES * col * C,
-                           BYTES * BLOCK)
-            zero_bytes(target + BYTES * (LEFT + COPIED) * BLOCK,
-                       BYTES * (LINE - (LEFT + COPIED) * BLOCK))
+                copy(target + (LEFT + col) * BLOCK, source + col * C, BLOCK)
+            zero(target + (LEFT + COPIED) * BLOCK, LINE - (LEFT + COPIED) * BLOCK)
         else:
-            zero_bytes(target, BYTES * LINE)
+            zero(target, LINE)
 
 
 @helper
 def gather(padded, values, offsets, count, sums):
     row = 0
     while row + ROWS <= KH:
-        gather_tile(DTYPE, ROWS, VECTORS, LANES, padded + BYTES * row * LINE, values, offsets,
-                    count, sums + BYTES * row * KW * BLOCK, LINE, KW * BLOCK)
+        gather_tile(ROWS, VECTORS, LANES, padded + row * LINE, values, offsets,
+                    count, sums + row * KW * BLOCK, LINE, KW * BLOCK)
         row += ROWS
     if KH % ROWS:
-        gather_tile(DTYPE, REST, VECTORS, LANES, padded + BYTES * row * LINE, values, offsets,
-                    count, sums + BYTES * row * KW * BLOCK, LINE, KW * BLOCK)
+        gather_tile(REST, VECTORS, LANES, padded + row * LINE, values, offsets,
+                    count, sums + row * KW * BLOCK, LINE, KW * BLOCK)
 
 
 @helper
 def image_sums(image, block, memory, sums):
-    counts = pointer(memory + COUNTS, "int64")
+    counts = pointer(counts_in(memory))
     for band in range(BANDS):
-        pad_block(image + BYTES * block * BLOCK, (band * BAND * PSH - PTOP) * SH - TOP,
-                  memory + PADDED)
+        pad_block(image + block * BLOCK, (band * BAND * PSH - PTOP) * SH - TOP,
+                  padded_in(memory))
         for f in range(F):
             at = band * F + f
             if counts[at] > 0:
-                gather(memory + PADDED, memory + VALUES + BYTES * at * MOST,
-                       memory + OFFSETS + 4 * at * MOST, counts[at],
-                       sums + BYTES * f * KH * KW * BLOCK)
+                gather(padded_in(memory), values_in(memory) + at * MOST,
+                       offsets_in(memory) + at * MOST, counts[at],
+                       sums + f * KH * KW * BLOCK)
 
 
 @helper
 def transpose_sums(sums, out):
     # out[tap, c, f] of a block's channels from sums[f, tap, c]
-    source, target = pointer(sums, DTYPE), pointer(out, DTYPE)
+    source, target = pointer(sums), pointer(out)
     for tap in range(KH * KW):
         for c in range(0, BLOCK, LANES):
             for f in range(0, F - F % LANES, LANES):
-                transpose_tile(BYTES, LANES, sums + BYTES * ((f * KH * KW + tap) * BLOCK + c),
-                               KH * KW * BLOCK, out + BYTES * ((tap * C + c) * F + f), F)
+                transpose_tile(LANES, sums + ((f * KH * KW + tap) * BLOCK + c),
+                               KH * KW * BLOCK, out + ((tap * C + c) * F + f), F)
         for f in range(F - F % LANES, F):
             for c in range(BLOCK):
                 target[(tap * C + c) * F + f] = source[(f * KH * KW + tap) * BLOCK + c]
@@ -105,33 +128,33 @@ def kernel(args, r0, r1, c0, c1, worker):
     x, dy, places, out = args[0], args[1], args[2], args[3]
     n, images = args[4], args[5]
     memory = args[6] + worker * args[7]
-    fill_moves(memory)
-    size = BYTES * KH * KW * BLOCK * F
+    sums = region(memory + SUMS, DTYPE)
+    fill_moves(moves_in(memory))
+    size = KH * KW * BLOCK * F
     for chunk in range(r0, r1):
-        zero_bytes(memory + SUMS, size * (c1 - c0))
+        zero(sums, size * (c1 - c0))
         for image in range(chunk * images, min(n, (chunk + 1) * images)):
             at = image * PHO * PWO * F
-            image_lists(dy + BYTES * at, places + at, memory)
+            image_lists(dy + at, places + at, memory)
             for block in range(c0, c1):
-                image_sums(x + BYTES * image * H * W * C, block, memory,
-                           memory + SUMS + size * (block - c0))
+                image_sums(x + image * H * W * C, block, memory, sums + size * (block - c0))
         for block in range(c0, c1):
-            transpose_sums(memory + SUMS + size * (block - c0),
-                           out + BYTES * (chunk * KH * KW * C + block * BLOCK) * F)
+            transpose_sums(sums + size * (block - c0),
+                           out + (chunk * KH * KW * C + block * BLOCK) * F)
 """
 
 # out[block, f, tap, c] is w[tap, block * BLOCK + c, f].  Rows are taps, columns are blocks.
 PACK_BY_FEATURE = """
 def kernel(args, r0, r1, c0, c1, worker):
-    source, target = pointer(args[0], DTYPE), pointer(args[1], DTYPE)
+    source, target = pointer(args[0]), pointer(args[1])
     for tap in range(r0, r1):
         for block in range(c0, c1):
             w = (tap * C + block * BLOCK) * F
             out = (block * F * KH * KW + tap) * BLOCK
             for c in range(0, BLOCK, LANES):
                 for f in range(0, F - F % LANES, LANES):
-                    transpose_tile(BYTES, LANES, args[0] + BYTES * (w + c * F + f), F,
-                                   args[1] + BYTES * (out + f * KH * KW * BLOCK + c),
+                    transpose_tile(LANES, args[0] + (w + c * F + f), F,
+                                   args[1] + (out + f * KH * KW * BLOCK + c),
                                    KH * KW * BLOCK)
             for f in range(F - F % LANES, F):
                 for c in range(BLOCK):
@@ -144,51 +167,51 @@ INPUT_GRADIENT = """
 def scatter(w, values, offsets, count, padded):
     row = 0
     while row + ROWS <= KH:
-        scatter_tile(DTYPE, ROWS, VECTORS, LANES, w + BYTES * row * KW * BLOCK, values, offsets,
-                     count, padded + BYTES * row * LINE, KW * BLOCK, LINE)
+        scatter_tile(ROWS, VECTORS, LANES, w + row * KW * BLOCK, values, offsets,
+                     count, padded + row * LINE, KW * BLOCK, LINE)
         row += ROWS
     if KH % ROWS:
-        scatter_tile(DTYPE, REST, VECTORS, LANES, w + BYTES * row * KW * BLOCK, values, offsets,
-                     count, padded + BYTES * row * LINE, KW * BLOCK, LINE)
+        scatter_tile(REST, VECTORS, LANES, w + row * KW * BLOCK, values, offsets,
+                     count, padded + row * LINE, KW * BLOCK, LINE)
 
 
 @helper
 def image_gradient(packed, memory):
-    counts = pointer(memory + COUNTS, "int64")
-    zero_bytes(memory + PADDED, BYTES * LINES * LINE)
+    counts = pointer(counts_in(memory))
+    zero(padded_in(memory), LINES * LINE)
     for band in range(BANDS):
         # (A band may begin before the first line, its maxima do not.)
-        padded = memory + PADDED + BYTES * (band * BAND * PSH - PTOP) * SH * LINE
+        padded = padded_in(memory) + (band * BAND * PSH - PTOP) * SH * LINE
         for f in range(F):
             at = band * F + f
             if counts[at] > 0:
-                scatter(packed + BYTES * f * KH * KW * BLOCK, memory + VALUES + BYTES * at * MOST,
-                        memory + OFFSETS + 4 * at * MOST, counts[at], padded)
+                scatter(packed + f * KH * KW * BLOCK, values_in(memory) + at * MOST,
+                        offsets_in(memory) + at * MOST, counts[at], padded)
 
 
 @helper
 def unpad(padded, out):
     for y in range(H):
-        source = padded + BYTES * ((y + TOP) * LINE + LEFT * BLOCK)
-        target = out + BYTES * y * W * C
+        source = padded + ((y + TOP) * LINE + LEFT * BLOCK)
+        target = out + y * W * C
         if y + TOP < LINES:
             for col in range(COPIED):
-                copy_bytes(target + BYTES * col * C, source + BYTES * col * BLOCK, BYTES * BLOCK)
+                copy(target + col * C, source + col * BLOCK, BLOCK)
             for col in range(COPIED, W):
-                zero_bytes(target + BYTES * col * C, BYTES * BLOCK)
+                zero(target + col * C, BLOCK)
         else:
             for col in range(W):
-                zero_bytes(target + BYTES * col * C, BYTES * BLOCK)
+                zero(target + col * C, BLOCK)
 
 
 def kernel(args, r0, r1, c0, c1, worker):
     dy, places, packed, out = args[0], args[1], args[2], args[3]
     memory = args[4] + worker * args[5]
-    fill_moves(memory)
+    fill_moves(moves_in(memory))
     for image in range(r0, r1):
         at = image * PHO * PWO * F
-        image_lists(dy + BYTES * at, places + at, memory)
+        image_lists(dy + at, places + at, memory)
         for block in range(c0, c1):
-            image_gradient(packed + BYTES * block * F * KH * KW * BLOCK, memory)
-            unpad(memory + PADDED, out + BYTES * (image * H * W * C + block * BLOCK))
+            image_gradient(packed + block * F * KH * KW * BLOCK, memory)
+            unpad(padded_in(memory), out + (image * H * W * C + block * BLOCK))
 """

@@ -124,7 +124,7 @@ def values(c0, c1, c2, c3, low, high):
 # position: key, counter low and high.
 _FILL = """
 def kernel(args, r0, r1, c0, c1, worker):
-    out = pointer(args[0], DTYPE)
+    out = pointer(args[0])
     size, least, most = args[1], args[2], args[3]
     key, low, high = uint64(args[4]), uint64(args[5]), uint64(args[6])
     whole = min(r1, size // PER)
@@ -143,7 +143,7 @@ def kernel(args, r0, r1, c0, c1, worker):
 # Every group of PER values owns STRIDE blocks and takes its first candidates within two deviations.
 _TRUNCATED = """
 def kernel(args, r0, r1, c0, c1, worker):
-    out = pointer(args[0], DTYPE)
+    out = pointer(args[0])
     size = args[1]
     key, low, high = uint64(args[4]), uint64(args[5]), uint64(args[6])
     for r in range(r0, r1):
@@ -232,7 +232,7 @@ def _draw(
         return NotImplemented
     per = 2 if _BYTES[dtype] == 8 else 4
     # Each output of a rejection method owns 256 draws; a block is four of them.
-    facts = {"DTYPE": dtype, "PER": per, "STRIDE": per * 256 // 4}
+    facts: dict[str, Any] = {"PER": per, "STRIDE": per * 256 // 4}
     if values is _NORMAL_FLOAT:
         limits = (int(single.log_table().ctypes.data), 0)
         facts |= single.CONSTANTS

@@ -33,12 +33,11 @@ COMBINE = {
 # The output starts as the base, or as START everywhere.  Indices outside of the output are skipped.
 _SCATTER = """
 def kernel(args, r0, r1, c0, c1, worker):
-    indices, updates = pointer(args[0], INDEX), pointer(args[1], DTYPE)
-    out = pointer(args[OUT_AT], DTYPE)
+    indices, updates = pointer(args[0]), pointer(args[1])
+    out = pointer(args[OUT_AT])
     count, width = args[OUT_AT + 1], args[OUT_AT + 2]
     if OUT_AT == 3:
-        copy_bytes(args[3] + BYTES * r0 * width, args[2] + BYTES * r0 * width,
-                   BYTES * (r1 - r0) * width)
+        copy(args[3] + r0 * width, args[2] + r0 * width, (r1 - r0) * width)
     else:
         for place in range(r0 * width, r1 * width):
             out[place] = START
@@ -53,7 +52,7 @@ def kernel(args, r0, r1, c0, c1, worker):
 # Rows are the dimensions before the axis, columns those behind it; both are independent.
 _RUNNING = """
 def kernel(args, r0, r1, c0, c1, worker):
-    x, out = pointer(args[0], DTYPE), pointer(args[1], DTYPE)
+    x, out = pointer(args[0]), pointer(args[1])
     length, inner = args[2], args[3]
     for row in range(r0, r1):
         for step in range(length):
@@ -72,12 +71,12 @@ def kernel(args, r0, r1, c0, c1, worker):
 _TRANSPOSE = """
 @helper
 def block(x, out, m, n, i0, i1, j0, j1):
-    source, target = pointer(x, DTYPE), pointer(out, DTYPE)
+    source, target = pointer(x), pointer(out)
     i = i0
     while i + LANES <= i1:
         j = j0
         while j + LANES <= j1:
-            transpose_tile(WIDTH, LANES, x + WIDTH * (i * n + j), n, out + WIDTH * (j * m + i), m)
+            transpose_tile(LANES, x + (i * n + j), n, out + (j * m + i), m)
             j += LANES
         for k in range(i, i + LANES):
             for q in range(j, j1):
@@ -94,7 +93,7 @@ def kernel(args, r0, r1, c0, c1, worker):
     for r in range(r0, r1):
         matrix = r // blocks
         i = (r - matrix * blocks) * BLOCK
-        x, out = args[0] + WIDTH * matrix * m * n, args[1] + WIDTH * matrix * m * n
+        x, out = args[0] + matrix * m * n, args[1] + matrix * m * n
         for j in range(c0, c1, BLOCK):
             block(x, out, m, n, i, min(i + BLOCK, m), j, min(j + BLOCK, c1))
 """
@@ -113,10 +112,7 @@ def scatter_rows(
     tail = tuple(updates.shape[indices.ndim :])
     width = product(tail)
     text = _SCATTER.replace("COMBINED", COMBINE[fn])
-    kernel = specialise(
-        f"scatter_{fn}", text, DTYPE=updates.dtype, INDEX=indices.dtype,
-        BYTES=_WIDTHS[updates.dtype], START=start, OUT_AT=2 if base is None else 3,
-    )  # fmt: skip
+    kernel = specialise(f"scatter_{fn}", text, START=start, OUT_AT=2 if base is None else 3)
     row_tile = maximum(ceil_div(rows, 16), ceil_div(_WORK, maximum(width, 1)))
     inputs = [indices, updates] if base is None else [indices, updates, base]
     params = [product(indices.shape), width]
@@ -136,7 +132,7 @@ def running(
     outer, length, inner = product(x.shape[:axis]), x.shape[axis], product(x.shape[axis + 1 :])
     start: int | float = {"add": 0, "mul": 1}[fn]
     kernel = specialise(
-        f"running_{fn}", _RUNNING.replace("COMBINED", COMBINE[fn]), DTYPE=x.dtype,
+        f"running_{fn}", _RUNNING.replace("COMBINED", COMBINE[fn]),
         START=float(start) if x.dtype in BYTES else start, EXCLUSIVE=exclusive, REVERSE=reverse,
     )  # fmt: skip
     line = maximum(length * inner, 1)
@@ -166,5 +162,4 @@ def transpose_matrices(b: Any, x: Any) -> Any:
 def _transpose_kernel(width: int) -> LibraryKernel:
     dtype = "float32" if width == 4 else "float64"
     lanes = min(vectors(dtype).lanes, 16)
-    moved = "int32" if width == 4 else "int64"
-    return specialise("transpose", _TRANSPOSE, DTYPE=moved, WIDTH=width, LANES=lanes, BLOCK=_BLOCK)
+    return specialise("transpose", _TRANSPOSE, LANES=lanes, BLOCK=_BLOCK)

@@ -15,9 +15,11 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from .tiles import Tile, word
+from ..addresses import Address, Mismatch
+from .tiles import Tile, tile_dtype, word
 
 _WORD = ir.IntType(64)
+OFFSET = Address("int32")
 
 
 class _List:
@@ -35,10 +37,14 @@ class _List:
 
 
 def _tile_intrinsic(emit: Callable[..., None], typing_context: Any, *kinds: Any) -> Any:
-    name, *shape = (kind.literal_value for kind in kinds[:4])
+    name = tile_dtype(kinds, OFFSET)
+    offsets = [kind for kind in kinds if isinstance(kind, Address)][2]
+    if offsets != OFFSET:
+        raise Mismatch(f"offsets of {offsets.dtype}", "those of a list are int32")
+    shape = [kind.literal_value for kind in kinds[:3]]
 
     def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        words = [word(context, builder, k, v) for k, v in zip(kinds[4:], args[4:], strict=True)]
+        words = [word(context, builder, k, v) for k, v in zip(kinds[3:], args[3:], strict=True)]
         tile = Tile(builder, name, (shape[0], shape[1], shape[2]), None, False)
         emit(tile, *words)
         return context.get_dummy_value()
@@ -49,7 +55,6 @@ def _tile_intrinsic(emit: Callable[..., None], typing_context: Any, *kinds: Any)
 @intrinsic(prefer_literal=True)
 def gather_tile(
     typing_context: Any,
-    dtype: Any,
     rows: Any,
     vectors: Any,
     lanes: Any,
@@ -67,7 +72,7 @@ def gather_tile(
 
     for r < rows and f < vectors * lanes.  Strides are in elements; count is at least one.
     """
-    kinds = (dtype, rows, vectors, lanes, x, values, offsets, count, out, x_row, out_row)
+    kinds = (rows, vectors, lanes, x, values, offsets, count, out, x_row, out_row)
     return _tile_intrinsic(_emit_gather, typing_context, *kinds)
 
 
@@ -93,7 +98,6 @@ def _emit_gather(
 @intrinsic(prefer_literal=True)
 def scatter_tile(
     typing_context: Any,
-    dtype: Any,
     rows: Any,
     vectors: Any,
     lanes: Any,
@@ -111,7 +115,7 @@ def scatter_tile(
 
     for r < rows and f < vectors * lanes.  Strides are in elements; count is at least one.
     """
-    kinds = (dtype, rows, vectors, lanes, w, values, offsets, count, out, w_row, out_row)
+    kinds = (rows, vectors, lanes, w, values, offsets, count, out, w_row, out_row)
     return _tile_intrinsic(_emit_scatter, typing_context, *kinds)
 
 

@@ -9,7 +9,7 @@ Imports Numba; used only while a kernel is compiled.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -17,6 +17,8 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
+
+from ..addresses import Address, Mismatch, of_one_dtype
 
 _WORD = ir.IntType(64)
 _BIT = ir.IntType(1)
@@ -169,7 +171,6 @@ class Tile:
 @intrinsic(prefer_literal=True)
 def fma_tile(
     typing_context: Any,
-    dtype: Any,
     pixels: Any,
     vectors: Any,
     lanes: Any,
@@ -198,7 +199,7 @@ def fma_tile(
     is literal 1 when rows of w end at `left` too, 0 when they are padded to whole vectors.
     flags: 1 adds the old `out`, 2 adds `bias`, 4 applies relu.  Both counts are at least one.
     """
-    shape = (dtype, pixels, vectors, lanes, left, ragged)
+    shape = (pixels, vectors, lanes, left, ragged)
     kinds: tuple[Any, ...] = (x, w, out, bias, flags, segments, x_segment, w_segment, count)
     kinds += (x_pixel, x_step, w_step, out_pixel)
 
@@ -206,13 +207,12 @@ def fma_tile(
         none = _WORD(0)
         _emit(t, [(0, t.pixels, 1)], *values[:9], none, none, *values[9:])
 
-    return types.void(*shape, *kinds), _lowering(emit, shape, kinds, bool(ragged.literal_value))
+    return types.void(*shape, *kinds), _lowering(emit, shape, kinds, ragged)
 
 
 @intrinsic(prefer_literal=True)
 def conv_tile(
     typing_context: Any,
-    dtype: Any,
     pixels: Any,
     vectors: Any,
     lanes: Any,
@@ -241,22 +241,21 @@ def conv_tile(
 
     `taps` is a literal such as "1:14:1,0:14:4": pixels 1 to 13 have tap 0, all have taps 1 to 4.
     """
-    shape = (dtype, pixels, vectors, lanes, left, taps)
+    shape = (pixels, vectors, lanes, left, taps)
     kinds: tuple[Any, ...] = (x, w, out, bias, flags, segments, x_segment, w_segment, count)
     kinds += (x_tap, w_tap, x_pixel, w_step, out_pixel)
-    groups = [tuple(map(int, group.split(":"))) for group in taps.literal_value.split(",")]
 
     def emit(t: Tile, *values: Any) -> None:
+        groups = [tuple(map(int, group.split(":"))) for group in taps.literal_value.split(",")]
         *most, w_step, out_pixel = values
         _emit(t, groups, *most, _WORD(1), w_step, out_pixel)
 
-    return types.void(*shape, *kinds), _lowering(emit, shape, kinds, False)
+    return types.void(*shape, *kinds), _lowering(emit, shape, kinds)
 
 
 @intrinsic(prefer_literal=True)
 def product_tile(
     typing_context: Any,
-    dtype: Any,
     pixels: Any,
     vectors: Any,
     lanes: Any,
@@ -278,7 +277,7 @@ def product_tile(
 
     flags: as those of fma_tile, and 8 adds `base`, which lies as `out` does, before the bias.
     """
-    shape = (dtype, pixels, vectors, lanes, left, ragged)
+    shape = (pixels, vectors, lanes, left, ragged)
     kinds = (x, w, out, bias, base, flags, count, x_pixel, x_step, w_step, out_pixel)
 
     def emit(t: Tile, x: Any, w: Any, out: Any, bias: Any, base: Any, *rest: Any) -> None:
@@ -287,28 +286,40 @@ def product_tile(
         strides = (none, none, count, none, none, *steps)
         _emit(t, [(0, t.pixels, 1)], x, w, out, bias, flags, _WORD(1), *strides, base=base)
 
-    return types.void(*shape, *kinds), _lowering(emit, shape, kinds, bool(ragged.literal_value))
+    return types.void(*shape, *kinds), _lowering(emit, shape, kinds, ragged)
 
 
 def _lowering(
-    emit: Callable[..., None], shape: tuple[Any, ...], kinds: tuple[Any, ...], ragged: bool
+    emit: Callable[..., None], shape: tuple[Any, ...], kinds: tuple[Any, ...], ragged: Any = None
 ) -> Callable[..., Any]:
-    """The code generator of an intrinsic whose first arguments are dtype, shape and lanes left."""
-    name, *counts = (kind.literal_value for kind in shape[:4])
-    left = shape[4]
+    """The code generator of an intrinsic whose first arguments are shape and lanes left."""
+    name, left = tile_dtype(kinds), shape[3]
+    counts = [kind.literal_value for kind in shape[:3]]
     masked = not (isinstance(left, types.IntegerLiteral) and left.literal_value == -1)
 
     def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        edge = word(context, builder, left, args[4]) if masked else None
-        words = [word(context, builder, k, v) for k, v in zip(kinds, args[6:], strict=True)]
-        emit(Tile(builder, name, (counts[0], counts[1], counts[2]), edge, ragged), *words)
+        edge = word(context, builder, left, args[3]) if masked else None
+        words = [word(context, builder, k, v) for k, v in zip(kinds, args[5:], strict=True)]
+        is_ragged = ragged is not None and bool(ragged.literal_value)
+        emit(Tile(builder, name, (counts[0], counts[1], counts[2]), edge, is_ragged), *words)
         return context.get_dummy_value()
 
     return lower
 
 
+def tile_dtype(kinds: Iterable[Any], *others: Any) -> str:
+    """The dtype of a tile: that of all addresses among its arguments, but for `others`."""
+    places = [kind for kind in kinds if isinstance(kind, Address) and kind not in others]
+    dtype = of_one_dtype("tile", *places)
+    if dtype not in _ELEMENTS:
+        raise Mismatch(f"tile of {dtype}", f"tiles are of {' or '.join(_ELEMENTS)}")
+    return dtype
+
+
 def word(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     """An argument of an intrinsic as an i64, a constant if it is a literal."""
+    if isinstance(kind, Address):
+        return value
     if isinstance(kind, types.IntegerLiteral):
         return _WORD(kind.literal_value)
     return context.cast(builder, value, kind, types.int64)

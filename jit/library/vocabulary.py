@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the texts of library kernels may call besides plain arithmetic and loops.
 
-Typed pointers to int addresses (indexed with x[i]), memory copies, register tiles, and in-register
-transposes.  Imports Numba; used only while a kernel is compiled.
+Pointers to the elements at an address (indexed with x[i]), memory copies, register tiles, and
+in-register transposes.  All take dtypes from addresses (jit/addresses.py).  Imports Numba; used
+only while a kernel is compiled.
 """
 
 from __future__ import annotations
@@ -15,12 +16,15 @@ from numba import float32, float64, int64, types, uint32, uint64
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from ..addresses import Address, Mismatch, element_bytes, of_one_dtype
 from ..numba_target import helper
 from .atomics import (
     atomic_add,
     atomic_load,
     atomic_store,
+    atomic_swap,
     call_kernel,
+    clock,
     futex,
     pause,
     take_if_zero,
@@ -29,11 +33,12 @@ from .sparse_tiles import gather_tile, scatter_tile
 from .tiles import conv_tile, fma_tile, product_tile
 
 __all__ = [
-    "atomic_add", "atomic_load", "atomic_store", "call_kernel", "futex", "pause", "take_if_zero",
-    "bits_as_float", "conv_tile", "copy_bytes", "cos", "float32", "float64", "float_as_bits",
+    "as_bytes", "atomic_add", "atomic_load", "atomic_store", "atomic_swap", "bits_as_float",
+    "call_kernel", "clock", "conv_tile", "copy", "cos", "float32", "float64", "float_as_bits",
+    "futex", "pause", "take_if_zero",
     "fma_tile", "gather_tile", "helper", "int64", "log", "maximum", "minimum", "pointer",
-    "product_tile", "scatter_tile", "sin", "sqrt", "transpose_tile", "uint32", "uint64",
-    "zero_bytes",
+    "product_tile", "region", "scatter_tile", "sin", "sqrt", "transpose_tile", "uint32",
+    "uint64", "zero",
 ]  # fmt: skip
 
 _BYTE = ir.IntType(8).as_pointer()
@@ -64,16 +69,35 @@ def _choose(name: str, comparison: str) -> Any:
 minimum, maximum = _choose("min", "<"), _choose("max", ">")
 
 
-@intrinsic(prefer_literal=True)
-def pointer(typing_context: Any, address: Any, dtype: Any) -> Any:
-    """The address as a pointer to elements of a dtype named by a literal."""
-    element = getattr(types, {"bool": "uint8"}.get(dtype.literal_value, dtype.literal_value))
-    result = types.CPointer(element)
+@intrinsic
+def pointer(typing_context: Any, address: Any) -> Any:
+    """The address as a pointer to its elements; those of bool are uint8."""
+    dtype = of_one_dtype("access", address)
+    if dtype in ("float16", "bfloat16"):
+        raise Mismatch(f"access to {dtype}", "16-bit floats are accessed by generated kernels")
+    result = types.CPointer(getattr(types, {"bool": "uint8"}.get(dtype, dtype)))
 
     def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.inttoptr(args[0], context.get_value_type(result))
 
-    return result(types.int64, dtype), lower
+    return result(address), lower
+
+
+@intrinsic(prefer_literal=True)
+def region(typing_context: Any, start: Any, dtype: Any) -> Any:
+    """Declares what lies at an int address (of scratch memory): elements of a dtype."""
+    if not isinstance(start, types.Integer):
+        raise Mismatch(f"region at {start}", "what has a dtype keeps it")
+    result = Address(dtype.literal_value)
+    return result(types.int64, dtype), lambda context, builder, signature, args: args[0]
+
+
+@intrinsic
+def as_bytes(typing_context: Any, address: Any) -> Any:
+    """The address of elements of any dtype as that of their bytes, to be copied."""
+    of_one_dtype("access", address)
+    result = Address("uint8")
+    return result(address), lambda context, builder, signature, args: args[0]
 
 
 @intrinsic
@@ -99,32 +123,34 @@ def float_as_bits(typing_context: Any, number: Any) -> Any:
 
 
 @intrinsic
-def copy_bytes(typing_context: Any, target: Any, source: Any, count: Any) -> Any:
-    """Copies `count` bytes between addresses that do not overlap."""
+def copy(typing_context: Any, target: Any, source: Any, count: Any) -> Any:
+    """Copies `count` elements between addresses that do not overlap."""
+    dtype = of_one_dtype("copy", target, source)
 
     def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         target, source = (builder.inttoptr(a, _BYTE) for a in args[:2])
-        cgutils.raw_memcpy(builder, target, source, args[2], 1)
+        cgutils.raw_memcpy(builder, target, source, args[2], element_bytes(builder, dtype))
         return context.get_dummy_value()
 
-    return types.void(types.int64, types.int64, types.int64), lower
+    return types.void(target, source, types.int64), lower
 
 
 @intrinsic
-def zero_bytes(typing_context: Any, target: Any, count: Any) -> Any:
-    """Sets `count` bytes at an address to zero."""
+def zero(typing_context: Any, target: Any, count: Any) -> Any:
+    """Sets `count` elements at an address to zero."""
+    dtype = of_one_dtype("zero", target)
 
     def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        cgutils.memset(builder, builder.inttoptr(args[0], _BYTE), args[1], 0)
+        size = builder.mul(args[1], _WORD(element_bytes(builder, dtype)))
+        cgutils.memset(builder, builder.inttoptr(args[0], _BYTE), size, 0)
         return context.get_dummy_value()
 
-    return types.void(types.int64, types.int64), lower
+    return types.void(target, types.int64), lower
 
 
 @intrinsic(prefer_literal=True)
 def transpose_tile(
     typing_context: Any,
-    width: Any,
     lanes: Any,
     source: Any,
     source_row: Any,
@@ -133,13 +159,15 @@ def transpose_tile(
 ) -> Any:
     """target[j * target_row + i] = source[i * source_row + j] for i, j < lanes.
 
-    Elements are `width` (4 or 8) bytes, strides are in elements; `width` and `lanes` (a power of
-    two) are literals.  All loads come before all stores.
+    Elements have 4 or 8 bytes, strides are in elements; `lanes` (a power of two) is a literal.
+    All loads come before all stores.
     """
-    count, element = lanes.literal_value, _WIDTHS[width.literal_value]
-    bytes_each = width.literal_value
+    dtype = of_one_dtype("transpose", source, target)
+    count = lanes.literal_value
 
     def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        bytes_each = element_bytes(builder, dtype)
+        element = _WIDTHS[bytes_each]
         vector = ir.VectorType(element, count)
 
         def place(base: Any, row: Any, i: int) -> Any:
@@ -147,14 +175,14 @@ def transpose_tile(
             spot = builder.gep(start, [builder.mul(_WORD(i), row)])
             return builder.bitcast(spot, vector.as_pointer())
 
-        rows = [builder.load(place(args[2], args[3], i)) for i in range(count)]
+        rows = [builder.load(place(args[1], args[2], i)) for i in range(count)]
         for row in rows:
             row.align = bytes_each
         for i, row in enumerate(_transpose(builder, rows, count)):
-            builder.store(row, place(args[4], args[5], i)).align = bytes_each
+            builder.store(row, place(args[3], args[4], i)).align = bytes_each
         return context.get_dummy_value()
 
-    return types.void(width, lanes, *[types.int64] * 4), lower
+    return types.void(lanes, source, types.int64, target, types.int64), lower
 
 
 def _transpose(builder: Any, rows: list[Any], count: int) -> list[Any]:

@@ -60,7 +60,7 @@ def _gather_v2_shape(c: Any) -> TensorShape:
 
 
 def _checked_indices(indices: np.ndarray, limit: Any) -> None:
-    if indices.dtype == object or indices.size == 0:
+    if indices.size == 0:
         return
     wrong = (indices < 0) | (indices >= limit)
     if wrong.any():
@@ -87,6 +87,8 @@ def _gather(c: Any, params: np.ndarray, indices: np.ndarray, axis: Any = 0, batc
             f"params.shape[0]: {params.shape[0]} should be equal to indices.shape[0]: "
             f"{indices.shape[0]}"
         )
+    # Which entries are picked cannot depend on sizes that are not known yet.
+    indices = indices.astype(np.int64) if indices.dtype == object else indices
     _checked_indices(indices, params.shape[where])
     if not batch:
         return np.take(params, indices, axis=where)

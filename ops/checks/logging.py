@@ -16,7 +16,7 @@ from ...engine import errors, nest
 from ...engine.api import export
 from ...engine.build import define
 from ...engine.convert import is_tensor
-from ...engine.registry import NoGradient
+from ...engine.registry import NoGradient, Touch, writes
 from ...engine.shape import TensorShape
 from ...engine.tensor import SparseTensor
 from ..public import raw
@@ -58,6 +58,7 @@ define(
     kernel=_print,
     gradient=lambda op, grad: [grad] + [None] * (len(op.inputs) - 1),
     stateful=True,
+    touches=(Touch("output"),),
     doc="Passes its input on and prints the data.",
 )
 
@@ -194,6 +195,7 @@ define(
     kernel=_emit,
     gradient=NoGradient("prints a text"),
     stateful=True,
+    touches=(Touch("output"), *writes("output_stream", scheme="file://")),
     doc="Prints a text.",
 )
 

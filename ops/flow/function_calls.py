@@ -18,8 +18,7 @@ from ...engine.operation import Operation
 from ...engine.registry import NoGradient
 from ...engine.shape import TensorShape, unknown_shape
 from ...engine.tensor import Tensor
-
-Replaced = tuple[list[Tensor], list[Operation]]
+from ...engine.trampoline import Steps
 
 _NO_GRADIENT = NoGradient("gradients do not go through functions", silent=False)
 _TEST = {"needs": "a function"}
@@ -39,17 +38,19 @@ def _stated(key: str) -> Any:
     return shape
 
 
-def _call(x: Expander, op: Operation, inputs: list[Tensor]) -> Replaced:
+def _call(x: Expander, op: Operation, inputs: list[Tensor]) -> Steps:
     return x.call(op, op.attr("f"), inputs)
 
 
-def _symbolic_gradient(x: Expander, op: Operation, inputs: list[Tensor]) -> Replaced:
+def _symbolic_gradient(x: Expander, op: Operation, inputs: list[Tensor]) -> Steps:
     called = op.attr("f")
     function = x.function(called.name)
+    x.require(op, called.name)
     if function.grad_func_name:
-        found = x.place(x.function(function.grad_func_name).body({}), inputs)
+        name, body = function.grad_func_name, x.function(function.grad_func_name).body({})
     else:
-        found = x.place(function.gradient_body(called.attr), inputs)
+        name, body = f"gradient of {called.name}", function.gradient_body(called.attr)
+    found = yield x.place(name, body, inputs)
     wanted = len(op.attr("Tout"))
     if len(found.outputs) != wanted:
         raise errors.InvalidArgumentError(
@@ -74,29 +75,31 @@ def _condition(x: Expander, value: Tensor) -> Tensor:
     return x.node("NotEqual", [value, zero], "condition")
 
 
-def _branch(x: Expander, op: Operation, function: Any, inputs: list[Tensor], pivot: Tensor) -> Any:
+def _branch(
+    x: Expander, op: Operation, function: Any, inputs: list[Tensor], pivot: Tensor
+) -> Steps:
     """A function that runs where `pivot` is alive; the last output says that it has run."""
     with x.after([pivot.op]):
-        body = x.call(op, function, inputs, f"{function.name}/")
+        body = yield x.call(op, function, inputs, f"{function.name}/")
     with x.after([pivot.op, *body.effects]):
         return [x.node("Identity", [t], "result") for t in (*body.outputs, pivot)]
 
 
 def _choose(
     x: Expander, op: Operation, condition: Tensor, inputs: list[Tensor], branches: tuple[Any, Any]
-) -> Replaced:
+) -> Steps:
     """One of two functions: of (otherwise, where the condition holds)."""
     sides = [x.node("Switch", [value, condition], "switch") for value in inputs]
     pivots = x.node("Switch", [condition, condition], "branch")
     results = []
     for side, branch in enumerate(branches):
         pivot = x.node("Identity", [pivots[side]], "pivot")
-        results.append(branch([both[side] for both in sides], pivot))
+        results.append((yield branch([both[side] for both in sides], pivot)))
     merged = [x.node("Merge", pair, "merge")[0] for pair in zip(*results)]
     return merged[:-1], [merged[-1].op]
 
 
-def _if(x: Expander, op: Operation, inputs: list[Tensor]) -> Replaced:
+def _if(x: Expander, op: Operation, inputs: list[Tensor]) -> Steps:
     def branch(name: str) -> Any:
         return lambda values, pivot: _branch(x, op, op.attr(name), values, pivot)
 
@@ -104,18 +107,18 @@ def _if(x: Expander, op: Operation, inputs: list[Tensor]) -> Replaced:
     return _choose(x, op, condition, inputs[1:], (branch("else_branch"), branch("then_branch")))
 
 
-def _case(x: Expander, op: Operation, inputs: list[Tensor]) -> Replaced:
+def _case(x: Expander, op: Operation, inputs: list[Tensor]) -> Steps:
     """Branches one after the other; an index out of range takes the last one."""
     functions = op.attr("branches")
 
-    def choose(number: int, index: Tensor, values: list[Tensor]) -> Replaced:
-        def this(values: list[Tensor], pivot: Tensor) -> Any:
+    def choose(number: int, index: Tensor, values: list[Tensor]) -> Steps:
+        def this(values: list[Tensor], pivot: Tensor) -> Steps:
             return _branch(x, op, functions[number], values[1:], pivot)
 
-        def others(values: list[Tensor], pivot: Tensor) -> Any:
+        def others(values: list[Tensor], pivot: Tensor) -> Steps:
             if number + 2 == len(functions):
-                return _branch(x, op, functions[number + 1], values[1:], pivot)
-            outputs, effects = choose(number + 1, values[0], values[1:])
+                return (yield _branch(x, op, functions[number + 1], values[1:], pivot))
+            outputs, effects = yield choose(number + 1, values[0], values[1:])
             with x.after(effects):
                 return [x.node("Identity", [t], "result") for t in (*outputs, pivot)]
 
@@ -128,7 +131,7 @@ def _case(x: Expander, op: Operation, inputs: list[Tensor]) -> Replaced:
     return choose(0, inputs[0], inputs[1:])
 
 
-def _while(x: Expander, op: Operation, inputs: list[Tensor]) -> Replaced:
+def _while(x: Expander, op: Operation, inputs: list[Tensor]) -> Steps:
     frame = {
         "frame_name": x.unique("frame").encode(),
         "parallel_iterations": op.attr("parallel_iterations"),
@@ -138,13 +141,13 @@ def _while(x: Expander, op: Operation, inputs: list[Tensor]) -> Replaced:
     for merge in merges:
         merge._shape_val = unknown_shape()
     with x.after([merges[0].op]):
-        test = x.call(op, op.attr("cond"), merges, "cond/")
+        test = yield x.call(op, op.attr("cond"), merges, "cond/")
         with x.after(test.effects):
             condition = x.node("LoopCond", [_condition(x, test.outputs[0])], "condition")
     switches = [x.node("Switch", [merge, condition], "switch") for merge in merges]
     stays = [x.node("Identity", [switch[1]], "again") for switch in switches]
     with x.after([stays[0].op]):
-        body = x.call(op, op.attr("body"), stays, "body/")
+        body = yield x.call(op, op.attr("body"), stays, "body/")
     for merge, output in zip(merges, x.settled(body.outputs, body.effects)):
         again = x.node("NextIteration", [output], "next")
         merge.op._update_input(1, again)

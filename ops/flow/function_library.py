@@ -202,6 +202,11 @@ class DefinedFunction:
         """See Function.gradient_body."""
         return self.core.gradient_body
 
+    @property
+    def calls(self) -> list[list[str]]:
+        """See Function.calls."""
+        return self.core.calls  # type: ignore[no-any-return]
+
     def set_grad_func(self, grad_func: DefinedFunction) -> None:
         """States the graph function that is the gradient."""
         assert self._grad_func is None
@@ -235,19 +240,23 @@ class DefinedFunction:
 
     def add_to_graph(self, g: Graph) -> None:
         """Adds the function, those that it calls and its gradient to a graph's library."""
+        pending: list[Any] = [self]
+        while pending:
+            function = pending.pop()
+            if isinstance(function, DefinedFunction):
+                pending += function._add_alone(g)
+            else:
+                g._add_function(function)
+
+    def _add_alone(self, g: Graph) -> list[Any]:
+        """Adds the function itself; what has to be added with it, nothing if it was there."""
         if self._grad_func is not None and self._python_grad_func is not None:
             raise ValueError(f"Gradient defined twice for function {self.name}")
         if g._get_function(self.name) is self:
-            return
+            return []
         g._add_function(self)
-        for function in self._sub_functions.values():
-            add = getattr(function, "add_to_graph", None)
-            if add is None:
-                g._add_function(function)
-            else:
-                add(g)
-        if self._grad_func is not None:
-            self._grad_func.add_to_graph(g)
+        gradient = [] if self._grad_func is None else [self._grad_func]
+        return [*gradient, *reversed(self._sub_functions.values())]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         self.add_to_graph(get_default_graph())

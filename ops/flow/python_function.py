@@ -16,6 +16,7 @@ from ...engine.immediate import ImmediateGraph
 from ..public import raw, tf
 from ..state.variables import Variable
 from .script import (
+    PYTHON,
     _kinds_of,
     _py_funcs,
     _shapes,
@@ -95,6 +96,7 @@ define(
     kernel=_call,
     gradient=_gradient,
     stateful=True,
+    touches=PYTHON,
     dynamic_shape=True,
     doc="Calls a Python function with tensors that have values.",
     test={"needs": "a Python function"},

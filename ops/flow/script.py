@@ -16,7 +16,7 @@ from ...engine.api import export
 from ...engine.build import define
 from ...engine.dtypes import DType, as_dtype, runtime_name
 from ...engine.graph import get_default_graph
-from ...engine.registry import NoGradient
+from ...engine.registry import NoGradient, Touch
 from ...engine.shape import TensorShape
 from ..public import raw
 
@@ -26,6 +26,10 @@ _KIND_OF_ERROR: tuple[tuple[tuple[type[BaseException], ...], type[errors.OpError
     ((MemoryError,), errors.ResourceExhaustedError),
     ((NotImplementedError,), errors.UnimplementedError),
 )
+
+
+# What an op touches whose token names a function of this process.
+PYTHON = (Touch("python"),)
 
 
 class _Held:
@@ -170,6 +174,7 @@ for _name, _kernel in (("PyFunc", _call), ("PyFuncStateless", _call_stateless)):
         kernel=_kernel,
         gradient=NoGradient("a Python function has no known gradient"),
         stateful=_name == "PyFunc",
+        touches=PYTHON,
         dynamic_shape=True,
         test={"needs": "a Python function"},
         doc="Calls a Python function with arrays.",

@@ -12,7 +12,7 @@ import numpy as np
 from ...engine import dtypes
 from ...engine.build import define
 from ...engine.dtypes import runtime_name
-from ...engine.registry import NoGradient
+from ...engine.registry import NoGradient, reads
 from ...engine.shape import TensorShape, as_shape, unknown_shape
 from .. import rules
 from ..elementwise import shape_text
@@ -346,6 +346,7 @@ for _suffix, _handle in (("", "Ref(string)"), ("V2", "resource")):
         shape=lambda c: rules.ranked(c.inputs[1], 0) and [],
         kernel=_initialize_from_file,
         gradient=_DISCRETE,
+        touches=reads("filename"),
         doc="Fills a table with columns of the lines of a text file.",
     )
 

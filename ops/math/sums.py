@@ -58,12 +58,7 @@ def _sum_lower(b: Any, op: Any, inputs: list[Any]) -> Any:
     if not is_lowerable(inputs[0].dtype):
         return NotImplemented
 
-    def total(first: Any, *rest: Any) -> Any:
-        for x in rest:
-            first = k.add(first, x)
-        return first
-
-    return b.map(total, *inputs)
+    return b.fold(k.add, inputs)
 
 
 raw_add_n = define(

@@ -11,7 +11,7 @@ import numpy as np
 from ...engine import errors
 from ...engine.api import export
 from ...engine.build import define
-from ...engine.registry import NoGradient
+from ...engine.registry import NoGradient, reads
 from ...engine.seed import get_seed
 from ...engine.shape import TensorShape
 from ...engine.shape_rules import with_rank
@@ -95,13 +95,14 @@ def _unigrams(c: Any) -> samplers.Weighted:
 
 def _weights_of(path: Any) -> list[float]:
     """The last column of a file of comma-separated values."""
+    from ...io import files
+
     weights = []
-    with open(path if isinstance(path, str) else path.decode()) as lines:
-        for line in lines:
-            try:
-                weights.append(float(line.rstrip("\n").split(",")[-1]))
-            except ValueError:
-                raise _invalid(f"Wrong vocabulary format at line: {line.rstrip()}") from None
+    for line in files.read_file_to_string(path).splitlines():
+        try:
+            weights.append(float(line.split(",")[-1]))
+        except ValueError:
+            raise _invalid(f"Wrong vocabulary format at line: {line.rstrip()}") from None
     return weights
 
 
@@ -112,7 +113,9 @@ def _all_classes(c: Any, true_classes: np.ndarray) -> tuple[np.ndarray, ...]:
     return np.arange(count), *ones
 
 
-def _sampler(name: str, doc: str, make: Any, attrs: str = "", facts: Any = None) -> Any:
+def _sampler(
+    name: str, doc: str, make: Any, attrs: str = "", facts: Any = None, touches: Any = None
+) -> Any:
     common = {"num_true": 1, "num_sampled": 3, "unique": True, **(facts or {})}
     every = [{**common, "seed": 3, "unique": unique} for unique in (True, False)]
     return define(
@@ -123,6 +126,7 @@ def _sampler(name: str, doc: str, make: Any, attrs: str = "", facts: Any = None)
         kernel=make,
         gradient=_REASON,
         stateful=True,
+        touches=touches,
         doc=doc,
         test={"values": [[np.array([[0], [2]])]], "attrs": every},
     )
@@ -164,6 +168,7 @@ _fixed = _sampler(
     f"{_RANGE}; vocab_file: string = ''; distortion: float = 1.0; num_reserved_ids: int = 0; "
     "num_shards: int >= 1 = 1; shard: int >= 0 = 0; unigrams: list(float) = []",
     {"range_max": 4, "unigrams": [1.0, 4.0, 2.0, 0.5]},
+    reads("vocab_file"),
 )
 _all = _sampler("AllCandidateSampler", "All classes, each expected once: for tests.", _all_classes)
 

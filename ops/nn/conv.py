@@ -150,10 +150,10 @@ def convolve_filter_gradient(
     return result.reshape(shape)
 
 
-def _require_depth(x: np.ndarray, w: np.ndarray) -> None:
-    if x.shape[-1] != w.shape[-2]:
+def _require_depth(x: np.ndarray, depth: int) -> None:
+    if x.shape[-1] != depth:
         raise errors.InvalidArgumentError(
-            None, None, f"input and filter must have the same depth: {x.shape[-1]} vs {w.shape[-2]}"
+            None, None, f"input and filter must have the same depth: {x.shape[-1]} vs {depth}"
         )
 
 
@@ -161,7 +161,7 @@ def _require_depth(x: np.ndarray, w: np.ndarray) -> None:
 def _forward(c: Any, x: np.ndarray, w: np.ndarray) -> np.ndarray:
     form, kind = c.attr("data_format"), _sum_type(x.dtype)
     last = nw.channels_last(x, form).astype(kind, copy=False)
-    _require_depth(last, w)
+    _require_depth(last, w.shape[-2])
     window = nw.at_run_time(geometry, c.attr, last.shape[1:-1], w.shape[:-2])
     result = convolve(last, w.astype(kind, copy=False), window)
     return nw.channels_back(result.astype(x.dtype, copy=False), form)
@@ -173,7 +173,7 @@ def _input_gradient(c: Any, sizes: np.ndarray, w: np.ndarray, dy: np.ndarray) ->
     shape = _full_input(sizes, w, dy, form)
     window = nw.at_run_time(geometry, c.attr, nw.spatial(shape, form), w.shape[:-2])
     last = nw.channels_last(dy, form).astype(kind, copy=False)
-    _require_output(last, window, w.shape[-1])
+    _require_output(last, window, w.shape[-1], shape[0])
     ordered = [shape[0], *nw.spatial(shape, form), nw.channels(shape, form)]
     result = convolve_input_gradient(ordered, w.astype(kind, copy=False), last, window)
     return nw.channels_back(result.astype(dy.dtype, copy=False), form)
@@ -191,7 +191,14 @@ def _full_input(sizes: Any, w: Any, dy: Any, form: str) -> list[int]:
     )
 
 
-def _require_output(dy: np.ndarray, window: nw.Window, depth: int) -> None:
+def _require_output(dy: np.ndarray, window: nw.Window, depth: int, batch: int) -> None:
+    if dy.shape[0] != batch:
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            "input and out_backprop must have the same batch size. "
+            f"Input batch: {batch}, outbackprop batch: {dy.shape[0]}",
+        )
     if list(dy.shape[1:-1]) != window.out or dy.shape[-1] != depth:
         expected = [*window.out, depth]
         raise errors.InvalidArgumentError(
@@ -209,7 +216,8 @@ def _filter_gradient(c: Any, x: np.ndarray, sizes: np.ndarray, dy: np.ndarray) -
     last = nw.channels_last(x, form).astype(kind, copy=False)
     grad = nw.channels_last(dy, form).astype(kind, copy=False)
     window = nw.at_run_time(geometry, c.attr, last.shape[1:-1], shape[:-2])
-    _require_output(grad, window, shape[-1])
+    _require_output(grad, window, shape[-1], last.shape[0])
+    _require_depth(last, shape[-2])
     result = convolve_filter_gradient(last, shape, grad, window)
     return result.astype(dy.dtype, copy=False)
 

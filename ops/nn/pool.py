@@ -59,6 +59,8 @@ class _Pool:
                 )
         padding = nw.text(c.attr("padding"))
         self.window = nw.at_run_time(nw.window, sizes, windows, steps, padding)
+        depth = 1 if self.deep else nw.channels(shape, self.form)
+        self.output = [int(shape[0]), *self.window.out, int(depth)]
 
     def inside(self, x: np.ndarray) -> np.ndarray:
         """An array as the window sees it."""
@@ -147,11 +149,11 @@ def _max_pool_grad(
 
 def _require_output(pool: _Pool, *arrays: np.ndarray) -> None:
     for array in arrays:
-        if list(array.shape[1:-1]) != pool.window.out:
+        if list(array.shape) != pool.output:
             raise errors.InvalidArgumentError(
                 None,
                 None,
-                f"Expected spatial sizes {pool.window.out}, got {list(array.shape[1:-1])}",
+                f"Expected grad and orig_output of shape {pool.output}, got {list(array.shape)}",
             )
 
 
@@ -160,6 +162,11 @@ def _max_pool_grad_grad(
 ) -> np.ndarray:
     pool = _Pool(c, x.shape, ksize, strides)
     inner, top, grad = pool.inside(x), pool.inside(y), pool.inside(ddx)
+    _require_output(pool, top)
+    if grad.shape != inner.shape:
+        raise errors.InvalidArgumentError(
+            None, None, f"Expected grad of shape {list(inner.shape)}, got {list(grad.shape)}"
+        )
     padded = pool.window.pad(grad)
     result = np.zeros_like(top)
     for where, hit in _first_hits(pool, inner):
@@ -247,6 +254,8 @@ def _lower_max(b: Any, op: Any, x: Any) -> Any:
 def _lower_max_grad(b: Any, op: Any, x: Any, y: Any, dy: Any) -> Any:
     from ...jit import library
 
+    if not b.same_shape(y, dy):
+        return NotImplemented
     return library.max_pool_gradient(b, x, y, dy, *_library_arguments(op))
 
 

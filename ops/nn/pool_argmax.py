@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...engine import errors
 from ...engine.build import define
 from ...engine.registry import NoGradient
 from ..public import raw
@@ -34,10 +35,15 @@ def _scatter_argmax(c: Any, x: np.ndarray, dy: np.ndarray, argmax: np.ndarray) -
 
 
 def _flat(c: Any, x: np.ndarray, argmax: np.ndarray) -> np.ndarray:
-    """Positions in the whole input."""
+    """Positions in the whole input; InvalidArgumentError for those beyond it."""
+    per_image = x.size // max(len(x), 1)
+    size = x.size if c.attr("include_batch_in_index") else per_image
+    if argmax.size and not 0 <= argmax.min() <= argmax.max() < size:
+        raise errors.InvalidArgumentError(
+            None, None, f"argmax must be in [0, {size}), got {argmax.min()} to {argmax.max()}"
+        )
     if c.attr("include_batch_in_index"):
         return argmax
-    per_image = x.size // max(len(x), 1)
     return argmax + np.arange(len(x)).reshape(-1, 1, 1, 1) * per_image
 
 

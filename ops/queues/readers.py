@@ -11,7 +11,7 @@ import numpy as np
 from ...engine import dtypes, errors
 from ...engine.api import export
 from ...engine.build import define
-from ...engine.registry import NoGradient
+from ...engine.registry import NoGradient, Touch
 from ...engine.shape import TensorShape
 from .. import rules
 from ..elementwise import shape_text
@@ -25,6 +25,8 @@ from .reader_store import Reader
 
 _FILES = NoGradient("what files hold does not depend on the graph")
 _SHARING = "container: string = ''; shared_name: string = ''"
+# Their names come out of a queue.
+_ANY_FILES = (Touch("files"),)
 
 
 def _lmdb(c: Any, name: str) -> Reader:
@@ -113,6 +115,7 @@ for _kind, (_make, _attrs, _doc) in _KINDS.items():
             shape=lambda c, shape=_shape: TensorShape(shape),
             kernel=_maker(_make),
             gradient=_FILES,
+            touches=() if _kind == "IdentityReader" else _ANY_FILES,
             stateful=True,
             doc=_doc,
         )
@@ -123,6 +126,7 @@ define(
     shape=lambda c: TensorShape([2]),
     kernel=_maker(_lmdb),
     gradient=_FILES,
+    touches=_ANY_FILES,
     stateful=True,
     doc="A reader of LMDB databases, which are not supported.",
 )
@@ -168,6 +172,7 @@ for _suffix, _handle in (("", "Ref(string)"), ("V2", "resource")):
             shape=_rule,
             kernel=_kernel,
             gradient=_FILES,
+            touches=_ANY_FILES if _role else (),
             flow=_role,
             doc=_doc,
         )

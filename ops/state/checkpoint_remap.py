@@ -11,7 +11,7 @@ import numpy as np
 
 from ...engine import dtypes, errors
 from ...engine.build import define
-from ...engine.registry import NoGradient
+from ...engine.registry import NoGradient, reads
 from ...engine.shape import TensorShape
 from ...engine.state import shape_text
 from .. import rules
@@ -64,6 +64,7 @@ define(
     shape=_remapping_shape,
     kernel=_remapping,
     gradient=_FILES,
+    touches=reads("new_vocab_file", "old_vocab_file"),
     test={"needs": "files"},
     doc="For each line of a new vocabulary, the number of that line in an old one, or -1.",
 )
@@ -173,6 +174,7 @@ define(
     shape=_load_shape,
     kernel=_load,
     gradient=_FILES,
+    touches=reads("ckpt_path"),
     stateful=True,
     test={"needs": "files"},
     doc="A matrix from a checkpoint rows and columns in a new order.",

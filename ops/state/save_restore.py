@@ -12,7 +12,7 @@ import numpy as np
 
 from ...engine import dtypes, errors
 from ...engine.build import define
-from ...engine.registry import NoGradient
+from ...engine.registry import NoGradient, reads, writes
 from ...engine.shape import TensorShape
 from ...engine.state import shape_text
 from ...engine.tensor import Tensor
@@ -269,6 +269,7 @@ define(
     shape=_save_shape,
     kernel=_save_v2,
     gradient=_FILES,
+    touches=writes("prefix"),
     moves="file",
     stateful=True,
     test={"needs": "files"},
@@ -281,6 +282,7 @@ define(
     shape=_restore_v2_shape,
     kernel=_restore_v2,
     gradient=_FILES,
+    touches=reads("prefix"),
     moves="file",
     stateful=True,
     dynamic_shape=True,
@@ -294,6 +296,7 @@ define(
     shape=_merge_shape,
     kernel=_merge,
     gradient=_FILES,
+    touches=writes("checkpoint_prefixes", "destination_prefix"),
     moves="file",
     stateful=True,
     test={"needs": "files"},
@@ -306,6 +309,7 @@ define(
     shape=lambda c: _save_shape(c, 1),
     kernel=_save_v1,
     gradient=_FILES,
+    touches=writes("filename"),
     moves="file",
     stateful=True,
     test={"needs": "files"},
@@ -318,6 +322,7 @@ define(
     shape=_save_shape,
     kernel=_save_v1,
     gradient=_FILES,
+    touches=writes("filename"),
     moves="file",
     stateful=True,
     test={"needs": "files"},
@@ -330,6 +335,7 @@ define(
     shape=_restore_v1_shape,
     kernel=_restore_v1,
     gradient=_FILES,
+    touches=reads("file_pattern"),
     moves="file",
     stateful=True,
     dynamic_shape=True,
@@ -343,6 +349,7 @@ define(
     shape=_restore_v1_shape,
     kernel=_restore_v1,
     gradient=_FILES,
+    touches=reads("file_pattern"),
     moves="file",
     stateful=True,
     dynamic_shape=True,

@@ -17,13 +17,14 @@ from ...engine.api import export
 from ...engine.build import define
 from ...engine.devices import canonical_name
 from ...engine.graph import colocate_with, device
-from ...engine.registry import NoGradient
+from ...engine.registry import NoGradient, Touch
 from ...engine.shape import TensorShape
 from ...engine.tensor import Tensor
 from .. import rules
 from ..public import tf
 
 _KEPT = NoGradient("what a session keeps is not differentiable")
+_BY_TEXT = (Touch("session"),)
 _CPU = "/job:localhost/replica:0/task:0/device:CPU:0"
 _numbers = itertools.count()
 
@@ -67,6 +68,7 @@ _get_handle = define(
     shape=lambda c: TensorShape([]),
     kernel=_keep,
     gradient=_KEPT,
+    touches=_BY_TEXT,
     stateful=True,
     test={"session_only": True},
     doc="Keeps a tensor in the session and gives its handle.",
@@ -78,6 +80,7 @@ _get_tensor = define(
     shape=_one_handle,
     kernel=_find,
     gradient=_KEPT,
+    touches=_BY_TEXT,
     stateful=True,
     test={"session_only": True},
     doc="The tensor that a handle stands for.",
@@ -88,6 +91,7 @@ _delete = define(
     shape=_one_handle,
     kernel=_forget,
     gradient=_KEPT,
+    touches=_BY_TEXT,
     stateful=True,
     test={"session_only": True},
     doc="Drops the tensor that a handle stands for.",

@@ -12,7 +12,7 @@ import numpy as np
 from ...engine import errors
 from ...engine.api import export
 from ...engine.build import define
-from ...engine.registry import NoGradient
+from ...engine.registry import NoGradient, reads, writes
 from ...engine.shape import TensorShape
 from .. import rules
 from ..elementwise import shape_text
@@ -95,6 +95,7 @@ define(
     shape=_names_shape,
     kernel=_matching,
     gradient=_FILES,
+    touches=reads("pattern"),
     dynamic_shape=True,
     doc="The sorted names of the files that match any of the patterns.",
     test={"values": [[np.array(b"/no such file *", object)]]},
@@ -105,6 +106,7 @@ define(
     shape=_scalars,
     kernel=_read,
     gradient=_FILES,
+    touches=reads("filename"),
     doc="The contents of a file.",
     test={"values": [[np.array(b"/dev/null", object)]]},
 )
@@ -114,6 +116,7 @@ define(
     shape=_scalars,
     kernel=_write,
     gradient=_FILES,
+    touches=writes("filename"),
     stateful=True,
     doc="Writes a file, and makes the folders above it.",
     test={"values": [[np.array(b"/dev/null", object), np.array(b"", object)]]},

@@ -9,12 +9,13 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.build import define
-from ...engine.registry import NoGradient
+from ...engine.registry import NoGradient, Touch, writes
 from ...engine.shape import TensorShape
 from ..state.shared_state import kept
 
 _STATE = NoGradient("writes files")
 _WAYS = {"gradient": _STATE, "stateful": True, "test": {"needs": "a folder"}}
+_OPENED = (Touch("files", writes=True),)
 
 
 class _Writer:
@@ -75,6 +76,7 @@ define(
     "shared_name: string = ''; container: string = ''",
     shape=lambda c: TensorShape([]),
     kernel=lambda c: kept(c, "summary writer", lambda name: _Writer()),
+    touches=(),
     doc="A handle to a writer of summaries.",
     **_WAYS,
 )
@@ -83,6 +85,7 @@ define(
     "writer: resource, logdir: string, max_queue: int32, flush_millis: int32, "
     "filename_suffix: string ->",
     kernel=_create,
+    touches=writes("logdir"),
     doc="Has the writer write to a file in a folder; does nothing if it writes already.",
     **_WAYS,
 )
@@ -90,6 +93,7 @@ define(
     "ImportEvent",
     "writer: resource, event: string ->",
     kernel=_import,
+    touches=_OPENED,
     doc="Writes a serialized Event.",
     **_WAYS,
 )
@@ -97,6 +101,7 @@ define(
     "FlushSummaryWriter",
     "writer: resource ->",
     kernel=_flush,
+    touches=_OPENED,
     doc="Waits until everything is written.",
     **_WAYS,
 )
@@ -104,6 +109,7 @@ define(
     "CloseSummaryWriter",
     "writer: resource ->",
     kernel=_close,
+    touches=_OPENED,
     doc="Writes what is left and closes the file.",
     **_WAYS,
 )

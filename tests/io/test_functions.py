@@ -13,6 +13,8 @@ import pytest
 from google.protobuf import text_format
 
 import numbaflow as tf
+from numbaflow.engine import call_sizes
+from numbaflow.engine.calls import _expansions
 from numbaflow.io.meta_graph import export_scoped_meta_graph
 from numbaflow.io.meta_graph_import import import_scoped_meta_graph
 from numbaflow.jit import settings
@@ -206,11 +208,103 @@ def test_what_cannot_run_is_named(graph: Any) -> None:
         assert session.run("a:0", {"x:0": 1.0, "a:0": 2.0}) == 2.0
         for fetch, expected in (
             ("a:0", "Function odd cannot run here: .*Op type not registered 'NoSuchOp'"),
-            ("b:0", "itself .* a function calls itself"),
+            ("b:0", r"Function itself calls itself \(itself -> itself\)"),
             ("c:0", "Function gone is not defined"),
         ):
             with pytest.raises(tf.errors.OpError, match=expected):
                 session.run(fetch, {"x:0": 1.0})
+
+
+def tower(levels: int, calls: int) -> str:
+    """Functions f0, f1 …, each of which calls the one before so many times in a row."""
+    functions = [function("f0", node("y", "Neg", "x"))]
+    for level in range(1, levels):
+        inputs = ["x", *(f"c{i}:out:0" for i in range(calls - 1))]
+        names = [*(f"c{i}" for i in range(calls - 1)), "y"]
+        nodes = [node(n, f"f{level - 1}", x, more="") for n, x in zip(names, inputs)]
+        functions.append(function(f"f{level}", "".join(nodes), "y:out:0"))
+    return "".join(functions)
+
+
+@pytest.mark.pure
+@pytest.mark.parametrize("levels", [100, 600])
+def test_functions_may_be_nested_deeper_than_python_can(graph: Any, levels: int) -> None:
+    top = node("y", f"f{levels - 1}", "x", more="")
+    tf.import_graph_def(message(tower(levels, 1), top), name="")
+    with settings.override(jit="never"), tf.Session() as session:
+        assert session.run("y:0", {"x:0": 2.0}) == -2.0
+
+
+@pytest.mark.pure
+def test_branches_may_be_nested_deeper_than_python_can(graph: Any) -> None:
+    """Each function chooses between the one before and another."""
+    flag = "attr { key: 'Tcond' value { type: DT_FLOAT } }"
+    functions = [NEGATE, function("f0", node("y", "Neg", "x"))]
+    for level in range(1, 150):
+        both = refer("then_branch", f"f{level - 1}") + refer("else_branch", "negate")
+        choice = node("y", "StatelessIf", "x", "x", more=TYPES + flag + both)
+        functions.append(function(f"f{level}", choice, "y:output:0"))
+    top = node("y", "f149", "x", more="")
+    tf.import_graph_def(message("".join(functions), top), name="")
+    with settings.override(jit="never"), tf.Session() as session:
+        assert session.run("y:0", {"x:0": 2.0}) == -2.0
+
+
+@pytest.mark.pure
+def test_functions_that_call_each_other_in_a_circle_are_named(graph: Any) -> None:
+    """Also where only one branch does: functions are put in place before anything runs."""
+    f = function("f", node("y", "g", "x", more=""), "y:out:0")
+    flag = "attr { key: 'Tcond' value { type: DT_FLOAT } }"
+    both = refer("then_branch", "f") + refer("else_branch", "negate")
+    g = function("g", node("y", "If", "x", "x", more=TYPES + flag + both), "y:output:0")
+    tf.import_graph_def(message(f + g + NEGATE, node("y", "f", "x", more="")), name="")
+    expected = r"Function f calls itself \(f -> g -> f\)"
+    with tf.Session() as session, pytest.raises(tf.errors.UnimplementedError, match=expected):
+        session.run("y:0", {"x:0": 1.0})
+
+
+@pytest.mark.pure
+def test_a_library_that_stands_for_too_much_is_refused(graph: Any) -> None:
+    """Forty functions of two calls are half a million million operations."""
+    text = message(tower(40, 2), node("y", "f39", "x", more=""), node("z", "f3", "x", more=""))
+    tf.import_graph_def(text, name="")
+    with settings.override(jit="never"), tf.Session() as session:
+        expected = "Function f39, called by node 'y', would become 549755813888 operations"
+        with pytest.raises(tf.errors.ResourceExhaustedError, match=expected):
+            session.run("y:0", {"x:0": 1.0})
+        assert session.run("z:0", {"x:0": 1.0}) == 1.0
+        assert session.run("y:0", {"y:0": 5.0}) == 5.0
+
+
+@pytest.mark.pure
+def test_the_gradient_of_a_library_can_be_too_much(
+    graph: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is larger than what is known before it is built; what was built of it goes."""
+    names = node("y", "f39", "x", more=""), node("z", "f5", "x", more="")
+    tf.import_graph_def(message(tower(40, 2), *names), name="")
+    x = graph.get_tensor_by_name("x:0")
+    large, small = (tf.gradients(graph.get_tensor_by_name(f"{y}:0"), x)[0] for y in "yz")
+    with settings.override(jit="never"), tf.Session() as session:
+        with pytest.raises(tf.errors.ResourceExhaustedError, match="Function f39.* would become"):
+            session.run(large, {x: 1.0})
+        monkeypatch.setattr(call_sizes, "LIMIT", 50)
+        with pytest.raises(
+            tf.errors.ResourceExhaustedError, match=r"has become 20\d .* at most 200"
+        ):
+            session.run(small, {x: 1.0})
+        assert graph not in _expansions
+
+
+@pytest.mark.pure
+def test_the_time_of_a_run_covers_putting_functions_in_place(graph: Any) -> None:
+    tf.import_graph_def(message(tower(15, 2), node("y", "f14", "x", more="")), name="")
+    limited = tf.RunOptions(timeout_in_ms=20)
+    with settings.override(jit="never"), tf.Session() as session:
+        with pytest.raises(tf.errors.DeadlineExceededError):
+            session.run("y:0", {"x:0": 1.0}, options=limited)
+        assert _expansions.get(graph) is None
+        assert session.run("y:0", {"x:0": 1.0, "y:0": 2.0}) == 2.0
 
 
 @pytest.mark.pure

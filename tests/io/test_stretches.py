@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from numbaflow.engine import stopping
 from numbaflow.engine.intake import ArraySource, Intake
 from numbaflow.engine.memory import ALIGNMENT, aligned_arrays
 from numbaflow.engine.shape import TensorShape
 from numbaflow.engine.state import Cell
 from numbaflow.io import crc, stretches
 from numbaflow.io.data_file import DataFile
+from numbaflow.io.output import Output
 
 tf = pytest.importorskip("numbaflow")
 
@@ -122,3 +127,56 @@ def test_cells_take_nothing_if_a_run_fails() -> None:
         assert cells[0].read().tolist() == [0.0, 0.0]
     assert cells[0].read().tolist() == [1.0, 1.0]
     assert cells[1].read().tolist() == [5.0, 6.0]
+
+
+@pytest.mark.parametrize("who", ["caller", "helper"])
+def test_what_fails_in_one_thread_ends_the_work_of_all(
+    who: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C does not wait until a large file is read, and nobody reads on behind its back."""
+    monkeypatch.setattr(stretches, "_ALONE", 1)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: range(4), raising=False)
+    caller, done, threads = threading.current_thread(), [], set()
+    together = threading.Barrier(2)
+
+    def work(waiting: Iterator[int]) -> None:
+        for number in waiting:
+            if threading.current_thread() not in threads:
+                threads.add(threading.current_thread())
+                together.wait(60)
+            done.append(number)
+            if (threading.current_thread() is caller) == (who == "caller"):
+                raise KeyboardInterrupt
+            time.sleep(0.001)
+
+    with pytest.raises(KeyboardInterrupt):
+        stretches._shared(range(100_000), 1, work)
+    assert len(done) < 100_000
+    assert not any(thread.is_alive() for thread in threads - {caller})
+
+
+def test_a_run_that_is_given_up_reads_no_further() -> None:
+    done: list[int] = []
+    with tf.Session() as session, stopping.within(session):
+
+        def work(waiting: Iterator[int]) -> None:
+            for number in waiting:
+                done.append(number)
+                session.cancel()
+
+        with pytest.raises(tf.errors.CancelledError):
+            stretches._shared(range(10), 1, work)
+    assert done == [0]
+
+
+def test_a_run_that_is_given_up_writes_no_further(tmp_path: Path) -> None:
+    with tf.Session() as session:
+        v = tf.Variable(tf.zeros([1 << 20]), name="v")
+        session.run(v.initializer)
+        with stopping.within(session):
+            output = Output(str(tmp_path / "file"))
+            session.cancel()
+            with pytest.raises(tf.errors.CancelledError):
+                output.write(b"some")
+            output.discard()
+    assert not list(tmp_path.iterdir())

@@ -12,6 +12,7 @@ import numpy as np
 
 from numbaflow.jit.bind import aligned_copy, aligned_empty
 from numbaflow.jit.compile import Compiled, compile_kernel
+from numbaflow.jit.guards import Buffer, Copy, among_bytes
 from numbaflow.jit.library.kernel import LibraryKernel
 from numbaflow.jit.sizes import hint
 from numbaflow.jit.tensor import Launch
@@ -42,6 +43,10 @@ class EagerBuilder:
 
     Outputs start as NaN (or a large integer) so that an element that no tile writes is seen.
     """
+
+    def equal(self, a: Any, b: Any) -> bool:
+        """Are two sizes equal?"""
+        return bool(a == b)
 
     def __init__(self, threads: int = 1) -> None:
         self.threads = threads
@@ -85,8 +90,11 @@ class EagerBuilder:
         role: Any = None,
     ) -> tuple[Array, ...]:
         assert hint(operations) >= 0
-        arrays = [v.data for v in inputs]
         made = [_fresh(shape, dtype) for shape, dtype in outputs]
+        inside = [_guarded(f"input {n}", v.data, False) for n, v in enumerate(inputs)]
+        inside += [_guarded(f"output {n}", array, True) for n, array in enumerate(made)]
+        arrays, made = _views([v.data for v in inputs], inside), _views(made, inside[len(inputs) :])
+        kernel = kernel.over(array.dtype.name for array in (*arrays, *made))
         words = [a.ctypes.data for a in (*arrays, *made)] + [hint(p) for p in params]
         scratch = hint(scratch)
         words += [int(w) for w in reserve()] if reserve else []
@@ -99,6 +107,9 @@ class EagerBuilder:
         grid = tuple(hint(size) for size in extents)
         run = lambda: _run(compile_kernel(kernel), block, grid, self.threads)  # noqa: E731
         run()
+        for copy in inside:
+            assert not copy.found(), f"{kernel.name} {copy.found()}"
+        assert (memory[scratch * self.threads :] == 255).all(), f"{kernel.name}: scratch memory"
         self.kernels.append(kernel)
         self.calls.append((kernel.name, run, (arrays, made, memory)))
         return tuple(Array(a, tuple(shape)) for a, (shape, _) in zip(made, outputs, strict=True))
@@ -109,6 +120,18 @@ class EagerBuilder:
         facts = {f.name: getattr(launch, f.name) for f in fields(launch)}
         del facts["bias"], facts["relu"]
         return self.call(inputs=inputs, outputs=outputs, role=role, **facts)
+
+
+def _guarded(name: str, array: np.ndarray, is_written: bool) -> Copy:
+    """A copy of an array among guards."""
+    with among_bytes(0xFF, Buffer(name, array.ctypes.data, array.nbytes, is_written)) as copy:
+        copy.fill()
+        return copy
+
+
+def _views(arrays: list[np.ndarray], copies: list[Copy]) -> list[np.ndarray]:
+    """What copies hold, as the arrays that they are copies of."""
+    return [c.contents.view(a.dtype).reshape(a.shape) for a, c in zip(arrays, copies)]
 
 
 def _fresh(shape: Any, dtype: str) -> np.ndarray:

@@ -156,8 +156,8 @@ def test_the_key_covers_every_module_that_decides_on_code() -> None:
     # What is compiled is in the key by its own text, which ir.py and the library state; the rest
     # hands it out to processes, keeps, names and prints it.
     others = {jit / f"{name}.py" for name in ("ir", "crew", "cache", "settings", "kernel_text")}
-    others.add(jit / "cache_admin.py")
-    others |= {jit.parent / "engine" / f"{name}.py" for name in ("errors", "garbage")}
+    others |= {jit / f"{name}.py" for name in ("cache_admin", "loading", "object_file")}
+    others |= {jit.parent / "engine" / f"{name}.py" for name in ("errors", "garbage", "stopping")}
     assert all(path.is_file() for path in known)
     reached = set().union(*map(imported_modules, known))
     assert reached - known <= others, reached - known - others

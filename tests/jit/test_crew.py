@@ -149,7 +149,7 @@ def test_little_work_has_no_helpers(monkeypatch: pytest.MonkeyPatch) -> None:
 _PARENT = """
 import sys, time
 import numbaflow
-from numbaflow.jit import crew, settings, threads
+from numbaflow.jit import crew, llvm, settings, threads
 threads.cores = lambda: 3
 crew._WORTHWHILE = 1e-9
 start = crew._Helper._start

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from numbaflow.jit import compile as compiler
-from numbaflow.jit import emit, ir, meaning, reductions, writer
+from numbaflow.jit import emit, ir, meaning, reductions, verify, writer
 from numbaflow.jit import scalar as k
 
 pytestmark = pytest.mark.cpu
@@ -79,7 +79,8 @@ class Evaluation:
         value = np.broadcast_to(self.value(reduction.value), self.sizes)
         if reduction.fn.startswith("arg"):
             (axis,) = self.reduce
-            return np.expand_dims(getattr(np, reduction.fn)(value, axis), axis)
+            found = np.expand_dims(getattr(np, reduction.fn)(value, axis), axis)
+            return found.astype(reduction.dtype)
         wide = np.float32 if reduction.dtype in ("float16", "bfloat16") else value.dtype
         start = reductions.identity(reduction.fn, writer.wide(reduction.dtype)).value
         value = np.where(self.valid, value.astype(wide), np.asarray(start).astype(wide))
@@ -200,7 +201,8 @@ def problems(draw: Any) -> Any:
         ]
         AXES_OF[id(usable)] = sizes
         value = draw(expressions(usable, dtype, 2))
-        reductions.append(ir.Reduction(fn, value, "int64" if fn.startswith("arg") else dtype))
+        position = draw(st.sampled_from(("int64", "int32")))
+        reductions.append(ir.Reduction(fn, value, position if fn.startswith("arg") else dtype))
     keep = [kind == "map" for kind in kinds]
     stores = []
     for full in ([False] if form != "map" else [True]) + ([True] if draw(st.booleans()) else []):
@@ -241,6 +243,7 @@ def _strides(draw: Any, sizes: list[int], used: list[bool], params: list[int]) -
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 def test_compiled_kernels_agree_with_numpy(problem: Any, cuts: int) -> None:
     kernel, buffers, sizes, params = problem
+    verify.verify(kernel)
     assert not unread_names(emit.emit(kernel))
     wanted = [b.copy() for b in buffers]
     Evaluation(kernel, wanted, sizes, params).run()
@@ -273,7 +276,7 @@ def compare(got: Any, want: Any, kernel: ir.Kernel) -> None:
 
 
 @pytest.mark.parametrize("form", ("row", "column"))
-@pytest.mark.parametrize("fn", ("sum", "max", "argmax"))
+@pytest.mark.parametrize("fn", ("sum", "max", "argmax", "argmax as int32"))
 def test_chunks_reduce_pieces_of_an_axis(form: str, fn: str) -> None:
     size, length, columns = 1000, 64, 30
     pieces = -(-size // length)
@@ -281,7 +284,8 @@ def test_chunks_reduce_pieces_of_an_axis(form: str, fn: str) -> None:
     inner = (ir.Axis("map"),) if form == "column" else ()
     strides = (0, columns, 1)[: 2 + len(inner)] if form == "column" else (0, 1)
     load = ir.Load(0, ir.Index(strides), "float32")
-    dtype = "int64" if fn.startswith("arg") else "float32"
+    fn, _, given = fn.partition(" as ")
+    dtype = given or ("int64" if fn.startswith("arg") else "float32")
     out = ir.Index((columns, 0, 1) if form == "column" else (1, 0))
     kernel = ir.Kernel(
         form,
@@ -391,6 +395,7 @@ def test_softmax_computes_each_exponential_once(dtype: str, size: int | None) ->
     )
     if size is None and dtype != "float16":
         assert emit.emit(kernel).count("exp(") == 1
+    verify.verify(kernel)
     assert not unread_names(emit.emit(kernel))
     real = meaning.numpy_dtype(dtype)
     values = np.random.default_rng(1).standard_normal((rows, columns)).astype(real)

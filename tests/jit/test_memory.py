@@ -70,3 +70,19 @@ def test_plans_of_a_session_share_their_memory():
         del session
     gc.collect()
     assert gone() is None
+
+
+def test_very_many_slots_get_places_of_their_own_too():
+    random = np.random.default_rng(4)
+    slots = []
+    for _ in range(bind._MOST_COMPARED + 1):
+        first, steps = int(random.integers(0, 900)), int(random.choice([1, 5, 40, 400]))
+        slots.append((int(random.choice([0, 8, 100, 70000])), (2 << first + steps) - (1 << first)))
+    offsets, total = bind.place(slots)
+    spans = sorted((at, at + size, live) for at, (size, live) in zip(offsets, slots) if size)
+    assert spans[-1][1] <= total < sum(size for size, _ in slots) / 3
+    for number, (_, end, live) in enumerate(spans):
+        for start, _, other in spans[number + 1 :]:
+            if start >= end:
+                break
+            assert not live & other

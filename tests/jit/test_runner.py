@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 import warnings
 from collections.abc import Callable
@@ -191,6 +192,22 @@ def test_a_broken_lowering_falls_back_with_a_warning(monkeypatch):
             session.run(y, {x: [0.0]})
 
 
+def test_results_of_reference_kernels_have_the_dtypes_of_their_tensors(monkeypatch):
+    def wide(context, x):
+        kept, where = before.kernel(context, x)
+        return kept.astype(np.float64), where
+
+    x = tf.placeholder(tf.float32, [None])
+    kept = tf.unique(x)[0]
+    y = tf.exp(kept) * 2.0
+    before = kept.op.definition
+    with settings.override(jit="always"), tf.Session() as session:
+        np.testing.assert_allclose(session.run(y, {x: [0.0, 0.0]}), [2.0])
+        monkeypatch.setattr(kept.op, "definition", dataclasses.replace(before, kernel=wide))
+        with pytest.raises(tf.errors.InternalError, match="Unique gave float64, expected float32"):
+            session.run(y, {x: [0.0, 0.0]})
+
+
 @pytest.mark.slow
 def test_eight_threads_and_many_sizes():
     x = tf.placeholder(tf.float32, [None, 16])
@@ -290,3 +307,16 @@ def test_matrix_products_take_up_bias_and_relu():
                     assert any({"MatMul_1", "add", "Relu"} <= set(ops) for ops in names), names
         for want, got in zip(*results, strict=True):
             np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1, [0], [1], [0, 1], [-1, 0]])
+def test_the_gradient_of_a_product_over_fed_axes_is_compiled_with_all_that_it_needs(axis):
+    data, values = np.arange(1, 7, dtype=np.float32).reshape(2, 3), {}
+    for mode in ("never", "always"):
+        with tf.Graph().as_default() as graph, settings.override(jit=mode), tf.Session() as session:
+            x, axes = tf.placeholder(tf.float32), tf.placeholder(tf.int32, np.shape(axis))
+            tf.gradients(tf.reduce_prod(x, axes), x)
+            everything = [y for op in graph.get_operations() for y in op.outputs]
+            values[mode] = session.run(everything, {x: data, axes: axis})
+    for one, other in zip(values["never"], values["always"], strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5)

@@ -110,3 +110,14 @@ def test_what_a_strict_stretch_tied_is_forgotten_with_its_guards():
         assert x == 7
         int(x)
     assert not scope.guards and not sizes.same(x, 7)
+
+
+@pytest.mark.parametrize("divisor", ["x * 2", "x * y", "x + y", "x // 3", "x // 3 * y", "-x"])
+def test_the_text_of_a_quotient_means_the_quotient(divisor):
+    scope = sizes.Scope()
+    x, y, z = scope.symbol(7), scope.symbol(5), scope.symbol(101)
+    numbers = dict(x=7, y=5, z=101)
+    for operation in ("//", "%"):
+        size = eval(f"z {operation} ({divisor})", dict(x=x, y=y, z=z))
+        want = eval(f"z {operation} ({divisor})", numbers)
+        assert sizes.number(size, dict(s0=7, s1=5, s2=101)) == want == sizes.hint(size)

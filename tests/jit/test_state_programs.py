@@ -81,6 +81,21 @@ def test_compiled_runs_see_the_same_state(use_resource):
     check()
 
 
+@pytest.mark.parametrize("mode", ["never", "auto", "always"])
+def test_a_variable_that_became_small_is_not_written_as_if_it_were_large(mode: str) -> None:
+    with tf.Graph().as_default(), settings.override(jit=mode), tf.Session() as session:
+        variable = tf.Variable(np.zeros(4, np.float32), validate_shape=False)
+        large = tf.assign(variable, np.ones(4, np.float32))
+        small = tf.assign(variable, np.full(1, 5, np.float32), validate_shape=False)
+        session.run(variable.initializer)
+        for _ in range(2):
+            session.run(large.op)
+        session.run(small)
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"lhs shape= \[1\] rhs"):
+            session.run(large.op)
+        np.testing.assert_array_equal(session.run(variable), [5.0])
+
+
 @pytest.mark.parametrize("resource", [False, True])
 def test_variables_of_text_beside_others(resource: bool) -> None:
     """Text is moved on the host, whatever is compiled beside it."""

@@ -24,8 +24,32 @@ def kernel(**changes):
     return ir.Kernel(**{**parts, **changes})
 
 
+def reducing(fn, dtype, finished=None):
+    """Changes for a kernel with a reduction."""
+    result = ir.Reduced(0, finished or dtype)
+    return {
+        "form": "row",
+        "buffers": (ir.Buffer("float32", "r"), ir.Buffer(result.dtype, "w")),
+        "axes": (ir.Axis("map"), ir.Axis("reduce")),
+        "reductions": (ir.Reduction(fn, ir.Load(0, ir.Index((0, 1)), "float32"), dtype),),
+        "stores": (ir.Store(1, ir.Index((1, 0)), result),),
+    }
+
+
+def applying(fn, dtype, *args):
+    """Changes for a kernel that applies a primitive."""
+    return {"stores": (ir.Store(1, ir.Index((1,)), ir.Apply(fn, args, dtype)),)}
+
+
 def test_a_legal_kernel_passes():
     verify.verify(kernel())
+    verify.verify(kernel(), ["float32", "float32"])
+    verify.verify(kernel(**reducing("argmax", "int32")))
+
+
+def test_values_have_the_dtypes_of_the_buffers():
+    with pytest.raises(verify.Illegal, match="values have the dtypes of the buffers"):
+        verify.verify(kernel(), ["float32", "float64"])
 
 
 @pytest.mark.parametrize(
@@ -49,6 +73,31 @@ def test_a_legal_kernel_passes():
             {"stores": (ir.Store(1, ir.Index((1,)), ir.Apply("bitwise_and", (X, X), "float32")),)},
             "primitives",
         ),
+        ({"stores": (ir.Store(2, ir.Index((1,)), X),)}, "name what there is"),
+        ({"stores": (ir.Store(1, ir.Index((1,)), ir.Reduced(0, "float32")),)}, "what there is"),
+        (
+            {"buffers": (ir.Buffer("float32", "r"), ir.Buffer("complex64", "w"))},
+            "buffers hold what",
+        ),
+        ({"stores": (ir.Store(1, ir.Index((1,), X), X),)}, "positions and offsets are int64"),
+        (
+            {"stores": (ir.Store(1, ir.Index((1,), ir.AxisIndex(0, "int32")), X),)},
+            "positions and offsets are int64",
+        ),
+        (reducing("sum", "float64"), "reductions combine values of their dtype"),
+        (reducing("any", "float32"), "reductions combine values of their dtype"),
+        (reducing("argmax", "uint8"), "reductions combine values of their dtype"),
+        (reducing("argmax", "int64", "int32"), "finished reduction has the dtype"),
+        (applying("add", "float32", X, ir.Const(1, "int64")), "arguments of a primitive"),
+        (
+            {
+                **applying("add", "float64", X, X),
+                "buffers": (ir.Buffer("float32", "r"), ir.Buffer("float64", "w")),
+            },
+            "arguments of a primitive",
+        ),
+        (applying("lt", "float32", X, X), "arguments of a primitive"),
+        (applying("select", "float32", X, X, X), "arguments of a primitive"),
     ],
 )
 def test_each_rule(changes, rule):

@@ -17,6 +17,8 @@ from hypothesis import strategies as st
 import numbaflow as tf
 from numbaflow.jit import compile as compiler
 from numbaflow.jit import settings
+from numbaflow.ops.queues.barrier import Barrier
+from numbaflow.ops.queues.staging import StagingArea
 
 pytestmark = pytest.mark.cpu
 
@@ -325,3 +327,131 @@ def test_training_between_queues(mode: str) -> None:
                 return session.run(w)
 
     np.testing.assert_array_equal(weights(True), weights(False))
+
+
+def _count() -> Any:
+    return tf.Variable(3).count_up_to(3)
+
+
+def _no_value() -> Any:
+    return tf.Variable(1, collections=[]) + 0
+
+
+def _index() -> Any:
+    return tf.gather(tf.Variable([1, 2]), tf.placeholder_with_default(5, []))
+
+
+def _division() -> Any:
+    return tf.placeholder_with_default(1, []) // tf.placeholder_with_default(0, [])
+
+
+def _assertion() -> Any:
+    false = tf.placeholder_with_default(False, [])
+    with tf.control_dependencies([tf.Assert(false, ["no"])]):
+        return tf.constant(1) + 0
+
+
+def _branch() -> Any:
+    return tf.cond(tf.placeholder_with_default(True, []), _division, lambda: 1)
+
+
+def _loop() -> Any:
+    return tf.while_loop(lambda i: i < 3, lambda i: i + _division(), [0])
+
+
+# What fails, and how.
+FAILURES = {
+    "counter": (_count, tf.errors.OutOfRangeError),
+    "no value": (_no_value, tf.errors.FailedPreconditionError),
+    "index": (_index, tf.errors.InvalidArgumentError),
+    "division": (_division, tf.errors.InvalidArgumentError),
+    "assertion": (_assertion, tf.errors.InvalidArgumentError),
+    "branch": (_branch, tf.errors.InvalidArgumentError),
+    "loop": (_loop, tf.errors.InvalidArgumentError),
+}
+
+
+def _full_queue() -> Any:
+    full = queue((), capacity=1)
+    with tf.control_dependencies([full.enqueue(1.0)]):
+        again = full.enqueue(2.0)
+    with tf.control_dependencies([again]):
+        return tf.constant(1.0) + 0.0
+
+
+def _waiting_branch() -> Any:
+    left = queue(())
+    return tf.cond(tf.placeholder_with_default(True, []), left.dequeue, lambda: 1.0)
+
+
+def _waiting_loop() -> Any:
+    left = queue(())
+    return tf.while_loop(lambda i: i < 3.0, lambda i: i + left.dequeue(), [0.0])
+
+
+WAITS = {
+    "element": lambda: queue(()).dequeue(),
+    "elements": lambda: tf.reduce_sum(queue(()).dequeue_many(2)),
+    "room": _full_queue,
+    "gradient": lambda: tf.ConditionalAccumulator(tf.float32, []).take_grad(1),
+    "barrier": lambda: tf.reduce_sum(Barrier([tf.float32], shapes=[[]]).take_many(1)[2][0]),
+    "stage": lambda: StagingArea([tf.float32], [[]]).get()[0],
+    "branch": _waiting_branch,
+    "loop": _waiting_loop,
+}
+
+
+@pytest.mark.parametrize("failing", FAILURES)
+@pytest.mark.parametrize("waiting", WAITS)
+def test_a_run_that_must_fail_does_not_wait(waiting: str, failing: str) -> None:
+    make, error = FAILURES[failing]
+    with tf.Graph().as_default():
+        later, broken = WAITS[waiting](), make()
+        joined = tf.reshape(later, [])[tf.newaxis] + tf.cast(broken, tf.float32)
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            for fetch in ([later, broken], joined):
+                run = Background(session.run, fetch)
+                with pytest.raises(error):
+                    run.join()
+
+
+def test_a_counter_that_ends_ends_the_input_of_a_batch(mode: str) -> None:
+    source = tf.PaddingFIFOQueue(10, tf.int32, [()])
+    counted = tf.Variable(0).count_up_to(3)
+    batch = tf.train.batch([source.dequeue(), counted], 3, num_threads=1, dynamic_pad=True)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(source.enqueue_many([[1, 2, 3]]))
+        coordinator = tf.train.Coordinator()
+        threads = tf.train.start_queue_runners(session, coordinator)
+        first = session.run(batch)
+        assert [part.tolist() for part in first] == [[1, 2, 3], [0, 1, 2]]
+        with pytest.raises(tf.errors.OutOfRangeError):
+            Background(session.run, batch).join()
+        coordinator.request_stop()
+        coordinator.join(threads)
+
+
+def test_a_branch_that_waits_leaves_the_rest_compiled() -> None:
+    with settings.override(jit="always"), tf.Graph().as_default():
+        one, two = queue(), queue()
+        taken = tf.cond(tf.placeholder_with_default(True, []), one.dequeue, two.dequeue)
+        fetch = tf.reduce_sum(tf.exp(taken) * 2.0)
+        with tf.Session() as session:
+            session.run(one.enqueue([[1.0, 2.0, 3.0, 4.0]]))
+            before = compiler.STATS.compiles + compiler.STATS.hits
+            run = session.run(fetch)
+            assert compiler.STATS.compiles + compiler.STATS.hits > before
+            np.testing.assert_allclose(run, 2 * np.exp([1.0, 2.0, 3.0, 4.0]).sum(), rtol=1e-5)
+
+
+def test_a_variable_is_read_before_a_later_change_of_the_same_run(mode: str) -> None:
+    step, source = tf.Variable(1.0), queue(())
+    rate = step * 0.5
+    change = step.assign_add(1.0)
+    product = rate * source.dequeue()
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(source.enqueue_many([[1.0, 1.0]]))
+        assert [session.run([product, change.op])[0] for _ in range(2)] == [0.5, 1.0]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import numbaflow as tf
@@ -97,3 +98,68 @@ def test_partitioned_variables_are_found_again():
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
         assert session.run(tf.concat(parts, 1)).tolist() == [[1, 2, 3, 4], [5, 6, 7, 8]]
+
+
+def unchanged(x):
+    return x
+
+
+# Arguments of `get_variable` and what of the variable shows them.
+ASKED = {
+    "an int32 value": {"initializer": 0, "dtype": tf.int32},
+    "a value's own type": {"initializer": True},
+    "a text": {"initializer": "x"},
+    "an array's type": {"initializer": np.arange(4)},
+    "an int64 function": {"initializer": lambda: 3, "dtype": tf.int64},
+    "a function's own type": {"initializer": lambda: 3},
+    "half": {"shape": [2], "dtype": tf.float16},
+    "everything": {
+        "shape": [4],
+        "dtype": tf.float64,
+        "trainable": False,
+        "collections": ["kept"],
+        "caching_device": "/cpu:0",
+        "constraint": unchanged,
+        "use_resource": True,
+        "synchronization": tf.VariableSynchronization.ON_WRITE,
+        "aggregation": tf.VariableAggregation.MEAN,
+        "regularizer": tf.reduce_sum,
+    },
+}
+
+
+def facts_of(make):
+    with tf.Graph().as_default() as graph:
+        variable = make()
+        names = [key for key in graph.get_all_collection_keys() if isinstance(key, str)]
+        return (
+            variable.dtype,
+            type(variable),
+            variable.shape,
+            variable.trainable,
+            variable.constraint,
+            variable.synchronization,
+            variable.aggregation,
+            variable.value().device,
+            [key for key in names if any(v is variable for v in graph.get_collection(key))],
+            len(tf.losses.get_regularization_losses()),
+        )
+
+
+@pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
+def test_a_variable_in_a_template_is_as_one_outside(asked):
+    def make():
+        return tf.get_variable("v", **asked)
+
+    def nested():
+        return tf.make_template("inner", make)()
+
+    alone = facts_of(make)
+    assert facts_of(lambda: tf.make_template("t", make)()) == alone
+    assert facts_of(lambda: tf.make_template("t", nested, create_scope_now_=True)()) == alone
+
+
+@pytest.mark.parametrize("asked", [{}, {"dtype": tf.float64}], ids=["its own", "another"])
+def test_a_plain_variable_in_a_template_keeps_its_type(asked):
+    variable = tf.make_template("t", lambda: tf.Variable(3, **asked))()
+    assert variable.dtype.base_dtype == asked.get("dtype", tf.int32)

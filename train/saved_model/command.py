@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...engine.graph import Graph
+from ...engine.printable import say
 from ...engine.session import Session
 from ...io import protos
 from ...io.meta_graph import ops_used_by_graph_def
@@ -44,13 +45,13 @@ def show(args: argparse.Namespace) -> None:
     if args.all:
         _show_all(args.dir)
     elif args.tag_set is None:
-        print("The given SavedModel contains the following tag-sets:")
+        say("The given SavedModel contains the following tag-sets:")
         for tags in sorted(get_saved_model_tag_sets(args.dir)):
-            print(", ".join(sorted(tags)))
+            say(", ".join(sorted(tags)))
     elif args.signature_def is None:
-        print("The given SavedModel MetaGraphDef contains SignatureDefs with the following keys:")
+        say("The given SavedModel MetaGraphDef contains SignatureDefs with the following keys:")
         for key in sorted(get_signature_def_map(args.dir, args.tag_set)):
-            print(f'SignatureDef key: "{key}"')
+            say(f'SignatureDef key: "{key}"')
     else:
         signatures = get_signature_def_map(args.dir, args.tag_set)
         _show_signature(signatures[args.signature_def], 0)
@@ -58,24 +59,24 @@ def show(args: argparse.Namespace) -> None:
 
 def _show_all(folder: Any) -> None:
     for tags in sorted(get_saved_model_tag_sets(folder)):
-        print(
+        say(
             f"\nMetaGraphDef with tag-set: '{', '.join(tags)}' contains the following "
             "SignatureDefs:"
         )
         signatures = get_signature_def_map(folder, ",".join(tags))
         for key in sorted(signatures):
-            print(f"\nsignature_def['{key}']:")
+            say(f"\nsignature_def['{key}']:")
             _show_signature(signatures[key], 1)
 
 
 def _show_signature(signature: Any, indent: int) -> None:
     space = "  " * indent
     for what, infos in (("input", signature.inputs), ("output", signature.outputs)):
-        print(f"{space}The given SavedModel SignatureDef contains the following {what}(s):")
+        say(f"{space}The given SavedModel SignatureDef contains the following {what}(s):")
         for key, info in sorted(infos.items()):
-            print(f"{space}  {what}s['{key}'] tensor_info:")
+            say(f"{space}  {what}s['{key}'] tensor_info:")
             _print_tensor_info(info, indent + 1)
-    print(f"{space}Method name is: {signature.method_name}")
+    say(f"{space}Method name is: {signature.method_name}")
 
 
 def _print_tensor_info(tensor_info: Any, indent: int = 0) -> None:
@@ -87,7 +88,7 @@ def _print_tensor_info(tensor_info: Any, indent: int = 0) -> None:
         f"shape: {shape}",
         f"name: {tensor_info.name}",
     ):
-        print(f"{'  ' * indent}    {line}")
+        say(f"{'  ' * indent}    {line}")
 
 
 # run
@@ -148,13 +149,16 @@ def run_saved_model_with_feed_dict(
         }
         results = session.run(outputs, feed_dict=feeds)
     for key, value in results.items():
-        print(f"Result for output key {key}:\n{value}")
+        say(f"Result for output key {key}:\n{value}")
         if outdir:
             path = _save(outdir, key, value, overwrite_flag)
-            print(f"Output {key} is saved to {path}")
+            say(f"Output {key} is saved to {path}")
 
 
 def _save(folder: str, key: str, value: Any, overwrite: bool) -> str:
+    if not key or key != os.path.basename(key) or "\\" in key or "\0" in key:
+        # The model says what its outputs are called, but not where files are written.
+        raise RuntimeError(f"output {key!r} cannot be saved: its name is that of no file")
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, f"{key}.npy")
     if not overwrite and os.path.exists(path):
@@ -184,9 +188,9 @@ def scan_meta_graph_def(meta_graph_def: Any) -> None:
     tags = list(meta_graph_def.meta_info_def.tags)
     found = _OP_BLACKLIST & set(ops_used_by_graph_def(meta_graph_def.graph_def))
     if found:
-        print(f"MetaGraph with tag set {tags} contains the following blacklisted ops:", found)
+        say(f"MetaGraph with tag set {tags} contains the following blacklisted ops:", found)
     else:
-        print(f"MetaGraph with tag set {tags} does not contain blacklisted ops.")
+        say(f"MetaGraph with tag set {tags} does not contain blacklisted ops.")
 
 
 # The command
@@ -234,6 +238,6 @@ def main(arguments: Sequence[str] | None = None, program: str = "saved_model_cli
     try:
         args.func(args)
     except (OSError, RuntimeError, ValueError, KeyError, AttributeError, OpError) as error:
-        print(f"{program}: {error}", file=sys.stderr)
+        say(f"{program}: {error}", file=sys.stderr)
         return 1
     return 0

@@ -7,6 +7,7 @@ import os
 from collections.abc import Collection
 from typing import Any
 
+from ...engine import trust
 from ...engine.collections import get_collection
 from ...engine.compat import as_text
 from ...engine.graph import Graph
@@ -137,7 +138,7 @@ class SavedModelLoader:
     ) -> tuple[Any, Any]:
         """Adds a graph of the model to `graph`; its saver, and elements that were asked for."""
         message = self.get_meta_graph_def_from_tags(tags)
-        with graph.as_default():
+        with graph.as_default(), trust.importing_from(self._export_dir):
             return import_meta_graph_with_return_elements(
                 message, import_scope=import_scope, **saver_kwargs
             )

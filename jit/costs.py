@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What expressions and kernels cost at a position, in simple instructions.  Imports kernel IR."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from . import ir
+from .scalar import PRIMITIVES
+from .writer import postorder
+
+
+def expression_cost(exprs: Iterable[ir.Expr]) -> int:
+    """What expressions cost together, what they share counted once per expression."""
+    return sum(
+        PRIMITIVES[node.fn].cost
+        for expr in exprs
+        for node in postorder(expr)
+        if isinstance(node, ir.Apply)
+    )

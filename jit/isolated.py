@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Further Python processes, which run this package's code and nothing that lies about.
+
+Such a process imports what this one has imported, from the same folders, and of this package the
+modules that it asks for.  It looks through no path that a program, the folder that it lies in, the
+current folder or PYTHONPATH could have put something into.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+# The beginning of what such a process runs: `part` imports a module of jit, `requests` are the
+# lines of its input, `replies` its output, into which nothing else is written.
+_BEGINNING = """
+import importlib, json, os, signal, struct, sys, time, types
+from importlib.machinery import PathFinder
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+requests, replies = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+os.dup2(2, 1)
+root, folders, homes = json.loads(requests.readline())
+
+class Homes:
+    def find_spec(self, name, path=None, target=None):
+        return PathFinder.find_spec(name, homes[name], target) if name in homes else None
+
+sys.meta_path.insert(0, Homes())
+sys.modules[root] = types.ModuleType(root)
+sys.modules[root].__path__ = folders
+part = lambda name: importlib.import_module(f"{root}.jit.{name}")
+"""
+# Packages that they import; what of them this process has not imported, they do without.
+_PACKAGES = ("numpy", "llvmlite", "numba", "scipy")
+# What they need of the environment: where the system finds libraries and temporary files, and what
+# the compiler is told.  Nothing of Python's, which they ignore anyway.
+_VARIABLES = re.compile(
+    r"(NUMBA|NUMBAFLOW|LLVM|LD|DYLD|LC|OMP|KMP|GOMP|OPENBLAS|MKL)_.*"
+    r"|PATH|HOME|LANG|TMPDIR|TEMP|TMP|SYSTEMROOT|SYSTEMDRIVE|WINDIR|USERPROFILE"
+)
+
+
+def is_supported() -> bool:
+    """Is there a Python to start?  A program with Python inside, or a frozen one, has none."""
+    is_python = "python" in os.path.basename(sys.executable or "").lower()
+    return is_python and not getattr(sys, "frozen", False)
+
+
+def start(program: str) -> subprocess.Popen[bytes]:
+    """A process that runs a program, which reads lines of JSON from `requests`."""
+    executable = os.path.abspath(sys.executable)
+    process = subprocess.Popen(
+        [executable, "-I", "-S", "-c", _BEGINNING + program],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=os.path.dirname(executable),
+        env=_environment(),
+    )
+    root = __name__.rpartition(".jit.")[0]
+    send(process, (root, _absolute(sys.modules[root].__path__), _homes()))
+    return process
+
+
+def send(process: subprocess.Popen[bytes], thing: Any) -> None:
+    """Gives a process a line of JSON."""
+    assert process.stdin is not None
+    process.stdin.write(json.dumps(thing).encode() + b"\n")
+    process.stdin.flush()
+
+
+def _environment() -> dict[str, str]:
+    return {name: text for name, text in os.environ.items() if _VARIABLES.fullmatch(name.upper())}
+
+
+def _homes() -> dict[str, list[str]]:
+    """The folders that the packages are in."""
+    found = {name: sys.modules.get(name) for name in _PACKAGES}
+    return {
+        name: [os.path.dirname(folder) for folder in _absolute(module.__path__)]
+        for name, module in found.items()
+        if module is not None
+    }
+
+
+def _absolute(folders: Iterable[str]) -> list[str]:
+    return [os.path.abspath(folder) for folder in folders]

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Twice the graph is twice the work: every stage from tracing to binding, counted in calls."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import numbaflow as tf
+from numbaflow.engine import garbage
+from numbaflow.jit import bind, settings
+from numbaflow.jit import compile as compiler
+from numbaflow.jit.runner import make_runner
+from numbaflow.jit.schedule import CallStep, KernelStep
+
+pytestmark = pytest.mark.pure
+
+
+def _chain(x: Any, count: int) -> list[Any]:
+    for _ in range(count):
+        x = tf.sin(x)
+    return [x]
+
+
+def _rows(x: Any, count: int) -> list[Any]:
+    for _ in range(count // 3):
+        x = tf.sin(x - tf.reduce_mean(x, 1, keepdims=True))
+    return [x]
+
+
+def _wide(x: Any, count: int) -> list[Any]:
+    return [tf.sin(x * float(i)) for i in range(count)]
+
+
+def _sum(x: Any, count: int) -> list[Any]:
+    return [tf.add_n(_wide(x, count))]
+
+
+def _diamonds(x: Any, count: int) -> list[Any]:
+    for _ in range(count // 3):
+        x = tf.sin(x) * tf.cos(x)
+    return [x]
+
+
+def _gradient(x: Any, count: int) -> list[Any]:
+    return tf.gradients(_chain(x, count // 3), x)
+
+
+def _updates(x: Any, count: int) -> list[Any]:
+    v, done = tf.Variable(np.zeros(3, np.float32)), []
+    for _ in range(count // 2):
+        with tf.control_dependencies(done):
+            done = [tf.assign_add(v, x[0, :3] * 0.5)]
+    return done
+
+
+def _products(x: Any, count: int) -> list[Any]:
+    for _ in range(count // 2):
+        x = tf.matmul(x, x)
+    return [x]
+
+
+def _work(make: Callable[[Any, int], list[Any]], count: int) -> int:
+    """The calls that it takes to prepare a run of a graph, machine code aside."""
+    with tf.Graph().as_default() as graph, settings.override(jit="always"), garbage.held_up():
+        x = tf.placeholder(tf.float32, [None, None])
+        fetches = make(x, count)
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            calls = 0
+
+            def note(frame: Any, event: str, argument: Any) -> None:
+                nonlocal calls
+                calls += event in ("call", "c_call")
+
+            sys.setprofile(note)
+            try:
+                _prepare(session, graph, fetches, x)
+            finally:
+                sys.setprofile(None)
+    return calls
+
+
+def _prepare(session: Any, graph: Any, fetches: list[Any], x: Any) -> None:
+    runner = make_runner(session, graph, fetches, [], [x])
+    plan = runner._first.trace([np.ones((4, 4), np.float32)])
+    plan._schedule()
+    steps = [s for s in plan.schedule.steps if isinstance(s, (KernelStep, CallStep))]
+    for step in steps:
+        compiler.source_of(step.nest.kernel if isinstance(step, KernelStep) else step.node.kernel)
+    template = bind.make_template(plan.schedule, plan.program, plan.scope, [1] * len(steps))
+    bind.bind(template, tuple(plan.scope.examples.values()))
+
+
+@pytest.mark.parametrize(
+    "make", [_chain, _rows, _wide, _sum, _diamonds, _gradient, _updates, _products]
+)
+def test_twice_as_many_nodes_take_twice_the_calls(make):
+    _work(make, 30)  # what happens once in a process
+    assert _work(make, 1600) <= 2.3 * _work(make, 800)
+
+
+@pytest.mark.parametrize("make", [_chain, _rows, _sum, _diamonds])
+def test_no_kernel_grows_with_the_graph(make):
+    with tf.Graph().as_default() as graph, settings.override(jit="always"), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [None, None])
+        runner = make_runner(session, graph, make(x, 1200), [], [x])
+        plan = runner._first.trace([np.ones((4, 4), np.float32)])
+        plan._schedule()
+        kernels = [step.nest.kernel for step in plan.schedule.steps]
+        assert max(compiler.source_of(kernel).count("\n") for kernel in kernels) < 800

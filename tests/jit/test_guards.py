@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels stay within their memory, and the guards notice one that does not, by a single byte."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+
+import numbaflow as tf
+from numbaflow.jit import compile as compiler
+from numbaflow.jit import guards, settings
+from numbaflow.jit.bind import Arena, bind, make_template
+from numbaflow.jit.run import Run
+
+from .programs import Sample, samples, scheduled
+
+pytestmark = pytest.mark.cpu
+
+NUMBERS = np.arange(15, dtype=np.int32).reshape(3, 5)
+
+
+def product(mode: str) -> np.ndarray:
+    """A product of whole numbers, of three rows and five columns."""
+    with guards.among(mode), settings.override(jit="always"):
+        with tf.Graph().as_default(), tf.Session() as session:
+            x = tf.placeholder(tf.int32, [None, 5])
+            return session.run(tf.matmul(x, tf.eye(5, dtype=tf.int32)), {x: NUMBERS})
+
+
+@pytest.fixture
+def plant(monkeypatch):
+    """Adds a line to the kernel of the product, which has factors in args[0] and args[1]."""
+
+    def plant(line: str) -> None:
+        # (Its package has a function of the module's name.)
+        module = import_module("numbaflow.jit.library.matmul")
+        monkeypatch.setattr(module, "INTEGER", f"{module.INTEGER}    {line}\n")
+
+    return plant
+
+
+@pytest.mark.parametrize("mode", ["bytes", "pages"])
+def test_a_kernel_that_stays_within_its_memory_runs(mode):
+    np.testing.assert_array_equal(product(mode), NUMBERS)
+
+
+@pytest.mark.parametrize("place, side", [("-1", "before"), ("60", "behind")])
+def test_one_byte_that_is_written_outside_is_noticed(plant, place, side):
+    plant(f"pointer(as_bytes(args[2]) + {place})[0] = uint8(7)")
+    message = rf"kernel matmul_integer \(MatMul\) wrote 1 bytes {side} buffer 2 .*, 1 bytes from it"
+    with pytest.raises(guards.Unguarded, match=message):
+        product("bytes")
+
+
+@pytest.mark.parametrize("place", ["-1", "60"])
+def test_one_byte_that_is_written_outside_faults(plant, place):
+    plant(f"pointer(as_bytes(args[2]) + {place})[0] = uint8(7)")
+    with pytest.raises(guards.Unguarded, match="faults beside buffer 2"):
+        product("pages")
+
+
+@pytest.mark.parametrize("place", ["-1", "15"])
+def test_a_result_that_depends_on_what_lies_outside_is_noticed(plant, place):
+    plant(f"pointer(args[2])[0] = pointer(args[0] + {place})[0]")
+    with pytest.raises(guards.Unguarded, match="makes buffer 2 .* of what lies outside"):
+        product("bytes")
+
+
+@pytest.mark.parametrize("place", ["-1", "15"])
+def test_reading_outside_faults(plant, place):
+    plant(f"pointer(args[2])[0] = pointer(args[0] + {place})[0]")
+    with pytest.raises(guards.Unguarded, match="faults beside buffer 0"):
+        product("pages")
+
+
+def test_writing_to_what_is_only_read_is_noticed(plant):
+    plant("pointer(args[0])[2] = 5")
+    with pytest.raises(guards.Unguarded, match="wrote to buffer 0 .*, which it only reads"):
+        product("bytes")
+
+
+def compiled(sample: Sample) -> Run:
+    """A run of a sample's program."""
+    schedule = scheduled(sample)
+    kernels = compiler.compile_kernels([(step.kernel, None) for step in schedule.steps])
+    addresses = [kernel.address for kernel in kernels]
+    template = make_template(schedule, sample.program, sample.scope, addresses)
+    plan = SimpleNamespace(
+        template=template, schedule=schedule, program=sample.program, scope=sample.scope,
+        evaluate=SimpleNamespace(threads=1), operations=(), exports={},
+    )  # fmt: skip
+    run = Run(plan, bind(template, sample.symbols), Arena(1), sample.arrays)
+    run.keep = kernels
+    return run
+
+
+@given(samples(steps=6))
+@hypothesis_settings(
+    max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+)
+def test_random_programs_stay_within_their_memory(sample):
+    with guards.among("bytes"):
+        found = compiled(sample)(sample.arrays)
+    for got, want in zip(found, sample.expected, strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
+EDGES = {
+    "a product": lambda x: tf.matmul(x, tf.transpose(x)),
+    "a product of few columns": lambda x: tf.matmul(x, x[:, :3], transpose_a=True),
+    "a convolution": lambda x: tf.nn.conv2d(
+        tf.reshape(x, [1, -1, 37, 1]), tf.ones([3, 5, 1, 3]), [1, 2, 1, 1], "SAME"
+    ),
+    "a gradient of a convolution": lambda x: tf.gradients(
+        tf.nn.conv2d(tf.reshape(x, [1, -1, 37, 1]), tf.ones([3, 5, 1, 3]), [1, 2, 2, 1], "VALID"),
+        x,
+    )[0],
+    "max pooling": lambda x: tf.nn.max_pool(
+        tf.reshape(x, [1, -1, 37, 1]), [1, 3, 3, 1], [1, 2, 2, 1], "SAME"
+    ),
+    "sums of rows": lambda x: tf.nn.softmax(x),
+    "sums of columns": lambda x: tf.argmax(x, 0, output_type=tf.int32),
+    "a transpose": lambda x: tf.transpose(x) + 0.0,
+    "sorted rows added up": lambda x: tf.unsorted_segment_sum(x, tf.zeros([13], tf.int32), 2),
+    "random numbers": lambda x: tf.random_normal(tf.shape(x)) * 0.0 + x,
+}
+
+
+@pytest.mark.parametrize("name", EDGES)
+def test_nothing_is_read_or_written_beyond_the_last_vector(name):
+    def run(mode: str, jit: str) -> np.ndarray:
+        with guards.among(mode), settings.override(jit=jit):
+            with tf.Graph().as_default(), tf.Session() as session:
+                x = tf.placeholder(tf.float32, [None, 37])
+                feed = np.random.default_rng(0).standard_normal((13, 37)).astype(np.float32)
+                return session.run(EDGES[name](x), {x: feed})
+
+    np.testing.assert_allclose(run("pages", "always"), run("", "never"), rtol=1e-4, atol=1e-5)

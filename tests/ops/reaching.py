@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the code of a function may reach: files, streams, Python functions of other people.
+
+Follows names from function to function, through late imports and into classes, by their bytecode;
+it runs none of it.  Methods of objects that only a run knows are not followed.
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import importlib
+import importlib.util
+import logging
+import types
+from collections.abc import Iterator
+from typing import Any
+
+PACKAGE = "numbaflow"
+# What of `os` concerns text, time and processors alone.
+_HARMLESS = frozenset(
+    "fsdecode fsencode fspath path environ linesep sep strerror cpu_count sched_getaffinity getpid "
+    "PathLike".split()
+)
+_TEXT = frozenset("basename dirname join split splitext isabs normpath commonprefix sep".split())
+_BUILTINS = frozenset({"open", "exec", "eval", "compile", "__import__", "input"})
+_NAMED = frozenset(
+    "LOAD_GLOBAL LOAD_NAME LOAD_FAST LOAD_DEREF LOAD_CLOSURE LOAD_FAST_BORROW".split()
+)
+_MODULES = frozenset("socket subprocess shutil tempfile fsspec ctypes mmap pickle glob".split())
+
+
+class Reach:
+    """The sinks that a function reaches: sink -> the way there."""
+
+    def __init__(self, function: Any) -> None:
+        self.found: dict[str, str] = {}
+        self._seen: dict[int, Any] = {}
+        self._visit(function, "")
+
+    def _visit(self, thing: Any, way: str) -> None:
+        if id(thing) in self._seen:
+            return
+        self._seen[id(thing)] = thing
+        if isinstance(thing, (staticmethod, classmethod, types.MethodType)):
+            thing = thing.__func__
+        if isinstance(thing, logging.Logger):
+            self.found.setdefault("output", way)
+        elif isinstance(thing, functools.partial):
+            self._all((thing.func, *thing.args, *thing.keywords.values()), way)
+        elif isinstance(thing, property):
+            self._visit(thing.fget, way)
+        elif isinstance(thing, types.FunctionType):
+            self._function(thing, way)
+        elif isinstance(thing, type):
+            self._class(thing, way)
+        elif isinstance(thing, (list, tuple, set, frozenset)):
+            self._all(thing, way)
+        elif isinstance(thing, dict):
+            self._all(thing.values(), way)
+        else:
+            self._class(type(thing), way)
+
+    def _all(self, things: Any, way: str) -> None:
+        for thing in things:
+            self._visit(thing, way)
+
+    def _class(self, kind: type, way: str) -> None:
+        if kind.__name__ == "FunctionRegistry":
+            self.found.setdefault("python", way)
+        self._all((base for base in kind.__mro__[1:] if _is_ours(base)), way)
+        # What makes and runs graphs is not what a kernel does.
+        inside = _is_ours(kind) and not kind.__module__.startswith(f"{PACKAGE}.engine")
+        for name, member in vars(kind).items() if inside else ():
+            if callable(member) or isinstance(member, (staticmethod, classmethod, property)):
+                self._visit(member, f"{way} > {kind.__name__}.{name}")
+
+    def _function(self, function: types.FunctionType, way: str) -> None:
+        # What the program is told of is no secret, and no harm.
+        if not _is_ours(function) or function.__module__ == f"{PACKAGE}.engine.log":
+            return
+        self._all(function.__defaults__ or (), way)
+        if hasattr(function, "__wrapped__"):
+            self._visit(function.__wrapped__, way)
+        cells = zip(function.__code__.co_freevars, function.__closure__ or ())
+        local = {name: cell.cell_contents for name, cell in cells if _is_filled(cell)}
+        self._all(local.values(), way)
+        names = {**function.__globals__, **local}
+        self._code(function.__code__, names, f"{way} > {function.__qualname__}")
+
+    def _code(self, code: types.CodeType, names: dict[str, Any], way: str) -> None:
+        imported = dict(_imports(code, names))
+        local = {*code.co_varnames, *code.co_cellvars} - {*imported}
+        names = {name: thing for name, thing in names.items() if name not in local} | imported
+        for constant in code.co_consts:
+            if isinstance(constant, types.CodeType):
+                self._code(constant, names, way)
+        owner: Any = None
+        for step in dis.get_instructions(code):
+            name = step.argval
+            if step.opname.startswith("LOAD_ATTR") or step.opname == "LOAD_METHOD":
+                owner = self._attribute(owner, name, way)
+            elif step.opname in _NAMED and name not in local:
+                owner = names.get(name)
+                if step.opname == "LOAD_GLOBAL" and name in _BUILTINS and name not in names:
+                    self.found.setdefault("files", f"{way} > {name}")
+                if not isinstance(owner, types.ModuleType) and owner is not None:
+                    self._visit(owner, way)
+                if getattr(owner, "__name__", "") == "sys" and "getattr" in code.co_names:
+                    self.found.setdefault("output", f"{way} > sys")
+            elif step.opname not in ("PUSH_NULL", "CACHE", "PRECALL"):
+                owner = None
+
+    def _attribute(self, owner: Any, name: str, way: str) -> Any:
+        """What an attribute of a module is; notes what lies outside."""
+        if not isinstance(owner, types.ModuleType):
+            return None
+        module = owner.__name__.split(".")[0]
+        here = f"{way} > {owner.__name__}.{name}"
+        if owner.__name__ == "os" and name not in _HARMLESS:
+            self.found.setdefault("files", here)
+        elif owner.__name__ == "posixpath" and name not in _TEXT:
+            self.found.setdefault("files", here)
+        elif module == "sys" and name in ("stdout", "stderr"):
+            self.found.setdefault("output", here)
+        elif module in _MODULES:
+            self.found.setdefault("files", here)
+        found = getattr(owner, name, None)
+        if not isinstance(found, types.ModuleType) and found is not None:
+            self._visit(found, way)
+        return found
+
+
+def _is_ours(thing: Any) -> bool:
+    return (getattr(thing, "__module__", "") or "").startswith(PACKAGE)
+
+
+def _is_filled(cell: Any) -> bool:
+    try:
+        return cell.cell_contents is not None
+    except ValueError:
+        return False
+
+
+def _imports(code: types.CodeType, names: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Names that code binds by imports, and what they mean."""
+    level, module = 0, None
+    for step in dis.get_instructions(code):
+        if step.opname == "LOAD_CONST" and type(step.argval) is int:
+            level = step.argval
+        elif step.opname == "IMPORT_NAME":
+            base = names.get("__package__") or ""
+            module = _module(importlib.util.resolve_name("." * level + step.argval, base))
+            yield step.argval.split(".")[0], module
+        elif step.opname == "IMPORT_FROM":
+            name = step.argval
+            yield name, getattr(module, name, None) or _module(f"{module.__name__}.{name}")
+
+
+def _module(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
