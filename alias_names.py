@@ -229,10 +229,10 @@ HOMES = {
     "training": {
         name: f".train.{name} tf.train tf"
         for name in (
-            "basic_loops basic_session_run_hooks checkpoint_management checkpoint_utils coordinator "
-            "device_setter input monitored_session moving_averages optimizer queue_runner "
-            "queue_runner_impl saver session_manager session_run_hook slot_creator summary_io "
-            "supervisor sync_replicas_optimizer warm_starting_util"
+            "basic_loops basic_session_run_hooks checkpoint_management checkpoint_utils "
+            "coordinator device_setter input monitored_session moving_averages optimizer "
+            "queue_runner queue_runner_impl saver session_manager session_run_hook slot_creator "
+            "summary_io supervisor sync_replicas_optimizer warm_starting_util"
         ).split()
     },
 }

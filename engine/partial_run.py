@@ -141,7 +141,8 @@ class PartialRun:
                 raise errors.InvalidArgumentError(
                     None,
                     None,
-                    f"Fetch {tensor.name} can't be computed from the feeds that have been fed so far.",
+                    f"Fetch {tensor.name} can't be computed from the feeds that have been fed so "
+                    "far.",
                 )
 
     def _finish(self) -> None:
