@@ -232,8 +232,7 @@ HOMES = {
             "basic_loops basic_session_run_hooks checkpoint_management checkpoint_utils "
             "coordinator device_setter input monitored_session moving_averages optimizer "
             "queue_runner queue_runner_impl saver session_manager session_run_hook slot_creator "
-            "summary_io "
-            "supervisor sync_replicas_optimizer warm_starting_util"
+            "summary_io supervisor sync_replicas_optimizer warm_starting_util"
         ).split()
     },
 }

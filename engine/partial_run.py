@@ -6,12 +6,11 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from . import errors, trust
+from . import errors
 from .fetches import FeedSlot, Fetches, expand_feed, feed_elements, feed_tensor
 from .interpreter import Step, fetched, needed_operations, prepared
 from .nest import flatten_dict_items
 from .operation import Operation
-from .stopping import check_session
 from .tensor import Tensor
 
 _numbers = itertools.count()
@@ -56,7 +55,6 @@ class _Parts:
         key = tuple(tensors)
         if key not in self._parts:
             operations = needed_operations(tensors, [], self.feeds)
-            trust.require(operations)
             read = (*tensors, *(t for op in operations for t in op._inputs_val))
             self._parts[key] = operations, [t for t in dict.fromkeys(read) if t in self.slot_of]
         return self._parts[key]
@@ -75,7 +73,7 @@ class PartialRun:
     """The values computed so far and what may still be fed and fetched."""
 
     def __init__(self, session: Any, fetches: Any, feeds: list[Tensor]) -> None:
-        self._session, self._graph = session, session.graph
+        self._graph = session.graph
         self.wanted = Fetches(session.graph, fetches)
         self._feeds = feeds
         self._prepared = _prepared(session, self.wanted, feeds)
@@ -111,7 +109,6 @@ class PartialRun:
         self._require_fed(fed)
         for op in operations:
             if op not in self._done:
-                check_session(self._session)
                 self._done.add(op)
                 self._steps[op].run(self._values)
         self._left -= {id(tensor) for tensor in part.tensors}
@@ -144,8 +141,8 @@ class PartialRun:
                 raise errors.InvalidArgumentError(
                     None,
                     None,
-                    f"Fetch {tensor.name} can't be computed from the feeds that have been fed "
-                    "so far.",
+                    f"Fetch {tensor.name} can't be computed from the feeds that have been fed so "
+                    "far.",
                 )
 
     def _finish(self) -> None:
@@ -154,6 +151,5 @@ class PartialRun:
             return
         for op, step in self._steps.items():
             if op not in self._done:
-                check_session(self._session)
                 self._done.add(op)
                 step.run(self._values)

@@ -67,12 +67,48 @@ def main(argv: list[str] | None = None) -> None:
 def assert_equal_graph_def(
     actual: Any, expected: Any, checkpoint_v2: bool = False, hash_table_shared_name: bool = False
 ) -> None:
-    """Asserts that two GraphDefs hold the same nodes, in whatever order."""
-    del checkpoint_v2, hash_table_shared_name
-    first, second = ({node.name: node for node in graph.node} for graph in (actual, expected))
+    """Asserts that two GraphDefs hold the same nodes, in whatever order.
+
+    The order of control inputs and attributes that begin with "_" do not count.
+
+    Args:
+        checkpoint_v2: the random names of temporary files in savers do not count.
+        hash_table_shared_name: the random names by which hash tables are shared do not count.
+    """
+    for which, graph in (("actual", actual), ("expected", expected)):
+        if type(graph).__name__ != "GraphDef":
+            raise TypeError(f"Expected tf.GraphDef for {which}, got {type(graph).__name__}")
+    first, second = (
+        {node.name: _compared(node, checkpoint_v2, hash_table_shared_name) for node in graph.node}
+        for graph in (actual, expected)
+    )
     if first != second:
         names = sorted(n for n in {*first, *second} if first.get(n) != second.get(n))
         raise AssertionError(f"the graphs differ in {', '.join(names[:20])}")
+
+
+_TEMPORARY_FILE = re.compile(rb"_temp_[0-9a-z]{32}/part")
+_RANDOM_TABLE = re.compile(rb"hash_table_[0-9a-z\-]+")
+
+
+def _compared(node: Any, checkpoint_v2: bool, hash_table_shared_name: bool) -> Any:
+    """A copy of a node without what does not count."""
+    copy = type(node)()
+    copy.CopyFrom(node)
+    data = [name for name in node.input if not name.startswith("^")]
+    del copy.input[:]
+    copy.input.extend(data + sorted(name for name in node.input if name.startswith("^")))
+    for key, value in node.attr.items():
+        texts = value.tensor.string_val
+        is_file = len(texts) == 1 and _TEMPORARY_FILE.match(texts[0])
+        is_table = (node.op, key) == ("HashTableV2", "shared_name")
+        if (
+            key.startswith("_")
+            or (checkpoint_v2 and is_file)
+            or (hash_table_shared_name and is_table and _RANDOM_TABLE.match(value.s))
+        ):
+            del copy.attr[key]
+    return copy
 
 
 class StubOutForTesting:
@@ -123,18 +159,50 @@ class Benchmark:
         return {"iters": min_iters, "wall_time": float(np.median(times))}
 
 
+def _new_session(graph: Graph | None, config: Any, force_gpu: bool) -> Session:
+    """A session that may place operations elsewhere than asked for, unless a GPU is demanded."""
+    from ..io import protos
+
+    if config is None:
+        config = protos.ConfigProto(allow_soft_placement=not force_gpu)
+    elif force_gpu and config.allow_soft_placement:
+        config = protos.ConfigProto(allow_soft_placement=False)
+    return Session(graph=graph, config=config)
+
+
+@contextmanager
+def _placed(sess: Session, use_gpu: bool, force_gpu: bool) -> Iterator[None]:
+    """A session and its graph as default ones, and the device of operations made within."""
+    with sess.graph.as_default(), sess.as_default():
+        if use_gpu and not force_gpu:
+            yield
+            return
+        name = (gpu_device_name() or "/device:GPU:0") if force_gpu else "/device:CPU:0"
+        with sess.graph.device(name):
+            yield
+
+
 class TestCase(unittest.TestCase):
     """A test case with a fresh default graph and fixed seeds for every test."""
 
+    def __init__(self, methodName: str = "runTest") -> None:  # noqa: N803 - unittest's name
+        super().__init__(methodName)
+        # Not in setUp: tests have their own, which need not call this class's.
+        self._cached: Session | None = None
+        self._cached_for: tuple[Any, Any, bool] = (None, None, False)
+        self._folder: str | None = None
+
     def setUp(self) -> None:  # noqa: N802 - unittest's name
+        self._close_cached()
         random.seed(87654321)
         np.random.seed(87654321)
         defaults.graphs.reset()
         seed.set_random_seed(87654321)
-        self._cached: Any = None
-        self._folder: str | None = None
 
     def tearDown(self) -> None:  # noqa: N802 - unittest's name
+        self._close_cached()
+
+    def _close_cached(self) -> None:
         if self._cached is not None:
             self._cached.close()
             self._cached = None
@@ -153,9 +221,11 @@ class TestCase(unittest.TestCase):
         use_gpu: bool = False,
         force_gpu: bool = False,
     ) -> Iterator[Session]:
-        """A new session as the default one."""
-        del use_gpu, force_gpu
-        with Session(graph=graph, config=config) as sess:
+        """A new session as the default one; operations made within are placed as asked for."""
+        with (
+            _new_session(graph, config, force_gpu) as sess,
+            _placed(sess, use_gpu, force_gpu),
+        ):
             yield sess
 
     @contextmanager
@@ -166,14 +236,53 @@ class TestCase(unittest.TestCase):
         use_gpu: bool = False,
         force_gpu: bool = False,
     ) -> Iterator[Session]:
-        """One session for the whole test, as the default one."""
-        del use_gpu, force_gpu
-        if self._cached is None:
-            self._cached = Session(graph=graph, config=config)
-        with self._cached.graph.as_default(), self._cached.as_default():
-            yield self._cached
+        """One session for the whole test, as the default one; ValueError for other arguments."""
+        sess = self._get_cached_session(graph, config, force_gpu)
+        with _placed(sess, use_gpu, force_gpu):
+            yield sess
 
-    test_session = cached_session
+    def _get_cached_session(
+        self,
+        graph: Graph | None = None,
+        config: Any = None,
+        force_gpu: bool = False,
+        crash_if_inconsistent_args: bool = True,
+    ) -> Session:
+        asked = (graph, config, force_gpu)
+        if self._cached is None:
+            self._cached, self._cached_for = _new_session(*asked), asked
+        elif crash_if_inconsistent_args:
+            for what, new, old in zip(
+                ("graph", "config", "force_gpu value"), asked, self._cached_for
+            ):
+                if new is not old:
+                    raise ValueError(
+                        f"The {what} used to get the cached session is different than the one that "
+                        "was used to create the session. Maybe create a new session with "
+                        "self.session()"
+                    )
+        return self._cached
+
+    def test_session(
+        self,
+        graph: Graph | None = None,
+        config: Any = None,
+        use_gpu: bool = False,
+        force_gpu: bool = False,
+    ) -> Any:
+        """The cached session, whatever its arguments were, or a new one for another graph."""
+        if self.id().endswith(".test_session"):
+            # Runners take it for a test, by its name.
+            self.skipTest("Not a test.")
+        if graph is not None:
+            return self.session(graph, config, use_gpu, force_gpu)
+        return self._shared_session(config, use_gpu, force_gpu)
+
+    @contextmanager
+    def _shared_session(self, config: Any, use_gpu: bool, force_gpu: bool) -> Iterator[Session]:
+        sess = self._get_cached_session(None, config, force_gpu, False)
+        with _placed(sess, use_gpu, force_gpu):
+            yield sess
 
     def evaluate(self, tensors: Any) -> Any:
         """The values of tensors, in the default session."""

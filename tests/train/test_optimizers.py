@@ -110,3 +110,14 @@ def test_a_sparse_update_goes_over_its_rows(name: str, resource: bool) -> None:
     assert updates[0].bytes <= (1 + 2 * held) * rows * width * 4 + 100
     assert all(kernel.kind != "host" for kernel in kernels)
     assert changed.tolist() == [5, 7, 900]
+
+
+@pytest.mark.parametrize(
+    "name",
+    "Adadelta AdagradDA Adagrad Adam Ftrl GradientDescent Momentum ProximalAdagrad "
+    "ProximalGradientDescent RMSProp SyncReplicas".split(),
+)
+def test_optimizers_derive_from_the_public_one(name):
+    kind = getattr(tf.train, f"{name}Optimizer")
+    assert kind.__base__ is tf.train.Optimizer
+    assert [base.__name__ for base in kind.__mro__[1:]] == ["Optimizer", "Trackable", "object"]
