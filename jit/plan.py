@@ -232,6 +232,10 @@ class Stretch:
                 return plan, run(arrays)
             except Stale:
                 self.forget(plan)
+            except MemoryError:  # of the arena, of results, and of what grows while loops run
+                from .exhausted import exhausted
+
+                raise exhausted(plan, binding) from None
             finally:
                 plan.arenas.append(arena)
         raise errors.AbortedError(None, None, "a variable keeps changing its shape while running")
@@ -271,7 +275,12 @@ class Stretch:
                 self._note(plan)
             if len(self._ready) >= _MOST_BINDINGS:
                 self._ready.pop(next(iter(self._ready)))
-            ready = (plan, bind(plan.template, symbols))
+            try:
+                ready = (plan, bind(plan.template, symbols))
+            except OverflowError:
+                from .exhausted import beyond_addresses
+
+                raise beyond_addresses() from None
             self._ready[key] = ready
             return ready
 
