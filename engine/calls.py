@@ -29,6 +29,8 @@ _BRANCHING = ("switch", "enter")
 _JOINING = ("merge", "exit")
 # Operations made in place of one are numbered behind it, before its successor.
 _NUMBERS = 20
+# So many nodes may take the place of one.
+_MOST = 1 << 18
 
 
 class Body(NamedTuple):
@@ -240,7 +242,16 @@ class Expander:
         self, op: Operation, function: Any, inputs: Sequence[Tensor], label: str = ""
     ) -> Inlined:
         """Puts the body of a function in place, of the name and attributes that `function` has."""
-        body = self.function(function.name).body(function.attr)
+        found = self.function(function.name)
+        if self._depth == 1 and found.size > _MOST:
+            raise errors.ResourceExhaustedError(
+                None,
+                self._caller,
+                f"The call of function {function.name} in node '{op.name}' becomes {found.size} "
+                f"nodes with the functions that it calls; at most {_MOST} can run. Call fewer "
+                "functions from within functions.",
+            )
+        body = found.body(function.attr)
         if len(body.parameters) != len(inputs):
             raise errors.InvalidArgumentError(
                 None,

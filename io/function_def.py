@@ -17,6 +17,9 @@ from ..engine.operation import Operation
 from ..engine.shape import unknown_shape
 from ..engine.tensor import Tensor
 from . import protos, signatures
+from .attributes import KINDS
+from .claims import stored_type
+from .node_check import MOST_OUTPUTS
 from .signatures import argument_of, attribute_of
 
 
@@ -41,6 +44,7 @@ class Function:
         self._functions = functions
         self._op_definition: registry.OpDef | None = None
         self._bodies: dict[Any, Body] = {}
+        self._size: int | None = None
 
     @property
     def name(self) -> str:
@@ -58,6 +62,21 @@ class Function:
         if self._op_definition is None:
             self._op_definition = op_definition_of(self.signature)
         return self._op_definition
+
+    @property
+    def size(self) -> int:
+        """How many nodes a call becomes, with those of the functions called in turn.
+
+        A few lines can state very many: each function calls the next one twice.
+        """
+        if self._size is None:
+            self._size = 1  # of a function that calls itself
+            self._size = sum(map(self._size_of, self.definition.node_def))
+        return self._size
+
+    def _size_of(self, node: Any) -> int:
+        called = [node.op, *(value.func.name for value in node.attr.values() if value.func.name)]
+        return 1 + sum(self._functions[name].size for name in called if name in self._functions)
 
     def body(self, attrs: Mapping[str, Any]) -> Body:
         """The function's operations, in a graph of their own.
@@ -107,6 +126,8 @@ def add_functions(graph: Graph, library: Any) -> None:
 def op_definition_of(signature: Any) -> registry.OpDef:
     """What makes a function's name an op type, from its OpDef message."""
 
+    _check_signature(signature)
+
     def expand(
         x: Expander, op: Operation, inputs: list[Tensor]
     ) -> tuple[list[Tensor], list[Operation]]:
@@ -123,6 +144,33 @@ def op_definition_of(signature: Any) -> registry.OpDef:
         expand=expand,
         doc=signature.description,
     )
+
+
+def _check_signature(signature: Any) -> None:
+    """Raises InvalidArgumentError for arguments whose types nothing tells."""
+    kinds = {attr.name: attr.type for attr in signature.attr}
+
+    def wrong(text: str) -> errors.InvalidArgumentError:
+        return errors.InvalidArgumentError(
+            None, None, f"The signature of function '{signature.name}' is malformed: {text}"
+        )
+
+    for attr in signature.attr:
+        if attr.type.removeprefix("list(").removesuffix(")") not in KINDS:
+            raise wrong(f"attr '{attr.name}' is of the unknown type '{attr.type}'")
+    for argument in (*signature.input_arg, *signature.output_arg):
+        given = [
+            (argument.type_attr, "type"),
+            (argument.number_attr, "int"),
+            (argument.type_list_attr, "list(type)"),
+        ]
+        for name, kind in given:
+            if name and kinds.get(name) != kind:
+                raise wrong(f"argument '{argument.name}' needs an attr '{name}' of type '{kind}'")
+        if not (argument.type or argument.type_attr or argument.type_list_attr):
+            raise wrong(f"argument '{argument.name}' has no type")
+        if argument.type and stored_type(argument.type) is None:
+            raise wrong(f"argument '{argument.name}' is of the unknown type {argument.type}")
 
 
 def _call_gradient(op: Operation, *grads: Any) -> Any:
@@ -154,16 +202,18 @@ def _body(definition: Any, attrs: Mapping[str, Any], functions: Mapping[str, Any
         message, flat = graph_def_of(definition, attrs, functions)
         with graph.as_default():
             import_graph_def(message, name="")
+        parameters = [
+            graph.get_tensor_by_name(flat[argument.name]) for argument in signature.input_arg
+        ]
+        results = [
+            graph.get_tensor_by_name(_found(definition.ret[argument.name], flat))
+            for argument in signature.output_arg
+        ]
     except (ValueError, errors.OpError) as error:
         raise errors.UnimplementedError(
             None, None, f"Function {signature.name} cannot run here: {error}"
         ) from error
 
-    def tensor(name: str) -> Tensor:
-        return graph.get_tensor_by_name(flat[name])
-
-    parameters = [tensor(argument.name) for argument in signature.input_arg]
-    results = [tensor(definition.ret[argument.name]) for argument in signature.output_arg]
     wanted = set(definition.control_ret.values())
     inner = _without(graph, parameters)
     effects = [op for op in inner if op.name in wanted or op._is_stateful]
@@ -209,6 +259,8 @@ def graph_def_of(
     flat: dict[str, str] = {}
     for i, argument in enumerate(definition.signature.input_arg):
         node = message.node.add(name=argument.name, op="Placeholder")
+        if argument.type_attr and argument.type_attr not in attrs:
+            raise ValueError(f"no value is given for attr '{argument.type_attr}'")
         kind = attrs[argument.type_attr].type if argument.type_attr else argument.type
         node.attr["dtype"].type = kind
         for key, value in definition.arg_attr[i].attr.items():
@@ -222,12 +274,24 @@ def graph_def_of(
             _bind(value, attrs)
         position = 0
         for argument in _definition(node.op, functions).outputs:
-            for i in range(_length(argument, node)):
+            length = _length(argument, node)
+            if length > MOST_OUTPUTS:
+                raise ValueError(f"node '{node.name}' has {length} outputs")
+            for i in range(length):
                 flat[f"{node.name}:{argument.name}:{i}"] = f"{node.name}:{position}"
                 position += 1
     for node in message.node:
-        node.input[:] = [text if text.startswith("^") else flat[text] for text in node.input]
+        node.input[:] = [
+            text if text.startswith("^") else _found(text, flat) for text in node.input
+        ]
     return message, flat
+
+
+def _found(text: str, flat: Mapping[str, str]) -> str:
+    """The name in the graph of what a function calls `text`."""
+    if text not in flat:
+        raise ValueError(f"'{text}' is neither an argument nor the output of a node")
+    return flat[text]
 
 
 def _bind(value: Any, attrs: Mapping[str, Any]) -> None:
