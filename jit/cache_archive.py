@@ -8,6 +8,7 @@ checked entry by entry; nothing but entries is ever written.
 from __future__ import annotations
 
 import errno
+import gzip
 import json
 import os
 import tarfile
@@ -104,7 +105,7 @@ def _read(path: Path) -> dict[str, dict[str, bytes]]:
                     file = archive.extractfile(member) if member.size <= _MOST_BYTES else None
                     if file is not None:
                         found.setdefault(key, {})[name] = file.read()
-    except (tarfile.TarError, EOFError, zlib.error) as error:
+    except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise NoArchive(f"{path} is no archive of kernels, or is damaged: {error}") from error
     return found
 
