@@ -165,6 +165,10 @@ def _decoded(tensor: Any, surplus: bool) -> np.ndarray | Repeated:
     shape = tuple(dim.size for dim in tensor.tensor_shape.dim)
     dtype = dtypes.as_dtype(tensor.dtype)
     if tensor.tensor_content:
+        if dtype.np_dtype.hasobject:
+            raise ValueError(
+                f"A TensorProto of {dtype.name} elements lists them; this one has tensor_content"
+            )
         return np.frombuffer(tensor.tensor_content, dtype=dtype.np_dtype).copy().reshape(shape)
     field = _FIELDS.get(dtype.name)
     if field is None:

@@ -133,6 +133,15 @@ def test_a_constant_of_few_elements_is_all_of_them(jit: str) -> None:
         np.testing.assert_array_equal(session.run(doubled), 2 * expected)
 
 
+def test_a_constant_of_strings_that_holds_bytes() -> None:
+    message = constant([1], [])
+    message.node[0].attr["dtype"].type = 7
+    tensor = protos.TensorProto(dtype=7, tensor_content=b"text")
+    message.node[0].attr["value"].tensor.CopyFrom(tensor)
+    with pytest.raises(ValueError, match="of string elements lists them"):
+        imported(message)
+
+
 def test_an_array_of_a_tensor_proto_that_no_memory_holds() -> None:
     tensor = constant([HUGE], [1.0]).node[0].attr["value"].tensor
     with pytest.raises(tf.errors.ResourceExhaustedError, match="OOM"):
