@@ -293,6 +293,8 @@ def located(error: BaseException, op: Operation) -> BaseException:
     else:
         kind = next((k for e, k in _KIND_OF_ERROR if isinstance(error, e)), errors.UnknownError)
         text = f"{type(error).__name__}: {error}"
+        if isinstance(error, MemoryError):
+            text = f"OOM when allocating what operation '{op.name}' makes: {error}"
     op = op._stands_for or op
     filename, line, _ = op._frame
     return kind(None, op, f"{text}\n\t [[node {op.name} (defined at {filename}:{line}) ]]")  # type: ignore[call-arg]

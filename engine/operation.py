@@ -275,7 +275,11 @@ class Operation:
 
     def colocation_groups(self) -> list[bytes]:
         """The groups of nodes that this one must share a device with."""
-        groups = [item for item in self._attrs.get("_class", ()) if item.startswith(b"loc:@")]
+        groups = [
+            item
+            for item in self._attrs.get("_class", ())
+            if isinstance(item, bytes) and item.startswith(b"loc:@")
+        ]
         return groups or [b"loc:@" + self._name.encode()]
 
     # Control flow
@@ -340,17 +344,19 @@ class Operation:
             raise ValueError(f"{thing} must be from the same graph as {self}.")
 
     def _add_control_inputs(self, ops: Iterable[Operation]) -> None:
+        known = set(self._control_inputs_val)
         for op in ops:
-            self._add_control_input(op)
+            if not isinstance(op, Operation):
+                raise TypeError(f"op must be an Operation: {op}")
+            self._same_graph(op)
+            if op not in known:
+                known.add(op)
+                self._control_inputs_val.append(op)
+                op._control_outputs_val.append(self)
+                self._graph.note_mutation()
 
     def _add_control_input(self, op: Operation) -> None:
-        if not isinstance(op, Operation):
-            raise TypeError(f"op must be an Operation: {op}")
-        self._same_graph(op)
-        if op not in self._control_inputs_val:
-            self._control_inputs_val.append(op)
-            op._control_outputs_val.append(self)
-            self._graph.note_mutation()
+        self._add_control_inputs([op])
 
     def _remove_all_control_inputs(self) -> None:
         for op in self._control_inputs_val:

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from ..engine import dtypes, registry
+from ..engine.repeated import Repeated
 from ..engine.shape import TensorShape
 from . import protos
-from .tensor_proto import make_ndarray, shape_from_proto, shape_proto, tensor_proto
+from .tensor_proto import constant_value, shape_from_proto, shape_proto, tensor_proto
 
 # Kind -> the field of AttrValue (and of its list).
 _FIELDS = {
@@ -30,11 +31,15 @@ _FIELDS = {
     "func": "func",
 }
 _KINDS = {field: kind for kind, field in _FIELDS.items()}
+# What an attribute may be, or be a list of.
+KINDS = frozenset(_FIELDS)
 
 
 def _tensor(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return tensor_proto(value, dtypes.as_dtype(value.dtype), raw=False)
+    if isinstance(value, Repeated):
+        return tensor_proto(value, dtypes.as_dtype(value.dtype), len(value.listed), raw=False)
     return value
 
 
@@ -61,7 +66,7 @@ _ENCODE: dict[str, Callable[[Any], Any]] = {
 _DECODE: dict[str, Callable[[Any], Any]] = {
     "type": dtypes.as_dtype,
     "shape": shape_from_proto,
-    "tensor": lambda tensor: make_ndarray(tensor, surplus=True),
+    "tensor": constant_value,
 }
 
 

@@ -16,6 +16,7 @@ from ..engine.intake import Source
 from ..engine.memory import aligned_empty
 from ..engine.state import shape_text
 from . import crc, files, protos, stretches
+from .claims import is_array_shape, stored_type
 from .data_file import DataFile
 from .output import PIECE
 from .replacing import data_of_index
@@ -39,7 +40,7 @@ class Entry(NamedTuple):
     offset: int
     size: int
     checksum: int
-    slices: tuple[TensorSlice, ...]
+    slices: dict[TensorSlice, None]  # in their order
 
 
 class StoredTensor(Source):
@@ -75,6 +76,8 @@ class BundleReader:
         self.header = parse_header(prefix, self._texts.pop(b""))
         self._swap = self.header.endianness == protos.BundleHeaderProto.BIG
         self._files: dict[int, DataFile] = {}
+        # How long they are: what is written to them later is no part of the checkpoint.
+        self._lengths: dict[DataFile, int] = {}
         self._known: dict[bytes, Entry] = {}
         # Tensors that were handed out as sources.
         self._unchecked: dict[bytes, Entry] = {}
@@ -95,6 +98,7 @@ class BundleReader:
     def close(self) -> None:
         """Closes the data files, each when nothing that was read from it needs it any more."""
         self._files.clear()
+        self._lengths.clear()
 
     def __contains__(self, key: bytes) -> bool:
         return key in self._texts
@@ -132,19 +136,20 @@ class BundleReader:
         except self._unreadable:
             message = parse_entry(self.prefix, key, text)  # says what is wrong
         shape = tuple([dim.size for dim in message.shape.dim])
-        if shape and min(shape) < 0:
-            raise DataLossError(
-                None, None, f"Invalid tensor shape: {key.decode(errors='replace')} {shape}"
-            )
+        dtype = stored_type(message.dtype)
+        if dtype is None:
+            raise self._lost(key, f"Invalid data type {message.dtype} in bundle entry")
+        if message.shape.unknown_rank or not is_array_shape(shape, dtype):
+            raise self._lost(key, f"Invalid tensor shape: {key.decode(errors='replace')} {shape}")
         slices = message.slices
         return Entry(
-            dtypes.as_dtype(message.dtype),
+            dtype,
             shape,
             message.shard_id,
             message.offset,
             message.size,
             crc.unmask(message.crc32c),
-            tuple([TensorSlice.from_proto(part) for part in slices]) if slices else (),
+            {TensorSlice.from_proto(part): None for part in slices} if slices else {},
         )
 
     def dtype_and_shape(self, key: bytes) -> tuple[dtypes.DType, Shape]:
@@ -177,7 +182,7 @@ class BundleReader:
         """A slice of a tensor, from whatever slices are stored; `defer` as for `read`."""
         entry = self.entry(key)
         shape = entry.shape
-        parts = find_cover(entry.slices or [TensorSlice.full(len(shape))], wanted, shape)
+        parts = find_cover(entry.slices or {TensorSlice.full(len(shape)): None}, wanted, shape)
         if parts is None:
             raise InvalidArgumentError(
                 None,
@@ -185,15 +190,26 @@ class BundleReader:
                 "Does not have sufficient slices for partitioned tensor "
                 f"{key.decode(errors='replace')} to restore in slice_spec: {wanted}",
             )
-        target = np.empty(wanted.shape(shape), entry.dtype.np_dtype)
-        for part in parts:
-            part_key = key if part.is_full else encoded_name(key, part)
-            stored = entry if part.is_full else self.entry(part_key)
-            if part == wanted or stored.shape == target.shape == shape:
+        found = {part: self._stored(key, entry, part) for part in parts}
+        for part, (part_key, stored) in found.items():
+            if part == wanted or stored.shape == wanted.shape(shape) == shape:
                 read = self._deferred if defer else self._value
                 return read(part_key, stored)
+        target = np.empty(wanted.shape(shape), entry.dtype.np_dtype)
+        for part, (part_key, stored) in found.items():
             copy_overlap(self._value(part_key, stored), part, target, wanted, shape)
         return target
+
+    def _stored(self, key: bytes, whole: Entry, part: TensorSlice) -> tuple[bytes, Entry]:
+        """Key and entry of a slice of a tensor; DataLossError if its bytes cannot be that slice."""
+        if part.is_full and not whole.slices:
+            return key, whole
+        part_key = encoded_name(key, part)
+        stored = self.entry(part_key)
+        if stored[:2] != (whole.dtype, part.shape(whole.shape)) or stored.slices:
+            raise self._lost(key, f"The entry of slice {part} is of another type or shape")
+        self._require_plain(part_key, stored)
+        return part_key, stored
 
     def _file(self, shard: int) -> DataFile:
         file = self._files.get(shard)
@@ -217,15 +233,32 @@ class BundleReader:
                 None,
                 f"Restoring data type {entry.dtype.name} not yet supported (tensor {name})",
             )
+        count = math.prod(entry.shape)
         if kind == dtypes.string:
+            if entry.size < count:
+                raise self._wrong_size(key, entry, f"is at least {count}")
+        elif entry.size != count * kind.np_dtype.itemsize:
+            raise self._wrong_size(key, entry, f"{count * kind.np_dtype.itemsize}")
+        if not entry.size:
             return
-        expected = math.prod(entry.shape) * entry.dtype.np_dtype.itemsize
-        if entry.size != expected:
+        file = self._file(entry.shard)
+        length = self._lengths.get(file)
+        if length is None:
+            length = self._lengths[file] = file.size
+        if not 0 <= entry.offset <= length - entry.size:
             raise self._lost(
                 key,
-                f"Invalid size in bundle entry: key {key.decode(errors='replace')}; stored size "
-                f"{entry.size}; expected size {expected}",
+                f"The data file ends inside of the tensor: {file.path} has {length} bytes, the "
+                f"tensor {entry.size} at {entry.offset}",
             )
+
+    def _wrong_size(self, key: bytes, entry: Entry, expected: str) -> DataLossError:
+        name = key.decode(errors="replace")
+        return self._lost(
+            key,
+            f"Invalid size in bundle entry: key {name}; stored size {entry.size}; "
+            f"expected size {expected}",
+        )
 
     def _deferred(self, key: bytes, entry: Entry) -> Any:
         """A tensor that is read when it is known where to, if it is not read at once."""
@@ -293,12 +326,6 @@ class BundleReader:
 
     def _texts_of(self, key: bytes, entry: Entry) -> tuple[np.ndarray, int]:
         count = math.prod(entry.shape)
-        if entry.size < count:
-            raise self._lost(
-                key,
-                f"Invalid size in bundle entry: key {key.decode(errors='replace')}; stored size "
-                f"{entry.size}; expected size is at least {count}",
-            )
         if not entry.size:
             return np.empty(entry.shape, object), 0
         data = np.empty(entry.size, np.uint8)
@@ -312,10 +339,10 @@ class BundleReader:
     def debug_string(self) -> str:
         """A line per tensor: name, type and shape."""
         lines = []
-        for key, entry in self.entries():
+        for key in self._texts:
+            entry = self.entry(key)
             if entry.slices:
                 continue
-            kind = protos.DataType.Name(entry.dtype)
-            sizes = shape_text(tuple(dim.size for dim in entry.shape.dim))
-            lines.append(f"{key.decode(errors='replace')} ({kind}) {sizes}\n")
+            kind = protos.DataType.Name(entry.dtype.as_datatype_enum)
+            lines.append(f"{key.decode(errors='replace')} ({kind}) {shape_text(entry.shape)}\n")
         return "".join(lines)

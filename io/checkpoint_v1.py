@@ -6,6 +6,7 @@ Old programs' files are read, also in shards; writing is for savers that ask for
 
 from __future__ import annotations
 
+import math
 import uuid
 from collections.abc import Iterable
 from typing import Any
@@ -24,6 +25,7 @@ from ..engine.errors import (
 from ..engine.state import shape_text
 from . import files, protos, table
 from .bundle_reader import nearest
+from .claims import is_array_shape, stored_type
 from .tensor_proto import listed_array, listing, shape_proto
 from .tensor_slice import Shape, TensorSlice, copy_overlap, encoded_name, find_cover
 
@@ -146,10 +148,12 @@ class V1Reader:
         number = len(self._tables)
         self._tables.append(content)
         for entry in message.meta.tensor:
-            shape = tuple(dim.size for dim in entry.shape.dim)
-            found = self._tensors.setdefault(
-                entry.name.encode(), (dtypes.as_dtype(entry.type), shape, {})
-            )
+            shape, dtype = tuple(dim.size for dim in entry.shape.dim), stored_type(entry.type)
+            if dtype is None:
+                raise _lost(f"Invalid data type {entry.type}", entry.name, path)
+            if entry.shape.unknown_rank or not is_array_shape(shape, dtype):
+                raise _lost(f"Invalid tensor shape {shape}", entry.name, path)
+            found = self._tensors.setdefault(entry.name.encode(), (dtype, shape, {}))
             for part in entry.slice:
                 found[2][TensorSlice.from_proto(part)] = number
 
@@ -207,7 +211,6 @@ class V1Reader:
         """A slice of a tensor, from whatever slices are stored; never deferred."""
         del defer
         dtype, shape, parts = self._tensor(key)
-        target = np.empty(wanted.shape(shape), dtype.np_dtype)
         found = find_cover(parts, wanted, shape)
         if found is None:
             raise InvalidArgumentError(
@@ -216,23 +219,37 @@ class V1Reader:
                 f"Error copying slice data: the stored slices of {key.decode(errors='replace')} "
                 f"do not make up {wanted}",
             )
-        for part in found:
-            source = self._part(key, part, parts[part], dtype).reshape(part.shape(shape))
+        sources = [self._part(key, part) for part in found]
+        if found == [wanted]:
+            return sources[0]
+        # The parts are there: so much memory is not just claimed.
+        target = np.empty(wanted.shape(shape), dtype.np_dtype)
+        for part, source in zip(found, sources):
             copy_overlap(source, part, target, wanted, shape)
         return target
 
-    def _part(self, key: bytes, part: TensorSlice, number: int, dtype: dtypes.DType) -> np.ndarray:
+    def _part(self, key: bytes, part: TensorSlice) -> np.ndarray:
+        """A stored slice."""
+        from google.protobuf.message import DecodeError
+
+        dtype, whole, parts = self._tensor(key)
+        name, number = key.decode(errors="replace"), parts[part]
         text = self._tables[number].get(encoded_name(key, part))
         if text is None:
-            name = key.decode(errors="replace")
-            raise DataLossError(None, None, f"slice {part} of {name} is not in the file")
-        message = protos.SavedTensorSlices.FromString(text).data.data
+            raise _lost(f"Slice {part} is not in the file", name, self.pattern)
         try:
-            return listed_array(message, dtype)
+            array = listed_array(protos.SavedTensorSlices.FromString(text).data.data, dtype)
+        except DecodeError:
+            raise _lost(f"Slice {part} is not parseable", name, self.pattern) from None
         except TypeError:
             raise UnimplementedError(
                 None, None, f"Restoring data type {dtype.name} not yet supported"
             ) from None
+        shape = part.shape(whole)
+        if array.size != math.prod(shape):
+            reason = f"Slice {part} has {array.size} elements, not {math.prod(shape)}"
+            raise _lost(reason, name, self.pattern)
+        return array.reshape(shape)
 
     def debug_string(self) -> str:
         """A line per tensor: name, type and shape."""
@@ -243,6 +260,10 @@ class V1Reader:
             count = f", {len(parts)} slices" if len(parts) > 1 else ""
             lines.append(f"{key.decode()} ({kind}) {shape_text(shape)}{count}\n")
         return "".join(lines)
+
+
+def _lost(reason: str, name: str, path: str) -> DataLossError:
+    return DataLossError(None, None, f"{reason} (tensor {name} in {path})")
 
 
 def _status(error: OpError) -> str:

@@ -35,6 +35,15 @@ class DataFile:
         elif hasattr(self, "_file"):
             self._file.close()
 
+    @property
+    def size(self) -> int:
+        """How long the file is now."""
+        with files.translated(self.path):
+            if self._number is not None:
+                return os.fstat(self._number).st_size
+            with self._lock:
+                return self._file.seek(0, os.SEEK_END)
+
     def read_into(self, target: memoryview, offset: int) -> int:
         """Reads from a place on until the target is full or the file ends; how much was read."""
         size = len(target)

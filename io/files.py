@@ -20,6 +20,8 @@ from .file_systems import translated
 
 _WILDCARDS = re.compile(r"[*?\[\\]")
 _BLOCK = 16 * 1024 * 1024
+# So much may be read ahead of knowing whether it is there.
+_PIECE = 1 << 20
 
 
 def _text(path: Any) -> str:
@@ -210,6 +212,20 @@ def open_binary(path: str, mode: str) -> IO[bytes]:
     """A plain binary file, for code that reads and writes large pieces."""
     with translated(path):
         return file_systems.of(path).open(path, mode)
+
+
+def read_at_most(file: IO[bytes], size: int) -> bytes:
+    """The next `size` bytes of a file, fewer at its end.
+
+    The size may be what a damaged file claims: no more memory is taken than there are bytes.
+    """
+    if size <= _PIECE:
+        return file.read(size)
+    pieces = []
+    while size > 0 and (piece := file.read(min(size, _PIECE))):
+        pieces.append(piece)
+        size -= len(piece)
+    return b"".join(pieces)
 
 
 def _is_forced() -> bool:

@@ -18,6 +18,9 @@ from ..engine.shape import unknown_shape
 from ..engine.tensor import Tensor
 from ..engine.trampoline import Steps
 from . import protos, signatures
+from .attributes import KINDS
+from .claims import stored_type
+from .node_check import MOST_OUTPUTS
 from .signatures import argument_of, attribute_of
 
 
@@ -137,6 +140,8 @@ def _without_marks(definition: Any) -> Any:
 def op_definition_of(signature: Any) -> registry.OpDef:
     """What makes a function's name an op type, from its OpDef message."""
 
+    _check_signature(signature)
+
     def expand(x: Expander, op: Operation, inputs: list[Tensor]) -> Steps:
         return x.call(op, protos.NameAttrList(name=op.type, attr=op.node_def.attr), inputs)
 
@@ -151,6 +156,33 @@ def op_definition_of(signature: Any) -> registry.OpDef:
         expand=expand,
         doc=signature.description,
     )
+
+
+def _check_signature(signature: Any) -> None:
+    """Raises InvalidArgumentError for arguments whose types nothing tells."""
+    kinds = {attr.name: attr.type for attr in signature.attr}
+
+    def wrong(text: str) -> errors.InvalidArgumentError:
+        return errors.InvalidArgumentError(
+            None, None, f"The signature of function '{signature.name}' is malformed: {text}"
+        )
+
+    for attr in signature.attr:
+        if attr.type.removeprefix("list(").removesuffix(")") not in KINDS:
+            raise wrong(f"attr '{attr.name}' is of the unknown type '{attr.type}'")
+    for argument in (*signature.input_arg, *signature.output_arg):
+        given = [
+            (argument.type_attr, "type"),
+            (argument.number_attr, "int"),
+            (argument.type_list_attr, "list(type)"),
+        ]
+        for name, kind in given:
+            if name and kinds.get(name) != kind:
+                raise wrong(f"argument '{argument.name}' needs an attr '{name}' of type '{kind}'")
+        if not (argument.type or argument.type_attr or argument.type_list_attr):
+            raise wrong(f"argument '{argument.name}' has no type")
+        if argument.type and stored_type(argument.type) is None:
+            raise wrong(f"argument '{argument.name}' is of the unknown type {argument.type}")
 
 
 def _call_gradient(op: Operation, *grads: Any) -> Any:
@@ -183,16 +215,18 @@ def _body(definition: Any, attrs: Mapping[str, Any], functions: Mapping[str, Any
         # Its nodes have the marks that they came with.
         with graph.as_default(), trust.importing(None):
             import_graph_def(message, name="")
+        parameters = [
+            graph.get_tensor_by_name(flat[argument.name]) for argument in signature.input_arg
+        ]
+        results = [
+            graph.get_tensor_by_name(_found(definition.ret[argument.name], flat))
+            for argument in signature.output_arg
+        ]
     except (ValueError, errors.OpError) as error:
         raise errors.UnimplementedError(
             None, None, f"Function {signature.name} cannot run here: {error}"
         ) from error
 
-    def tensor(name: str) -> Tensor:
-        return graph.get_tensor_by_name(flat[name])
-
-    parameters = [tensor(argument.name) for argument in signature.input_arg]
-    results = [tensor(definition.ret[argument.name]) for argument in signature.output_arg]
     wanted = set(definition.control_ret.values())
     inner = _without(graph, parameters)
     effects = [op for op in inner if op.name in wanted or op._is_stateful]
@@ -238,6 +272,8 @@ def graph_def_of(
     flat: dict[str, str] = {}
     for i, argument in enumerate(definition.signature.input_arg):
         node = message.node.add(name=argument.name, op="Placeholder")
+        if argument.type_attr and argument.type_attr not in attrs:
+            raise ValueError(f"no value is given for attr '{argument.type_attr}'")
         kind = attrs[argument.type_attr].type if argument.type_attr else argument.type
         node.attr["dtype"].type = kind
         for key, value in definition.arg_attr[i].attr.items():
@@ -251,11 +287,16 @@ def graph_def_of(
             _bind(value, attrs)
         position = 0
         for argument in _definition(node.op, functions).outputs:
-            for i in range(_length(argument, node)):
+            length = _length(argument, node)
+            if length > MOST_OUTPUTS:
+                raise ValueError(f"node '{node.name}' has {length} outputs")
+            for i in range(length):
                 flat[f"{node.name}:{argument.name}:{i}"] = f"{node.name}:{position}"
                 position += 1
     for node in message.node:
-        node.input[:] = [text if text.startswith("^") else flat[text] for text in node.input]
+        node.input[:] = [
+            text if text.startswith("^") else _found(text, flat) for text in node.input
+        ]
     return message, flat
 
 
@@ -264,6 +305,13 @@ def _called(node: Any, functions: Mapping[str, Any]) -> list[str]:
     for value in node.attr.values():
         names += [function.name for function in (value.func, *value.list.func) if function.name]
     return names
+
+
+def _found(text: str, flat: Mapping[str, str]) -> str:
+    """The name in the graph of what a function calls `text`."""
+    if text not in flat:
+        raise ValueError(f"'{text}' is neither an argument nor the output of a node")
+    return flat[text]
 
 
 def _bind(value: Any, attrs: Mapping[str, Any]) -> None:

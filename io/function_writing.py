@@ -119,7 +119,10 @@ def _add_node(
     if "_class" in node.attr:
         # Groups name nodes, which may have other names here.
         known = {other.name: new for other, new in node_names.items()}
-        groups = [group.decode().removeprefix("loc:@") for group in node.attr["_class"].list.s]
+        groups = [
+            group.removeprefix(b"loc:@").decode(errors="replace")
+            for group in node.attr["_class"].list.s
+        ]
         kept = [f"loc:@{known[group]}".encode() for group in groups if group in known]
         node.attr["_class"].list.s[:] = kept
     if op._is_stateful:

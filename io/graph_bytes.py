@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..engine import errors
-from ..engine.dtypes import DType, as_dtype
+from ..engine.dtypes import DType
 from ..engine.operation import Operation
 from ..engine.shape import TensorShape
 from . import protos
@@ -123,14 +123,13 @@ class NodeWriter:
             return _entry(name, protos.AttrValue(tensor=value))
         if "dtype" not in operation._attrs:
             # Other ops' tensors are defaults of their definitions, which list the elements.
-            message = tensor_proto(value, as_dtype(value.dtype), raw=False)
-            return _entry(name, protos.AttrValue(tensor=message))
+            return _entry(name, to_proto(value, "tensor"))
         dtype = operation.outputs[0].dtype.base_dtype
         explicit, raw = operation._explicit_elements, operation._raw_elements
         if is_raw(value, dtype, explicit, raw) and value.nbytes <= _LIMIT:
             return self._raw_constant(name, dtype, value)
         key: Any = None
-        if value.nbytes <= _SMALL and value.dtype.kind != "O":
+        if isinstance(value, np.ndarray) and value.nbytes <= _SMALL and value.dtype.kind != "O":
             key = name, dtype, value.shape, value.tobytes(), explicit, raw
             entry = self._attrs.get(key)
             if entry is not None:

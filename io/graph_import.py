@@ -43,6 +43,8 @@ from .versions import GRAPH_DEF_VERSION, GRAPH_DEF_VERSION_MIN_PRODUCER, VERSION
 
 _NODE_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9\-./_]*\Z")
 _BACK_EDGES = frozenset({"Merge", "RefMerge"})
+# Begins a class of nodes that share the device of the node that it names.
+_TOGETHER = b"loc:@"
 
 # Ops whose shape functions once erred: graphs written then hold shapes that are wrong.
 _SHAPES_IGNORED = frozenset(
@@ -413,15 +415,24 @@ class _Import:
     def undo(self) -> None:
         """Takes the nodes out of the graph again."""
         graph = self.graph
-        for operation in self.made.values():
+        # Backwards: the latest of the readers of a tensor is found at once.
+        for operation in reversed(self.made.values()):
             graph._nodes_by_id.pop(operation._id, None)
             graph._nodes_by_name.pop(operation.name, None)
             for tensor in operation._inputs_val:
-                tensor._consumers.remove(operation)
+                _remove_last(tensor._consumers, operation)
             for other in operation._control_inputs_val:
-                other._control_outputs_val.remove(operation)
+                _remove_last(other._control_outputs_val, operation)
         for name in self.added_names:
             graph._names_in_use.pop(name, None)
+
+
+def _remove_last(items: list[Operation], item: Operation) -> None:
+    """Removes the last occurrence."""
+    for i in range(len(items) - 1, -1, -1):
+        if items[i] is item:
+            del items[i]
+            return
 
 
 def _names_and_prefixes(names: Any) -> set[str]:
@@ -467,10 +478,15 @@ def _colocated(node: Any) -> list[str]:
     """The nodes that a NodeDef wants to share a device with."""
     if "_class" not in node.attr:
         return []
-    groups = (group.decode() for group in node.attr["_class"].list.s)
-    return [group.removeprefix("loc:@") for group in groups if group.startswith("loc:@")]
+    return [
+        # What is no text names no node.
+        group.removeprefix(_TOGETHER).decode(errors="replace")
+        for group in node.attr["_class"].list.s
+        if group.startswith(_TOGETHER)
+    ]
 
 
-def _renamed(group: bytes, names: dict[str, str]) -> bytes:
-    name = group.decode().removeprefix("loc:@")
-    return b"loc:@" + names[name].encode() if group.startswith(b"loc:@") else group
+def _renamed(group: Any, names: dict[str, str]) -> Any:
+    if not isinstance(group, bytes) or not group.startswith(_TOGETHER):
+        return group
+    return _TOGETHER + names[group.removeprefix(_TOGETHER).decode()].encode()

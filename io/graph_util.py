@@ -70,7 +70,9 @@ def _needs(node: Any) -> list[str]:
     """The nodes that a node reads or shares its device with."""
     names = [node_name(text) for text in node.input]
     groups = node.attr["_class"].list.s if "_class" in node.attr else ()
-    return names + [g.decode().removeprefix("loc:@") for g in groups if g.startswith(b"loc:@")]
+    return names + [
+        g.decode(errors="replace")[len("loc:@") :] for g in groups if g.startswith(b"loc:@")
+    ]
 
 
 @export("graph_util.tensor_shape_from_node_def_name")

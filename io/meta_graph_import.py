@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from ..engine import trust
 from ..engine.collections import GraphKeys, get_collection_proto_type, get_from_proto_function
+from ..engine.errors import InvalidArgumentError
 from ..engine.graph import Graph, get_default_graph
 from ..engine.log import get_logger
 from ..engine.scope_functions import prepend_name_scope, strip_name_scope
@@ -153,7 +155,8 @@ class _Collections:
         from_proto = get_from_proto_function(key)
         if from_proto and kind == "bytes_list":
             for value in message.bytes_list.value:
-                self.graph.add_to_collection(key, self.member(key, value, from_proto))
+                with _named(key):
+                    self.graph.add_to_collection(key, self.member(key, value, from_proto))
             return
         if key in _ONCE_NAMES:
             get_logger().warning(
@@ -163,7 +166,8 @@ class _Collections:
                 kind,
             )
         for value in getattr(message, kind).value:
-            self.graph.add_to_collection(key, self.plain(kind, value))
+            with _named(key):
+                self.graph.add_to_collection(key, self.plain(kind, value))
 
     def member(self, key: str, value: bytes, from_proto: Any) -> Any:
         """The object that a serialized message describes."""
@@ -188,6 +192,23 @@ class _Collections:
         if not self.scope or kind != "bytes_list":
             return value
         return prepend_name_scope(value.decode(), self.scope)
+
+
+@contextmanager
+def _named(key: str) -> Iterator[None]:
+    """A context whose failures say which collection does not go with its graph."""
+    from google.protobuf.message import DecodeError
+
+    try:
+        yield
+    except (KeyError, DecodeError, UnicodeDecodeError) as error:
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"A member of collection '{key}' of the meta graph does not go with its graph, or is "
+            f"damaged: {error.args[0] if isinstance(error, KeyError) else error}. Leave the "
+            "collection out with `restore_collections_predicate`, or write the meta graph anew.",
+        ) from error
 
 
 def copy_scoped_meta_graph(

@@ -7,12 +7,13 @@ in the order that TensorFlow gives for the same seed.
 
 from __future__ import annotations
 
+import math
 import os
 from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from ..engine import dtypes, seed
+from ..engine import dtypes, errors, seed
 from ..engine.api import export
 
 DEFAULT_SOURCE_URL = "https://storage.googleapis.com/cvdf-datasets/mnist/"
@@ -128,19 +129,43 @@ def extract_images(f: IO[bytes]) -> np.ndarray:
 def extract_labels(f: IO[bytes], one_hot: bool = False, num_classes: int = 10) -> np.ndarray:
     """The labels in a gzipped file, as uint8 or one-hot float64 vectors."""
     labels, _ = _extract(f, _LABELS_MAGIC, "label", 1)
-    return dense_to_one_hot(labels, num_classes) if one_hot else labels
+    if not one_hot:
+        return labels
+    if labels.size and labels.max() >= num_classes:
+        reason = f"label {labels.argmax()} is {labels.max()}, of {num_classes} classes"
+        raise _damaged(f, "label", reason)
+    return dense_to_one_hot(labels, num_classes)
 
 
 def _extract(f: IO[bytes], magic: int, what: str, sizes: int) -> tuple[np.ndarray, list[int]]:
     import gzip
+    import zlib
+
+    from .files import read_at_most
 
     print("Extracting", f.name)
-    with gzip.GzipFile(fileobj=f) as stream:
-        found, *header = np.frombuffer(stream.read(4 + 4 * sizes), dtype=">u4").tolist()
-        if found != magic:
-            raise ValueError(f"Invalid magic number {found} in MNIST {what} file: {f.name}")
-        content = stream.read(int(np.prod(header)))
+    try:
+        with gzip.GzipFile(fileobj=f) as stream:
+            head = stream.read(4 + 4 * sizes)
+            found, *header = np.frombuffer(head[: len(head) // 4 * 4], dtype=">u4").tolist() or [0]
+            if found != magic:
+                raise ValueError(f"Invalid magic number {found} in MNIST {what} file: {f.name}")
+            wanted = math.prod(header)
+            content = read_at_most(stream, wanted)  # type: ignore[arg-type]
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise _damaged(f, what, f"{error}") from None
+    if len(header) < sizes or len(content) < wanted:
+        raise _damaged(f, what, f"it has {len(content)} bytes for the sizes {header}")
     return np.frombuffer(content, dtype=np.uint8), header
+
+
+def _damaged(f: IO[bytes], what: str, reason: str) -> errors.DataLossError:
+    return errors.DataLossError(
+        None,
+        None,
+        f"The MNIST {what} file {f.name} is damaged or was not written to its end: {reason}. "
+        "Delete it and have it downloaded again.",
+    )
 
 
 def dense_to_one_hot(labels_dense: np.ndarray, num_classes: int) -> np.ndarray:

@@ -36,6 +36,11 @@ _LATER_ATTRIBUTES: dict[str, Any] = {
     "validate_shape": None,
 }
 
+# A node of a file may have so many outputs.
+MOST_OUTPUTS = 1 << 20
+# So many inputs may be missing for them to be named one by one.
+_FEW = 256
+
 
 def find_definition(op_type: str, functions: Mapping[str, Any] | None = None) -> registry.OpDef:
     """The definition of an op type, or function of a library; NotFoundError when there is none."""
@@ -83,6 +88,7 @@ def check_node(node: Any, definition: registry.OpDef) -> tuple[dict[str, Any], l
         what = f"attr{'s' * (len(missing) > 1)} '" + "', '".join(missing)
         raise ValueError(f"NodeDef missing {what}' from {_about(node, definition)}")
     given = sum([text[:1] != "^" for text in node.input])
+    _check_lengths(node, definition, values, given)
     expected = input_types(values, definition)
     if given != len(expected):
         types = ", ".join(map(runtime_name, expected))
@@ -91,6 +97,31 @@ def check_node(node: Any, definition: registry.OpDef) -> tuple[dict[str, Any], l
             f"{_about(node, definition)}"
         )
     return values, expected
+
+
+def _check_lengths(
+    node: Any, definition: registry.OpDef, values: Mapping[str, Any], given: int
+) -> None:
+    """Raises ValueError for more inputs than are given, or outputs than a node may have.
+
+    Nothing is made for what a number attribute merely claims.
+    """
+    for arguments, most, what in (
+        (definition.inputs, given, f"inputs, but {given} inputs specified"),
+        (definition.outputs, MOST_OUTPUTS, f"outputs, of which there may be {MOST_OUTPUTS}"),
+    ):
+        for arg in arguments:
+            count = values[arg.number_attr] if arg.number_attr else 0
+            if count is None:
+                raise ValueError(
+                    f"NodeDef attr '{arg.number_attr}' is a function's, and this is none; "
+                    f"{_about(node, definition)}"
+                )
+            if not 0 <= count <= max(most, _FEW):
+                raise ValueError(
+                    f"NodeDef attr '{arg.number_attr}' asks for {count} {what}; "
+                    f"{_about(node, definition)}"
+                )
 
 
 def _changes_nothing(name: str, value: Any) -> bool:
@@ -205,8 +236,10 @@ def _bound_problem(value: Any, attr: registry.Attr) -> str | None:
         return None
     if attr.type == "int":
         what, size = "Value", value
-    else:
+    elif isinstance(value, list):
         what, size = "Length", len(value)
+    else:
+        return None  # A function may state a bound where it means nothing.
     if size >= attr.minimum:
         return None
     return f"{what} for attr '{attr.name}' of {size} must be at least minimum {attr.minimum}"

@@ -14,7 +14,7 @@ from typing import IO, Any
 from ..engine import errors
 from ..engine.compat import as_str_any
 from . import crc
-from .files import open_binary
+from .files import open_binary, read_at_most
 
 _HEADER = struct.Struct("<QI")
 _FOOTER = struct.Struct("<I")
@@ -170,7 +170,10 @@ class TFRecordWriter:
 
 
 class Source:
-    """The bytes of a file, decompressed."""
+    """The bytes of a file, decompressed.
+
+    No more is in memory than was asked for and is there, whatever a file claims.
+    """
 
     def __init__(self, file: IO[bytes], compression: str) -> None:
         self._file = file
@@ -181,39 +184,52 @@ class Source:
         """Goes back to the beginning."""
         self._file.seek(0)
         is_plain = not self._compression
-        self._decompressor = None if is_plain else zlib.decompressobj(_window(self._compression))
-        self._ready = b""
+        self._inflater = None if is_plain else zlib.decompressobj(_window(self._compression))
+        # The last piece that was decompressed, and how much of it has been given out.
+        self._ready, self._given = b"", 0
+        self._waiting = b""  # what is still to be decompressed
 
     def read(self, size: int) -> bytes:
         """The next bytes, fewer at the end."""
-        if self._decompressor is None:
-            return self._file.read(size) if size <= _CHUNK else self._read_large(size)
-        while len(self._ready) < size:
-            chunk = self._file.read(_CHUNK)
-            if not chunk:
-                break
+        start, end = self._given, self._given + size
+        if end <= len(self._ready):
+            self._given = end
+            return self._ready[start:end]
+        if self._inflater is None:
+            return read_at_most(self._file, size)
+        return b"".join(self._pieces(size))
+
+    def _pieces(self, size: int) -> Iterator[bytes]:
+        """The same bit by bit."""
+        while size > 0:
+            if self._given == len(self._ready):
+                self._ready, self._given = self._inflated(), 0
+                if not self._ready:
+                    return
+            piece = self._ready[self._given : self._given + size]
+            self._given += len(piece)
+            size -= len(piece)
+            yield piece
+
+    def _inflated(self) -> bytes:
+        """Some more bytes, none at the end: at most a chunk of them, however little they were."""
+        inflater = self._inflater
+        while inflater is not None and not inflater.eof:
+            chunk = self._waiting or self._file.read(_CHUNK)
             try:
-                self._ready += self._decompressor.decompress(chunk)
+                piece = inflater.decompress(chunk, _CHUNK)
             except zlib.error as error:
                 text = f"inflate() failed with error {error}"
                 raise errors.DataLossError(None, None, text) from None
-        result, self._ready = self._ready[:size], self._ready[size:]
-        return result
-
-    def _read_large(self, size: int) -> bytes:
-        """The next bytes, for no more memory than twice what the file has of them."""
-        found = self._file.read(_CHUNK)
-        while len(found) < size:
-            more = self._file.read(min(size - len(found), len(found)))
-            if not more:
-                break
-            found += more
-        return found
+            self._waiting = inflater.unconsumed_tail
+            if piece or not chunk:
+                return piece
+        return b""
 
     def skip_to(self, offset: int) -> None:
         """Goes to a position from the beginning."""
         self.restart()
-        if self._decompressor is None:
+        if self._inflater is None:
             self._file.seek(offset)
             return
         while offset > 0:
@@ -227,7 +243,8 @@ class RecordReader:
     """Reads the records of a file one after the other; `offset` is where the next one begins."""
 
     def __init__(self, path: Any, compression: str = "", offset: int = 0) -> None:
-        self._file = open_binary(as_str_any(path), "rb")
+        self._path = as_str_any(path)
+        self._file = open_binary(self._path, "rb")
         self._source = Source(self._file, compression)
         self.offset = offset
         # Whether the file's position is not that of the next record.
@@ -260,21 +277,41 @@ class RecordReader:
         if check != crc.masked(header[:8]):
             raise self._damaged("corrupted", self.offset)
         if length >= _LARGEST:
-            raise errors.DataLossError(None, None, "record size too large")
-        data = self._source.read(length + _FOOTER.size)
-        if len(data) < length + _FOOTER.size:
-            # Where nothing is left at all, the record is to blame; else what it holds.
-            raise self._damaged("truncated", self.offset + (_HEADER.size if data else 0))
-        record = data[:length]
-        if _FOOTER.unpack(data[length:])[0] != crc.masked(record):
-            raise self._damaged("corrupted", self.offset + _HEADER.size)
+            raise self._lost("record size too large", f"{length} bytes, at {self.offset}")
+        record = self._contents(length)
         self.offset += _HEADER.size + length + _FOOTER.size
         self._is_lost = False
         return record
 
-    @staticmethod
-    def _damaged(how: str, offset: int) -> errors.DataLossError:
-        return errors.DataLossError(None, None, f"{how} record at {offset}")
+    def _contents(self, length: int) -> bytes:
+        """What the record at hand holds."""
+        try:
+            data = self._source.read(length + _FOOTER.size)
+            record = data[:length]
+        except MemoryError:
+            raise errors.ResourceExhaustedError(
+                None,
+                None,
+                f"OOM when reading the record of {length} bytes at {self.offset} of {self._path}: "
+                "there is not so much memory. Write smaller records.",
+            ) from None
+        if len(data) < length + _FOOTER.size:
+            # Where nothing is left at all, the record is to blame; else what it holds.
+            raise self._damaged("truncated", self.offset + (_HEADER.size if data else 0))
+        if _FOOTER.unpack(data[length:])[0] != crc.masked(record):
+            raise self._damaged("corrupted", self.offset + _HEADER.size)
+        return record
+
+    def _damaged(self, how: str, offset: int) -> errors.DataLossError:
+        return self._lost(f"{how} record at {offset}", f"the record begins at {self.offset}")
+
+    def _lost(self, reason: str, where: str) -> errors.DataLossError:
+        return errors.DataLossError(
+            None,
+            None,
+            f"{reason} ({where} of {self._path}): the file was cut or changed, or is compressed in "
+            "another way than was said. Write it anew; the records before this one are whole.",
+        )
 
 
 def tf_record_iterator(path: Any, options: Any = None) -> Iterator[bytes]:

@@ -8,6 +8,7 @@ block share prefixes; each block ends with its type and checksum.
 from __future__ import annotations
 
 import struct
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 
 from ..engine.errors import DataLossError
@@ -133,19 +134,24 @@ class Table:
         self._data = data
         _, position = _handle(footer, 0)
         (offset, size), _ = _handle(footer, position)
-        # Last key and place of each block.
-        self._index = [(key, _handle(value, 0)[0]) for key, value in self._entries(offset, size)]
+        index = list(self._entries(offset, size))
+        self._last_keys = [key for key, _ in index]
+        self._places = [_handle(value, 0)[0] for _, value in index]
+        # The number and the entries of the block that was looked into last.
+        self._present: tuple[int, dict[bytes, bytes]] = -1, {}
 
     def __iter__(self) -> Iterator[tuple[bytes, bytes]]:
-        for _, (offset, size) in self._index:
+        for offset, size in self._places:
             yield from self._entries(offset, size)
 
     def get(self, key: bytes) -> bytes | None:
-        """The value of a key, or None."""
-        for last, (offset, size) in self._index:
-            if last >= key:
-                return dict(self._entries(offset, size)).get(key)
-        return None
+        """The value of a key, or None; quick for keys that are asked for in order."""
+        number = bisect_left(self._last_keys, key)
+        if number == len(self._places):
+            return None
+        if number != self._present[0]:
+            self._present = number, dict(self._entries(*self._places[number]))
+        return self._present[1].get(key)
 
     def _entries(self, offset: int, size: int) -> Iterator[tuple[bytes, bytes]]:
         """The keys and values in one block."""
@@ -158,26 +164,34 @@ class Table:
                 shared, position = varint.get(text, position)
                 rest, position = varint.get(text, position)
                 length, position = varint.get(text, position)
-                key = key[:shared] + text[position : position + rest]
-                position += rest
-                yield key, text[position : position + length]
-                position += length
+                middle = position + rest
+                if shared > len(key) or middle + length > end:
+                    raise IndexError("an entry reaches out of its block")
+                key = key[:shared] + text[position:middle]
+                position = middle + length
+                yield key, text[middle:position]
         except (IndexError, struct.error):
-            raise DataLossError(None, None, "bad entry in block") from None
+            raise _lost("bad entry in block", offset) from None
+        if position != end:
+            raise _lost("bad block contents", offset)
 
     def _block(self, offset: int, size: int) -> bytes:
         contents = self._data[offset : offset + size + _TRAILER]
         if len(contents) < size + _TRAILER:
-            raise DataLossError(None, None, "truncated block read")
+            raise _lost("truncated block read", offset)
         stored = struct.unpack("<I", contents[-4:])[0]
         if crc.masked(contents[:-4]) != stored:
-            raise DataLossError(None, None, "block checksum mismatch")
+            raise _lost("block checksum mismatch", offset)
         kind = contents[size]
         if kind == _PLAIN:
             return contents[:size]
         if kind == _SNAPPY:
             return decompress(contents[:size])
-        raise DataLossError(None, None, "bad block type")
+        raise _lost("bad block type", offset)
+
+
+def _lost(reason: str, offset: int) -> DataLossError:
+    return DataLossError(None, None, f"{reason} at {offset}")
 
 
 def _handle(data: bytes, position: int) -> tuple[tuple[int, int], int]:

@@ -15,10 +15,13 @@ import numpy as np
 
 from ..engine import dtypes
 from ..engine.api import constant, export
+from ..engine.errors import ResourceExhaustedError
+from ..engine.repeated import Repeated, whole
 from ..engine.shape import TensorShape, as_shape
 from . import protos
 
 _LIMIT = 1 << 31  # protobuf's limit for one message
+_FEW = 256  # elements
 
 # Types whose arrays are written raw.  uint16, half and bool are not among them in TensorFlow.
 _RAW = frozenset(
@@ -67,7 +70,10 @@ def shape_from_proto(message: Any) -> TensorShape:
 
 
 def tensor_proto(
-    array: np.ndarray, dtype: dtypes.DType, explicit: int | None = None, raw: bool | None = None
+    array: np.ndarray | Repeated,
+    dtype: dtypes.DType,
+    explicit: int | None = None,
+    raw: bool | None = None,
 ) -> Any:
     """A TensorProto of `array`; only the first `explicit` elements are written.
 
@@ -79,7 +85,9 @@ def tensor_proto(
         dtype=dtype.as_datatype_enum, tensor_shape=shape_proto(array.shape)
     )
     explicit = array.size if explicit is None else min(explicit, array.size)
-    if is_raw(array, dtype, explicit, raw):
+    if isinstance(array, Repeated):
+        array = array.listed
+    elif is_raw(array, dtype, explicit, raw):
         if array.nbytes >= _LIMIT:
             raise ValueError("Cannot create a tensor proto whose content is larger than 2GB.")
         message.tensor_content = array.tobytes()
@@ -91,8 +99,12 @@ def tensor_proto(
     return message
 
 
-def is_raw(array: np.ndarray, dtype: dtypes.DType, explicit: int | None, raw: bool | None) -> bool:
+def is_raw(
+    array: np.ndarray | Repeated, dtype: dtypes.DType, explicit: int | None, raw: bool | None
+) -> bool:
     """Whether a TensorProto holds an array as bytes, for arguments of `tensor_proto`."""
+    if isinstance(array, Repeated):
+        return False
     if raw is not None:
         return raw
     return array.size > 1 and dtype in _RAW and (explicit is None or explicit >= array.size)
@@ -136,9 +148,27 @@ def make_ndarray(tensor: Any, surplus: bool = False) -> np.ndarray:
 
     surplus: elements beyond the shape are left out, as graphs do, and no ValueError.
     """
-    shape = [dim.size for dim in tensor.tensor_shape.dim]
+    try:
+        return whole(_decoded(tensor, surplus))
+    except MemoryError as error:
+        raise ResourceExhaustedError(
+            None, None, f"OOM when allocating the array of a TensorProto: {error}"
+        ) from None
+
+
+def constant_value(tensor: Any) -> np.ndarray | Repeated:
+    """What a TensorProto holds, as the value of a Const: many elements of few stay unmade."""
+    return _decoded(tensor, surplus=True)
+
+
+def _decoded(tensor: Any, surplus: bool) -> np.ndarray | Repeated:
+    shape = tuple(dim.size for dim in tensor.tensor_shape.dim)
     dtype = dtypes.as_dtype(tensor.dtype)
     if tensor.tensor_content:
+        if dtype.np_dtype.hasobject:
+            raise ValueError(
+                f"A TensorProto of {dtype.name} elements lists them; this one has tensor_content"
+            )
         return np.frombuffer(tensor.tensor_content, dtype=dtype.np_dtype).copy().reshape(shape)
     field = _FIELDS.get(dtype.name)
     if field is None:
@@ -148,7 +178,9 @@ def make_ndarray(tensor: Any, surplus: bool = False) -> np.ndarray:
     if not values.size:
         values = _nothing(dtype)
     if values.size < size:
-        values = np.concatenate([values, np.repeat(values[-1:], size - values.size)])
+        repeated = Repeated(values, shape)
+        # The array is made at once where it is about as small as what describes it.
+        return repeated.array() if size - values.size <= _FEW else repeated
     return (values[:size] if surplus or size == 0 else values).reshape(shape)
 
 

@@ -7,7 +7,7 @@ A slice is a start and a length per dimension; a length of -1 stands for all of 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -72,7 +72,7 @@ class TensorSlice(tuple[tuple[int, int], ...]):
         result = []
         for d, ((start, length), size) in enumerate(zip(self, shape)):
             end = size if length == FULL else start + length
-            if end > size:
+            if not 0 <= start <= end <= size:
                 raise InternalError(
                     None,
                     None,
@@ -132,14 +132,16 @@ def encoded_name(name: bytes, part: TensorSlice) -> bytes:
 
 
 def find_cover(
-    stored: Iterable[TensorSlice], wanted: TensorSlice, shape: Shape
+    stored: Collection[TensorSlice], wanted: TensorSlice, shape: Shape
 ) -> list[TensorSlice] | None:
-    """The stored slices, which do not overlap, that make up the wanted one; None if they do not."""
-    slices = list(stored)
-    if wanted in slices:
+    """The stored slices, which do not overlap, that make up the wanted one; None if they do not.
+
+    It is quick for one of the stored slices, if these are the keys of a dictionary.
+    """
+    if wanted in stored:
         return [wanted]
     found, covered = [], 0
-    for part in slices:
+    for part in stored:
         overlap = _overlap(part.bounds(shape), wanted.bounds(shape))
         if overlap is not None:
             found.append(part)

@@ -7,6 +7,7 @@ import re
 
 # Bytes that ordered texts escape, each by its complement.
 _SPECIAL = re.compile(rb"[\x00\xff]")
+_MOST = (1 << 64) - 1
 
 
 def put(number: int) -> bytes:
@@ -22,7 +23,10 @@ def put(number: int) -> bytes:
 
 
 def get(data: bytes, position: int) -> tuple[int, int]:
-    """The number at a position and the position after it; IndexError at the end of the data."""
+    """The number of 64 bits at a position, and the position after it.
+
+    IndexError at the end of the data, and for what has more groups than such a number.
+    """
     byte = data[position]
     if byte < 0x80:
         return byte, position + 1
@@ -32,8 +36,10 @@ def get(data: bytes, position: int) -> tuple[int, int]:
         byte = data[position]
         result |= (byte & 0x7F) << shift
         if byte < 0x80:
-            return result, position + 1
+            return result & _MOST, position + 1
         shift += 7
+        if shift > 63:
+            raise IndexError("the number does not end")
 
 
 def ordered_text(text: bytes) -> bytes:

@@ -70,6 +70,10 @@ class SegmentPlans:
                 return plan, run(arrays)
             except StalePlan:
                 self.forget(plan.traced)
+            except MemoryError:  # of the arena, of results, and of what grows while loops run
+                from .exhausted import exhausted
+
+                raise exhausted(plan, binding) from None
             finally:
                 arenas.append(arena)
         raise errors.AbortedError(None, None, "a variable keeps changing its shape while running")
@@ -140,7 +144,12 @@ class SegmentPlans:
                 self._note(plan)
             if len(self._ready) >= _MOST_BINDINGS:
                 self._ready.pop(next(iter(self._ready)))
-            self._ready[key] = plan, bind(plan.template, symbols)
+            try:
+                self._ready[key] = plan, bind(plan.template, symbols)
+            except OverflowError:
+                from .exhausted import beyond_addresses
+
+                raise beyond_addresses() from None
             return self._ready[key]
 
     def _find(self, arrays: Sequence[np.ndarray]) -> tuple[Traced, tuple[int, ...]]:

@@ -20,6 +20,7 @@ from ...engine.build import build_op, define
 from ...engine.convert import convert_to_tensor, register_tensor_conversion_function
 from ...engine.graph import name_scope
 from ...engine.registry import NoGradient
+from ...engine.repeated import whole
 from ...engine.shape import Dimension, TensorShape
 from ...engine.tensor import Tensor
 from .. import rules
@@ -31,7 +32,7 @@ _CONSTANT = NoGradient("a constant depends on nothing")
 
 
 def _lower_const(b: Any, op: Any) -> Any:
-    value = op.attr("value")
+    value = whole(op.attr("value"))
     return NotImplemented if value.dtype == object else b.constant(value, op.dtype(0))
 
 
@@ -40,7 +41,7 @@ const_op = define(
     "-> output: dtype",
     "value: tensor; dtype: type",
     shape=lambda c: TensorShape(c.attr("value").shape),
-    kernel=lambda c: c.attr("value"),
+    kernel=lambda c: whole(c.attr("value")),
     moves="value",
     lower=_lower_const,
     gradient=_CONSTANT,

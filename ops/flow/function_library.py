@@ -193,6 +193,11 @@ class DefinedFunction:
         return self.core.op_definition
 
     @property
+    def size(self) -> int:
+        """See Function.size."""
+        return self.core.size
+
+    @property
     def body(self) -> Any:
         """See Function.body."""
         return self.core.body

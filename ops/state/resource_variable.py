@@ -394,19 +394,22 @@ class ResourceVariable(BaseResourceVariable):
             raise ValueError("Trying to restore Variable as ResourceVariable.")
         graph = get_default_graph()
 
-        def element(name: str) -> Any:
-            return graph.as_graph_element(prepend_name_scope(name, import_scope))
+        def element(name: str, may_be_operation: bool = False) -> Any:
+            name = prepend_name_scope(name, import_scope)
+            return graph.as_graph_element(name, allow_operation=may_be_operation)
 
         handle = element(variable_def.variable_name)
         shape = TensorShape(handle.op.get_attr("shape"))
         self._set_handle(handle, handle.op.get_attr("dtype"), shape, handle.op.name)
-        self._initializer_op = element(variable_def.initializer_name)
+        self._initializer_op = element(variable_def.initializer_name, may_be_operation=True)
         initial = variable_def.initial_value_name
         self._initial_value = element(initial) if initial else None
         if variable_def.snapshot_name:
             snapshot = element(variable_def.snapshot_name)
             self._cached_value = None if snapshot.op.type == "ReadVariableOp" else snapshot
             while snapshot.op.type != "ReadVariableOp":
+                if not snapshot.op.inputs:
+                    raise ValueError(f"{variable_def.snapshot_name} reads no resource variable")
                 snapshot = snapshot.op.inputs[0]
             self._graph_element = snapshot
         else:

@@ -104,6 +104,11 @@ class SaveSliceInfo:
             full_shape = list(save_slice_info_def.full_shape)
             var_offset = list(save_slice_info_def.var_offset)
             var_shape = list(save_slice_info_def.var_shape)
+            if not len(full_shape) == len(var_offset) == len(var_shape):
+                raise ValueError(
+                    f"The SaveSliceInfoDef of {full_name} states a slice of other dimensions than "
+                    f"the variable's: {full_shape}, {var_offset}, {var_shape}"
+                )
         self.full_name = full_name
         self.full_shape = full_shape
         self.var_offset = var_offset

@@ -293,11 +293,12 @@ class RefVariable(Variable):
     def _init_from_proto(self, variable_def: Any, import_scope: str | None) -> None:
         graph = get_default_graph()
 
-        def element(name: str) -> Any:
-            return graph.as_graph_element(prepend_name_scope(name, import_scope))
+        def element(name: str, may_be_operation: bool = False) -> Any:
+            name = prepend_name_scope(name, import_scope)
+            return graph.as_graph_element(name, allow_operation=may_be_operation)
 
         self._variable = element(variable_def.variable_name)
-        self._initializer_op = element(variable_def.initializer_name)
+        self._initializer_op = element(variable_def.initializer_name, may_be_operation=True)
         initial = variable_def.initial_value_name
         self._initial_value = element(initial) if initial else None
         self._snapshot = element(variable_def.snapshot_name)

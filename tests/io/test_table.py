@@ -31,7 +31,7 @@ def test_large_tables_have_several_blocks() -> None:
     items = [(b"%06d" % i, bytes(100)) for i in range(9000)]
     items.insert(4000, (b"003999x", bytes(3 * table.BLOCK_SIZE)))
     read = table.Table(table.encode(items))
-    assert len(read._index) > 3
+    assert len(read._places) > 3
     assert list(read) == items
     assert read.get(b"008999") == bytes(100)
     assert read.get(b"0039995") is None

@@ -41,6 +41,13 @@ PROGRAMS = {
 }
 
 
+def agrees(mine: Any, theirs: Any) -> bool:
+    """Whether a result is TensorFlow's; messages of errors may go on where TensorFlow's end."""
+    if isinstance(theirs, list) and len(theirs) == 2 and str(theirs[0]).endswith("Error"):
+        return mine[0] == theirs[0] and mine[1].startswith(theirs[1])
+    return mine == theirs
+
+
 def test_every_program_is_recorded() -> None:
     assert set(RECORDED) == set(PROGRAMS)
 
@@ -53,4 +60,4 @@ def test_as_recorded(name: str, jit: str, tmp_path: pathlib.Path) -> None:
     ours = json.loads(json.dumps(ours))
     assert ours["nodes"] == RECORDED[name]["nodes"]
     for mine, theirs in zip(ours["found"], RECORDED[name]["found"], strict=True):
-        assert mine == theirs
+        assert agrees(mine, theirs)

@@ -14,6 +14,7 @@ from typing import Any
 from ...engine import dtypes
 from ...engine.collections import add_to_collection
 from ...engine.compat import as_text
+from ...engine.errors import DataLossError
 from ...engine.log import get_logger
 from ...engine.tensor import Tensor
 from ...io import files, protos
@@ -103,6 +104,20 @@ def note_in_meta_graph(meta_graph_def: Any) -> Callable[[Any, Any], None]:
     return lambda name, tensor: meta_graph_def.asset_file_def.append(_asset_file(name, tensor))
 
 
+def _asset_in(packed: Any) -> Any:
+    from google.protobuf.message import DecodeError
+
+    try:
+        return protos.AssetFileDef.FromString(packed.value)
+    except DecodeError as error:
+        raise DataLossError(
+            None,
+            None,
+            f"Collection '{names.ASSETS_KEY}' of the SavedModel holds what is no AssetFileDef: "
+            f"{error}. Write the model anew.",
+        ) from None
+
+
 def get_asset_tensors(
     export_dir: Any, meta_graph_def_to_load: Any, import_scope: str | None = None
 ) -> dict[str, bytes]:
@@ -116,7 +131,7 @@ def get_asset_tensors(
     assets = list(meta_graph_def_to_load.asset_file_def)
     if not assets and names.ASSETS_KEY in meta_graph_def_to_load.collection_def:
         for packed in meta_graph_def_to_load.collection_def[names.ASSETS_KEY].any_list.value:
-            assets.append(protos.AssetFileDef.FromString(packed.value))
+            assets.append(_asset_in(packed))
     folder = get_assets_dir(export_dir)
     prefix = f"{import_scope}/" if import_scope else ""
     return {

@@ -9,7 +9,11 @@ from __future__ import annotations
 
 import ast
 import re
+import struct
+import tokenize
 import warnings
+import zipfile
+import zlib
 from typing import Any
 
 import numpy as np
@@ -17,6 +21,11 @@ import numpy as np
 from ...io import files, protos
 
 _CONSTRUCTORS = frozenset("arange array eye full linspace ones zeros".split())
+# What NumPy raises for a file that is damaged, or is none of its own.
+_UNREADABLE = (
+    *(ValueError, EOFError, OSError, MemoryError, NotImplementedError, KeyError),
+    *(tokenize.TokenError, struct.error, zlib.error, zipfile.BadZipFile),
+)
 _FILE = re.compile(r"(?P<key>[^=]+)=(?P<file>[^\[\]]+)(\[(?P<variable>[^\[\]]+)\])?$")
 
 
@@ -161,7 +170,7 @@ def _loaded(path: str, variable: str | None) -> Any:
                 arrays = None
             else:
                 arrays = {name: data[name] for name in data.files}
-    except ValueError as error:
+    except _UNREADABLE as error:
         raise RuntimeError(f"Input file {path} is no array file of NumPy's: {error}") from None
     if arrays is None:
         if variable:

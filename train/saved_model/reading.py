@@ -7,9 +7,10 @@ import os
 from collections.abc import Collection
 from typing import Any
 
-from ...engine import trust
+from ...engine import dtypes, trust
 from ...engine.collections import get_collection
 from ...engine.compat import as_text
+from ...engine.errors import InvalidArgumentError
 from ...engine.graph import Graph
 from ...engine.log import get_logger
 from ...io import files, protos
@@ -166,6 +167,7 @@ class SavedModelLoader:
         message = self.get_meta_graph_def_from_tags(tags)
         with sess.graph.as_default():
             assets = get_asset_tensors(self._export_dir, message, import_scope)
+            _require_texts(sess.graph, assets)
             init_op = get_init_op(message, import_scope)
             if init_op is not None:
                 sess.run([init_op], feed_dict=assets)
@@ -183,6 +185,22 @@ class SavedModelLoader:
             self.restore_variables(sess, saver, import_scope)
             self.run_init_ops(sess, tags, import_scope)
         return self.get_meta_graph_def_from_tags(tags)
+
+
+def _require_texts(graph: Graph, assets: Collection[str]) -> None:
+    """InvalidArgumentError for assets of a model that are no texts of its graph."""
+    for name in assets:
+        try:
+            tensor = graph.as_graph_element(name, allow_operation=False)
+        except (KeyError, ValueError) as error:
+            reason = error.args[0]
+        else:
+            if tensor.dtype.base_dtype == dtypes.string:
+                continue
+            reason = f"it is of type {tensor.dtype.name}, where paths are strings"
+        raise InvalidArgumentError(
+            None, None, f"The SavedModel names '{name}' as the path of an asset: {reason}"
+        )
 
 
 def get_init_op(meta_graph_def: Any, import_scope: str | None = None) -> Any:

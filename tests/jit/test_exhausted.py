@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run for which there is no memory says how much it wanted, and what for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import numbaflow as tf
+from numbaflow.jit import settings
+
+pytestmark = pytest.mark.cpu
+
+
+@pytest.mark.parametrize("jit", ["auto", "always"])
+def test_the_largest_buffers_are_listed(jit: str) -> None:
+    # More than processors can address: no system gives so much.
+    rows, columns = 1 << 23, 1 << 24
+    with settings.override(jit=jit), tf.Graph().as_default(), tf.Session() as session:
+        n = tf.placeholder(tf.int32, [2])
+        filled = tf.fill(n, tf.placeholder_with_default(1.5, []), name="filled")
+        total = tf.reduce_sum(tf.matmul(filled, filled, transpose_b=True, name="product"))
+        wave = tf.sin(filled, name="wave")
+        assert session.run(total, {n: [2, 3]}) == pytest.approx(27.0)
+        for fetch, name in ((total, "filled"), (wave, "wave")):
+            with pytest.raises(tf.errors.ResourceExhaustedError) as caught:
+                session.run(fetch, {n: [rows, columns]})
+            message = caught.value.message
+            assert message.startswith("OOM when allocating the memory of a run: ")
+            assert f"562.9 TB  between   float32[{rows},{columns}]  {name}" in message
+        # What there is memory for runs as before.
+        np.testing.assert_allclose(session.run(wave, {n: [1, 2]}), np.sin([[1.5, 1.5]]), rtol=1e-6)
+
+
+def test_sizes_that_no_address_has() -> None:
+    with settings.override(jit="always"), tf.Graph().as_default(), tf.Session() as session:
+        n = tf.placeholder(tf.int32, [])
+        cube = tf.fill([n, n, n], tf.placeholder_with_default(1.5, []))
+        with pytest.raises(tf.errors.ResourceExhaustedError, match="more bytes than memory"):
+            session.run(tf.sin(cube), {n: 2**31 - 1})
+        assert session.run(tf.sin(cube), {n: 1}).shape == (1, 1, 1)
+
+
+def test_what_runs_in_python_says_it_too() -> None:
+    with settings.override(jit="never"), tf.Graph().as_default(), tf.Session() as session:
+        n = tf.placeholder(tf.int32, [2])
+        filled = tf.fill(n, 1.0, name="filled")
+        with pytest.raises(tf.errors.ResourceExhaustedError, match="OOM when .*'filled' makes"):
+            session.run(filled, {n: [1 << 23, 1 << 24]})
