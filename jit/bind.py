@@ -140,7 +140,7 @@ def make_template(
         else:
             layout.native(step, next(remaining))
     layout.row_of.append(len(layout.steps))
-    for value in program.fetches:
+    for value in program.kept():
         layout.shape(value)
     return layout.template(scope)
 
@@ -186,6 +186,8 @@ class _Layout:
         kind = {"skip": SKIP, "again": AGAIN, "stop": STOP, "room": ROOM}[step.kind]
         if kind in (STOP, ROOM):
             self.stops[len(self.steps)] = step
+        for value in step.evidence:
+            self.shape(value)
         self._row(ControlNumbers(self.length, kind, step.wanted, step.target))
         if step.stack is not None:
             self._stack(step.stack)

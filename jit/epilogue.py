@@ -58,8 +58,7 @@ def _readers(program: Program) -> dict[int, list[Node]]:
 def _sole_map(program: Program, value: Value, readers: dict[int, list[Node]]) -> Map | None:
     """The one map of one result that reads a value, if nobody else does."""
     found = readers.get(id(value), [])
-    kept = [*program.fetches, *(flag for flag, _ in program.checks)]
-    if len(found) != 1 or any(other is value for other in kept):
+    if len(found) != 1 or any(other is value for other in program.kept()):
         return None
     (node,) = found
     if not isinstance(node, Map) or len(node.exprs) != 1:
@@ -99,7 +98,6 @@ def _take_over(program: Program, call: Call, node: Map, readers: dict[int, list[
     program.nodes[program.nodes.index(node)] = call
     for reader in readers.get(id(old), []):
         reader.inputs = tuple(new if value is old else value for value in reader.inputs)
-    program.fetches = [new if value is old else value for value in program.fetches]
-    program.checks = [(new if flag is old else flag, error) for flag, error in program.checks]
+    program.keep_instead(lambda value: new if value is old else value)
     readers[id(new)] = readers.get(id(old), [])
     call.absorbed.append(node.origin)

@@ -133,8 +133,15 @@ class Flow:
             self._step(op)
         elif role not in ("", "trigger"):
             raise Unstructured(f"{op.type} (node '{op.name}')")
-        elif self.tracer._operation(op):
+        elif self._is_barrier(op):
             raise Unstructured(f"{op.type} (node '{op.name}') gives shapes that depend on data")
+
+    def _is_barrier(self, op: Any) -> bool:
+        try:
+            return bool(self.tracer._operation(op))
+        except errors.OpError as error:
+            # Where it does not run nothing is wrong.
+            raise Unstructured(f"{op.type} (node '{op.name}'): {error.message}") from None
 
     def _step(self, op: Any) -> None:
         """An operation on what lives for one run."""

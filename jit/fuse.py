@@ -30,6 +30,7 @@ from .tensor import (
     Reduce,
     Reshape,
     Source,
+    Stop,
     Value,
     View,
     Write,
@@ -46,7 +47,7 @@ Alignment = tuple[int | None, ...]
 
 @dataclass(eq=False, slots=True)
 class Cluster:
-    """Nodes that share one loop nest, or one node that cannot share (Call, Host)."""
+    """Nodes that share one loop nest, or one node that cannot share (Call, Host, Loop, Stop)."""
 
     domain: tuple[AnySize, ...]
     nodes: list[Node] = field(default_factory=list)
@@ -116,7 +117,7 @@ class _Fusion:
 
     def place(self, node: Node) -> None:
         """Puts a node into the best cluster there is, or a new one."""
-        if isinstance(node, (Call, Host, Loop)):
+        if isinstance(node, (Call, Host, Loop, Stop)):
             cluster = Cluster((), fused=False, guard=node.guard)
             self._add(cluster)
             self._settle(node, cluster, ())

@@ -17,7 +17,9 @@ from .sizes import same
 from .tensor import (
     Assemble,
     Call,
+    Check,
     Gather,
+    Growing,
     Host,
     Iota,
     Loop,
@@ -26,8 +28,10 @@ from .tensor import (
     Part,
     Place,
     Program,
+    Register,
     Reshape,
     Source,
+    Stop,
     Value,
     View,
     Write,
@@ -162,18 +166,46 @@ def _normalise(program: Program) -> None:
             result.append(copies[id(value)].node)
         return copies[id(value)]
 
+    waiting = list(program.checks)
+    ahead = {id(node) for node in program.nodes}
     for node in program.nodes:
+        if lasts(node):
+            for check in [c for c in waiting if ahead.isdisjoint(_before(c))]:
+                waiting.remove(check)
+                result.append(_stop(check, tuple(map(stored, (check.flag, *check.evidence)))))
+        ahead.discard(id(node))
         if isinstance(node, (Reshape, Call, Host, Gather, Loop)):
             node.inputs = tuple(stored(value) for value in node.inputs)
         result.append(node)
         if isinstance(node, Assemble):
             result.extend(_places(node))
-    program.fetches = [stored(value) for value in program.fetches]
-    program.checks = [(stored(flag), error) for flag, error in program.checks]
+    program.checks = waiting
+    program.keep_instead(stored)
     program.nodes = result
     _order_effects(program)
     for position, node in enumerate(program.nodes):
         node.position = position
+
+
+def lasts(node: Node) -> bool:
+    """Does a node change something that outlasts the run?"""
+    if isinstance(node, Host) and node.effects:
+        return True
+    return any(not isinstance(cell, (Register, Growing)) for cell in written_cells(node))
+
+
+def _before(check: Check) -> set[int]:
+    """The nodes, by id, that must have come before a check."""
+    return {id(check.behind), *(id(base(v).node) for v in (check.flag, *check.evidence))}
+
+
+def _stop(check: Check, inputs: tuple[Value, ...]) -> Stop:
+    """A check as a node, so that what comes behind can wait for it."""
+    node = Stop(inputs, check.error)
+    made = base(check.flag).node
+    node.origin, node.guard = made.origin, made.guard
+    node.after.extend(flag.node for flag, _ in node.guard)
+    return node
 
 
 def _places(node: Assemble) -> Iterator[Node]:
@@ -206,7 +238,14 @@ def _order_effects(program: Program) -> None:
     users: dict[int, list[Node]] = {}
     last_host: Node | None = None
     writes: list[Node] = []
+    stops: list[Node] = []
     for node in program.nodes:
+        if isinstance(node, Stop):
+            # All that changed something before has done so when the run ends here.
+            node.after.extend(last_write.values())
+            stops.append(node)
+        elif lasts(node):
+            node.after.extend(stops)
         if isinstance(node, Source) and node.kind == "cell" and id(node.payload) in last_write:
             node.after.append(last_write[id(node.payload)])
         if _writes(node) and last_host is not None:
@@ -242,12 +281,11 @@ def _drop_dead(program: Program) -> None:
     for node in program.nodes:
         if isinstance(node, Place):
             places.setdefault(id(node.target.node), []).append(node)
-    stack: list[Node] = [value.node for value in program.fetches]
-    stack += [flag.node for flag, _ in program.checks]
+    stack: list[Node] = [value.node for value in program.kept()]
     stack += [
         n
         for n in program.nodes
-        if isinstance(n, (Write, Loop))
+        if isinstance(n, (Write, Loop, Stop))
         or (isinstance(n, Host) and n.effects)
         or (isinstance(n, Call) and written_cells(n))
     ]

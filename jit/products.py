@@ -69,8 +69,7 @@ def _become(call: Call, product: Product) -> None:
 
 def _kept(program: Program, value: Value) -> bool:
     """Is a value itself asked for, by whoever?"""
-    flags = (flag for flag, _ in program.checks)
-    return any(other is value for other in (*program.fetches, *flags))
+    return any(other is value for other in program.kept())
 
 
 # Factors.
@@ -235,8 +234,7 @@ def _sum_of(
     for reader in readers.get(id(old), ()):
         reader.inputs = tuple(new if value is old else value for value in reader.inputs)
     readers[id(new)] = readers.get(id(old), [])
-    program.fetches = [new if value is old else value for value in program.fetches]
-    program.checks = [(new if flag is old else flag, error) for flag, error in program.checks]
+    program.keep_instead(lambda value: new if value is old else value)
     program.nodes.remove(node)
 
 

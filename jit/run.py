@@ -57,7 +57,7 @@ class Run:
         self.cells = [[cell, None, places] for cell, places in template.cells]
         self.hosted: dict[int, Any] = {}
         self.feeds: Sequence[np.ndarray] = ()
-        self.flags = [(self._view(flag), error) for flag, error in plan.program.checks]
+        self.flags = [(self._view(check.flag), check) for check in plan.program.checks]
         self.results = [self._reader(value) for value in plan.program.fetches]
         # Compiled steps between host steps, each a program of the driver.
         # (No bound methods of its own: a run is big, and a cycle would outlive its last use.)
@@ -101,9 +101,9 @@ class Run:
                 self._flow(segment)
             else:
                 segment()
-        for flag, error in self.flags:
+        for flag, check in self.flags:
             if flag[()]:
-                raise error()
+                raise check.error(*map(self._read, check.evidence))
         results = [
             np.array(self._read(read)) if isinstance(read, Value) else read()
             for read in self.results
@@ -134,7 +134,7 @@ class Run:
             elif stop.stack is not None:
                 grow(self.stacks[id(stop.stack)])
             elif stop.error is not None:
-                raise stop.error()
+                raise stop.error(*map(self._read, stop.evidence))
             row = flow.run(row + 1)
 
     def _host(self, step: HostStep) -> None:

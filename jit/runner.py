@@ -163,6 +163,7 @@ class _Warming:
         except CompileFailure as failure:
             if not failure.before_effects:
                 raise
+            results = self.reference(arrays)  # raises what is wrong with the values, if it is they
             self.is_broken = True
             warnings.warn(
                 "a part of the graph could not be compiled and runs by the (slow) reference "
@@ -170,7 +171,7 @@ class _Warming:
                 RuntimeWarning,
                 stacklevel=4,
             )
-            return self.reference(arrays)
+            return results
 
     def _is_small(self, arrays: Sequence[Any]) -> bool:
         return elements(self.runner.operations, arrays) < _LARGE
@@ -281,14 +282,15 @@ class Runner:
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> list[Any]:
         """The fetches' values, each an array of its own; 0-d ones as NumPy scalars."""
+        known: dict[Any, Any] = {}
+        stretch = self._first
         try:
-            plan, results = self._first.run(arrays)
-        except errors.InvalidArgumentError:
-            self._explain_error(arrays)
-            raise
-        if plan.complete and self._distinct and not plan.passed:
-            return results
-        known = dict(zip(self.feeds, arrays))
+            plan, results = stretch.run(arrays)
+            if plan.complete and self._distinct and not plan.passed:
+                return results
+        except (errors.OpError, CompileFailure) as error:
+            return self._refused(error, stretch, dict(zip(self.feeds, arrays)))
+        known.update(zip(self.feeds, arrays))
         while True:
             known.update((tensor, results[i]) for tensor, i in plan.exports.items())
             if plan.complete:
@@ -304,17 +306,37 @@ class Runner:
                 self._host(self.operations[start], known)
                 start += 1
             stretch = self._stretch(start)
-            plan, results = stretch.run([known[tensor] for tensor in stretch.inputs])
+            try:
+                plan, results = stretch.run([known[tensor] for tensor in stretch.inputs])
+            except (errors.OpError, CompileFailure) as error:
+                return self._refused(error, stretch, known)
 
-    def _explain_error(self, arrays: Sequence[np.ndarray]) -> None:
-        """Raises what reference kernels say of the values, if their run can do no harm."""
+    def _refused(self, error: Exception, stretch: Stretch, known: dict[Any, Any]) -> list[Any]:
+        """Lets reference kernels do the rest, which say best what is wrong, or that nothing is.
+
+        If what was done so far must not be done again, or the compiler itself is at fault, the
+        error is raised as it is.
+        """
+        if not self._changes_nothing(error, stretch, [known[t] for t in stretch.inputs]):
+            raise error
+        rest = self.operations[stretch.start :]
+        given = stretch.inputs if not stretch.start else self.live(stretch.start)
+        program = interpreter.program_of(self.evaluate.session, rest, self.fetches, given)
+        results = program.run([self.handles[t] if t in self.handles else known[t] for t in given])
+        if isinstance(error, CompileFailure):
+            raise error
+        return results
+
+    def _changes_nothing(self, error: Exception, stretch: Stretch, arrays: list[Any]) -> bool:
+        """Whether a stretch that failed left everything as it was, so that it may run again."""
+        if isinstance(error, CompileFailure):
+            operations = self.operations[stretch.start :]
+            return not any(op.definition.is_stateful for op in operations)
         try:
-            plan = self._first.trace(arrays)
+            plan = stretch.trace(arrays)
         except (errors.OpError, CompileFailure):
-            return
-        if plan.complete and plan.is_pure:
-            session = self.evaluate.session
-            interpreter.program_of(session, self.operations, self.fetches, self.feeds).run(arrays)
+            return True
+        return plan.is_pure and isinstance(error, errors.InvalidArgumentError)
 
     def prepare(self, arrays: Sequence[np.ndarray]) -> tuple[Plan, Binding]:
         """The (first) plan that these feeds use, compiled but not run, and its sizes."""

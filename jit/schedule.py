@@ -28,6 +28,7 @@ from .tensor import (
     Register,
     Reshape,
     Source,
+    Stop,
     Value,
     View,
     base,
@@ -132,14 +133,16 @@ class Control:
     flag: Value | None = None
     wanted: bool = True
     target: Label | None = None
-    error: Callable[[], BaseException] | None = None
+    error: Callable[..., BaseException] | None = None
+    evidence: tuple[Value, ...] = ()
     holds: list[Value] = field(default_factory=list)
     stack: Growing | None = None
 
     @property
     def reads(self) -> list[Value]:
         """Values whose memory is used here, or kept."""
-        return self.holds if self.flag is None else [self.flag, *self.holds]
+        held = [*self.evidence, *self.holds]
+        return held if self.flag is None else [self.flag, *held]
 
 
 Step = Union[KernelStep, CallStep, HostStep, Control]
@@ -196,13 +199,14 @@ def _straight(fused: Fused, is_inside: bool) -> list[Step | Label]:
         steps += made[id(cluster)]
     steps += end
     rest = []
-    for flag, error in fused.program.checks:
-        guard = base(flag).node.guard
+    for check in fused.program.checks:
+        guard = base(check.flag).node.guard
         if is_inside or guard:
             end = _skips(guard, steps)
-            steps += [Control("stop", flag, error=error), *end]
+            stop = Control("stop", check.flag, error=check.error, evidence=check.evidence)
+            steps += [stop, *end]
         else:
-            rest.append((flag, error))
+            rest.append(check)
     fused.program.checks = rest
     return steps
 
@@ -225,6 +229,9 @@ def _steps(
             if node.grows:
                 yield Control("room", stack=node.stack)
             yield CallStep(node)
+        elif isinstance(node, Stop):
+            flag, *evidence = node.inputs
+            yield Control("stop", flag, error=node.error, evidence=tuple(evidence))
         else:
             assert isinstance(node, Host)
             yield HostStep(node, is_inside or bool(node.guard))
@@ -257,13 +264,11 @@ def stored_values(fused: Fused) -> set[int]:
         for value in node.inputs:
             maker = base(value).node
             shared = fused.home.get(id(maker)) is fused.home.get(id(node))
-            alone = isinstance(node, (Call, Host, Gather, Loop))
+            alone = isinstance(node, (Call, Host, Gather, Loop, Stop))
             if not shared or alone or _crosses_reshape(value):
                 stored.add(id(base(value)))
-    for value in fused.program.fetches:
+    for value in fused.program.kept():
         stored.add(id(base(value)))
-    for flag, _ in fused.program.checks:
-        stored.add(id(base(flag)))
     return stored
 
 
@@ -334,8 +339,7 @@ class _Early:
             for number in self.touched[id(cluster)]:
                 self.users.setdefault(number, {})[id(cluster)] = cluster
         self.held: set[int] = set()  # values in memory
-        flags = (flag for flag, _ in fused.program.checks)
-        self.kept = {id(home(value)) for value in (*fused.program.fetches, *flags)}
+        self.kept = {id(home(value)) for value in fused.program.kept()}
 
     def run(self, cluster: Cluster) -> None:
         """Runs a cluster, and then whatever it makes worthwhile."""
@@ -397,7 +401,7 @@ def _assign_slots(steps: list[Step], program: Program) -> tuple[list[Slot], dict
         for value in map(home, step.reads):
             last[id(value)] = number
     end = len(steps)
-    for value in [*program.fetches, *(flag for flag, _ in program.checks)]:
+    for value in program.kept():
         last[id(home(value))] = end
     slots: list[Slot] = []
     slot_of: dict[int, int] = {}

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -262,6 +262,26 @@ def home(value: Value) -> Value:
             return value
 
 
+@dataclass(eq=False, slots=True)
+class Stop(Node):
+    """A check that comes before something which outlasts the run; inputs: flag and evidence."""
+
+    error: Callable[..., BaseException]
+
+
+class Check(NamedTuple):
+    """What must not be: the run raises error(contents of the evidence) if the flag comes out true.
+
+    Nothing outside of the run is changed by what comes behind a check that fails.
+    """
+
+    flag: Value
+    error: Callable[..., BaseException]
+    evidence: tuple[Value, ...] = ()
+    # The last node before the check, in program order.
+    behind: Node | None = None
+
+
 class Program:
     """Nodes in program order, what is fetched, and what the trace relied on."""
 
@@ -271,7 +291,7 @@ class Program:
         # Of the nodes that are added now, see Node.
         self.guard: Guard = ()
         self.fetches: list[Value] = []
-        self.checks: list[tuple[Value, Callable[[], BaseException]]] = []
+        self.checks: list[Check] = []
 
     def add(self, node: Node, *results: tuple[str, tuple[AnySize, ...]]) -> tuple[Value, ...]:
         """Appends a node and makes its outputs."""
@@ -283,6 +303,19 @@ class Program:
         self.nodes.append(node)
         node.outputs.extend(Value(dtype, shape, node) for dtype, shape in results)
         return tuple(node.outputs)
+
+    def kept(self) -> list[Value]:
+        """Everything that Python reads: what is fetched, and what checks look at."""
+        checked = (value for check in self.checks for value in (check.flag, *check.evidence))
+        return [*self.fetches, *checked]
+
+    def keep_instead(self, new: Callable[[Value], Value]) -> None:
+        """Puts other values in place of those that Python reads."""
+        self.fetches = [new(value) for value in self.fetches]
+        self.checks = [
+            check._replace(flag=new(check.flag), evidence=tuple(map(new, check.evidence)))
+            for check in self.checks
+        ]
 
     def all(self) -> Iterator[Program]:
         """This program and those of the loops in it."""

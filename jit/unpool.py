@@ -64,7 +64,7 @@ class _Unpooling:
             self._instead_of(whole.node, start)
 
     def _outside(self) -> Sequence[Value]:
-        return [*self.program.fetches, *(flag for flag, _ in self.program.checks)]
+        return self.program.kept()
 
     def _masks(self, node: Map, whole: Value) -> bool:
         """Does a map keep some elements of `whole`, chosen by the pooling's input alone?"""

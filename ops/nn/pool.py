@@ -12,7 +12,9 @@ from ...engine import dtypes, errors
 from ...engine.build import define
 from ...engine.registry import NoGradient
 from ...engine.shape import TensorShape
+from .. import rules
 from ..public import raw, tf
+from ..ranks import Rank, ranked, vector
 from . import window as nw
 from .conv import _attrs_of, _ramp
 
@@ -138,15 +140,24 @@ def _max_pool_grad(
 ) -> np.ndarray:
     pool = _Pool(c, x.shape, ksize, strides)
     inner, top, grad = pool.inside(x), pool.inside(y), pool.inside(dy)
-    _require_output(pool, grad, top)
+    _require_output(pool, inner, grad, top)
     result = pool.zeros(grad)
     for where, hit in _first_hits(pool, inner):
         result[where] += np.where(hit, grad, 0).astype(grad.dtype, copy=False)
     return pool.outside(pool.window.unpad(result))
 
 
-def _require_output(pool: _Pool, *arrays: np.ndarray) -> None:
+def _require_output(pool: _Pool, like: np.ndarray, *arrays: np.ndarray) -> None:
+    """like: an array with the input's batch and channels."""
+    outer = like.shape[0], like.shape[-1]
     for array in arrays:
+        if (array.shape[0], array.shape[-1]) != outer:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"Expected batch and channels {list(outer)}, got "
+                f"{[array.shape[0], array.shape[-1]]}",
+            )
         if list(array.shape[1:-1]) != pool.window.out:
             raise errors.InvalidArgumentError(
                 None,
@@ -191,10 +202,13 @@ def _avg_pool(c: Any, x: np.ndarray) -> np.ndarray:
 
 
 def _avg_pool_grad(c: Any, sizes: np.ndarray, dy: np.ndarray) -> np.ndarray:
-    shape = [int(n) for n in sizes]
+    shape = rules.run_time_sizes(sizes)
+    if len(shape) != dy.ndim:
+        text = f"out_backprop must be 1-dimensional and {dy.ndim} elements"
+        raise errors.InvalidArgumentError(None, None, text)
     pool = _Pool(c, shape)
     grad = _wide(pool.inside(dy))
-    _require_output(pool, grad)
+    _require_output(pool, pool.inside(np.broadcast_to(dy[:0].sum(), shape)), grad)
     share = grad / _counts(pool, grad)
     result = pool.zeros(grad)
     for _, where in pool.window.offsets():
@@ -297,6 +311,16 @@ def _avg_grad_gradient(suffix: str) -> Callable[..., Any]:
     )
 
 
+def _value(rank: int) -> Rank:
+    text = f"tensor_in_shape must have {rank - 2} spatial dimensions. {{rank}} 0"
+    return Rank(0, (rank,), text)
+
+
+def _gradient_ranks(rank: int) -> list[Rank]:
+    names = ("tensor_in", "tensor_out", "out_backprop")
+    return [Rank(i, (rank,), f"{n} must be {rank}-dimensional") for i, n in enumerate(names)]
+
+
 _SHAPES = {4: [[[2, 5, 5, 3]]], 5: [[[1, 4, 4, 4, 2]]]}
 _SAMPLES = {
     4: [
@@ -337,7 +361,7 @@ def _define_all(rank: int) -> None:
         "value: T -> output: T" if plane else "input: T -> output: T",
         f"{attrs}; {_FLOATS}",
         shape=_pool_shape(rank),
-        kernel=_avg_pool,
+        kernel=ranked(_avg_pool, _value(rank)),
         lower=_lower_avg if plane else None,
         gradient=_avg_gradient(s),
         doc="The mean of every window.",
@@ -348,7 +372,11 @@ def _define_all(rank: int) -> None:
         "orig_input_shape: int32, grad: T -> output: T",
         f"{attrs}; {_FLOATS}",
         shape=lambda c: c.value_as_shape(0).with_rank(rank),
-        kernel=_avg_pool_grad,
+        kernel=ranked(
+            _avg_pool_grad,
+            vector(0, f"out_backprop must be 1-dimensional and {rank} elements"),
+            Rank(1, (rank,), f"out_backprop must be {rank}-dimensional"),
+        ),
         lower=_lower_avg_grad if plane else None,
         gradient=_avg_grad_gradient(s),
         doc=f"The gradient of AvgPool{s}.",
@@ -361,7 +389,7 @@ def _define_all(rank: int) -> None:
         "input: T -> output: T",
         f"T: realnumbertype, qint8{default}; {attrs}" if plane else f"{attrs}; {kinds}",
         shape=_pool_shape(rank),
-        kernel=_max_pool,
+        kernel=ranked(_max_pool, _value(rank)),
         lower=_lower_max if plane else None,
         gradient=_max_gradient(s),
         doc="The largest element of every window.",
@@ -375,7 +403,7 @@ def _define_all(rank: int) -> None:
         f"{attrs}; {kinds}{default}"
         + ("" if plane else "; TInput: {half, bfloat16, float32, float64} = float32"),
         shape=lambda c: c.inputs[0],
-        kernel=_max_pool_grad,
+        kernel=ranked(_max_pool_grad, *_gradient_ranks(rank)),
         lower=_lower_max_grad if plane else None,
         gradient=_max_grad_gradient(f"MaxPool{s}GradGrad"),
         doc=f"The gradient of MaxPool{s}: goes to the first maximum of every window.",

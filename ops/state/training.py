@@ -14,6 +14,7 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.build import define
+from ...engine.indices import first_outside
 from ...engine.shape import TensorShape
 from ...engine.state import shape_text
 from ...jit import scalar as k
@@ -84,14 +85,11 @@ def _lowering(names: Sequence[str], refs: int, body: Body, gives: bool) -> Calla
     return lower
 
 
-def _require_indices(indices: np.ndarray, size: int) -> None:
-    bad = np.flatnonzero((indices < 0) | (indices >= size))
-    if bad.size:
-        raise errors.InvalidArgumentError(
-            None,
-            None,
-            f"Index {indices[bad[0]]} at offset {bad[0]} in indices is out of range",
-        )
+def _outside(indices: np.ndarray, size: int) -> errors.InvalidArgumentError:
+    bad = first_outside(indices, size) or 0
+    return errors.InvalidArgumentError(
+        None, None, f"Index {indices[bad]} at offset {bad} in indices is out of range"
+    )
 
 
 def _sparse_kernel(names: Sequence[str], refs: int, body: Body, gives: bool) -> Callable[..., Any]:
@@ -102,10 +100,11 @@ def _sparse_kernel(names: Sequence[str], refs: int, body: Body, gives: bool) -> 
         indices, grad = inputs[indices_at], inputs[grad_at]
         with np.errstate(all="ignore"), cells[0].lock:
             arrays = [cell.read() for cell in cells]
-            _require_indices(indices, arrays[0].shape[0])
+            bad = first_outside(indices, arrays[0].shape[0])
             update = body(c)
             # Equal indices are applied one after the other: each batch holds an index once.
-            for batch in _batches(indices):
+            # What comes before a bad index is done all the same.
+            for batch in _batches(indices[:bad]):
                 rows = indices[batch]
                 given = [
                     grad[batch] if i == grad_at else value
@@ -115,6 +114,8 @@ def _sparse_kernel(names: Sequence[str], refs: int, body: Body, gives: bool) -> 
                 news = update(*(array[rows] for array in arrays), *given)
                 for array, new in zip(arrays, news, strict=True):
                     array[rows] = new
+            if bad is not None:
+                raise _outside(indices, arrays[0].shape[0])
         return cells[0] if gives else None
 
     return kernel
@@ -132,7 +133,7 @@ def _sparse_lowering(
             if name not in (*_LIKE_VARIABLE, "indices") and value.ndim:
                 return NotImplemented  # The kernel says what is wrong.
         given = [value for i, value in enumerate(values) if i >= refs and i != at]
-        after = library.update_rows(b, values[:refs], values[at], body(op), given)
+        after = library.update_rows(b, values[:refs], values[at], body(op), given, _outside)
         return after if after is NotImplemented else after[0] if gives else ()
 
     return lower
