@@ -409,9 +409,7 @@ class Builder:
             **memory,
         )
         present = [(v.dtype, v.shape) for v in map(self.read, updates)]
-        made = self.program.add(
-            node, *((d, _shape(shape)) for shape, d in outputs), *present
-        )
+        made = self.program.add(node, *((d, _shape(shape)) for shape, d in outputs), *present)
         for value, cell in zip(made[len(outputs) :], node.updates, strict=True):
             value.cell = cell
         self.forget(node.updates)

@@ -438,9 +438,7 @@ _split_v_op = define(
     "value: T, size_splits: Tlen, split_dim: int32 -> output: num_split * T",
     "num_split: int >= 1; T: type; Tlen: index = int64",
     shape=_split_v_shape,
-    kernel=ranked(
-        _split_v, vector(1, "size of the split_tensor must be 1-D, got shape {shape}")
-    ),
+    kernel=ranked(_split_v, vector(1, "size of the split_tensor must be 1-D, got shape {shape}")),
     lower=_lower_split_v,
     gradient=lambda op, *grads: (concat(list(grads), op.inputs[2]), None, None),
     sizes=True,

@@ -19,7 +19,6 @@ from ...engine.indices import first_outside, outside_error
 from ...engine.registry import NoGradient
 from ...engine.scope_functions import name_scope
 from ...engine.shape import TensorShape
-from ...jit import scalar as k
 from ..array.constant import constant
 from ..elementwise import shape_text
 from ..public import raw, tf
@@ -270,9 +269,7 @@ def _unsorted(
         "data: T, segment_ids: Tindices, num_segments: Tnumsegments -> output: T",
         f"T: {types}; {_INDICES}; Tnumsegments: {{int32, int64}} = int32",
         shape=_unsorted_shape,
-        kernel=ranked(
-            kernel, scalar(2, "num_segments should be a scalar, not shape {shape}")
-        ),
+        kernel=ranked(kernel, scalar(2, "num_segments should be a scalar, not shape {shape}")),
         gradient=gradient,
         lower=_unsorted_lowering(fn, start),
         doc=f"The {public.split('_')[-1]} of the rows that have each id; ids come in any order.",

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,13 @@ def _looks(case: Case) -> str:
     return repr([(a.shape, str(a.dtype)) for a in case.arrays()]) + repr(case.attrs)
 
 
+_ALL: tuple[tuple[str, Callable[[np.ndarray], np.ndarray]], ...] = (
+    ("all inputs empty", lambda a: a[:0] if a.ndim else a),
+    ("all of one rank less", lambda a: np.asarray(a[0]) if a.size and a.ndim else a),
+    ("all of one rank more", lambda a: a[None]),
+)
+
+
 def bad_cases(case: Case) -> Iterator[tuple[str, Case]]:
     """Variations of a case, each with what was changed; ops may well accept some."""
     arrays = case.arrays()
@@ -58,9 +65,8 @@ def bad_cases(case: Case) -> Iterator[tuple[str, Case]]:
         for what, changed in variations(array):
             yield f"input {place} {what}", _with(case, place, changed)
     if len(arrays) > 1:
-        yield "all inputs empty", Case(_map(case, lambda a: a[:0] if a.ndim else a), case.attrs)
-        yield "all of one rank less", Case(_map(case, lambda a: a[0] if a.size and a.ndim else a), case.attrs)
-        yield "all of one rank more", Case(_map(case, lambda a: a[None]), case.attrs)
+        for what, change in _ALL:
+            yield what, Case(_map(case, change), case.attrs)
 
 
 def variations(array: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
@@ -130,8 +136,7 @@ def build(
         return tensor
 
     inputs = [
-        [symbol(a) for a in item] if isinstance(item, list) else symbol(item)
-        for item in bad.inputs
+        [symbol(a) for a in item] if isinstance(item, list) else symbol(item) for item in bad.inputs
     ]
     result = OpFunction(definition.name)(*inputs, **bad.attrs)
     return list(_flat(result)), feeds
