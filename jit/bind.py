@@ -72,7 +72,8 @@ class Template:
     steps: list[StepNumbers | ControlNumbers]
     slots: list[tuple[int, int]]  # number in `compute` with a slot's bytes; steps that need it
     size_arrays: list[tuple[int, Value, list[int]]]  # slot, value, numbers in `compute`
-    segments: list[tuple[int, int] | HostStep]  # ranges of table rows, and host steps between
+    # Ranges of table rows, and between them what Python does.
+    segments: list[tuple[int, int] | HostStep | Control]
     stops: dict[int, HostStep | Control]  # by row: what Python does there, inside of loops
     shapes: dict[int, list[int]]  # per value that is read from Python, numbers in `compute`
     contents: dict[int, list[int]]  # per value of sizes that is read from Python, likewise
@@ -162,7 +163,7 @@ class _Layout:
         self.steps: list[StepNumbers | ControlNumbers] = []
         self.row_of: list[int] = []  # of every step of the schedule
         self.stops: dict[int, HostStep | Control] = {}
-        self.segments: list[tuple[int, int] | HostStep] = []
+        self.segments: list[tuple[int, int] | HostStep | Control] = []
         self.keep: list[Any] = []
         self.shapes: dict[int, list[int]] = {}
         self.contents: dict[int, list[int]] = {}
@@ -183,6 +184,11 @@ class _Layout:
 
     def control(self, step: Control) -> None:
         """A jump or stop."""
+        if not step.is_row:
+            self.segments.append(step)
+            for value in step.reads:
+                self.shape(value)
+            return
         kind = {"skip": SKIP, "again": AGAIN, "stop": STOP, "room": ROOM}[step.kind]
         if kind in (STOP, ROOM):
             self.stops[len(self.steps)] = step

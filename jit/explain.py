@@ -172,7 +172,8 @@ class _Reporter:
                     next(rows)
                 reports.append(self._host(place, step))
             elif isinstance(step, Control):
-                next(rows)
+                if step.is_row:
+                    next(rows)
                 reports.append(self._control(place, step))
             else:
                 found = self._native(place, step, next(compiled), next(rows))
@@ -228,7 +229,7 @@ class _Reporter:
     def _control(self, place: int, step: Control) -> KernelReport:
         reads, writes, _ = self._used(place, step, [(home(v), "r") for v in step.reads[:1]])
         where = "" if step.target is None else f"step {step.target.step}"
-        name = {"skip": "unless", "again": "repeat", "stop": "check", "room": "grow"}[step.kind]
+        name = {"skip": "unless", "again": "repeat", "room": "grow"}.get(step.kind, "check")
         if step.kind == "skip" and not step.wanted:
             name = "if"
         return KernelReport(

@@ -139,7 +139,7 @@ class Plan:
         for step in steps:
             kernel = step.nest.kernel if isinstance(step, KernelStep) else step.node.kernel
             kernels.append((kernel, partial(report.origin, step, self.operations, names)))
-        if any(isinstance(step, Control) for step in self.schedule.steps):
+        if any(isinstance(step, Control) and step.is_row for step in self.schedule.steps):
             kernels.append((pool.flow_kernel(), None))
         kernels += [(kernel, None) for kernel in driver.kernels()]
         self.kernels = compiler.compile_kernels(kernels)[: len(steps)]

@@ -42,7 +42,7 @@ def kernel_seconds(plan: Plan, binding: Binding, arrays: Sequence[np.ndarray]) -
     seconds, row = [], 0
     for step in plan.schedule.steps:
         if isinstance(step, (HostStep, Control)):
-            row += isinstance(step, Control) or step.is_inside
+            row += step.is_row if isinstance(step, Control) else step.is_inside
             seconds.append(0.0)
             continue
         if isinstance(step, CallStep) and step.node.writes:

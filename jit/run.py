@@ -61,7 +61,7 @@ class Run:
         self.results = [self._reader(value) for value in plan.program.fetches]
         # Compiled steps between host steps, each a program of the driver.
         # (No bound methods of its own: a run is big, and a cycle would outlive its last use.)
-        self.segments: list[Callable[[], None] | HostStep | Flow] = []
+        self.segments: list[Callable[[], None] | HostStep | Flow | tuple[np.ndarray, Any]] = []
         self.programs: list[Program] = []  # they own the memory that their calls read
         for segment in template.segments:
             if isinstance(segment, tuple):
@@ -72,8 +72,11 @@ class Run:
                 program = Program(rows.copy(), plan.evaluate.threads)
                 self.programs.append(program)
                 self.segments.append(program.call)
-            else:
+            elif isinstance(segment, HostStep):
                 self.segments.append(segment)
+            else:
+                assert segment.flag is not None
+                self.segments.append((self._view(segment.flag), segment))
 
     def __call__(self, feeds: Sequence[np.ndarray]) -> list[Any]:
         """Runs the plan; the results belong to the caller."""
@@ -99,6 +102,10 @@ class Run:
                 self._host(segment)
             elif isinstance(segment, Flow):
                 self._flow(segment)
+            elif isinstance(segment, tuple):
+                flag, check = segment
+                if flag[()]:
+                    raise check.error(*map(self._read, check.evidence))
             else:
                 segment()
         for flag, check in self.flags:

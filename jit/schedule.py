@@ -125,8 +125,8 @@ class Control:
     """A jump or stop.
 
     "skip" jumps if the flag is not as wanted, "again" jumps back, "stop" raises an error if the
-    flag is set, "room" sees that a stack has some.  `holds` are values that must last until here
-    since earlier steps run again.
+    flag is set, "check" does so between two walks, "room" sees that a stack has some.  `holds` are
+    values that must last until here since earlier steps run again.
     """
 
     kind: str
@@ -137,6 +137,11 @@ class Control:
     evidence: tuple[Value, ...] = ()
     holds: list[Value] = field(default_factory=list)
     stack: Growing | None = None
+
+    @property
+    def is_row(self) -> bool:
+        """Does the driver's table have a row for it?"""
+        return self.kind != "check"
 
     @property
     def reads(self) -> list[Value]:
@@ -231,7 +236,9 @@ def _steps(
             yield CallStep(node)
         elif isinstance(node, Stop):
             flag, *evidence = node.inputs
-            yield Control("stop", flag, error=node.error, evidence=tuple(evidence))
+            # Beside loops and branches Python can look itself, which spares the walk with jumps.
+            kind = "stop" if is_inside or node.guard else "check"
+            yield Control(kind, flag, error=node.error, evidence=tuple(evidence))
         else:
             assert isinstance(node, Host)
             yield HostStep(node, is_inside or bool(node.guard))
