@@ -97,6 +97,19 @@ class Run:
                 context, self.binding.numbers[size]
             )
         self.feeds = feeds
+        self._walk()
+        for flag, check in self.flags:
+            if flag[()]:
+                raise check.error(*map(self._read, check.evidence))
+        results = [
+            np.array(self._read(read)) if isinstance(read, Value) else read()
+            for read in self.results
+        ]
+        self.feeds = ()
+        return results
+
+    def _walk(self) -> None:
+        """All steps in order."""
         for segment in self.segments:
             if isinstance(segment, HostStep):
                 self._host(segment)
@@ -108,15 +121,6 @@ class Run:
                     raise check.error(*map(self._read, check.evidence))
             else:
                 segment()
-        for flag, check in self.flags:
-            if flag[()]:
-                raise check.error(*map(self._read, check.evidence))
-        results = [
-            np.array(self._read(read)) if isinstance(read, Value) else read()
-            for read in self.results
-        ]
-        self.feeds = ()
-        return results
 
     def _point_at_variable(self, entry: list[Any]) -> None:
         cell = entry[0]

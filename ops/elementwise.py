@@ -164,6 +164,9 @@ def elementwise(
     """
     body_of = attr_body or (lambda op: body)
 
+    if alike:
+        facts["test"] = {"broadcast": False, **facts.get("test", {})}
+
     def kernel(c: Any, *inputs: np.ndarray) -> np.ndarray:
         if sizes is not None and any(x.dtype == object for x in inputs):
             return _as_objects(sizes(*inputs))
