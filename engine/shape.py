@@ -28,6 +28,8 @@ class Dimension:
             self._value = value._value
         elif isinstance(value, DType):
             raise TypeError(f"Cannot convert {value} to Dimension")
+        elif _is_symbolic(value):
+            self._value = _size(value)
         else:
             self._value = int(value)
             if not isinstance(value, (str, bytes)) and self._value != value:
@@ -145,7 +147,16 @@ def _size(value: Any) -> int | None:
     """One entry of a shape as int or None, with Dimension's checks."""
     if type(value) is int and value >= 0:
         return value
+    if _is_symbolic(value):
+        if value < 0:
+            raise ValueError(f"Dimension {value} must be >= 0")
+        return value  # type: ignore[no-any-return]
     return None if value is None else Dimension(value)._value
+
+
+def _is_symbolic(value: Any) -> bool:
+    """Is it a size of the compiler's, whose number is not to be asked for (jit/sizes.py)?"""
+    return getattr(value, "is_symbolic", False) is True
 
 
 @export("TensorShape")

@@ -23,13 +23,13 @@ from .schedule import (
     Again,
     CallStep,
     Control,
+    Fail,
     Grow,
     HostStep,
     KernelStep,
     Label,
     Schedule,
     Skip,
-    Stop,
     byte_size,
     in_arena,
 )
@@ -81,8 +81,9 @@ class Template:
     steps: list[StepNumbers | ControlNumbers]
     slots: list[tuple[int, int]]  # number in `compute` with a slot's bytes; steps that need it
     size_arrays: list[tuple[int, Value, list[int]]]  # slot, value, numbers in `compute`
-    segments: list[tuple[int, int] | HostStep]  # ranges of table rows, and host steps between
-    stops: dict[int, HostStep | Control]  # by row: what Python does there, inside of loops
+    # Ranges of table rows, and between them what Python does.
+    segments: list[tuple[int, int] | HostStep | Fail]
+    stops: dict[int, HostStep | Fail | Grow]  # by row: what Python does there, inside of loops
     shapes: dict[Value, list[int]]  # per value that is read from Python, numbers in `compute`
     contents: dict[Value, list[int]]  # per value of sizes that is read from Python, likewise
     keep: list[Any]  # what must stay alive: constants
@@ -149,7 +150,7 @@ def make_template(
         else:
             layout.native(step, next(remaining))
     layout.row_of.append(len(layout.steps))
-    for value in program.fetches:
+    for value in program.kept:
         layout.shape(value)
     return layout.template(scope)
 
@@ -170,8 +171,8 @@ class _Layout:
         self.stacks: list[tuple[int, Growing, int]] = []
         self.steps: list[StepNumbers | ControlNumbers] = []
         self.row_of: list[int] = []  # of every step of the schedule
-        self.stops: dict[int, HostStep | Control] = {}
-        self.segments: list[tuple[int, int] | HostStep] = []
+        self.stops: dict[int, HostStep | Fail | Grow] = {}
+        self.segments: list[tuple[int, int] | HostStep | Fail] = []
         self.keep: list[Any] = []
         self.shapes: dict[Value, list[int]] = {}
         self.contents: dict[Value, list[int]] = {}
@@ -192,7 +193,13 @@ class _Layout:
 
     def control(self, step: Control) -> None:
         """A jump or stop."""
-        if isinstance(step, (Stop, Grow)):
+        if isinstance(step, Fail):
+            for value in step.reads:
+                self.shape(value)
+            if step.is_between:
+                self.segments.append(step)
+                return
+        if isinstance(step, (Fail, Grow)):
             self.stops[len(self.steps)] = step
         match step:
             case Skip():
@@ -201,7 +208,7 @@ class _Layout:
             case Again():
                 self._row(ControlNumbers(self.length, AGAIN, True, step.target))
                 self.length += 1
-            case Stop():
+            case Fail():
                 self._row(ControlNumbers(self.length, STOP, True, None))
                 self._pointer(step.check.flag)
             case Grow():

@@ -79,15 +79,18 @@ def _take_relu(program: Program, scope: Scope, call: Call, node: Map) -> None:
     _take_over(program, call, node, relu=True)
 
 
-def _take_over(program: Program, call: Call, node: Map, **part: bool) -> None:
+def _take_over(
+    program: Program, call: Call, node: Map, bias: bool = False, relu: bool = False
+) -> None:
     """The call moves to the map's place, where the bias is there, and gives the map's result."""
     program.replace(node.outputs[0], call.outputs[0])
     program.move_before(call, node)
     program.remove(node)
     call.fused.append(node.origin)
-    launch = replace(call.launch, **part)
+    launch = call.launch
+    bias, relu = bias or launch.bias, relu or launch.relu
     assert launch.epilogue is not None
-    call.launch = replace(launch, kernel=launch.epilogue(launch.bias, launch.relu))
+    call.launch = replace(launch, kernel=launch.epilogue(bias, relu), bias=bias, relu=relu)
 
 
 RULES = (

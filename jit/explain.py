@@ -19,12 +19,13 @@ from .schedule import (
     Again,
     CallStep,
     Control,
+    Fail,
     Grow,
     HostStep,
     KernelStep,
     Skip,
-    Stop,
     byte_size,
+    has_row,
     in_arena,
 )
 from .sizes import number
@@ -183,7 +184,8 @@ class _Reporter:
                     next(rows)
                 reports.append(self._host(place, step))
             elif isinstance(step, Control):
-                next(rows)
+                if has_row(step):
+                    next(rows)
                 reports.append(self._control(place, step))
             else:
                 found = self._native(place, step, next(compiled), next(rows))
@@ -250,7 +252,7 @@ class _Reporter:
                 name, where = "unless" if step.wanted else "if", f"step {step.target.step}"
             case Again():
                 name, where = "repeat", f"step {step.target.step}"
-            case Stop():
+            case Fail():
                 name, where = "check", ""
             case Grow():
                 name, where = "grow", ""

@@ -137,8 +137,15 @@ class Flow:
             self._step(op)
         elif role not in ("", "trigger"):
             raise Unstructured(f"{op.type} (node '{op.name}')")
-        elif self.tracer._operation(op):
+        elif self._is_barrier(op):
             raise Unstructured(f"{op.type} (node '{op.name}') gives shapes that depend on data")
+
+    def _is_barrier(self, op: Any) -> bool:
+        try:
+            return bool(self.tracer._operation(op))
+        except errors.OpError as error:
+            # Where it does not run nothing is wrong.
+            raise Unstructured(f"{op.type} (node '{op.name}'): {error.message}") from None
 
     def _step(self, op: Any) -> None:
         """An operation on what lives for one run."""
@@ -323,8 +330,7 @@ class _Part(Flow):
     def _capture(self, value: Value) -> Value:
         """A value from outside, for use within."""
         if value.cell is not None:
-            node = Handle(value.cell)
-            (handle,) = self.program.add(node, (value.dtype, value.shape))
+            (handle,) = self.program.add(Handle(value.cell), (value.dtype, value.shape))
             handle.cell = value.cell
             return handle
         if value.known is not None:
@@ -332,9 +338,9 @@ class _Part(Flow):
         if not compiles(value.dtype):
             raise Unstructured(f"a loop takes a value of type {value.dtype}")
         if value not in self._captured:
-            node = Captured(self.loop, len(self.loop.inputs))
+            source = Captured(self.loop, len(self.loop.inputs))
             self.loop.inputs += (value,)
-            (self._captured[value],) = self.program.add(node, (value.dtype, value.shape))
+            (self._captured[value],) = self.program.add(source, (value.dtype, value.shape))
         return self._captured[value]
 
     def trace_test(self) -> None:

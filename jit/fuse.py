@@ -34,6 +34,7 @@ from .tensor import (
     Reduce,
     Reshape,
     Source,
+    Stop,
     Value,
     View,
     Write,
@@ -51,7 +52,7 @@ Alignment = tuple[int | None, ...]
 
 @dataclass(eq=False, slots=True)
 class Cluster:
-    """Nodes that share one loop nest, or one node that cannot share (Call, Host)."""
+    """Nodes that share one loop nest, or one node that cannot share (Call, Host, Loop, Stop)."""
 
     domain: tuple[AnySize, ...]
     nodes: list[Node] = field(default_factory=list)
@@ -157,7 +158,7 @@ class _Fusion:
 
     def place(self, node: Node) -> None:
         """Puts a node into the best cluster there is, or a new one."""
-        if isinstance(node, (Call, Host, Loop)):
+        if isinstance(node, (Call, Host, Loop, Stop)):
             cluster = Cluster((), fused=False, guard=node.guard)
             self._add(cluster)
             self._settle(node, cluster, ())
@@ -430,7 +431,7 @@ def iteration_shape(node: Node) -> tuple[AnySize, ...]:
     return node.outputs[0].shape
 
 
-def _last_position(cluster: Cluster) -> int:
+def _last_position(cluster: Cluster) -> float:
     return cluster.last
 
 

@@ -34,7 +34,7 @@ import numpy as np
 
 from . import driver, ir, report, sizes, verify
 from .bind import AGAIN, HOST, ROOM, SKIP, Binding
-from .schedule import CallStep, HostStep, KernelStep, Step, byte_size
+from .schedule import CallStep, KernelStep, Step, byte_size, has_row
 from .tensor import Read, Register, Value, home
 
 if TYPE_CHECKING:
@@ -172,9 +172,7 @@ class Guarded(driver.Flow):
         self.rows, self.table = last - self.first, table
         self.starts = [step.start for step in plan.template.steps] + [len(words)]
         self.symbols = dict(zip(plan.traced.scope.examples, binding.symbols))
-        self.steps: list[Step] = [
-            step for step in plan.schedule.steps if not isinstance(step, HostStep) or step.is_inside
-        ]
+        self.steps: list[Step] = [step for step in plan.schedule.steps if has_row(step)]
 
     @property
     def is_paused(self) -> bool:
@@ -305,8 +303,9 @@ class Guarded(driver.Flow):
 
     def _scratch(self, step: KernelStep | CallStep) -> int:
         """How many bytes of scratch memory a step asks for."""
-        is_call = isinstance(step, CallStep)
-        return sizes.number(step.node.launch.scratch, self.symbols) if is_call else 0
+        if isinstance(step, KernelStep):
+            return 0
+        return sizes.number(step.node.launch.scratch, self.symbols)
 
     def _stack(self, step: KernelStep | CallStep) -> int | None:
         """Where in the argument block the record of a stack is, if there is one."""

@@ -15,6 +15,7 @@ from .tensor import (
     Assemble,
     Call,
     Gather,
+    Growing,
     Handle,
     Host,
     Iota,
@@ -24,8 +25,10 @@ from .tensor import (
     Part,
     Place,
     Read,
+    Register,
     Reshape,
     Source,
+    Stop,
     Value,
     View,
     Write,
@@ -42,7 +45,38 @@ def is_lazy(node: Node) -> bool:
 
 def needs_memory(node: Node) -> bool:
     """Does a node read its inputs at positions of its own, so that they must be in memory?"""
-    return isinstance(node, (Reshape, Call, Host, Gather, Loop))
+    return isinstance(node, (Reshape, Call, Host, Gather, Loop, Stop))
+
+
+def lasts(node: Node) -> bool:
+    """Does a node change something that outlasts the run?"""
+    if isinstance(node, Host) and node.effects:
+        return True
+    return any(not isinstance(cell, (Register, Growing)) for cell in written_cells(node))
+
+
+# Checks.
+
+
+def stop_before_effects(program: Program, scope: Scope) -> None:
+    """Checks become nodes in front of what outlasts the run; others are made at its end."""
+    waiting = list(program.checks)
+    passed: set[Node] = set()
+    for node in program.nodes:
+        if waiting and lasts(node):
+            ready = [check for check in waiting if _made_before(check) <= passed]
+            for check in ready:
+                with program.adding(node, like=base(check.flag).node):
+                    program.add(Stop(check.values, check.error))
+            waiting = [check for check in waiting if check not in ready]
+        passed.add(node)
+    program.checks = waiting
+
+
+def _made_before(check: Check) -> set[Node]:
+    """The nodes that must have come before a check."""
+    made = {base(value).node for value in check.values}
+    return made if check.behind is None else {check.behind, *made}
 
 
 # Variables that are read before a write and used after it.
@@ -111,8 +145,7 @@ def store_views(program: Program, scope: Scope) -> None:
     for node in program.nodes:
         if needs_memory(node) and any(is_lazy(value.node) for value in node.inputs):
             program.set_inputs(node, [memory(value, node) for value in node.inputs])
-    program.fetches = [memory(value, None) for value in program.fetches]
-    program.checks = [Check(memory(c.flag, None), c.error) for c in program.checks]
+    program.keep(lambda value: memory(value, None))
 
 
 def _only_drops_ones(value: Value) -> bool:
@@ -171,7 +204,14 @@ def order_effects(program: Program, scope: Scope) -> None:
     users: dict[Any, list[Node]] = {}
     last_host: Node | None = None
     writes: list[Node] = []
+    stops: list[Node] = []
     for node in program:
+        if isinstance(node, Stop):
+            # All that changed something before has done so when the run ends here.
+            node.after.extend(last_write.values())
+            stops.append(node)
+        elif lasts(node):
+            node.after.extend(stops)
         if isinstance(node, Read) and node.cell in last_write:
             node.after.append(last_write[node.cell])
         if _writes(node) and last_host is not None:
@@ -240,4 +280,6 @@ def drop_dead(program: Program, scope: Scope) -> None:
 def _has_effects(node: Node) -> bool:
     if isinstance(node, Host):
         return node.effects
-    return isinstance(node, (Write, Loop)) or (isinstance(node, Call) and bool(written_cells(node)))
+    if isinstance(node, Call):
+        return bool(written_cells(node))
+    return isinstance(node, (Write, Loop, Stop))

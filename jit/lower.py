@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..engine import errors
+from ..engine.indices import not_inside
 from ..engine.interpreter import located
 from . import ir, scalar, sizes
 from .program import Program
@@ -47,6 +48,10 @@ from .tensor import (
 _LITERALS = frozenset({0, 1, 2, 3, 4, -1, 0.5, -0.5})
 # Terms that one map combines; more would make kernels that take ever longer to compile.
 _MOST_TERMS = 64
+
+
+# error(indices, size): what to raise for indices that are not in [0, size).
+IndexProblem = Callable[[np.ndarray, int], BaseException]
 
 
 class NotLowered(Exception):
@@ -180,7 +185,7 @@ class Builder:
     ) -> Value:
         """Combines over axes (all, when None): sum prod max min any all argmax argmin."""
         reduced = frozenset(
-            range(value.ndim) if axes is None else (int(a) % value.ndim for a in axes)
+            range(value.ndim) if axes is None else (self.axis(a, value.ndim) for a in axes)
         )
         out = dtype or ("int64" if fn.startswith("arg") else value.dtype)
         self._need_compiled(value.dtype)
@@ -207,7 +212,7 @@ class Builder:
 
     def reshape(self, value: Value, shape: Sequence[AnySize]) -> Value:
         """The same elements under another shape (no -1; sizes may be symbolic)."""
-        target = tuple(_size(size) for size in shape)
+        target = _shape(shape)
         if sizes.same_shape(target, value.shape):
             return value
         self._need_compiled(value.dtype)
@@ -254,8 +259,9 @@ class Builder:
 
     def broadcast(self, value: Value, shape: Sequence[AnySize]) -> Value:
         """Repeats dimensions of one, and adds leading ones, to reach `shape`."""
-        target = tuple(_size(size) for size in shape)
+        target = _shape(shape)
         lead = len(target) - value.ndim
+        self.require(lead >= 0)
         axes = tuple(
             Axis(None) if same(size, 1) and not same(target[lead + i], 1) else Axis(lead + i)
             for i, size in enumerate(value.shape)
@@ -277,7 +283,7 @@ class Builder:
         """`size` elements from `begin` in steps of `stride` (may be negative), per dimension."""
         steps = stride or [1] * value.ndim
         axes = tuple(Axis(i, _size(s), _size(b)) for i, (b, s) in enumerate(zip(begin, steps)))
-        return self.view(value, axes, tuple(_size(n) for n in size))
+        return self.view(value, axes, _shape(size))
 
     def pad(
         self, value: Value, paddings: Sequence[tuple[AnySize, AnySize]], fill: Any = 0
@@ -290,7 +296,9 @@ class Builder:
 
     def concat(self, values: Sequence[Value], axis: int) -> Value:
         """Joins values along an axis."""
-        first, axis = values[0], int(axis) % max(values[0].ndim, 1)
+        first = values[0]
+        axis = self.axis(axis, first.ndim)
+        self.require(all(value.ndim == first.ndim for value in values))
         offset: AnySize = 0
         parts: list[Any] = []
         for value in values:
@@ -320,38 +328,25 @@ class Builder:
             tuple(Part(tuple(o), tuple(s or [1] * len(o))) for _, o, s in parts),
             fill,
         )
-        return self.program.add(node, (dtype, tuple(_size(size) for size in shape)))[0]
+        return self.program.add(node, (dtype, _shape(shape)))[0]
 
-    def gather(self, value: Value, indices: Value, axis: int = 0) -> Value:
-        """Slices of `value` along `axis` chosen by integer `indices`, which must be in range."""
-        axis = int(axis) % value.ndim
+    def gather(
+        self, value: Value, indices: Value, axis: int = 0, error: IndexProblem = not_inside
+    ) -> Value:
+        """Slices of `value` along `axis` chosen by integer `indices`, which must be in range.
+
+        Otherwise the run raises error(indices, size of the dimension).
+        """
+        axis = self.axis(axis, value.ndim)
         self._need_compiled(value.dtype)
-        limit = self.constant(np.array(0), "int64")
-        size = value.shape[axis]
-        count = (
-            self._sizes(np.array(size, dtype=object), "int64")
-            if isinstance(size, Size)
-            else self.constant(np.array(size), "int64")
-        )
         wide = self.cast(indices, "int64")
-        outside = self.map(
-            lambda i, low, high: scalar.logical_or(scalar.lt(i, low), scalar.ge(i, high)),
-            wide,
-            limit,
-            count,
-        )
-        self.require_not(
-            self.reduce("any", outside, None),
-            lambda: errors.InvalidArgumentError(
-                None, None, f"indices are not in [0, {sizes.hint(size)})"
-            ),
-        )
+        self.require_inside(wide, self.size_scalar(value, [axis], "int64"), error)
         shape = value.shape[:axis] + indices.shape + value.shape[axis + 1 :]
         return self.program.add(Gather((value, wide), axis), (value.dtype, shape))[0]
 
     def iota(self, shape: Sequence[AnySize], axis: int, dtype: str) -> Value:
         """The position along one axis, at every position of `shape`."""
-        target = tuple(_size(size) for size in shape)
+        target = _shape(shape)
         made = self._once(
             ("iota", _key(target), axis),
             lambda: self.program.add(Iota(axis), ("int64", target)),
@@ -362,6 +357,23 @@ class Builder:
         """One scalar (a number or a 0-d value) everywhere."""
         scalar_value = fill if isinstance(fill, Value) else self.constant(fill, dtype)
         return self.broadcast(self.cast(scalar_value, dtype), shape)
+
+    def require_inside(
+        self, indices: Value, count: Value, error: IndexProblem, low: int | None = 0
+    ) -> None:
+        """Raises error(indices, count) unless all indices are in [low, count)."""
+
+        def is_outside(i: Any, high: Any) -> Any:
+            above = scalar.ge(i, high)
+            return above if low is None else scalar.logical_or(scalar.lt(i, low), above)
+
+        outside = self.map(is_outside, indices, count)
+        self.require_not(
+            self.reduce("any", outside, None),
+            lambda where, size: error(where, int(size)),
+            indices,
+            count,
+        )
 
     # Library kernels, variables, conditions.
 
@@ -424,7 +436,7 @@ class Builder:
         present = [(v.dtype, v.shape) for v in map(self._contents, cells)]
         made = self.program.add(
             Call(tuple(inputs), launch, effects, reserve, role),
-            *((d, tuple(_size(n) for n in shape)) for shape, d in outputs),
+            *((d, _shape(shape)) for shape, d in outputs),
             *present,
         )
         for value, cell in zip(made[len(outputs) :], cells, strict=True):
@@ -466,12 +478,33 @@ class Builder:
         for cell in cells:
             self._reads.pop(cell, None)
 
-    def require_not(self, flag: Value, error: Callable[[], BaseException]) -> None:
-        """Raises error() after the run when the 0-d bool `flag` came out true."""
+    def require_not(
+        self, flag: Value, error: Callable[..., BaseException], *evidence: Value
+    ) -> None:
+        """Raises error(*contents of the evidence) when the 0-d bool `flag` comes out true."""
         origin = self.program.origin
-        self.program.check(flag, lambda: located(error(), origin))
+
+        def raised(*contents: np.ndarray) -> BaseException:
+            return located(error(*contents), origin)
+
+        self.program.check(flag, raised, evidence)
 
     # Shapes.
+
+    def require(self, fits: Any) -> None:
+        """Refuses inputs that do not fit: reference kernels say what is wrong with them."""
+        if not fits:
+            raise errors.InvalidArgumentError(None, None, "The inputs do not fit each other")
+
+    def require_shape(self, value: Value, shape: Sequence[AnySize]) -> None:
+        """Refuses a value of another shape, which a library kernel would read as this one."""
+        self.require(value.ndim == len(shape) and all(map(self.equal, value.shape, shape)))
+
+    def axis(self, axis: Any, rank: int) -> int:
+        """A dimension counted from the front; it must be in [-rank, rank)."""
+        place = int(axis)
+        self.require(-rank <= place < rank)
+        return place % rank
 
     def equal(self, a: AnySize, b: AnySize) -> bool:
         """Are two sizes equal?  Notes a guard if only the example says so."""
@@ -525,6 +558,17 @@ def _numpy_dtype(name: str) -> np.dtype:
 
 def _size(value: Any) -> AnySize:
     return value if isinstance(value, Size) else int(value)
+
+
+def _shape(sizes_: Sequence[Any]) -> Shape:
+    """The sizes of a value that is to be made."""
+    shape = tuple(map(_size, sizes_))
+    for size in shape:
+        if size < 0:
+            raise errors.InvalidArgumentError(
+                None, None, f"Dimension {sizes.hint(size)} must be >= 0"
+            )
+    return shape
 
 
 def _key(shape: Sequence[AnySize]) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from . import debug, driver, ir, pool, report, verify
 from .bind import Template, make_template
 from .fuse import fuse
 from .passes import rewrite
-from .schedule import CallStep, Control, KernelStep, Schedule, schedule
+from .schedule import CallStep, Control, KernelStep, Schedule, has_row, schedule
 from .tensor import home
 from .trace import Traced
 
@@ -89,7 +89,7 @@ def _compile_kernels(steps: Schedule, traced: Traced) -> list[compiler.Compiled]
     for step in native:
         origin = partial(report.origin, step, traced.segment.operations, names)
         wanted.append((step.kernel, origin))
-    if any(isinstance(step, Control) for step in steps.steps):
+    if any(isinstance(step, Control) and has_row(step) for step in steps.steps):
         wanted.append((pool.flow_kernel(), None))
     wanted += [(kernel, None) for kernel in driver.kernels()]
     kernels = compiler.compile_kernels(wanted)[: len(native)]

@@ -17,7 +17,7 @@ from .driver import Program
 from .explain import PlanReport, plan_report
 from .plan import Plan
 from .run import Run
-from .schedule import CallStep, Control, HostStep
+from .schedule import CallStep, Control, HostStep, has_row
 
 
 def measured_report(plan: Plan, binding: Binding, arrays: Sequence[np.ndarray]) -> PlanReport:
@@ -42,7 +42,7 @@ def kernel_seconds(plan: Plan, binding: Binding, arrays: Sequence[np.ndarray]) -
     seconds, row = [], 0
     for step in plan.schedule.steps:
         if isinstance(step, (HostStep, Control)):
-            row += isinstance(step, Control) or step.is_inside
+            row += has_row(step)
             seconds.append(0.0)
             continue
         if isinstance(step, CallStep) and step.node.effects.writes:

@@ -7,9 +7,9 @@ Imports tensor IR only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, KeysView, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .tensor import Guard, Iota, Loop, Node, Reshape, Shape, Source, Value, View
@@ -17,10 +17,25 @@ from .tensor import Guard, Iota, Loop, Node, Reshape, Shape, Source, Value, View
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A run fails with error() if the 0-d bool `flag` comes out true."""
+    """A run fails with error(contents of the evidence) if the 0-d bool `flag` comes out true.
+
+    Nothing outside of the run is changed then by what comes behind it.
+    """
 
     flag: Value
-    error: Callable[[], BaseException]
+    error: Callable[..., BaseException]
+    evidence: tuple[Value, ...] = ()
+    behind: Node | None = None  # the last node before it, in program order
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """The flag, then the evidence."""
+        return (self.flag, *self.evidence)
+
+    def seen(self, through: Callable[[Value], Value]) -> Check:
+        """The same check of other values."""
+        evidence = tuple(map(through, self.evidence))
+        return replace(self, flag=through(self.flag), evidence=evidence)
 
 
 class Program:
@@ -33,7 +48,7 @@ class Program:
     def __init__(self) -> None:
         self._fetches: list[Value] = []
         self._checks: list[Check] = []
-        self._kept: set[Value] | None = None
+        self._kept: dict[Value, None] | None = None
         # Of the nodes that are added now, see Node.
         self.origin: Any = None
         self.guard: Guard = ()
@@ -111,11 +126,12 @@ class Program:
         self._checks, self._kept = list(checks), None
 
     @property
-    def kept(self) -> set[Value]:
-        """The values that are themselves asked for: fetched or checked."""
+    def kept(self) -> KeysView[Value]:
+        """The values that Python reads: what is fetched, and what checks look at."""
         if self._kept is None:
-            self._kept = {*self._fetches, *(check.flag for check in self._checks)}
-        return self._kept
+            checked = (value for check in self._checks for value in check.values)
+            self._kept = dict.fromkeys((*self._fetches, *checked))
+        return self._kept.keys()
 
     def holds(self, node: Node) -> bool:
         """Is a node (still) in the program?"""
@@ -129,9 +145,11 @@ class Program:
         self._kept = None
         return len(self._fetches) - 1
 
-    def check(self, flag: Value, error: Callable[[], BaseException]) -> None:
-        """A run fails with error() if the 0-d bool `flag` comes out true."""
-        self._checks.append(Check(flag, error))
+    def check(
+        self, flag: Value, error: Callable[..., BaseException], evidence: Sequence[Value] = ()
+    ) -> None:
+        """A run fails with error(contents of the evidence) if the 0-d bool `flag` is true."""
+        self._checks.append(Check(flag, error, tuple(evidence), self._last))
         self._kept = None
 
     def add(self, node: Node, *results: tuple[str, Shape]) -> tuple[Value, ...]:
@@ -184,8 +202,7 @@ class Program:
             if node is not but:
                 self.set_inputs(node, [new if value is old else value for value in node.inputs])
         if old in self.kept:
-            self.fetches = (new if value is old else value for value in self._fetches)
-            self.checks = (Check(new, c.error) if c.flag is old else c for c in self._checks)
+            self.keep(lambda value: new if value is old else value)
 
     def take_over(self, node: Node, old: Node) -> None:
         """The results of a node that nobody uses yet become those of `old`, which goes.
@@ -196,6 +213,11 @@ class Program:
             node.outputs[number] = value
             value.node = node
         self.remove(old)
+
+    def keep(self, through: Callable[[Value], Value]) -> None:
+        """Puts other values in the place of those that Python reads."""
+        self.fetches = [through(value) for value in self._fetches]
+        self.checks = [check.seen(through) for check in self._checks]
 
     def remove(self, node: Node) -> None:
         """Takes out a node that nobody uses any more."""

@@ -16,7 +16,8 @@ from ..engine.stopping import check_session
 from . import driver, target, verify
 from .bind import Arena, Binding, Frame, aligned_copy, grow
 from .driver import Flow, Program
-from .schedule import Grow, HostStep, Stop, is_native
+from .program import Check
+from .schedule import Grow, HostStep, is_native
 from .tensor import Constant, Feed, Growing, Read, Sizes, Value, home
 
 if TYPE_CHECKING:
@@ -62,11 +63,11 @@ class Run:
         self.cells = [[cell, None, places] for cell, places in template.cells]
         self.hosted: dict[Value, Any] = {}
         self.feeds: Sequence[np.ndarray] = ()
-        self.flags = [(self._view(check.flag), check.error) for check in plan.schedule.checks]
+        self.checks = [(self._view(check.flag), check) for check in plan.schedule.checks]
         self.results = [self._reader(value) for value in plan.traced.program.fetches]
         # Compiled steps between host steps, each a program of the driver.
         # (No bound methods of its own: a run is big, and a cycle would outlive its last use.)
-        self.segments: list[Callable[[], int] | HostStep | Flow] = []
+        self.segments: list[Callable[[], int] | HostStep | Flow | tuple[np.ndarray, Check]] = []
         self.programs: list[Program] = []  # they own the memory that their calls read
         for segment in template.segments:
             if isinstance(segment, tuple):
@@ -80,8 +81,10 @@ class Run:
                 program = Program(rows.copy(), self.evaluate.threads)
                 self.programs.append(program)
                 self.segments.append(program.call)
-            else:
+            elif isinstance(segment, HostStep):
                 self.segments.append(segment)
+            else:
+                self.segments.append((self._view(segment.check.flag), segment.check))
 
     def _guarded(self, segment: tuple[int, int]) -> Flow:
         from .guards import Guarded
@@ -107,22 +110,32 @@ class Run:
                 context, self.binding.numbers[size]
             )
         self.feeds = feeds
-        for segment in self.segments:
-            if isinstance(segment, HostStep):
-                self._host(segment)
-            elif isinstance(segment, Flow):
-                self._flow(segment)
-            elif segment():
-                self._go_on(segment)
-        for flag, error in self.flags:
-            if flag[()]:
-                raise error()
+        self._walk()
+        self._look(self.checks)
         results = [
             np.array(self._read(read)) if isinstance(read, Value) else read()
             for read in self.results
         ]
         self.feeds = ()
         return results
+
+    def _walk(self) -> None:
+        """All steps in order."""
+        for segment in self.segments:
+            if isinstance(segment, HostStep):
+                self._host(segment)
+            elif isinstance(segment, Flow):
+                self._flow(segment)
+            elif isinstance(segment, tuple):
+                self._look([segment])
+            elif segment():
+                self._go_on(segment)
+
+    def _look(self, checks: Sequence[tuple[np.ndarray, Check]]) -> None:
+        """Raises the error of the first check whose flag is set."""
+        for flag, check in checks:
+            if flag[()]:
+                raise check.error(*map(self._read, check.evidence))
 
     def _point_at_variable(self, entry: list[Any]) -> None:
         cell = entry[0]
@@ -153,8 +166,8 @@ class Run:
                 self._host(stop)
             elif isinstance(stop, Grow):
                 grow(self.stacks[stop.stack])
-            elif isinstance(stop, Stop):
-                raise stop.check.error()
+            else:
+                raise stop.check.error(*map(self._read, stop.check.evidence))
             row = flow.run(row + 1)
 
     def _host(self, step: HostStep) -> None:

@@ -32,6 +32,11 @@ from .waits import WaitingRunner
 if TYPE_CHECKING:
     from .explain import PlanReport
 
+# Errors of runs that say nothing of the values that were fed.
+_NOT_OF_VALUES = (
+    *(errors.CancelledError, errors.DeadlineExceededError, errors.AbortedError),
+    *(errors.ResourceExhaustedError, errors.PermissionDeniedError, errors.InternalError),
+)
 # From so many elements on, even a first run is compiled.
 _LARGE = 1 << 20
 
@@ -167,6 +172,7 @@ class _Warming:
         except CompileFailure as failure:
             if not failure.before_effects:
                 raise
+            results = self.reference(arrays)  # raises what is wrong with the values, if it is they
             self.is_broken = True
             warnings.warn(
                 "a part of the graph could not be compiled and runs by the (slow) reference "
@@ -174,7 +180,7 @@ class _Warming:
                 RuntimeWarning,
                 stacklevel=4,
             )
-            return self.reference(arrays)
+            return results
 
     def _is_small(self, arrays: Sequence[Any]) -> bool:
         return elements(self.runner.operations, arrays) < _LARGE
@@ -287,11 +293,11 @@ class Runner:
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> list[Any]:
         """The fetches' values, each an array of its own; 0-d ones as NumPy scalars."""
+        plans = self._first
         try:
-            plan, results = self._first.run(arrays)
-        except errors.InvalidArgumentError:
-            self._explain_error(arrays)
-            raise
+            plan, results = plans.run(arrays)
+        except (errors.OpError, CompileFailure) as error:
+            return self._refused(error, plans, dict(zip(self.feeds, arrays)))
         traced = plan.traced
         if traced.is_complete and self._distinct and not traced.passed:
             return results
@@ -312,18 +318,40 @@ class Runner:
                 self._host(self.operations[start], known)
                 start += 1
             plans = self._segment(start)
-            plan, results = plans.run(plans.taken(known))
+            try:
+                plan, results = plans.run(plans.taken(known))
+            except (errors.OpError, CompileFailure) as error:
+                return self._refused(error, plans, known)
             traced = plan.traced
 
-    def _explain_error(self, arrays: Sequence[np.ndarray]) -> None:
-        """Raises what reference kernels say of the values, if their run can do no harm."""
+    def _refused(self, error: Exception, plans: SegmentPlans, known: dict[Any, Any]) -> list[Any]:
+        """Lets reference kernels do the rest, which say best what is wrong, or that nothing is.
+
+        If what was done so far must not be done again, or the error is not about the values, it is
+        raised as it is.
+        """
+        segment = plans.segment
+        arrays = [known[tensor] for tensor in segment.inputs]
+        if isinstance(error, _NOT_OF_VALUES) or not self._changes_nothing(error, plans, arrays):
+            raise error
+        rest = self.operations[segment.start :]
+        given = segment.inputs if not segment.start else self.live(segment.start)
+        program = interpreter.program_of(self.evaluate.session, rest, self.fetches, given)
+        results = program.run([self.handles[t] if t in self.handles else known[t] for t in given])
+        if isinstance(error, CompileFailure):
+            raise error
+        return results
+
+    def _changes_nothing(self, error: Exception, plans: SegmentPlans, arrays: list[Any]) -> bool:
+        """Whether a segment that failed left everything as it was, so that it may run again."""
+        if isinstance(error, CompileFailure):
+            operations = self.operations[plans.segment.start :]
+            return not any(op.definition.is_stateful for op in operations)
         try:
-            traced = self.trace(arrays)
+            traced = plans.trace(arrays)
         except (errors.OpError, CompileFailure):
-            return
-        if traced.is_complete and traced.is_pure:
-            session = self.evaluate.session
-            interpreter.program_of(session, self.operations, self.fetches, self.feeds).run(arrays)
+            return True
+        return traced.is_pure and isinstance(error, errors.InvalidArgumentError)
 
     def trace(self, arrays: Sequence[np.ndarray]) -> Traced:
         """The (first) program that these feeds use, not yet compiled."""

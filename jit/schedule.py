@@ -33,6 +33,7 @@ from .tensor import (
     Reshape,
     Sizes,
     Source,
+    Stop,
     Value,
     View,
     base,
@@ -132,15 +133,19 @@ class Again:
 
 
 @dataclass(slots=True)
-class Stop:
-    """Raises the error of a check if its flag is set."""
+class Fail:
+    """Raises the error of a check if its flag is set.
+
+    `is_between`: Python looks between two walks, which spares the walk with jumps.
+    """
 
     check: Check
+    is_between: bool = False
 
     @property
     def reads(self) -> list[Value]:
-        """The flag."""
-        return [self.check.flag]
+        """The flag and the evidence."""
+        return list(self.check.values)
 
 
 @dataclass(slots=True)
@@ -155,8 +160,15 @@ class Grow:
         return []
 
 
-Control = Skip | Again | Stop | Grow
+Control = Skip | Again | Fail | Grow
 Step = KernelStep | CallStep | HostStep | Control
+
+
+def has_row(step: Step) -> bool:
+    """Does the driver's table have a row for it?"""
+    if isinstance(step, HostStep):
+        return step.is_inside
+    return not (isinstance(step, Fail) and step.is_between)
 
 
 @dataclass(slots=True)
@@ -218,7 +230,7 @@ def _straight(fused: Fused, is_inside: bool) -> list[Step | Label]:
         guard = base(check.flag).node.guard
         if is_inside or guard:
             end = _skips(guard, steps)
-            steps += [Stop(check), *end]
+            steps += [Fail(check), *end]
     return steps
 
 
@@ -240,6 +252,10 @@ def _steps(
             if node.effects.grows and node.effects.stack is not None:
                 yield Grow(node.effects.stack)
             yield CallStep(node)
+        elif isinstance(node, Stop):
+            flag, *evidence = node.inputs
+            check = Check(flag, node.error, tuple(evidence))
+            yield Fail(check, is_between=not (is_inside or node.guard))
         else:
             assert isinstance(node, Host)
             yield HostStep(node, is_inside or bool(node.guard))
@@ -269,7 +285,7 @@ def stored_values(fused: Fused) -> set[Value]:
         for value in node.inputs:
             maker = base(value).node
             shared = fused.home.get(maker) is fused.home.get(node)
-            alone = isinstance(node, (Call, Host, Gather, Loop))
+            alone = isinstance(node, (Call, Host, Gather, Loop, Stop))
             if not shared or alone or _crosses_reshape(value):
                 stored.add(base(value))
     return stored
@@ -400,7 +416,8 @@ def _assign_slots(
         for value in map(home, step.reads):
             last[value] = number
     end = len(steps)
-    last.update((home(value), end) for value in (*fetches, *(check.flag for check in checks)))
+    checked = (value for check in checks for value in check.values)
+    last.update((home(value), end) for value in (*fetches, *checked))
     slots: list[Slot] = []
     slot_of: dict[Value, int] = {}
     pools: dict[str, _Pool] = {}

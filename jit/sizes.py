@@ -110,6 +110,9 @@ class Size:
 
     __slots__ = ("_text", "hint", "scope", "terms")
 
+    # Static shapes (engine/shape.py) hold sizes as they are.
+    is_symbolic = True
+
     def __init__(self, scope: Scope, terms: Mapping[Term, int], hint: int) -> None:
         self.scope = scope
         self.terms = dict(terms)

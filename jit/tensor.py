@@ -4,7 +4,7 @@
 A `Program` (jit/program.py) is a list of nodes in program order; nodes make `Value`s.  Shapes are
 symbolic (jit/sizes.py).  Few kinds of node are enough: the sources (Feed, Constant, Sizes, Read,
 Handle, Captured), Map, Reduce, View, Reshape, Iota, Gather, Assemble (which becomes Places), and
-the opaque ones (Call, Host, Loop, Write).  Nodes and values are compared by identity.
+the opaque ones (Call, Host, Loop, Stop, Write).  Nodes and values are compared by identity.
 Imports jit's ir and sizes only.
 """
 
@@ -260,6 +260,13 @@ class Host(Node):
     reason: str
     effects: bool
     cells: tuple[Any, ...] = ()
+
+
+@dataclass(eq=False, slots=True)
+class Stop(Node):
+    """Ends the run with error(contents of the other inputs) if inputs[0], a flag, came out true."""
+
+    error: Callable[..., BaseException]
 
 
 @dataclass(eq=False, slots=True)

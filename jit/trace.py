@@ -24,6 +24,7 @@ from ..engine.registry import OpDef
 from ..engine.state import Cell
 from . import debug, sizes
 from .flow import trace_region
+from .inference import refusal
 from .lower import Builder, NotLowered, Unsettled
 from .program import Program
 from .scalar import compiles
@@ -280,8 +281,16 @@ class Tracer:
         inputs = self._inputs(op)
         if self._fold(op, definition, inputs):
             return False
+        if definition.lower is not None:
+            self._require_shapes(op, inputs)
         reason = self._lower(op, definition, inputs)
         return False if reason is None else self._host(op, definition, inputs, reason)
+
+    def _require_shapes(self, op: Any, inputs: list[Value]) -> None:
+        """Raises what the op's shape function has against the shapes of the inputs."""
+        reason = refusal(self.scope, op, inputs)
+        if reason is not None:
+            raise located(errors.InvalidArgumentError(None, None, reason), op)
 
     def _handles(self, op: Any) -> None:
         for output, thing in zip(op.outputs, self.evaluate(op, [])):

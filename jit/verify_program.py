@@ -24,6 +24,7 @@ from .tensor import (
     Reduce,
     Reshape,
     Source,
+    Stop,
     View,
     Write,
 )
@@ -58,6 +59,9 @@ def _kept(program: Program) -> Iterator[tuple[Node, object]]:
     for check in program.checks:
         if check.flag.dtype != "bool" or check.flag.ndim:
             yield check.flag.node, check.flag
+    for node in program:
+        if isinstance(node, Stop) and (node.inputs[0].dtype != "bool" or node.inputs[0].ndim):
+            yield node, node.inputs[0]
 
 
 def _users(program: Program) -> Iterator[tuple[Node, object]]:

@@ -16,6 +16,7 @@ import numpy as np
 from ..engine import errors
 from ..engine.build import OpFunction, define
 from ..engine.shape import TensorShape
+from ..engine.shape_rules import merge
 from ..engine.tensor import SparseTensor
 from ..jit.sizes import same_shape
 
@@ -86,6 +87,19 @@ def require_broadcast(inputs: Sequence[np.ndarray]) -> None:
         raise errors.InvalidArgumentError(None, None, f"Incompatible shapes: {texts}") from None
 
 
+def _require_alike(c: Any, inputs: Sequence[np.ndarray]) -> None:
+    """Raises TensorFlow's error when run-time shapes are not one."""
+    first = inputs[0].shape
+    for i, x in enumerate(inputs):
+        if x.shape != first:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"Inputs to operation {c.name} of type {c.type} must have the same size and shape."
+                f"  Input 0: {shape_text(first)} != input {i}: {shape_text(x.shape)}",
+            )
+
+
 def is_lowerable(dtype: str) -> bool:
     """Whether compiled kernels hold this dtype: real numbers and booleans."""
     return not str(dtype).startswith(("complex", "object", "str", "bytes", "q"))
@@ -135,6 +149,7 @@ def elementwise(
     shape: Callable[[Any], TensorShape] | None = None,
     sizes: Body | None = None,
     guard: Guard | None = None,
+    alike: bool = False,
     host: bool = False,
     **facts: Any,
 ) -> OpFunction:
@@ -144,13 +159,19 @@ def elementwise(
     broadcast   False: the output has the shape of the first input
     sizes       the same function over object arrays of symbolic sizes
     guard       what an integer input must not hold
+    alike       all inputs have one shape, nothing broadcasts
     host        the body has no compiled form
     """
     body_of = attr_body or (lambda op: body)
 
+    if alike:
+        facts["test"] = {"broadcast": False, **facts.get("test", {})}
+
     def kernel(c: Any, *inputs: np.ndarray) -> np.ndarray:
         if sizes is not None and any(x.dtype == object for x in inputs):
             return _as_objects(sizes(*inputs))
+        if alike:
+            _require_alike(c, inputs)
         if guard:
             guard.check(inputs)
         with np.errstate(all="ignore"):
@@ -164,6 +185,8 @@ def elementwise(
     def lower(b: Any, op: Any, *values: Any) -> Any:
         if not all(is_lowerable(v.dtype) for v in values) or not is_lowerable(op.dtype(0)):
             return NotImplemented
+        if alike:
+            b.require(all(b.same_shape(value, values[0]) for value in values))
         if guard:
             guard.lower(b, values)
         return b.map(body_of(op), *values, dtype=op.dtype(0))
@@ -172,7 +195,7 @@ def elementwise(
         name,
         signature,
         attrs,
-        shape=shape or (broadcast_shape if broadcast else first_shape),
+        shape=shape or (merge if alike else broadcast_shape if broadcast else first_shape),
         kernel=kernel,
         lower=None if host else lower,
         gradient=gradient,

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine import errors
 from ..engine.shape import TensorShape
 
 Dims = list[int | None]
@@ -105,6 +106,15 @@ def canonical_axis(axis: int, rank: int) -> int:
             f"Dimension out of range: axis {axis} must be in the range [{-rank}, {rank})"
         )
     return axis + rank if axis < 0 else axis
+
+
+def run_time_sizes(sizes: np.ndarray) -> list[int]:
+    """The sizes that a vector spells at run time; InvalidArgumentError for a negative one."""
+    given = [int(size) for size in sizes]
+    for size in given:
+        if size < 0:
+            raise errors.InvalidArgumentError(None, None, f"Dimension {size} must be >= 0")
+    return given
 
 
 def shape_value(c: Any, i: int) -> TensorShape:

@@ -21,7 +21,7 @@ from .kernel import specialise
 
 _TILE = 1 << 16  # bytes that make a worthwhile tile
 _ADDED = ("float32", "float64", "int32", "int64")
-Problem = Callable[[], BaseException]
+Problem = Callable[..., BaseException]
 
 _READ = """
 def kernel(args, r0, r1, c0, c1, worker):
@@ -256,7 +256,7 @@ def read(b: Any, handle: Value, index: Value, dtype: str, problem: Problem) -> V
         col_tile=_TILE,
         writes=(array.marks,),
     )
-    b.require_not(bad, problem)
+    b.require_not(bad, problem, index)
     return value  # type: ignore[no-any-return]
 
 
@@ -293,7 +293,7 @@ def _put(
         writes=(array.memory, array.marks),
         **_tiles(array),
     )
-    b.require_not(bad, problem)
+    b.require_not(bad, problem, index)
 
 
 def _of_type(b: Any, handle: Value, dtype: str) -> Array:
@@ -312,7 +312,7 @@ def gather(b: Any, handle: Value, indices: Value, dtype: str, problem: Problem) 
     if not array.is_alike:
         marks = b.gather(_now(b, array.marks), indices)
         missing = b.map(lambda mark: scalar.ne(mark, 1), marks)
-        b.require_not(b.reduce("any", missing, None), problem)
+        b.require_not(b.reduce("any", missing, None), problem, indices)
     return b.gather(_now(b, array.memory), indices)  # type: ignore[no-any-return]
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from ..sizes import AnySize
 from . import conv_filter, conv_text, pooled
 from .conv_tiles import Line, Tile, line_text
-from .geometry import Axis, Padding, axes, is_output
+from .geometry import Axis, Padding, axes
 from .kernel import LibraryKernel, edge, specialise
 from .matmul import matmul
 from .maxima import TakesUnpooled, Windows
@@ -69,8 +69,7 @@ def conv2d_input_gradient(
     if int(shape[3]) != w.shape[2]:
         return NotImplemented
     both = axes(shape[1:3], w.shape[:2], strides, padding, dilations, data_format)
-    if not is_output(b, dy, shape[0], both, w.shape[3]):
-        return NotImplemented
+    b.require_shape(dy, (shape[0], both[0].out, both[1].out, w.shape[3]))
     out = _convolve_back(b, shape, w, dy, both)
     return b.transpose(out, (0, 3, 1, 2)) if data_format == "NCHW" else out
 
@@ -94,8 +93,7 @@ def conv2d_filter_gradient(
         return NotImplemented
     kernel = [int(n) for n in filter_shape[:2]]
     both = axes(x.shape[1:3], kernel, strides, padding, dilations, data_format)
-    if not is_output(b, dy, x.shape[0], both, filter_shape[3]):
-        return NotImplemented
+    b.require_shape(dy, (x.shape[0], both[0].out, both[1].out, filter_shape[3]))
     return conv_filter.gradient(b, x, [int(n) for n in filter_shape], dy, both)
 
 

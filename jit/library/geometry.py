@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Union
+from typing import Union
 
 from ..sizes import AnySize, ceil_div, maximum
 
@@ -61,15 +61,6 @@ def axes(
         _axis(sizes[i], int(windows[i]), stride[i], dilation[i], padding, pairs[i]) for i in (0, 1)
     ]
     return made[0], made[1]
-
-
-def is_output(b: Any, value: Any, batch: AnySize, both: Sequence[Axis], depth: AnySize) -> bool:
-    """Has a value, channels last, the shape of what windows on these axes give?
-
-    Kernels read gradients by the sizes of the input, so any other shape is for the reference.
-    """
-    expected = (batch, both[0].out, both[1].out, depth)
-    return value.ndim == 4 and all(map(b.equal, value.shape, expected))
 
 
 def _axis(

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..sizes import AnySize, maximum
 from . import maxima
-from .geometry import Axis, Padding, axes, is_output, spatial
+from .geometry import Axis, Padding, axes, spatial
 from .kernel import specialise
 from .vectors import BYTES
 
@@ -157,10 +157,10 @@ def max_pool_gradient(
     """The gradient of max_pool with respect to x.  The maxima are found again, so y is not read."""
     if _unfit(x.dtype, ksize, strides, data_format):
         return NotImplemented
-    x, dy = _channels_last(b, x, data_format), _channels_last(b, dy, data_format)
+    x, y, dy = (_channels_last(b, value, data_format) for value in (x, y, dy))
     both = _window_axes(x.shape, ksize, strides, padding, data_format)
-    if not is_output(b, dy, x.shape[0], both, x.shape[3]):
-        return NotImplemented
+    for value in (y, dy):
+        b.require_shape(value, (x.shape[0], both[0].out, both[1].out, x.shape[3]))
     out = _gradient(b, "max_pool_gradient", _MAX_GRADIENT, [x, dy], x.shape, both)
     return _channels_back(b, out, data_format)
 
@@ -172,12 +172,12 @@ def avg_pool_gradient(
     """The gradient of avg_pool with respect to an input of shape `input_shape`."""
     if _unfit(dy.dtype, ksize, strides, data_format):
         return NotImplemented
+    b.require(len(input_shape) == 4)
     order = (0, 1, 2, 3) if data_format == "NHWC" else (0, 2, 3, 1)
     shape = [input_shape[i] for i in order]
     dy = _channels_last(b, dy, data_format)
     both = _window_axes(shape, ksize, strides, padding, data_format)
-    if not is_output(b, dy, shape[0], both, shape[3]):
-        return NotImplemented
+    b.require_shape(dy, (shape[0], both[0].out, both[1].out, shape[3]))
     out = _gradient(b, "avg_pool_gradient", _AVERAGE_GRADIENT, [dy], shape, both)
     return _channels_back(b, out, data_format)
 

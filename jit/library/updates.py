@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...engine import errors
 from .. import ir, scalar
 from ..sizes import AnySize, ceil_div, maximum, product, same_shape
 from ..writer import postorder
@@ -19,17 +18,19 @@ from ..writer import postorder
 _WORK = 1 << 15  # elements per tile
 _COLUMNS = 32  # no tile has fewer columns, but for those of narrow rows
 
-# The kernel's parameters: elements of a row, and rows of the variables.
-_WIDTH, _ROWS = ir.Param(0), ir.Param(1)
+# The kernel's parameter: elements of a row.
+_WIDTH = ir.Param(0)
 
 
 def update_rows(
-    b: Any, cells: Sequence[Any], indices: Any, body: Callable[..., Any], given: Sequence[Any]
-) -> Any:
+    b: Any, cells: Sequence[Any], indices: Any, body: Callable[..., Any], given: Sequence[Any],
+    problem: Callable[..., BaseException],
+) -> Any:  # fmt: skip
     """body(*rows of the variables, *given) -> their new values, for every index in order.
 
     What is given is a scalar, or has a row for every index.  Returns the variables as they are
-    afterwards, or NotImplemented.  An index out of range changes nothing and is an error.
+    afterwards, or NotImplemented.  At an index out of range the updates end, and the run raises
+    problem(indices, rows of the variables).
     """
     present = [b.read(cell) for cell in cells]
     first, rows = present[0], (*indices.shape, *present[0].shape[1:])
@@ -41,59 +42,65 @@ def update_rows(
         return NotImplemented
     if not all(scalar.compiles(v.dtype) for v in (*present, indices, *given)):
         return NotImplemented
-    _check(b, indices, first.shape[0])
     count, width = product(indices.shape), product(first.shape[1:])
-    kernel, operations = _kernel(body, present, indices, given)
+    wide = b.reshape(b.cast(indices, "int64"), [count])
+    end = _first_outside(b, wide, first.shape[0])
+    kernel, operations = _kernel(body, present, [wide, end], given)
     work = ceil_div(ceil_div(_WORK, maximum(count, 1)), 16) * 16
-    return b.call(
-        kernel, [indices, *given], (), [count, width, width, first.shape[0]],
+    after = b.call(
+        kernel, [wide, end, *given], (), [count, width, width],
         count, maximum(count, 1), width, maximum(work, _COLUMNS),
         operations=count * width * operations, updates=cells, touches=count * width,
     )  # fmt: skip
+    size = b.constant(first.shape[0], "int64")
+    bad = b.map(scalar.lt, end, b.size_scalar(wide, None, "int64"))
+    b.require_not(bad, lambda where, rows: problem(where, int(rows)), indices, size)
+    return after
+
+
+def _first_outside(b: Any, indices: Any, rows: int) -> Any:
+    """The position of the first index out of range; behind the last one where all are inside."""
+    count = b.size_scalar(indices, None, "int64")
+
+    def place(i: Any, position: Any, count: Any) -> Any:
+        outside = scalar.logical_or(scalar.lt(i, 0), scalar.ge(i, rows))
+        return scalar.select(outside, position, count)
+
+    places = b.map(place, indices, b.iota(indices.shape, 0, "int64"), count)
+    return b.map(scalar.minimum, b.reduce("min", places, None), count)
 
 
 def _equal(b: Any, shape: Sequence[AnySize], other: Sequence[AnySize]) -> bool:
     return len(shape) == len(other) and all(b.equal(x, y) for x, y in zip(shape, other))
 
 
-def _check(b: Any, indices: Any, rows: int) -> None:
-    low, high = b.constant(0, indices.dtype), b.constant(rows, indices.dtype)
-    outside = b.map(
-        lambda i, low, high: scalar.logical_or(scalar.lt(i, low), scalar.ge(i, high)),
-        indices,
-        low,
-        high,
-    )
-    b.require_not(
-        b.reduce("any", outside, None),
-        lambda: errors.InvalidArgumentError(None, None, f"indices are not in [0, {rows})"),
-    )
-
-
 def _kernel(
-    body: Callable[..., Any], present: Sequence[Any], indices: Any, given: Sequence[Any]
+    body: Callable[..., Any], present: Sequence[Any], indices: Sequence[Any], given: Sequence[Any]
 ) -> tuple[ir.Kernel, int]:
-    """The kernel, and how many scalar operations it does for one element."""
-    dtypes = [indices.dtype, *(v.dtype for v in given), *(v.dtype for v in present)]
-    row = scalar.cast(ir.Load(0, ir.Index((1, 0)), indices.dtype), "int64")
-    inside = scalar.logical_and(scalar.ge(row, 0), scalar.lt(row, _ROWS))
+    """The kernel, and how many scalar operations it does for one element.
+
+    indices: themselves, and how many are to be applied.
+    """
+    dtypes = [v.dtype for v in (*indices, *given, *present)]
+    held = len(indices) + len(given)
+    row, end = ir.Load(0, ir.Index((1, 0)), "int64"), ir.Load(1, ir.Index((0, 0)), "int64")
+    inside = scalar.lt(ir.AxisIndex(0), end)
     place = ir.Index((0, 1), scalar.mul(scalar.select(inside, row, 0), _WIDTH))
-    olds = [ir.Load(i, place, dtypes[i]) for i in range(1 + len(given), len(dtypes))]
+    olds = [ir.Load(i, place, dtypes[i]) for i in range(held, len(dtypes))]
     beside = ir.Index((_WIDTH, 1))
     arguments = [
         ir.Load(i, beside if value.ndim else ir.Index((0, 0)), value.dtype)
-        for i, value in enumerate(given, 1)
+        for i, value in enumerate(given, len(indices))
     ]
     news = body(*olds, *arguments)
     stores = tuple(
         ir.Store(old.buffer, place, scalar.select(inside, new, old))
         for old, new in zip(olds, news, strict=True)
     )
-    held = 1 + len(given)
     buffers = tuple(ir.Buffer(d, "r" if i < held else "rw") for i, d in enumerate(dtypes))
     axes = (ir.Axis("map"), ir.Axis("map"))
     nodes = {node for store in stores for node in postorder(store.value)}
     return (
-        ir.Kernel("map", buffers, axes, (), stores, 2),
+        ir.Kernel("map", buffers, axes, (), stores, 1),
         sum(isinstance(node, ir.Apply) for node in nodes),
     )

@@ -14,6 +14,7 @@ from ...engine.shape import TensorShape
 from ...engine.tensor import Tensor
 from .. import rules
 from ..public import tf
+from ..ranks import ranked, vector
 from .join import invalid
 from .shape import reshape, shape
 
@@ -56,7 +57,10 @@ def _broadcast_to(c: Any, x: np.ndarray, wanted: np.ndarray) -> np.ndarray:
 
 def _lower_broadcast_to(b: Any, op: Any, x: Any, wanted: Any) -> Any:
     known = b.known(wanted)
-    return NotImplemented if known is None else b.broadcast(x, tuple(known.reshape(-1).tolist()))
+    if known is None:
+        return NotImplemented
+    b.require(known.ndim == 1)
+    return b.broadcast(x, tuple(known.tolist()))
 
 
 def _broadcast_to_gradient(op: Any, grad: Tensor) -> tuple[Any, ...]:
@@ -71,7 +75,9 @@ _broadcast_to_op = define(
     "input: T, shape: Tidx -> output: T",
     "T: type; Tidx: index = int32",
     shape=_broadcast_to_shape,
-    kernel=_broadcast_to,
+    kernel=ranked(
+        _broadcast_to, vector(1, "shape must be a vector of {{int32,int64}}, got shape {shape}")
+    ),
     lower=_lower_broadcast_to,
     gradient=_broadcast_to_gradient,
     sizes=True,

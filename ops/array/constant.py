@@ -25,6 +25,7 @@ from ...engine.shape import Dimension, TensorShape
 from ...engine.tensor import Tensor
 from .. import rules
 from ..public import tf
+from ..ranks import ranked, scalar
 from .tensor_list_store import zeros_like as zeros_of_lists
 from .values import as_array, element_count
 
@@ -270,7 +271,7 @@ _fill = define(
     "dims: index_type, value: T -> output: T",
     "T: type; index_type: index = int32",
     shape=_fill_shape,
-    kernel=_fill_kernel,
+    kernel=ranked(_fill_kernel, scalar(1, "value must be a scalar, got shape {shape}")),
     lower=_lower_fill,
     gradient=lambda op, grad: (None, tf.reduce_sum(grad)),
     sizes=True,

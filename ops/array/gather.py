@@ -13,10 +13,12 @@ from ...engine.build import define
 from ...engine.constants import constant_value
 from ...engine.convert import convert_to_tensor
 from ...engine.graph import colocate_with, name_scope
+from ...engine.indices import first_outside, not_inside
 from ...engine.shape import TensorShape
 from ...engine.tensor import IndexedSlices, Tensor
 from .. import rules
 from ..public import raw, tf
+from ..ranks import ranked, scalar
 from .constant import ones, zeros
 from .join import concat, invalid
 from .layout import transpose
@@ -62,12 +64,8 @@ def _gather_v2_shape(c: Any) -> TensorShape:
 def _checked_indices(indices: np.ndarray, limit: Any) -> None:
     if indices.size == 0:
         return
-    wrong = (indices < 0) | (indices >= limit)
-    if wrong.any():
-        at = np.unravel_index(int(np.argmax(wrong)), indices.shape)
-        place = ",".join(map(str, at))
-        where = f"indices[{place}]" if indices.ndim else "indices"
-        raise invalid(f"{where} = {indices[at]} is not in [0, {limit})")
+    if first_outside(indices, limit) is not None:
+        raise not_inside(indices, limit)
 
 
 def _gather(c: Any, params: np.ndarray, indices: np.ndarray, axis: Any = 0, batch: int = 0) -> Any:
@@ -107,7 +105,7 @@ def _lower_gather(b: Any, op: Any, params: Any, indices: Any, axis: Any = None) 
     known = np.array(0) if axis is None else b.known(axis)
     if known is None or (axis is not None and op.attr("batch_dims")):
         return NotImplemented
-    return b.gather(params, indices, int(known) % params.ndim)
+    return b.gather(params, indices, known)
 
 
 def _params_shape(params: Tensor) -> Tensor:
@@ -218,7 +216,10 @@ _gather_v2 = define(
     "params: Tparams, indices: Tindices, axis: Taxis -> output: Tparams",
     "batch_dims: int = 0; Tparams: type; Tindices: index; Taxis: index",
     shape=_gather_v2_shape,
-    kernel=lambda c, params, indices, axis: _gather(c, params, indices, axis, c.attr("batch_dims")),
+    kernel=ranked(
+        lambda c, params, indices, axis: _gather(c, params, indices, axis, c.attr("batch_dims")),
+        scalar(2, "axis must be scalar"),
+    ),
     lower=_lower_gather,
     gradient=_gather_v2_gradient,
     sizes=True,

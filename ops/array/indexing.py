@@ -152,6 +152,15 @@ def _strided_slice_shape(c: Any) -> TensorShape:
 
 def resolved(sizes: Any, begin: Any, end: Any, strides: Any, attr: Any) -> Any:
     """As `resolve`, from arrays, with errors as the run time raises them."""
+    shapes = [np.shape(v) for v in (begin, end, strides)]
+    if len(shapes[2]) != 1 or len(set(shapes)) > 1:
+        texts = [rules.text(shape) for shape in shapes]
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            "Expected begin, end, and strides to be 1D equal size tensors, but got shapes "
+            f"{texts[0]}, {texts[1]}, and {texts[2]} instead.",
+        )
     try:
         return resolve(sizes, begin.tolist(), end.tolist(), strides.tolist(), _masks(attr))
     except ValueError as error:
@@ -225,7 +234,17 @@ _strided_slice = define(
 def _strided_slice_grad_kernel(
     c: Any, sizes: np.ndarray, begin: Any, end: Any, strides: Any, dy: np.ndarray
 ) -> np.ndarray:
-    ranges, _ = resolved(sizes.tolist(), begin, end, strides, c.attr)
+    if sizes.ndim != 1:
+        text = f"shape must be 1-D, got shape.shape = {rules.text(sizes.shape)}"
+        raise errors.InvalidArgumentError(None, None, text)
+    for size in sizes.tolist():
+        if size < 0:
+            raise errors.InvalidArgumentError(None, None, f"Dimension {size} must be >= 0")
+    ranges, out = resolved(sizes.tolist(), begin, end, strides, c.attr)
+    if list(dy.shape) != out:
+        raise errors.InvalidArgumentError(
+            None, None, f"shape of dy was {rules.text(dy.shape)} instead of {rules.text(out)}"
+        )
     whole = np.zeros([int(n) for n in sizes.tolist()], dtype=dy.dtype)
     if dy.size:
         whole[tuple(taken(r) for r in ranges)] = dy.reshape([r.size for r in ranges])
@@ -258,7 +277,8 @@ def _lower_strided_slice_grad(
     if any(v is None for v in known):
         return NotImplemented
     whole = known[0].tolist()
-    ranges, _ = resolved(whole, *known[1:], op.attr)
+    ranges, out = resolved(whole, *known[1:], op.attr)
+    b.require_shape(dy, out)
     if any(r.size == 0 for r in ranges):
         return b.full(tuple(whole), 0, op.dtype(0))
     value = b.reshape(dy, tuple(r.size for r in ranges))

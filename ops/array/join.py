@@ -18,6 +18,7 @@ from ...engine.shape import Dimension, TensorShape
 from ...engine.tensor import IndexedSlices, Tensor
 from .. import rules
 from ..public import tf
+from ..ranks import ranked, scalar, vector
 from .constant import constant, is_constant
 from .identity import identity
 from .shape import expand_dims, rank, shape, shape_n, squeeze
@@ -97,7 +98,7 @@ def _lower_concat(b: Any, op: Any, values: list[Any], axis: Any) -> Any:
     known = b.known(axis)
     if known is None or not values[0].ndim:
         return NotImplemented
-    return b.concat(values, int(known) % values[0].ndim)
+    return b.concat(values, known)
 
 
 def _static_shapes(inputs: Any) -> list[Tensor]:
@@ -347,7 +348,7 @@ _split_op = define(
     "split_dim: int32, value: T -> output: num_split * T",
     "num_split: int >= 1; T: type",
     shape=_split_shape,
-    kernel=_split,
+    kernel=ranked(_split, scalar(0, "split_dim must be a scalar but has rank {rank}")),
     lower=_lower_split,
     gradient=lambda op, *grads: (None, concat(list(grads), op.inputs[0])),
     sizes=True,
@@ -427,6 +428,7 @@ def _lower_split_v(b: Any, op: Any, x: Any, sizes: Any, axis: Any) -> Any:
     known, lengths = b.known(axis), b.known(sizes)
     if known is None or lengths is None:
         return NotImplemented
+    b.require(lengths.size == op.attr("num_split"))
     where = split_axis(known.reshape(-1)[0], x.ndim)
     return pieces(b, x, where, _lengths(x.shape[where], lengths))
 
@@ -436,7 +438,7 @@ _split_v_op = define(
     "value: T, size_splits: Tlen, split_dim: int32 -> output: num_split * T",
     "num_split: int >= 1; T: type; Tlen: index = int64",
     shape=_split_v_shape,
-    kernel=_split_v,
+    kernel=ranked(_split_v, vector(1, "size of the split_tensor must be 1-D, got shape {shape}")),
     lower=_lower_split_v,
     gradient=lambda op, *grads: (concat(list(grads), op.inputs[2]), None, None),
     sizes=True,

@@ -17,6 +17,7 @@ from ...engine.shape import TensorShape
 from ...engine.tensor import Tensor
 from .. import rules
 from ..public import raw
+from ..ranks import ranked, vector
 from .join import concat, invalid
 from .shape import rank, renamed
 
@@ -263,7 +264,10 @@ _reverse_v2 = define(
     "tensor: T, axis: Tidx -> output: T",
     "Tidx: index = int32; T: " + _REVERSIBLE.replace("half", "bfloat16, half"),
     shape=_reverse_shape,
-    kernel=lambda c, x, axes: np.flip(x, axis=tuple(_reverse_axes(x.ndim, axes))),
+    kernel=ranked(
+        lambda c, x, axes: np.flip(x, axis=tuple(_reverse_axes(x.ndim, axes))),
+        vector(1, "'dims' must be 1-dimension, not {rank}"),
+    ),
     lower=_lower_reverse,
     gradient=lambda op, grad: (_reverse_v2(grad, op.inputs[1]), None),
     sizes=True,

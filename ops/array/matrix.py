@@ -204,6 +204,10 @@ _set_diag_op = define(
 )
 
 
+def _band_shape(c: Any) -> TensorShape:
+    return TensorShape(rules.ranked_at_least(c.inputs[0], 2))
+
+
 def _band(c: Any, x: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     if x.ndim < 2:
         raise invalid(f"input must be at least 2-dim, received shape: {rules.text(x.shape)}")
@@ -229,6 +233,8 @@ def _lower_band(b: Any, op: Any, x: Any, lower: Any, upper: Any) -> Any:
         return NotImplemented
     if below.dtype == object or above.dtype == object:
         return NotImplemented
+    b.require(x.ndim >= 2 and not below.ndim and not above.ndim)
+    b.require(x.shape[-2] >= int(below) and x.shape[-1] >= int(above))
     i = b.iota(x.shape, x.ndim - 2, "int64")
     j = b.iota(x.shape, x.ndim - 1, "int64")
     for count, p, q in ((int(below), i, j), (int(above), j, i)):
@@ -241,7 +247,7 @@ _band_op = define(
     "MatrixBandPart",
     "input: T, num_lower: Tindex, num_upper: Tindex -> band: T",
     "T: type; Tindex: index = int64",
-    shape=lambda c: c.inputs[0],
+    shape=_band_shape,
     kernel=_band,
     lower=_lower_band,
     gradient=lambda op, grad: (matrix_band_part(grad, op.inputs[1], op.inputs[2]), None, None),

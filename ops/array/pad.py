@@ -18,6 +18,7 @@ from ...engine.shape import TensorShape
 from ...engine.tensor import IndexedSlices, Tensor
 from .. import rules
 from ..public import tf
+from ..ranks import ranked, scalar
 from .constant import ones
 from .join import concat, invalid
 from .layout import transpose
@@ -110,7 +111,7 @@ _pad_v2 = define(
     "input: T, paddings: Tpaddings, constant_values: T -> output: T",
     "T: type; Tpaddings: index = int32",
     shape=_pad_shape,
-    kernel=_pad_kernel,
+    kernel=ranked(_pad_kernel, scalar(2, "constant_values must be a scalar. Found: {shape}")),
     lower=_lower_pad,
     gradient=_pad_gradient,
     sizes=True,

@@ -17,6 +17,7 @@ from ...engine.shape import TensorShape, as_shape
 from ...engine.tensor import Tensor
 from .. import rules
 from ..public import raw, tf
+from ..ranks import ranked, scalar
 from .constant import constant, zeros_like
 from .gather import check_nd_indices, gather
 from .identity import identity
@@ -335,7 +336,12 @@ _one_hot = define(
     "indices: TI, depth: int32, on_value: T, off_value: T -> output: T",
     "axis: int = -1; T: type; TI: {uint8, int32, int64} = int64",
     shape=_one_hot_shape,
-    kernel=_one_hot_kernel,
+    kernel=ranked(
+        _one_hot_kernel,
+        scalar(1, "depth must be a scalar, but got: {shape}"),
+        scalar(2, "on_value must be a scalar, but got: {shape}"),
+        scalar(3, "off_value must be a scalar, but got: {shape}"),
+    ),
     lower=_lower_one_hot,
     gradient=NoGradient("indices are integers"),
     doc="Vectors that are `on_value` at an index and `off_value` elsewhere.",

@@ -20,6 +20,7 @@ from ...engine.shape import TensorShape
 from ...engine.tensor import SparseTensor, SparseTensorValue, Tensor
 from .. import rules
 from ..public import raw
+from ..ranks import ranked, vector
 from .constant import constant, set_static_shape
 
 _OF_SHAPE = NoGradient("a shape does not depend on the values")
@@ -243,7 +244,8 @@ def _lower_reshape(b: Any, op: Any, x: Any, target: Any) -> Any:
     known = b.known(target)
     if known is None:
         return NotImplemented
-    return b.reshape(x, _reshape_target(x.shape, known.reshape(-1).tolist()))
+    b.require(known.ndim == 1)
+    return b.reshape(x, _reshape_target(x.shape, known.tolist()))
 
 
 def reshape_to_input(op: Any, grad: Any) -> Tensor:
@@ -256,7 +258,7 @@ _reshape = define(
     "tensor: T, shape: Tshape -> output: T",
     "T: type; Tshape: index = int32",
     shape=_reshape_shape,
-    kernel=_reshape_kernel,
+    kernel=ranked(_reshape_kernel, vector(1, "sizes input must be 1-D, not {shape}")),
     lower=_lower_reshape,
     gradient=lambda op, grad: (reshape_to_input(op, grad), None),
     sizes=True,

@@ -58,8 +58,7 @@ def _sizes_of_slice(c: Any, count: int) -> TensorShape:
 
 
 def _slice_ranges(shape_: Any, begin: Any, size: Any) -> tuple[list[Any], list[Any]]:
-    starts, sizes = begin.tolist(), size.tolist()
-    if len(starts) != len(shape_) or len(sizes) != len(shape_):
+    if begin.shape != (len(shape_),) or size.shape != (len(shape_),):
         raise errors.InvalidArgumentError(
             None,
             None,
@@ -67,6 +66,7 @@ def _slice_ranges(shape_: Any, begin: Any, size: Any) -> tuple[list[Any], list[A
             f"{len(shape_)}, but got shapes {rules.text(begin.shape)} and "
             f"{rules.text(size.shape)} instead.",
         )
+    starts, sizes = begin.tolist(), size.tolist()
     for i, whole in enumerate(shape_):
         if isinstance(sizes[i], int) and sizes[i] == -1:
             sizes[i] = whole - starts[i]

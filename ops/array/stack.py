@@ -92,7 +92,8 @@ def _unpack(c: Any, x: np.ndarray) -> tuple[np.ndarray, ...]:
 
 
 def _lower_unpack(b: Any, op: Any, x: Any) -> Any:
-    where = op.attr("axis") % x.ndim
+    where = b.axis(op.attr("axis"), x.ndim)
+    b.require(b.equal(x.shape[where], op.attr("num")))
     rest = (*x.shape[:where], *x.shape[where + 1 :])
     slices = pieces(b, x, where, [1] * op.attr("num"))
     return tuple(b.reshape(piece, rest) for piece in slices)

@@ -9,18 +9,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ...engine import errors
 from ...engine.shape import as_shape
 
 
-def _problem(op: Any, text: str) -> Callable[[], BaseException]:
-    message = f"TensorArray of node '{op.name}': {text}"
-    return lambda: errors.InvalidArgumentError(None, None, message)
+def _problem(op: Any, text: str) -> Callable[..., BaseException]:
+    def error(index: np.ndarray) -> BaseException:
+        where = " ".join(str(i) for i in index.ravel())
+        message = f"TensorArray of node '{op.name}': {text.format(where)}"
+        return errors.InvalidArgumentError(None, None, message)
+
+    return error
 
 
-_READ = "Could not read: the index is outside, or the element was cleared after a previous read."
-_WRITE = "Could not write: the index is outside, or the element has been written to or read."
-_GATHER = "Could not read: an element was never written, or cleared after a previous read."
+_READ = "Could not read index {}: it is outside, or was cleared after a previous read."
+_WRITE = "Could not write index {}: it is outside, or has been written to or read."
+_GATHER = "Could not read indices {}: one was never written, or cleared after a previous read."
 
 
 def _make(b: Any, op: Any, size: Any) -> Any:

@@ -19,6 +19,7 @@ from ...engine.tensor import Tensor
 from ...jit import scalar as k
 from .. import rules
 from ..public import raw, tf
+from ..ranks import ranked, vector
 
 _OPTIONS = "align_corners: bool = false; half_pixel_centers: bool = false"
 _INTEGERS = "int8, uint8, int16, uint16, int32, int64"
@@ -96,6 +97,9 @@ def _mix(tl: Any, tr: Any, bl: Any, br: Any, x: Any, y: Any) -> Any:
     top = k.add(tl, k.mul(k.sub(tr, tl), x))
     bottom = k.add(bl, k.mul(k.sub(br, bl), x))
     return k.add(top, k.mul(k.sub(bottom, top), y))
+
+
+_INPUTS = (vector(1, "shape_t must be 1-dimensional{shape}"),)
 
 
 def _bilinear(c: Any, images: np.ndarray, size: np.ndarray) -> np.ndarray:
@@ -178,7 +182,7 @@ _resize_bilinear = define(
     "images: T, size: int32 -> resized_images: float32",
     f"T: {{{_INTEGERS}, bfloat16, half, float32, float64}}; {_OPTIONS}",
     shape=_resized_shape,
-    kernel=_bilinear,
+    kernel=ranked(_bilinear, *_INPUTS),
     lower=_lower_bilinear,
     gradient=_grad_of_bilinear,
     doc="Resizes images with bilinear interpolation.",
@@ -255,7 +259,7 @@ _resize_nearest_neighbor = define(
     "images: T, size: int32 -> resized_images: T",
     f"T: {{{_INTEGERS}, half, float32, float64}}; {_OPTIONS}",
     shape=_resized_shape,
-    kernel=_nearest_neighbor,
+    kernel=ranked(_nearest_neighbor, *_INPUTS),
     lower=_lower_nearest,
     gradient=_grad_of_nearest,
     doc="Resizes images; each pixel is that of the image which is nearest.",

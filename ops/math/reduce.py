@@ -17,6 +17,7 @@ from ...engine.registry import NoGradient
 from ...engine.shape import TensorShape
 from ...jit import scalar as k
 from ..elementwise import is_complex, is_integer, is_lowerable, shape_text
+from ..ranks import ranked, scalar
 from . import reduce_gradient as gradients
 
 _HALF = ("float16", "bfloat16")
@@ -239,7 +240,9 @@ def _position(name: str, fn: str, find: Any, worst: float, doc: str) -> OpFuncti
         "input: T, dimension: Tidx -> output: output_type",
         "T: numbertype; Tidx: {int32, int64} = int32; output_type: {int32, int64} = int64",
         shape=_position_shape,
-        kernel=kernel,
+        kernel=ranked(
+            kernel, scalar(1, "dim must be a scalar, but received tensor of shape: {shape}")
+        ),
         lower=lower,
         gradient=gradients.position_gradient,
         doc=doc,

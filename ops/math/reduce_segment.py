@@ -15,13 +15,14 @@ from ...engine import dtypes, errors
 from ...engine.api import export
 from ...engine.build import OpFunction, define
 from ...engine.convert import convert_to_tensor
+from ...engine.indices import first_outside, outside_error
 from ...engine.registry import NoGradient
 from ...engine.scope_functions import name_scope
 from ...engine.shape import TensorShape
-from ...jit import scalar as k
 from ..array.constant import constant
 from ..elementwise import shape_text
 from ..public import raw, tf
+from ..ranks import ranked, scalar
 from ..rules import merge
 
 _INDICES = "Tindices: {int32, int64}"
@@ -219,6 +220,10 @@ def _unsorted_shape(c: Any) -> TensorShape:
     return TensorShape([None if count is None else int(count), *rest])
 
 
+def _ids_outside(ids: np.ndarray, count: int) -> errors.InvalidArgumentError:
+    return outside_error("segment_ids", ids, count, None, "out of range")
+
+
 def _unsorted_lowering(fn: str, start: Any) -> Any:
     def lower(b: Any, op: Any, data: Any, ids: Any, num_segments: Any) -> Any:
         from ...jit import library
@@ -233,10 +238,7 @@ def _unsorted_lowering(fn: str, start: Any) -> Any:
         if data.dtype in ("float16", "bfloat16") or (isinstance(count, int) and count < 0):
             return NotImplemented
         wide, limit = b.cast(ids, "int64"), b.constant(count, "int64")
-        outside = b.map(lambda i, limit: k.ge(i, limit), wide, limit)
-        b.require_not(
-            b.reduce("any", outside, None), lambda: _invalid("segment_ids are out of range")
-        )
+        b.require_inside(wide, limit, _ids_outside, low=None)
         first = np.asarray(start(np.dtype(data.dtype))).item()
         return library.scatter_rows(b, fn, ids, data, count, start=first)
 
@@ -255,10 +257,8 @@ def _unsorted(
         count, flat = int(num_segments), ids.ravel()
         if count < 0:
             raise _invalid(f"Input num_segments == {count} must not be negative.")
-        if (flat >= count).any():
-            bad = int(np.argmax(flat >= count))
-            place = shape_text(np.unravel_index(bad, ids.shape))
-            raise _invalid(f"segment_ids{place} = {flat[bad]} is out of range [0, {count})")
+        if first_outside(ids, count, None) is not None:
+            raise _ids_outside(ids, count)
         rows = data.reshape((flat.size, *data.shape[ids.ndim :]))
         kept = flat >= 0
         out = combine(ufunc, rows[kept], flat[kept], count, start(data.dtype))
@@ -269,7 +269,7 @@ def _unsorted(
         "data: T, segment_ids: Tindices, num_segments: Tnumsegments -> output: T",
         f"T: {types}; {_INDICES}; Tnumsegments: {{int32, int64}} = int32",
         shape=_unsorted_shape,
-        kernel=kernel,
+        kernel=ranked(kernel, scalar(2, "num_segments should be a scalar, not shape {shape}")),
         gradient=gradient,
         lower=_unsorted_lowering(fn, start),
         doc=f"The {public.split('_')[-1]} of the rows that have each id; ids come in any order.",

@@ -58,6 +58,7 @@ def _sum_lower(b: Any, op: Any, inputs: list[Any]) -> Any:
     if not is_lowerable(inputs[0].dtype):
         return NotImplemented
 
+    b.require(all(b.same_shape(x, inputs[0]) for x in inputs))
     return b.fold(k.add, inputs)
 
 

@@ -52,6 +52,7 @@ elementwise(
     body=lambda grad, x: _gated(k.gt(x, _zero(x)), grad),
     gradient=lambda op, grad: (raw.ReluGrad(grad, op.inputs[1]), _zeros(op.inputs[1])),
     doc="The gradient of relu: passes where the features, or outputs, are positive.",
+    alike=True,
 )
 elementwise(
     "Relu6",
@@ -75,6 +76,7 @@ elementwise(
     body=_relu6_gradient,
     gradient=lambda op, grad: (raw.Relu6Grad(grad, op.inputs[1]), _zeros(op.inputs[1])),
     doc="The gradient of relu6.",
+    alike=True,
 )
 
 
@@ -108,6 +110,7 @@ elementwise(
         _zeros(op.inputs[1]),
     ),
     doc="The gradient of leaky_relu.",
+    alike=True,
 )
 elu = elementwise(
     "Elu",
@@ -138,6 +141,7 @@ elementwise(
     ),
     gradient=_elu_second,
     doc="The gradient of elu, from its outputs.",
+    alike=True,
 )
 # Scale and scale * alpha, which keep mean zero and variance one from layer to layer.
 _SELU_SCALE = 1.0507009873554804934193349852946
@@ -179,6 +183,7 @@ elementwise(
     body=_selu_backward,
     gradient=_selu_second,
     doc="The gradient of selu, from its outputs.",
+    alike=True,
 )
 
 
@@ -220,6 +225,7 @@ elementwise(
     body=lambda grad, x: k.div(grad, k.add(k.exp(k.neg(x)), k.const_like(1, x))),
     gradient=_softplus_second,
     doc="The gradient of softplus.",
+    alike=True,
 )
 
 
@@ -251,6 +257,7 @@ elementwise(
     gradient=_no_second,
     test={"gradient": False},
     doc="The gradient of softsign.",
+    alike=True,
 )
 
 

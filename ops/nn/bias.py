@@ -16,6 +16,7 @@ from ...engine.shape import TensorShape
 from ...engine.state import shape_text
 from ..elementwise import is_lowerable
 from ..public import raw, tf
+from ..ranks import Rank, ranked
 
 _FORMATS = "data_format: {'NHWC', 'NCHW'} = 'NHWC'"
 
@@ -157,7 +158,10 @@ define(
     "out_backprop: T -> output: T",
     f"T: numbertype; {_FORMATS}",
     shape=_grad_shape,
-    kernel=lambda c, x: np.add.reduce(x, axis=_other_axes(c.attr, x.ndim), dtype=x.dtype),
+    kernel=ranked(
+        lambda c, x: np.add.reduce(x, axis=_other_axes(c.attr, x.ndim), dtype=x.dtype),
+        Rank(0, (2, 3, 4, 5), "Input tensor must be at least 2D: {shape}"),
+    ),
     lower=_lower_grad,
     gradient=_grad_gradient,
     doc="The gradient of a bias: the sum over all but the channels.",

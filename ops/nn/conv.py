@@ -12,7 +12,9 @@ import numpy as np
 from ...engine import errors
 from ...engine.build import define
 from ...engine.shape import TensorShape
+from .. import rules
 from ..public import raw, tf
+from ..ranks import image, ranked, vector
 from . import window as nw
 
 _PADDING = "padding: {'SAME', 'VALID'}"
@@ -173,7 +175,8 @@ def _input_gradient(c: Any, sizes: np.ndarray, w: np.ndarray, dy: np.ndarray) ->
     shape = _full_input(sizes, w, dy, form)
     window = nw.at_run_time(geometry, c.attr, nw.spatial(shape, form), w.shape[:-2])
     last = nw.channels_last(dy, form).astype(kind, copy=False)
-    _require_output(last, window, w.shape[-1], shape[0])
+    _require_output(last, window, w.shape[-1])
+    _require_gradient(c, shape[0], nw.channels(shape, form), last, w.shape)
     ordered = [shape[0], *nw.spatial(shape, form), nw.channels(shape, form)]
     result = convolve_input_gradient(ordered, w.astype(kind, copy=False), last, window)
     return nw.channels_back(result.astype(dy.dtype, copy=False), form)
@@ -181,7 +184,7 @@ def _input_gradient(c: Any, sizes: np.ndarray, w: np.ndarray, dy: np.ndarray) ->
 
 def _full_input(sizes: Any, w: Any, dy: Any, form: str) -> list[int]:
     """The input's shape; two values name only height and width."""
-    given = [int(n) for n in sizes]
+    given = rules.run_time_sizes(sizes)
     if len(given) == len(w.shape):
         return given
     if len(given) == len(w.shape) - 2:
@@ -191,14 +194,7 @@ def _full_input(sizes: Any, w: Any, dy: Any, form: str) -> list[int]:
     )
 
 
-def _require_output(dy: np.ndarray, window: nw.Window, depth: int, batch: int) -> None:
-    if dy.shape[0] != batch:
-        raise errors.InvalidArgumentError(
-            None,
-            None,
-            "input and out_backprop must have the same batch size. "
-            f"Input batch: {batch}, outbackprop batch: {dy.shape[0]}",
-        )
+def _require_output(dy: np.ndarray, window: nw.Window, depth: int) -> None:
     if list(dy.shape[1:-1]) != window.out or dy.shape[-1] != depth:
         expected = [*window.out, depth]
         raise errors.InvalidArgumentError(
@@ -209,15 +205,34 @@ def _require_output(dy: np.ndarray, window: nw.Window, depth: int, batch: int) -
         )
 
 
+def _require_gradient(c: Any, batch: int, depth: int, dy: np.ndarray, filters: Any) -> None:
+    """Batch and channels of a gradient's inputs."""
+    if batch != dy.shape[0]:
+        raise _refused(
+            c,
+            f"input and out_backprop must have the same batch sizeinput batch: {batch}outbackprop "
+            f"batch: {dy.shape[0]} batch_dim: 0",
+        )
+    if depth != filters[-2]:
+        raise _refused(c, "input depth must be evenly divisible by filter depth")
+
+
+def _refused(c: Any, text: str) -> errors.InvalidArgumentError:
+    label = c.type.replace("Conv2DBackprop", "Conv2DCustomBackprop")
+    return errors.InvalidArgumentError(None, None, f"{label}: {text}")
+
+
 @np.errstate(all="ignore")
 def _filter_gradient(c: Any, x: np.ndarray, sizes: np.ndarray, dy: np.ndarray) -> np.ndarray:
     form, kind = c.attr("data_format"), _sum_type(dy.dtype)
-    shape = [int(n) for n in sizes]
+    shape = rules.run_time_sizes(sizes)
+    if len(shape) != x.ndim:
+        raise _refused(c, f"filter must be {x.ndim}-dimensional")
     last = nw.channels_last(x, form).astype(kind, copy=False)
     grad = nw.channels_last(dy, form).astype(kind, copy=False)
     window = nw.at_run_time(geometry, c.attr, last.shape[1:-1], shape[:-2])
-    _require_output(grad, window, shape[-1], last.shape[0])
-    _require_depth(last, shape[-2])
+    _require_output(grad, window, shape[-1])
+    _require_gradient(c, last.shape[0], last.shape[-1], grad, shape)
     result = convolve_filter_gradient(last, shape, grad, window)
     return result.astype(dy.dtype, copy=False)
 
@@ -336,7 +351,11 @@ define(
     "input: T, filter: T -> output: T",
     ATTRS_2D,
     shape=_conv_shape(4),
-    kernel=_forward,
+    kernel=ranked(
+        _forward,
+        image(0, "input must be 4-dimensional{shape}"),
+        image(1, "filter must be 4-dimensional: {shape}"),
+    ),
     lower=_lower_forward,
     gradient=_conv2d_gradient,
     doc="The convolution of images.",
@@ -353,7 +372,12 @@ define(
     "input_sizes: int32, filter: T, out_backprop: T -> output: T",
     ATTRS_2D,
     shape=_sizes_shape(4),
-    kernel=_input_gradient,
+    kernel=ranked(
+        _input_gradient,
+        vector(0, "Conv2DBackpropInput: input_sizes input must be 1-dim, not {rank}"),
+        image(1, "Conv2DCustomBackpropInput: filter must be 4-dimensional"),
+        image(2, "Conv2DCustomBackpropInput: out_backprop must be 4-dimensional"),
+    ),
     lower=_lower_input_gradient,
     gradient=_input_gradient_gradient,
     doc="The gradient of Conv2D with respect to its input.",
@@ -368,7 +392,12 @@ define(
     "input: T, filter_sizes: int32, out_backprop: T -> output: T",
     ATTRS_2D,
     shape=lambda c: c.value_as_shape(1).with_rank(4),
-    kernel=_filter_gradient,
+    kernel=ranked(
+        _filter_gradient,
+        image(0, "Conv2DCustomBackpropFilter: input must be 4-dimensional"),
+        vector(1, "Conv2DCustomBackpropFilter: filter_sizes input must be 1-dim, not {rank}"),
+        image(2, "Conv2DCustomBackpropFilter: out_backprop must be 4-dimensional"),
+    ),
     lower=_lower_filter_gradient,
     gradient=_filter_gradient_gradient,
     doc="The gradient of Conv2D with respect to its filter.",

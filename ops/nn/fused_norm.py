@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from ...engine import errors
 from ...engine.api import export
 from ...engine.build import define
 from ...engine.convert import convert_to_tensor
 from ...engine.registry import NoGradient
 from ...engine.shape import TensorShape
+from ...engine.state import shape_text
 from ...jit import scalar as k
 from ..elementwise import is_lowerable
 from ..public import raw, tf
@@ -40,6 +42,35 @@ def _aligned(vector: np.ndarray, form: str, ndim: int) -> np.ndarray:
     return vector.reshape([-1 if i == at else 1 for i in range(ndim)])
 
 
+def _require_images(form: str, *arrays: np.ndarray) -> None:
+    rank = 5 if "D" in form else 4
+    for x in arrays:
+        if x.ndim != rank:
+            raise _refused(f"input must be {rank}-dimensional{shape_text(x.shape)}")
+        if x.shape != arrays[-1].shape:
+            shapes = " and ".join(shape_text(array.shape) for array in arrays)
+            raise _refused(f"x and y_backprop must have same shape, but instead got {shapes}")
+
+
+def _require_vectors(
+    form: str, x: np.ndarray, stated: dict[str, np.ndarray], used: tuple[str, ...]
+) -> None:
+    """One number for every channel, in those that are used."""
+    channels = x.shape[1 if nw.is_channels_first(form) else -1]
+    for name, value in stated.items():
+        if value.ndim != 1:
+            raise _refused(f"{name} must be 1-dimensional{shape_text(value.shape)}")
+        if name in used and len(value) != channels:
+            raise _refused(
+                f"{name} must have the same number of elements as the channels of x, got "
+                f"{len(value)} and {channels}"
+            )
+
+
+def _refused(text: str) -> errors.InvalidArgumentError:
+    return errors.InvalidArgumentError(None, None, text)
+
+
 def _unbiased(count: int) -> float:
     return count / max(count - 1, 1)
 
@@ -50,6 +81,10 @@ def _forward_kernel(version: int) -> Callable[..., Any]:
         c: Any, x: np.ndarray, scale: Any, offset: Any, mean: Any, variance: Any
     ) -> tuple[np.ndarray, ...]:
         form, epsilon = c.attr("data_format"), np.float32(c.attr("epsilon"))
+        _require_images(form, x)
+        stated = {"scale": scale, "offset": offset, "estimated_mean": mean}
+        used = ("scale", "offset") if c.attr("is_training") else (*stated, "estimated_variance")
+        _require_vectors(form, x, {**stated, "estimated_variance": variance}, used)
         wide, axes = x.astype(np.float32, copy=False), _axes(form, x.ndim)
         if c.attr("is_training"):
             # The mean of nothing is not a number, without a warning.
@@ -76,6 +111,10 @@ def _lower_forward(version: int) -> Callable[..., Any]:
         form, epsilon = nw.text(op.attr("data_format")), op.attr("epsilon")
         axes = _axes(form, x.ndim)
         at = next(i for i in range(x.ndim) if i not in axes)
+        used = (scale, offset) if op.attr("is_training") else (scale, offset, mean, variance)
+        b.require(x.ndim == (5 if "D" in form else 4) and mean.ndim == variance.ndim == 1)
+        for value in used:
+            b.require_shape(value, (x.shape[at],))
 
         def spread(v: Any) -> Any:
             return b.reshape(v, [v.shape[0] if i == at else 1 for i in range(x.ndim)])
@@ -155,6 +194,9 @@ def _backward_kernel(version: int) -> Callable[..., Any]:
         c: Any, dy: np.ndarray, x: np.ndarray, scale: Any, mean: Any, variance: Any, *extra: Any
     ) -> tuple[np.ndarray, ...]:
         form, epsilon = c.attr("data_format"), np.float32(c.attr("epsilon"))
+        _require_images(form, dy, x)
+        stated = {"scale": scale, "saved mean": mean, "saved variance": variance}
+        _require_vectors(form, x, stated, tuple(stated))
         axes, ndim = _axes(form, x.ndim), x.ndim
         grad, wide = dy.astype(np.float32, copy=False), x.astype(np.float32, copy=False)
         inverse = 1 / np.sqrt(variance + epsilon)
@@ -185,6 +227,10 @@ def _lower_backward(
     form, epsilon = nw.text(op.attr("data_format")), op.attr("epsilon")
     axes = _axes(form, x.ndim)
     at = next(i for i in range(x.ndim) if i not in axes)
+    b.require(x.ndim == (5 if "D" in form else 4))
+    b.require_shape(dy, x.shape)
+    for value in (scale, mean, variance):
+        b.require_shape(value, (x.shape[at],))
 
     def spread(v: Any) -> Any:
         return b.reshape(v, [v.shape[0] if i == at else 1 for i in range(x.ndim)])

@@ -12,7 +12,9 @@ from ...engine import dtypes, errors
 from ...engine.build import define
 from ...engine.registry import NoGradient
 from ...engine.shape import TensorShape
+from .. import rules
 from ..public import raw, tf
+from ..ranks import Rank, ranked, vector
 from . import window as nw
 from .conv import _attrs_of, _ramp
 
@@ -198,7 +200,10 @@ def _avg_pool(c: Any, x: np.ndarray) -> np.ndarray:
 
 
 def _avg_pool_grad(c: Any, sizes: np.ndarray, dy: np.ndarray) -> np.ndarray:
-    shape = [int(n) for n in sizes]
+    shape = rules.run_time_sizes(sizes)
+    if len(shape) != dy.ndim:
+        text = f"out_backprop must be 1-dimensional and {dy.ndim} elements"
+        raise errors.InvalidArgumentError(None, None, text)
     pool = _Pool(c, shape)
     grad = _wide(pool.inside(dy))
     _require_output(pool, grad)
@@ -306,6 +311,16 @@ def _avg_grad_gradient(suffix: str) -> Callable[..., Any]:
     )
 
 
+def _value(rank: int) -> Rank:
+    text = f"tensor_in_shape must have {rank - 2} spatial dimensions. {{rank}} 0"
+    return Rank(0, (rank,), text)
+
+
+def _gradient_ranks(rank: int) -> list[Rank]:
+    names = ("tensor_in", "tensor_out", "out_backprop")
+    return [Rank(i, (rank,), f"{n} must be {rank}-dimensional") for i, n in enumerate(names)]
+
+
 _SHAPES = {4: [[[2, 5, 5, 3]]], 5: [[[1, 4, 4, 4, 2]]]}
 _SAMPLES = {
     4: [
@@ -346,7 +361,7 @@ def _define_all(rank: int) -> None:
         "value: T -> output: T" if plane else "input: T -> output: T",
         f"{attrs}; {_FLOATS}",
         shape=_pool_shape(rank),
-        kernel=_avg_pool,
+        kernel=ranked(_avg_pool, _value(rank)),
         lower=_lower_avg if plane else None,
         gradient=_avg_gradient(s),
         doc="The mean of every window.",
@@ -357,7 +372,11 @@ def _define_all(rank: int) -> None:
         "orig_input_shape: int32, grad: T -> output: T",
         f"{attrs}; {_FLOATS}",
         shape=lambda c: c.value_as_shape(0).with_rank(rank),
-        kernel=_avg_pool_grad,
+        kernel=ranked(
+            _avg_pool_grad,
+            vector(0, f"out_backprop must be 1-dimensional and {rank} elements"),
+            Rank(1, (rank,), f"out_backprop must be {rank}-dimensional"),
+        ),
         lower=_lower_avg_grad if plane else None,
         gradient=_avg_grad_gradient(s),
         doc=f"The gradient of AvgPool{s}.",
@@ -370,7 +389,7 @@ def _define_all(rank: int) -> None:
         "input: T -> output: T",
         f"T: realnumbertype, qint8{default}; {attrs}" if plane else f"{attrs}; {kinds}",
         shape=_pool_shape(rank),
-        kernel=_max_pool,
+        kernel=ranked(_max_pool, _value(rank)),
         lower=_lower_max if plane else None,
         gradient=_max_gradient(s),
         doc="The largest element of every window.",
@@ -384,7 +403,7 @@ def _define_all(rank: int) -> None:
         f"{attrs}; {kinds}{default}"
         + ("" if plane else "; TInput: {half, bfloat16, float32, float64} = float32"),
         shape=lambda c: c.inputs[0],
-        kernel=_max_pool_grad,
+        kernel=ranked(_max_pool_grad, *_gradient_ranks(rank)),
         lower=_lower_max_grad if plane else None,
         gradient=_max_grad_gradient(f"MaxPool{s}GradGrad"),
         doc=f"The gradient of MaxPool{s}: goes to the first maximum of every window.",

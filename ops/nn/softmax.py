@@ -13,6 +13,7 @@ from ...engine.api import export
 from ...engine.build import define
 from ...engine.constants import constant_value
 from ...engine.convert import convert_to_tensor
+from ...engine.indices import first_outside
 from ...engine.shape import TensorShape
 from ...engine.state import shape_text
 from ...engine.tensor import Tensor
@@ -285,15 +286,8 @@ def _sparse_kernel(c: Any, features: np.ndarray, labels: np.ndarray) -> tuple[An
             None,
             f"Must have at least one class, but got logits shape {shape_text(features.shape)}",
         )
-    bad = np.flatnonzero((labels < 0) | (labels >= classes))
-    if bad.size:
-        values = " ".join(str(v) for v in labels)
-        raise errors.InvalidArgumentError(
-            None,
-            None,
-            f"Received a label value of {labels[bad[0]]} which is outside the valid range of "
-            f"[0, {classes}).  Label values: {values}",
-        )
+    if first_outside(labels, classes) is not None:
+        raise _label_error(labels, classes)
     rows = np.arange(len(labels))
     with np.errstate(all="ignore"):
         shifted = _shifted(_wide(features))
@@ -312,12 +306,7 @@ def _lower_sparse(b: Any, op: Any, features: Any, labels: Any) -> Any:
     shifted, e, total = _parts(b, features)
     column = b.reshape(labels, [labels.shape[0], 1])
     hit = b.map(k.eq, b.iota(features.shape, 1, labels.dtype), column)
-    outside = b.map(
-        lambda y, n: k.logical_or(k.lt(y, k.const_like(0, y)), k.ge(y, n)),
-        labels,
-        b.size_scalar(features, [1], labels.dtype),
-    )
-    b.require_not(b.reduce("any", outside, [0]), _label_error)
+    b.require_inside(labels, b.size_scalar(features, [1], labels.dtype), _label_error)
     chosen = b.reduce(
         "sum", b.map(lambda h, s: k.select(h, s, k.const_like(0, s)), hit, shifted), [1]
     )
@@ -330,9 +319,13 @@ def _lower_sparse(b: Any, op: Any, features: Any, labels: Any) -> Any:
     return loss, backprop
 
 
-def _label_error() -> Exception:
+def _label_error(labels: np.ndarray, classes: int) -> errors.InvalidArgumentError:
+    values = " ".join(str(v) for v in labels)
     return errors.InvalidArgumentError(
-        None, None, "Received a label value which is outside the valid range of the classes."
+        None,
+        None,
+        f"Received a label value of {labels[first_outside(labels, classes) or 0]} which is outside "
+        f"the valid range of [0, {classes}).  Label values: {values}",
     )
 
 

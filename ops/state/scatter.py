@@ -12,6 +12,7 @@ from ...engine.api import export
 from ...engine.build import define
 from ...engine.convert import convert_to_tensor
 from ...engine.graph import name_scope
+from ...engine.indices import first_outside, not_inside, place_text
 from ...engine.shape import TensorShape
 from ...engine.state import Cell, shape_text
 from ...jit import scalar as k
@@ -61,25 +62,10 @@ _TYPES = {"Update": "type", "Min": "{half, bfloat16, float32, float64, int32, in
 _TYPES["Max"] = _TYPES["Min"]
 
 
-def _first_outside(indices: np.ndarray, size: int) -> int | None:
-    """The position, in flat order, of the first index outside of [0, size)."""
-    bad = np.flatnonzero((indices < 0) | (indices >= size))
-    return int(bad[0]) if bad.size else None
-
-
-def _place(position: int, shape: tuple[int, ...]) -> str:
-    """An element's place as the runtime prints it: "" for a scalar."""
-    at = np.unravel_index(position, shape)
-    return "[" + ",".join(str(i) for i in at) + "]" if shape else ""
-
-
 def require_indices(indices: np.ndarray, size: int) -> None:
     """Raises TensorFlow's error for the first index outside of [0, size)."""
-    bad = _first_outside(indices, size)
-    if bad is not None:
-        raise invalid(
-            f"indices{_place(bad, indices.shape)} = {indices.flat[bad]} is not in [0, {size})"
-        )
+    if first_outside(indices, size) is not None:
+        raise not_inside(indices, size)
 
 
 def _scatter_kernel(update: Update) -> Callable[..., Any]:
@@ -87,7 +73,7 @@ def _scatter_kernel(update: Update) -> Callable[..., Any]:
         with cell.lock, np.errstate(all="ignore"):
             array = cell.looked_up()
             _require_rows(array, indices, updates)
-            bad = _first_outside(indices, array.shape[0])
+            bad = first_outside(indices, array.shape[0])
             if bad is None:
                 update(array, indices, updates)
             else:
@@ -126,7 +112,7 @@ def _scatter_nd_kernel(update: Update) -> Callable[..., Any]:
             if done is not None:
                 values = ", ".join(str(i) for i in where.reshape(-1, depth)[done])
                 raise invalid(
-                    f"indices{_place(done, where.shape[:-1])} = [{values}] does not index into "
+                    f"indices{place_text(done, where.shape[:-1])} = [{values}] does not index into "
                     f"shape {shape_text(array.shape)}"
                 )
         return cell
@@ -166,7 +152,9 @@ def _lowering(body: Callable[..., Any] | None, gives: bool) -> Callable[..., Any
     def lower(b: Any, op: Any, cell: Any, indices: Any, updates: Any) -> Any:
         from ...jit import library
 
-        after = library.update_rows(b, [cell], indices, lambda *x: (body(*x),), [updates])
+        after = library.update_rows(
+            b, [cell], indices, lambda *x: (body(*x),), [updates], not_inside
+        )
         return after if after is NotImplemented else after[0] if gives else ()
 
     return lower

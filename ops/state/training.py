@@ -14,6 +14,7 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.build import define
+from ...engine.indices import first_outside
 from ...engine.shape import TensorShape
 from ...engine.state import shape_text
 from ...jit import scalar as k
@@ -39,16 +40,12 @@ def _require(names: Sequence[str], arrays: Sequence[np.ndarray], refs: int) -> N
     for name, array in zip(names[1:], arrays[1:], strict=True):
         if name in _LIKE_VARIABLE or name in names[:refs]:
             if array.shape != first.shape:
-                raise errors.InvalidArgumentError(
-                    None,
-                    None,
+                raise _invalid(
                     f"{names[0]} and {name} do not have the same shape"
-                    f"{shape_text(first.shape)} {shape_text(array.shape)}",
+                    f"{shape_text(first.shape)} {shape_text(array.shape)}"
                 )
         elif array.ndim:
-            raise errors.InvalidArgumentError(
-                None, None, f"{name} is not a scalar: {shape_text(array.shape)}"
-            )
+            raise _invalid(f"{name} is not a scalar: {shape_text(array.shape)}")
 
 
 def _dense_kernel(names: Sequence[str], refs: int, body: Body, gives: bool) -> Callable[..., Any]:
@@ -84,14 +81,33 @@ def _lowering(names: Sequence[str], refs: int, body: Body, gives: bool) -> Calla
     return lower
 
 
-def _require_indices(indices: np.ndarray, size: int) -> None:
-    bad = np.flatnonzero((indices < 0) | (indices >= size))
-    if bad.size:
-        raise errors.InvalidArgumentError(
-            None,
-            None,
-            f"Index {indices[bad[0]]} at offset {bad[0]} in indices is out of range",
-        )
+def _require_rows(names: Sequence[str], arrays: Sequence[np.ndarray], refs: int) -> None:
+    """Checks that slots are like the variable, and that there is a row of it for every index."""
+    _require(names[:refs], arrays[:refs], refs)
+    stated, first = dict(zip(names, arrays, strict=True)), arrays[0]
+    if not first.ndim:
+        raise _invalid(f"{names[0]} must be at least 1 dimensional")
+    for name, array in zip(names[refs:], arrays[refs:], strict=True):
+        # TensorFlow takes vectors of one element for scalars here.
+        if name not in (*_LIKE_VARIABLE, "indices") and array.shape not in ((), (1,)):
+            raise _invalid(f"{name} is not a scalar: {shape_text(array.shape)}")
+    if stated["indices"].ndim != 1:
+        raise _invalid("indices must be one-dimensional")
+    grad = stated["grad"].shape
+    for place, size in enumerate(first.shape[1:], 1):
+        if place >= len(grad) or grad[place] != size:
+            raise _invalid(f"{names[0]} and grad must match in dimension {place}")
+    if len(grad) != first.ndim or grad[0] != len(stated["indices"]):
+        raise _invalid("grad must be the same size as indices in the first dimension.")
+
+
+def _invalid(text: str) -> errors.InvalidArgumentError:
+    return errors.InvalidArgumentError(None, None, text)
+
+
+def _outside(indices: np.ndarray, size: int) -> errors.InvalidArgumentError:
+    bad = first_outside(indices, size) or 0
+    return _invalid(f"Index {indices[bad]} at offset {bad} in indices is out of range")
 
 
 def _sparse_kernel(names: Sequence[str], refs: int, body: Body, gives: bool) -> Callable[..., Any]:
@@ -102,10 +118,12 @@ def _sparse_kernel(names: Sequence[str], refs: int, body: Body, gives: bool) -> 
         indices, grad = inputs[indices_at], inputs[grad_at]
         with np.errstate(all="ignore"), cells[0].lock:
             arrays = [cell.read() for cell in cells]
-            _require_indices(indices, arrays[0].shape[0])
+            _require_rows(names, [*arrays, *inputs[refs:]], refs)
+            bad = first_outside(indices, arrays[0].shape[0])
             update = body(c)
             # Equal indices are applied one after the other: each batch holds an index once.
-            for batch in _batches(indices):
+            # What comes before a bad index is done all the same.
+            for batch in _batches(indices[:bad]):
                 rows = indices[batch]
                 given = [
                     grad[batch] if i == grad_at else value
@@ -115,6 +133,8 @@ def _sparse_kernel(names: Sequence[str], refs: int, body: Body, gives: bool) -> 
                 news = update(*(array[rows] for array in arrays), *given)
                 for array, new in zip(arrays, news, strict=True):
                     array[rows] = new
+            if bad is not None:
+                raise _outside(indices, arrays[0].shape[0])
         return cells[0] if gives else None
 
     return kernel
@@ -131,8 +151,10 @@ def _sparse_lowering(
         for name, value in zip(names[refs:], values[refs:], strict=True):
             if name not in (*_LIKE_VARIABLE, "indices") and value.ndim:
                 return NotImplemented  # The kernel says what is wrong.
+        if values[at].ndim != 1:
+            return NotImplemented
         given = [value for i, value in enumerate(values) if i >= refs and i != at]
-        after = library.update_rows(b, values[:refs], values[at], body(op), given)
+        after = library.update_rows(b, values[:refs], values[at], body(op), given, _outside)
         return after if after is NotImplemented else after[0] if gives else ()
 
     return lower

@@ -59,6 +59,13 @@ class EagerBuilder:
     def known(self, value: Array) -> None:
         return None
 
+    @staticmethod
+    def require(fits: Any) -> None:
+        assert fits
+
+    def require_shape(self, value: Array, shape: Any) -> None:
+        self.require(value.data.shape == tuple(map(hint, shape)))
+
     def transpose(self, value: Array, perm: Any) -> Array:
         return self.value(value.data.transpose(perm), tuple(value.shape[i] for i in perm))
 

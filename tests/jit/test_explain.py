@@ -134,7 +134,8 @@ def test_what_runs_in_python_says_so() -> None:
 def test_times_and_what_is_possible() -> None:
     report = training()
     assert report.machine is roofline.machine()
-    for kernel in report.kernels:
+    kernels = [kernel for kernel in report.kernels if kernel.kind != "flow"]
+    for kernel in kernels:
         assert kernel.seconds > 0 and kernel.at_best > 0
         assert kernel.limit in ("memory", "compute")
     assert report.seconds == pytest.approx(sum(kernel.seconds for kernel in report.kernels))
