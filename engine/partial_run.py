@@ -11,6 +11,7 @@ from .fetches import FeedSlot, Fetches, expand_feed, feed_elements, feed_tensor
 from .interpreter import Step, fetched, needed_operations, prepared
 from .nest import flatten_dict_items
 from .operation import Operation
+from .stopping import check_session
 from .tensor import Tensor
 
 _numbers = itertools.count()
@@ -73,7 +74,7 @@ class PartialRun:
     """The values computed so far and what may still be fed and fetched."""
 
     def __init__(self, session: Any, fetches: Any, feeds: list[Tensor]) -> None:
-        self._graph = session.graph
+        self._session, self._graph = session, session.graph
         self.wanted = Fetches(session.graph, fetches)
         self._feeds = feeds
         self._prepared = _prepared(session, self.wanted, feeds)
@@ -109,6 +110,7 @@ class PartialRun:
         self._require_fed(fed)
         for op in operations:
             if op not in self._done:
+                check_session(self._session)
                 self._done.add(op)
                 self._steps[op].run(self._values)
         self._left -= {id(tensor) for tensor in part.tensors}
@@ -151,5 +153,6 @@ class PartialRun:
             return
         for op, step in self._steps.items():
             if op not in self._done:
+                check_session(self._session)
                 self._done.add(op)
                 step.run(self._values)

@@ -15,7 +15,9 @@ import numbaflow as tf
 from numbaflow.jit import compile as compiler
 from numbaflow.jit import guards, settings
 from numbaflow.jit.bind import Arena, bind, make_template
+from numbaflow.jit.plan import Plan
 from numbaflow.jit.run import Run
+from numbaflow.jit.trace import Segment, Traced
 
 from .programs import Sample, samples, scheduled
 
@@ -90,12 +92,10 @@ def compiled(sample: Sample) -> Run:
     kernels = compiler.compile_kernels([(step.kernel, None) for step in schedule.steps])
     addresses = [kernel.address for kernel in kernels]
     template = make_template(schedule, sample.program, sample.scope, addresses)
-    plan = SimpleNamespace(
-        template=template, schedule=schedule, program=sample.program, scope=sample.scope,
-        evaluate=SimpleNamespace(threads=1), operations=(), exports={},
-    )  # fmt: skip
+    segment = Segment((), 0, (), lambda stop: (), SimpleNamespace(threads=1, session=None))
+    traced = Traced(segment, sample.program, sample.scope, 0, False, {}, {}, (), 0.0)
+    plan = Plan(traced, schedule, kernels, template, {}, 0.0)
     run = Run(plan, bind(template, sample.symbols), Arena(1), sample.arrays)
-    run.keep = kernels
     return run
 
 
