@@ -32,8 +32,7 @@ class Pass:
 PASSES = (
     Pass("stop_before_effects", legalize.stop_before_effects),
     Pass("route_pooled_gradients", unpool.route_pooled_gradients, straight=True),
-    Pass("compute_partial_products", partial(apply_rules, products.RESULTS), straight=True),
-    Pass("read_factors_through_views", partial(apply_rules, products.FACTORS), straight=True),
+    Pass("read_products_through_views", partial(apply_rules, products.VIEWS), straight=True),
     Pass("accumulate_products", partial(apply_rules, products.SUMS), straight=True),
     Pass("share_packing", products.share_packing, straight=True),
     Pass("fuse_epilogues", partial(apply_rules, epilogue.RULES), straight=True),

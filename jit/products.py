@@ -52,6 +52,8 @@ def _factor_through_views(program: Program, call: Call, side: int) -> tuple[Valu
     if not _is_plain(call):
         return None
     value, factor = call.inputs[side], (call.role.x, call.role.y)[side]
+    if not same(factor.offset, 0):
+        return None  # what is read of it has been chosen already
     found = _through(value, factor)
     return None if found == (value, factor) else found
 
@@ -193,6 +195,10 @@ def _extent(view: View, axis: int) -> AnySize | None:
 def _takes(view: View, axis: int, start: AnySize, size: AnySize) -> bool:
     found = _extent(view, axis)
     return found is not None and same(found, size) and same(view.axes[axis].offset, start)
+
+
+# Of each product first its factors, since a part of the result is a part of these.
+VIEWS = (*FACTORS, *RESULTS)
 
 
 # Sums.

@@ -29,7 +29,7 @@ def objects() -> dict[str, bytes]:
     for name, value in (("plain", k.mul(x, 3.0)), ("calls", k.add(k.exp(x), k.atan2(x, 2.0)))):
         kernel = ir.Kernel("map", buffers, axes, (), (ir.Store(1, at, value),), 1)
         found[name] = compiled(compiler.source_of(kernel), name)
-    product = product_kernel("float32", 64, False, False)[0]
+    product = product_kernel("float32", 64, False, False)[0].over(["float32"] * 3)
     return found | {"product": compiled(product.text, "product", is_library=True)}
 
 

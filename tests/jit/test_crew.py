@@ -35,7 +35,7 @@ def jobs() -> list[crew.Job]:
         crew.Job(compiler.source_of(scaled(2.0 + n)), f"scaled_{n}", is_library=False)
         for n in range(8)
     ]
-    product = product_kernel("float32", 64, False, False)[0]
+    product = product_kernel("float32", 64, False, False)[0].over(["float32"] * 3)
     return [*made, crew.Job(product.text, "product", is_library=True)]
 
 

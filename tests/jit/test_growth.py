@@ -14,8 +14,11 @@ import numbaflow as tf
 from numbaflow.engine import garbage
 from numbaflow.jit import bind, settings
 from numbaflow.jit import compile as compiler
+from numbaflow.jit.fuse import fuse
+from numbaflow.jit.passes import rewrite
 from numbaflow.jit.runner import make_runner
-from numbaflow.jit.schedule import CallStep, KernelStep
+from numbaflow.jit.schedule import CallStep, KernelStep, Schedule, schedule
+from numbaflow.jit.trace import Traced
 
 pytestmark = pytest.mark.pure
 
@@ -87,13 +90,18 @@ def _work(make: Callable[[Any, int], list[Any]], count: int) -> int:
 
 def _prepare(session: Any, graph: Any, fetches: list[Any], x: Any) -> None:
     runner = make_runner(session, graph, fetches, [], [x])
-    plan = runner._first.trace([np.ones((4, 4), np.float32)])
-    plan._schedule()
-    steps = [s for s in plan.schedule.steps if isinstance(s, (KernelStep, CallStep))]
+    traced, plan = _scheduled(runner)
+    steps = [s for s in plan.steps if isinstance(s, (KernelStep, CallStep))]
     for step in steps:
-        compiler.source_of(step.nest.kernel if isinstance(step, KernelStep) else step.node.kernel)
-    template = bind.make_template(plan.schedule, plan.program, plan.scope, [1] * len(steps))
-    bind.bind(template, tuple(plan.scope.examples.values()))
+        compiler.source_of(step.kernel)
+    template = bind.make_template(plan, traced.program, traced.scope, [1] * len(steps))
+    bind.bind(template, tuple(traced.scope.examples.values()))
+
+
+def _scheduled(runner: Any) -> tuple[Traced, Schedule]:
+    traced = runner.trace([np.ones((4, 4), np.float32)])
+    rewrite(traced.program, traced.scope)
+    return traced, schedule(fuse(traced.program))
 
 
 @pytest.mark.parametrize(
@@ -109,7 +117,5 @@ def test_no_kernel_grows_with_the_graph(make):
     with tf.Graph().as_default() as graph, settings.override(jit="always"), tf.Session() as session:
         x = tf.placeholder(tf.float32, [None, None])
         runner = make_runner(session, graph, make(x, 1200), [], [x])
-        plan = runner._first.trace([np.ones((4, 4), np.float32)])
-        plan._schedule()
-        kernels = [step.nest.kernel for step in plan.schedule.steps]
+        kernels = [step.kernel for step in _scheduled(runner)[1].steps]
         assert max(compiler.source_of(kernel).count("\n") for kernel in kernels) < 800
