@@ -141,7 +141,8 @@ def input_types(values: Mapping[str, Any], definition: registry.OpDef) -> list[d
     types: list[dtypes.DType] = []
     for arg in definition.inputs:
         if arg.type_list_attr:
-            found = values[arg.type_list_attr]
+            stated = values[arg.type_list_attr]
+            found = [None] if stated is None else stated
         else:
             found = [arg.dtype or values[arg.type_attr]]  # type: ignore[index]
             if arg.number_attr:

@@ -25,6 +25,7 @@ from .tensor import (
     Reshape,
     Source,
     Stop,
+    Value,
     View,
     Write,
 )
@@ -65,10 +66,13 @@ def _kept(program: Program) -> Iterator[tuple[Node, object]]:
 
 
 def _users(program: Program) -> Iterator[tuple[Node, object]]:
+    takers: dict[Value, dict[Node, None]] = {}
     for node in program:
         for value in node.inputs:
-            if node not in program.users(value):
-                yield node, value
+            takers.setdefault(value, {})[node] = None
+    for value, nodes in takers.items():
+        known = program.users(value)
+        yield from ((node, value) for node in nodes.keys() ^ set(known))
 
 
 def _waits(program: Program) -> Iterator[tuple[Node, object]]:

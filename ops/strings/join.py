@@ -53,6 +53,7 @@ _string_join = define(
     kernel=_join,
     gradient=NoGradient("texts have no gradient"),
     doc="Joins texts element by element; scalars go with every element.",
+    test={"broadcast": False},
 )
 
 

@@ -109,7 +109,8 @@ def _scheduled(runner: Any) -> tuple[Traced, Schedule]:
 )
 def test_twice_as_many_nodes_take_twice_the_calls(make):
     _work(make, 30)  # what happens once in a process
-    assert _work(make, 1600) <= 2.3 * _work(make, 800)
+    # Few nodes do not yet come to where the search for circles ends.
+    assert _work(make, 2400) <= 2.3 * _work(make, 1200)
 
 
 @pytest.mark.parametrize("make", [_chain, _rows, _sum, _diamonds])
