@@ -139,10 +139,10 @@ def _about(node: Any, definition: registry.OpDef) -> str:
 def input_types(values: Mapping[str, Any], definition: registry.OpDef) -> list[dtypes.DType]:
     """The types that a node's data inputs must have, given its attributes."""
     types: list[dtypes.DType] = []
+    found: Any
     for arg in definition.inputs:
         if arg.type_list_attr:
-            stated = values[arg.type_list_attr]
-            found = [None] if stated is None else stated
+            found = [None] if values[arg.type_list_attr] is None else values[arg.type_list_attr]
         else:
             found = [arg.dtype or values[arg.type_attr]]  # type: ignore[index]
             if arg.number_attr:

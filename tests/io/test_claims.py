@@ -225,9 +225,7 @@ def test_functions_that_call_each_other_very_often() -> None:
             if is_run:
                 assert session.run("n:0", {"x:0": 1.0}) == 1.0
                 continue
-            with pytest.raises(
-                tf.errors.ResourceExhaustedError, match="would become .* operations"
-            ):
+            with pytest.raises(tf.errors.ResourceExhaustedError, match="would become .* operat"):
                 session.run("n:0", {"x:0": 1.0})
 
 
