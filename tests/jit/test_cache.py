@@ -125,7 +125,14 @@ def test_a_folder_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
             cache.save(LABELS, ENTRY)
 
 
-OTHER_VALUES = {"jit": "never", "debug": "ir", "cache": "elsewhere", "threads": 1}
+OTHER_VALUES = {
+    "jit": "never",
+    "debug": "ir",
+    "cache": "elsewhere",
+    "threads": 1,
+    "trust": "graph",
+    "fsync": "1",
+}
 
 
 def test_settings_are_in_the_key_if_and_only_if_they_affect_code() -> None:
