@@ -230,7 +230,9 @@ def read_at_most(file: IO[bytes], size: int) -> bytes:
 
 def _is_forced() -> bool:
     """Whether files are forced to the disk before they get their names (NUMBAFLOW_FSYNC=1)."""
-    return os.environ.get("NUMBAFLOW_FSYNC", "0") not in ("", "0")
+    from ..jit import settings
+
+    return bool(settings.get("fsync"))
 
 
 def sync(file: IO[bytes]) -> None:

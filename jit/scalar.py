@@ -25,7 +25,9 @@ Rounding = Literal["none", "once", "free"]
 
 @dataclass(frozen=True, slots=True)
 class Primitive:
-    """All there is to know of a scalar function but its LLVM form (lowering.py, functions.py).
+    """All there is to know of a scalar function but its LLVM form.
+
+    That is in jit/lowering.py and jit/functions.py.
 
     result   same: the dtype of the arguments; bool; branch: the dtype of the last two of three
              arguments, the first being bool; given: that of the Apply

@@ -63,6 +63,10 @@ def _trust(text: str) -> str:
     return text
 
 
+def _switch(text: str) -> bool:
+    return text not in ("", "0")
+
+
 TABLE: tuple[Setting, ...] = (
     Setting("jit", "NUMBAFLOW_JIT", "auto", _mode, "when graphs are compiled: auto, always, never"),
     Setting(
@@ -88,6 +92,13 @@ TABLE: tuple[Setting, ...] = (
         "all",
         _trust,
         "what imported graphs may do: all, or graph (compute, but touch no files and no Python)",
+    ),
+    Setting(
+        "fsync",
+        "NUMBAFLOW_FSYNC",
+        "0",
+        _switch,
+        "1: files are forced to the disk before they get their names; 0: the system decides when",
     ),
 )
 _BY_NAME = {setting.name: setting for setting in TABLE}

@@ -240,7 +240,7 @@ class Effects:
 class Call(Node):
     """A call of a library kernel.
 
-    reserve: the random numbers that it takes at every run (library/random.py: Reserve), or None.
+    reserve: the random numbers that it takes at every run (Reserve of jit/library/random.py).
     role: what rewriting may make of it (a class of the library, see jit/library), or None.
     fused: the graph operations that it computes besides its own.
     """

@@ -3,12 +3,20 @@
 
 from __future__ import annotations
 
+import ast
+import importlib.util
+import io
 import re
 import subprocess
 import sys
+import tokenize
+from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+
+from .test_layout import package_files
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -37,12 +45,45 @@ def test_code_blocks_run(page: Path, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def without_code(page: Path) -> str:
+    return re.sub(r"^```.*?^```", "", page.read_text(), flags=re.S | re.M)
+
+
+def page_tools() -> ModuleType:
+    """docs/pages.py, which fills in what pages show of the code."""
+    spec = importlib.util.spec_from_file_location("pages", ROOT / "docs" / "pages.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.pure
+@pytest.mark.parametrize("name", ["from_scratch.md", "settings.md"])
+def test_pages_show_the_code_as_it_is(name: str) -> None:
+    text = (ROOT / "docs" / name).read_text()
+    assert text == page_tools().filled(text), "run: python docs/pages.py"
+    assert "<!-- end -->" in text
+
+
+@pytest.mark.pure
+def test_the_page_from_scratch_is_the_whole_program() -> None:
+    """Its blocks are all regions of the file, in order, and outside of regions is no code."""
+    tools, file = page_tools(), "from_scratch.py"
+    shown = [f"```python\n{block}```\n" for block in blocks(ROOT / "docs" / "from_scratch.md")]
+    assert shown == [tools.region(file, name) for name in tools.regions(file)]
+    source = (ROOT / "docs" / file).read_text()
+    outside = re.sub(r"^# \[\w+\]\n.*?^# \[end\]$", "", source, flags=re.S | re.M)
+    (docstring,) = ast.parse(outside).body
+    assert isinstance(docstring, ast.Expr)
+
+
 @pytest.mark.pure
 def test_links_lead_somewhere() -> None:
     missing = [
         f"{page.name}: {link}"
         for page in [*PAGES, ROOT / "CONTRIBUTING.md"]
-        for link in re.findall(r"\]\((?!http)([^)#]+)", page.read_text())
+        for link in re.findall(r"\]\((?!http)([^)#]+)", without_code(page))
         if not (page.parent / link).exists()
     ]
     assert not missing
@@ -59,6 +100,58 @@ def test_files_of_the_map_exist() -> None:
             if not (ROOT / name).exists():
                 missing.append(f"{page.name}: {name}")
     assert not missing
+
+
+# Programs of users, in what the package says to them.
+EXAMPLES = {"train.py", "model.py", "plan.html"}
+
+
+# A word that is a file's name, with or without folders; and one with a folder of the repository.
+NAME = re.compile(r"(?<![\w./:{}<>-])[\w./-]*\w\.(?:py|md|html)\b")
+PATH = re.compile(r"(?<![\w./-])(?:engine|ops|jit|train|io|docs|tests)/[\w./-]*\w\.(?:py|md)\b")
+
+
+def names_in(file: Path) -> Iterator[tuple[int, str]]:
+    """(line, name) of the files that comments and docstrings name; of paths in other texts too."""
+    source = file.read_text(encoding="utf-8")
+    docstrings = {
+        node.body[0].lineno
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node)
+    }
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        told = token.type == tokenize.COMMENT or token.start[0] in docstrings
+        if told or token.type == tokenize.STRING:
+            for name in (NAME if told else PATH).findall(token.string):
+                yield token.start[0], name
+
+
+def exists(name: str, file: Path) -> bool:
+    """Is there such a file in the folder of another one, or above that?"""
+    folders = [folder for folder in file.parents if folder.is_relative_to(ROOT)]
+    return name in EXAMPLES or any((folder / name).exists() for folder in folders)
+
+
+@pytest.mark.pure
+def test_files_that_the_code_speaks_of_exist() -> None:
+    stale = [
+        f"{file.relative_to(ROOT)}:{line}: {name}"
+        for file in package_files()
+        for line, name in names_in(file)
+        if not exists(name, file)
+    ]
+    assert not stale
+
+
+@pytest.mark.pure
+def test_a_name_of_no_file_is_found(tmp_path: Path) -> None:
+    file = tmp_path / "some.py"
+    file.write_text('"""See gone.py."""\n# and jit/gone.py\nx = "gone.py", "in io/gone.py"\n')
+    found = list(names_in(file))
+    assert found == [(1, "gone.py"), (2, "jit/gone.py"), (3, "io/gone.py")]
+    inside = ROOT / "jit" / "settings.py"
+    assert not any(exists(name, inside) for _, name in found)
+    assert exists("cache.py", inside) and exists("jit/cache.py", inside)
 
 
 @pytest.mark.pure

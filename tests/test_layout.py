@@ -26,7 +26,7 @@ MAY_IMPORT = {
 # File -> the folders that it alone may import besides, inside functions.
 LATE_IMPORTS = {
     "engine": {"io", "jit"},
-    "io": {"ops"},
+    "io": {"ops", "jit"},
     "ops": {"io"},
 }
 # The kernel vocabulary: all that ops may know of the compiler when it is imported.

@@ -2,7 +2,7 @@
 """Register tiles over lists: sums of shifted vectors, where most of one factor is zero.
 
 A list is `count` values with an offset each.  Rows and vectors of a tile are literals, and so are
-strides that are known when a kernel is written; see tiles.py.
+strides that are known when a kernel is written; see jit/library/tiles.py.
 Imports Numba; used only while a kernel is compiled.
 """
 

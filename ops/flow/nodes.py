@@ -73,7 +73,7 @@ def _entered_shape(c: Any) -> TensorShape:
 
 
 _PART = {"needs": "the rest of a branch or loop"}
-_LATER = "stated in control_flow_grad.py, which needs these functions"
+_LATER = "stated in ops/flow/grad.py, which needs these functions"
 _SWITCH = "data: {T}, pred: bool -> output_false: {T}, output_true: {T}"
 _MERGE = "inputs: {N} -> output: {T}, value_index: int32"
 _FRAME = "T: type; frame_name: string; is_constant: bool = false; parallel_iterations: int = 10"

@@ -14,7 +14,7 @@ from ...engine.shape import TensorShape, unknown_shape
 from .. import rules
 from ..array.tensor_list_store import shape_of
 
-LATER = NoGradient("stated in tensor_list.py, which needs these functions")
+LATER = NoGradient("stated in ops/flow/tensor_list.py, which needs these functions")
 NONE = NoGradient("tells about a list, or rearranges several")
 TYPE = "element_dtype: type"
 SHAPED = f"{TYPE}; shape_type: {{int32, int64}}"

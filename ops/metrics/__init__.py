@@ -2,5 +2,5 @@
 """Metrics over many batches (`tf.metrics`), imported when a program first asks for one.
 
 Each function builds local variables, an operation that adds a batch to them and the metric's value
-so far; `state.py` says what they share.
+so far; `ops/metrics/state.py` says what they share.
 """

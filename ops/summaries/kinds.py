@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ops that make Summary messages: numbers, histograms, tensors, and several as one.
 
-Their kernels write the bytes that TensorFlow 1.15 writes.  Pictures and sounds: summary_media.py.
+Their kernels write the bytes that TensorFlow 1.15 writes.  Pictures and sounds: media.py.
 """
 
 from __future__ import annotations

@@ -131,6 +131,7 @@ OTHER_VALUES = {
     "cache": "elsewhere",
     "threads": 1,
     "trust": "graph",
+    "fsync": "1",
 }
 
 
@@ -159,8 +160,8 @@ def test_the_key_covers_every_module_that_decides_on_code() -> None:
     """Else a new version of the compiler would run what an old one has compiled."""
     jit = Path(compiler.__file__).parent
     known = {jit / f"{name}.py" for name in compiler.EMITTER}
-    # What is compiled is in the key by its own text, which ir.py and the library state; the rest
-    # hands it out to processes, keeps, names and prints it.
+    # What is compiled is in the key by its own text, which jit/ir.py and the library state; the
+    # rest hands it out to processes, keeps, names and prints it.
     others = {jit / f"{name}.py" for name in ("ir", "crew", "cache", "settings", "kernel_text")}
     others |= {jit / f"{name}.py" for name in ("cache_admin", "loading", "object_file")}
     others |= {jit.parent / "engine" / f"{name}.py" for name in ("errors", "garbage", "stopping")}

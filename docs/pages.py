@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fills in what pages show of the code: `python docs/pages.py` rewrites them, tests hold them.
+
+Between `<!-- from_scratch.py graph -->` and `<!-- end -->` stands the region `# [graph]` of that
+file, between `<!-- settings -->` and `<!-- end -->` the table of settings.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+DOCS = Path(__file__).parent
+PAGES = (DOCS / "from_scratch.md", DOCS / "settings.md")
+_PLACE = re.compile(r"(<!-- (\S+\.py)? ?(\w+) -->\n).*?(<!-- end -->)", re.S)
+
+
+def region(file: str, name: str) -> str:
+    """The text of a file between `# [name]` and `# [end]`."""
+    found = re.search(rf"^# \[{name}\]\n(.*?)^# \[end\]$", (DOCS / file).read_text(), re.S | re.M)
+    if found is None:
+        raise ValueError(f"{file} has no region {name}")
+    return f"```python\n{found[1].strip()}\n```\n"
+
+
+def regions(file: str) -> list[str]:
+    """The names of a file's regions, in order."""
+    return re.findall(r"^# \[(?!end\])(\w+)\]$", (DOCS / file).read_text(), re.M)
+
+
+def settings_table() -> str:
+    """The settings as a table in Markdown."""
+    from numbaflow.jit import settings
+
+    rows = ["| variable | in code | default | what it says |", "|---|---|---|---|"]
+    for one in settings.TABLE:
+        default = f"`{one.default}`" if one.default else ""
+        rows.append(f"| `{one.variable}` | `{one.name}` | {default} | {one.help} |")
+    return "\n".join(rows) + "\n"
+
+
+def filled(page: str) -> str:
+    """The text of a page with what it shows of the code as that is now."""
+
+    def fill(found: re.Match[str]) -> str:
+        start, file, name, end = found.groups()
+        return start + (region(file, name) if file else settings_table()) + end
+
+    return _PLACE.sub(fill, page)
+
+
+if __name__ == "__main__":
+    for path in PAGES:
+        path.write_text(filled(path.read_text()))
