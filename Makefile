@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # make run     install into .venv and train the digits example
 # make test    install with the test tools, lint, check types, run the tests
+# make test-deep  all that, and the tests that take minutes each
 # make format  the layout that make test asks for
 # make bench   the benchmarks; PEERS=1 also installs what they compare with into .venv-peers
 # make clean   remove the virtual environments and caches
@@ -37,12 +38,15 @@ endif
 WITH_TF = if test -e $(TF_VENV)/.ready && test -z "$$NUMBAFLOW_TF_PYTHON"; then \
           export NUMBAFLOW_TF_PYTHON="$(abspath $(TF_VENV))/bin/python"; fi;
 
-.PHONY: run test check lint format types pytest bench install clean
+.PHONY: run test test-deep check lint format types pytest bench install clean
 
 run: $(VENV)/.stamp-examples
 	$(VENV)/bin/numbaflow run examples/digits_cnn.py
 
 test: check pytest
+
+test-deep: PYTEST_FLAGS += --deep
+test-deep: check pytest
 
 check: lint types
 

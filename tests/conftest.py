@@ -5,8 +5,24 @@ from __future__ import annotations
 
 import os
 
+import pytest
+
 from numbaflow.jit import verify
 
 verify.enabled = True
 # Runs any tests with kernels among guards, see jit/guards.py: "bytes" or "pages".
 verify.guards = os.environ.get("NUMBAFLOW_TEST_GUARDS", "")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--deep` runs what takes minutes, too."""
+    parser.addoption("--deep", action="store_true", help="also run tests that take minutes")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves deep tests out unless they are asked for."""
+    if config.getoption("--deep"):
+        return
+    deep = [item for item in items if item.get_closest_marker("deep")]
+    config.hook.pytest_deselected(items=deep)
+    items[:] = [item for item in items if not item.get_closest_marker("deep")]

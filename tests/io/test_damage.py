@@ -57,7 +57,7 @@ def test_damaged_graphs_are_refused() -> None:
     check(GRAPHS, "0:40")
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("name", QUICK + GRAPHS)
 def test_many_damaged_files_are_refused(name: str) -> None:
     check([name], "10000:11500")

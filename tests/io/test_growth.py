@@ -64,7 +64,7 @@ def growth(prepare: object, count: int, folder: pathlib.Path) -> float:
 
 
 def _marked(name: str) -> Any:
-    return name if name in QUICK else pytest.param(name, marks=pytest.mark.slow)
+    return name if name in QUICK else pytest.param(name, marks=pytest.mark.deep)
 
 
 @pytest.mark.parametrize("name", [_marked(name) for name in PROGRAMS])

@@ -105,7 +105,7 @@ def test_one_element_of_a_reduction_is_compiled(shape):
             compare(shape, producer, consumer, "map")
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("producer", STEPS)
 def test_any_op_behind_any_other_equals_the_reference(producer):
     for shape in SIZES:
@@ -113,7 +113,7 @@ def test_any_op_behind_any_other_equals_the_reference(producer):
             compare(shape, producer, consumer)
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("first", STEPS)
 def test_three_ops_in_a_row_equal_the_reference(first):
     random = np.random.default_rng(len(first))

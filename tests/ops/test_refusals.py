@@ -81,7 +81,7 @@ def test_compiled_refuses_what_the_reference_refuses(name):
 
 
 @pytest.mark.cpu
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("name", LOWERED)
 def test_compiled_refuses_in_every_form(name):
     definition = registry.lookup(name)
@@ -106,7 +106,7 @@ QUICK = ("AddN", "BatchMatMulV2", "ConcatV2", "GatherV2", "MatMul", "Pack", "Sel
 
 @pytest.mark.cpu
 @pytest.mark.parametrize(
-    "name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in LOWERED]
+    "name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.deep) for n in LOWERED]
 )
 def test_a_plan_that_served_good_inputs_refuses_bad_ones(name):
     definition = registry.lookup(name)
@@ -261,7 +261,7 @@ def registry_function(name: str) -> Any:
 
 
 @pytest.mark.cpu
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("name", VARIABLE_OPS)
 def test_updates_of_variables_refuse_the_same_shapes(name):
     definition = registry.lookup(name)
