@@ -65,7 +65,7 @@ def test_gradients_from_maxima(
     b = EagerBuilder(threads=2)
     top, places = maxima.max_pool_places(b, b.value(y), windows)
     np.testing.assert_array_equal(top.data, max_pool(b, b.value(y), *pool, paddings[1]).data)
-    want = max_pool_gradient(b, b.value(y), None, b.value(dy), *pool, paddings[1])
+    want = max_pool_gradient(b, b.value(y), top, b.value(dy), *pool, paddings[1])
     got = maxima.spread(b, y.shape, b.value(dy), places, windows)
     np.testing.assert_array_equal(got.data, want.data)
     rest = (b.value(dy), places, conv, windows)
