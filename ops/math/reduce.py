@@ -139,7 +139,7 @@ def _reduction(
     **facts: Any,
 ) -> OpFunction:
     def kernel(c: Any, x: np.ndarray, axes: np.ndarray) -> np.ndarray:
-        where = {"axis": _axes(x, axes), "keepdims": bool(c.attr("keep_dims"))}
+        where: dict[str, Any] = {"axis": _axes(x, axes), "keepdims": bool(c.attr("keep_dims"))}
         if not where["axis"]:
             return x
         if fn in _AS_IT_IS and all(x.shape[i] == 1 for i in where["axis"]):
