@@ -223,6 +223,8 @@ def acosh(e: Emitter, x: Any) -> Any:
     large = e.c(2.0 ** (_format(e).mantissa // 2 + 3))
     t = e.sub(x, e.c(1))
     near = log1p(e, e.add(t, e.call("sqrt", e.add(e.mul(t, t), e.add(t, t)))))
+    # Far below one the sum vanishes.
+    near = e.select(e.lt(t, e.c(0)), e.c(float("nan")), near)
     return e.select(e.gt(x, large), e.add(log(e, x), e.c(math.log(2))), near)
 
 

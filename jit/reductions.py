@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from .ir import Apply, Const, Expr, Kernel, Reduced, Store
+from .ir import Apply, Const, Expr, Kernel, Reduced, Reduction, Store
 from .scalar import PRIMITIVES, kind_of
 from .writer import Writer, accumulator_dtype, finished, postorder, wide
 
@@ -145,8 +145,10 @@ def _row_pass(e: Writer, numbers: list[int], level: int, kept: Kept) -> None:
         _recall(e, kept, level)
         for n in numbers:
             value = e.value(reductions[n].value)
-            texts = _best(e, n, value) if n in args else _combine(e, n, value, f"a{n}", "")
-            for text in texts:
+            if n in args:
+                e.line(f"a{n} = accumulate_{reductions[n].fn[3:]}(a{n}, {value})")
+                continue
+            for text in _combine(e, n, value, f"a{n}", ""):
                 e.line(text)
         for node, store, stored in kept:
             if stored == level:
@@ -168,25 +170,23 @@ def _row_pass(e: Writer, numbers: list[int], level: int, kept: Kept) -> None:
         _finish(e, n)
 
 
-_LARGEST = {"float32": 3.4028234663852886e38, "float64": 1.7976931348623157e308}
+_LARGEST = {
+    "float16": 65504.0,
+    "bfloat16": 3.3895313892515355e38,
+    "float32": 3.4028234663852886e38,
+    "float64": 1.7976931348623157e308,
+}
 # A position beyond all others; not the largest int64, with which LLVM would fold the minimum.
 _FAR = 1 << 62
 
 
-def _best(e: Writer, n: int, value: str) -> list[str]:
-    """The extreme of what is not NaN: a NaN counts as the worst finite number.
-
-    As the identity it would be folded into a conditional step, which is no vector loop.
-    """
-    reduction = e.kernel.reductions[n]
-    lines = []
-    if kind_of(reduction.value.dtype) == "f":
-        kind = wide(reduction.value.dtype)
-        largest = _LARGEST[kind]
-        worst = e.node(Const(-largest if reduction.fn == "argmax" else largest, kind))
-        lines.append(f"seen{n} = select(isnan({value}), {worst}, {value})")
-        value = f"seen{n}"
-    return [*lines, f"a{n} = accumulate_{reduction.fn[3:]}(a{n}, {value})"]
+def _worst(reduction: Reduction) -> Const:
+    """Where the search for an extreme begins; what is no better, such as a NaN, has no place."""
+    dtype = reduction.value.dtype
+    if dtype not in _LARGEST:
+        return identity(reduction.fn, wide(dtype))
+    sign = -1 if reduction.fn == "argmax" else 1
+    return Const(sign * _LARGEST[dtype], wide(dtype))
 
 
 def _finish(e: Writer, n: int) -> None:
@@ -194,7 +194,7 @@ def _finish(e: Writer, n: int) -> None:
     reduction = e.kernel.reductions[n]
     text = f"a{n}"
     if reduction.fn.startswith("arg"):
-        nowhere = f"eq(x{n}, {e.node(Const(_FAR, 'int64'))})"
+        nowhere = f"eq(a{n}, {e.node(_worst(reduction))})"
         text = f"select({nowhere}, {e.node(Const(0, 'int64'))}, x{n})"
     e.name(Reduced(n, reduction.dtype), finished(reduction, text), e.scopes[-1], "done")
 
@@ -271,7 +271,7 @@ def _slots(e: Writer, n: int) -> list[tuple[Slot, str]]:
     if not reduction.fn.startswith("arg"):
         return [(Slot(f"s{n}", f"a{n}", kind), e.node(identity(reduction.fn, kind)))]
     best = wide(reduction.value.dtype)
-    first = e.node(identity(reduction.fn, best))
+    first = e.node(_worst(reduction))
     nowhere = e.node(Const(0, kind))
     return [(Slot(f"t{n}", f"a{n}", best), first), (Slot(f"s{n}", f"x{n}", kind), nowhere)]
 
@@ -290,8 +290,8 @@ def frame(e: Writer) -> list[str]:
 def _start(e: Writer, n: int) -> None:
     reduction = e.kernel.reductions[n]
     is_arg = reduction.fn.startswith("arg")
-    kind = wide(reduction.value.dtype) if is_arg else accumulator_dtype(reduction)
-    e.line(f"a{n} = {e.node(identity(reduction.fn, kind))}")
+    first = _worst(reduction) if is_arg else identity(reduction.fn, accumulator_dtype(reduction))
+    e.line(f"a{n} = {e.node(first)}")
 
 
 def _combine(e: Writer, n: int, value: str, best: str, where: str) -> list[str]:

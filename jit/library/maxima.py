@@ -58,26 +58,30 @@ def window(position, stride, before, length, size):
     return max(start, 0), min(start + length, size)
 """
 
+# The maximum is the least finite number if there are only NaN and minus infinity, but its place is
+# that of the first element, unless another is larger: where a NaN comes first it keeps the place.
 _PLACES = """
 @helper
 def whole(x, out, places, source, target, line, c):
     # A window without an edge: all its elements of a channel are combined in registers.
     for f in range(c):
-        value, place = x[source + f], uint32(0)
+        begin = x[source + f]
+        value, place = begin if begin == begin else -INFINITY, uint32(0)
         for y in range(KH):
             for i in range(KW):
                 if y + i > 0:
                     other = x[source + y * line + i * c + f]
                     place = uint32(y * KW + i) if other > value else place
                     value = other if other > value else value
-        out[target + f] = value
-        places[target + f] = place
+        out[target + f] = value if value > LOWEST else LOWEST
+        places[target + f] = place if begin == begin else uint32(0)
 
 
 @helper
 def part(x, out, places, source, target, line, c, rows, cols, first):
     for f in range(c):
-        out[target + f] = x[source + f]
+        begin = x[source + f]
+        out[target + f] = begin if begin == begin else -INFINITY
         places[target + f] = first
     for y in range(rows):
         for i in range(cols):
@@ -86,6 +90,10 @@ def part(x, out, places, source, target, line, c, rows, cols, first):
                 if other > out[target + f]:
                     out[target + f] = other
                     places[target + f] = first + y * KW + i
+    for f in range(c):
+        begin, value = x[source + f], out[target + f]
+        out[target + f] = value if value > LOWEST else LOWEST
+        places[target + f] = places[target + f] if begin == begin else first
 
 
 def kernel(args, r0, r1, c0, c1, worker):
@@ -129,7 +137,9 @@ def max_pool_places(b: Any, x: Any, windows: Windows) -> tuple[Any, Any]:
     """The maxima of every window, and their places."""
     n, _, _, c = x.shape
     high, wide = windows
-    kernel = specialise("max_pool_places", WINDOW + _PLACES, **facts(x.dtype, windows))
+    kernel = specialise(
+        "max_pool_places", numbers(x.dtype, WINDOW + _PLACES), **facts(x.dtype, windows)
+    )
     line = maximum(wide.out * c * high.window * wide.window, 1)
     shape = (n, high.out, wide.out, c)
     return b.call(  # type: ignore[no-any-return]
@@ -141,13 +151,21 @@ def max_pool_places(b: Any, x: Any, windows: Windows) -> tuple[Any, Any]:
 def spread(b: Any, shape: Sequence[AnySize], dy: Any, places: Any, windows: Windows) -> Any:
     """The gradient of max pooling's input, of the given shape: dy where the maxima were."""
     n, h, w, c = shape
-    text = _SPREAD.replace("ZERO", f"{dy.dtype}(0)")
-    kernel = specialise("unpool", text, **facts(dy.dtype, windows))
+    kernel = specialise("unpool", numbers(dy.dtype, _SPREAD), **facts(dy.dtype, windows))
     (out,) = b.call(
         kernel, [dy, places], [(tuple(shape), dy.dtype)], extents(windows, c), n,
         maximum(_WORK // maximum(h * w * c, 1), 1), operations=n * h * w * c,
     )  # fmt: skip
     return out
+
+
+def numbers(dtype: str, text: str) -> str:
+    """A text with the numbers that it names as those of a dtype."""
+    largest = {"float32": "3.4028234663852886e38", "float64": "1.7976931348623157e308"}[dtype]
+    values = {"ONE": "1", "ZERO": "0", "LOWEST": f"-{largest}", "INFINITY": "1e999"}
+    for name, value in values.items():
+        text = text.replace(name, f"{dtype}({value})")
+    return text
 
 
 def facts(dtype: str, windows: Windows) -> dict[str, Any]:

@@ -24,7 +24,7 @@ _FORWARD = """
 def whole(x, out, source, target, line, c):
     # A window without an edge: all its elements of a channel are combined in a register.
     for f in range(c):
-        value = x[source + f]
+        value = first(x[source + f])
         for y in range(KH):
             for i in range(KW):
                 if y + i > 0:
@@ -35,7 +35,7 @@ def whole(x, out, source, target, line, c):
 @helper
 def part(x, out, source, target, line, c, rows, cols):
     for f in range(c):
-        out[target + f] = x[source + f]
+        out[target + f] = first(x[source + f])
     for y in range(rows):
         for i in range(cols):
             if y + i > 0:
@@ -64,11 +64,22 @@ def kernel(args, r0, r1, c0, c1, worker):
 
 _MAXIMUM = """
 @helper
+def first(x):
+    # Of NaN and minus infinity alone the maximum is the least finite number, as in TensorFlow.
+    return x if x > LOWEST else LOWEST
+
+
+@helper
 def combine(old, new):
     return new if new > old else old
 """
 
 _SUM = """
+@helper
+def first(x):
+    return x
+
+
 @helper
 def combine(old, new):
     return old + new
@@ -206,10 +217,6 @@ def _window_axes(
     return axes(shape[1:3], spatial(ksize, data_format), strides, padding, (1, 1), data_format)
 
 
-def _numbers(dtype: str, text: str) -> str:
-    return text.replace("ONE", f"{dtype}(1)").replace("ZERO", f"{dtype}(0)")
-
-
 def _pool(
     b: Any, name: str, combine: str, x: Any, ksize: Sequence[int], strides: Sequence[int],
     padding: Padding, data_format: str,
@@ -220,7 +227,7 @@ def _pool(
     n, _, _, c = x.shape
     both = _window_axes(x.shape, ksize, strides, padding, data_format)
     high, wide = both
-    text = _numbers(x.dtype, maxima.WINDOW + combine + _FORWARD)
+    text = maxima.numbers(x.dtype, maxima.WINDOW + combine + _FORWARD)
     kernel = specialise(name, text, AVERAGE=combine is _SUM, **maxima.facts(x.dtype, both))
     line = maximum(wide.out * c * high.window * wide.window, 1)
     has_places = combine is _MAXIMUM and high.window * wide.window <= maxima.MOST_PLACES
@@ -242,9 +249,8 @@ def _gradient(
 ) -> Any:
     n, h, w, c = shape
     dtype = inputs[0].dtype
-    kernel = specialise(
-        name, _numbers(dtype, maxima.WINDOW + text), CHANNELS=_CHANNELS, **maxima.facts(dtype, both)
-    )
+    numbered = maxima.numbers(dtype, maxima.WINDOW + text)
+    kernel = specialise(name, numbered, CHANNELS=_CHANNELS, **maxima.facts(dtype, both))
     finds = text is _MAX_GRADIENT
     scratch = 2 * BYTES[dtype] * _CHANNELS if finds else 0
     (out,) = b.call(

@@ -25,8 +25,9 @@ COMBINE = {
     "sub": "old - new",
     "mul": "old * new",
     "div": "old / new",
-    "max": "new if new > old or new != new else old",
-    "min": "new if new < old or new != new else old",
+    # As TensorFlow has it, what follows a NaN takes its place.
+    "max": "old if new < old else new",
+    "min": "old if new > old else new",
     "update": "new",
 }
 

@@ -40,7 +40,7 @@ def _first_seen(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return first, number, np.bincount(number, minlength=len(order))
     axis = 0 if x.ndim > 1 else None
     _, first, number, counts = np.unique(
-        x, return_index=True, return_inverse=True, return_counts=True, axis=axis
+        x, return_index=True, return_inverse=True, return_counts=True, axis=axis, equal_nan=False
     )
     order_ = np.argsort(first, kind="stable")
     place = np.empty(len(order_), dtype=np.int64)

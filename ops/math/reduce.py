@@ -18,9 +18,12 @@ from ...engine.shape import TensorShape
 from ...jit import scalar as k
 from ..elementwise import is_complex, is_integer, is_lowerable, shape_text
 from ..ranks import ranked, scalar
+from . import limits
 from . import reduce_gradient as gradients
 
 _HALF = ("float16", "bfloat16")
+# Of a single element they are, in TensorFlow, the element itself, be it NaN or negative.
+_AS_IT_IS = ("max", "min", "euclidean")
 
 
 def _reduction_shape(c: Any) -> TensorShape:
@@ -81,14 +84,13 @@ def _euclidean(x: np.ndarray, **where: Any) -> np.ndarray:
 
 
 def _extreme(function: Any, float_start: float, integer_start: str) -> Callable[..., np.ndarray]:
-    """max or min, with TensorFlow's value for nothing at all."""
+    """fmax or fmin, with TensorFlow's value for nothing at all: a NaN is as good as nothing."""
 
     def reduce(x: np.ndarray, **where: Any) -> np.ndarray:
-        if x.dtype == object or x.size:
-            return function(x, **where)
-        limits = np.iinfo(x.dtype) if is_integer(x) else None
-        start = float_start if limits is None else getattr(limits, integer_start)
-        return function(x, initial=np.asarray(start, x.dtype)[()], **where)
+        if x.dtype == object:
+            return function.reduce(x, **where)
+        start = getattr(np.iinfo(x.dtype), integer_start) if is_integer(x) else float_start
+        return function.reduce(x, initial=np.asarray(start, x.dtype)[()], **where)
 
     return reduce
 
@@ -109,6 +111,8 @@ def _lower_by(fn: str) -> Callable[..., Any]:
 def _reduce(b: Any, fn: str, x: Any, axes: tuple[int, ...], keep: bool) -> Any:
     if not axes:
         return x
+    if fn in _AS_IT_IS and not is_integer(x) and all(b.equal(x.shape[i], 1) for i in axes):
+        return x if keep else b.reshape(x, [n for i, n in enumerate(x.shape) if i not in axes])
     if fn == "euclidean":
         if is_integer(x):
             return NotImplemented
@@ -135,9 +139,11 @@ def _reduction(
     **facts: Any,
 ) -> OpFunction:
     def kernel(c: Any, x: np.ndarray, axes: np.ndarray) -> np.ndarray:
-        where = {"axis": _axes(x, axes), "keepdims": bool(c.attr("keep_dims"))}
+        where: dict[str, Any] = {"axis": _axes(x, axes), "keepdims": bool(c.attr("keep_dims"))}
         if not where["axis"]:
             return x
+        if fn in _AS_IT_IS and all(x.shape[i] == 1 for i in where["axis"]):
+            return x if where["keepdims"] else np.squeeze(x, where["axis"])
         with np.errstate(all="ignore"):
             result = compute(_wide(x), **where)
         return np.asarray(result, dtype=object if x.dtype == object else c.out_dtype())
@@ -159,8 +165,8 @@ def _reduction(
     )
 
 
-_max = _extreme(np.max, -np.inf, "min")
-_min = _extreme(np.min, np.inf, "max")
+_max = _extreme(np.fmax, -np.inf, "min")
+_min = _extreme(np.fmin, np.inf, "max")
 
 reduce_sum = _reduction("Sum", "sum", _sum, gradients.sum_gradient, doc="The sum over some axes.")
 reduce_mean = _reduction(
@@ -215,7 +221,9 @@ def _position_shape(c: Any) -> TensorShape:
     return TensorShape(dims)
 
 
-def _position(name: str, fn: str, find: Any, worst: float, doc: str) -> OpFunction:
+def _position(
+    name: str, fn: str, find: Any, better: np.ufunc, worst: Callable[[np.dtype], Any], doc: str
+) -> OpFunction:
     def kernel(c: Any, x: np.ndarray, axis: np.ndarray) -> np.ndarray:
         if not -x.ndim <= axis < x.ndim:
             text = f"Expected dimension in the range [{-x.ndim}, {x.ndim}), but got {axis}"
@@ -223,10 +231,9 @@ def _position(name: str, fn: str, find: Any, worst: float, doc: str) -> OpFuncti
         if x.shape[int(axis)] == 0:
             text = f"Reduction axis {int(axis) % x.ndim} is empty in shape {shape_text(x.shape)}"
             raise errors.InvalidArgumentError(None, None, text)
-        x = _wide(x)
-        if x.dtype.kind == "f":
-            # A comparison with NaN is false: NaN is never the extreme.
-            x = np.where(np.isnan(x), np.asarray(worst, x.dtype), x)
+        if not is_integer(x):
+            # The search begins with the worst finite number, and a comparison with NaN is false.
+            x = better(_wide(x), np.asarray(worst(x.dtype), _wide(x).dtype))
         return np.asarray(find(x, axis=int(axis)), dtype=c.out_dtype())
 
     def lower(b: Any, op: Any, x: Any, axis: Any) -> Any:
@@ -254,9 +261,15 @@ arg_max = _position(
     "ArgMax",
     "argmax",
     np.argmax,
-    -np.inf,
+    np.fmax,
+    limits.lowest,
     doc="The index of the first greatest element along an axis.",
 )
 arg_min = _position(
-    "ArgMin", "argmin", np.argmin, np.inf, doc="The index of the first least element along an axis."
+    "ArgMin",
+    "argmin",
+    np.argmin,
+    np.fmin,
+    limits.highest,
+    doc="The index of the first least element along an axis.",
 )

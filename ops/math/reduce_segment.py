@@ -7,6 +7,7 @@ The sparse variants, which pick rows first, are in `reduce_sparse_segment`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from ..elementwise import shape_text
 from ..public import raw, tf
 from ..ranks import ranked, scalar
 from ..rules import merge
+from .limits import highest, lowest
 
 _INDICES = "Tindices: {int32, int64}"
 
@@ -103,26 +105,6 @@ def _by(ufunc: np.ufunc, start: Callable[[np.dtype], Any]) -> Callable[..., np.n
     return reduce
 
 
-def lowest(dtype: np.dtype) -> Any:
-    """The smallest finite value."""
-    return _limits(dtype).min
-
-
-def highest(dtype: np.dtype) -> Any:
-    """The largest finite value."""
-    return _limits(dtype).max
-
-
-def _limits(dtype: np.dtype) -> Any:
-    if dtype.kind in "iu":
-        return np.iinfo(dtype)
-    if dtype.name == "bfloat16":
-        import ml_dtypes
-
-        return ml_dtypes.finfo(dtype)
-    return np.finfo(dtype)
-
-
 _TEST = {
     "values": [[np.array([[1, 2], [3, 4], [5, 6]], np.float32), np.array([0, 0, 2], np.int32)]]
 }
@@ -167,7 +149,27 @@ def _segment_extreme_gradient(op: Any, grad: Any) -> Any:
 
 _SUM = _by(np.add, lambda dtype: 0)
 _PROD = _by(np.multiply, lambda dtype: 1)
-_MAX, _MIN = _by(np.maximum, lowest), _by(np.minimum, highest)
+
+
+def _extreme(ufunc: np.ufunc, start: Callable[[np.dtype], Any]) -> Callable[..., np.ndarray]:
+    """fmax or fmin: a NaN is as good as nothing, except where a segment is a single row."""
+    several = _by(ufunc, start)
+
+    def reduce(data: np.ndarray, ids: np.ndarray, count: int) -> np.ndarray:
+        out = several(data, ids, count)
+        alone = np.bincount(ids, minlength=count)[ids] == 1
+        out[ids[alone]] = data[alone]
+        return out
+
+    return reduce
+
+
+def _worst(sign: int, limit: Callable[[np.dtype], Any]) -> Callable[[np.dtype], Any]:
+    return lambda dtype: limit(dtype) if dtype.kind in "iu" else sign * np.inf
+
+
+_MAX = _extreme(np.fmax, _worst(-1, lowest))
+_MIN = _extreme(np.fmin, _worst(1, highest))
 
 segment_sum = _segment(
     "SegmentSum",
@@ -245,8 +247,26 @@ def _unsorted_lowering(fn: str, start: Any) -> Any:
     return lower
 
 
+def _fold(
+    ufunc: np.ufunc, worse: Any, data: np.ndarray, ids: np.ndarray, count: int, start: Any
+) -> np.ndarray:
+    """Each row takes its segment's place unless it is worse: what follows a NaN takes its place."""
+    if data.dtype.kind in "iu" or not np.isnan(data).any():
+        return combine(ufunc, data, ids, count, start)
+    out = np.full((count, *data.shape[1:]), start, data.dtype)
+    for place, row in zip(ids.tolist(), data, strict=True):
+        out[place] = np.where(worse(row, out[place]), out[place], row)
+    return out
+
+
 def _unsorted(
-    name: str, fn: str, ufunc: np.ufunc, start: Any, gradient: Any, public: str, types: str
+    name: str,
+    fn: str,
+    fold: Callable[..., np.ndarray],
+    start: Any,
+    gradient: Any,
+    public: str,
+    types: str,
 ) -> OpFunction:
     def kernel(c: Any, data: np.ndarray, ids: np.ndarray, num_segments: np.ndarray) -> np.ndarray:
         if data.shape[: ids.ndim] != ids.shape:
@@ -261,7 +281,7 @@ def _unsorted(
             raise _ids_outside(ids, count)
         rows = data.reshape((flat.size, *data.shape[ids.ndim :]))
         kept = flat >= 0
-        out = combine(ufunc, rows[kept], flat[kept], count, start(data.dtype))
+        out = fold(rows[kept], flat[kept], count, start(data.dtype))
         return out.astype(c.out_dtype())
 
     op = define(
@@ -329,7 +349,7 @@ def _unsorted_prod_gradient(op: Any, grad: Any) -> Any:
 unsorted_segment_sum = _unsorted(
     "UnsortedSegmentSum",
     "add",
-    np.add,
+    partial(combine, np.add),
     lambda dtype: 0,
     _unsorted_sum_gradient,
     "unsorted_segment_sum",
@@ -338,7 +358,7 @@ unsorted_segment_sum = _unsorted(
 unsorted_segment_prod = _unsorted(
     "UnsortedSegmentProd",
     "mul",
-    np.multiply,
+    partial(combine, np.multiply),
     lambda dtype: 1,
     _unsorted_prod_gradient,
     "unsorted_segment_prod",
@@ -347,7 +367,7 @@ unsorted_segment_prod = _unsorted(
 unsorted_segment_max = _unsorted(
     "UnsortedSegmentMax",
     "max",
-    np.maximum,
+    partial(_fold, np.maximum, np.less),
     lowest,
     _unsorted_extreme_gradient,
     "unsorted_segment_max",
@@ -356,7 +376,7 @@ unsorted_segment_max = _unsorted(
 unsorted_segment_min = _unsorted(
     "UnsortedSegmentMin",
     "min",
-    np.minimum,
+    partial(_fold, np.minimum, np.greater),
     highest,
     _unsorted_extreme_gradient,
     "unsorted_segment_min",

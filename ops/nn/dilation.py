@@ -15,7 +15,7 @@ from ...engine.deprecation import deprecated_argument_lookup
 from ...engine.graph import name_scope
 from ...engine.registry import NoGradient
 from ...engine.shape import TensorShape
-from ..math.reduce_segment import lowest
+from ..math.limits import lowest
 from ..public import raw, tf
 from . import window as nw
 from .conv import _attrs_of

@@ -15,6 +15,7 @@ from ...engine.build import define
 from ...engine.registry import NoGradient
 from ...engine.seed import get_seed
 from ...engine.shape import TensorShape
+from ..math.limits import lowest
 from ..public import raw
 from ..random.philox import Stream
 from . import window as nw
@@ -132,6 +133,15 @@ def _pool(reduce: Callable[[np.ndarray], np.ndarray]) -> Callable[..., Any]:
     return kernel
 
 
+def _maximum(region: np.ndarray) -> np.ndarray:
+    """The maxima from the least finite number up, which NaN and minus infinity do not exceed."""
+    result = np.full((len(region), region.shape[3]), lowest(region.dtype), region.dtype)
+    for place in np.ndindex(region.shape[1:3]):
+        value = region[:, *place]
+        np.copyto(result, value, where=value > result)
+    return result
+
+
 def _mean(region: np.ndarray) -> np.ndarray:
     total = region.sum(axis=(1, 2), dtype=region.dtype)
     count = region.shape[1] * region.shape[2]
@@ -206,7 +216,7 @@ _max_pool = define(
     f"value: T -> {_RESULTS}",
     _ATTRS,
     shape=_shape,
-    kernel=_pool(lambda region: region.max(axis=(1, 2))),
+    kernel=_pool(_maximum),
     gradient=_gradient_of_max,
     stateful=True,
     doc="The maxima of regions of random sizes, and where these begin.",

@@ -18,6 +18,7 @@ from ...engine.graph import name_scope
 from ...engine.registry import NoGradient
 from ...engine.shape import TensorShape, as_shape
 from ..public import raw, tf
+from . import unordered
 
 
 def _noise_shape(x: Any, noise_shape: Any) -> Any:
@@ -140,7 +141,17 @@ def _top_k(c: Any, x: np.ndarray, k: Any = None) -> tuple[np.ndarray, np.ndarray
     order = np.argsort(-x.astype(np.float64) if x.dtype.kind == "f" or x.dtype.itemsize < 8
                        else np.iinfo(x.dtype).max - x, axis=-1, kind="stable")  # fmt: skip
     indices = order[..., :count].astype(np.int32)
+    if count and x.dtype.kind not in "iub":
+        _place_unordered(x, indices)
     return np.take_along_axis(x, indices, axis=-1), indices
+
+
+def _place_unordered(x: np.ndarray, indices: np.ndarray) -> None:
+    """Puts into `indices` where TensorFlow has the largest elements of rows that hold a NaN."""
+    is_unordered = np.isnan(x).any(axis=-1)
+    for place in np.argwhere(is_unordered):
+        row = tuple(place)
+        indices[row] = unordered.largest(x[row].tolist(), indices.shape[-1])
 
 
 def _top_k_gradient(op: Any, grad: Any, _: Any) -> list[Any]:

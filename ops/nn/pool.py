@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes, errors
+from ...engine import errors
 from ...engine.build import define
 from ...engine.registry import NoGradient
 from ...engine.shape import TensorShape
 from .. import rules
 from ..public import raw, tf
 from ..ranks import Rank, ranked, vector
+from . import pool_maxima as windows
 from . import window as nw
 from .conv import _attrs_of, _ramp
 
@@ -100,41 +101,9 @@ def _has(c: Any, name: str) -> bool:
     return any(attr.name == name for attr in c.op.definition.attrs)
 
 
-def _lowest(dtype: np.dtype) -> Any:
-    if dtype.kind in "iu":
-        return np.iinfo(dtype).min
-    return dtypes.as_dtype(dtype).min if dtype.itemsize == 2 else -np.inf
-
-
-def _maxima(pool: _Pool, x: np.ndarray) -> np.ndarray:
-    padded = pool.window.pad(x, _lowest(x.dtype))
-    result = pool.result(x, _lowest(x.dtype))
-    for _, where in pool.window.offsets():
-        np.maximum(result, padded[where], out=result)
-    return result
-
-
-def _first_hits(pool: _Pool, x: np.ndarray) -> Any:
-    """For each offset: where the padded input lies, and whether the first maximum is there.
-
-    NaN is never larger than anything: it wins only where it comes first.
-    """
-    padded = pool.window.pad(x, _lowest(x.dtype))
-    inside = pool.window.pad(np.ones(x.shape, bool), False)
-    best = pool.result(x, _lowest(x.dtype))
-    winner = np.full(best.shape, -1)
-    places = [where for _, where in pool.window.offsets()]
-    for i, where in enumerate(places):
-        better = inside[where] & ((winner < 0) | (best < padded[where]))
-        np.copyto(best, padded[where], where=better)
-        winner[better] = i
-    for i, where in enumerate(places):
-        yield where, winner == i
-
-
 def _max_pool(c: Any, x: np.ndarray, ksize: Any = None, strides: Any = None) -> np.ndarray:
     pool = _Pool(c, x.shape, ksize, strides)
-    return pool.outside(_maxima(pool, pool.inside(x)))
+    return pool.outside(windows.maxima(pool, pool.inside(x)))
 
 
 def _max_pool_grad(
@@ -144,7 +113,9 @@ def _max_pool_grad(
     inner, top, grad = pool.inside(x), pool.inside(y), pool.inside(dy)
     _require_output(pool, grad, top)
     result = pool.zeros(grad)
-    for where, hit in _first_hits(pool, inner):
+    is_shared = len(pool.window.axes) == 3 and not pool.deep and x.dtype.itemsize > 2
+    hits = windows.near_hits(pool, inner, top) if is_shared else windows.first_hits(pool, inner)
+    for where, hit in hits:
         result[where] += np.where(hit, grad, 0).astype(grad.dtype, copy=False)
     return pool.outside(pool.window.unpad(result))
 
@@ -171,7 +142,7 @@ def _max_pool_grad_grad(
         )
     padded = pool.window.pad(grad)
     result = np.zeros_like(top)
-    for where, hit in _first_hits(pool, inner):
+    for where, hit in windows.equal_hits(pool, inner, top):
         np.copyto(result, padded[where], where=hit)
     return pool.outside(result)
 

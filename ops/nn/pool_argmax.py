@@ -12,18 +12,19 @@ from ...engine.build import define
 from ...engine.registry import NoGradient
 from ..public import raw
 from .conv import _attrs_of, _ramp
-from .pool import _SAMPLES, _WINDOW, _first_hits, _maxima, _Pool, _pool_shape
+from .pool import _SAMPLES, _WINDOW, _Pool, _pool_shape
+from .pool_maxima import first_hits, first_maxima
 
 
 def _argmax_kernel(c: Any, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     pool = _Pool(c, x.shape)
-    top = _maxima(pool, x)
+    top = first_maxima(pool, x)
     numbers = np.arange(x.size, dtype=np.int64).reshape(x.shape)
     if not c.attr("include_batch_in_index"):
         numbers = np.broadcast_to(numbers[:1], x.shape) if len(x) else numbers
     padded = pool.window.pad(numbers)
     found = np.zeros(top.shape, np.int64)
-    for where, hit in _first_hits(pool, x):
+    for where, hit in first_hits(pool, x):
         np.copyto(found, padded[where], where=hit)
     return top, found.astype(c.out_dtype(1))
 
