@@ -12,7 +12,8 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from . import api
+from . import api, signatures
+from .build import OpFunction
 
 
 def load_definitions(package: str) -> None:
@@ -38,7 +39,11 @@ def publish(root: ModuleType) -> None:
     package = root.__name__
     for name, value in api.NAMES.items():
         parent, _, leaf = name.rpartition(".")
-        _namespace(root, parent).__dict__[leaf] = value
+        namespace = _namespace(root, parent)
+        namespace.__dict__[leaf] = value
+        if isinstance(value, OpFunction):
+            value.publish(namespace.__name__, leaf)
+        signatures.remove_annotations(value, package)
     for name in api.LAZY:
         _namespace(root, name.rpartition(".")[0])
     for module in _namespaces(root, package):
@@ -100,4 +105,6 @@ def resolve(package: str, target: str) -> Any:
     """What "module.path:attribute" stands for; without an attribute, the module."""
     path, _, attribute = target.partition(":")
     module = importlib.import_module(f"{package}.{path}")
-    return getattr(module, attribute) if attribute else module
+    found = getattr(module, attribute) if attribute else module
+    signatures.remove_annotations(found, package)
+    return found
