@@ -12,7 +12,6 @@ import inspect
 import json
 import pickle
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -175,14 +174,12 @@ def test_functions_have_names_and_survive_wraps() -> None:
         assert str(inspect.signature(wrapped)) == str(inspect.signature(function)), name
 
 
-@pytest.mark.parametrize(
-    "function",
-    [tf.acos, tf.add, tf.math.bessel_i0, tf.raw_ops.Sum, tf.reduce_sum, tf.sparse_matmul],
-)
-def test_functions_are_pickled_and_copied_by_name(function: Callable[..., Any]) -> None:
-    for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
-        assert pickle.loads(pickle.dumps(function, protocol)) is function
-    assert copy.deepcopy(function) is function
+def test_functions_are_pickled_and_copied_by_name() -> None:
+    for name in FUNCTIONS:
+        function = public_signatures.resolve(tf, name)
+        for protocol in (2, pickle.HIGHEST_PROTOCOL):
+            assert pickle.loads(pickle.dumps(function, protocol)) is function, name
+        assert copy.deepcopy(function) is function, name
 
 
 def test_raw_ops_take_the_names_of_arguments_that_tensorflow_shows() -> None:
