@@ -246,7 +246,7 @@ class DataLossError(_Specific):
 
 
 _BY_CODE: dict[int, type[OpError]] = {
-    kind.CODE: kind for kind in OpError.__subclasses__() if "CODE" in vars(kind)
+    vars(kind)["CODE"]: kind for kind in OpError.__subclasses__() if "CODE" in vars(kind)
 }
 _BY_CODE[2] = UnknownError
 
