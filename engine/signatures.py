@@ -44,8 +44,8 @@ def _of_members(owner: type | ModuleType, package: str) -> None:
 def _of_function(function: Any, package: str) -> None:
     # Others' functions are theirs, wherever they are imported to.
     while type(function) is FunctionType and function.__module__.startswith(package):
-        # None, not an empty dict: one is made when somebody asks.
-        function.__annotations__ = None
+        # Deleted: an empty dict is made when somebody asks.
+        del function.__annotations__
         function = function.__dict__.get("__wrapped__")
 
 
