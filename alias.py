@@ -205,9 +205,9 @@ def _raw(name: str) -> Any:
 
 @functools.cache
 def _raw_functions() -> dict[str, Any]:
-    from .engine.build import OpFunction
     from .engine.registry import definitions
+    from .ops.public import raw
 
     importlib.import_module(_PACKAGE)  # Fills the op table.
-    functions = (OpFunction(definition.name, definition.doc) for definition in definitions())
+    functions = (getattr(raw, definition.name) for definition in definitions())
     return {function.__name__: function for function in functions}

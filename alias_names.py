@@ -168,7 +168,7 @@ HOMES = {
         "timeline": ".io.timeline",
     },
     "lib": {
-        "io.file_io": ".io.files",
+        "io.file_io": ".io.files .io.files_v2",
         "io.python_io": "tf.python_io",
         "io.tf_record": "tf.python_io tf.io",
     },

@@ -90,13 +90,31 @@ def _safe(name: str) -> str:
     return name + "_" if keyword.iskeyword(name) else name
 
 
+def _shown(default: Any) -> Any:
+    """A default as signatures show it: strings are text."""
+    return default.decode() if isinstance(default, bytes) else default
+
+
 class OpFunction:
     """Makes nodes of one op type: inputs, then attributes that inputs do not tell, then `name`."""
 
-    __slots__ = ("_type", "_known", "_result", "_function_name", "__dict__")
+    __slots__ = (
+        *("_type", "_known", "_result", "_function_name", "_renamed", "_public_name"),
+        "__dict__",
+    )
 
-    def __init__(self, op_type: str, doc: str = "", function_name: str | None = None) -> None:
+    def __init__(
+        self,
+        op_type: str,
+        doc: str = "",
+        function_name: str | None = None,
+        renamed: dict[str, str] | None = None,
+    ) -> None:
         self._type = op_type
+        # Parameters with another name than the op has for them: that name -> the parameter's.
+        self._renamed = renamed or {}
+        # Where `pickle` finds it: the dotted name within `__module__`.
+        self._public_name = ""
         # The names of inputs, and of all parameters; and the type of several results.  Made at the
         # first call: most ops are never called.
         self._known: tuple[tuple[str, ...], tuple[str, ...]] | None = None
@@ -123,6 +141,22 @@ class OpFunction:
     def __name__(self) -> str:
         return self._function_name or _python_name(self._type)
 
+    def __getattr__(self, name: str) -> Any:
+        # No property: a class cannot have one of that name.
+        if name == "__qualname__":
+            return self.__name__
+        raise AttributeError(f"{self!r} has no attribute {name!r}")
+
+    def publish(self, module: str, name: str) -> None:
+        """Says where the function is found by name; the first place counts."""
+        if not self._public_name:
+            self.__module__, self._public_name = module, name
+
+    def __reduce__(self) -> Any:
+        """Published functions are pickled and copied by name, as Python's are."""
+        arguments = self._type, self.__doc__, self._function_name, self._renamed
+        return self._public_name or (OpFunction, arguments)
+
     @property
     def definition(self) -> OpDef:
         """The entry of the op table, as it is now."""
@@ -137,7 +171,9 @@ class OpFunction:
         defaults = {attr.name: attr.default for attr in self.definition.attrs if attr.has_default}
         parameters = [
             inspect.Parameter(
-                _safe(name), kind, default=defaults.get(name, inspect.Parameter.empty)
+                _safe(self._renamed.get(name, name)),
+                kind,
+                default=_shown(defaults.get(name, inspect.Parameter.empty)),
             )
             for name in self._names[1]
         ]
@@ -154,7 +190,9 @@ class OpFunction:
                 )
             name, args = args[-1], args[:-1]
         values = dict(zip(parameters, args))
+        own = {shown: name for name, shown in self._renamed.items()}
         for key, value in keywords.items():
+            key = own.get(key, key)
             key = key if key in parameters or key[-1:] != "_" else key[:-1]
             if key in values or key not in parameters:
                 problem = "multiple values for" if key in values else "an unexpected keyword"

@@ -85,27 +85,41 @@ def executing_eagerly() -> bool:
 
 
 def _no_op_switch(name: str) -> None:
-    def switch(*unused: Any, **options: Any) -> None:
+    def switch() -> None:
         """Switches off what is never on here."""
 
-    switch.__name__ = name.rpartition(".")[2]
-    constant(name, switch)
+    _publish(name, switch)
 
 
 def _refused_switch(name: str, what: str) -> None:
-    def switch(*unused: Any, **options: Any) -> NoReturn:
+    def switch() -> NoReturn:
         """Not supported."""
         raise NotImplementedError(f"tf.{name}: {what} is not supported by numbaflow")
 
-    switch.__name__ = name
-    constant(name, switch)
+    _publish(name, switch)
+
+
+def _publish(name: str, function: Any) -> None:
+    """Publishes a function that was made here under its name."""
+    function.__name__ = function.__qualname__ = name
+    constant(name, function)
+
+
+@export("enable_eager_execution")
+def enable_eager_execution(
+    config: Any = None, device_policy: Any = None, execution_mode: Any = None
+) -> NoReturn:
+    """Not supported."""
+    del config, device_policy, execution_mode
+    raise NotImplementedError(
+        "tf.enable_eager_execution: eager execution is not supported by numbaflow"
+    )
 
 
 for _name in (
     "disable_eager_execution disable_v2_behavior disable_tensor_equality disable_control_flow_v2"
 ).split():
     _no_op_switch(_name)
-_refused_switch("enable_eager_execution", "eager execution")
 _refused_switch("enable_v2_behavior", "TensorFlow 2 behaviour")
 _refused_switch("enable_tensor_equality", "element-wise `==` of tensors")
 

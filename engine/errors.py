@@ -8,6 +8,7 @@ import warnings
 from typing import Any
 
 from .api import constant, export
+from .signatures import without_private_bases
 
 
 class InaccessibleTensorError(ValueError):
@@ -113,7 +114,7 @@ class _Specific(OpError):
     CODE = 2
 
     def __init__(self, node_def: Any, op: Any, message: str) -> None:
-        super().__init__(node_def, op, message, self.CODE)
+        OpError.__init__(self, node_def, op, message, self.CODE)
 
 
 @export("errors.UnknownError")
@@ -125,6 +126,7 @@ class UnknownError(OpError):
 
 
 @export("errors.CancelledError")
+@without_private_bases
 class CancelledError(_Specific):
     """An operation or step was cancelled."""
 
@@ -132,6 +134,7 @@ class CancelledError(_Specific):
 
 
 @export("errors.InvalidArgumentError")
+@without_private_bases
 class InvalidArgumentError(_Specific):
     """An operation received an argument that it cannot use."""
 
@@ -139,6 +142,7 @@ class InvalidArgumentError(_Specific):
 
 
 @export("errors.DeadlineExceededError")
+@without_private_bases
 class DeadlineExceededError(_Specific):
     """The time allowed ran out."""
 
@@ -146,6 +150,7 @@ class DeadlineExceededError(_Specific):
 
 
 @export("errors.NotFoundError")
+@without_private_bases
 class NotFoundError(_Specific):
     """Something asked for, such as a file, does not exist."""
 
@@ -153,6 +158,7 @@ class NotFoundError(_Specific):
 
 
 @export("errors.AlreadyExistsError")
+@without_private_bases
 class AlreadyExistsError(_Specific):
     """Something to be created exists already."""
 
@@ -160,6 +166,7 @@ class AlreadyExistsError(_Specific):
 
 
 @export("errors.PermissionDeniedError")
+@without_private_bases
 class PermissionDeniedError(_Specific):
     """The caller may not do this."""
 
@@ -167,6 +174,7 @@ class PermissionDeniedError(_Specific):
 
 
 @export("errors.UnauthenticatedError")
+@without_private_bases
 class UnauthenticatedError(_Specific):
     """The request has no valid credentials."""
 
@@ -174,6 +182,7 @@ class UnauthenticatedError(_Specific):
 
 
 @export("errors.ResourceExhaustedError")
+@without_private_bases
 class ResourceExhaustedError(_Specific):
     """Memory, disk space or another resource ran out."""
 
@@ -181,6 +190,7 @@ class ResourceExhaustedError(_Specific):
 
 
 @export("errors.FailedPreconditionError")
+@without_private_bases
 class FailedPreconditionError(_Specific):
     """The state does not allow this: for instance, a variable has no value yet."""
 
@@ -188,6 +198,7 @@ class FailedPreconditionError(_Specific):
 
 
 @export("errors.AbortedError")
+@without_private_bases
 class AbortedError(_Specific):
     """An operation was aborted, typically by a concurrent one."""
 
@@ -195,6 +206,7 @@ class AbortedError(_Specific):
 
 
 @export("errors.OutOfRangeError")
+@without_private_bases
 class OutOfRangeError(_Specific):
     """An iteration went past the end."""
 
@@ -202,6 +214,7 @@ class OutOfRangeError(_Specific):
 
 
 @export("errors.UnimplementedError")
+@without_private_bases
 class UnimplementedError(_Specific):
     """The operation does not do this."""
 
@@ -209,6 +222,7 @@ class UnimplementedError(_Specific):
 
 
 @export("errors.InternalError")
+@without_private_bases
 class InternalError(_Specific):
     """Something that must always hold does not."""
 
@@ -216,6 +230,7 @@ class InternalError(_Specific):
 
 
 @export("errors.UnavailableError")
+@without_private_bases
 class UnavailableError(_Specific):
     """The runtime cannot be reached now."""
 
@@ -223,13 +238,16 @@ class UnavailableError(_Specific):
 
 
 @export("errors.DataLossError")
+@without_private_bases
 class DataLossError(_Specific):
     """Data is lost or corrupt."""
 
     CODE = 15
 
 
-_BY_CODE: dict[int, type[OpError]] = {kind.CODE: kind for kind in _Specific.__subclasses__()}
+_BY_CODE: dict[int, type[OpError]] = {
+    vars(kind)["CODE"]: kind for kind in OpError.__subclasses__() if "CODE" in vars(kind)
+}
 _BY_CODE[2] = UnknownError
 
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import sys
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
-from . import api
+from . import api, signatures
+from .build import OpFunction
 
 
 def load_definitions(package: str) -> None:
@@ -38,11 +39,25 @@ def publish(root: ModuleType) -> None:
     package = root.__name__
     for name, value in api.NAMES.items():
         parent, _, leaf = name.rpartition(".")
-        _namespace(root, parent).__dict__[leaf] = value
+        namespace = _namespace(root, parent)
+        namespace.__dict__[leaf] = value
+        _introduce(value, package, namespace.__name__, leaf)
     for name in api.LAZY:
         _namespace(root, name.rpartition(".")[0])
     for module in _namespaces(root, package):
         _make_lazy(root, module)
+
+
+def _introduce(value: Any, package: str, module: str, name: str) -> None:
+    """Makes a published function or class what programs expect to see."""
+    if isinstance(value, OpFunction):
+        value.publish(module, name)
+    elif isinstance(value, FunctionType) and value.__module__.startswith(package):
+        home = sys.modules.get(value.__module__)
+        # Functions made by functions are found, by `pickle` for one, under their public name.
+        if home is None or home.__dict__.get(value.__qualname__) is not value:
+            value.__module__, value.__qualname__ = module, name
+    signatures.remove_annotations(value, package)
 
 
 def _namespace(root: ModuleType, path: str) -> ModuleType:
@@ -86,6 +101,7 @@ def _make_lazy(root: ModuleType, module: ModuleType) -> None:
         else:
             raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
         module.__dict__[name] = value
+        _introduce(value, root.__name__, module.__name__, name)
         return value
 
     def names() -> list[str]:

@@ -145,7 +145,11 @@ class Benchmark:
         feed_dict: Any = None,
         burn_iters: int = 2,
         min_iters: int = 10,
-        **unused: Any,
+        store_trace: bool = False,
+        store_memory_usage: bool = True,
+        name: str | None = None,
+        extras: Any = None,
+        mbs: float = 0,
     ) -> dict[str, Any]:
         """Runs the op and returns iterations and the median wall time."""
         import time
@@ -369,17 +373,22 @@ class TestCase(unittest.TestCase):
         """Asserts that two numbers are within `err` of each other."""
         self.assertTrue(f1 == f2 or abs(f1 - f2) <= err, f"{f1} != {f2} +/- {err} {msg or ''}")
 
-    def assertNDArrayNear(self, a: Any, b: Any, err: float, msg: Any = None) -> None:  # noqa: N802
+    def assertNDArrayNear(  # noqa: N802
+        self, ndarray1: Any, ndarray2: Any, err: float, msg: Any = None
+    ) -> None:
         """Asserts that the Euclidean distance of two arrays is at most `err`."""
-        distance = float(np.linalg.norm(np.asarray(a) - np.asarray(b)))
+        distance = float(np.linalg.norm(np.asarray(ndarray1) - np.asarray(ndarray2)))
         self.assertTrue(distance <= err, f"distance {distance} > {err}: {msg or ''}")
 
     def assertShapeEqual(self, np_array: Any, tf_tensor: Any, msg: Any = None) -> None:  # noqa: N802
         """Asserts that a tensor has the static shape of an array."""
         self.assertEqual(list(np_array.shape), tf_tensor.get_shape().as_list(), msg)
 
-    def assertProtoEquals(self, expected: Any, message: Any, msg: Any = None) -> None:  # noqa: N802
+    def assertProtoEquals(  # noqa: N802
+        self, expected_message_maybe_ascii: Any, message: Any, msg: Any = None
+    ) -> None:
         """Asserts that a message equals another, or the text form of one."""
+        expected = expected_message_maybe_ascii
         if isinstance(expected, (str, bytes)):
             from google.protobuf import text_format
 
@@ -388,9 +397,12 @@ class TestCase(unittest.TestCase):
             text_format.Merge(text, expected)
         self.assertEqual(expected, message, msg)
 
-    def assertStartsWith(self, actual: str, expected: str, msg: Any = None) -> None:  # noqa: N802
+    def assertStartsWith(  # noqa: N802
+        self, actual: str, expected_start: str, msg: Any = None
+    ) -> None:
         """Asserts that a text begins with another."""
-        self.assertTrue(actual.startswith(expected), msg or f"{actual!r} / {expected!r}")
+        failure = msg or f"{actual!r} / {expected_start!r}"
+        self.assertTrue(actual.startswith(expected_start), failure)
 
     def assertDeviceEqual(self, device1: Any, device2: Any, msg: Any = None) -> None:  # noqa: N802
         """Asserts that two device names mean the same."""

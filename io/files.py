@@ -204,8 +204,11 @@ class GFile(FileIO):
         super().__init__(name, mode)
 
 
-class FastGFile(GFile):
+class FastGFile(FileIO):
     """The old name of `GFile`."""
+
+    def __init__(self, name: Any, mode: str = "r") -> None:
+        super().__init__(name, mode)
 
 
 def open_binary(path: str, mode: str) -> IO[bytes]:
@@ -290,12 +293,12 @@ def write_string_to_file(filename: Any, file_content: Any) -> None:
         file.write(file_content)
 
 
-def get_matching_files(pattern: Any) -> list[str]:
+def get_matching_files(filename: Any) -> list[str]:
     """The paths that match a pattern, or any of several patterns.
 
     Raises NotFoundError if there is no folder where they could be.
     """
-    patterns = [pattern] if isinstance(pattern, (str, bytes)) else pattern
+    patterns = [filename] if isinstance(filename, (str, bytes)) else filename
     if hasattr(patterns, "__fspath__"):
         patterns = [patterns]
     return [path for one in patterns for path in _matching(_text(one))]

@@ -20,7 +20,8 @@ _FILES = {
     "stat": ("Stat", "stat"),
 }
 for _function, (_old, _new) in _FILES.items():
-    lazy(f"io.files:{_function}", f"gfile.{_old}", f"io.gfile.{_new}")
+    lazy(f"io.files:{_function}", f"gfile.{_old}")
+    lazy(f"io.files_v2:{_function}_v2", f"io.gfile.{_new}")
 lazy("io.files:walk", "gfile.Walk")
 lazy("io.files:walk_v2", "io.gfile.walk")
 lazy("io.files:GFile", "gfile.GFile", "gfile.Open", "io.gfile.GFile")

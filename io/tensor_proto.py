@@ -143,13 +143,10 @@ def make_tensor_proto(
 
 
 @export("make_ndarray")
-def make_ndarray(tensor: Any, surplus: bool = False) -> np.ndarray:
-    """The array that a TensorProto holds; the last listed element stands for missing ones.
-
-    surplus: elements beyond the shape are left out, as graphs do, and no ValueError.
-    """
+def make_ndarray(tensor: Any) -> np.ndarray:
+    """The array that a TensorProto holds; the last listed element stands for missing ones."""
     try:
-        return whole(_decoded(tensor, surplus))
+        return whole(_decoded(tensor, surplus=False))
     except MemoryError as error:
         raise ResourceExhaustedError(
             None, None, f"OOM when allocating the array of a TensorProto: {error}"

@@ -13,6 +13,18 @@ from typing import Any
 from ..engine import api, registry
 from ..engine.build import OpFunction
 
+_AXIS = {"reduction_indices": "axis"}
+# Op type -> its arguments that TensorFlow's functions call differently.
+_RENAMED = {
+    **dict.fromkeys(("All", "Any", "EuclideanNorm", "Max", "Mean", "Min", "Prod", "Sum"), _AXIS),
+    "ExpandDims": {"dim": "axis"},
+    "Select": {"t": "x", "e": "y"},
+    "Split": {"split_dim": "axis"},
+    "SplitV": {"split_dim": "axis"},
+    "Squeeze": {"squeeze_dims": "axis"},
+    "Where": {"input": "condition"},
+}
+
 
 class _Public:
     """Attribute access to the published functions of the top level."""
@@ -31,9 +43,13 @@ class _Raw:
         definition = registry.find(op_type)
         if definition is None:
             raise AttributeError(f"no op type {op_type!r}")
-        function = OpFunction(op_type, definition.doc)
+        function = OpFunction(op_type, definition.doc, renamed=_RENAMED.get(op_type))
+        function.publish(__name__.partition(".")[0], f"raw_ops.{op_type}")
         setattr(self, op_type, function)
         return function
+
+    def __reduce__(self) -> str:
+        return "raw"  # There is one, and its functions are pickled by name.
 
 
 tf = _Public()

@@ -9,6 +9,7 @@ from ..engine.api import export
 from ..engine.collections import GraphKeys, add_to_collection
 from ..engine.convert import convert_to_tensor
 from ..engine.graph import colocate_with, name_scope
+from ..engine.signatures import without_private_bases
 from ..ops.lookup.tables import LookupInterface
 from ..ops.public import raw
 from .saveable import SaveableObject, SaveSpec
@@ -95,6 +96,7 @@ class _Mutable(LookupInterface):
 
 
 @export("contrib.lookup.MutableHashTable")
+@without_private_bases
 class MutableHashTable(_Mutable):
     """A table whose values are scalars or vectors (tf.contrib.lookup.MutableHashTable).
 
@@ -145,6 +147,7 @@ class MutableHashTable(_Mutable):
 
 
 @export("lookup.experimental.DenseHashTable", "contrib.lookup.MutableDenseHashTable")
+@without_private_bases
 class DenseHashTable(_Mutable):
     """A table in arrays of buckets (tf.lookup.experimental.DenseHashTable).
 

@@ -11,6 +11,7 @@ from typing import Any
 from ..engine import errors
 from ..engine.collections import GraphKeys, get_collection
 from ..engine.defaults import get_default_graph
+from ..engine.signatures import without_private_bases
 from .basic_session_run_hooks import CheckpointSaverHook, StepCounterHook, SummarySaverHook
 from .coordinator import Coordinator
 from .queue_runner_impl import start_queue_runners
@@ -42,7 +43,7 @@ __all__ = [
 USE_DEFAULT = object()
 
 
-class SessionCreator(abc.ABC):
+class SessionCreator(metaclass=abc.ABCMeta):
     """Makes sessions; a monitored session may need several (tf.train.SessionCreator)."""
 
     @abc.abstractmethod
@@ -71,6 +72,7 @@ class _ScaffoldCreator(SessionCreator):
         return self._session_manager
 
 
+@without_private_bases
 class ChiefSessionCreator(_ScaffoldCreator):
     """Makes sessions that initialize or restore the model (tf.train.ChiefSessionCreator)."""
 
@@ -82,7 +84,7 @@ class ChiefSessionCreator(_ScaffoldCreator):
         checkpoint_dir: Any = None,
         checkpoint_filename_with_path: Any = None,
     ) -> None:
-        super().__init__(scaffold, master, config)
+        _ScaffoldCreator.__init__(self, scaffold, master, config)
         self._checkpoint_dir = checkpoint_dir
         self._checkpoint_filename_with_path = checkpoint_filename_with_path
 
@@ -100,6 +102,7 @@ class ChiefSessionCreator(_ScaffoldCreator):
         )
 
 
+@without_private_bases
 class WorkerSessionCreator(_ScaffoldCreator):
     """Makes sessions that wait until the chief's model is ready (tf.train...)."""
 
@@ -110,7 +113,7 @@ class WorkerSessionCreator(_ScaffoldCreator):
         config: Any = None,
         max_wait_secs: float = 30 * 60,
     ) -> None:
-        super().__init__(scaffold, master, config)
+        _ScaffoldCreator.__init__(self, scaffold, master, config)
         self._max_wait_secs = max_wait_secs
 
     def create_session(self) -> Any:

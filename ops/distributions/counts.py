@@ -10,6 +10,7 @@ from ...engine import dtypes
 from ...engine.convert import convert_to_tensor
 from ...engine.graph import name_scope
 from ...engine.shape import TensorShape
+from ...engine.signatures import without_private_bases
 from ...engine.tensor import Tensor
 from ..nn.activation import softplus
 from ..nn.loss import sigmoid_cross_entropy_with_logits, sparse_softmax_cross_entropy_with_logits
@@ -44,6 +45,7 @@ class _WithProbabilities(Distribution):
         return self._probs
 
 
+@without_private_bases
 class Bernoulli(_WithProbabilities):
     """The Bernoulli distribution: 1 with a probability, else 0."""
 
@@ -112,6 +114,7 @@ def _kl_bernoulli_bernoulli(a: Bernoulli, b: Bernoulli, name: str | None = None)
         return tf.sigmoid(a.logits) * of_zero + tf.sigmoid(-a.logits) * of_one
 
 
+@without_private_bases
 class Categorical(_WithProbabilities):
     """The categorical distribution: the number of one of several classes."""
 
@@ -240,6 +243,7 @@ class _Counting(Distribution):
         )
 
 
+@without_private_bases
 class Multinomial(_Counting, _WithProbabilities):
     """The multinomial distribution of `total_count` draws of classes with probabilities."""
 
@@ -318,6 +322,7 @@ class Multinomial(_Counting, _WithProbabilities):
         return self._mean_val - self._mean_val * self._each()
 
 
+@without_private_bases
 class DirichletMultinomial(_Counting):
     """The multinomial distribution with probabilities of a Dirichlet distribution."""
 

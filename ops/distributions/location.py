@@ -11,6 +11,7 @@ import numpy as np
 
 from ...engine.convert import convert_to_tensor
 from ...engine.graph import control_dependencies, name_scope
+from ...engine.signatures import without_private_bases
 from ...engine.tensor import Tensor
 from ..nn.activation import softplus
 from ..public import tf
@@ -64,6 +65,7 @@ class _Located(Distribution):
         return tf.concat([[n], self.batch_shape_tensor()], 0)
 
 
+@without_private_bases
 class Normal(_Located):
     """The normal distribution with mean `loc` and standard deviation `scale`."""
 
@@ -159,6 +161,7 @@ def _kl_normal_normal(a: Normal, b: Normal, name: str | None = None) -> Tensor:
         return distance + half * (ratio - one - tf.log(ratio))
 
 
+@without_private_bases
 class Laplace(_Located):
     """The Laplace distribution, two exponential ones back to back at `loc`."""
 
@@ -227,6 +230,7 @@ class Laplace(_Located):
         return self._mean()
 
 
+@without_private_bases
 class StudentT(_Located):
     """Student's t distribution of `df` degrees of freedom, moved and scaled."""
 

@@ -315,11 +315,21 @@ sparse_mat_mul = define(
     doc="MatMul with a hint that many elements are zero.",
     test=_SQUARES,
 )
-sparse_matmul = export("sparse_matmul")(
-    deprecated(None, "Use `tf.linalg.matmul` instead")(
-        lambda *args, **kwargs: sparse_mat_mul(*args, **kwargs)
-    )
-)
+
+
+@export("sparse_matmul")
+@deprecated(None, "Use `tf.linalg.matmul` instead")
+def sparse_matmul(
+    a: Any,
+    b: Any,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    name: str | None = None,
+) -> Any:
+    """The matrix product, with a hint that many elements are zero."""
+    return sparse_mat_mul(a, b, transpose_a, transpose_b, a_is_sparse, b_is_sparse, name=name)
 
 
 # --- public -----------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from ...engine.api import export
 from ...engine.constants import constant_value
 from ...engine.convert import convert_to_tensor
 from ...engine.graph import name_scope
+from ...engine.signatures import without_private_bases
 from ...engine.tensor import SparseTensor, Tensor
 from ..public import tf
 from .tables import (
@@ -149,6 +150,7 @@ def _require_word_type(key_dtype: Any) -> None:
         raise TypeError(f"Invalid key_dtype, expected integer or string, got {key_dtype}.")
 
 
+@without_private_bases
 class IdTableWithHashBuckets(_WithBuckets):
     """A table of words (or none) and `num_oov_buckets` buckets for all others."""
 
@@ -186,6 +188,7 @@ class IdTableWithHashBuckets(_WithBuckets):
 
 
 @export("lookup.StaticVocabularyTable")
+@without_private_bases
 class StaticVocabularyTable(_WithBuckets):
     """The same from an initializer (tf.lookup.StaticVocabularyTable)."""
 

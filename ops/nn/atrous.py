@@ -207,8 +207,8 @@ def _undilated(
 @export("nn.convolution")
 def convolution(
     input: Any,
-    filter: Any = None,
-    padding: Any = None,
+    filter: Any,
+    padding: Any,
     strides: Any = None,
     dilation_rate: Any = None,
     name: str | None = None,

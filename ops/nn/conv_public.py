@@ -312,7 +312,7 @@ def conv3d_backprop_filter(
 
 @export("nn.conv3d_transpose")
 def conv3d_transpose(
-    value: Any = None,
+    value: Any,
     filter: Any = None,
     output_shape: Any = None,
     strides: Any = None,

@@ -35,10 +35,10 @@ def _plane(
 
 @export("nn.avg_pool", "nn.avg_pool2d")
 def avg_pool(
-    value: Any = None,
-    ksize: Any = None,
-    strides: Any = None,
-    padding: Any = None,
+    value: Any,
+    ksize: Any,
+    strides: Any,
+    padding: Any,
     data_format: str | None = "NHWC",
     name: str | None = None,
     input: Any = None,
@@ -51,10 +51,10 @@ def avg_pool(
 
 @export("nn.max_pool")
 def max_pool(
-    value: Any = None,
-    ksize: Any = None,
-    strides: Any = None,
-    padding: Any = None,
+    value: Any,
+    ksize: Any,
+    strides: Any,
+    padding: Any,
     data_format: str | None = "NHWC",
     name: str | None = None,
     input: Any = None,

@@ -15,6 +15,7 @@ import numpy as np
 from ...engine import dtypes
 from ...engine.api import export
 from ...engine.shape import dimension_value
+from ...engine.signatures import without_private_bases
 from ..public import raw, tf
 from ..random import draws as random
 
@@ -117,9 +118,8 @@ class RandomUniform(Initializer):
         return random.random_uniform(shape, self.minval, self.maxval, dtype, seed=self.seed)
 
 
-@export("initializers.random_normal", "random_normal_initializer")
-class RandomNormal(Initializer):
-    """Normally distributed."""
+class _Normal(Initializer):
+    """What the two normal distributions have in common."""
 
     def __init__(
         self, mean: Any = 0.0, stddev: Any = 1.0, seed: Any = None, dtype: Any = dtypes.float32
@@ -129,6 +129,12 @@ class RandomNormal(Initializer):
         self.seed = seed
         self.dtype = _floating(dtype)
 
+
+@export("initializers.random_normal", "random_normal_initializer")
+@without_private_bases
+class RandomNormal(_Normal):
+    """Normally distributed."""
+
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
         return random.random_normal(
             shape, self.mean, self.stddev, self._chosen(dtype), seed=self.seed
@@ -136,7 +142,8 @@ class RandomNormal(Initializer):
 
 
 @export("initializers.truncated_normal", "truncated_normal_initializer")
-class TruncatedNormal(RandomNormal):
+@without_private_bases
+class TruncatedNormal(_Normal):
     """Normally distributed, redrawn when more than two deviations from the mean."""
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:

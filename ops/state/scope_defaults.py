@@ -11,6 +11,7 @@ from ...engine.api import export
 from ...engine.collections import GraphKeys, get_collection
 from ...engine.convert import convert_to_tensor
 from ...engine.graph import name_scope
+from .variable_modes import VariableAggregation, VariableSynchronization
 from .variable_store import Request, VariableStore
 
 
@@ -113,8 +114,30 @@ class VariableScope:
         """The local variables of this scope."""
         return self.get_collection(GraphKeys.LOCAL_VARIABLES)
 
-    def get_variable(self, var_store: VariableStore, name: str, **asked: Any) -> Any:
+    def get_variable(
+        self,
+        var_store: VariableStore,
+        name: str,
+        shape: Any = None,
+        dtype: Any = None,
+        initializer: Any = None,
+        regularizer: Any = None,
+        reuse: Any = None,
+        trainable: bool | None = None,
+        collections: Any = None,
+        caching_device: Any = None,
+        partitioner: Any = None,
+        validate_shape: bool = True,
+        use_resource: bool | None = None,
+        custom_getter: Any = None,
+        constraint: Any = None,
+        synchronization: Any = VariableSynchronization.AUTO,
+        aggregation: Any = VariableAggregation.NONE,
+    ) -> Any:
         """Finds or makes a variable, with this scope's defaults."""
+        asked = dict(locals())
+        for key in ("self", "var_store", "name"):
+            del asked[key]
         for key in ("regularizer", "caching_device", "partitioner", "custom_getter"):
             if asked.get(key) is None:
                 asked[key] = getattr(self, key)

@@ -358,10 +358,22 @@ def _present_name_scope() -> Any:
 @export("variable_op_scope")
 @contextmanager
 def variable_op_scope(
-    values: Any, name_or_scope: Any, default_name: str | None = None, **chosen: Any
+    values: Any,
+    name_or_scope: Any,
+    default_name: str | None = None,
+    initializer: Any = None,
+    regularizer: Any = None,
+    caching_device: Any = None,
+    partitioner: Any = None,
+    custom_getter: Any = None,
+    reuse: Any = None,
+    dtype: Any = None,
+    use_resource: bool | None = None,
+    constraint: Any = None,
 ) -> Iterator[VariableScope]:
     """The old form of `variable_scope(name_or_scope, default_name, values)`."""
-    with variable_scope(name_or_scope, default_name=default_name, values=values, **chosen) as scope:
+    chosen = dict(locals())
+    with variable_scope(**chosen) as scope:
         yield scope
 
 

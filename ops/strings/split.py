@@ -231,7 +231,7 @@ def _sparse(found: Sequence[Any]) -> SparseTensor:
 
 @export("string_split")
 def string_split(
-    source: Any = None,
+    source: Any,
     sep: Any = None,
     skip_empty: bool = True,
     delimiter: Any = None,

@@ -26,7 +26,7 @@ def functional(
     if shared and "reuse" not in names:
         names.append("reuse")
     inputs = Parameter("inputs", Parameter.POSITIONAL_OR_KEYWORD)
-    parameters = Signature([inputs, *(known[n].replace(annotation=Any) for n in names)])
+    parameters = Signature([inputs, *(known[n].replace(annotation=Parameter.empty) for n in names)])
 
     def call(*args: Any, **kwargs: Any) -> Any:
         try:

@@ -7,6 +7,7 @@ from collections import namedtuple
 from typing import Any
 
 from ...engine import dtypes, log, nest
+from ...engine.signatures import without_private_bases
 from ...engine.trackable import Trackable
 from ...ops.nn.bias import bias_add
 from ...ops.public import tf
@@ -34,7 +35,7 @@ class _Simple(LayerRNNCell):
     def __init__(
         self, num_units: int, activation: Any, reuse: Any, name: Any, dtype: Any, **kwargs: Any
     ) -> None:
-        super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
+        LayerRNNCell.__init__(self, _reuse=reuse, name=name, dtype=dtype, **kwargs)
         check_supported_dtype(self.dtype)
         self.input_spec = InputSpec(ndim=2)
         self._num_units = num_units
@@ -57,6 +58,7 @@ class _Simple(LayerRNNCell):
         return bias_add(tf.matmul(tf.concat([inputs, state], 1), kernel), bias)
 
 
+@without_private_bases
 class BasicRNNCell(_Simple):
     """activation([inputs, state] @ kernel + bias), output and state (tf.nn.rnn_cell.BasicRNNCell).
 
@@ -76,7 +78,7 @@ class BasicRNNCell(_Simple):
         dtype: Any = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
+        _Simple.__init__(self, num_units, activation, reuse, name, dtype, **kwargs)
 
     def build(self, inputs_shape: Any) -> None:
         """Makes kernel and bias."""
@@ -92,6 +94,7 @@ class BasicRNNCell(_Simple):
         return output, output
 
 
+@without_private_bases
 class GRUCell(_Simple):
     """A Gated Recurrent Unit (tf.nn.rnn_cell.GRUCell), of arXiv 1406.1078.
 
@@ -111,7 +114,7 @@ class GRUCell(_Simple):
         dtype: Any = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
+        _Simple.__init__(self, num_units, activation, reuse, name, dtype, **kwargs)
         self._kernel_initializer = named.initializer(kernel_initializer)
         self._bias_initializer = named.initializer(bias_initializer)
 
@@ -154,6 +157,7 @@ def _warn_of_one_tensor(cell: Any, state_is_tuple: bool) -> None:
         )
 
 
+@without_private_bases
 class BasicLSTMCell(_Simple):
     """A Long Short-Term Memory cell (tf.nn.rnn_cell.BasicLSTMCell), of arXiv 1409.2329.
 
@@ -174,7 +178,7 @@ class BasicLSTMCell(_Simple):
         dtype: Any = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
+        _Simple.__init__(self, num_units, activation, reuse, name, dtype, **kwargs)
         _warn_of_one_tensor(self, state_is_tuple)
         self._forget_bias = forget_bias
         self._state_is_tuple = state_is_tuple
@@ -211,6 +215,7 @@ class BasicLSTMCell(_Simple):
         return new_h, tf.concat([new_c, new_h], 1)
 
 
+@without_private_bases
 class LSTMCell(_Simple):
     """A Long Short-Term Memory cell with peepholes and a projection (tf.nn.rnn_cell.LSTMCell).
 
@@ -243,7 +248,7 @@ class LSTMCell(_Simple):
         dtype: Any = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
+        _Simple.__init__(self, num_units, activation, reuse, name, dtype, **kwargs)
         _warn_of_one_tensor(self, state_is_tuple)
         self._use_peepholes = use_peepholes
         self._cell_clip = cell_clip

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What programs see of public functions and classes is what TensorFlow 1.15 shows.
+
+Type checkers read the sources.  Libraries that compare or forward signatures at run time expect
+no annotations, so published functions lose theirs; and those that look at the bases of a class
+expect no private ones, so `without_private_bases` takes them away.
+"""
+
+from __future__ import annotations
+
+from types import FunctionType, ModuleType
+from typing import Any, TypeVar
+
+Kind = TypeVar("Kind", bound=type)
+
+# Attributes that lead from a descriptor to its functions.
+_BELOW = ("__func__", "fget", "fset")
+# The classes that are done; a base of many is looked at once.
+_done: set[type] = {object}
+
+
+def remove_annotations(thing: Any, package: str) -> None:
+    """Removes what a function, all methods of a class or all functions of a module show."""
+    if isinstance(thing, FunctionType):
+        _of_function(thing, package)
+    elif isinstance(thing, type):
+        for base in thing.__mro__:
+            if base not in _done and base.__module__.startswith(package):
+                _done.add(base)
+                _of_members(base, package)
+    elif isinstance(thing, ModuleType) and thing.__name__.startswith(package):
+        _of_members(thing, package)
+
+
+def _of_members(owner: type | ModuleType, package: str) -> None:
+    for member in vars(owner).values():
+        if type(member) is FunctionType:
+            _of_function(member, package)
+        elif type(member) in (property, classmethod, staticmethod):
+            for name in _BELOW:
+                _of_function(getattr(member, name, None), package)
+
+
+def _of_function(function: Any, package: str) -> None:
+    # Others' functions are theirs, wherever they are imported to.
+    while type(function) is FunctionType and function.__module__.startswith(package):
+        # Deleted: an empty dict is made when somebody asks.
+        del function.__annotations__
+        function = function.__dict__.get("__wrapped__")
+
+
+def without_private_bases(kind: Kind) -> Kind:
+    """Makes what a class has from private bases its own, and its public ancestors its bases.
+
+    Methods of such bases name their own base instead of calling `super()`, which would look for
+    the class that is gone.
+    """
+    for base in kind.__mro__[1:]:
+        if _is_private(base):
+            for name, member in vars(base).items():
+                is_special = name.startswith("__") and type(member) is not FunctionType
+                if not is_special and name not in vars(kind):
+                    setattr(kind, name, member)
+    kind.__bases__ = tuple(_public_bases(kind))
+    return kind
+
+
+def _public_bases(kind: type) -> dict[type, None]:
+    """The nearest public ancestors, in order."""
+    result: dict[type, None] = {}
+    for base in kind.__bases__:
+        result.update(_public_bases(base) if _is_private(base) else {base: None})
+    return result
+
+
+def _is_private(kind: type) -> bool:
+    return kind.__name__.startswith("_")
