@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from . import ir
+from .ir import postorder
 from .scalar import PRIMITIVES
-from .writer import postorder
 
 
 def expression_cost(exprs: Iterable[ir.Expr]) -> int:

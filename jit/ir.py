@@ -10,7 +10,7 @@ are plain ints.  Imports nothing from the package.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from typing import Any, Literal, Union
 
@@ -248,3 +248,26 @@ def _text(value: Any, numbers: dict[int, int]) -> str:
     if isinstance(value, tuple):
         return "(" + " ".join(_text(item, numbers) for item in value) + ")"
     return f"%{numbers[id(value)]}" if type(type(value)) is _Interned else repr(value)
+
+
+def postorder(root: Expr, is_leaf: Callable[[Expr], bool] = lambda _: False) -> list[Expr]:
+    """The expressions below `root` and it, each once, arguments first; none below a leaf."""
+    order: list[Expr] = []
+    seen: set[Expr] = set()
+    stack: list[tuple[Expr, bool]] = [(root, False)]
+    while stack:
+        node, ready = stack.pop()
+        if ready:
+            order.append(node)
+            continue
+        if node in seen:
+            continue
+        seen.add(node)
+        stack.append((node, True))
+        if is_leaf(node):
+            continue
+        if isinstance(node, Apply):
+            stack.extend((arg, False) for arg in reversed(node.args))
+        elif isinstance(node, Load) and node.index.offset is not None:
+            stack.append((node.index.offset, False))
+    return order

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ..engine.printable import printable
 from . import ir
 from .cache import Facts
-from .writer import postorder
+from .ir import postorder
 
 INFIX = {
     "add": "+",

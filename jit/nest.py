@@ -15,6 +15,7 @@ from typing import Literal
 from . import ir, scalar, sizes
 from .affine import ZERO, Affine, along, flatten
 from .fuse import Cluster, iteration_shape
+from .ir import postorder
 from .rules import simplify
 from .sizes import AnySize, Size, same
 from .tensor import (
@@ -33,7 +34,6 @@ from .tensor import (
     base,
     root,
 )
-from .writer import postorder
 
 # Strides and offsets that stand in the kernel's text; others are arguments.
 _LITERAL_STRIDES = (0, 1, -1, 2)

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from .ir import Apply, Const, Expr, Kernel, Reduced, Reduction, Store
+from .ir import Apply, Const, Expr, Kernel, Reduced, Reduction, Store, postorder
 from .scalar import PRIMITIVES, kind_of
-from .writer import Writer, accumulator_dtype, finished, postorder, wide
+from .writer import Writer, accumulator_dtype, finished, wide
 
 BLOCK = 128  # columns whose accumulators the column form keeps in the frame at a time
 ROWS = 4  # rows at most that the row form takes at a time

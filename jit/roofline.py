@@ -19,13 +19,14 @@ import numpy as np
 from . import compile as compiler
 from . import driver, ir, threads
 from .bind import aligned_empty, tiles
+from .ir import postorder
 from .library.kernel import LibraryKernel
 from .library.matmul import product_kernel
 from .nest import Nest
 from .scalar import PRIMITIVES
 from .schedule import CallStep, KernelStep
 from .sizes import number
-from .writer import Writer, postorder
+from .writer import Writer
 
 # Bytes of the copies: within the first, second and last cache, and beyond.
 _COPIES = (1 << 10, 1 << 14, 1 << 18, 1 << 21, 1 << 23, 1 << 26)

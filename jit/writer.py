@@ -11,7 +11,20 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from .ir import Apply, AxisIndex, Const, Expr, Index, Kernel, Load, Param, Reduced, Reduction, Store
+from .ir import (
+    Apply,
+    AxisIndex,
+    Const,
+    Expr,
+    Index,
+    Kernel,
+    Load,
+    Param,
+    Reduced,
+    Reduction,
+    Store,
+    postorder,
+)
 from .scalar import PRIMITIVES
 
 HALF = ("float16", "bfloat16")
@@ -300,26 +313,3 @@ def finished(reduction: Reduction, accumulator: str) -> str:
     if reduction.dtype != accumulator_dtype(reduction):
         return f"cast_{reduction.dtype}({accumulator})"
     return accumulator
-
-
-def postorder(root: Expr, is_leaf: Callable[[Expr], bool] = lambda _: False) -> list[Expr]:
-    """The expressions below `root` and it, each once, arguments first; none below a leaf."""
-    order: list[Expr] = []
-    seen: set[Expr] = set()
-    stack: list[tuple[Expr, bool]] = [(root, False)]
-    while stack:
-        node, ready = stack.pop()
-        if ready:
-            order.append(node)
-            continue
-        if node in seen:
-            continue
-        seen.add(node)
-        stack.append((node, True))
-        if is_leaf(node):
-            continue
-        if isinstance(node, Apply):
-            stack.extend((arg, False) for arg in reversed(node.args))
-        elif isinstance(node, Load) and node.index.offset is not None:
-            stack.append((node.index.offset, False))
-    return order

@@ -101,8 +101,8 @@ def test_show_tells_all_about_a_kernel(folder: Path) -> None:
     at = ir.Index((1,))
     buffers = (ir.Buffer("float32", "r"), ir.Buffer("float32", "w"))
     load = ir.Load(0, at, "float32")
-    store = ir.Store(1, at, ir.Apply("mul", (load, load), "float32"))
-    kernel = ir.Kernel("map", buffers, (ir.Axis("map"),), (), (store,), 0)
+    square = ir.Store(1, at, ir.Apply("mul", (load, load), "float32"))
+    kernel = ir.Kernel("map", buffers, (ir.Axis("map"),), (), (square,), 0)
     facts = cache.Facts("map", 0.5, ("a/Square",), "model.py:7", "3 operations for y:0", 123)
     source = kernel_text.header(kernel, facts, "slow") + SOURCE
     cache.save(labels("square"), cache.Entry("symbol", source, b"code"), facts)

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import ir, scalar
+from ..ir import postorder
 from ..sizes import AnySize, ceil_div, maximum, product, same_shape
-from ..writer import postorder
 
 _WORK = 1 << 15  # elements per tile
 _COLUMNS = 32  # no tile has fewer columns, but for those of narrow rows
