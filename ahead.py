@@ -335,15 +335,17 @@ def plan(
     this machine could do, for which the machine is measured, but no kernel.
     """
     from .engine.session import Session
-    from .jit import compile as compiler
-    from .jit import explain, pool, roofline, settings
+    from .jit import settings
+    from .jit.codegen import compile as compiler
+    from .jit.report import plan_report, roofline
+    from .jit.runtime import thread_pool
 
     before = replace(compiler.STATS)
     with settings.override(jit="always"), Session(graph=graph) as session:
         _make_variables(session, fetches, feeds)
         made, binding = session.prepared_plan(list(fetches), feeds)
-        if pool.is_supported():
-            for kernel in pool.kernels():  # every program on several cores needs them
+        if thread_pool.is_supported():
+            for kernel in thread_pool.kernels():  # every program on several cores needs them
                 compiler.compile_kernel(kernel)
         compiled = compiler.STATS.compiles - before.compiles
         seconds = compiler.STATS.seconds - before.seconds
@@ -351,7 +353,9 @@ def plan(
             report = session.explain(list(fetches), feeds)
         else:
             machine = roofline.machine() if estimated else None
-            report = explain.plan_report(made, binding, [0.0] * len(made.schedule.steps), machine)
+            report = plan_report.plan_report(
+                made, binding, [0.0] * len(made.schedule.steps), machine
+            )
         shown = (f"{tensor.name} {list(array.shape)}" for tensor, array in feeds.items())
         names = tuple(thing.name for thing in fetches)
         report = replace(report, fetches=names, feeds=tuple(shown))
@@ -367,8 +371,8 @@ def execute(
     Returns what was planned with the kernels counted that this has compiled.
     """
     from .engine.session import Session
-    from .jit import compile as compiler
     from .jit import settings
+    from .jit.codegen import compile as compiler
 
     before = replace(compiler.STATS)
     with settings.override(jit="always"), Session(graph=graph) as session:
@@ -385,8 +389,8 @@ def execute(
 def _make_variables(session: Any, fetches: Sequence[Any], feeds: Iterable[Any]) -> None:
     """Makes the variables that the fetches need, full of zeros."""
     from .engine.interpreter import needed_operations
-    from .jit.runner import Evaluator
-    from .jit.trace import makes_handles
+    from .jit.runtime.runner import Evaluator
+    from .jit.trace.tracer import makes_handles
 
     tensors = [f for f in fetches if isinstance(f, Tensor)]
     targets = [f for f in fetches if isinstance(f, Operation)]

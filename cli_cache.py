@@ -2,7 +2,7 @@
 """`numbaflow cache …`: the folder of compiled kernels, for people (tables) and scripts (--json).
 
 Exit codes: 0 all is well; 1 what was asked about is missing or damaged; 2 wrong usage.
-The logic is in jit/cache_admin.py.  Imports typer and rich.
+The logic is in jit/cache/admin.py.  Imports typer and rich.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from rich.text import Text
 from typer.core import TyperGroup
 
 from .engine.printable import LINES, printable, say
-from .jit import cache, cache_admin, kernel_text
-from .jit.plan_text import counted, size_text
+from .jit.cache import admin, kernel_text, store
+from .jit.report.plan_text import counted, size_text
 
 
 class _Group(TyperGroup):
@@ -39,7 +39,7 @@ class _Group(TyperGroup):
         except OSError as error:
             known = error.filename and error.strerror
             fail(f"{error.filename}: {error.strerror}" if known else error)
-        except cache.Untrusted as error:
+        except store.Untrusted as error:
             fail(error)
 
 
@@ -119,17 +119,17 @@ def _age(text: str) -> float:
     return float(match[1]) * _SECONDS[match[2]]
 
 
-def _find(key: str) -> cache_admin.Item:
+def _find(key: str) -> admin.Item:
     try:
-        return cache_admin.find(key)
-    except cache_admin.NoSuchKernel as error:
+        return admin.find(key)
+    except admin.NoSuchKernel as error:
         fail(error)
 
 
 @app.command("path")
 def path(as_json: bool = JSON) -> None:
     """Print the cache folder (set by NUMBAFLOW_CACHE)."""
-    folder = str(cache.folder())
+    folder = str(store.folder())
     print_json({"path": folder}) if as_json else say(folder)
 
 
@@ -145,7 +145,7 @@ def list_entries(
     """List kernels, those used last first."""
     if sort not in _ORDERS:
         raise typer.BadParameter(f"{sort!r} is none of {', '.join(_ORDERS)}", param_hint="--sort")
-    every = cache_admin.items()
+    every = admin.items()
     items = sorted((item for item in every if item.mentions(text)), key=_ORDERS[sort])
     if as_json:
         print_json([item.as_dict() for item in items])
@@ -161,12 +161,12 @@ def list_entries(
 
 def _empty() -> str:
     return (
-        f"there are no kernels in {cache.folder()}; they come when a program runs, or with "
+        f"there are no kernels in {store.folder()}; they come when a program runs, or with "
         "`numbaflow compile`"
     )
 
 
-def _table(items: list[cache_admin.Item]) -> Table:
+def _table(items: list[admin.Item]) -> Table:
     """The kernels in as many columns as there is room for."""
     rows = [_row(item) for item in items]
     titles = list(rows[0])
@@ -185,7 +185,7 @@ def _table(items: list[cache_admin.Item]) -> Table:
     return table
 
 
-def _row(item: cache_admin.Item) -> dict[str, str]:
+def _row(item: admin.Item) -> dict[str, str]:
     row = {
         "key": item.key[:12],
         "kernel": item.name or "(damaged)" * bool(item.problem) or "(other version)",
@@ -199,7 +199,7 @@ def _row(item: cache_admin.Item) -> dict[str, str]:
     return {title: printable(text) for title, text in row.items()}
 
 
-def _origin(item: cache_admin.Item) -> str:
+def _origin(item: admin.Item) -> str:
     """The last operation in a kernel and the user's line; kernels without are of all programs."""
     if not item.ops:
         return "" if item.problem or not item.name else "numbaflow itself"
@@ -220,7 +220,7 @@ def show(
     if not item.problem and item.name:
         texts = dict(zip(("ir", "source"), kernel_text.split_header(_source(item))))
         with _damage_of(item):
-            texts |= {"assembly": cache_admin.assembly_of(item)} if assembly else {}
+            texts |= {"assembly": admin.assembly_of(item)} if assembly else {}
     if not source:
         texts.pop("source", None)
     if as_json:
@@ -234,20 +234,20 @@ def show(
         fail(f"kernel {item.key} is damaged: {item.problem}")
 
 
-def _source(item: cache_admin.Item) -> str:
+def _source(item: admin.Item) -> str:
     with _damage_of(item):
-        return cache_admin.source_of(item)
+        return admin.source_of(item)
 
 
 @contextmanager
-def _damage_of(item: cache_admin.Item) -> Iterator[None]:
+def _damage_of(item: admin.Item) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
         fail(f"kernel {item.key}: {error}")
 
 
-def _facts(item: cache_admin.Item) -> dict[str, str]:
+def _facts(item: admin.Item) -> dict[str, str]:
     now = time.time()
     used = f"{item.uses}, the last {age_text(now - item.last_used)} ago" if item.uses else "none"
     facts = {
@@ -275,7 +275,7 @@ def _label(name: str, value: str) -> str:
 @app.command("stats")
 def stats(as_json: bool = JSON) -> None:
     """Sums over the cache: size, time spent and saved, targets, kinds of kernels."""
-    totals = cache_admin.totals()
+    totals = admin.totals()
     if as_json:
         print_json(asdict(totals))
         return
@@ -308,18 +308,18 @@ def verify(
     as_json: bool = JSON,
 ) -> None:
     """Read every kernel and check it; exit code 1 if some are damaged (and not removed)."""
-    count, problems = cache_admin.verify()
+    count, problems = admin.verify()
     removed = []
     if fix:
-        removed = [p.key for p in problems if p.key and cache.remove(cache.folder() / p.key)]
-        cache.sweep(cache.folder(), 60)
+        removed = [p.key for p in problems if p.key and store.remove(store.folder() / p.key)]
+        store.sweep(store.folder(), 60)
     if as_json:
         found = [asdict(problem) for problem in problems]
         print_json({"kernels": count, "problems": found, "removed": removed})
     else:
         for problem in problems:
             what = " (removed)" if problem.key in removed else ""
-            say(f"{problem.key or cache.folder()}: {problem.reason}{what}")
+            say(f"{problem.key or store.folder()}: {problem.reason}{what}")
         say(f"{counted(count, 'kernel')} checked, {len(problems) or 'none'} damaged")
     if len(removed) < len(problems):
         raise typer.Exit(1)
@@ -340,7 +340,7 @@ def prune(
         raise typer.BadParameter("say what may go: --max-size, --older-than or --outdated")
     most = int(_bytes(max_size)) if max_size else None
     age = _age(older_than) if older_than else None
-    gone = cache_admin.prune(most, age, outdated, dry_run)
+    gone = admin.prune(most, age, outdated, dry_run)
     if as_json:
         print_json({"removed": [item.key for item in gone], "bytes": sum(i.bytes for i in gone)})
         return
@@ -351,15 +351,15 @@ def prune(
 @app.command("clear")
 def clear(as_json: bool = JSON) -> None:
     """Remove all kernels."""
-    count = cache.clear()
-    cache.sweep(cache.folder(), 60)
-    left = len(cache.entries())
+    count = store.clear()
+    store.sweep(store.folder(), 60)
+    left = len(store.entries())
     if as_json:
         print_json({"removed": count, "left": left})
     else:
         say(f"removed {counted(count, 'kernel')}")
     if left:
-        fail(f"{counted(left, 'kernel')} could not be removed from {cache.folder()}")
+        fail(f"{counted(left, 'kernel')} could not be removed from {store.folder()}")
 
 
 @app.command("export")
@@ -369,10 +369,10 @@ def export(
     as_json: bool = JSON,
 ) -> None:
     """Write kernels to an archive, to warm other machines."""
-    from .jit import cache_archive
+    from .jit.cache import kernel_archive
 
-    items = [_find(key) for key in keys] if keys else cache_admin.items()
-    count = cache_archive.export(file, [item for item in items if not item.problem])
+    items = [_find(key) for key in keys] if keys else admin.items()
+    count = kernel_archive.export(file, [item for item in items if not item.problem])
     if as_json:
         print_json({"file": str(file), "kernels": count})
     else:
@@ -385,11 +385,11 @@ def import_(
     as_json: bool = JSON,
 ) -> None:
     """Add the kernels of an archive, which holds machine code: trust it as a program."""
-    from .jit import cache_archive
+    from .jit.cache import kernel_archive
 
     try:
-        done = cache_archive.load(file)
-    except cache_archive.NoArchive as error:
+        done = kernel_archive.load(file)
+    except kernel_archive.NoArchive as error:
         fail(error)
     if as_json:
         print_json(asdict(done))
@@ -411,10 +411,10 @@ def explain(
     item = _find(key)
     if item.problem:
         fail(f"kernel {item.key} is damaged: {item.problem}")
-    others = [i for i in cache_admin.items() if not i.problem and i.key != item.key]
+    others = [i for i in admin.items() if not i.problem and i.key != item.key]
     others = [i for i in others if i.created <= item.created] or others
     source = _source(item)
-    near = cache_admin.nearest(item.labels, source, item.name, others)
+    near = admin.nearest(item.labels, source, item.name, others)
     if near is None:
         none = "the cache has no other kernel like it"
         print_json({"key": item.key, "nearest": None}) if as_json else say(none)
@@ -422,9 +422,9 @@ def explain(
     other, alike = near
     changes = [
         "the source: --diff shows how" if change.startswith("kernel ") else change
-        for change in cache_admin.differences(item.labels, other.labels)
+        for change in admin.differences(item.labels, other.labels)
     ]
-    lines = list(cache_admin.changed_lines(source, _source(other)))
+    lines = list(admin.changed_lines(source, _source(other)))
     if as_json:
         found = {"key": item.key, "nearest": other.key, "alike": alike, "labels": changes}
         print_json(found | {"diff": lines})

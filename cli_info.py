@@ -42,11 +42,12 @@ def _facts() -> dict[str, str]:
 
 
 def _compiler_facts() -> dict[str, str]:
-    from .jit import cache, settings, target, threads
+    from .jit import settings, target, threads
+    from .jit.cache import store
 
     aim = target.current()
     try:
-        kept = f"{len(cache.entries())} kernels"
+        kept = f"{len(store.entries())} kernels"
     except OSError as error:
         kept = f"cannot be read: {error.strerror}"
     return {

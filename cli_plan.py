@@ -18,7 +18,7 @@ from rich.console import Console
 from . import ahead
 from .cli_cache import fail, print_json
 from .engine.printable import LINES, printable, say
-from .jit.plan_text import counted
+from .jit.report.plan_text import counted
 
 GRAPH = typer.Argument(
     help="A graph in a file (.meta, .pb, .pbtxt) or in the folder of a SavedModel, or a program "
@@ -143,7 +143,7 @@ def _cut(line: str, width: int | None) -> str:
 
 
 def _write_page(file: Path, title: str, plans: list[ahead.Planned]) -> None:
-    from .jit.page import page
+    from .jit.report.plan_html import page
 
     text = "\n\n".join(_text(plan.report, False, False) for plan in plans)
     try:
@@ -205,7 +205,7 @@ def _plans(
 def _explained(path: Path) -> Iterator[None]:
     """Turns errors into messages and exit codes."""
     from .engine.errors import OpError
-    from .jit.segment_plans import CompileFailure
+    from .jit.runtime.segment_plans import CompileFailure
 
     try:
         yield

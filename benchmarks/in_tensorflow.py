@@ -76,6 +76,6 @@ class Graphs:
         """Kernels compiled and loaded so far, and the seconds that compiling took; 0 elsewhere."""
         if "numbaflow" not in sys.modules:
             return 0, 0, 0.0
-        from numbaflow.jit.compile import STATS
+        from numbaflow.jit.codegen.compile import STATS
 
         return STATS.compiles, STATS.hits, STATS.seconds

@@ -111,10 +111,10 @@ def instructions(name: str, dtype: str) -> int:
     """
     from llvmlite import ir
 
-    from numbaflow.jit import functions
-    from numbaflow.jit.lowering import Emitter
+    from numbaflow.jit.codegen import transcendental
+    from numbaflow.jit.codegen.llvm_scalar import Emitter
 
-    define = functions.FUNCTIONS.get(name)
+    define = transcendental.FUNCTIONS.get(name)
     if define is None:
         return 1
     kind = ir.FloatType() if dtype == "float32" else ir.DoubleType()

@@ -129,7 +129,7 @@ class OpDef:
 
     shape(c) -> TensorShape or a list of them; `c` is a ShapeContext (engine/build.py).
     kernel(c, *inputs) -> array or tuple; the NumPy reference, `c` is a KernelContext.
-    lower(b, op, *values) -> Value or tuple; `b` is the compiler's Builder (jit/lower.py).
+    lower(b, op, *values) -> Value or tuple; `b` is the compiler's Builder (jit/trace/builder.py).
     gradient(op, *output_grads) -> one entry per input: a Tensor, IndexedSlices or None.
     """
 

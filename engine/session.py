@@ -67,7 +67,8 @@ def _runner(
 def _compiled(session: BaseSession) -> Any:
     """The compiler's `make_runner`, unless switched off or not installed."""
     try:
-        from ..jit import runner, settings
+        from ..jit import settings
+        from ..jit.runtime import runner
     except ImportError:
         return None
     return None if settings.mode(session.config) == "never" else runner.make_runner
@@ -255,9 +256,10 @@ class BaseSession:
     def explain(self, fetches: Any, feed_dict: Any = None) -> Any:
         """What `run` with these arguments is compiled to; print it.
 
-        Returns a report (jit/report.py: PlanReport) of the kernels, what each fuses, the bytes it
-        moves and its measured time, the memory of the plan and what came from the cache.  Nothing
-        is changed by it.  ValueError where the graph is not compiled (jit mode never).
+        Returns a report (jit/schedule/ir_printer.py: PlanReport) of the kernels, what each fuses,
+        the bytes it moves and its measured time, the memory of the plan and what came from the
+        cache.  Nothing is changed by it.  ValueError where the graph is not compiled (jit mode
+        never).
         """
         prepared = self._find(fetches, feed_dict) or self._prepare(fetches, feed_dict)
         report = getattr(prepared.run, "explain", None)

@@ -155,7 +155,7 @@ def _size(value: Any) -> int | None:
 
 
 def _is_symbolic(value: Any) -> bool:
-    """Is it a size of the compiler's, whose number is not to be asked for (jit/sizes.py)?"""
+    """Is it a size of the compiler's, whose number is not to be asked for (jit/kernel/sizes.py)?"""
     return getattr(value, "is_symbolic", False) is True
 
 

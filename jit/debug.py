@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints the stages of the compiler that NUMBAFLOW_DEBUG names: ir, fused, schedule, source …
 
-Imports settings; each stage's text comes from jit/report.py, imported when it is wanted.
+Imports settings; each stage's text comes from jit/schedule/ir_printer.py, imported when it is
+wanted.
 """
 
 from __future__ import annotations
@@ -25,6 +26,6 @@ def is_on() -> bool:
 def show(stage: str, thing: Any, group: str = "") -> None:
     """Prints a stage if it, or the group that it belongs to, is wanted."""
     if wants(stage) or wants(group):
-        from . import report
+        from .schedule import ir_printer
 
-        print(f"-- {stage}\n{report.text(thing)}", file=sys.stderr)
+        print(f"-- {stage}\n{ir_printer.text(thing)}", file=sys.stderr)

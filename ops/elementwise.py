@@ -18,7 +18,7 @@ from ..engine.build import OpFunction, define
 from ..engine.shape import TensorShape
 from ..engine.shape_rules import merge
 from ..engine.tensor import SparseTensor
-from ..jit.sizes import same_shape
+from ..jit.kernel.sizes import same_shape
 
 Body = Callable[..., Any]
 

@@ -2,7 +2,7 @@
 """Ranks that kernels ask of their inputs, stated beside the kernel as data.
 
 Where a graph knows nothing of a shape, this is the first to look at it.  Compiled plans ask shape
-functions (jit/inference.py) and leave it to these kernels to say what is wrong.
+functions (jit/trace/shape_inference.py) and leave it to these kernels to say what is wrong.
 """
 
 from __future__ import annotations

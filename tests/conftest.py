@@ -7,11 +7,11 @@ import os
 
 import pytest
 
-from numbaflow.jit import verify
+from numbaflow.jit.kernel import verify_kernel
 
-verify.enabled = True
-# Runs any tests with kernels among guards, see jit/guards.py: "bytes" or "pages".
-verify.guards = os.environ.get("NUMBAFLOW_TEST_GUARDS", "")
+verify_kernel.enabled = True
+# Runs any tests with kernels among guards, see jit/runtime/guards.py: "bytes" or "pages".
+verify_kernel.guards = os.environ.get("NUMBAFLOW_TEST_GUARDS", "")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -18,7 +18,8 @@ from typer.testing import CliRunner
 import numbaflow as tf
 from numbaflow import ahead, cli_plan
 from numbaflow.cli import application
-from numbaflow.jit import cache, settings
+from numbaflow.jit import settings
+from numbaflow.jit.cache import store
 
 pytestmark = pytest.mark.cpu
 
@@ -35,7 +36,7 @@ loss = tf.reduce_mean(entropy, name="loss")
 train = tf.train.MomentumOptimizer(0.1, 0.9).minimize(loss, name="train")
 """
 RUN = """
-from numbaflow.jit import compile as compiler
+from numbaflow.jit.codegen import compile as compiler
 with tf.Session() as session:
     session.run(tf.global_variables_initializer())
     for count in (100, 100, 30):
@@ -92,7 +93,7 @@ def graph_file(path: Path, kind: str) -> Path:
 def test_a_program_compiles_nothing_after_compile(tmp_path: Path, folder: Path) -> None:
     meta = tmp_path / "model.meta"
     execute(["-c", f"{PROGRAM}\ntf.train.export_meta_graph({str(meta)!r})"], folder)
-    assert not cache.entries()
+    assert not store.entries()
     command = ["-m", "numbaflow", "compile", str(meta)]
     text = execute([*command, "--fetch", "train,loss", "--fetch", "loss"], folder)
     assert "compiled in" in text
@@ -204,7 +205,7 @@ if __name__ == "__main__":
             sys.exit("the program has noticed")
         for _ in range(3):
             session.run([train, loss], {x: np.ones((100, WIDTH))})
-    from numbaflow.jit import compile as compiler
+    from numbaflow.jit.codegen import compile as compiler
     print(compiler.STATS.compiles, "compiled")
 """
 
@@ -276,7 +277,7 @@ def test_code_for_other_processors(tmp_path: Path, folder: Path) -> None:
     graph = str(graph_file(tmp_path / "g.meta", "meta"))
     both = ["compile", graph, "--fetch", "y"]
     assert command(both, folder).returncode == 0
-    native = len(cache.entries())
+    native = len(store.entries())
     done = command([*both, "--target", "generic", "--json"], folder)
     (planned,) = json.loads(done.stdout)
     assert planned["compiled"] == native and planned["known"] == 0

@@ -16,8 +16,9 @@ import pytest
 from typer.testing import CliRunner
 
 from numbaflow.cli import application
-from numbaflow.jit import cache, cache_admin, settings
-from numbaflow.jit import compile as compiler
+from numbaflow.jit import settings
+from numbaflow.jit.cache import admin, store
+from numbaflow.jit.codegen import compile as compiler
 
 from .jit.mutants import function
 
@@ -40,15 +41,15 @@ def folder(tmp_path: Path) -> Iterator[Path]:
         yield tmp_path / "kernels"
 
 
-def labels(content: str, **changes: str) -> cache.Labels:
+def labels(content: str, **changes: str) -> store.Labels:
     return tuple((n, changes.get(n, v)) for n, v in compiler.labels_of(content))
 
 
 def add(content: str, name: str, source: str, **changes: str) -> Path:
-    facts = cache.Facts(name, 0.25, ("dense/MatMul", "loss"), "train.py:41")
+    facts = store.Facts(name, 0.25, ("dense/MatMul", "loss"), "train.py:41")
     named = labels(content, **changes)
-    cache.save(named, cache.Entry("symbol", source, function("symbol", TRIPLE)), facts)
-    return cache.folder() / cache.key_of(named)
+    store.save(named, store.Entry("symbol", source, function("symbol", TRIPLE)), facts)
+    return store.folder() / store.key_of(named)
 
 
 def run(*arguments: str, code: int = 0) -> str:
@@ -62,7 +63,7 @@ def read(*arguments: str, code: int = 0) -> Any:
 
 
 def key(content: str, **changes: str) -> str:
-    return cache.key_of(labels(content, **changes))
+    return store.key_of(labels(content, **changes))
 
 
 def test_path_and_list(folder: Path) -> None:
@@ -88,24 +89,25 @@ def test_show_takes_any_unique_beginning_of_a_key(folder: Path) -> None:
     assert whole in text and "train.py:41" in text and "def kernel" in text and "slow" in text
     found = read("show", whole)
     assert found["source"] == SOURCE and found["labels"]["cpu"] == "slow" and found["uses"] == 0
-    cache.load(labels("one", cpu="slow"))
+    store.load(labels("one", cpu="slow"))
     assert read("show", whole)["uses"] == 1
     assert "no kernel has a key" in run("show", "z" * 32, code=1)
-    with pytest.raises(cache_admin.NoSuchKernel):
-        cache_admin.find("")
+    with pytest.raises(admin.NoSuchKernel):
+        admin.find("")
 
 
 def test_show_tells_all_about_a_kernel(folder: Path) -> None:
-    from numbaflow.jit import ir, kernel_text
+    from numbaflow.jit.cache import kernel_text
+    from numbaflow.jit.kernel import ir
 
     at = ir.Index((1,))
     buffers = (ir.Buffer("float32", "r"), ir.Buffer("float32", "w"))
     load = ir.Load(0, at, "float32")
     square = ir.Store(1, at, ir.Apply("mul", (load, load), "float32"))
     kernel = ir.Kernel("map", buffers, (ir.Axis("map"),), (), (square,), 0)
-    facts = cache.Facts("map", 0.5, ("a/Square",), "model.py:7", "3 operations for y:0", 123)
+    facts = store.Facts("map", 0.5, ("a/Square",), "model.py:7", "3 operations for y:0", 123)
     source = kernel_text.header(kernel, facts, "slow") + SOURCE
-    cache.save(labels("square"), cache.Entry("symbol", source, b"code"), facts)
+    store.save(labels("square"), store.Entry("symbol", source, b"code"), facts)
     found = read("show", key("square"))
     ir_lines = [
         "buffers b0: float32 read, b1: float32 written",
@@ -238,7 +240,7 @@ def test_help_names_every_command_and_the_exit_codes() -> None:
 
 
 def test_stats(folder: Path) -> None:
-    cache.load(labels("one", cpu="slow"))
+    store.load(labels("one", cpu="slow"))
     found = read("stats")
     assert (found["kernels"], found["uses"], found["outdated"]) == (3, 1, 1)
     assert found["compile_seconds"] == 0.75 and found["saved_seconds"] == 0.25
@@ -263,11 +265,11 @@ def test_prune_by_age_size_and_version(folder: Path) -> None:
     assert "would remove 1 kernel," in run("prune", "--older-than", "30m", "--dry-run")
     assert "removed 0 kernels" in run("prune", "--older-than", "2h")
     assert read("prune", "--outdated")["removed"] == [key("two", emitter="0")]
-    size = cache_admin.items()[0].bytes
+    size = admin.items()[0].bytes
     assert "removed 1 kernel," in run("prune", "--max-size", str(size + 10))
-    assert len(cache.entries()) == 1
+    assert len(store.entries()) == 1
     assert "removed 1 kernel," in run("prune", "--max-size", "1.5KiB")
-    assert not cache.entries()
+    assert not store.entries()
     for wrong in ([], ["--max-size", "big"], ["--older-than", "5"]):
         run("prune", *wrong, code=2)
 
@@ -281,10 +283,10 @@ def test_clear_leaves_other_folders_alone(folder: Path) -> None:
 def test_kernels_travel_in_an_archive(folder: Path, tmp_path: Path) -> None:
     file = tmp_path / "kernels.tar.gz"
     assert "wrote 3 kernels" in run("export", str(file))
-    before = cache.load(labels("one", cpu="slow"))
-    cache.remove(folder / key("one", cpu="slow"))
+    before = store.load(labels("one", cpu="slow"))
+    store.remove(folder / key("one", cpu="slow"))
     assert "added 1 kernel, 2 were there" in run("import", str(file))
-    assert cache.load(labels("one", cpu="slow")) == before
+    assert store.load(labels("one", cpu="slow")) == before
     assert read("export", str(file), "--key", key("one", cpu="fast"))["kernels"] == 1
     file.write_bytes(b"nothing of the kind")
     assert "no archive of kernels" in run("import", str(file), code=1)
@@ -307,7 +309,7 @@ def test_archives_are_not_trusted_blindly(folder: Path, tmp_path: Path) -> None:
     refused = read("import", str(file), code=1)["refused"]
     assert refused[forged] == "its checksum does not match"
     assert refused["0" * 32] == "its key.txt belongs to another key"
-    assert len(cache.entries()) == 3
+    assert len(store.entries()) == 3
 
 
 def test_explain_names_the_nearest_kernel(folder: Path) -> None:
@@ -316,11 +318,11 @@ def test_explain_names_the_nearest_kernel(folder: Path) -> None:
     assert found["labels"] == ["cpu slow, there fast"]
     text = run("explain", key("two", emitter="0"), "--diff")
     assert "nearest" in text and "+    d" in text
-    why = cache_admin.why(labels("one", numba="0.1", cpu="fast"), SOURCE, "row")
+    why = admin.why(labels("one", numba="0.1", cpu="fast"), SOURCE, "row")
     assert "stored as" in why and "numba 0.1, there" in why and "cpu" not in why
-    why = cache_admin.why(labels("three"), SOURCE + "    x\n", "row")
+    why = admin.why(labels("three"), SOURCE + "    x\n", "row")
     assert "a new kernel" in why and "%" in why
-    assert "no kernel like it" in cache_admin.why(labels("four"), SOURCE, "column")
+    assert "no kernel like it" in admin.why(labels("four"), SOURCE, "column")
 
 
 def test_an_absent_folder_is_empty(tmp_path: Path) -> None:

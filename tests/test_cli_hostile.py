@@ -17,8 +17,9 @@ from typer.testing import CliRunner
 import numbaflow as tf
 from numbaflow.cli import application
 from numbaflow.engine.printable import printable
-from numbaflow.jit import cache, cache_admin, kernel_text, settings
-from numbaflow.jit import compile as compiler
+from numbaflow.jit import settings
+from numbaflow.jit.cache import admin, kernel_text, store
+from numbaflow.jit.codegen import compile as compiler
 
 from .jit.mutants import function
 
@@ -46,8 +47,8 @@ def run(*arguments: str) -> tuple[str, int]:
 def add(source: str = "def kernel():\n    a\n", **facts: Any) -> Path:
     named = (*compiler.labels_of(str(facts)), ("note", facts.pop("note", "none")))
     code = function("symbol", dict(named)["triple"])
-    cache.save(named, cache.Entry("symbol", source, code), cache.Facts(**facts))
-    return cache.folder() / cache.key_of(named)
+    store.save(named, store.Entry("symbol", source, code), store.Facts(**facts))
+    return store.folder() / store.key_of(named)
 
 
 def test_nothing_but_text_is_printed(folder: Path) -> None:
@@ -57,7 +58,7 @@ def test_nothing_but_text_is_printed(folder: Path) -> None:
     for command in (*commands, f"explain {place.name} --diff", f"explain {other.name} --diff"):
         text, code = run("cache", *command.split())
         assert "[red]c[/]" in text or code or command == "verify"
-    why = cache_admin.why((*compiler.labels_of("x"), ("note", "y")), "def kernel(): ...", EVIL)
+    why = admin.why((*compiler.labels_of("x"), ("note", "y")), "def kernel(): ...", EVIL)
     assert why.isprintable()
     (place / "manifest.json").write_text('{"symbol": "\\u001b", "checksum": "\\u001b"}')
     assert run("cache", "verify")[1] == 1
@@ -72,7 +73,7 @@ def test_printable_text() -> None:
 
 
 def test_names_stay_in_the_comment_that_they_stand_in() -> None:
-    facts = cache.Facts(
+    facts = store.Facts(
         "x\nimport os", 1.0, ("y\rimport os",), "z\x0cimport os", "g\u2028import os"
     )
     source = kernel_text.header(None, facts, "some\nimport os") + "def kernel(): ...\n"
@@ -144,12 +145,12 @@ def test_commands_of_the_cache_name_what_is_damaged(folder: Path, name: str, pie
     out, code = run("cache", "export", str(folder.parent / "file.tar.gz"))
     assert code == 0 and "wrote 1 kernel" in out
     labels = (*compiler.labels_of(str({"name": "row"})), ("note", "none"))
-    assert cache.key_of(labels) == place.name
+    assert store.key_of(labels) == place.name
     if name == "key.txt":
-        assert cache.load(labels) is not None  # what was asked for is known without it
+        assert store.load(labels) is not None  # what was asked for is known without it
     else:
         with pytest.warns(RuntimeWarning, match="not used"):
-            assert cache.load(labels) is None
+            assert store.load(labels) is None
     run("cache", "verify", "--fix")
     assert run("cache", "verify")[1] == 0
 

@@ -21,7 +21,8 @@ from typer.testing import CliRunner
 
 import numbaflow as tf
 from numbaflow.cli import application
-from numbaflow.jit import page, settings
+from numbaflow.jit import settings
+from numbaflow.jit.report import plan_html
 
 pytestmark = pytest.mark.cpu
 
@@ -162,7 +163,7 @@ def test_a_page_stands_for_itself_and_holds_the_data(graph: Path, tmp_path: Path
 
 
 def test_placeholders_of_the_page_are_filled_once() -> None:
-    content = page.page("{{data}}", [{"x": "{{text}} <!--"}], "{{title}}")
+    content = plan_html.page("{{data}}", [{"x": "{{text}} <!--"}], "{{title}}")
     parsed = Page(content)
     assert parsed.text["h1"] == "{{data}}" and parsed.text["pre"] == "{{title}}"
     assert json.loads(parsed.text["script#plans"]) == [{"x": "{{text}} <!--"}]

@@ -151,7 +151,7 @@ def test_a_name_of_no_file_is_found(tmp_path: Path) -> None:
     assert found == [(1, "gone.py"), (2, "jit/gone.py"), (3, "io/gone.py")]
     inside = ROOT / "jit" / "settings.py"
     assert not any(exists(name, inside) for _, name in found)
-    assert exists("cache.py", inside) and exists("jit/cache.py", inside)
+    assert exists("debug.py", inside) and exists("jit/cache/store.py", inside)
 
 
 @pytest.mark.pure

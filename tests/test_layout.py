@@ -30,7 +30,7 @@ LATE_IMPORTS = {
     "ops": {"io"},
 }
 # The kernel vocabulary: all that ops may know of the compiler when it is imported.
-VOCABULARY = ("jit.scalar", "jit.single", "jit.sizes", "jit.library")
+VOCABULARY = ("jit.kernel.scalar", "jit.kernel.glibc_float32", "jit.kernel.sizes", "jit.library")
 
 pytestmark = pytest.mark.pure
 

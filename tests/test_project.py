@@ -101,7 +101,7 @@ def test_wheel_holds_the_package_and_nothing_else(tmp_path: Path) -> None:
         if name.endswith(".py") and (name.count("/") == 0 or name.split("/")[0] in FOLDERS)
     }
     assert expected <= inside
-    assert {"numbaflow/io/protos/messages.binpb", "numbaflow/jit/page.html"} <= inside
+    assert {"numbaflow/io/protos/messages.binpb", "numbaflow/jit/report/page.html"} <= inside
     others = {name.split("/")[1] for name in inside if name.count("/") > 1}
     assert others <= set(FOLDERS)
 

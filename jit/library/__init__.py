@@ -5,12 +5,12 @@ Imports the rest of `jit`; lowerings in `ops` call them through the builder.
 """
 
 from .conv import conv2d, conv2d_filter_gradient, conv2d_input_gradient
-from .kernel import LibraryKernel
+from .library_kernel import LibraryKernel
 from .matmul import batch_matmul, matmul
-from .pool import avg_pool, avg_pool_gradient, max_pool, max_pool_gradient
+from .pooling import avg_pool, avg_pool_gradient, max_pool, max_pool_gradient
 from .random import philox_integers, philox_normal, philox_truncated_normal, philox_uniform
 from .rows import running, scatter_rows, transpose_matrices
-from .updates import update_rows
+from .sparse_update import update_rows
 
 __all__ = [
     "LibraryKernel",

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import scalar, sizes
-from ..meaning import numpy_dtype
-from ..sizes import AnySize, Size
-from ..tensor import Growing, Handle, Read, Register, Value, Write
-from .kernel import specialise
+from ..kernel import scalar, sizes
+from ..kernel.reference import numpy_dtype
+from ..kernel.sizes import AnySize, Size
+from ..program.tensor_ir import Growing, Handle, Read, Register, Value, Write
+from .library_kernel import specialise
 
 _TILE = 1 << 16  # bytes that make a worthwhile tile
 _ADDED = ("float32", "float64", "int32", "int64")

@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..sizes import AnySize
-from . import conv_filter, conv_text, pooled
+from ..kernel.sizes import AnySize
+from . import conv_filter, conv_grad_pooled, conv_text
 from .conv_tiles import Line, Tile, line_text
 from .geometry import Axis, Padding, axes
-from .kernel import LibraryKernel, edge, specialise
+from .library_kernel import LibraryKernel, edge, specialise
 from .matmul import matmul
-from .maxima import TakesUnpooled, Windows
+from .max_pool_argmax import TakesUnpooled, Windows
 from .vectors import BYTES
 
 _BLOCK = 1280  # reduction steps per block, so that the filters of a panel stay in the second cache
@@ -131,7 +131,7 @@ def _convolve_back(
         return b.reshape(flat, (n, h, width, c))
 
     def from_maxima(b: Any, pooled_dy: Any, places: Any, windows: Windows) -> Any:
-        return pooled.input_gradient(b, shape, w, pooled_dy, places, both, windows)
+        return conv_grad_pooled.input_gradient(b, shape, w, pooled_dy, places, both, windows)
 
     role = TakesUnpooled(0, from_maxima)
     if (both[0].stride, both[1].stride) != (1, 1):

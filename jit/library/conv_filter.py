@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..sizes import AnySize, ceil_div
+from ..kernel.sizes import AnySize, ceil_div
 from . import conv_filter_text as texts
-from . import pooled
+from . import conv_grad_pooled
 from .conv_text import PAD_LINES
 from .conv_tiles import Line, Tile
 from .geometry import Axis
-from .kernel import LibraryKernel, edge, specialise
-from .maxima import TakesUnpooled, Windows
+from .library_kernel import LibraryKernel, edge, specialise
+from .max_pool_argmax import TakesUnpooled, Windows
 from .vectors import BYTES, vectors
 
 _CACHE = 32768  # two thirds of the first cache
@@ -41,7 +41,7 @@ def from_maxima(
     windows: Windows,
 ) -> Any:  # fmt: skip
     """Partial gradients, [chunks, *shape], from the gradient behind max pooling."""
-    partial = pooled.filter_gradient(b, x, shape, dy, places, both, windows)
+    partial = conv_grad_pooled.filter_gradient(b, x, shape, dy, places, both, windows)
     if partial is NotImplemented:
         partial = _partial(b, x, shape, [dy, places], both, windows, None)
     return partial
@@ -61,7 +61,7 @@ def _partial(
     kernel = _kernel(tile, shape, both, by_tap, lines, windows)
     down, across = windows or both
     n = x.shape[0]
-    images = pooled.images_per_chunk(n, both, size * kh * kw * c * f)
+    images = conv_grad_pooled.images_per_chunk(n, both, size * kh * kw * c * f)
     chunks = ceil_div(n, images)
     padded = 0 if by_tap else ((lines - 1) * high.stride + high.reach) * wide.padded * c
     (partial,) = b.call(

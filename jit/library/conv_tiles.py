@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from ..sizes import AnySize
+from ..kernel.sizes import AnySize
 from .geometry import Axis
 from .vectors import vectors
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Union
 
-from ..sizes import AnySize, ceil_div, maximum
+from ..kernel.sizes import AnySize, ceil_div, maximum
 
 Padding = Union[str, Sequence[Sequence[int]]]
 

@@ -4,7 +4,8 @@
 A tile packs its rows of the left factor and, panel by panel, the right one into the worker's
 scratch memory, so that the innermost loop reads a few rows of the left one and a panel of the right
 one from the nearest caches.  A `Product` says what else a call could compute: parts of its factors,
-a sum with another value, a product with a right factor that is packed already (jit/products.py).
+a sum with another value, a product with a right factor that is packed already
+(jit/passes/matmul_rewrites.py).
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..sizes import AnySize, ceil_div, hint, is_positive, maximum, minimum, product, same
-from ..tensor import Launch
-from .kernel import LibraryKernel, edge, specialise
+from ..kernel.sizes import AnySize, ceil_div, hint, is_positive, maximum, minimum, product, same
+from ..program.tensor_ir import Launch
+from .library_kernel import LibraryKernel, edge, specialise
 from .matmul_text import INTEGER, MULTIPLY, PACK, PACK_RIGHT
 from .vectors import BYTES, vectors
 

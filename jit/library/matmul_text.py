@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The texts of matrix products' kernels, in the vocabulary of jit/library/vocabulary.py.
+"""The texts of matrix products' kernels, in the vocabulary of jit/codegen/vocabulary.py.
 
 The right factor is read in panels of a few vectors, packed by the tile that needs them or, where
 several products share it, by a kernel of its own before them.  Imports nothing.

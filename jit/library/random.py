@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .. import single
-from ..sizes import AnySize, ceil_div, product
-from .kernel import specialise
+from ..kernel import glibc_float32
+from ..kernel.sizes import AnySize, ceil_div, product
+from .library_kernel import specialise
 
 _BYTES = {"float32": 4, "float64": 8, "int32": 4, "int64": 8}
 _TILE = 4096  # blocks per tile
@@ -74,7 +74,7 @@ def values(c0, c1, c2, c3, low, high):
 # Box and Muller.  In single precision with the very functions that TensorFlow calls; `low` is the
 # address of the logarithm's table.
 _NORMAL_FLOAT = (
-    single.TEXT
+    glibc_float32.TEXT
     + """
 SMALLEST = float32(1e-7)
 
@@ -234,8 +234,8 @@ def _draw(
     # Each output of a rejection method owns 256 draws; a block is four of them.
     facts: dict[str, Any] = {"PER": per, "STRIDE": per * 256 // 4}
     if values is _NORMAL_FLOAT:
-        limits = (int(single.log_table().ctypes.data), 0)
-        facts |= single.CONSTANTS
+        limits = (int(glibc_float32.log_table().ctypes.data), 0)
+        facts |= glibc_float32.CONSTANTS
     kernel = specialise(f"philox_{name}", _BLOCK + values + text, **facts)
     size = product(dims)
     (out,) = b.call(

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..sizes import AnySize, ceil_div, maximum, product
-from .kernel import LibraryKernel, specialise
+from ..kernel.sizes import AnySize, ceil_div, maximum, product
+from .library_kernel import LibraryKernel, specialise
 from .vectors import BYTES, vectors
 
 _WIDTHS = {

@@ -226,7 +226,7 @@ def _band(c: Any, x: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.nda
 
 
 def _lower_band(b: Any, op: Any, x: Any, lower: Any, upper: Any) -> Any:
-    from ...jit import scalar as k
+    from ...jit.kernel import scalar as k
 
     below, above = b.known(lower), b.known(upper)
     if below is None or above is None:

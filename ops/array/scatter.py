@@ -312,7 +312,7 @@ def _one_hot_kernel(
 
 
 def _lower_one_hot(b: Any, op: Any, indices: Any, depth: Any, on: Any, off: Any) -> Any:
-    from ...jit import scalar as k
+    from ...jit.kernel import scalar as k
 
     known = b.known(depth)
     if known is None:

@@ -16,7 +16,7 @@ from ...engine.build import define
 from ...engine.registry import NoGradient
 from ...engine.shape import TensorShape
 from ...engine.tensor import Tensor
-from ...jit import scalar as k
+from ...jit.kernel import scalar as k
 from .. import rules
 from ..public import raw, tf
 from ..ranks import ranked, vector

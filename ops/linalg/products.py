@@ -15,7 +15,7 @@ from ...engine.convert import convert_to_tensor
 from ...engine.deprecation import deprecated
 from ...engine.scope_functions import name_scope
 from ...engine.shape import TensorShape
-from ...jit import sizes
+from ...jit.kernel import sizes
 from ..elementwise import shape_text, static_broadcast
 from ..public import tf
 from ..rules import merge, merge_dim, ranked, ranked_at_least

@@ -14,7 +14,7 @@ from ...engine import dtypes
 from ...engine.api import export
 from ...engine.registry import NoGradient
 from ...engine.scope_functions import control_dependencies, name_scope
-from ...jit import scalar as k
+from ...jit.kernel import scalar as k
 from ..elementwise import Guard, elementwise, is_integer
 from ..public import raw, tf
 from .gradient import shapes_and_axes, shapes_equal, smart_broadcast, sum_to, undo_broadcast

@@ -10,7 +10,7 @@ import numpy as np
 from ...engine.api import export
 from ...engine.build import define
 from ...engine.registry import NoGradient
-from ...jit import scalar as k
+from ...jit.kernel import scalar as k
 from ..elementwise import elementwise, first_shape
 
 _INTEGERS = "T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}"

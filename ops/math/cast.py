@@ -16,7 +16,7 @@ from ...engine.convert import convert_to_tensor
 from ...engine.deprecation import deprecated
 from ...engine.scope_functions import name_scope
 from ...engine.tensor import IndexedSlices, SparseTensor, Tensor
-from ...jit import scalar as k
+from ...jit.kernel import scalar as k
 from ..elementwise import first_shape, is_lowerable
 from ..public import tf
 

@@ -12,7 +12,7 @@ from ...engine.convert import convert_to_tensor
 from ...engine.deprecation import deprecated
 from ...engine.scope_functions import colocate_with, name_scope
 from ...engine.tensor import IndexedSlices
-from ...jit import scalar as k
+from ...jit.kernel import scalar as k
 from ..array.constant import constant
 from ..elementwise import elementwise
 from ..public import raw, tf

@@ -12,7 +12,7 @@ from ...engine.api import export
 from ...engine.build import define
 from ...engine.registry import NoGradient
 from ...engine.shape import TensorShape
-from ...jit import scalar as k
+from ...jit.kernel import scalar as k
 from ..elementwise import broadcast_shape, elementwise, is_lowerable, require_broadcast, shape_text
 from ..public import raw, tf
 from ..rules import merge

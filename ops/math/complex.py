@@ -12,7 +12,7 @@ from ...engine.api import export
 from ...engine.convert import convert_to_tensor
 from ...engine.scope_functions import control_dependencies, name_scope
 from ...engine.tensor import Tensor
-from ...jit import scalar as k
+from ...jit.kernel import scalar as k
 from ..array.constant import constant
 from ..elementwise import elementwise
 from ..public import tf

@@ -15,7 +15,7 @@ from ...engine.convert import convert_to_tensor
 from ...engine.registry import NoGradient
 from ...engine.scope_functions import name_scope
 from ...engine.shape import TensorShape
-from ...jit import scalar as k
+from ...jit.kernel import scalar as k
 from ..elementwise import first_shape
 from ..public import tf
 

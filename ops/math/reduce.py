@@ -15,7 +15,7 @@ from ...engine import errors
 from ...engine.build import OpFunction, define
 from ...engine.registry import NoGradient
 from ...engine.shape import TensorShape
-from ...jit import scalar as k
+from ...jit.kernel import scalar as k
 from ..elementwise import is_complex, is_integer, is_lowerable, shape_text
 from ..ranks import ranked, scalar
 from . import limits

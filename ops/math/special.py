@@ -18,7 +18,7 @@ from ...engine.convert import convert_to_tensor
 from ...engine.registry import NoGradient
 from ...engine.scope_functions import control_dependencies, name_scope
 from ...engine.shape import TensorShape
-from ...jit import scalar as k
+from ...jit.kernel import scalar as k
 from ..array.constant import constant
 from ..elementwise import elementwise, maps_sparse, shape_text
 from ..public import tf

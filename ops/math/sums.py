@@ -15,7 +15,7 @@ from ...engine.registry import NoGradient
 from ...engine.scope_functions import name_scope
 from ...engine.shape import TensorShape, as_shape
 from ...engine.tensor import IndexedSlices, Tensor
-from ...jit import scalar as k
+from ...jit.kernel import scalar as k
 from ..array.constant import constant
 from ..elementwise import is_lowerable, shape_text
 from ..public import raw, tf

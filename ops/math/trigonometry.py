@@ -7,7 +7,7 @@ from typing import Any
 
 from ...engine.api import export
 from ...engine.scope_functions import control_dependencies
-from ...jit import scalar as k
+from ...jit.kernel import scalar as k
 from ..array.constant import constant
 from ..elementwise import elementwise, maps_sparse
 from ..public import tf

@@ -11,7 +11,7 @@ from ...engine.api import export
 from ...engine.convert import convert_to_tensor
 from ...engine.registry import NoGradient
 from ...engine.scope_functions import control_dependencies, name_scope
-from ...jit import scalar as k
+from ...jit.kernel import scalar as k
 from ..array.constant import constant
 from ..elementwise import Guard, elementwise, is_complex, is_integer, maps_sparse
 from ..public import raw, tf

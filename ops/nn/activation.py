@@ -11,7 +11,7 @@ from ...engine import dtypes
 from ...engine.api import export
 from ...engine.convert import convert_to_tensor
 from ...engine.graph import control_dependencies, name_scope
-from ...jit import scalar as k
+from ...jit.kernel import scalar as k
 from ..elementwise import elementwise
 from ..public import raw, tf
 

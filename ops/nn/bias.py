@@ -72,7 +72,7 @@ def _bias_kernel(c: Any, value: np.ndarray, bias: np.ndarray) -> np.ndarray:
 
 
 def _lower_bias(b: Any, op: Any, value: Any, bias: Any) -> Any:
-    from ...jit import scalar as k
+    from ...jit.kernel import scalar as k
 
     if not is_lowerable(value.dtype):
         return NotImplemented

@@ -15,7 +15,7 @@ from ...engine.convert import convert_to_tensor
 from ...engine.registry import NoGradient
 from ...engine.shape import TensorShape
 from ...engine.state import shape_text
-from ...jit import scalar as k
+from ...jit.kernel import scalar as k
 from ..elementwise import is_lowerable
 from ..public import raw, tf
 from . import window as nw

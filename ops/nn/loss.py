@@ -15,7 +15,7 @@ from ...engine.convert import convert_to_tensor
 from ...engine.deprecation import deprecated_argument_lookup
 from ...engine.graph import control_dependencies, name_scope
 from ...engine.shape import TensorShape
-from ...jit import scalar as k
+from ...jit.kernel import scalar as k
 from ..elementwise import is_lowerable
 from ..public import raw, tf
 

@@ -17,7 +17,7 @@ from ...engine.indices import first_outside
 from ...engine.shape import TensorShape
 from ...engine.state import shape_text
 from ...engine.tensor import Tensor
-from ...jit import scalar as k
+from ...jit.kernel import scalar as k
 from ..elementwise import is_lowerable
 from ..public import raw, tf
 

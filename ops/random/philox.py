@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import ml_dtypes
 import numpy as np
 
-from ...jit import single
+from ...jit.kernel import glibc_float32
 
 _MULTIPLIERS = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 _WEYL = 0x9E3779B9, 0xBB67AE85
@@ -139,8 +139,8 @@ def _to_bfloat16(bits: np.ndarray) -> np.ndarray:
 def _box_muller_float(x0: np.ndarray, x1: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     u1 = np.maximum(to_float(x0), np.float32(1e-7))
     angle = (2 * np.pi * to_float(x1).astype(np.float64)).astype(np.float32)
-    radius = np.sqrt(np.float32(-2) * single.logf(u1))
-    sine, cosine = single.sincosf(angle)
+    radius = np.sqrt(np.float32(-2) * glibc_float32.logf(u1))
+    sine, cosine = glibc_float32.sincosf(angle)
     return sine * radius, cosine * radius
 
 

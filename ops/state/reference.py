@@ -168,7 +168,7 @@ def _dense_update(name: str, ufunc: Any, scalar: str, doc: str) -> Any:
         return cell
 
     def lower(b: Any, op: Any, cell: Any, value: Any) -> Any:
-        from ...jit import scalar as k
+        from ...jit.kernel import scalar as k
 
         if not b.same_shape(b.read(cell), value):
             return NotImplemented

@@ -149,7 +149,7 @@ def _define_update(name: str, ufunc: Any, scalar: str, doc: str) -> None:
             ufunc(array, value, out=array)
 
     def lower(b: Any, op: Any, cell: Any, value: Any) -> Any:
-        from ...jit import scalar as k
+        from ...jit.kernel import scalar as k
 
         present = _present(b, cell)
         if present is None or not b.same_shape(present, value):

@@ -15,7 +15,7 @@ from ...engine.graph import name_scope
 from ...engine.indices import first_outside, not_inside, place_text
 from ...engine.shape import TensorShape
 from ...engine.state import Cell, shape_text
-from ...jit import scalar as k
+from ...jit.kernel import scalar as k
 from .. import rules
 from ..array.join import invalid
 from ..public import raw, tf

@@ -17,7 +17,7 @@ from ...engine.build import define
 from ...engine.indices import first_outside
 from ...engine.shape import TensorShape
 from ...engine.state import shape_text
-from ...jit import scalar as k
+from ...jit.kernel import scalar as k
 from .. import rules
 from .reference import UPDATE
 from .resource import handle_shape

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...jit import scalar as k
+from ...jit.kernel import scalar as k
 from .training import _one_minus, update_op
 
 

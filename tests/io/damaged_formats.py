@@ -671,9 +671,9 @@ class Archives(Format):
         return Path(self.write(content))
 
     def read(self, thing: Any) -> None:
-        from numbaflow.jit import cache_archive
+        from numbaflow.jit.cache import kernel_archive
 
-        cache_archive.load(thing)
+        kernel_archive.load(thing)
 
 
 class States(Format):

@@ -539,7 +539,7 @@ def kernels_in_archives(folder: pathlib.Path, count: int) -> Work:
     import io
     import tarfile
 
-    from numbaflow.jit import cache_archive
+    from numbaflow.jit.cache import kernel_archive
 
     path = folder / "kernels.tar.gz"
     with tarfile.open(path, "w:gz") as archive:
@@ -548,4 +548,4 @@ def kernels_in_archives(folder: pathlib.Path, count: int) -> Work:
                 member = tarfile.TarInfo(f"{i:064x}/{name}")
                 member.size = 500
                 archive.addfile(member, io.BytesIO(b"x" * 500))
-    return lambda: cache_archive.load(path)
+    return lambda: kernel_archive.load(path)

@@ -199,27 +199,29 @@ def _load_model(path: str) -> None:
 
 
 def _archive(data: bytes) -> None:
-    from numbaflow.jit import cache_admin, cache_archive, settings
+    from numbaflow.jit import settings
+    from numbaflow.jit.cache import admin, kernel_archive
 
     with tempfile.TemporaryDirectory() as folder, settings.override(cache=f"{folder}/c"):
         path = Path(folder) / "archive"
         path.write_bytes(data)
         try:
-            cache_archive.load(path)
-            assert cache_admin.verify()[1] == []
-        except cache_archive.NoArchive as error:
+            kernel_archive.load(path)
+            assert admin.verify()[1] == []
+        except kernel_archive.NoArchive as error:
             raise ValueError(str(error)) from None
 
 
 def _exported() -> bytes:
-    from numbaflow.jit import cache_admin, cache_archive, settings
+    from numbaflow.jit import settings
+    from numbaflow.jit.cache import admin, kernel_archive
 
     with tempfile.TemporaryDirectory() as folder:
         with settings.override(cache=f"{folder}/c", jit="always"):
             with tf.Graph().as_default(), tf.Session() as sess:
                 x = tf.placeholder(tf.float32, [None])
                 sess.run(tf.reduce_sum(x * 3.0), {x: [1.0]})
-            cache_archive.export(Path(folder) / "a", cache_admin.items())
+            kernel_archive.export(Path(folder) / "a", admin.items())
         return (Path(folder) / "a").read_bytes()
 
 

@@ -10,16 +10,19 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from numbaflow.jit import cache, cache_admin
+from numbaflow.jit.cache import admin, store
 
-LABELS = (("format", cache.FORMAT), ("kernel", "abc"), ("cpu", "some"))
-ENTRY = cache.Entry("symbol", "def kernel(): ...\n" * 20, bytes(range(256)) * 8)
+LABELS = (("format", store.FORMAT), ("kernel", "abc"), ("cpu", "some"))
+ENTRY = store.Entry("symbol", "def kernel(): ...\n" * 20, bytes(range(256)) * 8)
 
 # Compiles kernels that multiply by 1, 2 … and runs them; TROUBLE is what happens to it before.
 PROGRAM = """
 import ctypes, json, os, sys, warnings
 import numpy as np
-from numbaflow.jit import cache, compile as compiler, driver, ir, scalar as k
+from numbaflow.jit.cache import store as cache
+from numbaflow.jit.codegen import compile as compiler
+from numbaflow.jit.kernel import ir, scalar as k
+from numbaflow.jit.runtime import driver
 
 def kernel(factor):
     x = ir.Load(0, ir.Index((1,)), "float32")
@@ -87,6 +90,6 @@ def report(process: subprocess.Popen[str]) -> dict[str, Any]:
 
 def assert_sound(count: int | None = None) -> None:
     """Every entry is whole, and there are `count`."""
-    found, problems = cache_admin.verify()
+    found, problems = admin.verify()
     assert not problems
     assert count is None or found == count

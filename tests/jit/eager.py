@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from numbaflow.jit.bind import aligned_copy, aligned_empty
-from numbaflow.jit.compile import Compiled, compile_kernel
-from numbaflow.jit.guards import Buffer, Copy, among_bytes
-from numbaflow.jit.library.kernel import LibraryKernel
-from numbaflow.jit.sizes import hint
-from numbaflow.jit.tensor import Launch
+from numbaflow.jit.codegen.compile import Compiled, compile_kernel
+from numbaflow.jit.kernel.sizes import hint
+from numbaflow.jit.library.library_kernel import LibraryKernel
+from numbaflow.jit.program.tensor_ir import Launch
+from numbaflow.jit.runtime.guards import Buffer, Copy, among_bytes
+from numbaflow.jit.schedule.bind import aligned_copy, aligned_empty
 
 
 @dataclass(eq=False)

@@ -10,10 +10,12 @@ import struct
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from numbaflow.jit import compile as compiler
-from numbaflow.jit import ir, llvm, target
-from numbaflow.jit import scalar as k
-from numbaflow.jit.library.kernel import namespace
+from numbaflow.jit import target
+from numbaflow.jit.codegen import compile as compiler
+from numbaflow.jit.codegen import llvm
+from numbaflow.jit.kernel import ir
+from numbaflow.jit.kernel import scalar as k
+from numbaflow.jit.library.library_kernel import namespace
 from numbaflow.jit.library.matmul import product_kernel
 
 _WORDS = (0, 1, 2, 3, 7, 8, 0x7F, 0x80, 0xFF, 0xFFF1, 0xFFF2, 0xFFFF, 1 << 31, (1 << 64) - 1)

@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from numbaflow.jit import scalar as k
-from numbaflow.jit import sizes, tensor
-from numbaflow.jit.fuse import fuse
-from numbaflow.jit.lower import Builder
-from numbaflow.jit.meaning import numpy_dtype
-from numbaflow.jit.passes import rewrite
-from numbaflow.jit.program import Program
-from numbaflow.jit.schedule import Schedule, schedule
-from numbaflow.jit.tensor import Constant, Feed, Sizes
+from numbaflow.jit.kernel import scalar as k
+from numbaflow.jit.kernel import sizes
+from numbaflow.jit.kernel.reference import numpy_dtype
+from numbaflow.jit.passes.fuse import fuse
+from numbaflow.jit.passes.pipeline import rewrite
+from numbaflow.jit.program import tensor_ir
+from numbaflow.jit.program.editing import Program
+from numbaflow.jit.program.tensor_ir import Constant, Feed, Sizes
+from numbaflow.jit.schedule.steps import Schedule, schedule
+from numbaflow.jit.trace.builder import Builder
 
 from .slow import run_kernel
 
@@ -218,7 +219,7 @@ class Memory:
 
     def __init__(self, sample: Sample) -> None:
         self.sample = sample
-        self.arrays: dict[tensor.Value, np.ndarray] = {}
+        self.arrays: dict[tensor_ir.Value, np.ndarray] = {}
 
     def number(self, size: Any) -> int:
         """A size at the sample's symbols."""
@@ -227,7 +228,7 @@ class Memory:
 
     def flat(self, value: Any) -> np.ndarray:
         """The memory of a value."""
-        value = tensor.root(value)
+        value = tensor_ir.root(value)
         if value not in self.arrays:
             self.arrays[value] = self._new(value)
         return self.arrays[value]

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from numbaflow.jit import ir, scalar
-from numbaflow.jit.meaning import numpy_dtype
+from numbaflow.jit.kernel import ir, scalar
+from numbaflow.jit.kernel.reference import numpy_dtype
 
 _START = {"sum": 0, "prod": 1, "any": False, "all": True}
 

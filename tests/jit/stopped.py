@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import numbaflow as tf
-from numbaflow.jit import pool
+from numbaflow.jit.runtime import thread_pool
 
 # Far more work than happens while a signal is on its way, on any machine.
 SIZE, PRODUCTS = 1500, 400
@@ -42,7 +42,7 @@ def endless(begun: Any, reached: Any) -> tuple[Any, Any, Any]:
 def main(program: str, sharing: str) -> None:
     """Runs it, waits for the signal, and runs something else in the same session."""
     if sharing == "prange":
-        pool.is_supported = lambda: False
+        thread_pool.is_supported = lambda: False
     reached: list[float] = []
     make = {"straight": straight, "endless": endless}[program]
     x, end, short = make(lambda: print("begun", flush=True), reached.append)

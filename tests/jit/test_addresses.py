@@ -7,9 +7,10 @@ import re
 
 import pytest
 
-from numbaflow.jit import llvm, target
-from numbaflow.jit.ir import declaration
-from numbaflow.jit.library.kernel import namespace
+from numbaflow.jit import target
+from numbaflow.jit.codegen import llvm
+from numbaflow.jit.kernel.ir import declaration
+from numbaflow.jit.library.library_kernel import namespace
 
 pytestmark = pytest.mark.cpu
 

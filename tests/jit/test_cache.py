@@ -13,19 +13,22 @@ from typing import Any
 
 import pytest
 
-from numbaflow.jit import cache, settings
-from numbaflow.jit import compile as compiler
+from numbaflow.jit import settings
+from numbaflow.jit.cache import store
+from numbaflow.jit.codegen import compile as compiler
 
 pytestmark = pytest.mark.cpu
 
 LABELS = (("kernel", "abc"), ("cpu", "some"))
-ENTRY = cache.Entry("symbol", "def kernel(): ...\n", b"\x7fELF and more")
+ENTRY = store.Entry("symbol", "def kernel(): ...\n", b"\x7fELF and more")
 
 # Compiles two kernels, runs one and reports what that took.
 PROGRAM = """
 import ctypes, json, sys
 import numpy as np
-from numbaflow.jit import compile as compiler, driver, ir, scalar as k
+from numbaflow.jit.codegen import compile as compiler
+from numbaflow.jit.kernel import ir, scalar as k
+from numbaflow.jit.runtime import driver
 
 def kernel(factor):
     x = ir.Load(0, ir.Index((1,)), "float32")
@@ -80,25 +83,25 @@ def test_a_second_process_compiles_nothing_and_leaves_numba_alone(folder: Path) 
 def test_concurrent_processes_share_the_folder(folder: Path) -> None:
     reports = [report(p) for p in [run_program(folder) for _ in range(3)]]
     assert all(r["result"] == [3.0] * 5 for r in reports)
-    assert len(cache.entries()) == 2
+    assert len(store.entries()) == 2
     assert not list(folder.glob(".new-*"))
 
 
 def test_entries_come_back_as_they_were(folder: Path) -> None:
-    assert cache.load(LABELS) is None
-    cache.save(LABELS, ENTRY)
-    assert cache.load(LABELS) == ENTRY
-    place = folder / cache.key_of(LABELS)
+    assert store.load(LABELS) is None
+    store.save(LABELS, ENTRY)
+    assert store.load(LABELS) == ENTRY
+    place = folder / store.key_of(LABELS)
     assert place.stat().st_mode & 0o777 == 0o700
     assert (place / "key.txt").read_text() == "kernel: abc\ncpu: some\n"
-    assert cache.clear() == 1 and cache.load(LABELS) is None
+    assert store.clear() == 1 and store.load(LABELS) is None
 
 
 @pytest.mark.parametrize("name", ("kernel.o", "manifest.json"))
 @pytest.mark.parametrize("damage", ("flip", "cut", "remove"))
 def test_damage_is_reported_and_rebuilt(folder: Path, name: str, damage: str) -> None:
-    cache.save(LABELS, ENTRY)
-    path = folder / cache.key_of(LABELS) / name
+    store.save(LABELS, ENTRY)
+    path = folder / store.key_of(LABELS) / name
     content = bytearray(path.read_bytes())
     if damage == "flip":
         content[len(content) // 2] ^= 0x10
@@ -106,23 +109,23 @@ def test_damage_is_reported_and_rebuilt(folder: Path, name: str, damage: str) ->
     if damage == "remove":
         path.unlink()
     with pytest.warns(RuntimeWarning, match="is not used"):
-        assert cache.load(LABELS) is None
-    cache.save(LABELS, ENTRY)
-    assert cache.load(LABELS) == ENTRY
+        assert store.load(LABELS) is None
+    store.save(LABELS, ENTRY)
+    assert store.load(LABELS) == ENTRY
 
 
 def test_a_folder_that_others_can_write_is_not_trusted(folder: Path) -> None:
-    cache.save(LABELS, ENTRY)
+    store.save(LABELS, ENTRY)
     folder.chmod(0o777)
     with pytest.warns(RuntimeWarning, match="can be written by others"):
-        assert cache.load(LABELS) is None
+        assert store.load(LABELS) is None
 
 
 def test_a_folder_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with settings.override(cache=tmp_path / "file" / "below"):
         with pytest.warns(RuntimeWarning, match="kernels are not cached"):
-            cache.save(LABELS, ENTRY)
+            store.save(LABELS, ENTRY)
 
 
 OTHER_VALUES = {
@@ -158,12 +161,13 @@ def imported_modules(path: Path) -> set[Path]:
 
 def test_the_key_covers_every_module_that_decides_on_code() -> None:
     """Else a new version of the compiler would run what an old one has compiled."""
-    jit = Path(compiler.__file__).parent
+    jit = Path(compiler.__file__).parents[1]
     known = {jit / f"{name}.py" for name in compiler.EMITTER}
-    # What is compiled is in the key by its own text, which jit/ir.py and the library state; the
-    # rest hands it out to processes, keeps, names and prints it.
-    others = {jit / f"{name}.py" for name in ("ir", "crew", "cache", "settings", "kernel_text")}
-    others |= {jit / f"{name}.py" for name in ("cache_admin", "loading", "object_file")}
+    # What is compiled is in the key by its own text, which ir.py and the library state; the rest
+    # hands it out to processes, keeps, names and prints it.
+    others = {jit / f"{name}.py" for name in ("kernel/ir", "codegen/compile_workers", "settings")}
+    cache = ("store", "admin", "loading", "object_file", "kernel_text")
+    others |= {jit / "cache" / f"{name}.py" for name in cache}
     others |= {jit.parent / "engine" / f"{name}.py" for name in ("errors", "garbage", "stopping")}
     assert all(path.is_file() for path in known)
     reached = set().union(*map(imported_modules, known))

@@ -14,11 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from numbaflow.jit import cache, cache_admin, cache_archive, settings
+from numbaflow.jit import settings
+from numbaflow.jit.cache import admin, kernel_archive, store
 
 pytestmark = pytest.mark.pure
 
-ENTRY = cache.Entry("symbol", "def kernel(): ...\n", b"code" * 100)
+ENTRY = store.Entry("symbol", "def kernel(): ...\n", b"code" * 100)
 
 
 @pytest.fixture
@@ -27,17 +28,17 @@ def folder(tmp_path: Path) -> Iterator[Path]:
         yield tmp_path / "kernels"
 
 
-def labels(number: int) -> cache.Labels:
-    return (("format", cache.FORMAT), ("kernel", str(number)))
+def labels(number: int) -> store.Labels:
+    return (("format", store.FORMAT), ("kernel", str(number)))
 
 
 @pytest.fixture
 def members(folder: Path, tmp_path: Path) -> list[tuple[tarfile.TarInfo, bytes]]:
     """What an export of three entries holds; the cache is empty afterwards."""
     for number in range(3):
-        cache.save(labels(number), ENTRY)
-    assert cache_archive.export(tmp_path / "good.tar.gz", cache_admin.items()) == 3
-    cache.clear()
+        store.save(labels(number), ENTRY)
+    assert kernel_archive.export(tmp_path / "good.tar.gz", admin.items()) == 3
+    store.clear()
     with tarfile.open(tmp_path / "good.tar.gz") as archive:
         return [(m, archive.extractfile(m).read()) for m in archive]  # type: ignore[union-attr]
 
@@ -60,14 +61,14 @@ def written(path: Path, members: Members, how: str = "w:gz") -> Path:
 
 def test_what_was_exported_comes_back(folder: Path, tmp_path: Path, members: Members) -> None:
     for how in ("w", "w:gz"):
-        done = cache_archive.load(written(tmp_path / "file", members, how))
+        done = kernel_archive.load(written(tmp_path / "file", members, how))
         assert len(done.added) == 3 and not done.refused
-        assert all(cache.load(labels(number)) == ENTRY for number in range(3))
-        cache.clear()
+        assert all(store.load(labels(number)) == ENTRY for number in range(3))
+        store.clear()
     # Files that are none of an entry's do no harm.
     times = member("x", b"19 mtime=1234567890\n", kind=tarfile.XHDTYPE)
     more = times + member("0" * 32, kind=tarfile.DIRTYPE) + member("README", b"hello")
-    assert len(cache_archive.load(written(tmp_path / "file", members + more)).added) == 3
+    assert len(kernel_archive.load(written(tmp_path / "file", members + more)).added) == 3
 
 
 KEY = "0" * 32
@@ -94,9 +95,9 @@ def test_one_that_is_hostile_adds_nothing(
     folder: Path, tmp_path: Path, members: Members, what: str
 ) -> None:
     path = written(tmp_path / "evil", members + HOSTILE[what](members))
-    with pytest.raises(cache_archive.NoArchive, match="in it|twice"):
-        cache_archive.load(path)
-    assert not cache.entries() and not cache.leftovers(folder)
+    with pytest.raises(kernel_archive.NoArchive, match="in it|twice"):
+        kernel_archive.load(path)
+    assert not store.entries() and not store.leftovers(folder)
 
 
 def test_one_that_is_cut_short_adds_nothing(folder: Path, tmp_path: Path, members: Members) -> None:
@@ -106,9 +107,9 @@ def test_one_that_is_cut_short_adds_nothing(folder: Path, tmp_path: Path, member
         last = 512 * (len(members) + sum(-(-len(c) // 512) for _, c in members))
         for end in range(1, last if how == "w" else len(whole) - 8, 97):
             (tmp_path / "cut").write_bytes(whole[:end])
-            with pytest.raises(cache_archive.NoArchive):
-                cache_archive.load(tmp_path / "cut")
-    assert not cache.entries()
+            with pytest.raises(kernel_archive.NoArchive):
+                kernel_archive.load(tmp_path / "cut")
+    assert not store.entries()
 
 
 def test_sizes_that_are_none_are_refused(folder: Path, tmp_path: Path, members: Members) -> None:
@@ -117,21 +118,21 @@ def test_sizes_that_are_none_are_refused(folder: Path, tmp_path: Path, members: 
         info.size = size
         block = info.tobuf(tarfile.GNU_FORMAT)
         (tmp_path / "evil").write_bytes(block + bytes(1 << 16))
-        with pytest.raises(cache_archive.NoArchive, match="bytes"):
-            cache_archive.load(tmp_path / "evil")
+        with pytest.raises(kernel_archive.NoArchive, match="bytes"):
+            kernel_archive.load(tmp_path / "evil")
 
 
 def test_archives_without_end_are_refused(
     folder: Path, tmp_path: Path, members: Members, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cache_archive, "_MOST_MEMBERS", 10)
-    with pytest.raises(cache_archive.NoArchive, match="more than 10 files"):
-        cache_archive.load(written(tmp_path / "many", members))
-    monkeypatch.setattr(cache_archive, "_MOST_MEMBERS", 100)
-    monkeypatch.setattr(cache_archive, "_MOST_IN_ALL", 1000)
-    with pytest.raises(cache_archive.NoArchive, match="more than 1000 bytes"):
-        cache_archive.load(written(tmp_path / "large", members))
-    assert not cache.entries()
+    monkeypatch.setattr(kernel_archive, "_MOST_MEMBERS", 10)
+    with pytest.raises(kernel_archive.NoArchive, match="more than 10 files"):
+        kernel_archive.load(written(tmp_path / "many", members))
+    monkeypatch.setattr(kernel_archive, "_MOST_MEMBERS", 100)
+    monkeypatch.setattr(kernel_archive, "_MOST_IN_ALL", 1000)
+    with pytest.raises(kernel_archive.NoArchive, match="more than 1000 bytes"):
+        kernel_archive.load(written(tmp_path / "large", members))
+    assert not store.entries()
 
 
 def test_one_entry_at_a_time_is_in_memory(folder: Path, tmp_path: Path) -> None:
@@ -146,7 +147,7 @@ def test_one_entry_at_a_time_is_in_memory(folder: Path, tmp_path: Path) -> None:
                     for info, content in member(f"{number:032x}/kernel.o", large):
                         archive.addfile(info, io.BytesIO(content))
         tracemalloc.start()
-        done = cache_archive.load(path)
+        done = kernel_archive.load(path)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert len(done.refused) == count and not done.added
@@ -178,28 +179,28 @@ def test_manifests_that_are_none(
             member(info.name, manifest) if info.name.endswith("json") else [(info, content)]
         )
     ]
-    done = cache_archive.load(written(tmp_path / "file", changed))
+    done = kernel_archive.load(written(tmp_path / "file", changed))
     assert not done.added and len(done.refused) == 3
     assert all("its manifest" in reason for reason in done.refused.values())
-    assert not cache.entries()
+    assert not store.entries()
     # The same in the folder itself.
-    cache.save(labels(1), ENTRY)
-    (folder / cache.key_of(labels(1)) / "manifest.json").write_bytes(manifest)
-    assert "its manifest" in cache_admin.items()[0].problem
-    assert "its manifest" in cache_admin.verify()[1][0].reason
+    store.save(labels(1), ENTRY)
+    (folder / store.key_of(labels(1)) / "manifest.json").write_bytes(manifest)
+    assert "its manifest" in admin.items()[0].problem
+    assert "its manifest" in admin.verify()[1][0].reason
     with pytest.warns(RuntimeWarning, match="its manifest"):
-        assert cache.load(labels(1)) is None
+        assert store.load(labels(1)) is None
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links of POSIX")
 def test_an_export_writes_through_no_link(folder: Path, tmp_path: Path) -> None:
     """Names of files that are being written cannot be foreseen."""
-    cache.save(labels(1), ENTRY)
+    store.save(labels(1), ENTRY)
     victim, target = tmp_path / "victim", tmp_path / "kernels.tar.gz"
     victim.write_text("precious")
     (tmp_path / f".{target.name}.{os.getpid()}").symlink_to(victim)
     target.symlink_to(victim)
-    assert cache_archive.export(target, cache_admin.items()) == 1
+    assert kernel_archive.export(target, admin.items()) == 1
     assert victim.read_text() == "precious" and not target.is_symlink()
     assert target.stat().st_mode & 0o077 == 0o066 & ~umask()
 

@@ -17,8 +17,9 @@ from typing import Any
 
 import pytest
 
-from numbaflow.jit import cache, cache_admin, settings
-from numbaflow.jit import compile as compiler
+from numbaflow.jit import settings
+from numbaflow.jit.cache import admin, store
+from numbaflow.jit.codegen import compile as compiler
 
 from .cache_process import ENTRY, LABELS, THREADS, assert_sound, report, start
 
@@ -37,13 +38,13 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 def test_processes_compile_the_same_kernels_while_another_clears(folder: Path) -> None:
     running = [start(folder, 8) for _ in range(3)]
     while any(process.poll() is None for process in running):
-        cache.clear()
+        store.clear()
         time.sleep(0.01)
     for process in running:
         done = report(process)
         assert done["compiles"] + done["hits"] == 8 and not done["told"]
     assert_sound()
-    assert not cache.leftovers(folder)
+    assert not store.leftovers(folder)
 
 
 def test_threads_compile_the_same_kernels(folder: Path) -> None:
@@ -64,11 +65,11 @@ def test_threads_write_read_and_remove_the_same_entries(folder: Path) -> None:
         rng = random.Random(seed)
         for _ in range(80):
             labels = (*LABELS, ("number", str(rng.randrange(3))))
-            cache.save(labels, ENTRY, cache.Facts(f"kernel {seed}"))
-            found = cache.load(labels)
+            store.save(labels, ENTRY, store.Facts(f"kernel {seed}"))
+            found = store.load(labels)
             if found not in (None, ENTRY):
                 wrong.append(found)
-            cache.remove(folder / cache.key_of(labels))
+            store.remove(folder / store.key_of(labels))
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -79,7 +80,7 @@ def test_threads_write_read_and_remove_the_same_entries(folder: Path) -> None:
             thread.join()
     assert not wrong
     assert_sound()
-    assert not cache.leftovers(folder)
+    assert not store.leftovers(folder)
 
 
 def killed_while(work: Any, seconds: float) -> None:
@@ -103,18 +104,18 @@ def test_killed_while_writing(folder: Path) -> None:
 
         def work(number: int, round_: int = round_) -> None:
             labels = (*LABELS, ("number", f"{round_} {number % 50}"))
-            cache.save(labels, ENTRY)
-            assert cache.load(labels) == ENTRY
-            cache.remove(folder / cache.key_of(labels))
+            store.save(labels, ENTRY)
+            assert store.load(labels) == ENTRY
+            store.remove(folder / store.key_of(labels))
 
         killed_while(work, rng.uniform(0.001, 0.02))
     assert_sound()
     # What is left of the dead is no entry and goes when its time has come.
-    cache.sweep(folder, 3600)
-    cache.sweep(folder, 0)
-    assert not cache.leftovers(folder)
-    cache.save(LABELS, ENTRY)
-    assert cache.load(LABELS) == ENTRY
+    store.sweep(folder, 3600)
+    store.sweep(folder, 0)
+    assert not store.leftovers(folder)
+    store.save(LABELS, ENTRY)
+    assert store.load(LABELS) == ENTRY
 
 
 @pytest.mark.slow
@@ -135,8 +136,8 @@ def test_killed_while_compiling(folder: Path) -> None:
 @pytest.mark.parametrize("name", ["kernel.o", "kernel.py", "manifest.json"])
 def test_every_kind_of_damage_is_noticed(folder: Path, name: str) -> None:
     rng = random.Random(name)
-    cache.save(LABELS, ENTRY)
-    place = folder / cache.key_of(LABELS)
+    store.save(LABELS, ENTRY)
+    place = folder / store.key_of(LABELS)
     whole = (place / name).read_bytes()
     for _ in range(25):
         content = bytearray(whole)
@@ -147,12 +148,12 @@ def test_every_kind_of_damage_is_noticed(folder: Path, name: str) -> None:
         (place / name).write_bytes(content)
         if name == "manifest.json" and same_json(content, whole):
             continue  # white space
-        assert [problem.key for problem in cache_admin.verify()[1]] == [place.name]
+        assert [problem.key for problem in admin.verify()[1]] == [place.name]
         with pytest.warns(RuntimeWarning, match="is not used"):
-            assert cache.load(LABELS) is None
+            assert store.load(LABELS) is None
         assert not place.exists()
-        cache.save(LABELS, ENTRY)
-        assert cache.load(LABELS) == ENTRY
+        store.save(LABELS, ENTRY)
+        assert store.load(LABELS) == ENTRY
 
 
 def same_json(one: bytes, other: bytes) -> bool:
@@ -163,16 +164,16 @@ def same_json(one: bytes, other: bytes) -> bool:
 
 
 def test_a_damaged_key_is_found_and_harmless(folder: Path) -> None:
-    cache.save(LABELS, ENTRY)
-    path = folder / cache.key_of(LABELS) / "key.txt"
+    store.save(LABELS, ENTRY)
+    path = folder / store.key_of(LABELS) / "key.txt"
     path.write_text(path.read_text().replace("some", "sane"))
-    assert cache.load(LABELS) == ENTRY  # what was asked for is known without it
-    assert "another key" in cache_admin.verify()[1][0].reason
+    assert store.load(LABELS) == ENTRY  # what was asked for is known without it
+    assert "another key" in admin.verify()[1][0].reason
 
 
 def test_damaged_kernels_are_rebuilt_by_the_next_process(folder: Path) -> None:
     assert report(start(folder))["compiles"] == 2
-    for place in cache.entries():
+    for place in store.entries():
         code = bytearray((place / "kernel.o").read_bytes())
         code[len(code) // 2] ^= 1
         (place / "kernel.o").write_bytes(code)
@@ -183,12 +184,12 @@ def test_damaged_kernels_are_rebuilt_by_the_next_process(folder: Path) -> None:
 
 
 def test_versions_and_targets_have_keys_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    keys = {cache.key_of(compiler.labels_of("kernel"))}
+    keys = {store.key_of(compiler.labels_of("kernel"))}
     for target in ("generic", "generic:+slow", "x86-64-v3"):
         with settings.override(target=target):
-            keys.add(cache.key_of(compiler.labels_of("kernel")))
+            keys.add(store.key_of(compiler.labels_of("kernel")))
     monkeypatch.setattr(compiler, "_versions", lambda: (("numba", "0"), ("llvmlite", "0")))
-    keys.add(cache.key_of(compiler.labels_of("kernel")))
+    keys.add(store.key_of(compiler.labels_of("kernel")))
     assert len(keys) == 5
 
 
@@ -204,8 +205,8 @@ def test_versions_that_share_a_folder_keep_to_their_own(folder: Path, other: str
     assert (changed["compiles"], changed["hits"], changed["told"]) == (2, 0, [])
     assert report(start(folder, 2, other))["hits"] == report(start(folder))["hits"] == 2
     assert_sound(4)
-    assert cache_admin.totals().outdated == 2
-    assert len(cache_admin.prune(outdated=True)) == 2
+    assert admin.totals().outdated == 2
+    assert len(admin.prune(outdated=True)) == 2
     assert report(start(folder))["hits"] == 2
 
 
@@ -215,11 +216,11 @@ def test_targets_that_share_a_folder_never_run_each_others_code(folder: Path) ->
     assert first["compiles"] == other["compiles"] == 2 and other["hits"] == 0
     assert_sound(4)
     # Even code that was put under another's key by hand is refused.
-    items = cache_admin.items()
+    items = admin.items()
     generic = [item for item in items if item.labels["cpu"] == "generic"]
     native = [item for item in items if item.labels["cpu"] != "generic"]
     for mine, theirs in zip(native, generic):
-        cache.remove(mine.place)
+        store.remove(mine.place)
         theirs.place.rename(mine.place)
     last = report(start(folder))
     assert (last["compiles"], last["hits"], len(last["told"])) == (2, 0, 2)

@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.jit import cache_admin, notices, settings
-from numbaflow.jit import compile as compiler
+from numbaflow.jit import settings
+from numbaflow.jit.cache import admin
+from numbaflow.jit.codegen import compile as compiler
+from numbaflow.jit.runtime import recompile_warning
 
 pytestmark = pytest.mark.cpu
 
@@ -33,7 +35,7 @@ def test_entries_name_their_operations_and_the_users_line() -> None:
     y = tf.sin(x, name="wave") * 3.25
     with tf.Session() as session:
         session.run(y, {x: np.ones(7)})
-    (item,) = [item for item in cache_admin.items() if "wave" in item.ops]
+    (item,) = [item for item in admin.items() if "wave" in item.ops]
     file, _, line = item.line.rpartition(":")
     assert file == __file__ and "3.25" in Path(file).read_text().splitlines()[int(line) - 1]
     assert item.ops[-1] == "mul" and item.seconds > 0 and item.created > 1e9
@@ -59,8 +61,8 @@ def told(
 ) -> Callable[[], list[str]]:
     """The warnings so far; none has been given before."""
     monkeypatch.setattr(logging.getLogger("tensorflow"), "propagate", True)
-    monkeypatch.setattr(notices, "_TOLD", set())
-    monkeypatch.setattr(notices, "_COMPILED", Counter())
+    monkeypatch.setattr(recompile_warning, "_TOLD", set())
+    monkeypatch.setattr(recompile_warning, "_COMPILED", Counter())
     return lambda: [record.getMessage() for record in caplog.records]
 
 
@@ -87,7 +89,7 @@ def test_a_line_that_is_compiled_again_and_again_is_told_of(told: Callable[[], l
 def test_a_line_that_runs_one_graph_after_the_other_is_told_of(
     told: Callable[[], list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(notices, "_MANY_RUNS", 6)
+    monkeypatch.setattr(recompile_warning, "_MANY_RUNS", 6)
     for number in range(10):
         with tf.Graph().as_default(), tf.Session() as session:
             x = y = tf.placeholder(tf.float32, [None])

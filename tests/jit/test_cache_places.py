@@ -17,7 +17,8 @@ from typing import Any
 
 import pytest
 
-from numbaflow.jit import cache, cache_admin, settings
+from numbaflow.jit import settings
+from numbaflow.jit.cache import admin, store
 
 from .cache_process import ENTRY, LABELS, POWERLESS, SMALL_FILES, assert_sound, report, start
 
@@ -61,13 +62,13 @@ def test_a_full_disk(disk: Path) -> None:
     assert done["compiles"] == 6
     (text,) = done["told"]  # once, not four times
     assert "kernels are not cached" in text and "No space left" in text
-    kept = len(cache.entries())
-    assert 0 < kept < 6 and not cache.leftovers(folder)
+    kept = len(store.entries())
+    assert 0 < kept < 6 and not store.leftovers(folder)
     assert_sound(kept)
     # What there is is used though the use cannot be counted; the rest is compiled.
     again = report(start(folder, 6))
     assert (again["hits"], again["compiles"]) == (kept, 6 - kept)
-    assert cache.clear() == kept
+    assert store.clear() == kept
     assert report(start(folder, 1))["told"] == []
     assert_sound(1)
 
@@ -111,33 +112,33 @@ def test_a_home_that_cannot_be_written(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("place", ["the folder", "an entry", "a file"])
 def test_what_others_can_write_is_not_run(folder: Path, place: str) -> None:
-    cache.save(LABELS, ENTRY)
-    entry = folder / cache.key_of(LABELS)
+    store.save(LABELS, ENTRY)
+    entry = folder / store.key_of(LABELS)
     where = {"the folder": folder, "an entry": entry, "a file": entry / "kernel.o"}[place]
     where.chmod(0o777)
     with pytest.warns(RuntimeWarning, match="can be written by others"):
-        assert cache.load(LABELS) is None
+        assert store.load(LABELS) is None
     assert where.exists()  # it may be evidence
-    assert cache_admin.verify()[1]
+    assert admin.verify()[1]
 
 
 @pytest.mark.skipif(not IS_ROOT, reason="only root gives files away")
 def test_what_belongs_to_others_is_not_run(folder: Path) -> None:
-    cache.save(LABELS, ENTRY)
-    os.chown(folder / cache.key_of(LABELS), 65534, 65534)
+    store.save(LABELS, ENTRY)
+    os.chown(folder / store.key_of(LABELS), 65534, 65534)
     with pytest.warns(RuntimeWarning, match="belongs to another user"):
-        assert cache.load(LABELS) is None
+        assert store.load(LABELS) is None
     os.chown(folder, 65534, 65534)
     with pytest.warns(RuntimeWarning, match="belongs to another user"):
-        cache.save((*LABELS, ("more", "")), ENTRY)
-    assert len(cache.entries()) == 1
+        store.save((*LABELS, ("more", "")), ENTRY)
+    assert len(store.entries()) == 1
 
 
 def test_files_that_cannot_grow(folder: Path) -> None:
     done = report(start(folder, 3, SMALL_FILES))
     assert done["compiles"] == 3
     assert len(done["told"]) == 1 and "kernels are not cached" in done["told"][0]
-    assert not cache.entries() and not cache.leftovers(folder)
+    assert not store.entries() and not store.leftovers(folder)
     assert report(start(folder, 3))["told"] == []
     assert_sound(3)
 
@@ -181,8 +182,8 @@ def as_nobody(work: Callable[[], Any]) -> Any:
 
 
 def save_and_load() -> bool:
-    cache.save(LABELS, ENTRY)
-    return cache.load(LABELS) == ENTRY
+    store.save(LABELS, ENTRY)
+    return store.load(LABELS) == ENTRY
 
 
 needs_root = pytest.mark.skipif(not IS_ROOT, reason="only root can become another user")
@@ -193,11 +194,11 @@ def test_everybody_may_use_but_not_change_what_root_has_opened(shared: Path) -> 
     assert save_and_load()
     subprocess.run(["chmod", "-R", "a+rX", str(shared)], check=True)
     before = {path: path.stat().st_mtime_ns for path in shared.rglob("*")}
-    found, told = as_nobody(lambda: cache.load(LABELS) == ENTRY)
+    found, told = as_nobody(lambda: store.load(LABELS) == ENTRY)
     assert found is True and told == []
-    found, told = as_nobody(lambda: cache.save((*LABELS, ("more", "")), ENTRY))
+    found, told = as_nobody(lambda: store.save((*LABELS, ("more", "")), ENTRY))
     assert len(told) == 1 and "Permission denied" in told[0]
-    assert as_nobody(lambda: cache.clear())[0] == 0
+    assert as_nobody(lambda: store.clear())[0] == 0
     assert {path: path.stat().st_mtime_ns for path in shared.rglob("*")} == before
     assert_sound(1)
 
@@ -205,7 +206,7 @@ def test_everybody_may_use_but_not_change_what_root_has_opened(shared: Path) -> 
 @needs_root
 def test_a_private_folder_stays_private(shared: Path) -> None:
     assert save_and_load()
-    found, told = as_nobody(lambda: cache.load(LABELS) is None)
+    found, told = as_nobody(lambda: store.load(LABELS) is None)
     assert found is True and len(told) == 1 and "Permission denied" in told[0]
 
 
@@ -218,12 +219,12 @@ def test_what_another_user_has_laid_out_is_not_run(shared: Path) -> None:
     assert found is True and told == []  # theirs, and good to them
     theirs = {path: path.stat().st_mtime_ns for path in shared.rglob("*")}
     with pytest.warns(RuntimeWarning, match="belongs to another user"):
-        assert cache.load(LABELS) is None
+        assert store.load(LABELS) is None
     done = report(start(shared, 2))
     assert done["compiles"] == 2 and done["hits"] == 0
     assert any("belongs to another user" in text for text in done["told"])
     assert {path: path.stat().st_mtime_ns for path in shared.rglob("*")} == theirs
-    problems = cache_admin.verify()[1]
+    problems = admin.verify()[1]
     assert len(problems) == 1 and "belongs to another user" in problems[0].reason
 
 
@@ -235,17 +236,17 @@ def test_a_link_to_what_belongs_to_another_user_is_not_followed(shared: Path) ->
         os.chown(theirs, NOBODY, NOBODY)
         assert as_nobody(save_and_load) == [True, []]
     shared.mkdir(mode=0o700)
-    key = cache.key_of(LABELS)
+    key = store.key_of(LABELS)
     (shared / key).symlink_to(theirs / key)
     with pytest.warns(RuntimeWarning, match="belongs to another user"):
-        assert cache.load(LABELS) is None
+        assert store.load(LABELS) is None
     (shared / key).unlink()
     # A link in place of one file of an entry of one's own is no better.
     assert save_and_load()
     (shared / key / "kernel.o").unlink()
     (shared / key / "kernel.o").symlink_to(theirs / key / "kernel.o")
     with pytest.warns(RuntimeWarning, match="belongs to another user"):
-        assert cache.load(LABELS) is None
+        assert store.load(LABELS) is None
 
 
 # Clocks
@@ -266,38 +267,38 @@ def test_entries_work_whatever_the_clock_said_when_they_were_made(
 ) -> None:
     wrong_clock = f"import time; now = time.time; time.time = lambda: now() + {seconds}"
     assert report(start(folder, 2, wrong_clock))["compiles"] == 2
-    for place in cache.entries():
+    for place in store.entries():
         set_times(place, seconds)
     assert report(start(folder)) == {"compiles": 0, "hits": 2, "told": []}
     assert report(start(folder, 2, wrong_clock)) == {"compiles": 0, "hits": 2, "told": []}
     assert_sound(2)
-    assert all(abs(item.last_used - time.time()) < 60 for item in cache_admin.items())
+    assert all(abs(item.last_used - time.time()) < 60 for item in admin.items())
 
 
 def test_leftovers_of_a_wrong_clock_go(folder: Path) -> None:
     for number, seconds in enumerate(SECONDS):
-        place = folder / f"{cache.NEW}{number}"
+        place = folder / f"{store.NEW}{number}"
         place.mkdir(parents=True)
         (place / "kernel.py").write_text("")
         set_times(place, seconds)
-    fresh = folder / f"{cache.NEW}fresh"
+    fresh = folder / f"{store.NEW}fresh"
     fresh.mkdir()
-    assert cache.sweep(folder, 3600) == len(SECONDS)
-    assert cache.leftovers(folder) == [fresh]
+    assert store.sweep(folder, 3600) == len(SECONDS)
+    assert store.leftovers(folder) == [fresh]
 
 
 def test_what_is_being_written_may_be_taken_for_abandoned(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As by a process whose clock is ahead."""
-    write, swept = cache._write_file, []
+    write, swept = store._write_file, []
 
     def disturbed(path: Path, content: bytes) -> None:
         write(path, content)
         if not swept:
-            swept.append(cache.sweep(folder, 0))
+            swept.append(store.sweep(folder, 0))
 
-    monkeypatch.setattr(cache, "_write_file", disturbed)
+    monkeypatch.setattr(store, "_write_file", disturbed)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert save_and_load()
@@ -307,12 +308,12 @@ def test_what_is_being_written_may_be_taken_for_abandoned(
 
 def test_entries_of_the_future_grow_old_from_now_on(folder: Path) -> None:
     assert save_and_load()
-    place = folder / cache.key_of(LABELS)
+    place = folder / store.key_of(LABELS)
     set_times(place, 3 * 365 * DAY)
-    assert cache_admin.prune(older_than=30 * DAY, dry_run=True) == []
-    assert cache_admin.items()[0].last_used > time.time() + DAY  # a dry run changes nothing
-    assert cache_admin.prune(older_than=30 * DAY) == []
-    assert abs(cache_admin.items()[0].last_used - time.time()) < 60
+    assert admin.prune(older_than=30 * DAY, dry_run=True) == []
+    assert admin.items()[0].last_used > time.time() + DAY  # a dry run changes nothing
+    assert admin.prune(older_than=30 * DAY) == []
+    assert abs(admin.items()[0].last_used - time.time()) < 60
     set_times(place, -31 * DAY)
-    assert len(cache_admin.prune(older_than=30 * DAY)) == 1
-    assert not cache.entries()
+    assert len(admin.prune(older_than=30 * DAY)) == 1
+    assert not store.entries()

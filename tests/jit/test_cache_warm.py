@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from numbaflow.jit import cache, settings
+from numbaflow.jit import settings
+from numbaflow.jit.cache import store
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted(path.name for path in (ROOT / "examples").glob("*.py"))
@@ -29,7 +30,7 @@ import atexit, json, sys
 from numbaflow import launcher
 
 def tell():
-    from numbaflow.jit import compile as compiler
+    from numbaflow.jit.codegen import compile as compiler
     stats = compiler.STATS
     found = {"compiles": stats.compiles, "hits": stats.hits, "numba": "numba" in sys.modules}
     print(json.dumps(found | {"names": stats.names}), file=sys.stderr)
@@ -73,14 +74,14 @@ def assert_warm(folder: Path, *arguments: str) -> None:
     first = run(folder, *arguments)
     assert first["compiles"] > 0
     with settings.override(cache=folder):
-        kept = {path.name for path in cache.entries()}
+        kept = {path.name for path in store.entries()}
     # One process leaves numbers behind that another could be led astray by: twice is once more.
     for _ in range(2):
         again = run(folder, *arguments)
         assert (again["compiles"], again["names"], again["numba"]) == (0, [], False)
         assert again["hits"] == len(kept)
     with settings.override(cache=folder):
-        assert {path.name for path in cache.entries()} == kept
+        assert {path.name for path in store.entries()} == kept
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from numbaflow.jit import compile as compiler
-from numbaflow.jit import crew, ir, llvm, settings, target, threads
-from numbaflow.jit import scalar as k
-from numbaflow.jit.library.kernel import namespace
+from numbaflow.jit import settings, target, threads
+from numbaflow.jit.codegen import compile as compiler
+from numbaflow.jit.codegen import compile_workers, llvm
+from numbaflow.jit.kernel import ir
+from numbaflow.jit.kernel import scalar as k
+from numbaflow.jit.library.library_kernel import namespace
 from numbaflow.jit.library.matmul import product_kernel
 
 pytestmark = pytest.mark.cpu
@@ -30,16 +32,16 @@ def scaled(factor: float) -> ir.Kernel:
     return ir.Kernel("map", buffers, (ir.Axis("map"), ir.Axis("map")), (), (store,), 1)
 
 
-def jobs() -> list[crew.Job]:
+def jobs() -> list[compile_workers.Job]:
     made = [
-        crew.Job(compiler.source_of(scaled(2.0 + n)), f"scaled_{n}", is_library=False)
+        compile_workers.Job(compiler.source_of(scaled(2.0 + n)), f"scaled_{n}", is_library=False)
         for n in range(8)
     ]
     product = product_kernel("float32", 64, False, False)[0].over(["float32"] * 3)
-    return [*made, crew.Job(product.text, "product", is_library=True)]
+    return [*made, compile_workers.Job(product.text, "product", is_library=True)]
 
 
-def compile_one(job: crew.Job) -> bytes:
+def compile_one(job: compile_workers.Job) -> bytes:
     names = namespace() if job.is_library else None
     aim = target.current()
     return llvm.object_code(llvm.lowered(job.source, job.symbol, aim, names), aim)
@@ -49,15 +51,15 @@ def compile_one(job: crew.Job) -> bytes:
 def eager(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     """Two helpers for any work; their process numbers."""
     numbers: list[int] = []
-    start = crew._Helper._start
+    start = compile_workers._Helper._start
 
-    def noted(helper: crew._Helper) -> subprocess.Popen[bytes]:
+    def noted(helper: compile_workers._Helper) -> subprocess.Popen[bytes]:
         process = start(helper)
         numbers.append(process.pid)
         return process
 
-    monkeypatch.setattr(crew._Helper, "_start", noted)
-    monkeypatch.setattr(crew, "_WORTHWHILE", 1e-6)
+    monkeypatch.setattr(compile_workers._Helper, "_start", noted)
+    monkeypatch.setattr(compile_workers, "_WORTHWHILE", 1e-6)
     monkeypatch.setattr(threads, "cores", lambda: 3)
     with settings.override(threads=3):
         yield numbers
@@ -76,13 +78,13 @@ def is_gone(number: int) -> bool:
 def test_helpers_make_the_same_code(eager: list[int]) -> None:
     here: list[str] = []
 
-    def noted(job: crew.Job) -> bytes:
+    def noted(job: compile_workers.Job) -> bytes:
         # Slower than the helpers, so that they get something to do.
         time.sleep(0.3)
         here.append(job.symbol)
         return compile_one(job)
 
-    made = {job.symbol: code for job, code, _ in crew.compile_all(jobs(), noted)}
+    made = {job.symbol: code for job, code, _ in compile_workers.compile_all(jobs(), noted)}
     assert len(eager) == 2
     assert set(made) == {job.symbol for job in jobs()}
     assert len(here) < len(made)
@@ -91,12 +93,12 @@ def test_helpers_make_the_same_code(eager: list[int]) -> None:
 
 
 def test_the_target_of_the_settings_counts(eager: list[int]) -> None:
-    def slow(job: crew.Job) -> bytes:
+    def slow(job: compile_workers.Job) -> bytes:
         time.sleep(1)
         return compile_one(job)
 
     with settings.override(target="generic"):
-        made = {job.symbol: code for job, code, _ in crew.compile_all(jobs(), slow)}
+        made = {job.symbol: code for job, code, _ in compile_workers.compile_all(jobs(), slow)}
         for job in jobs():
             assert made[job.symbol] == compile_one(job)
 
@@ -104,52 +106,57 @@ def test_the_target_of_the_settings_counts(eager: list[int]) -> None:
 def test_helpers_that_die_leave_their_work_to_others(
     eager: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ask = crew._Helper._ask
+    ask = compile_workers._Helper._ask
 
-    def dying(helper: crew._Helper, process: subprocess.Popen[bytes], job: crew.Job) -> crew.Made:
+    def dying(
+        helper: compile_workers._Helper, process: subprocess.Popen[bytes], job: compile_workers.Job
+    ) -> compile_workers.Made:
         process.kill()
         return ask(helper, process, job)
 
-    monkeypatch.setattr(crew._Helper, "_ask", dying)
-    made = {job.symbol for job, _, _ in crew.compile_all(jobs(), compile_one)}
+    monkeypatch.setattr(compile_workers._Helper, "_ask", dying)
+    made = {job.symbol for job, _, _ in compile_workers.compile_all(jobs(), compile_one)}
     assert made == {job.symbol for job in jobs()}
 
 
 def test_helpers_that_hang_are_given_up(eager: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crew, "_PROGRAM", "import time; time.sleep(1000)")
-    monkeypatch.setattr(crew, "_PATIENCE", 0.5)
-    made = {job.symbol for job, _, _ in crew.compile_all(jobs(), compile_one)}
+    monkeypatch.setattr(compile_workers, "_PROGRAM", "import time; time.sleep(1000)")
+    monkeypatch.setattr(compile_workers, "_PATIENCE", 0.5)
+    made = {job.symbol for job, _, _ in compile_workers.compile_all(jobs(), compile_one)}
     assert made == {job.symbol for job in jobs()}
 
 
 def test_errors_are_those_of_this_process(eager: list[int]) -> None:
-    wrong = crew.Job("def kernel(args, r0, r1, c0, c1, worker):\n    nothing()\n", "wrong", False)
+    wrong = compile_workers.Job(
+        "def kernel(args, r0, r1, c0, c1, worker):\n    nothing()\n", "wrong", False
+    )
 
-    def known(job: crew.Job) -> bytes:
+    def known(job: compile_workers.Job) -> bytes:
         if job is wrong:
             raise ValueError("this one")
         return compile_one(job)
 
     with pytest.raises(ValueError, match="this one"):
-        list(crew.compile_all([*jobs()[:2], wrong], known))
+        list(compile_workers.compile_all([*jobs()[:2], wrong], known))
 
 
 def test_little_work_has_no_helpers(monkeypatch: pytest.MonkeyPatch) -> None:
-    many = [crew.Job("\n" * 100, str(n), is_library=True) for n in range(100)]
+    many = [compile_workers.Job("\n" * 100, str(n), is_library=True) for n in range(100)]
     monkeypatch.setattr(threads, "cores", lambda: 4)
     with settings.override(threads=4):
-        assert crew._count(jobs()[:3]) == 0
-        assert crew._count(many) == 3
+        assert compile_workers._count(jobs()[:3]) == 0
+        assert compile_workers._count(many) == 3
         monkeypatch.setattr(sys, "executable", "/opt/editor/bin/editor")
-        assert crew._count(many) == 0
+        assert compile_workers._count(many) == 0
     with settings.override(threads=1):
-        assert crew._count(many) == 0
+        assert compile_workers._count(many) == 0
 
 
 _PARENT = """
 import sys, time
 import numbaflow
-from numbaflow.jit import crew, llvm, settings, threads
+from numbaflow.jit import settings, threads
+from numbaflow.jit.codegen import compile_workers as crew, llvm
 threads.cores = lambda: 3
 crew._WORTHWHILE = 1e-9
 start = crew._Helper._start

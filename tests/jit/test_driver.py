@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from numbaflow.jit import compile as compiler
-from numbaflow.jit import driver, ir, pool, settings, threads
-from numbaflow.jit import scalar as k
+from numbaflow.jit import settings, threads
+from numbaflow.jit.codegen import compile as compiler
+from numbaflow.jit.kernel import ir
+from numbaflow.jit.kernel import scalar as k
+from numbaflow.jit.runtime import driver, thread_pool
 
 pytestmark = pytest.mark.cpu
 
@@ -21,8 +23,8 @@ pytestmark = pytest.mark.cpu
 def sharing(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Both ways to share tiles between threads."""
     if request.param == "prange":
-        monkeypatch.setattr(pool, "is_supported", lambda: False)
-    elif not pool.is_supported():
+        monkeypatch.setattr(thread_pool, "is_supported", lambda: False)
+    elif not thread_pool.is_supported():
         pytest.skip("no thread pool on this system")
     return str(request.param)
 

@@ -13,9 +13,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from numbaflow.jit import compile as compiler
-from numbaflow.jit import emit, ir, meaning, reductions, verify, writer
-from numbaflow.jit import scalar as k
+from numbaflow.jit.codegen import compile as compiler
+from numbaflow.jit.codegen import emit, reductions, writer
+from numbaflow.jit.kernel import ir, reference, verify_kernel
+from numbaflow.jit.kernel import scalar as k
 
 pytestmark = pytest.mark.cpu
 
@@ -50,7 +51,7 @@ class Evaluation:
     def compute(self, node: Any) -> Any:
         match node:
             case ir.Const(value=value, dtype=dtype):
-                return np.asarray(value, meaning.numpy_dtype(dtype))
+                return np.asarray(value, reference.numpy_dtype(dtype))
             case ir.AxisIndex(axis=axis):
                 return self.grid[axis]
             case ir.Param(slot=slot):
@@ -86,7 +87,7 @@ class Evaluation:
         value = np.where(self.valid, value.astype(wide), np.asarray(start).astype(wide))
         with np.errstate(all="ignore"):
             total = _REDUCE[reduction.fn](value, axis=self.reduce, keepdims=True)
-        return total.astype(meaning.numpy_dtype(reduction.dtype))
+        return total.astype(reference.numpy_dtype(reduction.dtype))
 
     def run(self) -> None:
         for reduction in self.kernel.reductions:
@@ -134,7 +135,7 @@ def numbers(rng: np.random.Generator, count: int, dtype: str) -> Any:
     if dtype == "bool":
         return rng.random(count) < 0.5
     if k.kind_of(dtype) == "f":
-        return rng.uniform(0.1, 2, count).astype(meaning.numpy_dtype(dtype))
+        return rng.uniform(0.1, 2, count).astype(reference.numpy_dtype(dtype))
     return rng.integers(0 if dtype.startswith("u") else -9, 9, count).astype(dtype)
 
 
@@ -216,7 +217,7 @@ def problems(draw: Any) -> Any:
             value = draw(st.sampled_from(results))
             value = k.neg(value) if value.dtype == "float32" else value
         strides = _strides(draw, sizes, [True] * len(sizes) if full else keep, params)
-        buffers.append(np.zeros(math.prod(sizes) + 5, meaning.numpy_dtype(value.dtype)))
+        buffers.append(np.zeros(math.prod(sizes) + 5, reference.numpy_dtype(value.dtype)))
         declared.append(ir.Buffer(value.dtype, "w"))
         stores.append(ir.Store(number, ir.Index(strides), value))
     kernel = ir.Kernel(form, tuple(declared), axes, tuple(reductions), tuple(stores), len(params))
@@ -243,7 +244,7 @@ def _strides(draw: Any, sizes: list[int], used: list[bool], params: list[int]) -
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 def test_compiled_kernels_agree_with_numpy(problem: Any, cuts: int) -> None:
     kernel, buffers, sizes, params = problem
-    verify.verify(kernel)
+    verify_kernel.verify(kernel)
     assert not unread_names(emit.emit(kernel))
     wanted = [b.copy() for b in buffers]
     Evaluation(kernel, wanted, sizes, params).run()
@@ -395,9 +396,9 @@ def test_softmax_computes_each_exponential_once(dtype: str, size: int | None) ->
     )
     if size is None and dtype != "float16":
         assert emit.emit(kernel).count("exp(") == 1
-    verify.verify(kernel)
+    verify_kernel.verify(kernel)
     assert not unread_names(emit.emit(kernel))
-    real = meaning.numpy_dtype(dtype)
+    real = reference.numpy_dtype(dtype)
     values = np.random.default_rng(1).standard_normal((rows, columns)).astype(real)
     buffers = [values, np.zeros_like(values), np.zeros_like(values)]
     call(kernel, buffers, [rows, columns], [columns])

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.jit import compile as compiler
 from numbaflow.jit import settings
+from numbaflow.jit.codegen import compile as compiler
 
 pytestmark = pytest.mark.cpu
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.jit import explain, plan_text, roofline, settings, target
+from numbaflow.jit import settings, target
+from numbaflow.jit.report import plan_report, plan_text, roofline
 
 pytestmark = pytest.mark.cpu
 
@@ -21,13 +22,13 @@ def _fresh() -> Iterator[None]:
         yield
 
 
-def explained(fetches: Any, feeds: Any = None) -> explain.PlanReport:
+def explained(fetches: Any, feeds: Any = None) -> plan_report.PlanReport:
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
         return session.explain(fetches, feeds)
 
 
-def training() -> explain.PlanReport:
+def training() -> plan_report.PlanReport:
     """Two layers, a softmax, Adam: convolution-free, but with all kinds of buffers."""
     x = tf.placeholder(tf.float32, [None, 20], "x")
     labels = tf.placeholder(tf.int64, [None], "labels")

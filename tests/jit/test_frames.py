@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
-from numbaflow.jit import emit, ir, meaning, reductions, scalar, verify, writer
-from numbaflow.jit import scalar as k
+from numbaflow.jit.codegen import emit, reductions, writer
+from numbaflow.jit.kernel import ir, reference, scalar, verify_kernel
+from numbaflow.jit.kernel import scalar as k
 
 from .test_emit import Evaluation, compare, problems
 
@@ -40,7 +41,7 @@ class Memory:
 
 
 def vocabulary() -> dict[str, Any]:
-    """The names of jit/intrinsics.py in NumPy."""
+    """The names of jit/codegen/intrinsics.py in NumPy."""
 
     def one(fn: str) -> Any:
         return lambda *args: np.asarray(scalar.apply(fn, *map(alike, args)))
@@ -52,7 +53,7 @@ def vocabulary() -> dict[str, Any]:
     names |= {f"accumulate_{name}": step for name, step in STEPS.items()}
     for dtype in scalar.COMPILED_DTYPES:
         held = np.dtype(writer.wide(dtype))
-        own = meaning.numpy_dtype(dtype)
+        own = reference.numpy_dtype(dtype)
         names[dtype] = held.type
         names[f"cast_{dtype}"] = lambda x, d=dtype, h=held: scalar.cast(alike(x), d).astype(h)
         names[f"round_{dtype}"] = lambda x, own=own: np.asarray(x).astype(own).astype(np.float32)
@@ -101,8 +102,8 @@ def test_more_rows_and_columns_than_a_block_has(form: str, dtype: str, fns: tupl
         form, tuple(buffers), tuple(map(ir.Axis, kinds)), tuple(made), tuple(stores), 0
     )
     count = rows if form == "row" else columns
-    results = [np.zeros(count, meaning.numpy_dtype(r.dtype)) for r in made]
+    results = [np.zeros(count, reference.numpy_dtype(r.dtype)) for r in made]
     data = np.random.default_rng(2).integers(-9, 9, rows * columns)
-    x = data.astype(meaning.numpy_dtype(dtype))
-    verify.verify(kernel)
+    x = data.astype(reference.numpy_dtype(dtype))
+    verify_kernel.verify(kernel)
     check(kernel, [x, *results], [rows, columns], [])

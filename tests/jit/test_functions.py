@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from numbaflow.jit import compile as compiler
-from numbaflow.jit import ir, meaning, rules, settings
-from numbaflow.jit import scalar as k
+from numbaflow.jit import settings
+from numbaflow.jit.codegen import compile as compiler
+from numbaflow.jit.kernel import ir, reference, scalar_rules
+from numbaflow.jit.kernel import scalar as k
 
 pytestmark = pytest.mark.cpu
 
@@ -42,7 +43,7 @@ def apply_compiled(fn: str, *inputs: Any, result: str | None = None) -> Any:
     buffers = (*(ir.Buffer(x.dtype.name, "r") for x in inputs), ir.Buffer(value.dtype, "w"))
     store = ir.Store(len(inputs), ir.Index((1,)), value)
     kernel = ir.Kernel("map", buffers, (ir.Axis("map"),), (), (store,), 0)
-    out = np.zeros(inputs[0].shape, meaning.numpy_dtype(value.dtype))
+    out = np.zeros(inputs[0].shape, reference.numpy_dtype(value.dtype))
     args = np.array([x.ctypes.data for x in (*inputs, out)] + [out.size], np.int64)
     address = compiler.compile_kernel(kernel).address
     function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *[ctypes.c_int64] * 5)(address)
@@ -91,14 +92,14 @@ def test_functions_are_accurate_and_right_at_the_limits(fn: str, dtype: str) -> 
 
 
 @pytest.mark.parametrize("dtype", ("float32", "float64"))
-@pytest.mark.parametrize("fn", (*rules.ODD, *rules.EVEN))
+@pytest.mark.parametrize("fn", (*scalar_rules.ODD, *scalar_rules.EVEN))
 def test_compiled_functions_are_odd_and_even_to_the_bit(fn: str, dtype: str) -> None:
     x = arguments(fn, dtype)
     with np.errstate(all="ignore"):
         x = x[~np.isnan(k.apply(fn, x))]
     mirrored, plain = apply_compiled(fn, -x), apply_compiled(fn, x)
     bits = f"u{x.itemsize}"
-    expected = -plain if fn in rules.ODD else plain
+    expected = -plain if fn in scalar_rules.ODD else plain
     np.testing.assert_array_equal(mirrored.view(bits), expected.view(bits))
 
 
@@ -155,8 +156,8 @@ def test_float_arithmetic_is_exact(dtype: str) -> None:
     rng = np.random.default_rng(5)
     special = [0.0, -0.0, 1, -1, 2.5, np.inf, -np.inf, np.nan, 7, -7]
     x, y = (v.ravel() for v in np.meshgrid(special, special))
-    x = np.concatenate([x, rng.standard_normal(500) * 10]).astype(meaning.numpy_dtype(dtype))
-    y = np.concatenate([y, rng.standard_normal(500)]).astype(meaning.numpy_dtype(dtype))
+    x = np.concatenate([x, rng.standard_normal(500) * 10]).astype(reference.numpy_dtype(dtype))
+    y = np.concatenate([y, rng.standard_normal(500)]).astype(reference.numpy_dtype(dtype))
     for fn in (*BINARY[:10], "eq", "ne", "lt", "le", "gt", "ge"):
         got, want = apply_compiled(fn, x, y), k.apply(fn, x, y)
         np.testing.assert_array_equal(got.astype(np.float64), want.astype(np.float64), err_msg=fn)

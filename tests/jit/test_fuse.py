@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from numbaflow.jit import scalar as k
+from numbaflow.jit.kernel import scalar as k
 
 from .programs import Sample, run_slowly, samples, scheduled
 

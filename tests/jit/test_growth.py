@@ -12,13 +12,14 @@ import pytest
 
 import numbaflow as tf
 from numbaflow.engine import garbage
-from numbaflow.jit import bind, settings
-from numbaflow.jit import compile as compiler
-from numbaflow.jit.fuse import fuse
-from numbaflow.jit.passes import rewrite
-from numbaflow.jit.runner import make_runner
-from numbaflow.jit.schedule import CallStep, KernelStep, Schedule, schedule
-from numbaflow.jit.trace import Traced
+from numbaflow.jit import settings
+from numbaflow.jit.codegen import compile as compiler
+from numbaflow.jit.passes.fuse import fuse
+from numbaflow.jit.passes.pipeline import rewrite
+from numbaflow.jit.runtime.runner import make_runner
+from numbaflow.jit.schedule import bind
+from numbaflow.jit.schedule.steps import CallStep, KernelStep, Schedule, schedule
+from numbaflow.jit.trace.tracer import Traced
 
 pytestmark = pytest.mark.pure
 

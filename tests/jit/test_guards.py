@@ -12,12 +12,13 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 
 import numbaflow as tf
-from numbaflow.jit import compile as compiler
-from numbaflow.jit import guards, settings
-from numbaflow.jit.bind import Arena, bind, make_template
-from numbaflow.jit.plan import Plan
-from numbaflow.jit.run import Run
-from numbaflow.jit.trace import Segment, Traced
+from numbaflow.jit import settings
+from numbaflow.jit.codegen import compile as compiler
+from numbaflow.jit.runtime import guards
+from numbaflow.jit.runtime.execution import Run
+from numbaflow.jit.runtime.plan import Plan
+from numbaflow.jit.schedule.bind import Arena, bind, make_template
+from numbaflow.jit.trace.tracer import Segment, Traced
 
 from .programs import Sample, samples, scheduled
 

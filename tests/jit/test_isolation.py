@@ -24,8 +24,10 @@ PROGRAM = """
 import json, os, sys, threading, time
 from pathlib import Path
 import numbaflow
-from numbaflow.jit import crew, ir, llvm, settings, target, threads, compile as compiler
-from numbaflow.jit import scalar as k
+from numbaflow.jit import settings, target, threads
+from numbaflow.jit.codegen import compile as compiler, compile_workers as crew, llvm
+from numbaflow.jit.kernel import ir
+from numbaflow.jit.kernel import scalar as k
 
 log, places = Path(sys.argv[1]), sys.argv[2:]
 for place in places:
@@ -116,7 +118,7 @@ def test_helpers_find_what_the_program_put_in_the_path(tmp_path: Path) -> None:
 
 
 def test_numba_takes_no_code_from_where_others_may_write(tmp_path: Path) -> None:
-    from numbaflow.jit import parallel
+    from numbaflow.jit.runtime import parallel
 
     folder = tmp_path / "numba"
     folder.mkdir(mode=0o700)

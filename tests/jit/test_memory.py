@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import numbaflow as tf
-from numbaflow.jit import bind, settings
+from numbaflow.jit import settings
+from numbaflow.jit.schedule import bind
 
 slots = st.lists(st.tuples(st.integers(0, 5000), st.integers(1, 2**12 - 1)), max_size=30)
 

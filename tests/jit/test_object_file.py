@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from numbaflow.jit import cache, cache_admin, loading, object_file, settings, target
-from numbaflow.jit import compile as compiler
+from numbaflow.jit import settings, target
+from numbaflow.jit.cache import admin, loading, object_file, store
+from numbaflow.jit.codegen import compile as compiler
 
 from .cache_process import report, start
 from .mutants import changed, deadly, function, objects
@@ -91,7 +92,7 @@ def test_functions_that_kernels_have_no_use_for_are_refused(found: dict[str, byt
 
 def test_functions_of_this_process_are_known_before_anything_is_linked() -> None:
     text = """
-from numbaflow.jit import compile as compiler
+from numbaflow.jit.codegen import compile as compiler
 assert all(map(compiler._is_function, ("syscall", "atan2f", "memset", "lgamma")))
 assert not compiler._is_function("no_such_function")
 """
@@ -114,10 +115,10 @@ compiler.link_object = dying
 
 def forge(place: Path, code: bytes) -> None:
     """Puts another object file into an entry, with the checksum that belongs to it."""
-    entry = cache.read(place, (place / "key.txt").read_text())
-    manifest, text = cache.manifest_of(place), (place / "key.txt").read_text()
-    cache.remove(place)
-    cache.store(place.parent, text, cache.Entry(entry.symbol, entry.source, code), manifest)
+    entry = store.read(place, (place / "key.txt").read_text())
+    manifest, text = store.manifest_of(place), (place / "key.txt").read_text()
+    store.remove(place)
+    store.store(place.parent, text, store.Entry(entry.symbol, entry.source, code), manifest)
 
 
 def broken(code: bytes) -> bytes:
@@ -132,9 +133,9 @@ def broken(code: bytes) -> bytes:
 
 def test_broken_objects_with_the_right_checksum_are_compiled_again(folder: Path) -> None:
     assert report(start(folder))["compiles"] == 2
-    for place in cache.entries():
+    for place in store.entries():
         forge(place, broken((place / "kernel.o").read_bytes()))
-    assert "object file" in cache_admin.verify()[1][0].reason
+    assert "object file" in admin.verify()[1][0].reason
     again = report(start(folder))
     assert again["compiles"] == 2 and len(again["told"]) == 2
     assert all("is not in the file" in text for text in again["told"])
@@ -143,18 +144,18 @@ def test_broken_objects_with_the_right_checksum_are_compiled_again(folder: Path)
 
 def test_an_entry_under_another_functions_name_is_compiled_again(folder: Path) -> None:
     report(start(folder, 1))
-    (place,) = cache.entries()
-    entry, manifest = cache.read(place, (place / "key.txt").read_text()), cache.manifest_of(place)
+    (place,) = store.entries()
+    entry, manifest = store.read(place, (place / "key.txt").read_text()), store.manifest_of(place)
     text = (place / "key.txt").read_text()
-    cache.remove(place)
-    cache.store(folder, text, cache.Entry("system", entry.source, entry.object_code), manifest)
+    store.remove(place)
+    store.store(folder, text, store.Entry("system", entry.source, entry.object_code), manifest)
     again = report(start(folder, 1))
     assert again["compiles"] == 1 and "names another function" in again["told"][0]
 
 
 def test_what_ended_a_process_does_not_end_the_next(folder: Path, tmp_path: Path) -> None:
     report(start(folder, 3))
-    deadly_one = cache.entries()[1]
+    deadly_one = store.entries()[1]
     (tmp_path / "key").write_text(deadly_one.name)
     died = start(folder, 3, DEADLY, DEADLY=str(tmp_path / "key"))
     died.communicate(timeout=60)
@@ -179,13 +180,13 @@ def dead_owner(folder: Path, key: str) -> Path:
 
 def test_an_entry_that_ends_a_process_again_is_removed(folder: Path) -> None:
     report(start(folder, 2))
-    place = cache.entries()[0]
+    place = store.entries()[0]
     (place / "kernel.o").write_bytes(broken((place / "kernel.o").read_bytes()))
     left = dead_owner(folder, place.name)
     running = [start(folder, 2) for _ in range(3)]
     done = [report(process) for process in running]
     assert sum("a process died" in text for each in done for text in each["told"]) == 1
-    assert not left.exists() and len(cache.entries()) == 2
+    assert not left.exists() and len(store.entries()) == 2
     assert report(start(folder, 2)) == {"compiles": 0, "hits": 2, "told": []}
 
 
@@ -197,7 +198,7 @@ def test_what_is_being_linked_is_nobodys_fault(folder: Path) -> None:
     other.parent.mkdir(exist_ok=True)
     other.write_text("x")
     with loading.noted(folder) as note:
-        note(cache.entries()[0].name)
+        note(store.entries()[0].name)
         loading.examine(folder, judged.append)
         assert not judged
     assert list((folder / loading.FOLDER).iterdir()) == [other]

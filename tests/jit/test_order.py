@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from numbaflow.jit.order import Order
+from numbaflow.jit.passes.incremental_order import Order
 
 pytestmark = pytest.mark.pure
 

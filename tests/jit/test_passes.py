@@ -16,15 +16,18 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.jit import report, scalar, settings, verify, verify_program
-from numbaflow.jit.fuse import fuse
-from numbaflow.jit.lower import Builder
-from numbaflow.jit.passes import PASSES, rewrite
-from numbaflow.jit.program import Program
-from numbaflow.jit.schedule import schedule
-from numbaflow.jit.sizes import Scope
-from numbaflow.jit.tensor import Feed, Map, Value
-from numbaflow.jit.trace import Traced
+from numbaflow.jit import settings
+from numbaflow.jit.kernel import scalar, verify_kernel
+from numbaflow.jit.kernel.sizes import Scope
+from numbaflow.jit.passes import verify_program
+from numbaflow.jit.passes.fuse import fuse
+from numbaflow.jit.passes.pipeline import PASSES, rewrite
+from numbaflow.jit.program.editing import Program
+from numbaflow.jit.program.tensor_ir import Feed, Map, Value
+from numbaflow.jit.schedule import ir_printer
+from numbaflow.jit.schedule.steps import schedule
+from numbaflow.jit.trace.builder import Builder
+from numbaflow.jit.trace.tracer import Traced
 
 from .canonical import PROGRAMS
 from .traced import traced
@@ -50,9 +53,9 @@ def compiled_text(trace: Traced) -> str:
     """The program after the last pass, its clusters and its schedule, as they are printed."""
     rewrite(trace.program, trace.scope)
     fused = fuse(trace.program)
-    parts = [report.text(inner) for inner in trace.program.all()]
-    parts += [report.text(inner) for inner in fused.all()]
-    parts.append(report.text(schedule(fused)))
+    parts = [ir_printer.text(inner) for inner in trace.program.all()]
+    parts += [ir_printer.text(inner) for inner in fused.all()]
+    parts.append(ir_printer.text(schedule(fused)))
     text = "\n\n".join(parts)
     return re.sub(r", canonical\.py:\d+", "", text) + "\n"
 
@@ -223,7 +226,7 @@ def wide(count: int) -> tuple[Program, Scope]:
 
 def written(count: int) -> tuple[Program, Scope]:
     """Registers that are read and written in turn."""
-    from numbaflow.jit.tensor import Read, Register, Write
+    from numbaflow.jit.program.tensor_ir import Read, Register, Write
 
     program, scope = Program(), Scope()
     registers = [Register(f"r{n}", "float32", (4,), program) for n in range(7)]
@@ -299,8 +302,8 @@ def test_a_program_goes_from_room_to_room(program: tuple[str, Traced]) -> None:
 
 @contextmanager
 def verify_off() -> Iterator[None]:
-    before, verify.enabled = verify.enabled, False
+    before, verify_kernel.enabled = verify_kernel.enabled, False
     try:
         yield
     finally:
-        verify.enabled = before
+        verify_kernel.enabled = before

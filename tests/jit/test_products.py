@@ -13,10 +13,11 @@ from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
 import numbaflow as tf
-from numbaflow.jit import settings, verify_program
+from numbaflow.jit import settings
 from numbaflow.jit.library import matmul
-from numbaflow.jit.passes import PASSES
-from numbaflow.jit.tensor import Call, Map, View
+from numbaflow.jit.passes import verify_program
+from numbaflow.jit.passes.pipeline import PASSES
+from numbaflow.jit.program.tensor_ir import Call, Map, View
 
 from .programs import Sample
 
@@ -113,7 +114,7 @@ def test_what_is_computed_where_it_is_read_stays_so() -> None:
 
 
 def _twice(v: Any) -> Any:
-    from numbaflow.jit import scalar
+    from numbaflow.jit.kernel import scalar
 
     return scalar.add(v, v)
 
@@ -140,7 +141,7 @@ def test_sums_of_products_are_added_up_by_them() -> None:
 
 
 def _plus(x: Any, y: Any) -> Any:
-    from numbaflow.jit import scalar
+    from numbaflow.jit.kernel import scalar
 
     return scalar.add(x, y)
 

@@ -8,20 +8,33 @@ from typing import Any
 
 import pytest
 
-from numbaflow.jit import epilogue, legalize, products, scalar, settings, unpool, verify_program
+from numbaflow.jit import settings
+from numbaflow.jit.kernel import scalar
+from numbaflow.jit.kernel.sizes import Scope
 from numbaflow.jit.library import conv2d, conv2d_filter_gradient, max_pool, max_pool_gradient
 from numbaflow.jit.library.matmul import matmul
-from numbaflow.jit.lower import Builder
-from numbaflow.jit.program import Program
-from numbaflow.jit.rewriting import Rule, apply_rules
-from numbaflow.jit.sizes import Scope
-from numbaflow.jit.tensor import Call, Feed, Value
+from numbaflow.jit.passes import (
+    epilogue,
+    legalize,
+    matmul_rewrites,
+    max_pool_rewrites,
+    verify_program,
+)
+from numbaflow.jit.passes.rewriting import Rule, apply_rules
+from numbaflow.jit.program.editing import Program
+from numbaflow.jit.program.tensor_ir import Call, Feed, Value
+from numbaflow.jit.trace.builder import Builder
 
 pytestmark = pytest.mark.pure
 
 RULES = {
     rule.name: rule
-    for rule in (*epilogue.RULES, *products.RESULTS, *products.FACTORS, *products.SUMS)
+    for rule in (
+        *epilogue.RULES,
+        *matmul_rewrites.RESULTS,
+        *matmul_rewrites.FACTORS,
+        *matmul_rewrites.SUMS,
+    )
 }
 Build = Callable[[Builder, list[Value]], Any]
 
@@ -175,13 +188,13 @@ def pooled_gradient(reader: str) -> Builder:
 def routed(reader: str) -> list[str]:
     """The names of the kernels that are called for what is fetched, after the pass."""
     b = pooled_gradient(reader)
-    unpool.route_pooled_gradients(b.program, b.scope)
+    max_pool_rewrites.route_pooled_gradients(b.program, b.scope)
     verify_program.after("route_pooled_gradients", b.program)
     legalize.drop_dead(b.program, b.scope)
     return [node.launch.kernel.name for node in b.program if isinstance(node, Call)]
 
 
-@pytest.mark.parametrize("reader", [reader.name for reader in unpool.READERS])
+@pytest.mark.parametrize("reader", [reader.name for reader in max_pool_rewrites.READERS])
 def test_readers_of_a_pooled_gradient_take_it_as_it_is(reader: str) -> None:
     found = routed(reader)
     assert "max_pool_places" in found
@@ -194,4 +207,4 @@ def test_other_readers_get_the_whole_gradient() -> None:
 
 
 def test_every_reader_has_a_formula() -> None:
-    assert all(reader.formula for reader in unpool.READERS)
+    assert all(reader.formula for reader in max_pool_rewrites.READERS)

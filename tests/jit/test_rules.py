@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from numbaflow.jit import ir, rules, scalar
-from numbaflow.jit.meaning import numpy_dtype
+from numbaflow.jit.kernel import ir, scalar, scalar_rules
+from numbaflow.jit.kernel.reference import numpy_dtype
 
 pytestmark = pytest.mark.pure
 
@@ -59,7 +59,7 @@ def bits(array):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
-@pytest.mark.parametrize("rule", rules.RULES, ids=lambda rule: rule.formula)
+@pytest.mark.parametrize("rule", scalar_rules.RULES, ids=lambda rule: rule.formula)
 def test_rule(rule, dtype):
     found = leaves(rule.pattern, dtype, {})
     if "c" in found and found["c"].dtype != "bool":
@@ -69,10 +69,10 @@ def test_rule(rule, dtype):
     except TypeError:
         pytest.skip(f"{rule.pattern[0]} has no {dtype} form")
     if rule.when is not None and not rule.when(**found):
-        assert rules.simplify(before) is before
+        assert scalar_rules.simplify(before) is before
         return
     trace: list[str] = []
-    after = rules.rewrite(before, trace)
+    after = scalar_rules.rewrite(before, trace)
     assert trace and rule.formula in trace and after is not before
     loads = [leaf for leaf in found.values() if isinstance(leaf, ir.Load)]
     grid = np.meshgrid(*[
@@ -88,10 +88,12 @@ def test_rule(rule, dtype):
 
 def test_literals_fold():
     two = scalar.const(2.0, "float32")
-    assert rules.simplify(ir.Apply("add", (two, two), "float32")) is scalar.const(4.0, "float32")
+    assert scalar_rules.simplify(ir.Apply("add", (two, two), "float32")) is scalar.const(
+        4.0, "float32"
+    )
 
 
 def test_what_does_not_fit_stays():
     x = ir.Load(0, ir.Index(()), "float32")
     plus_zero = scalar.add(x, 0.0)
-    assert rules.simplify(plus_zero) is plus_zero, "-0 + 0 is +0: floats keep it"
+    assert scalar_rules.simplify(plus_zero) is plus_zero, "-0 + 0 is +0: floats keep it"

@@ -14,8 +14,8 @@ import pytest
 
 import numbaflow as tf
 from numbaflow.engine import nest
-from numbaflow.jit import compile as compiler
 from numbaflow.jit import settings
+from numbaflow.jit.codegen import compile as compiler
 
 pytestmark = pytest.mark.cpu
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from numbaflow.jit import ir
-from numbaflow.jit import scalar as k
+from numbaflow.jit.kernel import ir
+from numbaflow.jit.kernel import scalar as k
 
 pytestmark = pytest.mark.pure
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numbaflow.jit import sizes
+from numbaflow.jit.kernel import sizes
 
 pytestmark = pytest.mark.pure
 

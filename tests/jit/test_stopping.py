@@ -16,8 +16,9 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.jit import compile as compiler
-from numbaflow.jit import driver, pool, settings
+from numbaflow.jit import settings
+from numbaflow.jit.codegen import compile as compiler
+from numbaflow.jit.runtime import driver, thread_pool
 
 from . import stopped
 from .test_driver import scale_and_shift
@@ -49,7 +50,7 @@ def table(steps: int, tile: int) -> tuple[driver.Program, np.ndarray, list[Any]]
 def test_a_long_walk_pauses(sharing: str, tile: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Minutes of work come back at once, and nobody goes on with it behind the caller's back."""
     if sharing == "prange":
-        monkeypatch.setattr(pool, "is_supported", lambda: False)
+        monkeypatch.setattr(thread_pool, "is_supported", lambda: False)
     with settings.override(threads=int(SHARINGS[sharing])):
         program, x, kept = table(100_000, tile)
         assert program.call() == 1
@@ -73,7 +74,7 @@ def test_a_long_walk_pauses(sharing: str, tile: int, monkeypatch: pytest.MonkeyP
 def test_pauses_change_no_bits(sharing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every element is worked on once a step, wherever the walks are cut."""
     if sharing == "prange":
-        monkeypatch.setattr(pool, "is_supported", lambda: False)
+        monkeypatch.setattr(thread_pool, "is_supported", lambda: False)
     results = []
     for threads, tile in ((1, 1 << 20), (1, 5000), (2, 5000), (3, 1 << 16)):
         with settings.override(threads=threads):
@@ -173,7 +174,7 @@ def test_a_plan_that_was_interrupted_while_it_was_made_is_made_anew(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Ctrl-C may come at any time, also when what was traced is changed half way."""
-    from numbaflow.jit import plan
+    from numbaflow.jit.runtime import plan
 
     x = tf.placeholder(tf.float32, [None, 4])
     y = tf.nn.softmax(tf.matmul(x, tf.ones([4, 3]))) * 2.0

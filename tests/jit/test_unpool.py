@@ -16,10 +16,10 @@ from numbaflow.jit.library import (
     conv2d_filter_gradient,
     conv2d_input_gradient,
     conv_filter,
+    conv_grad_pooled,
     max_pool,
+    max_pool_argmax,
     max_pool_gradient,
-    maxima,
-    pooled,
 )
 from numbaflow.jit.library.geometry import axes
 
@@ -63,16 +63,16 @@ def test_gradients_from_maxima(
     y = draw((n, *(a.out for a in conv), f), dtype, 2)
     dy = draw((n, *(a.out for a in windows), f), dtype, 3)
     b = EagerBuilder(threads=2)
-    top, places = maxima.max_pool_places(b, b.value(y), windows)
+    top, places = max_pool_argmax.max_pool_places(b, b.value(y), windows)
     np.testing.assert_array_equal(top.data, max_pool(b, b.value(y), *pool, paddings[1]).data)
     want = max_pool_gradient(b, b.value(y), top, b.value(dy), *pool, paddings[1])
-    got = maxima.spread(b, y.shape, b.value(dy), places, windows)
+    got = max_pool_argmax.spread(b, y.shape, b.value(dy), places, windows)
     np.testing.assert_array_equal(got.data, want.data)
     rest = (b.value(dy), places, conv, windows)
     filters = conv_filter.from_maxima(b, b.value(x), w.shape, *rest)
     plain = conv2d_filter_gradient(b, b.value(x), w.shape, want, strides, paddings[0])
     np.testing.assert_array_equal(filters.data.sum(0), plain.data)
-    inputs = pooled.input_gradient(b, x.shape, b.value(w), *rest)
+    inputs = conv_grad_pooled.input_gradient(b, x.shape, b.value(w), *rest)
     if inputs is NotImplemented:
         return
     plain = conv2d_input_gradient(b, x.shape, b.value(w), want, strides, paddings[0])
@@ -83,7 +83,10 @@ def test_few_channels_are_left_to_others() -> None:
     b, conv = EagerBuilder(), axes((8, 8), (3, 3), (1, 1), "SAME")
     windows = axes((8, 8), (2, 2), (2, 2), "SAME")
     x, dy = b.value(draw((1, 8, 8, 3), "float32")), b.value(draw((1, 4, 4, 16), "float32"))
-    assert pooled.filter_gradient(b, x, (3, 3, 3, 16), dy, dy, conv, windows) is NotImplemented
+    assert (
+        conv_grad_pooled.filter_gradient(b, x, (3, 3, 3, 16), dy, dy, conv, windows)
+        is NotImplemented
+    )
 
 
 def network(x: Any, pool: Any = tf.nn.max_pool, relu: Any = tf.nn.relu) -> list[Any]:

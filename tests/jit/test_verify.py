@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from numbaflow.jit import ir, verify
+from numbaflow.jit.kernel import ir, verify_kernel
 
 pytestmark = pytest.mark.pure
 
@@ -42,14 +42,14 @@ def applying(fn, dtype, *args):
 
 
 def test_a_legal_kernel_passes():
-    verify.verify(kernel())
-    verify.verify(kernel(), ["float32", "float32"])
-    verify.verify(kernel(**reducing("argmax", "int32")))
+    verify_kernel.verify(kernel())
+    verify_kernel.verify(kernel(), ["float32", "float32"])
+    verify_kernel.verify(kernel(**reducing("argmax", "int32")))
 
 
 def test_values_have_the_dtypes_of_the_buffers():
-    with pytest.raises(verify.Illegal, match="values have the dtypes of the buffers"):
-        verify.verify(kernel(), ["float32", "float64"])
+    with pytest.raises(verify_kernel.Illegal, match="values have the dtypes of the buffers"):
+        verify_kernel.verify(kernel(), ["float32", "float64"])
 
 
 @pytest.mark.parametrize(
@@ -101,5 +101,5 @@ def test_values_have_the_dtypes_of_the_buffers():
     ],
 )
 def test_each_rule(changes, rule):
-    with pytest.raises(verify.Illegal, match=rule):
-        verify.verify(kernel(**changes))
+    with pytest.raises(verify_kernel.Illegal, match=rule):
+        verify_kernel.verify(kernel(**changes))

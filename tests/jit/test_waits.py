@@ -15,9 +15,9 @@ from hypothesis import settings as tries
 from hypothesis import strategies as st
 
 import numbaflow as tf
-from numbaflow.jit import compile as compiler
 from numbaflow.jit import settings
-from numbaflow.jit.waits import WaitingRunner
+from numbaflow.jit.codegen import compile as compiler
+from numbaflow.jit.runtime.async_runner import WaitingRunner
 from numbaflow.ops.queues.barrier import Barrier
 from numbaflow.ops.queues.staging import StagingArea
 

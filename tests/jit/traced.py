@@ -9,8 +9,8 @@ import numpy as np
 
 import numbaflow as tf
 from numbaflow.jit import settings
-from numbaflow.jit.runner import Runner, make_runner
-from numbaflow.jit.trace import Traced
+from numbaflow.jit.runtime.runner import Runner, make_runner
+from numbaflow.jit.trace.tracer import Traced
 
 
 def traced(session: Any, fetches: Any, feeds: dict[Any, np.ndarray]) -> Traced:

@@ -16,7 +16,7 @@ import pytest
 import numbaflow as tf
 from numbaflow.engine import errors, registry
 from numbaflow.jit import settings
-from numbaflow.jit.runner import Runner, make_runner
+from numbaflow.jit.runtime.runner import Runner, make_runner
 
 from .bad_inputs import FORMS, bad_cases, build, good_cases
 from .samples import Case, needs_more_than_arrays

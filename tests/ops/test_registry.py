@@ -14,7 +14,8 @@ from hypothesis import settings as hypothesis_settings
 
 import numbaflow as tf
 from numbaflow.engine import interpreter, registry
-from numbaflow.jit import guards, settings
+from numbaflow.jit import settings
+from numbaflow.jit.runtime import guards
 
 from .samples import RTOL, Case, call, cases, needs_more_than_arrays
 

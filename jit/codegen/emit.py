@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a kernel (jit/kernel/ir.py) to readable Python source, in the vocabulary of intrinsics.py.
+
+The source is neutral to the target: it names addresses, indices and scalar primitives only.
+Imports no Numba.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from ..kernel.ir import Const, Kernel, declaration
+from . import reductions
+from .writer import Writer, wide
+
+
+def emit(kernel: Kernel, title: str = "") -> str:
+    """The Python source of a kernel: a module whose one function is `kernel`."""
+    e = Writer(kernel)
+    if kernel.form == "row":
+        reductions.write_rows(e)
+    else:
+        e.over_rows([partial(_map_row if kernel.form == "map" else reductions.write_columns, e)])
+    root = e.scopes[0]
+    head = [f"# {text}" for text in title.splitlines()]
+    head.append(declaration(buffer.dtype for buffer in kernel.buffers))
+    head += [f"{name} = {_literal(const)}" for const, name in e.constants.items()]
+    body = ["if r0 >= r1 or c0 >= c1:", "    return", *reductions.frame(e), *root.lines]
+    signature = "def kernel(args, r0, r1, c0, c1, worker):"
+    return "\n".join([*head, "", "", signature, *("    " + text for text in body), ""]).lstrip("\n")
+
+
+def _map_row(e: Writer) -> None:
+    e.open((e.inner,))
+    for store in e.kernel.stores:
+        e.store(store)
+    e.close(f"for i{e.inner} in range(c0, c1):")
+
+
+def _literal(const: Const) -> str:
+    if const.dtype == "bool":
+        return str(bool(const.value))
+    text = repr(const.value)
+    return (
+        f"{wide(const.dtype)}({text})" if text[-1].isdigit() else f'{wide(const.dtype)}("{text}")'
+    )

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Register tiles over lists: sums of shifted vectors, where most of one factor is zero.
+
+A list is `count` values with an offset each.  Rows and vectors of a tile are literals, and so are
+strides that are known when a kernel is written; see jit/codegen/register_tiles.py.
+Imports Numba; used only while a kernel is compiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from .addresses import Address, Mismatch
+from .register_tiles import Tile, tile_dtype, word
+
+_WORD = ir.IntType(64)
+OFFSET = Address("int32")
+
+
+class _List:
+    """The values and offsets of a list, element by element."""
+
+    def __init__(self, tile: Tile, values: Any, offsets: Any) -> None:
+        self.tile, self.values, self.offsets = tile, values, offsets
+
+    def item(self, k: Any) -> tuple[Any, Any]:
+        """Value number k in all lanes, and its offset."""
+        b = self.tile.b
+        value = self.tile.splat(b.load(self.tile.address(self.values, k)))
+        place = b.inttoptr(self.offsets, ir.IntType(32).as_pointer())
+        return value, b.sext(b.load(b.gep(place, [k])), _WORD)
+
+
+def _tile_intrinsic(emit: Callable[..., None], typing_context: Any, *kinds: Any) -> Any:
+    name = tile_dtype(kinds, OFFSET)
+    offsets = [kind for kind in kinds if isinstance(kind, Address)][2]
+    if offsets != OFFSET:
+        raise Mismatch(f"offsets of {offsets.dtype}", "those of a list are int32")
+    shape = [kind.literal_value for kind in kinds[:3]]
+
+    def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        words = [word(context, builder, k, v) for k, v in zip(kinds[3:], args[3:], strict=True)]
+        tile = Tile(builder, name, (shape[0], shape[1], shape[2]), None, False)
+        emit(tile, *words)
+        return context.get_dummy_value()
+
+    return types.void(*kinds), lower
+
+
+@intrinsic(prefer_literal=True)
+def gather_tile(
+    typing_context: Any,
+    rows: Any,
+    vectors: Any,
+    lanes: Any,
+    x: Any,
+    values: Any,
+    offsets: Any,
+    count: Any,
+    out: Any,
+    x_row: Any,
+    out_row: Any,
+) -> Any:
+    """Adds sums of shifted pieces of x to a tile of out:
+
+    out[r * out_row + f] += sum over k < count of values[k] * x[offsets[k] + r * x_row + f]
+
+    for r < rows and f < vectors * lanes.  Strides are in elements; count is at least one.
+    """
+    kinds = (rows, vectors, lanes, x, values, offsets, count, out, x_row, out_row)
+    return _tile_intrinsic(_emit_gather, typing_context, *kinds)
+
+
+def _emit_gather(
+    t: Tile, x: Any, values: Any, offsets: Any, count: Any, out: Any, x_row: Any, out_row: Any
+) -> None:
+    items = _List(t, values, offsets)
+
+    def step(k: Any, sums: list[Any]) -> list[Any]:
+        value, offset = items.item(k)
+        new = []
+        for (r, v), old in zip(t.cells, sums, strict=True):
+            piece = t.load(x, v, offset, t.b.mul(_WORD(r), x_row))
+            new.append(t.fma(value, piece, old))
+        return new
+
+    zero = ir.Constant(t.vector, [0.0] * t.lanes)
+    for (r, v), total in zip(t.cells, t.loop(count, [zero] * len(t.cells), step), strict=True):
+        place = t.b.mul(_WORD(r), out_row)
+        t.store(t.b.fadd(t.load(out, v, place), total), out, v, place)
+
+
+@intrinsic(prefer_literal=True)
+def scatter_tile(
+    typing_context: Any,
+    rows: Any,
+    vectors: Any,
+    lanes: Any,
+    w: Any,
+    values: Any,
+    offsets: Any,
+    count: Any,
+    out: Any,
+    w_row: Any,
+    out_row: Any,
+) -> Any:
+    """Adds multiples of a tile of w at many places of out, for k < count in order:
+
+    out[offsets[k] + r * out_row + f] += values[k] * w[r * w_row + f]
+
+    for r < rows and f < vectors * lanes.  Strides are in elements; count is at least one.
+    """
+    kinds = (rows, vectors, lanes, w, values, offsets, count, out, w_row, out_row)
+    return _tile_intrinsic(_emit_scatter, typing_context, *kinds)
+
+
+def _emit_scatter(
+    t: Tile, w: Any, values: Any, offsets: Any, count: Any, out: Any, w_row: Any, out_row: Any
+) -> None:
+    items = _List(t, values, offsets)
+    weights = [t.load(w, v, t.b.mul(_WORD(r), w_row)) for r, v in t.cells]
+
+    def step(k: Any, kept: list[Any]) -> list[Any]:
+        value, offset = items.item(k)
+        for (r, v), weight in zip(t.cells, weights, strict=True):
+            row = t.b.mul(_WORD(r), out_row)
+            t.store(t.fma(value, weight, t.load(out, v, offset, row)), out, v, offset, row)
+        return kept
+
+    t.loop(count, [], step)

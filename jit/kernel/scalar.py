@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The scalar vocabulary of kernels: every primitive once, with its NumPy meaning.
+
+`from ..jit import scalar as k; k.mul(k.exp(x), 0.5)` computes when x is an array and builds a
+kernel expression (jit/kernel/ir.py) when x is one.  Python numbers take the dtype of the other
+arguments; arguments of different dtypes are an error.  The NumPy meanings (jit/kernel/reference.py)
+follow TensorFlow's C++ kernels.  Imports NumPy alone; no Numba.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from . import reference
+from .ir import Apply, AxisIndex, Const, Expr, Load, Param, Reduced
+
+NODES = (Const, AxisIndex, Param, Load, Apply, Reduced)
+Result = Literal["same", "bool", "branch", "given"]
+Rounding = Literal["none", "once", "free"]
+
+
+@dataclass(frozen=True, slots=True)
+class Primitive:
+    """All there is to know of a scalar function but its LLVM form.
+
+    That is in jit/codegen/llvm_scalar.py and jit/codegen/transcendental.py.
+
+    result   same: the dtype of the arguments; bool; branch: the dtype of the last two of three
+             arguments, the first being bool; given: that of the Apply
+    kinds    of NumPy dtypes it compiles for: f float, i signed, u unsigned, b bool
+    meaning  in NumPy, the oracle of the compiled code
+    cost     of one position, in simple instructions
+    rounding of floats.  none: the result is one of the arguments' values or as short, so that even
+             16-bit floats need no rounding; once: IEEE 754 defines it to the last bit; free: NumPy
+             and compiled code may differ in the last place
+    parity   -1: f(-x) = -f(x), 1: f(-x) = f(x), 0: neither
+    is_costly  worth storing and loading again rather than computing in every pass over a row
+    """
+
+    name: str
+    arity: int
+    result: Result
+    kinds: str
+    meaning: Callable[..., Any]
+    cost: int
+    rounding: Rounding
+    parity: Literal[-1, 0, 1] = 0
+    is_costly: bool = False
+
+
+# fmt: off
+_TABLE = (
+    # name, arguments, result, kinds, meaning, cost, rounding
+    Primitive("add", 2, "same", "fiu", reference.add, 1, "once"),
+    Primitive("sub", 2, "same", "fiu", reference.sub, 1, "once"),
+    Primitive("mul", 2, "same", "fiu", reference.mul, 1, "once"),
+    Primitive("div", 2, "same", "fiu", reference.div, 4, "once"),
+    Primitive("floordiv", 2, "same", "fiu", reference.floordiv, 10, "free"),
+    Primitive("floormod", 2, "same", "fiu", reference.floormod, 10, "free"),
+    Primitive("truncatediv", 2, "same", "fiu", reference.truncatediv, 10, "free"),
+    Primitive("truncatemod", 2, "same", "fiu", reference.truncatemod, 10, "free"),
+    Primitive("minimum", 2, "same", "fiu", reference.minimum, 1, "none"),
+    Primitive("maximum", 2, "same", "fiu", reference.maximum, 1, "none"),
+    Primitive("pow", 2, "same", "fiu", reference.pow, 40, "free", is_costly=True),
+    Primitive("neg", 1, "same", "fiu", reference.neg, 1, "none"),
+    Primitive("abs", 1, "same", "fiu", reference.abs, 1, "none", parity=1),
+    Primitive("sign", 1, "same", "fiu", reference.sign, 1, "none"),
+    Primitive("square", 1, "same", "fiu", reference.square, 1, "once"),
+    Primitive("reciprocal", 1, "same", "f", reference.reciprocal, 1, "once", is_costly=True),
+    Primitive("rsqrt", 1, "same", "f", reference.rsqrt, 8, "free", is_costly=True),
+    Primitive("sqrt", 1, "same", "f", reference.sqrt, 6, "once", is_costly=True),
+    Primitive("exp", 1, "same", "f", reference.exp, 12, "free", is_costly=True),
+    Primitive("expm1", 1, "same", "f", reference.expm1, 18, "free", is_costly=True),
+    Primitive("log", 1, "same", "f", reference.log, 14, "free", is_costly=True),
+    Primitive("log1p", 1, "same", "f", reference.log1p, 18, "free", is_costly=True),
+    Primitive("sin", 1, "same", "f", reference.sin, 20, "free", parity=-1, is_costly=True),
+    Primitive("cos", 1, "same", "f", reference.cos, 20, "free", parity=1, is_costly=True),
+    Primitive("tan", 1, "same", "f", reference.tan, 30, "free", parity=-1, is_costly=True),
+    Primitive("asin", 1, "same", "f", reference.asin, 30, "free", is_costly=True),
+    Primitive("acos", 1, "same", "f", reference.acos, 30, "free", is_costly=True),
+    Primitive("atan", 1, "same", "f", reference.atan, 25, "free", is_costly=True),
+    Primitive("sinh", 1, "same", "f", reference.sinh, 25, "free", parity=-1, is_costly=True),
+    Primitive("cosh", 1, "same", "f", reference.cosh, 25, "free", parity=1, is_costly=True),
+    Primitive("tanh", 1, "same", "f", reference.tanh, 20, "free", parity=-1, is_costly=True),
+    Primitive("asinh", 1, "same", "f", reference.asinh, 35, "free", parity=-1, is_costly=True),
+    Primitive("acosh", 1, "same", "f", reference.acosh, 35, "free", is_costly=True),
+    Primitive("atanh", 1, "same", "f", reference.atanh, 30, "free", parity=-1, is_costly=True),
+    Primitive("sigmoid", 1, "same", "f", reference.sigmoid, 16, "free", is_costly=True),
+    Primitive("erf", 1, "same", "f", reference.erf, 20, "free", parity=-1, is_costly=True),
+    Primitive("erfc", 1, "same", "f", reference.erfc, 30, "free", is_costly=True),
+    Primitive("lgamma", 1, "same", "f", reference.lgamma, 60, "free", is_costly=True),
+    Primitive("digamma", 1, "same", "f", reference.digamma, 60, "free", is_costly=True),
+    Primitive("floor", 1, "same", "f", reference.floor, 1, "none"),
+    Primitive("ceil", 1, "same", "f", reference.ceil, 1, "none"),
+    Primitive("rint", 1, "same", "f", reference.rint, 1, "none"),
+    Primitive("trunc", 1, "same", "f", reference.trunc, 1, "none"),
+    Primitive("atan2", 2, "same", "f", reference.atan2, 40, "free", is_costly=True),
+    Primitive("eq", 2, "bool", "fiub", reference.eq, 1, "none"),
+    Primitive("ne", 2, "bool", "fiub", reference.ne, 1, "none"),
+    Primitive("lt", 2, "bool", "fiub", reference.lt, 1, "none"),
+    Primitive("le", 2, "bool", "fiub", reference.le, 1, "none"),
+    Primitive("gt", 2, "bool", "fiub", reference.gt, 1, "none"),
+    Primitive("ge", 2, "bool", "fiub", reference.ge, 1, "none"),
+    Primitive("isnan", 1, "bool", "f", reference.isnan, 1, "none"),
+    Primitive("isinf", 1, "bool", "f", reference.isinf, 1, "none"),
+    Primitive("isfinite", 1, "bool", "f", reference.isfinite, 1, "none"),
+    Primitive("logical_and", 2, "same", "b", reference.logical_and, 1, "none"),
+    Primitive("logical_or", 2, "same", "b", reference.logical_or, 1, "none"),
+    Primitive("logical_not", 1, "same", "b", reference.logical_not, 1, "none"),
+    Primitive("bitwise_and", 2, "same", "iub", reference.bitwise_and, 1, "none"),
+    Primitive("bitwise_or", 2, "same", "iub", reference.bitwise_or, 1, "none"),
+    Primitive("bitwise_xor", 2, "same", "iub", reference.bitwise_xor, 1, "none"),
+    Primitive("invert", 1, "same", "iu", reference.invert, 1, "none"),
+    Primitive("left_shift", 2, "same", "iu", reference.left_shift, 1, "none"),
+    Primitive("right_shift", 2, "same", "iu", reference.right_shift, 1, "none"),
+    Primitive("select", 3, "branch", "fiub", reference.select, 1, "none"),
+    Primitive("cast", 1, "given", "fiub", reference.cast, 1, "once"),
+)
+# fmt: on
+PRIMITIVES: dict[str, Primitive] = {primitive.name: primitive for primitive in _TABLE}
+
+# fmt: off
+COMPILED_DTYPES = frozenset((
+    "float16", "bfloat16", "float32", "float64", "int8", "int16", "int32", "int64",
+    "uint8", "uint16", "uint32", "uint64", "bool",
+))
+# fmt: on
+
+
+def kind_of(dtype: str) -> str:
+    """The kind letter of a dtype name: f i u b c, or "" for what is no number."""
+    if dtype == "bfloat16":
+        return "f"
+    kind = np.dtype(dtype).kind
+    return kind if kind in "fiubc" else ""
+
+
+def compiles(dtype: str) -> bool:
+    """Whether compiled kernels can hold elements of this dtype at all."""
+    return reference.dtype_name(dtype) in COMPILED_DTYPES
+
+
+def supports(fn: str, dtype: str) -> bool:
+    """Whether primitive `fn` has compiled code for arguments of this dtype."""
+    return compiles(dtype) and kind_of(dtype) in PRIMITIVES[fn].kinds
+
+
+def apply(fn: str, *args: Any) -> Any:
+    """Applies primitive `fn`: to arrays at once, to expressions by building an Apply."""
+    primitive = PRIMITIVES[fn]
+    if len(args) != primitive.arity:
+        raise TypeError(f"k.{fn} takes {primitive.arity} arguments, got {len(args)}")
+    if any(isinstance(arg, NODES) for arg in args):
+        return _build(primitive, args)
+    return reference.evaluate(primitive.meaning, primitive.result, args)
+
+
+def _build(primitive: Primitive, args: tuple[Any, ...]) -> Expr:
+    fn = primitive.name
+    if primitive.result == "branch":
+        condition, *branches = args
+        nodes = (_adapt(condition, "bool"), *_same_dtype(fn, branches))
+        if nodes[0].dtype != "bool":
+            raise TypeError(f"k.{fn}: the condition is {nodes[0].dtype}, not bool")
+    else:
+        nodes = _same_dtype(fn, args)
+    dtype = nodes[-1].dtype
+    if not supports(fn, dtype):
+        raise TypeError(f"k.{fn} has no compiled form for {dtype}")
+    return Apply(fn, tuple(nodes), "bool" if primitive.result == "bool" else dtype)
+
+
+def _same_dtype(fn: str, args: Any) -> tuple[Expr, ...]:
+    dtypes = {_dtype(arg) for arg in args if not isinstance(arg, (bool, int, float))}
+    if len(dtypes) > 1:
+        names = ", ".join(map(str, (_dtype(a) for a in args)))
+        raise TypeError(f"k.{fn}: arguments of different dtypes: {names}")
+    dtype = dtypes.pop() if dtypes else "bool" if isinstance(args[0], bool) else "float32"
+    return tuple(_adapt(arg, dtype) for arg in args)
+
+
+def _dtype(arg: Any) -> str:
+    if isinstance(arg, (*NODES, np.ndarray, np.generic)):
+        return str(arg.dtype)
+    return type(arg).__name__
+
+
+def _adapt(arg: Any, dtype: str) -> Expr:
+    if isinstance(arg, NODES):
+        return arg
+    if isinstance(arg, (np.ndarray, np.generic)) and arg.ndim:
+        raise TypeError("an array cannot be an argument of a kernel expression; pass it as a value")
+    return const(arg, dtype)
+
+
+def const(value: Any, dtype: str) -> Const:
+    """A literal of a dtype: the nearest representable value."""
+    typed = reference.numpy_dtype(dtype).type(value)
+    item = float(typed) if kind_of(dtype) == "f" else typed.item()
+    return Const(item, reference.dtype_name(dtype))
+
+
+def const_like(value: Any, x: Any) -> Any:
+    """`value` in the dtype of x: a literal beside an expression, a 0-d array beside an array."""
+    if isinstance(x, NODES):
+        return const(value, x.dtype)
+    return np.asarray(value, np.asarray(x).dtype)
+
+
+def cast(x: Any, dtype: Any) -> Any:
+    """x converted to another dtype as C++ on x86 does: truncation, wrap-around, NaN to minimum."""
+    name = reference.dtype_name(dtype)
+    if not isinstance(x, NODES):
+        return reference.cast(np.asarray(x), reference.numpy_dtype(name))
+    if x.dtype == name:
+        return x
+    if isinstance(x, Const):
+        value = np.asarray(x.value, reference.numpy_dtype(x.dtype))
+        return const(reference.cast(value, reference.numpy_dtype(name))[()], name)
+    if not (compiles(x.dtype) and compiles(name)):
+        raise TypeError(f"k.cast has no compiled form from {x.dtype} to {name}")
+    return Apply("cast", (x,), name)
+
+
+def real(x: Any) -> Any:
+    """The real part; of a real number itself."""
+    return x if isinstance(x, NODES) else np.real(x)
+
+
+def imag(x: Any) -> Any:
+    """The imaginary part; of a real number zero."""
+    return const_like(0, x) if isinstance(x, NODES) else np.imag(x)
+
+
+def conj(x: Any) -> Any:
+    """The complex conjugate; of a real number itself."""
+    return x if isinstance(x, NODES) else np.conj(x)
+
+
+def complex(re: Any, im: Any) -> Any:
+    """A complex number from its parts; arrays only."""
+    if isinstance(re, NODES) or isinstance(im, NODES):
+        raise TypeError("complex numbers have no compiled form")
+    return reference.complex(re, im)
+
+
+def _function(name: str) -> Callable[..., Any]:
+    def primitive(*args: Any) -> Any:
+        return apply(name, *args)
+
+    primitive.__name__ = primitive.__qualname__ = name
+    primitive.__doc__ = getattr(reference, name).__doc__
+    return primitive
+
+
+add, sub, mul, div = map(_function, ("add", "sub", "mul", "div"))
+floordiv, floormod = map(_function, ("floordiv", "floormod"))
+truncatediv, truncatemod = map(_function, ("truncatediv", "truncatemod"))
+minimum, maximum, pow = map(_function, ("minimum", "maximum", "pow"))
+neg, abs, sign, square = map(_function, ("neg", "abs", "sign", "square"))
+reciprocal, rsqrt, sqrt = map(_function, ("reciprocal", "rsqrt", "sqrt"))
+exp, expm1, log, log1p = map(_function, ("exp", "expm1", "log", "log1p"))
+sin, cos, tan = map(_function, ("sin", "cos", "tan"))
+asin, acos, atan, atan2 = map(_function, ("asin", "acos", "atan", "atan2"))
+sinh, cosh, tanh = map(_function, ("sinh", "cosh", "tanh"))
+asinh, acosh, atanh = map(_function, ("asinh", "acosh", "atanh"))
+sigmoid, erf, erfc = map(_function, ("sigmoid", "erf", "erfc"))
+lgamma, digamma = map(_function, ("lgamma", "digamma"))
+floor, ceil, rint, trunc = map(_function, ("floor", "ceil", "rint", "trunc"))
+isnan, isinf, isfinite = map(_function, ("isnan", "isinf", "isfinite"))
+eq, ne, lt, le, gt, ge = map(_function, ("eq", "ne", "lt", "le", "gt", "ge"))
+logical_and, logical_or, logical_not = map(_function, ("logical_and", "logical_or", "logical_not"))
+bitwise_and, bitwise_or = map(_function, ("bitwise_and", "bitwise_or"))
+bitwise_xor, invert = map(_function, ("bitwise_xor", "invert"))
+left_shift, right_shift = map(_function, ("left_shift", "right_shift"))
+select = _function("select")

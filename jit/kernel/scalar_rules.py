@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rewrite rules of scalar expressions, as a table of rows, and the one function that applies them.
+
+A pattern is a tuple (primitive, argument, …); an argument is a pattern, a number (that literal) or
+a name, which stands for any expression and the same one wherever it appears.  Every rule gives the
+same bits as what it replaces, NaN, infinities and signed zeros included; tests hold each row to it.
+Imports the kernel IR and the scalar vocabulary.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import ir, scalar
+from .reference import numpy_dtype
+from .scalar import kind_of
+
+_MOST_STEPS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """pattern -> build(bound expressions by name), if when(bound) holds; formula for readers."""
+
+    pattern: tuple[Any, ...]
+    build: Callable[..., ir.Expr]
+    formula: str
+    when: Callable[..., bool] | None = None
+
+
+def _is_integer(x: ir.Expr, **_: Any) -> bool:
+    return kind_of(x.dtype) in "iu"
+
+
+def _is_power_of_two(c: ir.Expr, **_: Any) -> bool:
+    """A literal whose reciprocal is exact."""
+    if not isinstance(c, ir.Const) or kind_of(c.dtype) != "f" or not c.value:
+        return False
+    return math.frexp(abs(c.value))[0] == 0.5 and abs(math.frexp(c.value)[1]) < 100
+
+
+def _is_float(x: ir.Expr, **_: Any) -> bool:
+    return kind_of(x.dtype) == "f"
+
+
+# f(-x) = -f(x) and f(-x) = f(x), so that what is asked for both is computed once.
+ODD = tuple(name for name, primitive in scalar.PRIMITIVES.items() if primitive.parity == -1)
+EVEN = tuple(name for name, primitive in scalar.PRIMITIVES.items() if primitive.parity == 1)
+
+
+def _odd(fn: str) -> Rule:
+    def build(x: ir.Expr) -> ir.Expr:
+        return scalar.neg(scalar.apply(fn, x))
+
+    return Rule((fn, ("neg", "x")), build, f"{fn}(-x) = -{fn}(x)")
+
+
+def _even(fn: str) -> Rule:
+    return Rule((fn, ("neg", "x")), lambda x: scalar.apply(fn, x), f"{fn}(-x) = {fn}(x)")
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(("mul", "x", 1), lambda x: x, "x * 1 = x"),
+    Rule(("mul", 1, "x"), lambda x: x, "1 * x = x"),
+    Rule(("div", "x", 1), lambda x: x, "x / 1 = x"),
+    Rule(("sub", "x", 0), lambda x: x, "x - 0 = x"),
+    Rule(("add", "x", 0), lambda x: x, "n + 0 = n, integers", _is_integer),
+    Rule(("add", 0, "x"), lambda x: x, "0 + n = n, integers", _is_integer),
+    Rule(("mul", "x", -1), lambda x: scalar.neg(x), "x * -1 = -x"),
+    Rule(("neg", ("neg", "x")), lambda x: x, "-(-x) = x"),
+    Rule(("add", "x", ("neg", "y")), lambda x, y: scalar.sub(x, y), "x + -y = x - y"),
+    Rule(("sub", "x", ("neg", "y")), lambda x, y: scalar.add(x, y), "x - -y = x + y"),
+    Rule(("add", ("neg", "x"), "y"), lambda x, y: scalar.sub(y, x), "-x + y = y - x"),
+    Rule(("mul", ("neg", "x"), ("neg", "y")), lambda x, y: scalar.mul(x, y), "-x * -y = x * y"),
+    Rule(
+        ("mul", ("neg", "x"), "y"), lambda x, y: scalar.neg(scalar.mul(x, y)), "-x * y = -(x * y)"
+    ),
+    Rule(
+        ("mul", "x", ("neg", "y")), lambda x, y: scalar.neg(scalar.mul(x, y)), "x * -y = -(x * y)"
+    ),
+    Rule(
+        ("div", ("neg", "x"), "y"),
+        lambda x, y: scalar.neg(scalar.div(x, y)),
+        "-x / y = -(x / y), floats",
+        _is_float,
+    ),
+    Rule(
+        ("div", "x", "c"),
+        lambda x, c: scalar.mul(x, 1.0 / c.value),
+        "x / 2^n = x * 2^-n",
+        _is_power_of_two,
+    ),
+    Rule(("pow", "x", 1), lambda x: x, "x ^ 1 = x"),
+    Rule(("pow", "x", 2), lambda x: scalar.mul(x, x), "x ^ 2 = x * x"),
+    Rule(("square", "x"), lambda x: scalar.mul(x, x), "x² = x * x"),
+    Rule(("maximum", "x", "x"), lambda x: x, "max(x, x) = x"),
+    Rule(("minimum", "x", "x"), lambda x: x, "min(x, x) = x"),
+    Rule(("abs", ("abs", "x")), lambda x: scalar.abs(x), "||x|| = |x|"),
+    *map(_odd, ODD),
+    *map(_even, EVEN),
+    Rule(("select", "c", "x", "x"), lambda c, x: x, "c ? x : x = x"),
+    Rule(
+        ("select", ("logical_not", "c"), "x", "y"),
+        lambda c, x, y: scalar.select(c, y, x),
+        "!c ? x : y = c ? y : x",
+    ),
+    Rule(("logical_not", ("logical_not", "c")), lambda c: c, "!!c = c"),
+    Rule(("logical_and", "c", "c"), lambda c: c, "c & c = c"),
+    Rule(("logical_or", "c", "c"), lambda c: c, "c | c = c"),
+)
+
+
+def _by_root() -> dict[str, list[Rule]]:
+    index: dict[str, list[Rule]] = {}
+    for rule in RULES:
+        index.setdefault(rule.pattern[0], []).append(rule)
+    return index
+
+
+_INDEX = _by_root()
+
+
+# Equal expressions are one object, and many kernels have the same ones.
+_SIMPLE: dict[ir.Expr, ir.Expr] = {}
+
+
+def simplify(expr: ir.Expr) -> ir.Expr:
+    """Applies rules at the root until none fits.  Arguments are taken to be in simplest form."""
+    known = _SIMPLE.get(expr)
+    if known is None:
+        known = _SIMPLE[expr] = rewrite(expr)
+    return known
+
+
+def rewrite(expr: ir.Expr, trace: list[str] | None = None) -> ir.Expr:
+    """The same, always anew; `trace` receives the formula of every rule applied."""
+    for _ in range(_MOST_STEPS):
+        if not isinstance(expr, ir.Apply):
+            return expr
+        folded = _fold(expr)
+        if folded is not None:
+            return folded
+        for rule in _INDEX.get(expr.fn, ()):
+            bound: dict[str, ir.Expr] = {}
+            if _matches(rule.pattern, expr, bound) and (rule.when is None or rule.when(**bound)):
+                if trace is not None:
+                    trace.append(rule.formula)
+                expr = rule.build(**bound)
+                break
+        else:
+            return expr
+    raise AssertionError(f"rewriting does not end: {expr}")
+
+
+def _fold(expr: ir.Apply) -> ir.Const | None:
+    """The literal that an expression of literals comes to."""
+    if not all(isinstance(arg, ir.Const) for arg in expr.args):
+        return None
+    values = [np.asarray(arg.value, numpy_dtype(arg.dtype)) for arg in expr.args]  # type: ignore[union-attr]
+    with np.errstate(all="ignore"):
+        if expr.fn == "cast":
+            result = scalar.cast(values[0], expr.dtype)
+        else:
+            result = scalar.apply(expr.fn, *values)
+    return scalar.const(np.asarray(result).item(), expr.dtype)
+
+
+def _matches(pattern: Any, expr: ir.Expr, bound: dict[str, ir.Expr]) -> bool:
+    if isinstance(pattern, str):
+        return bound.setdefault(pattern, expr) is expr
+    if not isinstance(pattern, tuple):
+        return _is_literal(expr, pattern)
+    if not isinstance(expr, ir.Apply) or expr.fn != pattern[0]:
+        return False
+    return all(_matches(p, e, bound) for p, e in zip(pattern[1:], expr.args, strict=True))
+
+
+def _is_literal(expr: ir.Expr, number: float) -> bool:
+    if not isinstance(expr, ir.Const) or isinstance(expr.value, bool):
+        return False
+    return expr.value == number and math.copysign(1, expr.value) == math.copysign(1, number)

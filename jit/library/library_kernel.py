@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A hand-written kernel: Python text over the vocabulary of jit/codegen/vocabulary.py.
+
+The text defines `kernel(args, r0, r1, c0, c1, worker)`, serial over one tile.  The argument block
+is int64: input addresses, output addresses, parameters, then, where a kernel asks for scratch
+memory, its base address and the bytes per worker.  args[i] with the number of a buffer is an
+address with that buffer's dtype, which `LibraryKernel.over` declares; regions of scratch memory get
+theirs by `region`.  Offsets from an address count elements.  Imports nothing heavy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from ..kernel.ir import declaration
+
+# The vocabulary's names, for a compiler that wants to know what a text may use.
+VOCABULARY = (
+    "as_bytes", "atomic_add", "atomic_load", "atomic_store", "atomic_swap", "bits_as_float",
+    "call_kernel", "clock", "conv_tile", "copy", "cos", "float32", "float64", "float_as_bits",
+    "futex", "pause", "take_if_zero",
+    "fma_tile", "gather_tile", "helper", "int64", "log",
+    "pointer", "product_tile", "region", "scatter_tile", "sin", "sqrt", "transpose_tile", "uint32",
+    "uint64", "zero",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class LibraryKernel:
+    """A kernel's name and Python text; equal texts are compiled once."""
+
+    name: str
+    text: str
+
+    def over(self, dtypes: Iterable[str]) -> LibraryKernel:
+        """The kernel for buffers of these dtypes."""
+        return LibraryKernel(self.name, f"{declaration(dtypes)}\n{self.text}")
+
+
+def namespace() -> dict[str, Any]:
+    """The names that the texts of library kernels use.  Imports Numba."""
+    from ..codegen import vocabulary
+
+    names = {name: getattr(vocabulary, name) for name in VOCABULARY}
+    return {**names, "min": vocabulary.minimum, "max": vocabulary.maximum}
+
+
+@cache
+def _assemble(name: str, template: str, constants: tuple[tuple[str, Any], ...]) -> LibraryKernel:
+    header = "".join(f"{key} = {value!r}\n" for key, value in constants)
+    return LibraryKernel(name, f"{header}\n{template.strip()}\n")
+
+
+def specialise(name: str, template: str, **constants: Any) -> LibraryKernel:
+    """The kernel of a template with its static facts written above it as constants.
+
+    A constant is a literal to the intrinsics; a word in the template that must be either a literal
+    or a variable is replaced before (see `edge`).
+    """
+    return _assemble(name, template, tuple(constants.items()))
+
+
+def edge(template: str, masked: bool, variable: str) -> str:
+    """Writes for EDGE the variable that bounds the lanes of a tile, or -1 for whole vectors."""
+    return template.replace("EDGE", variable if masked else "-1")

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""New values for some rows of variables, in place.
+
+The kernel is a generated one: its outer loop goes over the indices in order, so that equal indices
+are applied one after the other, and a tile has all of them and some columns.  Rows that are not
+named are not touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..kernel import ir, scalar
+from ..kernel.ir import postorder
+from ..kernel.sizes import AnySize, ceil_div, maximum, product, same_shape
+
+_WORK = 1 << 15  # elements per tile
+_COLUMNS = 32  # no tile has fewer columns, but for those of narrow rows
+
+# The kernel's parameter: elements of a row.
+_WIDTH = ir.Param(0)
+
+
+def update_rows(
+    b: Any, cells: Sequence[Any], indices: Any, body: Callable[..., Any], given: Sequence[Any],
+    problem: Callable[..., BaseException],
+) -> Any:  # fmt: skip
+    """body(*rows of the variables, *given) -> their new values, for every index in order.
+
+    What is given is a scalar, or has a row for every index.  Returns the variables as they are
+    afterwards, or NotImplemented.  At an index out of range the updates end, and the run raises
+    problem(indices, rows of the variables).
+    """
+    present = [b.read(cell) for cell in cells]
+    first, rows = present[0], (*indices.shape, *present[0].shape[1:])
+    if not all(same_shape(v.shape, first.shape) for v in present) or 0 in first.shape:
+        return NotImplemented
+    if not first.ndim or len({id(cell.cell) for cell in cells}) < len(cells):
+        return NotImplemented
+    if any(v.ndim and not _equal(b, v.shape, rows) for v in given):
+        return NotImplemented
+    if not all(scalar.compiles(v.dtype) for v in (*present, indices, *given)):
+        return NotImplemented
+    count, width = product(indices.shape), product(first.shape[1:])
+    wide = b.reshape(b.cast(indices, "int64"), [count])
+    end = _first_outside(b, wide, first.shape[0])
+    kernel, operations = _kernel(body, present, [wide, end], given)
+    work = ceil_div(ceil_div(_WORK, maximum(count, 1)), 16) * 16
+    after = b.call(
+        kernel, [wide, end, *given], (), [count, width, width],
+        count, maximum(count, 1), width, maximum(work, _COLUMNS),
+        operations=count * width * operations, updates=cells, touches=count * width,
+    )  # fmt: skip
+    size = b.constant(first.shape[0], "int64")
+    bad = b.map(scalar.lt, end, b.size_scalar(wide, None, "int64"))
+    b.require_not(bad, lambda where, rows: problem(where, int(rows)), indices, size)
+    return after
+
+
+def _first_outside(b: Any, indices: Any, rows: int) -> Any:
+    """The position of the first index out of range; behind the last one where all are inside."""
+    count = b.size_scalar(indices, None, "int64")
+
+    def place(i: Any, position: Any, count: Any) -> Any:
+        outside = scalar.logical_or(scalar.lt(i, 0), scalar.ge(i, rows))
+        return scalar.select(outside, position, count)
+
+    places = b.map(place, indices, b.iota(indices.shape, 0, "int64"), count)
+    return b.map(scalar.minimum, b.reduce("min", places, None), count)
+
+
+def _equal(b: Any, shape: Sequence[AnySize], other: Sequence[AnySize]) -> bool:
+    return len(shape) == len(other) and all(b.equal(x, y) for x, y in zip(shape, other))
+
+
+def _kernel(
+    body: Callable[..., Any], present: Sequence[Any], indices: Sequence[Any], given: Sequence[Any]
+) -> tuple[ir.Kernel, int]:
+    """The kernel, and how many scalar operations it does for one element.
+
+    indices: themselves, and how many are to be applied.
+    """
+    dtypes = [v.dtype for v in (*indices, *given, *present)]
+    held = len(indices) + len(given)
+    row, end = ir.Load(0, ir.Index((1, 0)), "int64"), ir.Load(1, ir.Index((0, 0)), "int64")
+    inside = scalar.lt(ir.AxisIndex(0), end)
+    place = ir.Index((0, 1), scalar.mul(scalar.select(inside, row, 0), _WIDTH))
+    olds = [ir.Load(i, place, dtypes[i]) for i in range(held, len(dtypes))]
+    beside = ir.Index((_WIDTH, 1))
+    arguments = [
+        ir.Load(i, beside if value.ndim else ir.Index((0, 0)), value.dtype)
+        for i, value in enumerate(given, len(indices))
+    ]
+    news = body(*olds, *arguments)
+    stores = tuple(
+        ir.Store(old.buffer, place, scalar.select(inside, new, old))
+        for old, new in zip(olds, news, strict=True)
+    )
+    buffers = tuple(ir.Buffer(d, "r" if i < held else "rw") for i, d in enumerate(dtypes))
+    axes = (ir.Axis("map"), ir.Axis("map"))
+    nodes = {node for store in stores for node in postorder(store.value)}
+    return (
+        ir.Kernel("map", buffers, axes, (), stores, 1),
+        sum(isinstance(node, ir.Apply) for node in nodes),
+    )

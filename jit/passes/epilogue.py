@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A library kernel takes up the bias and the relu behind it, where it says that it can.
+
+What only the next map reads is then never stored without them.  A Launch says what it can with
+`epilogue`, a function of (bias, relu) that gives the kernel with these in it.
+Imports tensor IR, kernel IR, sizes and rewriting.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..kernel import ir
+from ..kernel.sizes import Scope, same
+from ..program.editing import Program
+from ..program.tensor_ir import Call, Map, Value, View, base
+from .rewriting import Rule
+
+
+def _sole_map(program: Program, call: Call) -> Map | None:
+    """The one map of one result that reads what a call gives, if nobody else does."""
+    value = call.outputs[0]
+    found = program.users(value)
+    if len(found) != 1 or value in program.kept:
+        return None
+    (node,) = found
+    if not isinstance(node, Map) or len(node.exprs) != 1:
+        return None
+    return node if node.outputs[0].dtype == value.dtype else None
+
+
+def _bias(program: Program, call: Call) -> tuple[Map, Value] | None:
+    """The map behind a call that adds a vector along the last dimension, and the vector."""
+    if call.launch.epilogue is None or call.launch.bias or call.launch.relu:
+        return None
+    node = _sole_map(program, call)
+    vector = None if node is None else _added_vector(node, call.outputs[0])
+    return None if node is None or vector is None else (node, vector)
+
+
+def _added_vector(node: Map, value: Value) -> Value | None:
+    (expr,) = node.exprs
+    if not isinstance(expr, ir.Apply) or expr.fn != "add" or len(node.inputs) != 2:
+        return None
+    if not all(isinstance(arg, ir.Load) for arg in expr.args) or expr.args[0] is expr.args[1]:
+        return None
+    other = node.inputs[1] if node.inputs[0] is value else node.inputs[0]
+    *ones, last = other.shape or (0,)
+    vector = base(other)
+    whole = vector is other or (isinstance(other.node, View) and other.node.inputs[0] is vector)
+    if not whole or vector.ndim != 1 or not same(vector.shape[0], last):
+        return None
+    fits = same(last, value.shape[-1]) and all(same(size, 1) for size in ones)
+    return vector if fits else None
+
+
+def _take_bias(program: Program, scope: Scope, call: Call, found: tuple[Map, Value]) -> None:
+    node, vector = found
+    program.set_inputs(call, (*call.inputs, vector))
+    _take_over(program, call, node, bias=True)
+
+
+def _relu(program: Program, call: Call) -> Map | None:
+    """The map behind a call that is a relu of it."""
+    if call.launch.epilogue is None or call.launch.relu:
+        return None
+    node = _sole_map(program, call)
+    if node is None:
+        return None
+    (expr,) = node.exprs
+    if not isinstance(expr, ir.Apply) or expr.fn != "maximum" or len(node.inputs) != 1:
+        return None
+    x, zero = expr.args
+    is_relu = isinstance(x, ir.Load) and isinstance(zero, ir.Const) and zero.value == 0
+    return node if is_relu else None
+
+
+def _take_relu(program: Program, scope: Scope, call: Call, node: Map) -> None:
+    _take_over(program, call, node, relu=True)
+
+
+def _take_over(
+    program: Program, call: Call, node: Map, bias: bool = False, relu: bool = False
+) -> None:
+    """The call moves to the map's place, where the bias is there, and gives the map's result."""
+    program.replace(node.outputs[0], call.outputs[0])
+    program.move_before(call, node)
+    program.remove(node)
+    call.fused.append(node.origin)
+    launch = call.launch
+    bias, relu = bias or launch.bias, relu or launch.relu
+    assert launch.epilogue is not None
+    call.launch = replace(launch, kernel=launch.epilogue(bias, relu), bias=bias, relu=relu)
+
+
+RULES = (
+    Rule("bias", "map %call + %vector → call(…, %vector)", Call, _bias, _take_bias),
+    Rule("relu", "map maximum(%call, 0) → call with relu", Call, _relu, _take_relu),
+)

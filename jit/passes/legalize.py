@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes a program ready for fusion: memory where it is needed, effects in order, nothing dead.
+
+Imports tensor IR, programs and sizes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..kernel import ir, sizes
+from ..kernel.sizes import Scope, same
+from ..program.editing import Check, Program
+from ..program.tensor_ir import (
+    Assemble,
+    Call,
+    Gather,
+    Growing,
+    Handle,
+    Host,
+    Iota,
+    Loop,
+    Map,
+    Node,
+    Part,
+    Place,
+    Read,
+    Register,
+    Reshape,
+    Source,
+    Stop,
+    Value,
+    View,
+    Write,
+    argument,
+    base,
+    written_cells,
+)
+
+
+def is_lazy(node: Node) -> bool:
+    """Is the node computed where it is read, and never stored of itself?"""
+    return isinstance(node, (View, Iota))
+
+
+def needs_memory(node: Node) -> bool:
+    """Does a node read its inputs at positions of its own, so that they must be in memory?"""
+    return isinstance(node, (Reshape, Call, Host, Gather, Loop, Stop))
+
+
+def lasts(node: Node) -> bool:
+    """Does a node change something that outlasts the run?"""
+    if isinstance(node, Host) and node.effects:
+        return True
+    return any(not isinstance(cell, (Register, Growing)) for cell in written_cells(node))
+
+
+# Checks.
+
+
+def stop_before_effects(program: Program, scope: Scope) -> None:
+    """Checks become nodes in front of what outlasts the run; others are made at its end."""
+    waiting = list(program.checks)
+    passed: set[Node] = set()
+    for node in program.nodes:
+        if waiting and lasts(node):
+            ready = [check for check in waiting if _made_before(check) <= passed]
+            for check in ready:
+                with program.adding(node, like=base(check.flag).node):
+                    program.add(Stop(check.values, check.error))
+            waiting = [check for check in waiting if check not in ready]
+        passed.add(node)
+    program.checks = waiting
+
+
+def _made_before(check: Check) -> set[Node]:
+    """The nodes that must have come before a check."""
+    made = {base(value).node for value in check.values}
+    return made if check.behind is None else {check.behind, *made}
+
+
+# Variables that are read before a write and used after it.
+
+
+def snapshot_reads(program: Program, scope: Scope) -> None:
+    """A variable that is read before a write and used after it is copied at the read."""
+    writes: dict[Any, list[Node]] = {}
+    for node in program:
+        for cell in written_cells(node):
+            writes.setdefault(cell, []).append(node)
+    if not writes:
+        return
+    readers = _real_readers(program)
+    fetched = {base(value).node for value in program.fetches}
+    for node in program.nodes:
+        if not isinstance(node, Read) or node.cell not in writes:
+            continue
+        later = [other for other in writes[node.cell] if other.position > node.position]
+        if not later:
+            continue
+        last_use = max((reader.position for reader in readers.get(node, ())), default=-1)
+        if last_use > later[0].position or node in fetched:
+            value = node.outputs[0]
+            copy = _copy(program, value, before=node.behind)
+            program.replace(value, copy, but=copy.node)
+
+
+def _real_readers(program: Program) -> dict[Node, list[Node]]:
+    """For each node, those that read its results, directly or through views."""
+    readers: dict[Node, list[Node]] = {}
+    for node in program:
+        if not isinstance(node, (View, Reshape)):
+            for value in node.inputs:
+                readers.setdefault(base(value).node, []).append(node)
+    return readers
+
+
+def _copy(program: Program, value: Value, before: Node | None) -> Value:
+    """A copy of a value in memory of its own."""
+    with program.adding(before, like=value.node):
+        node = Map((value,), (argument(0, value.dtype),))
+        return program.add(node, (value.dtype, value.shape))[0]
+
+
+# Views that somebody needs as memory.
+
+
+def store_views(program: Program, scope: Scope) -> None:
+    """What is only a way of reading is copied where somebody needs memory, once."""
+    stored: dict[Value, Value] = {}
+
+    def memory(value: Value, before: Node | None) -> Value:
+        if not is_lazy(value.node):
+            return value
+        if value not in stored:
+            if _only_drops_ones(value):
+                whole = memory(value.node.inputs[0], before)
+                with program.adding(before, like=value.node):
+                    (renamed,) = program.add(Reshape((whole,)), (value.dtype, value.shape))
+                stored[value] = renamed
+            else:
+                stored[value] = _copy(program, value, before)
+        return stored[value]
+
+    for node in program.nodes:
+        if needs_memory(node) and any(is_lazy(value.node) for value in node.inputs):
+            program.set_inputs(node, [memory(value, node) for value in node.inputs])
+    program.keep(lambda value: memory(value, None))
+
+
+def _only_drops_ones(value: Value) -> bool:
+    """Does a view leave the elements in order, only adding and dropping dimensions of one?"""
+    node = value.node
+    if not isinstance(node, View):
+        return False
+    before = node.inputs[0].shape
+    wide = [i for i, size in enumerate(before) if not same(size, 1)]
+    moved = [node.axes[i] for i in wide]
+    if any(a.axis is None or not same(a.stride, 1) or not same(a.offset, 0) for a in moved):
+        return False
+    order: list[Any] = [a.axis for a in moved]
+    rest = [size for i, size in enumerate(value.shape) if i not in order]
+    return (
+        order == sorted(order)
+        and all(same(size, 1) for size in rest)
+        and sizes.same_shape([before[i] for i in wide], [value.shape[i] for i in order])
+    )
+
+
+# Tensors put together from parts.
+
+
+def place_parts(program: Program, scope: Scope) -> None:
+    """What writes the fill and the parts of an Assemble become nodes, Places, of their own."""
+    for node in program.nodes:
+        if isinstance(node, Assemble):
+            with program.adding(node.behind, like=node):
+                _place_parts(program, node)
+
+
+def _place_parts(program: Program, node: Assemble) -> None:
+    target = node.outputs[0]
+    filler: Node | None = None
+    if node.fill is not None:
+        (fill,) = program.add(
+            Map((), (ir.Const(node.fill, target.dtype),)), (target.dtype, target.shape)
+        )
+        filler = Place((fill,), target, Part((0,) * target.ndim, (1,) * target.ndim))
+        program.add(filler)
+    for value, part in zip(node.inputs, node.parts):
+        place = Place((value,), target, part)
+        program.add(place)
+        if filler is not None:
+            place.after.append(filler)
+
+
+# Effects.
+
+
+def order_effects(program: Program, scope: Scope) -> None:
+    """A variable's reads and writes, and effects on the host, keep their program order."""
+    last_write: dict[Any, Node] = {}
+    # For each variable, the nodes that must be through with it before it is written again.
+    users: dict[Any, list[Node]] = {}
+    last_host: Node | None = None
+    writes: list[Node] = []
+    stops: list[Node] = []
+    for node in program:
+        if isinstance(node, Stop):
+            # All that changed something before has done so when the run ends here.
+            node.after.extend(last_write.values())
+            stops.append(node)
+        elif lasts(node):
+            node.after.extend(stops)
+        if isinstance(node, Read) and node.cell in last_write:
+            node.after.append(last_write[node.cell])
+        if _writes(node) and last_host is not None:
+            node.after.append(last_host)
+        if isinstance(node, Host) and node.effects:
+            node.after.extend(writes if last_host is None else [*writes, last_host])
+            last_host, writes = node, []
+        for cell in _cells_read(node):
+            users.setdefault(cell, []).append(node)
+        for cell in written_cells(node):
+            last_write[cell] = node
+            node.after.extend(user for user in users.get(cell, ()) if user is not node)
+            users[cell] = [node]
+        if _writes(node):
+            writes.append(node)
+
+
+def _writes(node: Node) -> bool:
+    """Does a kernel change a variable here?"""
+    return isinstance(node, Write) or (isinstance(node, Call) and bool(node.effects.updates))
+
+
+def _cells_read(node: Node) -> list[Any]:
+    """The variables whose memory a node reads, through views or not."""
+    if isinstance(node, (View, Reshape, Source)):
+        return []
+    found = list(node.read) if isinstance(node, Loop) else []
+    for value in node.inputs:
+        match base(value).node:
+            case Read() as source:
+                found.append(source.cell)
+            case Handle() as source:
+                found.append(source.resource)
+    return found
+
+
+# What nobody needs.
+
+
+def drop_dead(program: Program, scope: Scope) -> None:
+    """Keeps what fetches, checks, variables and host effects need."""
+    places: dict[Node, list[Place]] = {}
+    for node in program:
+        if isinstance(node, Place):
+            places.setdefault(node.target.node, []).append(node)
+    alive: set[Node] = set()
+    stack = [value.node for value in program.kept]
+    stack += [node for node in program if _has_effects(node)]
+    while stack:
+        node = stack.pop()
+        if node in alive:
+            continue
+        alive.add(node)
+        stack.extend(value.node for value in node.inputs)
+        stack.extend(flag.node for flag, _ in node.guard)
+        stack.extend(places.get(node, ()))
+        if isinstance(node, Place):
+            stack.extend(node.after)
+    for node in reversed(program.nodes):
+        if node not in alive:
+            program.remove(node)
+        else:
+            node.after = [other for other in node.after if other in alive]
+
+
+def _has_effects(node: Node) -> bool:
+    if isinstance(node, Host):
+        return node.effects
+    if isinstance(node, Call):
+        return bool(written_cells(node))
+    return isinstance(node, (Write, Loop, Stop))

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measured times of a plan's kernels, without side effects: variables are copies meanwhile.
+
+Imports the rest of jit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import threads
+from ..runtime.driver import Program
+from ..runtime.execution import Run
+from ..runtime.plan import Plan
+from ..schedule.bind import Arena, Binding, aligned_copy, aligned_empty
+from ..schedule.steps import CallStep, Control, HostStep, has_row
+from . import roofline
+from .plan_report import PlanReport, plan_report
+
+
+def measured_report(plan: Plan, binding: Binding, arrays: Sequence[np.ndarray]) -> PlanReport:
+    """The report of a plan with the times of its kernels for these feeds."""
+    return plan_report(plan, binding, kernel_seconds(plan, binding, arrays), roofline.machine())
+
+
+def kernel_seconds(plan: Plan, binding: Binding, arrays: Sequence[np.ndarray]) -> list[float]:
+    """The best of a few timed runs of every step; host steps, which may have effects, count 0."""
+    run = Run(plan, binding, Arena(max(threads.count(), threads.cores())), arrays)
+    run.frame.fill_sizes(binding)
+    kept: list[Any] = []
+    for number, memory in run.staged:
+        memory[...] = arrays[number]
+    for number, places in run.pointed:
+        kept.append(np.ascontiguousarray(arrays[number]))
+        run.args[places] = kept[-1].ctypes.data
+    for cell, _, places in run.cells:
+        copy = aligned_empty((1,), np.uint8) if cell.value is None else aligned_copy(cell.value)
+        kept.append(copy)
+        run.args[places] = copy.ctypes.data
+    seconds, row = [], 0
+    for step in plan.schedule.steps:
+        if isinstance(step, (HostStep, Control)):
+            row += has_row(step)
+            seconds.append(0.0)
+            continue
+        if isinstance(step, CallStep) and step.node.effects.writes:
+            seconds.append(0.0)  # it works only at its turn
+            row += 1
+            continue
+        seconds.append(roofline.best_seconds(Program(run.frame.table[row : row + 1].copy())))
+        row += 1
+    return seconds

@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Walks the steps of a plan: calls every kernel on its tiles, in order, small ones serially.
+
+A plan's steps are the rows of an int64 table with the columns COLUMNS:
+
+    program = driver.Program(table)     # copies the table (`program.table`)
+    program.run()
+
+A step with one tile is called directly.  Tiles of a step with several are shared by the threads of
+jit/runtime/thread_pool.py, or, where those are not supported, by Numba's prange
+(jit/runtime/parallel.py); with one thread the serial walker, a page of LLVM code, does them in
+order.  Tiles are cut by size alone, so all compute the same bits.
+
+A walk that takes long pauses: after a slice of time, between steps or tiles, when everything that
+was begun is done, it comes back to Python, where signals arrive and a run may be given up.  So
+`program.call()`, the cheapest form, says whether it has paused; `program.go_on()` does the rest,
+`run` all of it.  A program that is given up begins anew with the next call.
+
+The table may be edited between runs (sizes, addresses) but not its number of steps; call
+`program.refresh()` when an edit may turn a one-tile step into a tiled one or back.  `run` releases
+the GIL; several threads may run programs at once, but not the same one.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from .. import threads
+from ..codegen import clock, compile
+from ..library.library_kernel import LibraryKernel
+from . import thread_pool
+
+COLUMNS = ("kernel", "args", "rows", "row_tile", "columns", "column_tile")
+Table = np.ndarray[Any, np.dtype[np.int64]]
+
+# A place lies behind every table: a step, a tile of it, and whether the walk paused there.
+_PLACE = 3
+
+# Called with minus the number of steps it goes on at the place behind the table.
+_WALK = """
+define i64 @numbaflow_walk(ptr %table, i64 %number) nounwind {
+entry:
+  %resumes = icmp slt i64 %number, 0
+  %count = call i64 @llvm.abs.i64(i64 %number, i1 false)
+  %place.word = mul i64 %count, 6
+  %place.step = getelementptr i64, ptr %table, i64 %place.word
+  %place.tile = getelementptr i64, ptr %place.step, i64 1
+  %place.s = load i64, ptr %place.step
+  %place.t = load i64, ptr %place.tile
+  %s.first = select i1 %resumes, i64 %place.s, i64 0
+  %t.first = select i1 %resumes, i64 %place.t, i64 0
+  %empty = icmp sge i64 %s.first, %count
+  br i1 %empty, label %end, label %step
+step:
+  %s = phi i64 [ %s.first, %entry ], [ %s.next, %look.step ], [ %s.next, %start.step ]
+  %t.begin = phi i64 [ %t.first, %entry ], [ 0, %look.step ], [ 0, %start.step ]
+  %begun = phi i64 [ 0, %entry ], [ %begun.tile, %look.step ], [ %now.step, %start.step ]
+  %base = mul i64 %s, 6
+  %p0 = getelementptr i64, ptr %table, i64 %base
+  %p1 = getelementptr i64, ptr %p0, i64 1
+  %p2 = getelementptr i64, ptr %p0, i64 2
+  %p3 = getelementptr i64, ptr %p0, i64 3
+  %p4 = getelementptr i64, ptr %p0, i64 4
+  %p5 = getelementptr i64, ptr %p0, i64 5
+  %address = load i64, ptr %p0
+  %args = load i64, ptr %p1
+  %rows = load i64, ptr %p2
+  %row.tile = load i64, ptr %p3
+  %columns = load i64, ptr %p4
+  %column.tile = load i64, ptr %p5
+  %kernel = inttoptr i64 %address to ptr
+  %block = inttoptr i64 %args to ptr
+  %no.rows = icmp sle i64 %rows, 0
+  %no.columns = icmp sle i64 %columns, 0
+  %nothing = or i1 %no.rows, %no.columns
+  br i1 %nothing, label %step.end, label %some
+some:
+  %one.down = icmp sle i64 %rows, %row.tile
+  %one.across = icmp sle i64 %columns, %column.tile
+  %one = and i1 %one.down, %one.across
+  br i1 %one, label %whole, label %tiled
+whole:
+  call void %kernel(ptr %block, i64 0, i64 %rows, i64 0, i64 %columns, i64 0)
+  br label %step.end
+tiled:
+  %columns.up = add i64 %columns, %column.tile
+  %columns.most = sub i64 %columns.up, 1
+  %across = sdiv i64 %columns.most, %column.tile
+  %rows.up = add i64 %rows, %row.tile
+  %rows.most = sub i64 %rows.up, 1
+  %down = sdiv i64 %rows.most, %row.tile
+  %total = mul i64 %across, %down
+  br label %tile
+tile:
+  %t = phi i64 [ %t.begin, %tiled ], [ %t.next, %look.tile ], [ %t.next, %start.tile ]
+  %begun.at = phi i64 [ %begun, %tiled ], [ %begun.at, %look.tile ], [ %now.tile, %start.tile ]
+  %row.number = sdiv i64 %t, %across
+  %column.number = srem i64 %t, %across
+  %r = mul i64 %row.number, %row.tile
+  %c = mul i64 %column.number, %column.tile
+  %r.sum = add i64 %r, %row.tile
+  %r.next = call i64 @llvm.smin.i64(i64 %r.sum, i64 %rows)
+  %c.sum = add i64 %c, %column.tile
+  %c.next = call i64 @llvm.smin.i64(i64 %c.sum, i64 %columns)
+  call void %kernel(ptr %block, i64 %r, i64 %r.next, i64 %c, i64 %c.next, i64 0)
+  %t.next = add i64 %t, 1
+  %more.tiles = icmp slt i64 %t.next, %total
+  br i1 %more.tiles, label %clock.tile, label %step.end
+clock.tile:
+  %now.tile = call i64 @numbaflow_now()
+  %first.tile = icmp eq i64 %begun.at, 0
+  br i1 %first.tile, label %start.tile, label %look.tile
+start.tile:
+  br label %tile
+look.tile:
+  %spent.tile = sub i64 %now.tile, %begun.at
+  %over.tile = icmp sgt i64 %spent.tile, SLICE
+  br i1 %over.tile, label %pause, label %tile
+step.end:
+  %begun.tile = phi i64 [ %begun, %step ], [ %begun, %whole ], [ %begun.at, %tile ]
+  %s.next = add i64 %s, 1
+  %more.steps = icmp slt i64 %s.next, %count
+  br i1 %more.steps, label %clock.step, label %end
+clock.step:
+  %now.step = call i64 @numbaflow_now()
+  %first.step = icmp eq i64 %begun.tile, 0
+  br i1 %first.step, label %start.step, label %look.step
+start.step:
+  br label %step
+look.step:
+  %spent.step = sub i64 %now.step, %begun.tile
+  %over.step = icmp sgt i64 %spent.step, SLICE
+  br i1 %over.step, label %pause, label %step
+pause:
+  %s.stop = phi i64 [ %s, %look.tile ], [ %s.next, %look.step ]
+  %t.stop = phi i64 [ %t.next, %look.tile ], [ 0, %look.step ]
+  store i64 %s.stop, ptr %place.step
+  store i64 %t.stop, ptr %place.tile
+  ret i64 1
+end:
+  ret i64 0
+}
+declare i64 @llvm.smin.i64(i64, i64)
+declare i64 @llvm.abs.i64(i64, i1)
+"""
+
+
+@cache
+def serial_walker() -> Callable[[int, int], int]:
+    """walk(address of the table, number of steps): all tiles in order; 1 when it only paused."""
+    text = _WALK.replace("SLICE", str(clock.SLICE)) + clock.assembly()
+    address = compile.load_assembly(text, "numbaflow_walk")
+    return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)(address)
+
+
+def has_tiles(table: Table) -> bool:
+    """Whether any step of a table is cut into more than one tile."""
+    cut = (table[:, 2] > table[:, 3]) | (table[:, 4] > table[:, 5])
+    return bool(cut.any())
+
+
+class Program:
+    """A table of steps, ready to run; see the module's docstring.
+
+    threads: how many may share a step's tiles; None: what the settings say at every run.
+    """
+
+    __slots__ = ("_address", "_place", "_threads", "_tiled", "_walk", "call", "table")
+
+    def __init__(self, table: Table, threads: int | None = None) -> None:
+        self._threads = threads
+        if table.ndim != 2 or table.shape[1] != len(COLUMNS) or table.dtype != np.int64:
+            raise ValueError(f"a table of steps is int64 with columns {', '.join(COLUMNS)}")
+        self.table, self._place = _with_place(table)
+        self._address = self.table.ctypes.data
+        self._walk = partial(serial_walker(), self._address, len(table))
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Looks again whether any step has more than one tile."""
+        self._tiled = has_tiles(self.table)
+        # Begins with the first step; whether it only paused, to be gone on with by `go_on`.
+        self.call: Callable[[], int] = self._parallel if self._tiled else self._walk
+
+    def run(self) -> None:
+        """Runs all steps in order."""
+        paused = self.call()
+        while paused:
+            paused = self.go_on()
+
+    def go_on(self) -> int:
+        """Goes on where a call paused; whether it paused again."""
+        return self._parallel(True) if self._tiled else self._resume()
+
+    def _resume(self) -> int:
+        return serial_walker()(self._address, -len(self.table))
+
+    def _parallel(self, goes_on: bool = False) -> int:
+        workers = (self._threads or threads.count()) - 1
+        if workers > 0 and thread_pool.is_supported():
+            thread_pool.current().run(self._address, len(self.table), workers, goes_on)
+        elif workers <= 0 or not threads.may_launch():
+            return self._resume() if goes_on else self._walk()
+        else:
+            if not goes_on:
+                self._place[:] = 0
+            run_parallel(self.table, self._place)
+        return self._place.item(2)
+
+
+def _with_place(rows: Table) -> tuple[Table, Table]:
+    """A copy of rows, and the place behind them."""
+    words = np.concatenate([rows.ravel(), np.zeros(_PLACE, np.int64)])
+    return words[:-_PLACE].reshape(rows.shape), words[-_PLACE:]
+
+
+def has_control(table: Table) -> bool:
+    """Whether any row of a table jumps or stops."""
+    return bool((table[:, 0] == 0).any())
+
+
+class Flow:
+    """Rows with jumps and stops among them, ready to run; `first` is the number of the first."""
+
+    __slots__ = ("_place", "_threads", "_walk", "first", "rows", "table")
+
+    def __init__(self, rows: Table, first: int, threads: int | None = None) -> None:
+        self._threads, self.first, self.rows = threads, first, len(rows)
+        self.table, self._place = _with_place(rows)
+        self._walk = thread_pool.flow_walk()
+
+    def run(self, row: int) -> int:
+        """Runs from a row on; the number of the row where Python is needed, or that of all rows.
+
+        It may only pause (`is_paused`); row -1 says to go on where it did.
+        """
+        workers = (self._threads or threads.count()) - 1
+        address = self.table.ctypes.data
+        if workers > 0 and thread_pool.is_supported():
+            thread_pool.current().flow(self._walk, address, self.rows, workers, row)
+        else:
+            self._walk(address, self.rows, 0, 0, address, row)
+        return self._place.item(0)
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether the walk only came by to let Python look whether it may go on."""
+        return bool(self._place[2])
+
+
+def kernels() -> tuple[LibraryKernel, ...]:
+    """The kernels that `prepare` will want, to be compiled along with others."""
+    return thread_pool.kernels() if threads.count() > 1 and thread_pool.is_supported() else ()
+
+
+def prepare() -> None:
+    """Loads what steps of several tiles need, so that the first of them compiles nothing."""
+    if threads.count() > 1 and thread_pool.is_supported():
+        thread_pool.current()
+
+
+_SERIALISE = threading.Lock()
+_TILES_PER_THREAD = 4
+
+
+def run_parallel(table: Table, place: Table) -> None:
+    """Runs a table from a place on with its tiles spread over the threads of the settings."""
+    walker = parallel_walker()
+    threads.prepare()
+    least = _TILES_PER_THREAD * threads.count()
+    if threads.allows_concurrent_callers():
+        walker(table, place, least)
+    else:
+        with _SERIALISE:
+            walker(table, place, least)
+
+
+@cache
+def parallel_walker() -> Callable[[Table, Table, int], None]:
+    """The driver that Numba compiles, once per machine: its own cache holds it."""
+    threads.choose_layer()
+    from . import parallel
+
+    return parallel.walk

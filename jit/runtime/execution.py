@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One run of a plan: memory and addresses for concrete sizes, and what Python does between kernels.
+
+Imports the rest of jit's back end; jit/runtime/segment_plans.py makes runs and keeps them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...engine import errors
+from ...engine.stopping import check_session
+from .. import target
+from ..kernel import verify_kernel
+from ..program.editing import Check
+from ..program.tensor_ir import Constant, Feed, Growing, Read, Sizes, Value, home
+from ..schedule.bind import Arena, Binding, Frame, aligned_copy, grow
+from ..schedule.steps import Grow, HostStep, is_native
+from . import driver
+from .driver import Flow, Program
+
+if TYPE_CHECKING:
+    from .plan import Plan
+
+# Feeds of at most so many bytes are copied into a run's own memory instead of being pointed at.
+_STAGED_BYTES = 2048
+
+
+class StalePlan(Exception):
+    """A variable changed its shape: the plan no longer fits."""
+
+
+class Run:
+    """Memory for one run of a plan at concrete sizes, ready to go; reused by later runs."""
+
+    def __init__(
+        self, plan: Plan, binding: Binding, arena: Arena, feed_types: Sequence[np.ndarray]
+    ) -> None:
+        target.require_native()
+        self.plan, self.binding = plan, binding
+        self.evaluate = plan.traced.segment.evaluate
+        template = plan.template
+        self.frame = Frame(binding, arena)
+        self.args = self.frame.args
+        self.staged: list[tuple[int, np.ndarray]] = []
+        self.pointed: list[tuple[int, np.ndarray]] = []
+        for number, places in template.feeds:
+            like = feed_types[number]
+            if like.nbytes <= _STAGED_BYTES:
+                memory = aligned_copy(like)
+                self.args[places] = memory.ctypes.data
+                self.staged.append((number, memory))
+            else:
+                self.pointed.append((number, places))
+        # Of stacks: where items are, how many, how many fit, bytes of one; and the memory.
+        self.stacks: dict[Growing, list[np.ndarray]] = {}
+        for place, stack, number in template.stacks:
+            if stack not in self.stacks:
+                record = np.array([0, 0, 0, binding.numbers[number]], np.int64)
+                self.stacks[stack] = [record, np.empty(0, np.uint8)]
+            self.args[place] = self.stacks[stack][0].ctypes.data
+        self.cells = [[cell, None, places] for cell, places in template.cells]
+        self.hosted: dict[Value, Any] = {}
+        self.feeds: Sequence[np.ndarray] = ()
+        self.checks = [(self._view(check.flag), check) for check in plan.schedule.checks]
+        self.results = [self._reader(value) for value in plan.traced.program.fetches]
+        # Compiled steps between host steps, each a program of the driver.
+        # (No bound methods of its own: a run is big, and a cycle would outlive its last use.)
+        self.segments: list[Callable[[], int] | HostStep | Flow | tuple[np.ndarray, Check]] = []
+        self.programs: list[Program] = []  # they own the memory that their calls read
+        for segment in template.segments:
+            if isinstance(segment, tuple):
+                rows = self.frame.table[segment[0] : segment[1]]
+                if verify_kernel.guards:
+                    self.segments.append(self._guarded(segment))
+                    continue
+                if driver.has_control(rows):
+                    self.segments.append(Flow(rows, segment[0], self.evaluate.threads))
+                    continue
+                program = Program(rows.copy(), self.evaluate.threads)
+                self.programs.append(program)
+                self.segments.append(program.call)
+            elif isinstance(segment, HostStep):
+                self.segments.append(segment)
+            else:
+                self.segments.append((self._view(segment.check.flag), segment.check))
+
+    def _guarded(self, segment: tuple[int, int]) -> Flow:
+        from .guards import Guarded
+
+        return Guarded(self.plan, self.binding, self.args, self.frame.table, segment)
+
+    def __call__(self, feeds: Sequence[np.ndarray]) -> list[Any]:
+        """Runs the plan; the results belong to the caller."""
+        if self.plan.template.size_arrays:
+            self.frame.fill_sizes(self.binding)
+        for number, memory in self.staged:
+            memory[...] = feeds[number]
+        for number, places in self.pointed:
+            if not feeds[number].flags.c_contiguous:
+                feeds = [np.ascontiguousarray(feed) for feed in feeds]
+            self.args[places] = feeds[number].__array_interface__["data"][0]
+        for entry in self.cells:
+            if entry[0].value is not entry[1]:
+                self._point_at_variable(entry)
+        for position, count, reserve, size in self.plan.template.reserves:
+            context = self.evaluate.context(reserve.op)
+            self.args[position : position + count] = reserve.take(
+                context, self.binding.numbers[size]
+            )
+        self.feeds = feeds
+        self._walk()
+        self._look(self.checks)
+        results = [
+            np.array(self._read(read)) if isinstance(read, Value) else read()
+            for read in self.results
+        ]
+        self.feeds = ()
+        return results
+
+    def _walk(self) -> None:
+        """All steps in order."""
+        for segment in self.segments:
+            if isinstance(segment, HostStep):
+                self._host(segment)
+            elif isinstance(segment, Flow):
+                self._flow(segment)
+            elif isinstance(segment, tuple):
+                self._look([segment])
+            elif segment():
+                self._go_on(segment)
+
+    def _look(self, checks: Sequence[tuple[np.ndarray, Check]]) -> None:
+        """Raises the error of the first check whose flag is set."""
+        for flag, check in checks:
+            if flag[()]:
+                raise check.error(*map(self._read, check.evidence))
+
+    def _point_at_variable(self, entry: list[Any]) -> None:
+        cell = entry[0]
+        array = cell.read()
+        if not self.plan.traced.still_holds(cell, array):
+            raise StalePlan(cell.name)
+        self.args[entry[2]] = array.__array_interface__["data"][0]
+        entry[1] = array
+
+    def _go_on(self, call: Callable[[], int]) -> None:
+        """Does the rest of compiled steps that take long, unless the run is given up meanwhile."""
+        program = next(program for program in self.programs if program.call is call)
+        paused = 1
+        while paused:
+            check_session(self.evaluate.session)
+            paused = program.go_on()
+
+    def _flow(self, flow: Flow) -> None:
+        """Steps with jumps; what Python has to do among them."""
+        row = flow.run(0)
+        while flow.is_paused or row < flow.rows:
+            if flow.is_paused:
+                check_session(self.evaluate.session)
+                row = flow.run(-1)
+                continue
+            stop = self.plan.template.stops[flow.first + row]
+            if isinstance(stop, HostStep):
+                self._host(stop)
+            elif isinstance(stop, Grow):
+                grow(self.stacks[stop.stack])
+            else:
+                raise stop.check.error(*map(self._read, stop.check.evidence))
+            row = flow.run(row + 1)
+
+    def _host(self, step: HostStep) -> None:
+        check_session(self.evaluate.session)
+        node = step.node
+        inputs = [self._read(value) for value in node.inputs]
+        results = self.evaluate(node.op, inputs)
+        for entry in self.cells if node.cells else ():
+            if entry[0].value is not entry[1] and entry[0].value is not None:
+                self._point_at_variable(entry)
+        for value, array in zip(node.outputs, results):
+            if value.cell is not None:
+                continue
+            if not is_native(value):
+                self.hosted[value] = array
+                continue
+            view = self._view(value)
+            if view.shape != np.shape(array):
+                raise errors.InternalError(
+                    None,
+                    node.op,
+                    f"{node.op.type} gave shape {np.shape(array)}, expected {view.shape}",
+                )
+            view[...] = array
+
+    # Reading values.
+
+    def _view(self, value: Value) -> np.ndarray:
+        storage = home(value)
+        slot = self.plan.schedule.slot_of[storage]
+        shape = self._shape(value)
+        return self.frame.view(self.binding, slot, value, shape)
+
+    def _shape(self, value: Value) -> tuple[int, ...]:
+        places = self.plan.template.shapes.get(value)
+        if places is None:
+            return tuple(int(size) for size in value.shape)
+        return tuple(self.binding.numbers[n] for n in places)
+
+    def _read(self, value: Value) -> Any:
+        """The contents of a value now; not a copy."""
+        storage = home(value)
+        if storage.cell is not None:
+            return storage.cell
+        if storage in self.hosted:
+            return self.hosted[storage]
+        match storage.node:
+            case Feed() as node:
+                return self.feeds[node.number].reshape(self._shape(value))
+            case Constant() as node:
+                return node.array.reshape(self._shape(value))
+            case Sizes():
+                places = self.plan.template.contents[storage]
+                found = np.array([self.binding.numbers[n] for n in places], storage.dtype)
+                return found.reshape(self._shape(value))
+            case Read() as node:
+                array = node.cell.read()
+                # Another session may have given a variable that is just fetched another shape.
+                return array if value is storage else array.reshape(self._shape(value))
+        return self._view(value)
+
+    def _reader(self, value: Value) -> Callable[[], Any] | Value:
+        """What copies a fetched value out, or the value if that depends on the run."""
+        if home(value).cell is None and home(value) in self.plan.schedule.slot_of:
+            view = self._view(value)
+            return view.copy if view.ndim else (lambda: view[()])
+        return value

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The compiler, from a traced segment to a plan that runs: `compile_segment` is all of it.
+
+Imports the stages of the compiler.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+
+from ...engine import stopping
+from .. import debug
+from ..codegen import compile as compiler
+from ..kernel import ir, verify_kernel
+from ..passes.fuse import fuse
+from ..passes.pipeline import rewrite
+from ..program.tensor_ir import home
+from ..schedule import ir_printer
+from ..schedule.bind import Template, make_template
+from ..schedule.steps import CallStep, Control, KernelStep, Schedule, has_row, schedule
+from ..trace.tracer import Traced
+from . import driver, thread_pool
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A traced segment of a graph as kernels, in order, with a place in memory for every value.
+
+    seconds has the time that each stage took, by name; `began` is when the first began.
+    """
+
+    traced: Traced
+    schedule: Schedule
+    kernels: Sequence[compiler.Compiled]
+    template: Template
+    seconds: dict[str, float]
+    began: float
+
+    @property
+    def traced_seconds(self) -> float:
+        """What it took to trace, rewrite, fuse and schedule."""
+        return sum(self.seconds.values()) - self.seconds["compile"] - self.seconds["lay out"]
+
+
+def compile_segment(traced: Traced) -> Plan:
+    """Makes a plan of what was traced."""
+    seconds = {"trace": traced.seconds}
+    began = time.perf_counter() - traced.seconds
+    debug.show("ir", traced.program)
+    seconds |= rewrite(traced.program, traced.scope)
+    stopping.check()
+    with _timed("fuse", seconds):
+        fused = fuse(traced.program)
+    debug.show("fused", fused)
+    with _timed("schedule", seconds):
+        steps = schedule(fused)
+    stopping.check()
+    debug.show("schedule", steps)
+    if verify_kernel.enabled or debug.is_on():
+        for step in _native(steps):
+            if isinstance(step.kernel, ir.Kernel):
+                verify_kernel.verify(step.kernel, [home(value).dtype for value in step.reads])
+    with _timed("compile", seconds):
+        kernels = _compile_kernels(steps, traced)
+    with _timed("lay out", seconds):
+        addresses = [kernel.address for kernel in kernels]
+        template = make_template(steps, traced.program, traced.scope, addresses)
+    plan = Plan(traced, steps, kernels, template, seconds, began)
+    debug.show("timing", plan)
+    return plan
+
+
+@contextmanager
+def _timed(stage: str, seconds: dict[str, float]) -> Iterator[None]:
+    start = time.perf_counter()
+    yield
+    seconds[stage] = time.perf_counter() - start
+
+
+def _native(steps: Schedule) -> list[KernelStep | CallStep]:
+    return [step for step in steps.steps if isinstance(step, (KernelStep, CallStep))]
+
+
+def _compile_kernels(steps: Schedule, traced: Traced) -> list[compiler.Compiled]:
+    """Machine code for every native step, in their order, and what runs them."""
+    native, names = _native(steps), list(traced.exports)
+    wanted: list[compiler.Wanted] = []
+    for step in native:
+        origin = partial(ir_printer.origin, step, traced.segment.operations, names)
+        wanted.append((step.kernel, origin))
+    if any(isinstance(step, Control) and has_row(step) for step in steps.steps):
+        wanted.append((thread_pool.flow_kernel(), None))
+    wanted += [(kernel, None) for kernel in driver.kernels()]
+    kernels = compiler.compile_kernels(wanted)[: len(native)]
+    driver.prepare()
+    return kernels

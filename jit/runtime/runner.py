@@ -1,0 +1,454 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `Session.run` calls for one set of fetches and feeds: plans, and host operations between.
+
+A graph is compiled in segments.  Most have one; an operation whose result shapes depend on data
+ends a segment, runs on the host by itself, and a new segment begins with what it gave.
+Imports the rest of jit.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...engine import errors, interpreter, stopping, trust
+from ...engine.dataflow import FlowProgram
+from ...engine.kernel import KernelContext
+from ...engine.operation import group
+from .. import settings
+from ..schedule.bind import Binding
+from ..trace.bit_exact import is_exact, is_made_of_constants
+from ..trace.control_regions import find_regions
+from ..trace.partition import cut, waits_at_top
+from ..trace.tracer import Evaluate, OpView, Segment, Traced, is_handle
+from .async_runner import WaitingRunner
+from .plan import Plan
+from .segment_plans import CompileFailure, SegmentPlans
+
+if TYPE_CHECKING:
+    from ..report.plan_report import PlanReport
+
+# Errors of runs that say nothing of the values that were fed.
+_NOT_OF_VALUES = (
+    *(errors.CancelledError, errors.DeadlineExceededError, errors.AbortedError),
+    *(errors.ResourceExhaustedError, errors.PermissionDeniedError, errors.InternalError),
+)
+# From so many elements on, even a first run is compiled.
+_LARGE = 1 << 20
+
+
+def make_runner(
+    session: Any, graph: Any, fetches: Sequence[Any], targets: Sequence[Any], feeds: Sequence[Any]
+) -> Callable[[Sequence[Any]], list[Any]]:
+    """What runs a part of a graph: compiled at once, or from the second run on (mode auto)."""
+    operations = interpreter.needed_operations(fetches, targets, feeds)
+    trust.require(operations)
+    always = settings.mode(session.config) == "always"
+    if not always and _only_moves(operations):
+        return _reference(session, operations, fetches, feeds, "values to and from files")
+    runner = _compiled(session, operations, fetches, feeds, always)
+    if isinstance(runner, _Reference) or always:
+        return runner
+    # Where the run is in parts each of them decides for itself.
+    return _Warming(
+        runner,
+        lambda: interpreter.program_of(session, operations, fetches, feeds).run,
+        is_first=isinstance(runner, Runner),
+    )
+
+
+def _only_moves(operations: Sequence[Any]) -> bool:
+    """Whether values go to or from files and nothing is computed that could be compiled."""
+    kinds = [op.definition for op in operations]
+    return any(kind.moves == "file" for kind in kinds) and all(
+        kind.moves or kind.lower is None for kind in kinds
+    )
+
+
+def _compiled(
+    session: Any,
+    operations: Sequence[Any],
+    fetches: Sequence[Any],
+    feeds: Sequence[Any],
+    always: bool,
+) -> Runner | WaitingRunner | _Reference:
+    """What compiles the operations, as far as that can be."""
+    evaluate = Evaluator(session)
+    if not any(op.definition.flow == "wait" for op in operations):
+        return _without_waits(evaluate, operations, fetches, feeds)
+    parts = cut(operations, fetches, feeds)
+    if parts is None and any(waits_at_top(op) for op in operations):
+        return _reference(session, operations, fetches, feeds, "waits between branches or loops")
+    if parts is None:
+        return _without_waits(evaluate, operations, fetches, feeds)
+
+    def make(operations: Sequence[Any], fetches: Sequence[Any], feeds: Sequence[Any]) -> Any:
+        runner = _without_waits(evaluate, operations, fetches, feeds)
+        if isinstance(runner, _Reference):
+            return runner
+        return _Warming(
+            runner, lambda: _reference(session, operations, fetches, feeds, ""), not always
+        )
+
+    return WaitingRunner(operations, fetches, feeds, parts, evaluate, make)
+
+
+def _without_waits(
+    evaluate: Evaluator, operations: Sequence[Any], fetches: Sequence[Any], feeds: Sequence[Any]
+) -> Runner | _Reference:
+    flow = next((op for op in operations if op.definition.flow), None)
+    regions: dict[int, int] | None = {}
+    if flow is not None:
+        regions = find_regions(operations, feeds)
+        if regions is None:
+            reason = f"{flow.type} (node '{flow.name}') is control flow"
+            return _reference(evaluate.session, operations, fetches, feeds, reason)
+    return Runner(operations, fetches, feeds, evaluate, regions)
+
+
+def _reference(
+    session: Any,
+    operations: Sequence[Any],
+    fetches: Sequence[Any],
+    feeds: Sequence[Any],
+    reason: str,
+) -> _Reference:
+    program = interpreter.program_of(session, operations, fetches, feeds)
+    return _Reference(program.run, reason)
+
+
+class _Reference:
+    """Runs by reference kernels what is not compiled at all; `explain` says why."""
+
+    def __init__(self, run: Callable[[Sequence[Any]], list[Any]], reason: str) -> None:
+        self.run, self.reason = run, reason
+
+    def __call__(self, arrays: Sequence[Any]) -> list[Any]:
+        return self.run(arrays)
+
+    def explain(self, arrays: Sequence[Any]) -> str:
+        """The reason, in place of a plan."""
+        del arrays
+        return f"Not compiled, runs by reference kernels: {self.reason}."
+
+
+class _Warming:
+    """Runs small work once by reference kernels, since most parts of a program run once.
+
+    Large work, everything that runs again, and what reference kernels would round otherwise, is
+    compiled.  The rule looks at the graph and at shapes alone, so that results do not depend on
+    timing, on what a cache holds, or on how often something ran before.
+    """
+
+    def __init__(
+        self,
+        runner: Runner | WaitingRunner,
+        make_reference: Callable[[], Callable[[Sequence[Any]], list[Any]]],
+        is_first: bool,
+    ) -> None:
+        self.runner, self._make_reference = runner, make_reference
+        self.is_first = is_first
+        self.is_broken = False
+
+    @cached_property
+    def reference(self) -> Callable[[Sequence[Any]], list[Any]]:
+        """Runs by reference kernels; large work never needs it."""
+        return self._make_reference()
+
+    def __call__(self, arrays: Sequence[Any]) -> list[Any]:
+        if self.is_first:
+            self.is_first = False
+            assert isinstance(self.runner, Runner)
+            if self._is_small(arrays) and self.runner.is_exact(arrays):
+                return self.reference(arrays)
+        if self.is_broken:
+            return self.reference(arrays)
+        try:
+            return self.runner(arrays)
+        except CompileFailure as failure:
+            if not failure.before_effects:
+                raise
+            results = self.reference(arrays)  # raises what is wrong with the values, if it is they
+            self.is_broken = True
+            warnings.warn(
+                "a part of the graph could not be compiled and runs by the (slow) reference "
+                f"kernels: {failure}. Please report this.",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+            return results
+
+    def _is_small(self, arrays: Sequence[Any]) -> bool:
+        return elements(self.runner.operations, arrays) < _LARGE
+
+    def explain(self, arrays: Sequence[Any]) -> PlanReport:
+        """See Runner.explain."""
+        return self.runner.explain(arrays)
+
+    def prepare(self, arrays: Sequence[Any]) -> tuple[Plan, Binding]:
+        """See Runner.prepare."""
+        return self.runner.prepare(arrays)
+
+
+def elements(operations: Sequence[Any], arrays: Sequence[np.ndarray]) -> int:
+    """About how many elements the operations make; unknown sizes count as the largest fed one."""
+    unknown = max((size for array in arrays for size in array.shape), default=1)
+    total = 0
+    for op in operations:
+        for output in op.outputs:
+            count = 1
+            for size in output.shape.sizes or ():
+                count *= unknown if size is None else size
+            total += count
+    return total
+
+
+class Evaluator:
+    """Runs operations of a session by reference kernels; errors name the node and its line."""
+
+    def __init__(self, session: Any) -> None:
+        self.session = session
+        config = session.config
+        self.threads: int | None = config.intra_op_parallelism_threads or None if config else None
+        self._contexts: dict[Any, KernelContext] = {}
+
+    def context(self, op: Any) -> KernelContext:
+        """The kernel context of an operation, or of a lowering's view of one."""
+        op = op.node if isinstance(op, OpView) else op
+        found = self._contexts.get(op)
+        if found is None:
+            found = KernelContext(
+                op, self.session.resources, self.session.kernel_states, session=self.session
+            )
+            self._contexts[op] = found
+        return found
+
+    def __call__(self, op: Any, inputs: Sequence[Any]) -> Sequence[Any]:
+        return self.spread(op, self.begin(op, inputs))
+
+    @staticmethod
+    def spread(op: Any, result: Any) -> Sequence[Any]:
+        """What a kernel returned as one flat list."""
+        return _spread(result, len(op.outputs))
+
+    def begin(self, op: Any, inputs: Sequence[Any]) -> Any:
+        """What the kernel returns: results, or what they have to be waited for with."""
+        definition = op.definition
+        kernel = trust.kernel_of(op)
+        if kernel is None:
+            raise errors.UnimplementedError(
+                None, op, f"There is no kernel for op type '{op.type}' (node '{op.name}')"
+            )
+        handles = interpreter.handle_inputs(op)
+        if handles:
+            inputs = interpreter.with_handles(handles, inputs)
+        arguments = group(definition.inputs, op._attrs, inputs)
+        try:
+            with stopping.within(self.session):
+                return kernel(self.context(op), *arguments)
+        except Exception as error:
+            raise interpreter.located(error, op) from error
+
+
+def _spread(result: Any, count: int) -> Sequence[Any]:
+    """A kernel's results as one flat list."""
+    if count == 0:
+        return ()
+    if not isinstance(result, (tuple, list)):
+        return (result,)
+    if len(result) == count:
+        return result
+    return [x for item in result for x in (item if isinstance(item, (list, tuple)) else (item,))]
+
+
+class Runner:
+    """Computes fetches from feeds; shapes of feeds are free, their number and dtypes are not."""
+
+    def __init__(
+        self,
+        operations: Sequence[Any],
+        fetches: Sequence[Any],
+        feeds: Sequence[Any],
+        evaluate: Evaluate,
+        regions: dict[int, int] | None = None,
+    ) -> None:
+        """operations: what the fetches need, in order; evaluate: runs one on the host.
+
+        regions: start and end of runs of operations that branch or loop
+        (jit/trace/control_regions.py).
+        """
+        self.operations, self.fetches, self.feeds = list(operations), list(fetches), list(feeds)
+        self.evaluate = evaluate
+        self.handles: dict[Any, Any] = {}
+        self.regions = regions or {}
+        self._programs: dict[int, tuple[Any, list[Any], list[Any]]] = {}
+        self._made = _made_at(self.operations, self.feeds)
+        self._used = _last_use(self.operations)
+        self._segments: dict[int, SegmentPlans] = {}
+        self._first = self._segment(0)
+        self._distinct = len(dict.fromkeys(self.fetches)) == len(self.fetches)
+
+    def __call__(self, arrays: Sequence[np.ndarray]) -> list[Any]:
+        """The fetches' values, each an array of its own; 0-d ones as NumPy scalars."""
+        plans = self._first
+        try:
+            plan, results = plans.run(arrays)
+        except (errors.OpError, CompileFailure) as error:
+            return self._refused(error, plans, dict(zip(self.feeds, arrays)))
+        traced = plan.traced
+        if traced.is_complete and self._distinct and not traced.passed:
+            return results
+        known = dict(zip(self.feeds, arrays))
+        while True:
+            known.update((tensor, results[i]) for tensor, i in traced.exports.items())
+            if traced.is_complete:
+                return [
+                    known[t] if t in known else traced.passed[t].read().copy() for t in self.fetches
+                ]
+            self.handles.update(traced.passed)
+            stopping.check_session(self.evaluate.session)
+            start = traced.stop
+            if start in self.regions:
+                self._run_region(start, known)
+                start = self.regions[start]
+            elif traced.is_barrier:
+                self._host(self.operations[start], known)
+                start += 1
+            plans = self._segment(start)
+            try:
+                plan, results = plans.run(plans.taken(known))
+            except (errors.OpError, CompileFailure) as error:
+                return self._refused(error, plans, known)
+            traced = plan.traced
+
+    def _refused(self, error: Exception, plans: SegmentPlans, known: dict[Any, Any]) -> list[Any]:
+        """Lets reference kernels do the rest, which say best what is wrong, or that nothing is.
+
+        If what was done so far must not be done again, or the error is not about the values, it is
+        raised as it is.
+        """
+        segment = plans.segment
+        arrays = [known[tensor] for tensor in segment.inputs]
+        if isinstance(error, _NOT_OF_VALUES) or not self._changes_nothing(error, plans, arrays):
+            raise error
+        rest = self.operations[segment.start :]
+        given = segment.inputs if not segment.start else self.live(segment.start)
+        program = interpreter.program_of(self.evaluate.session, rest, self.fetches, given)
+        results = program.run([self.handles[t] if t in self.handles else known[t] for t in given])
+        if isinstance(error, CompileFailure):
+            raise error
+        return results
+
+    def _changes_nothing(self, error: Exception, plans: SegmentPlans, arrays: list[Any]) -> bool:
+        """Whether a segment that failed left everything as it was, so that it may run again."""
+        if isinstance(error, CompileFailure):
+            operations = self.operations[plans.segment.start :]
+            return not any(op.definition.is_stateful for op in operations)
+        try:
+            traced = plans.trace(arrays)
+        except (errors.OpError, CompileFailure):
+            return True
+        return traced.is_pure and isinstance(error, errors.InvalidArgumentError)
+
+    def trace(self, arrays: Sequence[np.ndarray]) -> Traced:
+        """The (first) program that these feeds use, not yet compiled."""
+        return self._first.trace(arrays)
+
+    def prepare(self, arrays: Sequence[np.ndarray]) -> tuple[Plan, Binding]:
+        """The (first) plan that these feeds use, compiled but not run, and its sizes."""
+        return self._first.prepare(arrays)
+
+    def explain(self, arrays: Sequence[np.ndarray]) -> PlanReport:
+        """The report of the (first) plan that these feeds use; nothing is run for its effects."""
+        from ..report.profile import measured_report
+
+        plan, binding = self.prepare(arrays)
+        return measured_report(plan, binding, arrays)
+
+    def is_exact(self, arrays: Sequence[np.ndarray]) -> bool:
+        """Would reference kernels give the same bits (see jit/trace/bit_exact.py)?"""
+        if is_made_of_constants(self.operations, self.feeds):
+            return True
+        try:
+            traced = self.trace(arrays)
+        except (errors.OpError, CompileFailure):
+            return True  # reference kernels say best what is wrong
+        # Behind the end of an incomplete program may be anything.
+        if not traced.is_complete or not is_exact(traced.program):
+            return False
+        # The run may give variables their first contents.
+        self._first.forget(traced)
+        return True
+
+    def live(self, position: int) -> list[Any]:
+        """The tensors that exist before operation number `position` and are needed later."""
+        end = len(self.operations)
+        if position >= end:
+            return list(dict.fromkeys(self.fetches))
+        needed = [t for t, last in self._used.items() if last >= position]
+        needed += [t for t in self.fetches if t not in self._used or self._used[t] < position]
+        return [t for t in dict.fromkeys(needed) if self._made.get(t, end) < position]
+
+    def _segment(self, start: int) -> SegmentPlans:
+        if start not in self._segments:
+            if start == 0:
+                inputs = self.feeds
+            else:
+                inputs = [t for t in self.live(start) if t not in self.handles and not _refers(t)]
+            segment = Segment(
+                self.operations, start, inputs, self.live, self.evaluate, self.handles, self.regions
+            )
+            self._segments[start] = SegmentPlans(segment)
+        return self._segments[start]
+
+    def _run_region(self, start: int, known: dict[Any, Any]) -> None:
+        """Runs branches and loops by the reference kernels."""
+        if start not in self._programs:
+            self._programs[start] = self._program(start, self.regions[start])
+        program, inputs, outputs = self._programs[start]
+        values = [self.handles[t] if t in self.handles else known[t] for t in inputs]
+        known.update(zip(outputs, program.run(values)))
+
+    def _program(self, start: int, end: int) -> tuple[Any, list[Any], list[Any]]:
+        """What runs a region, the tensors that it takes, and those that it gives."""
+        operations = self.operations[start:end]
+        inside = {tensor for op in operations for tensor in op.outputs}
+        taken = dict.fromkeys(t for op in operations for t in op._inputs_val if t not in inside)
+        given = [tensor for tensor in self.live(end) if tensor in inside]
+        program = FlowProgram(self.evaluate.session, operations, given, list(taken))
+        return program, list(taken), given
+
+    def _host(self, op: Any, known: dict[Any, Any]) -> None:
+        inputs = []
+        for tensor, wanted in zip(op._inputs_val, op._input_types_val):
+            thing: Any = self.handles.get(tensor, known.get(tensor))
+            if tensor in self.handles and not wanted._is_ref_dtype and not is_handle(tensor):
+                thing = thing.read()
+            inputs.append(thing)
+        for output, result in zip(op.outputs, self.evaluate(op, inputs)):
+            if _refers(output):
+                self.handles[output] = result
+            else:
+                known[output] = np.asarray(result)
+
+
+def _refers(tensor: Any) -> bool:
+    return tensor.dtype._is_ref_dtype or is_handle(tensor)
+
+
+def _made_at(operations: Sequence[Any], feeds: Sequence[Any]) -> dict[Any, int]:
+    made = {out: i for i, op in enumerate(operations) for out in op.outputs}
+    made.update(dict.fromkeys(feeds, -1))
+    return made
+
+
+def _last_use(operations: Sequence[Any]) -> dict[Any, int]:
+    used: dict[Any, int] = {}
+    for number, op in enumerate(operations):
+        for tensor in op._inputs_val:
+            used[tensor] = number
+    return used

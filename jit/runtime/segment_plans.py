@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The plans of one segment of a graph, one per pattern of sizes, and their bindings to sizes.
+
+Imports the compiler and what runs plans.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ...engine import errors, garbage, stopping
+from .. import threads
+from ..kernel.scalar import compiles
+from ..kernel.sizes import Scope
+from ..schedule.bind import Arena, Binding, bind
+from ..trace.tracer import FeedType, Segment, Traced, dtype_name, symbolic_feeds, trace_segment
+from . import recompile_warning
+from .execution import Run, StalePlan
+from .plan import Plan, compile_segment
+
+# Exact sizes that are remembered per segment before the oldest are forgotten.
+_MOST_BINDINGS = 512
+# Prepared runs that are kept per arena.
+_MOST_RUNS = 256
+# Contents of integer feeds count as sizes when there are at most so many of them.
+_SIZE_FEED_ITEMS = 8
+
+
+class CompileFailure(Exception):
+    """The compiler broke down (its fault, not the program's); the text says where and why.
+
+    `before_effects` says that nothing of the run had happened yet.
+    """
+
+    def __init__(self, text: str, before_effects: bool) -> None:
+        super().__init__(text)
+        self.before_effects = before_effects
+
+
+class SegmentPlans:
+    """Runs a segment, whose inputs are always the same tensors: traces, compiles and binds once."""
+
+    def __init__(self, segment: Segment) -> None:
+        self.segment = segment
+        inputs = segment.inputs
+        self.static = [tensor.shape.sizes for tensor in inputs]
+        self.dtypes = [dtype_name(tensor.dtype) for tensor in inputs]
+        self.may_be_sizes = [i for i, tensor in enumerate(inputs) if _may_be_sizes(tensor)]
+        # By pattern of the feeds: what was traced, and of that what was compiled.
+        self._traced: dict[tuple[object, ...], list[Traced]] = {}
+        self._compiled: dict[Traced, Plan] = {}
+        self._ready: dict[object, tuple[Plan, Binding]] = {}
+        self._lock = threading.Lock()
+
+    def run(self, arrays: Sequence[np.ndarray]) -> tuple[Plan, list[Any]]:
+        """Runs the plan for these inputs, made if there is none; returns it and its exports."""
+        key = self._key(arrays)
+        # Plans of a session take turns.
+        arenas: list[Arena] = self.segment.evaluate.session.arenas
+        for _ in range(3):
+            plan, binding = self._ready.get(key) or self._prepare(key, arrays)
+            arena = arenas.pop() if arenas else None
+            arena = arena or self._new_arena()
+            try:
+                run = arena.runs.get(id(binding)) or self._new_run(plan, binding, arena, arrays)
+                return plan, run(arrays)
+            except StalePlan:
+                self.forget(plan.traced)
+            except MemoryError:  # of the arena, of results, and of what grows while loops run
+                from ..report.exhausted import exhausted
+
+                raise exhausted(plan, binding) from None
+            finally:
+                arenas.append(arena)
+        raise errors.AbortedError(None, None, "a variable keeps changing its shape while running")
+
+    def taken(self, known: Mapping[Any, np.ndarray]) -> list[np.ndarray]:
+        """The inputs among what is known; kernels read what reference kernels gave as it lies."""
+        arrays = [known[tensor] for tensor in self.segment.inputs]
+        for tensor, dtype, array in zip(self.segment.inputs, self.dtypes, arrays):
+            if array.dtype.name != dtype and compiles(dtype):
+                text = f"{tensor.op.type} gave {array.dtype.name}, expected {dtype}"
+                raise errors.InternalError(None, tensor.op, text)
+        return arrays
+
+    def _new_arena(self) -> Arena:
+        return Arena(max(threads.count(), threads.cores(), self.segment.evaluate.threads or 1))
+
+    @staticmethod
+    def _new_run(plan: Plan, binding: Binding, arena: Arena, arrays: Sequence[np.ndarray]) -> Run:
+        run = Run(plan, binding, arena, arrays)
+        if len(arena.runs) >= _MOST_RUNS:
+            arena.runs.pop(next(iter(arena.runs)))
+        arena.runs[id(binding)] = run
+        return run
+
+    def prepare(self, arrays: Sequence[np.ndarray]) -> tuple[Plan, Binding]:
+        """The plan for these inputs, made if there is none, without running it."""
+        key = self._key(arrays)
+        return self._ready.get(key) or self._prepare(key, arrays)
+
+    def trace(self, arrays: Sequence[np.ndarray]) -> Traced:
+        """The program for these inputs, made if there is none."""
+        with stopping.within(self.segment.evaluate.session):
+            stopping.await_release(self._lock)
+            with self._lock:
+                return self._find(arrays)[0]
+
+    def forget(self, traced: Traced) -> None:
+        """Lets go what no longer fits."""
+        with self._lock:
+            self._ready = {k: r for k, r in self._ready.items() if r[0].traced is not traced}
+            self._drop(traced)
+
+    def _drop(self, traced: Traced) -> None:
+        self._compiled.pop(traced, None)
+        for known in self._traced.values():
+            if traced in known:
+                known.remove(traced)
+
+    def _key(self, arrays: Sequence[np.ndarray]) -> object:
+        key: Any = tuple([array.shape for array in arrays])
+        if self.may_be_sizes:
+            key = (key, *(arrays[i].tobytes() for i in self.may_be_sizes))
+        return key
+
+    def _prepare(self, key: object, arrays: Sequence[np.ndarray]) -> tuple[Plan, Binding]:
+        with stopping.within(self.segment.evaluate.session):
+            stopping.await_release(self._lock)
+            return self._prepare_alone(key, arrays)
+
+    def _prepare_alone(self, key: object, arrays: Sequence[np.ndarray]) -> tuple[Plan, Binding]:
+        with self._lock:
+            if key in self._ready:
+                return self._ready[key]
+            traced, symbols = self._find(arrays)
+            plan = self._compiled.get(traced)
+            if plan is None:
+                plan = self._compiled[traced] = self._compile(traced)
+                self._note(plan)
+            if len(self._ready) >= _MOST_BINDINGS:
+                self._ready.pop(next(iter(self._ready)))
+            try:
+                self._ready[key] = plan, bind(plan.template, symbols)
+            except OverflowError:
+                from ..report.exhausted import beyond_addresses
+
+                raise beyond_addresses() from None
+            return self._ready[key]
+
+    def _find(self, arrays: Sequence[np.ndarray]) -> tuple[Traced, tuple[int, ...]]:
+        """The program for these inputs, made if there is none, and the values of its symbols."""
+        scope = Scope()
+        valued = [i in self.may_be_sizes for i in range(len(arrays))]
+        feeds, symbols = symbolic_feeds(scope, arrays, self.static, self.dtypes, valued)
+        known = self._traced.setdefault(tuple(map(_pattern, feeds)), [])
+        for traced in known:
+            if traced.fits(*symbols) and traced.shapes_hold():
+                return traced, symbols
+        with self._compiling():
+            known.append(trace_segment(self.segment, feeds, scope))
+        return known[-1], symbols
+
+    def _compile(self, traced: Traced) -> Plan:
+        try:
+            with self._compiling():
+                return compile_segment(traced)
+        except BaseException:
+            self._drop(traced)  # the program has been changed half way
+            raise
+
+    def _note(self, plan: Plan) -> None:
+        sizes = ", ".join(self.segment.inputs[i].name for i in self.may_be_sizes)
+        operations = self.segment.operations
+        graph = operations[0].graph if operations else None
+        recompile_warning.note_plan(plan, sum(map(len, self._traced.values())), sizes, graph)
+
+    @contextmanager
+    def _compiling(self) -> Iterator[None]:
+        """Turns the compiler's own faults into CompileFailure."""
+        try:
+            with garbage.held_up():
+                yield
+        except (errors.OpError, KeyboardInterrupt, SystemExit):
+            raise
+        except Exception as error:
+            text = f"{type(error).__name__}: {error}"
+            raise CompileFailure(text, self.segment.start == 0) from error
+
+
+def _may_be_sizes(tensor: Any) -> bool:
+    """Are the contents of a feed perhaps sizes?  Small integer vectors of static length."""
+    if tensor.op.definition.flow == "wait":
+        # What comes out of queues is data.
+        return False
+    if dtype_name(tensor.dtype) not in ("int32", "int64"):
+        return False
+    shape = tensor.shape.sizes
+    if shape is None or len(shape) > 1 or any(size is None for size in shape):
+        return False
+    return int(np.prod(shape)) <= _SIZE_FEED_ITEMS
+
+
+def _pattern(feed: FeedType) -> tuple[object, ...]:
+    known = None if feed.known is None else tuple(str(item) for item in feed.known.flat)
+    return tuple(map(str, feed.shape)), known

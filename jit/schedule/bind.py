@@ -1,0 +1,584 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Binding: a plan meets concrete sizes and becomes tables of numbers that the driver walks.
+
+A `Binding` holds what is common to all runs at some sizes; a `Frame` is the memory of one run in
+flight.  Frames are reused, so a warm run allocates nothing but its results; concurrent runs take
+different frames.  Imports the rest of jit.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from typing import Any
+
+import numpy as np
+
+from ..kernel import sizes
+from ..kernel.reference import numpy_dtype
+from ..kernel.sizes import AnySize
+from ..program.editing import Program
+from ..program.tensor_ir import Constant, Feed, Growing, Read, Sizes, Value, home
+from .steps import (
+    Again,
+    CallStep,
+    Control,
+    Fail,
+    Grow,
+    HostStep,
+    KernelStep,
+    Label,
+    Schedule,
+    Skip,
+    byte_size,
+    in_arena,
+)
+
+_ALIGN = 64
+# A step estimated below this many simple instructions runs on the calling thread.
+_PARALLEL_FROM = 400_000
+# Tiles of parallel steps are about this many simple instructions.
+_TILE = 150_000
+# Columns are cut at multiples of this, so that tiles start on vector boundaries.
+_COLUMN_UNIT = 64
+
+# Slots of the arena that are compared with one another.
+_MOST_COMPARED = 1024
+
+# Items that a stack has room for at first.
+_LEAST_ITEMS = 32
+
+ROW = 6  # numbers per step in the driver's table
+
+
+class Places:
+    """Positions in the argument array, and for each the number of what goes there."""
+
+    def __init__(self, pairs: Sequence[tuple[int, int]]) -> None:
+        table = np.array(pairs, np.int64).reshape(-1, 2)
+        self.positions, self.sources = table[:, 0].copy(), table[:, 1].copy()
+
+
+@dataclass(slots=True)
+class Template:
+    """The argument blocks of a plan's native steps with every number still symbolic.
+
+    `numbers` are all symbolic sizes in one tuple, computed by one generated function; positions
+    say where they go.  Pointers are filled in by kind: arena slots, feeds, variables, constants.
+    """
+
+    compute: Callable[..., tuple[int, ...]]
+    args: np.ndarray  # the argument array with what never changes: addresses and literals
+    numbers: Places  # of values of `compute`
+    arena: Places  # of slots
+    feeds: list[tuple[int, np.ndarray]]  # feed number, its positions
+    cells: list[tuple[Any, np.ndarray]]  # variable, its positions
+    reserves: list[tuple[int, int, Any, int]]  # position, count, Reserve, number of its size
+    scratch: Places  # of values of `compute`, which are bytes per worker
+    stacks: list[tuple[int, Growing, int]]  # position of a record, stack, number of its bytes
+    steps: list[StepNumbers | ControlNumbers]
+    slots: list[tuple[int, int]]  # number in `compute` with a slot's bytes; steps that need it
+    size_arrays: list[tuple[int, Value, list[int]]]  # slot, value, numbers in `compute`
+    # Ranges of table rows, and between them what Python does.
+    segments: list[tuple[int, int] | HostStep | Fail]
+    stops: dict[int, HostStep | Fail | Grow]  # by row: what Python does there, inside of loops
+    shapes: dict[Value, list[int]]  # per value that is read from Python, numbers in `compute`
+    contents: dict[Value, list[int]]  # per value of sizes that is read from Python, likewise
+    keep: list[Any]  # what must stay alive: constants
+
+
+@dataclass(slots=True)
+class StepNumbers:
+    """Where in `compute`'s tuple a step's extents are, and what it costs."""
+
+    address: int
+    start: int  # of its argument block
+    rows: int
+    columns: int
+    positions: int
+    row_tile: int | None  # given by library kernels; estimated for generated ones
+    col_tile: int | None
+    cost: float
+    cut_columns: bool
+
+
+# What the row of a control step says; see jit/runtime/thread_pool.py.
+SKIP, AGAIN, STOP, HOST, ROOM = range(5)
+
+
+@dataclass(slots=True)
+class ControlNumbers:
+    """A row that jumps or stops."""
+
+    start: int  # of its argument block: the address of the flag
+    kind: int
+    wanted: bool
+    target: Label | None
+    row: int = 0  # to jump to, counted from the first of its segment
+
+
+class _Numbers:
+    """Collects symbolic sizes and compiles one function that computes them all."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self._index: dict[str, int] = {}
+
+    def add(self, size: AnySize) -> int:
+        """The place of a size in the tuple."""
+        text = sizes.expression(size)
+        if text not in self._index:
+            self._index[text] = len(self.texts)
+            self.texts.append(text)
+        return self._index[text]
+
+
+def make_template(
+    schedule: Schedule, program: Program, scope: sizes.Scope, addresses: Sequence[int]
+) -> Template:
+    """Lays out the argument blocks; `addresses` are those of the native steps' kernels."""
+    layout = _Layout(schedule, _Numbers())
+    remaining = iter(addresses)
+    for step in schedule.steps:
+        layout.row_of.append(len(layout.steps))
+        if isinstance(step, Control):
+            layout.control(step)
+        elif isinstance(step, HostStep):
+            layout.host(step)
+        else:
+            layout.native(step, next(remaining))
+    layout.row_of.append(len(layout.steps))
+    for value in program.kept:
+        layout.shape(value)
+    return layout.template(scope)
+
+
+class _Layout:
+    """Writes argument blocks one behind the other."""
+
+    def __init__(self, schedule: Schedule, numbers: _Numbers) -> None:
+        self.schedule, self.numbers = schedule, numbers
+        self.length = 0
+        self.sized: list[tuple[int, int]] = []
+        self.constants: dict[int, int] = {}
+        self.arena: list[tuple[int, int]] = []
+        self.feeds: list[tuple[int, int]] = []
+        self.cells: list[tuple[int, Any]] = []
+        self.reserves: list[tuple[int, int, Any, int]] = []
+        self.scratch: list[tuple[int, int]] = []
+        self.stacks: list[tuple[int, Growing, int]] = []
+        self.steps: list[StepNumbers | ControlNumbers] = []
+        self.row_of: list[int] = []  # of every step of the schedule
+        self.stops: dict[int, HostStep | Fail | Grow] = {}
+        self.segments: list[tuple[int, int] | HostStep | Fail] = []
+        self.keep: list[Any] = []
+        self.shapes: dict[Value, list[int]] = {}
+        self.contents: dict[Value, list[int]] = {}
+
+    def native(self, step: KernelStep | CallStep, address: int) -> None:
+        """The block of one kernel."""
+        start = self.length
+        for value in step.reads:
+            self._pointer(value)
+        if isinstance(step, KernelStep):
+            for size in (*step.nest.sizes, *step.nest.params):
+                self._number(size)
+            extents = self._kernel_extents(step, address, start)
+        else:
+            self._call_arguments(step)
+            extents = self._call_extents(step, address, start)
+        self._row(extents)
+
+    def control(self, step: Control) -> None:
+        """A jump or stop."""
+        if isinstance(step, Fail):
+            for value in step.reads:
+                self.shape(value)
+            if step.is_between:
+                self.segments.append(step)
+                return
+        if isinstance(step, (Fail, Grow)):
+            self.stops[len(self.steps)] = step
+        match step:
+            case Skip():
+                self._row(ControlNumbers(self.length, SKIP, step.wanted, step.target))
+                self._pointer(step.flag)
+            case Again():
+                self._row(ControlNumbers(self.length, AGAIN, True, step.target))
+                self.length += 1
+            case Fail():
+                self._row(ControlNumbers(self.length, STOP, True, None))
+                self._pointer(step.check.flag)
+            case Grow():
+                self._row(ControlNumbers(self.length, ROOM, True, None))
+                self._stack(step.stack)
+
+    def _row(self, numbers: StepNumbers | ControlNumbers) -> None:
+        self.steps.append(numbers)
+        row = len(self.steps) - 1
+        if self.segments and isinstance(self.segments[-1], tuple):
+            self.segments[-1] = (self.segments[-1][0], row + 1)
+        else:
+            self.segments.append((row, row + 1))
+
+    def host(self, step: HostStep) -> None:
+        """A step outside of the driver's table."""
+        if step.is_inside:
+            self.stops[len(self.steps)] = step
+            self._row(ControlNumbers(self.length, HOST, True, None))
+            self.length += 1
+        else:
+            self.segments.append(step)
+        for value in (*step.node.inputs, *step.node.outputs):
+            self.shape(value)
+
+    def shape(self, value: Value) -> None:
+        """Has the concrete shape of a value computed, and its contents if they are sizes."""
+        source = home(value).node
+        if isinstance(source, Sizes):
+            self.contents[home(value)] = [self.numbers.add(n) for n in source.items.flat]
+        if any(isinstance(size, sizes.Size) for size in value.shape):
+            self.shapes[value] = [self.numbers.add(size) for size in value.shape]
+
+    def _kernel_extents(self, step: KernelStep, address: int, start: int) -> StepNumbers:
+        nest, add = step.nest, self.numbers.add
+        return StepNumbers(
+            address,
+            start,
+            add(nest.rows),
+            add(nest.columns),
+            add(nest.positions),
+            None,
+            None,
+            step.cost,
+            nest.kernel.form != "row",
+        )
+
+    def _call_arguments(self, step: CallStep) -> None:
+        node, launch = step.node, step.node.launch
+        for param in launch.params:
+            self._number(param)
+        if node.effects.stack is not None:
+            self._stack(node.effects.stack)
+        if node.reserve is not None:
+            count = len(node.reserve.initial)
+            self.reserves.append(
+                (self.length, count, node.reserve, self.numbers.add(node.reserve.size))
+            )
+            self.length += count
+        if not sizes.same(launch.scratch, 0):
+            self.scratch.append((self.length, self.numbers.add(launch.scratch)))
+            self.length += 2
+
+    def _stack(self, stack: Growing) -> None:
+        self.stacks.append((self.length, stack, self.numbers.add(stack.bytes)))
+        self.length += 1
+
+    def _call_extents(self, step: CallStep, address: int, start: int) -> StepNumbers:
+        launch, add = step.node.launch, self.numbers.add
+        return StepNumbers(
+            address,
+            start,
+            add(launch.rows),
+            add(launch.columns),
+            add(1),
+            add(launch.row_tile),
+            add(launch.columns if launch.col_tile is None else launch.col_tile),
+            0.0,
+            False,
+        )
+
+    def _number(self, size: AnySize) -> None:
+        self.sized.append((self.length, self.numbers.add(size)))
+        self.length += 1
+
+    def _pointer(self, value: Value) -> None:
+        value = home(value)
+        node = value.node
+        if value.cell is not None:
+            self.cells.append((self.length, value.cell))
+        elif in_arena(value):
+            self.arena.append((self.length, self.schedule.slot_of[value]))
+        elif isinstance(node, Feed):
+            self.feeds.append((self.length, node.number))
+        elif isinstance(node, Read):
+            self.cells.append((self.length, node.cell))
+        elif isinstance(node, Constant):
+            array = aligned_copy(node.array)
+            self.keep.append(array)
+            self.constants[self.length] = array.ctypes.data
+        else:
+            raise AssertionError(f"{value} of {type(node).__name__} has no address")
+        self.length += 1
+
+    def _aim(self) -> None:
+        """Turns the targets of jumps into rows."""
+        for first, behind in (s for s in self.segments if isinstance(s, tuple)):
+            for step in self.steps[first:behind]:
+                if isinstance(step, ControlNumbers) and step.target is not None:
+                    step.row = self.row_of[step.target.step] - first
+
+    def template(self, scope: sizes.Scope) -> Template:
+        """Everything laid out, with one function for all the numbers."""
+        self._aim()
+        add = self.numbers.add
+        slots = [(add(byte_size(slot.values[0])), slot.live) for slot in self.schedule.slots]
+        size_arrays = []
+        for number, slot in enumerate(self.schedule.slots):
+            for value in slot.values:
+                if isinstance(value.node, Sizes):
+                    size_arrays.append((number, value, [add(s) for s in value.node.items.flat]))
+        text = "(" + ", ".join(self.numbers.texts) + ",)" if self.numbers.texts else "()"
+        compute = sizes.compile_function(scope.examples, text)
+        for position, number in self.sized:
+            if self.numbers.texts[number].lstrip("-").isdigit():
+                self.constants[position] = int(self.numbers.texts[number])
+        args = np.zeros(self.length, np.int64)
+        args[list(self.constants)] = list(self.constants.values())
+        return Template(
+            compute,
+            args,
+            Places([(p, n) for p, n in self.sized if p not in self.constants]),
+            Places(self.arena),
+            _grouped(self.feeds),
+            _grouped(self.cells),
+            self.reserves,
+            Places(self.scratch),
+            self.stacks,
+            self.steps,
+            slots,
+            size_arrays,
+            self.segments,
+            self.stops,
+            self.shapes,
+            self.contents,
+            self.keep,
+        )
+
+
+def _grouped(pairs: Sequence[tuple[int, Any]]) -> list[tuple[Any, np.ndarray]]:
+    """For each thing that goes somewhere, all its positions."""
+    groups: dict[Any, list[int]] = {}
+    for position, thing in pairs:
+        groups.setdefault(thing, []).append(position)
+    return [(thing, np.array(positions)) for thing, positions in groups.items()]
+
+
+def aligned_copy(array: np.ndarray) -> np.ndarray:
+    """A C-contiguous copy on a cache-line boundary."""
+    result = aligned_empty(array.shape, array.dtype)
+    result[...] = array
+    return result
+
+
+def aligned_empty(shape: Sequence[int], dtype: Any) -> np.ndarray:
+    """Uninitialised memory on a cache-line boundary."""
+    dtype = np.dtype(dtype)
+    count = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+    raw = np.empty(count + _ALIGN, np.uint8)
+    start = -raw.ctypes.data % _ALIGN
+    return raw[start : start + count].view(dtype).reshape(shape)
+
+
+@dataclass(slots=True)
+class Binding:
+    """A plan at concrete sizes: finished numbers, missing only the addresses of one run."""
+
+    template: Template
+    numbers: tuple[int, ...]
+    args: np.ndarray  # with arena positions holding offsets into the arena
+    table: np.ndarray
+    arena_bytes: int
+    offsets: list[int]
+    scratch_bytes: int  # the most that a step needs, per worker
+    symbols: tuple[int, ...]
+
+
+def bind(template: Template, symbols: Sequence[int]) -> Binding:
+    """Computes every number of a plan for the given values of its symbols."""
+    numbers = template.compute(*symbols)
+    values = np.array(numbers, np.int64)
+    args = template.args.copy()
+    args[template.numbers.positions] = values[template.numbers.sources]
+    offsets, total = place([(numbers[size], live) for size, live in template.slots])
+    args[template.arena.positions] = np.array(offsets, np.int64)[template.arena.sources]
+    scratch = -(-values[template.scratch.sources] // _ALIGN) * _ALIGN
+    args[template.scratch.positions + 1] = scratch
+    table = np.array([_table_row(step, numbers) for step in template.steps], np.int64)
+    return Binding(
+        template,
+        numbers,
+        args,
+        table.reshape(-1, ROW),
+        total,
+        offsets,
+        int(scratch.max(initial=0)),
+        tuple(symbols),
+    )
+
+
+def place(slots: Sequence[tuple[int, int]]) -> tuple[list[int], int]:
+    """Offsets for slots of (bytes, steps that need it as bits), and the bytes of all together.
+
+    The largest come first, each at the lowest place that no slot needed at the same time has; of
+    very many, which would have to be compared with one another, the first that is needed.
+    """
+    if len(slots) > _MOST_COMPARED:
+        return _place_in_time(slots)
+    offsets = [0] * len(slots)
+    taken: list[tuple[int, int, int]] = []  # start, end, steps; by start
+    for number in sorted(range(len(slots)), key=lambda i: -slots[i][0]):
+        count, live = slots[number]
+        count = -(-count // _ALIGN) * _ALIGN
+        start = 0
+        for begin, end, steps in taken:
+            if steps & live and end > start:
+                if begin >= start + count:
+                    break
+                start = end
+        offsets[number] = start
+        insort(taken, (start, start + count, live))
+    return offsets, max((end for _, end, _ in taken), default=0)
+
+
+def _place_in_time(slots: Sequence[tuple[int, int]]) -> tuple[list[int], int]:
+    """The same, slot by slot as steps need them: each in the smallest gap, or behind all others."""
+    counts = [-(-count // _ALIGN) * _ALIGN for count, _ in slots]
+    first = [(live & -live).bit_length() for _, live in slots]
+    offsets, gaps, total = [0] * len(slots), _Gaps(), 0
+    busy: list[tuple[int, int]] = []  # last step, slot
+    for number in sorted(range(len(slots)), key=first.__getitem__):
+        while busy and busy[0][0] < first[number]:
+            done = heappop(busy)[1]
+            gaps.add(offsets[done], offsets[done] + counts[done])
+        start = gaps.take(counts[number])
+        if start is None:
+            start, total = total, total + counts[number]
+        offsets[number] = start
+        heappush(busy, (slots[number][1].bit_length(), number))
+    return offsets, total
+
+
+class _Gaps:
+    """Free pieces of memory; those that touch become one."""
+
+    def __init__(self) -> None:
+        self._by_size: list[tuple[int, int]] = []  # size, start
+        self._end_of: dict[int, int] = {}
+        self._start_of: dict[int, int] = {}
+
+    def add(self, start: int, end: int) -> None:
+        """A piece becomes free."""
+        if start == end:
+            return
+        if start in self._start_of:
+            start = self._drop(self._start_of[start])[0]
+        if end in self._end_of:
+            end = self._drop(end)[1]
+        insort(self._by_size, (end - start, start))
+        self._end_of[start], self._start_of[end] = end, start
+
+    def take(self, count: int) -> int | None:
+        """The start of `count` bytes of the smallest piece that has so many; None if none has."""
+        place = bisect_left(self._by_size, (count, -1))
+        if place == len(self._by_size):
+            return None
+        start, end = self._drop(self._by_size[place][1])
+        self.add(start + count, end)
+        return start
+
+    def _drop(self, start: int) -> tuple[int, int]:
+        end = self._end_of.pop(start)
+        del self._start_of[end]
+        del self._by_size[bisect_left(self._by_size, (end - start, start))]
+        return start, end
+
+
+def _table_row(step: StepNumbers | ControlNumbers, numbers: Sequence[int]) -> tuple[int, ...]:
+    if isinstance(step, ControlNumbers):
+        return 0, step.start, step.kind, step.row, int(step.wanted), 0
+    rows, columns = numbers[step.rows], numbers[step.columns]
+    if step.row_tile is not None and step.col_tile is not None:
+        return (
+            step.address,
+            step.start,
+            rows,
+            max(numbers[step.row_tile], 1),
+            columns,
+            max(numbers[step.col_tile], 1),
+        )
+    row_tile, col_tile = tiles(rows, columns, numbers[step.positions] * step.cost, step.cut_columns)
+    return step.address, step.start, rows, row_tile, columns, col_tile
+
+
+def tiles(rows: int, columns: int, work: float, cut_columns: bool) -> tuple[int, int]:
+    """How a kernel's rows and columns are cut: by size alone, never by the number of threads."""
+    if work < _PARALLEL_FROM or rows * columns == 0:
+        return max(rows, 1), max(columns, 1)
+    pieces = max(int(work / _TILE), 1)
+    row_tile = -(-rows // min(pieces, rows))
+    left = pieces // -(-rows // row_tile)
+    if not cut_columns or left < 2:
+        return row_tile, max(columns, 1)
+    col_tile = -(-columns // left)
+    return row_tile, -(-col_tile // _COLUMN_UNIT) * _COLUMN_UNIT
+
+
+def grow(entry: list[np.ndarray]) -> None:
+    """Doubles a stack: its record (address, items, room, bytes of one), and its memory."""
+    record, old = entry
+    _, count, room, item = (int(n) for n in record)
+    room = max(2 * room, _LEAST_ITEMS)
+    memory = aligned_empty((room * item,), np.uint8)
+    memory[: count * item] = old[: count * item]
+    record[0], record[2] = memory.ctypes.data, room
+    entry[1] = memory
+
+
+class Arena:
+    """A block of memory that runs at many sizes use in turn; it only grows."""
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+        self.memory = aligned_empty((0,), np.uint8)
+        # What was prepared to run in this block, by binding.
+        self.runs: dict[int, Any] = {}
+
+    def reserve(self, count: int) -> np.ndarray:
+        """At least `count` bytes.  A move makes everything that was prepared void."""
+        if count > self.memory.nbytes:
+            self.runs.clear()
+            self.memory = aligned_empty((count + count // 4,), np.uint8)
+        return self.memory
+
+
+class Frame:
+    """Argument blocks that point into an arena, for one binding."""
+
+    def __init__(self, binding: Binding, arena: Arena) -> None:
+        template = binding.template
+        # Steps run one after the other, so that all can use one piece of scratch memory.
+        scratch = binding.scratch_bytes * arena.workers
+        self.memory = arena.reserve(binding.arena_bytes + scratch)
+        start = self.memory.ctypes.data
+        self.args = binding.args.copy()
+        self.args[template.arena.positions] += start
+        self.args[template.scratch.positions] = start + binding.arena_bytes
+        self.table = binding.table.copy()
+        self.table[:, 1] *= 8
+        self.table[:, 1] += self.args.ctypes.data
+
+    def fill_sizes(self, binding: Binding) -> None:
+        """Writes the tensors whose contents are sizes."""
+        for slot, value, places in binding.template.size_arrays:
+            view = self.view(binding, slot, value, tuple(value.shape))
+            view[...] = np.array([binding.numbers[n] for n in places]).reshape(value.shape)
+
+    def view(self, binding: Binding, slot: int, value: Value, shape: Any) -> np.ndarray:
+        """An arena value as an array, at concrete sizes."""
+        dtype = numpy_dtype(value.dtype)
+        count = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+        offset = binding.offsets[slot]
+        return self.memory[offset : offset + count].view(dtype).reshape(shape)

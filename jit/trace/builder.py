@@ -1,0 +1,599 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The builder that ops' lowerings speak to: it checks shapes and appends tensor IR.
+
+An op's `lower(b, op, *values)` states what the op computes in this vocabulary; how it becomes loops
+is decided later (jit/passes/fuse.py).  Imports the engine's errors and the rest of jit; never ops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from ...engine import errors
+from ...engine.indices import not_inside
+from ...engine.interpreter import located
+from ..kernel import ir, scalar, sizes
+from ..kernel.sizes import AnySize, Size, same
+from ..program.editing import Program
+from ..program.tensor_ir import (
+    Assemble,
+    Axis,
+    Call,
+    Constant,
+    Effects,
+    Gather,
+    Growing,
+    Iota,
+    Launch,
+    Map,
+    Node,
+    Part,
+    Read,
+    Reduce,
+    Reshape,
+    Shape,
+    Sizes,
+    Value,
+    View,
+    Write,
+    argument,
+)
+
+# Scalars that stand in the kernel's text; others are loaded, so that kernels differing only in a
+# learning rate are one kernel.
+_LITERALS = frozenset({0, 1, 2, 3, 4, -1, 0.5, -0.5})
+# Terms that one map combines; more would make kernels that take ever longer to compile.
+_MOST_TERMS = 64
+
+
+# error(indices, size): what to raise for indices that are not in [0, size).
+IndexProblem = Callable[[np.ndarray, int], BaseException]
+
+
+class NotLowered(Exception):
+    """An op's lowering gives up; the op runs on the host.  The text is the reason."""
+
+
+class Unsettled(Exception):
+    """A variable is asked for whose shape is known only once the program so far has run."""
+
+
+class Builder:
+    """Appends to one Program.  Values of different builders do not mix."""
+
+    def __init__(self, program: Program, scope: sizes.Scope) -> None:
+        self.program = program
+        self.scope = scope
+        self._constants: dict[tuple[str, tuple[int, ...], bytes], Value] = {}
+        # Variables that a host op gives their first contents or another shape.
+        self.unsettled: set[Any] = set()
+        self._reads: dict[Any, Value] = {}
+        self._equal: dict[tuple[Any, ...], tuple[Value, ...]] = {}
+
+    # What the trace knows.
+
+    def known(self, value: Value) -> np.ndarray | None:
+        """The contents of a value where the trace knows them (object dtype if partly symbolic)."""
+        return value.known
+
+    def host(self, reason: str) -> NotLowered:
+        """Gives up lowering: `raise b.host("why")`."""
+        raise NotLowered(reason)
+
+    def constant(self, array: Any, dtype: str | None = None) -> Value:
+        """A value with contents known now."""
+        if _holds_sizes(array):
+            return self.known_as(np.array(array, dtype=object), dtype or "int64")
+        array = np.asarray(array, dtype=None if dtype is None else _numpy_dtype(dtype))
+        array = np.ascontiguousarray(array).reshape(array.shape)
+        key = (array.dtype.name, array.shape, array.tobytes())
+        if key not in self._constants:
+            node = Constant(array)
+            (value,) = self.program.add(node, (array.dtype.name, array.shape))
+            value.known = array
+            self._constants[key] = value
+        return self._constants[key]
+
+    def known_as(self, array: np.ndarray, dtype: str) -> Value:
+        """A value for contents found while tracing; symbolic sizes become arguments of kernels."""
+        if array.dtype != object:
+            return self.constant(array, dtype)
+        if not any(isinstance(item, Size) for item in array.flat):
+            return self.constant(array.astype(_numpy_dtype(dtype)), dtype)
+        return self._sizes(array, dtype)
+
+    def _sizes(self, array: np.ndarray, dtype: str) -> Value:
+        node = Sizes(array)
+        (value,) = self.program.add(node, (dtype, array.shape))
+        value.known = array if dtype.startswith(("int", "uint")) else None
+        return value
+
+    def size_scalar(self, value: Value, axes: Sequence[int] | None, dtype: str) -> Value:
+        """How many elements lie along `axes` (all, when None), as a 0-d value."""
+        axes = range(value.ndim) if axes is None else axes
+        count = sizes.product(value.shape[axis] for axis in axes)
+        if isinstance(count, Size):
+            return self._sizes(np.array(count, dtype=object), dtype)
+        return self.constant(np.array(count, dtype=_numpy_dtype(dtype)))
+
+    def rollback(self, last: Node | None) -> None:
+        """Takes back all nodes behind one that was the last, and what was remembered of them."""
+        gone = self.program.rollback(last)
+        if not gone:
+            return
+        self._constants = {k: v for k, v in self._constants.items() if v.node not in gone}
+        self._reads = {k: v for k, v in self._reads.items() if v.node not in gone}
+        self._equal = {k: v for k, v in self._equal.items() if v[0].node not in gone}
+
+    # Elementwise and reductions.
+
+    def map(self, body: Callable[..., Any], *values: Value, dtype: str | None = None) -> Any:
+        """Applies a scalar body at every position, with NumPy broadcasting.
+
+        Returns a Value, or a tuple of them when the body returns a tuple.
+        """
+        shape = self.broadcast_shape(*(value.shape for value in values))
+        arguments: list[Any] = []
+        inputs: list[Value] = []
+        for value in values:
+            literal = _literal(value)
+            if literal is not None:
+                arguments.append(literal)
+            else:
+                arguments.append(argument(len(inputs), value.dtype))
+                inputs.append(value)
+        for value in inputs:
+            self._need_compiled(value.dtype)
+        try:
+            result = body(*arguments)
+        except TypeError as reason:
+            raise NotLowered(str(reason)) from None
+        exprs = result if isinstance(result, tuple) else (result,)
+        if dtype is not None:
+            exprs = tuple(scalar.cast(e, dtype) for e in exprs)
+        made = self._once(
+            ("map", exprs, tuple(inputs), _key(shape)),
+            lambda: self.program.add(Map(tuple(inputs), exprs), *((e.dtype, shape) for e in exprs)),
+        )
+        return made if isinstance(result, tuple) else made[0]
+
+    def fold(self, body: Callable[[Any, Any], Any], values: Sequence[Value]) -> Value:
+        """Combines values of one shape from left to right: body(body(first, second), third) …"""
+        total = values[0]
+        for start in range(1, len(values), _MOST_TERMS):
+            rest = values[start : start + _MOST_TERMS]
+            total = self.map(lambda *terms: reduce(body, terms), total, *rest)
+        return total
+
+    def cast(self, value: Value, dtype: str) -> Value:
+        """Converts to another dtype, as TensorFlow's Cast does."""
+        if value.dtype == dtype:
+            return value
+        return self.map(lambda x: scalar.cast(x, dtype), value)
+
+    def reduce(
+        self,
+        fn: str,
+        value: Value,
+        axes: Sequence[int] | None,
+        keepdims: bool = False,
+        dtype: str | None = None,
+    ) -> Value:
+        """Combines over axes (all, when None): sum prod max min any all argmax argmin."""
+        reduced = frozenset(
+            range(value.ndim) if axes is None else (self.axis(a, value.ndim) for a in axes)
+        )
+        out = dtype or ("int64" if fn.startswith("arg") else value.dtype)
+        self._need_compiled(value.dtype)
+        if fn.startswith("arg") and len(reduced) != 1:
+            raise NotLowered("argmax and argmin work along one axis")
+        kept = tuple(1 if i in reduced else size for i, size in enumerate(value.shape))
+        if all(same(value.shape[axis], 1) for axis in reduced):
+            result = self.cast(value, out) if not fn.startswith("arg") else self.full(kept, 0, out)
+        else:
+            made = self._once(
+                ("reduce", fn, value, reduced, out),
+                lambda: self.program.add(Reduce((value,), fn, reduced), (out, kept)),
+            )
+            result = made[0]
+        if keepdims:
+            return result
+        return self.reshape(result, tuple(s for i, s in enumerate(value.shape) if i not in reduced))
+
+    # Movement.
+
+    def identity(self, value: Value) -> Value:
+        """The same value."""
+        return value
+
+    def reshape(self, value: Value, shape: Sequence[AnySize]) -> Value:
+        """The same elements under another shape (no -1; sizes may be symbolic)."""
+        target = _shape(shape)
+        if sizes.same_shape(target, value.shape):
+            return value
+        self._need_compiled(value.dtype)
+        if not self.equal(sizes.product(target), sizes.product(value.shape)):
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"Input to reshape is a tensor with {sizes.hint(sizes.product(value.shape))} "
+                f"values, but the requested shape has {sizes.hint(sizes.product(target))}",
+            )
+        axes = _unit_moves(value.shape, target)
+        if axes is not None:
+            return self.view(value, axes, target)
+        made = self._once(
+            ("reshape", value, _key(target)),
+            lambda: self.program.add(Reshape((value,)), (value.dtype, target)),
+        )
+        return made[0]
+
+    def view(self, value: Value, axes: tuple[Axis, ...], shape: Shape) -> Value:
+        """Reads a value at moved positions (see tensor.View)."""
+        identity = sizes.same_shape(shape, value.shape) and all(
+            (a.axis == i and same(a.stride, 1) and same(a.offset, 0)) or same(value.shape[i], 1)
+            for i, a in enumerate(axes)
+        )
+        if identity:
+            return value
+        self._need_compiled(value.dtype)
+        key = (
+            "view",
+            value,
+            tuple((a.axis, str(a.stride), str(a.offset)) for a in axes),
+            _key(shape),
+        )
+        return self._once(
+            key, lambda: self.program.add(View((value,), axes), (value.dtype, shape))
+        )[0]
+
+    def transpose(self, value: Value, perm: Sequence[int]) -> Value:
+        """Permutes the dimensions: output dimension i is input dimension perm[i]."""
+        order = [int(p) for p in perm]
+        axes = tuple(Axis(order.index(i)) for i in range(value.ndim))
+        return self.view(value, axes, tuple(value.shape[p] for p in order))
+
+    def broadcast(self, value: Value, shape: Sequence[AnySize]) -> Value:
+        """Repeats dimensions of one, and adds leading ones, to reach `shape`."""
+        target = _shape(shape)
+        lead = len(target) - value.ndim
+        self.require(lead >= 0)
+        axes = tuple(
+            Axis(None) if same(size, 1) and not same(target[lead + i], 1) else Axis(lead + i)
+            for i, size in enumerate(value.shape)
+        )
+        for i, size in enumerate(value.shape):
+            if axes[i].axis is not None and not self.equal(size, target[lead + i]):
+                raise errors.InvalidArgumentError(
+                    None, None, f"Incompatible shapes: {_show(value.shape)} vs. {_show(target)}"
+                )
+        return self.view(value, axes, target)
+
+    def slice(
+        self,
+        value: Value,
+        begin: Sequence[AnySize],
+        size: Sequence[AnySize],
+        stride: Sequence[AnySize] | None = None,
+    ) -> Value:
+        """`size` elements from `begin` in steps of `stride` (may be negative), per dimension."""
+        steps = stride or [1] * value.ndim
+        axes = tuple(Axis(i, _size(s), _size(b)) for i, (b, s) in enumerate(zip(begin, steps)))
+        return self.view(value, axes, _shape(size))
+
+    def pad(
+        self, value: Value, paddings: Sequence[tuple[AnySize, AnySize]], fill: Any = 0
+    ) -> Value:
+        """Surrounds a value with `fill`; paddings are (before, after) per dimension."""
+        shape = tuple(size + lo + hi for size, (lo, hi) in zip(value.shape, paddings))
+        if sizes.same_shape(shape, value.shape):
+            return value
+        return self.assemble(shape, value.dtype, [(value, [lo for lo, _ in paddings], None)], fill)
+
+    def concat(self, values: Sequence[Value], axis: int) -> Value:
+        """Joins values along an axis."""
+        first = values[0]
+        axis = self.axis(axis, first.ndim)
+        self.require(all(value.ndim == first.ndim for value in values))
+        offset: AnySize = 0
+        parts: list[Any] = []
+        for value in values:
+            for i, size in enumerate(value.shape):
+                if i != axis and not self.equal(size, first.shape[i]):
+                    raise errors.InvalidArgumentError(
+                        None,
+                        None,
+                        "ConcatOp : Dimensions of inputs should match: shape[0] = "
+                        f"{_show(first.shape)} vs. shape[{len(parts)}] = {_show(value.shape)}",
+                    )
+            parts.append((value, [offset if i == axis else 0 for i in range(first.ndim)], None))
+            offset = offset + value.shape[axis]
+        if len(values) == 1:
+            return first
+        parts = [part for part in parts if not same(part[0].shape[axis], 0)] or parts[:1]
+        shape = tuple(offset if i == axis else size for i, size in enumerate(first.shape))
+        return self.assemble(shape, first.dtype, parts, None)
+
+    def assemble(
+        self, shape: Sequence[AnySize], dtype: str, parts: Sequence[Any], fill: Any
+    ) -> Value:
+        """A tensor from (value, offsets, strides or None) regions; `fill` covers the rest."""
+        self._need_compiled(dtype)
+        node = Assemble(
+            tuple(value for value, _, _ in parts),
+            tuple(Part(tuple(o), tuple(s or [1] * len(o))) for _, o, s in parts),
+            fill,
+        )
+        return self.program.add(node, (dtype, _shape(shape)))[0]
+
+    def gather(
+        self, value: Value, indices: Value, axis: int = 0, error: IndexProblem = not_inside
+    ) -> Value:
+        """Slices of `value` along `axis` chosen by integer `indices`, which must be in range.
+
+        Otherwise the run raises error(indices, size of the dimension).
+        """
+        axis = self.axis(axis, value.ndim)
+        self._need_compiled(value.dtype)
+        wide = self.cast(indices, "int64")
+        self.require_inside(wide, self.size_scalar(value, [axis], "int64"), error)
+        shape = value.shape[:axis] + indices.shape + value.shape[axis + 1 :]
+        return self.program.add(Gather((value, wide), axis), (value.dtype, shape))[0]
+
+    def iota(self, shape: Sequence[AnySize], axis: int, dtype: str) -> Value:
+        """The position along one axis, at every position of `shape`."""
+        target = _shape(shape)
+        made = self._once(
+            ("iota", _key(target), axis),
+            lambda: self.program.add(Iota(axis), ("int64", target)),
+        )
+        return self.cast(made[0], dtype)
+
+    def full(self, shape: Sequence[AnySize], fill: Any, dtype: str) -> Value:
+        """One scalar (a number or a 0-d value) everywhere."""
+        scalar_value = fill if isinstance(fill, Value) else self.constant(fill, dtype)
+        return self.broadcast(self.cast(scalar_value, dtype), shape)
+
+    def require_inside(
+        self, indices: Value, count: Value, error: IndexProblem, low: int | None = 0
+    ) -> None:
+        """Raises error(indices, count) unless all indices are in [low, count)."""
+
+        def is_outside(i: Any, high: Any) -> Any:
+            above = scalar.ge(i, high)
+            return above if low is None else scalar.logical_or(scalar.lt(i, low), above)
+
+        outside = self.map(is_outside, indices, count)
+        self.require_not(
+            self.reduce("any", outside, None),
+            lambda where, size: error(where, int(size)),
+            indices,
+            count,
+        )
+
+    # Library kernels, variables, conditions.
+
+    def call(
+        self,
+        kernel: Any,
+        inputs: Sequence[Value],
+        outputs: Sequence[tuple[Sequence[AnySize], str]],
+        params: Sequence[Any] = (),
+        rows: AnySize = 1,
+        row_tile: AnySize = 1,
+        columns: AnySize = 1,
+        col_tile: AnySize | None = None,
+        scratch: AnySize = 0,
+        reserve: Any = None,
+        epilogue: Callable[[bool, bool], Any] | None = None,
+        operations: AnySize = 0,
+        role: Any = None,
+        updates: Sequence[Value] = (),
+        touches: AnySize = 0,
+        writes: Sequence[Any] = (),
+        stack: Growing | None = None,
+        grows: bool = False,
+    ) -> tuple[Value, ...]:
+        """A library kernel.  Inputs arrive contiguous; outputs are (shape, dtype).
+
+        `updates` are variables that it changes in place.  They come behind the outputs, and so
+        among the results, as they are afterwards.  touches, writes, stack, grows: see Effects.
+
+        The argument block holds input addresses, output addresses, params, the ints that
+        `reserve` (library/random.py) takes at every run, then scratch base and bytes per worker
+        when scratch is not 0.
+        """
+        launch = Launch(
+            kernel,
+            tuple(params),
+            _size(rows),
+            _size(row_tile),
+            _size(columns),
+            None if col_tile is None else _size(col_tile),
+            scratch,
+            operations,
+            epilogue,
+        )
+        cells = tuple(value.cell for value in updates)
+        effects = Effects(cells, touches, tuple(writes), stack, grows)
+        return self.launch(launch, inputs, outputs, role, reserve, effects)
+
+    def launch(
+        self,
+        launch: Launch,
+        inputs: Sequence[Value],
+        outputs: Sequence[tuple[Sequence[AnySize], str]],
+        role: Any = None,
+        reserve: Any = None,
+        effects: Effects = Effects(),
+    ) -> tuple[Value, ...]:
+        """A library kernel whose launch is worked out already; see `call`."""
+        cells = effects.updates
+        present = [(v.dtype, v.shape) for v in map(self._contents, cells)]
+        made = self.program.add(
+            Call(tuple(inputs), launch, effects, reserve, role),
+            *((d, _shape(shape)) for shape, d in outputs),
+            *present,
+        )
+        for value, cell in zip(made[len(outputs) :], cells, strict=True):
+            value.cell = cell
+        self.forget(cells)
+        return made
+
+    def read(self, cell_value: Value) -> Value:
+        """The contents of a variable, now."""
+        return self._contents(cell_value.cell)
+
+    def _contents(self, cell: Any) -> Value:
+        if cell in self.unsettled:
+            raise Unsettled(cell.name)
+        if cell not in self._reads:
+            array = cell.read()
+            (value,) = self.program.add(Read(cell), (array.dtype.name, tuple(array.shape)))
+            self._reads[cell] = value
+        return self._reads[cell]
+
+    def write(self, cell_value: Value, value: Value) -> Value:
+        """Puts new contents into a variable; returns the variable as it is afterwards."""
+        cell = cell_value.cell
+        if cell in self.unsettled:
+            raise Unsettled(cell.name)
+        self._need_compiled(value.dtype)
+        present = cell.value
+        if present is None or not sizes.same_shape(present.shape, value.shape):
+            raise NotLowered("the variable does not have this shape yet")
+        if present.dtype.name != value.dtype:
+            raise NotLowered(f"the variable holds {present.dtype.name}")
+        self._reads.pop(cell, None)
+        (after,) = self.program.add(Write((value,), cell), (value.dtype, value.shape))
+        after.cell = cell
+        return after
+
+    def forget(self, cells: Sequence[Any]) -> None:
+        """Somebody else may have written these variables: they are read afresh from here on."""
+        for cell in cells:
+            self._reads.pop(cell, None)
+
+    def require_not(
+        self, flag: Value, error: Callable[..., BaseException], *evidence: Value
+    ) -> None:
+        """Raises error(*contents of the evidence) when the 0-d bool `flag` comes out true."""
+        origin = self.program.origin
+
+        def raised(*contents: np.ndarray) -> BaseException:
+            return located(error(*contents), origin)
+
+        self.program.check(flag, raised, evidence)
+
+    # Shapes.
+
+    def require(self, fits: Any) -> None:
+        """Refuses inputs that do not fit: reference kernels say what is wrong with them."""
+        if not fits:
+            raise errors.InvalidArgumentError(None, None, "The inputs do not fit each other")
+
+    def require_shape(self, value: Value, shape: Sequence[AnySize]) -> None:
+        """Refuses a value of another shape, which a library kernel would read as this one."""
+        self.require(value.ndim == len(shape) and all(map(self.equal, value.shape, shape)))
+
+    def axis(self, axis: Any, rank: int) -> int:
+        """A dimension counted from the front; it must be in [-rank, rank)."""
+        place = int(axis)
+        self.require(-rank <= place < rank)
+        return place % rank
+
+    def equal(self, a: AnySize, b: AnySize) -> bool:
+        """Are two sizes equal?  Notes a guard if only the example says so."""
+        return same(a, b) or bool(a == b)
+
+    def same_shape(self, x: Value, y: Value) -> bool:
+        """Have two values the same shape?  Notes guards if only the example says so."""
+        return x.ndim == y.ndim and all(map(self.equal, x.shape, y.shape))
+
+    def broadcast_shape(self, *shapes: Shape) -> Shape:
+        """NumPy's broadcast of several shapes; InvalidArgumentError as TensorFlow words it."""
+        rank = max((len(shape) for shape in shapes), default=0)
+        result: list[AnySize] = [1] * rank
+        for shape in shapes:
+            for axis, size in enumerate(shape, rank - len(shape)):
+                if same(result[axis], 1):
+                    result[axis] = size
+                elif not same(size, 1) and not self.equal(size, result[axis]):
+                    raise errors.InvalidArgumentError(
+                        None, None, f"Incompatible shapes: {_show(shapes[0])} vs. {_show(shape)}"
+                    )
+        return tuple(result)
+
+    def _need_compiled(self, dtype: str) -> None:
+        if not scalar.compiles(dtype):
+            raise NotLowered(f"{dtype} has no compiled form")
+
+    def _once(
+        self, key: tuple[Any, ...], make: Callable[[], tuple[Value, ...]]
+    ) -> tuple[Value, ...]:
+        """Equal subexpressions of one program are one node."""
+        key = (*key, *self.program.guard)
+        if key not in self._equal:
+            self._equal[key] = make()
+        return self._equal[key]
+
+
+def _holds_sizes(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(map(_holds_sizes, value))
+    return isinstance(value, Size) or (isinstance(value, np.ndarray) and value.dtype == object)
+
+
+def _numpy_dtype(name: str) -> np.dtype:
+    if name == "bfloat16":
+        import ml_dtypes
+
+        return np.dtype(ml_dtypes.bfloat16)
+    return np.dtype(name)
+
+
+def _size(value: Any) -> AnySize:
+    return value if isinstance(value, Size) else int(value)
+
+
+def _shape(sizes_: Sequence[Any]) -> Shape:
+    """The sizes of a value that is to be made."""
+    shape = tuple(map(_size, sizes_))
+    for size in shape:
+        if size < 0:
+            raise errors.InvalidArgumentError(
+                None, None, f"Dimension {sizes.hint(size)} must be >= 0"
+            )
+    return shape
+
+
+def _key(shape: Sequence[AnySize]) -> tuple[str, ...]:
+    return tuple(str(size) for size in shape)
+
+
+def _show(shape: Sequence[AnySize]) -> str:
+    return "[" + ",".join(str(sizes.hint(size)) for size in shape) + "]"
+
+
+def _literal(value: Value) -> ir.Const | None:
+    """The Const for a plain known scalar, if it is one of those written into kernels."""
+    if value.known is None or value.ndim or value.known.dtype == object:
+        return None
+    item = value.known.item()
+    if isinstance(item, bool) or (item in _LITERALS and str(item) != "-0.0"):
+        return ir.Const(item, value.dtype)
+    return None
+
+
+def _unit_moves(old: Shape, new: Shape) -> tuple[Axis, ...] | None:
+    """The view for a reshape that only adds or drops dimensions of one; None for others."""
+    places = [i for i, size in enumerate(new) if not same(size, 1)]
+    wide = [size for size in old if not same(size, 1)]
+    if not sizes.same_shape(wide, [new[i] for i in places]):
+        return None
+    order = iter(places)
+    return tuple(Axis(None) if same(size, 1) else Axis(next(order)) for size in old)

@@ -1,0 +1,368 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Traces branches and loops: what runs under a condition has a guard, a loop is a node with two
+programs.
+
+What a branch gives and what a loop carries lies in Registers, which are written like variables.
+Imports the rest of jit's front end and the engine's op roles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...engine import errors
+from ..kernel import scalar
+from ..kernel.scalar import compiles
+from ..program.editing import Program
+from ..program.tensor_ir import (
+    Call,
+    Captured,
+    Growing,
+    Guard,
+    Handle,
+    Loop,
+    Map,
+    Node,
+    Read,
+    Register,
+    Value,
+    Write,
+    argument,
+    written_cells,
+)
+from .builder import NotLowered, Unsettled
+from .loop_recovery import Frame, Item, Unstructured, structured
+
+
+def trace_region(tracer: Any, operations: Sequence[Any]) -> str | None:
+    """Adds operations that branch and loop to what a tracer has; if that fails, the reason why.
+
+    Then nothing is added.  `Unsettled` is for the tracer to handle.
+    """
+    mark, values = tracer.program.last, dict(tracer.values)
+    hosted = len(tracer.hosted)
+    try:
+        Flow(tracer).run(structured(operations))
+        _check_random(tracer.program, mark)
+        return None
+    except (Unstructured, NotLowered, Unsettled, errors.OpError) as reason:
+        # An error counts only if what is wrong runs at all.
+        tracer.builder.rollback(mark)
+        tracer.values = values
+        del tracer.hosted[hosted:]
+        if isinstance(reason, Unsettled):
+            raise
+        return str(reason).splitlines()[0]
+    finally:
+        tracer.program.guard = ()
+
+
+def _check_random(program: Program, mark: Node | None) -> None:
+    """The numbers that a run takes from its generators are counted before it starts."""
+    added = list(program.behind(mark))
+    inner = [p for node in added if isinstance(node, Loop) for p in _programs(node)]
+    nodes = [node for node in added if node.guard]
+    nodes += [node for one in inner for node in one]
+    for node in nodes:
+        if isinstance(node, Call) and node.reserve is not None:
+            raise Unstructured("random numbers within branches or loops")
+
+
+def _programs(loop: Loop) -> list[Program]:
+    return [*loop.test.all(), *loop.body.all()]
+
+
+def _is_of(cell: Any, programs: Sequence[Program]) -> bool:
+    """Is something a register or stack that is made in one of these programs?"""
+    return isinstance(cell, (Register, Growing)) and cell.program in programs
+
+
+class Flow:
+    """Traces the operations of one frame: what is outside of all loops, a test or a body."""
+
+    def __init__(self, tracer: Any) -> None:
+        self.tracer = tracer
+        self.program: Program = tracer.program
+        self.guards: dict[Any, Guard] = {}  # of operations
+        self.sides: dict[Any, Guard] = {}  # of tensors, where not those of their operation
+        self.dead: set[Any] = set()  # operations and tensors that never run
+        self.flags: dict[Value, Value] = {}  # of conditions, in memory of their own
+
+    def run(self, items: Iterable[Item]) -> None:
+        """Adds operations and loops in order."""
+        for item in items:
+            if isinstance(item, Frame):
+                self._loop(item)
+            elif item.definition.flow == "merge":
+                self._merge(item)
+            else:
+                self._operation(item)
+            self.program.guard = ()
+
+    def guard(self, tensor: Any) -> Guard:
+        """Under which conditions a tensor is there."""
+        return self.sides.get(tensor, self.guards.get(tensor.op, ()))
+
+    def _guard_of(self, ops: Iterable[Any]) -> Guard | None:
+        """Under which conditions operations run; None: never."""
+        found: list[tuple[Value, bool]] = []
+        for op in ops:
+            if any(t in self.dead for t in op._inputs_val):
+                return None
+            if any(other in self.dead for other in op._control_inputs_val):
+                return None
+            guards = [self.guard(t) for t in op._inputs_val]
+            guards += [self.guards.get(other, ()) for other in op._control_inputs_val]
+            for flag, side in (condition for guard in guards for condition in guard):
+                if (flag, not side) in found:
+                    return None
+                if (flag, side) not in found:
+                    found.append((flag, side))
+        return tuple(found)
+
+    def _operation(self, op: Any) -> None:
+        role = op.definition.flow
+        guard = () if role == "trigger" else self._guard_of([op])
+        if guard is None:
+            self.dead |= {op, *op.outputs}
+            return
+        self.guards[op] = self.program.guard = guard
+        self.program.origin = op
+        if role == "switch":
+            self._switch(op, guard)
+        elif role == "step":
+            self._step(op)
+        elif role not in ("", "trigger"):
+            raise Unstructured(f"{op.type} (node '{op.name}')")
+        elif self._is_barrier(op):
+            raise Unstructured(f"{op.type} (node '{op.name}') gives shapes that depend on data")
+
+    def _is_barrier(self, op: Any) -> bool:
+        try:
+            return bool(self.tracer._operation(op))
+        except errors.OpError as error:
+            # Where it does not run nothing is wrong.
+            raise Unstructured(f"{op.type} (node '{op.name}'): {error.message}") from None
+
+    def _step(self, op: Any) -> None:
+        """An operation on what lives for one run."""
+        reason = self.tracer._lower(op, op.definition, self.tracer._inputs(op))
+        if reason is not None:
+            raise Unstructured(f"{op.type} (node '{op.name}') {reason}")
+
+    # Branches.
+
+    def _switch(self, op: Any, guard: Guard) -> None:
+        data, _ = self.tracer._inputs(op)
+        pred = self.tracer._inputs(op)[1]
+        for side, output in enumerate(op.outputs):
+            self.tracer.values[output] = data
+            if pred.known is not None:
+                if bool(pred.known) != bool(side):
+                    self.dead.add(output)
+                continue
+            flag = self._flag(pred, self.guard(op._inputs_val[1]))
+            if (flag, not side) in guard:
+                self.dead.add(output)
+            elif (flag, bool(side)) not in guard:
+                self.sides[output] = (*guard, (flag, bool(side)))
+
+    def _flag(self, pred: Value, guard: Guard) -> Value:
+        """A condition in memory of its own, where jumps look at it."""
+        if pred.ndim or pred.dtype != "bool":
+            raise Unstructured("a condition that is no scalar")
+        if pred not in self.flags:
+            before, self.program.guard = self.program.guard, guard
+            self.flags[pred] = self._copied(pred)
+            self.program.guard = before
+        return self.flags[pred]
+
+    def _copied(self, value: Value) -> Value:
+        node = Map((value,), (argument(0, value.dtype),))
+        return self.program.add(node, (value.dtype, value.shape))[0]
+
+    def _merge(self, op: Any) -> None:
+        alive = [t for t in op._inputs_val if t not in self.dead]
+        if not alive:
+            self.dead |= {op, *op.outputs}
+            return
+        self.program.origin = op
+        if len(alive) == 1:
+            (tensor,) = alive
+            self.guards[op] = self.guard(tensor)
+            place = op._inputs_val.index(tensor)
+            index = self.tracer.builder.constant(np.array(place, np.int32))
+            self.tracer.values.update(zip(op.outputs, (self.tracer.values[tensor], index)))
+            return
+        common, (flag, side) = self._common(op, alive)
+        self.guards[op] = common
+        values = self._joined(op, [self.tracer.values[t] for t in alive])
+        if values[0] is values[1]:
+            self.tracer.values[op.outputs[0]] = values[0]
+        else:
+            register = self._register(op.name, values[0])
+            for tensor, value in zip(alive, values):
+                self.program.guard = self.guard(tensor)
+                self._write(register, value)
+            self.program.guard = common
+            self.tracer.values[op.outputs[0]] = self._read(register)
+        if op.outputs[1]._consumers:
+            self.program.guard = common
+            first, last = (0, 1) if side else (1, 0)
+            self.tracer.values[op.outputs[1]] = self.tracer.builder.map(
+                lambda f: scalar.select(f, first, last), flag, dtype="int32"
+            )
+
+    def _common(self, op: Any, alive: Sequence[Any]) -> tuple[Guard, tuple[Value, bool]]:
+        """The conditions of both inputs of a merge, and the one by which the first differs."""
+        if len(alive) != 2:
+            raise Unstructured(f"'{op.name}' merges {len(alive)} values")
+        one, two = (self.guard(t) for t in alive)
+        common = tuple(condition for condition in one if condition in two)
+        rest = [c for c in one if c not in common], [c for c in two if c not in common]
+        if [len(r) for r in rest] != [1, 1] or rest[0][0] != (rest[1][0][0], not rest[1][0][1]):
+            raise Unstructured(f"'{op.name}' merges what does not belong together")
+        return common, rest[0][0]
+
+    def _joined(self, op: Any, values: list[Value]) -> list[Value]:
+        """Both values of a merge, which must be of one kind; variables are passed on or read."""
+        one, two = values
+        if one.cell is not None and one.cell is two.cell:
+            return [one, one]
+        if one.cell is not None or two.cell is not None:
+            raise Unstructured(f"'{op.name}' merges variables")
+        self._require_like(one, two, op.name)
+        return values
+
+    def _require_like(self, one: Value, two: Value, name: str) -> None:
+        if one.dtype != two.dtype or not compiles(one.dtype):
+            raise Unstructured(f"'{name}' is of type {one.dtype}")
+        equal = self.tracer.builder.equal
+        if one.ndim != two.ndim or not all(map(equal, one.shape, two.shape)):
+            raise Unstructured(f"the shape of '{name}' changes")
+
+    # Registers.
+
+    def _register(self, name: str, like: Value) -> Register:
+        if not compiles(like.dtype):
+            raise Unstructured(f"'{name}' is of type {like.dtype}")
+        return Register(name, like.dtype, like.shape, self.program)
+
+    def _write(self, register: Register, value: Value) -> None:
+        (after,) = self.program.add(Write((value,), register), (value.dtype, value.shape))
+        after.cell = register
+
+    def _read(self, register: Register) -> Value:
+        home = register.home
+        return self.program.add(Read(register), (home.dtype, home.shape))[0]
+
+    # Loops.
+
+    def _loop(self, frame: Frame) -> None:
+        guard = self._guard_of(frame.enters)
+        if guard is None:
+            self.dead |= {*frame.exits, *(t for op in frame.exits for t in op.outputs)}
+            return
+        tracer = self.tracer
+        self.program.guard, self.program.origin = guard, frame.condition
+        registers: list[Register] = []
+        for variable in frame.variables:
+            (value,) = tracer._inputs(variable.enter)
+            if value.cell is not None:
+                raise Unstructured(f"'{variable.enter.name}' is a resource")
+            registers.append(self._register(variable.enter.name, value))
+            self._write(registers[-1], value)
+        loop = Loop((), Program(), Program())
+        constants = {op: tracer._inputs(op)[0] for op in frame.constants}
+        parts = [_Part(tracer, loop, frame, registers, constants) for _ in range(2)]
+        loop.test, loop.body = (part.program for part in parts)
+        parts[0].trace_test()
+        parts[1].trace_body()
+        self._touches(loop, registers)
+        self.program.add(loop)
+        for variable, register in zip(frame.variables, registers):
+            if variable.exits:
+                value = self._read(register)
+                for op in variable.exits:
+                    tracer.values[op.outputs[0]] = value
+                    self.guards[op] = guard
+
+    def _touches(self, loop: Loop, registers: Sequence[Register]) -> None:
+        """Notes what variables a loop writes and reads."""
+        nodes = [node for program in _programs(loop) for node in program]
+        written = dict.fromkeys(cell for node in nodes for cell in written_cells(node))
+        inner = _programs(loop)
+        outside = [cell for cell in written if not _is_of(cell, inner)]
+        read = [node.cell for node in nodes if isinstance(node, Read)]
+        read += [v.cell for n in nodes for v in n.inputs if v.cell is not None]
+        loop.written = (*registers, *outside)
+        loop.read = tuple(dict.fromkeys(cell for cell in read if not _is_of(cell, inner)))
+        self.tracer.builder.forget(outside)
+
+
+class _Part(Flow):
+    """The test or the body of a loop; a program of its own."""
+
+    def __init__(
+        self,
+        outer: Any,
+        loop: Loop,
+        frame: Frame,
+        registers: Sequence[Register],
+        constants: dict[Any, Value],
+    ) -> None:
+        super().__init__(outer.inner())
+        self.loop, self.frame = loop, frame
+        self.program.origin = frame.condition
+        self.registers = list(registers)
+        self._captured: dict[Value, Value] = {}
+        self.carried = [self._read(register) for register in registers]
+        for variable, value in zip(frame.variables, self.carried):
+            self.tracer.values[variable.merge.outputs[0]] = value
+            if variable.switch is not None:
+                self.tracer.values[variable.switch.outputs[1]] = value
+        for op, value in constants.items():
+            self.tracer.values[op.outputs[0]] = self._capture(value)
+
+    def _capture(self, value: Value) -> Value:
+        """A value from outside, for use within."""
+        if value.cell is not None:
+            (handle,) = self.program.add(Handle(value.cell), (value.dtype, value.shape))
+            handle.cell = value.cell
+            return handle
+        if value.known is not None:
+            return self.tracer.builder.known_as(value.known, value.dtype)
+        if not compiles(value.dtype):
+            raise Unstructured(f"a loop takes a value of type {value.dtype}")
+        if value not in self._captured:
+            source = Captured(self.loop, len(self.loop.inputs))
+            self.loop.inputs += (value,)
+            (self._captured[value],) = self.program.add(source, (value.dtype, value.shape))
+        return self._captured[value]
+
+    def trace_test(self) -> None:
+        """Adds what decides whether the loop goes on."""
+        self.run(self.frame.test)
+        (pred,) = self.tracer._inputs(self.frame.condition)
+        if pred.ndim or self._guard_of([self.frame.condition]) != ():
+            raise Unstructured(f"'{self.frame.condition.name}' is no scalar")
+        self.program.fetches = [self._copied(pred)]
+
+    def trace_body(self) -> None:
+        """Adds one turn, at whose end all that goes round is written."""
+        true = self.tracer.builder.constant(np.array(True))
+        self.tracer.values[self.frame.condition.outputs[0]] = true
+        self.run(self.frame.body)
+        results = []
+        for variable, before in zip(self.frame.variables, self.carried):
+            if self._guard_of([variable.next]) != ():
+                raise Unstructured(f"'{variable.next.name}' does not always come round")
+            (value,) = self.tracer._inputs(variable.next)
+            self._require_like(before, value, variable.enter.name)
+            results.append(value)
+        for register, before, value in zip(self.registers, self.carried, results):
+            if value is not before:
+                self._write(register, value)

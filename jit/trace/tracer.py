@@ -1,0 +1,468 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tracing: graph operations become a tensor Program, at symbolic sizes.
+
+Shape arithmetic is evaluated on the way (the reference kernels run on symbolic sizes), constants
+fold, equal subexpressions merge.  An op that does not lower runs on the host between compiled
+steps; if its output shapes cannot be known before it runs, the trace stops in front of it and a
+new one begins behind it.  Imports the engine's op table and errors, and the rest of jit.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from ...engine import errors, stopping
+from ...engine.interpreter import located
+from ...engine.operation import group
+from ...engine.registry import OpDef
+from ...engine.state import Cell
+from .. import debug
+from ..kernel import sizes
+from ..kernel.scalar import compiles
+from ..kernel.sizes import AnySize, Scope
+from ..program.editing import Program
+from ..program.tensor_ir import (
+    Constant,
+    Feed,
+    Growing,
+    Handle,
+    Host,
+    Read,
+    Register,
+    Value,
+    Write,
+    written_cells,
+)
+from .builder import Builder, NotLowered, Unsettled
+from .control_flow import trace_region
+from .shape_inference import refusal
+
+# Larger results of constant operations are computed in the plan, not kept in it.
+FOLD_LIMIT = 1 << 16
+
+
+class Evaluate(Protocol):
+    """Runs an operation by its reference kernel, and gives the context that kernels get."""
+
+    # How many threads the session allows; None leaves it to the settings.
+    threads: int | None
+    session: Any
+
+    def __call__(self, op: Any, inputs: Sequence[Any]) -> Sequence[Any]: ...
+
+    def context(self, op: Any) -> Any:
+        """The kernel context of an operation (or of the OpView of one)."""
+
+
+@dataclass(frozen=True)
+class FeedType:
+    """What a trace is told of one input: dtype name, symbolic shape, contents if they are sizes."""
+
+    dtype: str
+    shape: tuple[AnySize, ...]
+    known: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Operations from number `start` on, which are traced as far as one program goes.
+
+    inputs: the tensors that it is given, which are fed or come from segments before.  wanted(stop)
+    names those that are needed once the program ends in front of operation number `stop`.
+    evaluate: runs an operation by its reference kernel.  handles: variables and resources that are
+    known already, by tensor.  regions: first and behind the last number of operations that branch
+    or loop (jit/trace/control_regions.py).
+    """
+
+    operations: Sequence[Any]
+    start: int
+    inputs: Sequence[Any]
+    wanted: Callable[[int], Sequence[Any]]
+    evaluate: Evaluate
+    handles: Mapping[Any, Any] = field(default_factory=dict)
+    regions: Mapping[int, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Traced:
+    """A segment as a program, for one pattern of sizes.
+
+    stop is the number of the first operation not traced; `is_barrier` says that it must run on the
+    host by itself.  exports: the number among the program's fetches of every tensor that is wanted;
+    passed: the variables that are wanted, as they are.  hosted: the operations that are not
+    compiled, with reasons.
+    """
+
+    segment: Segment
+    program: Program
+    scope: Scope
+    stop: int
+    is_barrier: bool
+    exports: Mapping[Any, int]
+    passed: Mapping[Any, Any]
+    hosted: Sequence[tuple[Any, str]]
+    seconds: float
+
+    @property
+    def is_complete(self) -> bool:
+        """Is it all of the segment?"""
+        return self.stop == len(self.segment.operations) and not self.is_barrier
+
+    @cached_property
+    def fits(self) -> Callable[..., bool]:
+        """Do these values of the symbols keep to what the trace relied on?"""
+        return self.scope.checker()
+
+    @cached_property
+    def cells(self) -> dict[Any, tuple[tuple[AnySize, ...], str]]:
+        """The variables that kernels read or write, with shapes and dtypes as the trace saw."""
+        return {
+            node.cell: (node.outputs[0].shape, node.outputs[0].dtype)
+            for program in self.program.all()
+            for node in program
+            if isinstance(node, (Read, Write)) and not isinstance(node.cell, Register)
+        }
+
+    def still_holds(self, cell: Any, array: np.ndarray) -> bool:
+        """Has what a variable holds the shape and dtype that the trace saw, if it looked?"""
+        known = self.cells.get(cell)
+        return known is None or known == (array.shape, array.dtype.name)
+
+    def shapes_hold(self) -> bool:
+        """Have all variables still the shapes and dtypes that the trace saw?"""
+        return all(cell.value is None or self.still_holds(cell, cell.value) for cell in self.cells)
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether nothing outlives a run but its results."""
+        nodes = [node for program in self.program.all() for node in program]
+        written = (cell for node in nodes for cell in written_cells(node))
+        is_clean = all(isinstance(cell, (Register, Growing)) for cell in written)
+        return is_clean and not any(isinstance(node, Host) and node.effects for node in nodes)
+
+
+def trace_segment(segment: Segment, feeds: Sequence[FeedType], scope: Scope) -> Traced:
+    """Traces a segment; feeds say what its inputs are."""
+    began = time.perf_counter()
+    debug.show("graph", segment.operations)
+    tracer = Tracer(segment, feeds, scope)
+    stop, is_barrier = tracer.run()
+    is_complete = stop == len(segment.operations) and not is_barrier
+    exports: dict[Any, int] = {}
+    passed: dict[Any, Any] = {}
+    for tensor in segment.wanted(stop):
+        # Variables are passed on as they are; at the end their contents are what was asked.
+        known = tracer.values.get(tensor)
+        cell = None if known is None else known.cell
+        is_passed = cell is not None and (not is_complete or cell in tracer.builder.unsettled)
+        value = None if is_passed else tracer.export(tensor)
+        if value is not None:
+            exports[tensor] = tracer.program.fetch(value)
+        elif known is not None:
+            passed[tensor] = cell
+    seconds = time.perf_counter() - began
+    return Traced(
+        segment, tracer.program, scope, stop, is_barrier, exports, passed, tracer.hosted, seconds
+    )
+
+
+class OpView:
+    """What a lowering sees of an operation."""
+
+    __slots__ = ("name", "node", "type")
+
+    def __init__(self, op: Any) -> None:
+        self.node = op
+        self.name, self.type = op.name, op.type
+
+    def attr(self, name: str) -> Any:
+        """An attribute as a plain Python value."""
+        return self.node.attr(name)
+
+    def dtype(self, index: int = 0) -> str:
+        """The NumPy dtype name of an output."""
+        return dtype_name(self.node.outputs[index].dtype)
+
+    def shape(self, index: int = 0) -> Any:
+        """The static shape of an output."""
+        return self.node.outputs[index].shape
+
+
+class Tracer:
+    """Traces a segment until its end or a barrier."""
+
+    def __init__(self, segment: Segment, feeds: Sequence[FeedType], scope: Scope) -> None:
+        self.segment, self.scope, self.evaluate = segment, scope, segment.evaluate
+        self.program = Program()
+        self.builder = Builder(self.program, scope)
+        self.values: dict[Any, Value] = {}
+        self.hosted: list[tuple[Any, str]] = []
+        for number, (tensor, feed) in enumerate(zip(segment.inputs, feeds)):
+            (value,) = self.program.add(Feed(number), (feed.dtype, feed.shape))
+            value.known = feed.known
+            self.values[tensor] = value
+        for tensor, thing in segment.handles.items():
+            self._handle(tensor, thing)
+
+    def inner(self) -> Tracer:
+        """A tracer of a program within this one: the test or the body of a loop."""
+        nothing = Segment((), 0, (), lambda stop: (), self.evaluate)
+        tracer = Tracer(nothing, (), self.scope)
+        tracer.hosted = self.hosted
+        tracer.builder.unsettled = self.builder.unsettled
+        return tracer
+
+    def run(self) -> tuple[int, bool]:
+        """Traces; the number of the first operation left out, and whether that is a barrier."""
+        number, end = self.segment.start, len(self.segment.operations)
+        while number < end:
+            behind = self.segment.regions.get(number)
+            try:
+                is_barrier = self._next(number) if behind is None else self._region(number, behind)
+            except Unsettled:
+                return number, False
+            if is_barrier:
+                return number, True
+            number = number + 1 if behind is None else behind
+        return end, False
+
+    def _next(self, number: int) -> bool:
+        """Adds an operation; True if it is a barrier."""
+        op = self.segment.operations[number]
+        if op.outputs and all(output in self.values for output in op.outputs):
+            return False
+        self.program.origin = op
+        mark = self.program.last
+        try:
+            return self._operation(op)
+        except errors.OpError as error:
+            raise located(error, op) from error
+        except Unsettled:
+            self.builder.rollback(mark)
+            raise
+
+    def _region(self, number: int, behind: int) -> bool:
+        """Adds operations that branch or loop; True if they have to run on the host."""
+        operations = self.segment.operations[number:behind]
+        reason = trace_region(self, operations)
+        if reason is not None:
+            self.hosted.append((operations[0], f"branches or loops: {reason}"))
+        return reason is not None
+
+    def export(self, tensor: Any) -> Value | None:
+        """The value of a tensor for whoever comes behind this program; None for handles."""
+        value = self.values.get(tensor)
+        if value is None or (value.cell is not None and is_handle(tensor)):
+            return None
+        if value.cell is None:
+            return value
+        try:
+            return self.builder.read(value)
+        except errors.OpError as error:
+            raise located(error, tensor.op) from error
+
+    def _operation(self, op: Any) -> bool:
+        """Adds one operation; True if it is a barrier, which cannot be added."""
+        stopping.check()
+        definition: OpDef = op.definition
+        if makes_handles(op):
+            self._handles(op)
+            return False
+        if not op.outputs and definition.kernel is None:
+            return False
+        missing = [tensor for tensor in op._inputs_val if tensor not in self.values]
+        if missing:
+            return True
+        inputs = self._inputs(op)
+        if self._fold(op, definition, inputs):
+            return False
+        if definition.lower is not None:
+            self._require_shapes(op, inputs)
+        reason = self._lower(op, definition, inputs)
+        return False if reason is None else self._host(op, definition, inputs, reason)
+
+    def _require_shapes(self, op: Any, inputs: list[Value]) -> None:
+        """Raises what the op's shape function has against the shapes of the inputs."""
+        reason = refusal(self.scope, op, inputs)
+        if reason is not None:
+            raise located(errors.InvalidArgumentError(None, None, reason), op)
+
+    def _handles(self, op: Any) -> None:
+        for output, thing in zip(op.outputs, self.evaluate(op, [])):
+            self._handle(output, thing)
+
+    def _handle(self, tensor: Any, thing: Any) -> None:
+        (value,) = self.program.add(Handle(thing), (dtype_name(tensor.dtype), ()))
+        value.cell = thing
+        self.values[tensor] = value
+
+    def _inputs(self, op: Any) -> list[Value]:
+        result = []
+        for tensor, wanted in zip(op._inputs_val, op._input_types_val):
+            value = self.values[tensor]
+            is_variable = value.cell is not None and not is_handle(tensor)
+            if is_variable and not wanted._is_ref_dtype and not op.definition.passes_ref:
+                value = self.builder.read(value)
+            result.append(value)
+        return result
+
+    def _fold(self, op: Any, definition: OpDef, inputs: list[Value]) -> bool:
+        """Evaluates operations whose inputs are known; True if it did."""
+        if definition.stateful or definition.kernel is None or not op.outputs:
+            return False
+        if definition.touches:  # What it finds may be something else in the next run.
+            return False
+        known = [value.known for value in inputs]
+        if any(array is None for array in known):
+            return False
+        symbolic = any(array.dtype == object for array in known)  # type: ignore[union-attr]
+        if symbolic and not definition.sizes:
+            return False
+        if symbolic and not all(compiles(dtype_name(y.dtype)) for y in op.outputs):
+            return False  # Complex numbers are known as numbers only.
+        try:
+            with self.scope.symbolic():
+                results = [np.asarray(result) for result in self.evaluate(op, known)]
+        except sizes.NeedsNumber:
+            return False
+        if inputs and sum(array.nbytes for array in results) > FOLD_LIMIT:
+            return False
+        for output, array in zip(op.outputs, results):
+            self._know(output, array)
+        return True
+
+    def _know(self, output: Any, array: np.ndarray) -> None:
+        dtype = dtype_name(output.dtype)
+        if compiles(dtype):
+            self.values[output] = self.builder.known_as(np.asarray(array), dtype)
+            return
+        node = Constant(np.asarray(array))
+        (value,) = self.program.add(node, (dtype, tuple(np.shape(array))))
+        value.known = np.asarray(array)
+        self.values[output] = value
+
+    def _lower(self, op: Any, definition: OpDef, inputs: list[Value]) -> str | None:
+        """Lowers an operation; None on success, else why it does not lower."""
+        if definition.lower is None:
+            return "has no lowering"
+        mark = self.program.last
+        try:
+            result = definition.lower(
+                self.builder, OpView(op), *group(definition.inputs, op._attrs, inputs)
+            )
+        except NotLowered as reason:
+            self.builder.rollback(mark)
+            return str(reason)
+        except errors.OpError as error:
+            raise located(error, op) from error
+        if result is NotImplemented:
+            self.builder.rollback(mark)
+            return "has no lowering for these types or attributes"
+        results = result if isinstance(result, (tuple, list)) else (result,)
+        if len(results) != len(op.outputs) and op.outputs:
+            raise AssertionError(f"the lowering of {op.type} gave {len(results)} values")
+        self.values.update(zip(op.outputs, results))
+        return None
+
+    def _host(self, op: Any, definition: OpDef, inputs: list[Value], reason: str) -> bool:
+        shapes = [_static_shape(output) for output in op.outputs]
+        refs = [output.dtype._is_ref_dtype for output in op.outputs]
+        # Others may ask for the shape of any tensor, also of those that kernels cannot hold.
+        unknown = any(
+            shape is None and not ref and not is_handle(output)
+            for output, shape, ref in zip(op.outputs, shapes, refs)
+        )
+        if unknown or definition.dynamic_shape:
+            self.hosted.append((op, reason))
+            return True
+        cells = tuple(value.cell for value in inputs if value.cell is not None)
+        # Also of handles that are made on the way, which have no cell.
+        effects = definition.stateful or bool(cells) or _uses_handle(op) or not op.outputs
+        node = Host(tuple(inputs), op, reason, effects, cells)
+        made = self.program.add(
+            node, *((dtype_name(o.dtype), shape or ()) for o, shape in zip(op.outputs, shapes))
+        )
+        self.hosted.append((op, reason))
+        for output, value, ref in zip(op.outputs, made, refs):
+            if ref:
+                value.cell = cells[0]
+            self.values[output] = value
+        self.builder.forget(cells)
+        # An op that could be lowered but was not is about to change a variable's shape.
+        changes_shape = definition.lower is not None
+        self.builder.unsettled |= {
+            cell
+            for cell in cells
+            if isinstance(cell, Cell) and (cell.value is None or changes_shape)
+        }
+        return False
+
+
+def dtype_name(dtype: Any) -> str:
+    """The NumPy name of a graph dtype; "object" for strings, resources and variants."""
+    kind = dtype.base_dtype
+    name = kind.name
+    if name in ("string", "resource", "variant"):
+        return "object"
+    return "float16" if name == "half" else name
+
+
+def is_handle(tensor: Any) -> bool:
+    """Does a tensor hold a resource handle (and not a reference to a variable)?"""
+    return tensor.dtype.base_dtype.name == "resource"
+
+
+def _uses_handle(op: Any) -> bool:
+    return any(is_handle(tensor) for tensor in op._inputs_val)
+
+
+def makes_handles(op: Any) -> bool:
+    """Does an operation give nothing but variables and resources?"""
+    if op._inputs_val or not op.outputs:
+        return False
+    return all(output.dtype._is_ref_dtype or is_handle(output) for output in op.outputs)
+
+
+def _static_shape(tensor: Any) -> tuple[int, ...] | None:
+    known = tensor.shape.sizes
+    if known is None or any(size is None for size in known):
+        return None
+    return tuple(known)
+
+
+def symbolic_feeds(
+    scope: Scope,
+    arrays: Sequence[np.ndarray],
+    static: Sequence[tuple[int | None, ...] | None],
+    dtypes: Sequence[str],
+    valued: Sequence[bool],
+) -> tuple[list[FeedType], tuple[int, ...]]:
+    """Symbolic types of concrete feeds, and the values of the symbols in order."""
+    shapes, values = sizes.unify(scope, [a.shape for a in arrays], static)
+    symbols = dict(zip(values, scope.examples))
+    found = list(values)
+    result = []
+    for array, shape, dtype, is_valued in zip(arrays, shapes, dtypes, valued):
+        known: Any = None
+        if is_valued and array.size and array.min() >= 0:
+            items: Any = np.empty(array.shape, object)
+            for place, item in np.ndenumerate(array):
+                number = int(item)
+                if number < sizes.SMALLEST_SYMBOL:
+                    items[place] = number
+                elif number in symbols:
+                    items[place] = scope.named(symbols[number])
+                else:
+                    items[place] = scope.symbol(number)
+                    symbols[number] = items[place].text
+                    found.append(number)
+            # Objects are for symbols alone: kernels take numbers as what they are.
+            known = items if any(map(sizes.is_symbolic, items.flat)) else array
+        result.append(FeedType(dtype, shape, known))
+    return result, tuple(found)
