@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a graph to machine code: trace, lower, fuse, schedule, place buffers, emit, compile, run.
+"""From a graph to machine code: trace, rewrite, fuse, schedule, compile, lay out, run.
 
-Imports `engine`'s graph layer; never `ops`.  Names no op.
+Rooms in the order of imports: kernel, program, library, trace, passes, cache, codegen, schedule,
+runtime, report.  Imports `engine`'s graph layer; never `ops`.  Names no op.
 """

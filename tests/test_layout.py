@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import graphlib
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -164,6 +165,38 @@ def test_the_compiler_names_no_op() -> None:
             if isinstance(node, ast.Constant) and node.value in types:
                 wrong.append(f"{name_of(file)}:{node.lineno} {node.value!r}")
     assert not wrong
+
+
+# The rooms of jit, each of which imports only those before it; modules beside them come first.
+ROOMS = (
+    *("settings", "target", "threads", "debug", "isolated"),
+    *("kernel", "program", "library", "trace", "passes"),
+    *("cache", "codegen", "schedule", "runtime", "report"),
+)
+
+
+def test_rooms_of_the_compiler_import_one_way() -> None:
+    wrong = []
+    for file in package_files():
+        folder, *rest = file.relative_to(ROOT).with_suffix("").parts
+        if folder != "jit" or rest == ["__init__"]:
+            continue
+        assert rest[0] in ROOMS, f"{name_of(file)} is in no room"
+        for module, at_import, line in imports(file):
+            target = module.split(".")
+            if target[0] != "jit" or not at_import or target[1] == "__init__":
+                continue
+            if ROOMS.index(target[1]) > ROOMS.index(rest[0]):
+                wrong.append(f"{name_of(file)}:{line} imports {module}")
+    assert not wrong
+
+
+def test_no_two_modules_of_engine_and_compiler_have_one_name() -> None:
+    files = [
+        file for file in package_files() if file.relative_to(ROOT).parts[0] in ("engine", "jit")
+    ]
+    names = Counter(file.stem for file in files if file.stem != "__init__")
+    assert not [name for name, count in names.items() if count > 1]
 
 
 # Family of ops -> the families that it may import when it is imported itself; besides the modules

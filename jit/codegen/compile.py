@@ -20,7 +20,7 @@ from typing import Any
 
 from ...engine import garbage, stopping
 from .. import settings, target
-from ..cache import loading, object_file, store
+from ..cache import link_journal, object_file, store
 from ..kernel.ir import Kernel, digest
 from ..library.library_kernel import LibraryKernel, namespace
 from . import compile_workers, emit
@@ -119,8 +119,8 @@ def _obtain(wanted: dict[tuple[str, str], Wanted]) -> None:
     missing = {}
     root = store.trusted_folder()
     if root is not None:
-        loading.examine(root, _judge)
-    with loading.noted(root) as note:
+        link_journal.examine(root, _judge)
+    with link_journal.noted(root) as note:
         for key, (kernel, origin) in wanted.items():
             stopping.check()
             labels = labels_of(key[0])
@@ -193,7 +193,7 @@ def _judge(key: str) -> None:
             code = store.read_file(store.folder() / key / "kernel.o")
         except (OSError, ValueError, store.Untrusted):
             return  # gone, or never loaded
-        if not loading.is_harmless(code, _symbol(key)):
+        if not link_journal.is_harmless(code, _symbol(key)):
             store.reject(key, "a process died when it was linked")
 
 

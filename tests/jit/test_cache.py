@@ -166,7 +166,7 @@ def test_the_key_covers_every_module_that_decides_on_code() -> None:
     # What is compiled is in the key by its own text, which ir.py and the library state; the rest
     # hands it out to processes, keeps, names and prints it.
     others = {jit / f"{name}.py" for name in ("kernel/ir", "codegen/compile_workers", "settings")}
-    cache = ("store", "admin", "loading", "object_file", "kernel_text")
+    cache = ("store", "admin", "link_journal", "object_file", "kernel_text")
     others |= {jit / "cache" / f"{name}.py" for name in cache}
     others |= {jit.parent / "engine" / f"{name}.py" for name in ("errors", "garbage", "stopping")}
     assert all(path.is_file() for path in known)

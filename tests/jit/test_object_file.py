@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from numbaflow.jit import settings, target
-from numbaflow.jit.cache import admin, loading, object_file, store
+from numbaflow.jit.cache import admin, link_journal, object_file, store
 from numbaflow.jit.codegen import compile as compiler
 
 from .cache_process import report, start
@@ -160,21 +160,21 @@ def test_what_ended_a_process_does_not_end_the_next(folder: Path, tmp_path: Path
     died = start(folder, 3, DEADLY, DEADLY=str(tmp_path / "key"))
     died.communicate(timeout=60)
     assert died.returncode == -signal.SIGABRT
-    assert len(list((folder / loading.FOLDER).iterdir())) == 1
+    assert len(list((folder / link_journal.FOLDER).iterdir())) == 1
     # The entry itself is sound, as a process of its own shows: it stays.
     assert report(start(folder, 3)) == {"compiles": 0, "hits": 3, "told": []}
-    assert not list((folder / loading.FOLDER).iterdir())
+    assert not list((folder / link_journal.FOLDER).iterdir())
 
 
 def dead_owner(folder: Path, key: str) -> Path:
     """What a process leaves that dies while it links an entry."""
     child = os.fork()
     if child == 0:
-        with loading.noted(folder) as note:
+        with link_journal.noted(folder) as note:
             note(key)
             os._exit(0)
     os.waitpid(child, 0)
-    (left,) = (folder / loading.FOLDER).iterdir()
+    (left,) = (folder / link_journal.FOLDER).iterdir()
     return left
 
 
@@ -194,23 +194,23 @@ def test_what_is_being_linked_is_nobodys_fault(folder: Path) -> None:
     """Processes that live, notes cut short, names that are none of ours."""
     report(start(folder, 1))
     judged: list[str] = []
-    other = folder / loading.FOLDER / "1-mine"
+    other = folder / link_journal.FOLDER / "1-mine"
     other.parent.mkdir(exist_ok=True)
     other.write_text("x")
-    with loading.noted(folder) as note:
+    with link_journal.noted(folder) as note:
         note(store.entries()[0].name)
-        loading.examine(folder, judged.append)
+        link_journal.examine(folder, judged.append)
         assert not judged
-    assert list((folder / loading.FOLDER).iterdir()) == [other]
-    dead_owner_of_nothing = folder / loading.FOLDER / f"1-{'0' * 32}"
+    assert list((folder / link_journal.FOLDER).iterdir()) == [other]
+    dead_owner_of_nothing = folder / link_journal.FOLDER / f"1-{'0' * 32}"
     dead_owner_of_nothing.write_text("")
-    loading.examine(folder, judged.append)
+    link_journal.examine(folder, judged.append)
     assert not judged and dead_owner_of_nothing.exists()  # its owner may be about to lock it
     os.utime(dead_owner_of_nothing, (1, 1))
-    loading.examine(folder, judged.append)
+    link_journal.examine(folder, judged.append)
     assert not judged and not dead_owner_of_nothing.exists()
     dead_owner_of_nothing.write_bytes(b"\xff\n../../outside\n")
-    loading.examine(folder, judged.append)
+    link_journal.examine(folder, judged.append)
     assert judged == ["../../outside"]
     compiler._judge("../../outside")
 
@@ -218,6 +218,6 @@ def test_what_is_being_linked_is_nobodys_fault(folder: Path) -> None:
 def test_notes_are_optional(folder: Path) -> None:
     """Where none can be written, kernels are linked without."""
     report(start(folder, 1))
-    assert not (folder / loading.FOLDER).exists()  # nothing was linked that was stored
-    (folder / loading.FOLDER).write_text("no folder")
+    assert not (folder / link_journal.FOLDER).exists()  # nothing was linked that was stored
+    (folder / link_journal.FOLDER).write_text("no folder")
     assert report(start(folder, 1)) == {"compiles": 0, "hits": 1, "told": []}
