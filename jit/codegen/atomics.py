@@ -101,25 +101,33 @@ def pause(typing_context: Any) -> Any:
     return types.void(), lower
 
 
-@intrinsic
-def clock(typing_context: Any) -> Any:
-    """Nanoseconds since some moment, a few milliseconds coarse (jit/codegen/clock.py)."""
+def make_clock() -> Any:
+    """A clock for each of Numba's targets: what one of them has lowered, others do not find."""
 
-    def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        found = clocks.current()
-        if found.number is None:
-            kind = ir.FunctionType(_WORD, [])
+    @intrinsic
+    def clock(typing_context: Any) -> Any:
+        """Nanoseconds since some moment, a few milliseconds coarse (jit/codegen/clock.py)."""
+
+        def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            found = clocks.current()
+            if found.number is None:
+                kind = ir.FunctionType(_WORD, [])
+                function = cgutils.get_or_insert_function(builder.module, kind, found.function)
+                return builder.mul(builder.call(function, []), _WORD(found.unit))
+            narrow = ir.IntType(32)
+            kind = ir.FunctionType(narrow, [narrow, _WORD.as_pointer()])
             function = cgutils.get_or_insert_function(builder.module, kind, found.function)
-            return builder.mul(builder.call(function, []), _WORD(found.unit))
-        narrow = ir.IntType(32)
-        kind = ir.FunctionType(narrow, [narrow, _WORD.as_pointer()])
-        function = cgutils.get_or_insert_function(builder.module, kind, found.function)
-        time = cgutils.alloca_once(builder, _WORD, 2)
-        builder.call(function, [narrow(found.number), time])
-        seconds, rest = builder.load(time), builder.load(builder.gep(time, [narrow(1)]))
-        return builder.add(builder.mul(seconds, _WORD(1_000_000_000)), rest)
+            time = cgutils.alloca_once(builder, _WORD, 2)
+            builder.call(function, [narrow(found.number), time])
+            seconds, rest = builder.load(time), builder.load(builder.gep(time, [narrow(1)]))
+            return builder.add(builder.mul(seconds, _WORD(1_000_000_000)), rest)
 
-    return types.int64(), lower
+        return types.int64(), lower
+
+    return clock
+
+
+clock = make_clock()
 
 
 @intrinsic

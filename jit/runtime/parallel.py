@@ -15,10 +15,12 @@ from numba import njit, prange, types
 from numba.extending import intrinsic
 
 from ..cache import store
-from ..codegen.atomics import clock
+from ..codegen.atomics import make_clock
 from ..codegen.clock import SLICE
 
 MOST = 1 << 20  # tiles at once
+
+clock = make_clock()
 
 
 @intrinsic

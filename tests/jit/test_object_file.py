@@ -90,15 +90,39 @@ def test_functions_that_kernels_have_no_use_for_are_refused(found: dict[str, byt
     assert "this system has no function" in known
 
 
+def run_apart(text: str, **variables: str) -> None:
+    """Runs a program in a new process, which finds the package where this one has it."""
+    path = os.pathsep.join(folder for folder in sys.path if folder)
+    environment = {**os.environ, "PYTHONPATH": path, **variables}
+    subprocess.run([sys.executable, "-c", text], env=environment, check=True, timeout=300)
+
+
 def test_functions_of_this_process_are_known_before_anything_is_linked() -> None:
     text = """
 from numbaflow.jit.codegen import compile as compiler
 assert all(map(compiler._is_function, ("syscall", "atan2f", "memset", "lgamma")))
 assert not compiler._is_function("no_such_function")
 """
-    path = os.pathsep.join(folder for folder in sys.path if folder)
-    environment = {**os.environ, "PYTHONPATH": path}
-    subprocess.run([sys.executable, "-c", text], env=environment, check=True, timeout=120)
+    run_apart(text)
+
+
+@pytest.mark.parametrize("first", ["prange", "pool"])
+def test_both_drivers_compile_in_one_process(first: str, tmp_path: Path) -> None:
+    """Numba keeps what an intrinsic became by its target: the drivers' targets share none."""
+    text = f"""
+from numbaflow.jit.codegen import compile as compiler
+from numbaflow.jit.runtime import thread_pool
+
+def prange():
+    from numbaflow.jit.runtime import parallel
+
+def pool():
+    compiler.compile_kernel(thread_pool.flow_kernel())
+
+for build in (prange, pool) if {first!r} == "prange" else (pool, prange):
+    build()
+"""
+    run_apart(text, NUMBAFLOW_CACHE=str(tmp_path), NUMBA_CACHE_DIR=str(tmp_path))
 
 
 # What makes a process that links an entry die, whatever the entry holds.

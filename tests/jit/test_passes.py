@@ -276,7 +276,7 @@ def test_passes_take_time_in_proportion(make: Callable[[int], tuple[Program, Sco
 
 def test_a_program_goes_from_room_to_room(program: tuple[str, Traced]) -> None:
     """From file to file; what conducts the passes, and looks on, and the program itself apart."""
-    conductors = {"passes.py", "rewriting.py", "program.py", "verify_program.py", "debug.py"}
+    conductors = {"pipeline.py", "rewriting.py", "editing.py", "verify_program.py", "debug.py"}
     trace, rooms = program[1], [""]
 
     def note(frame: Any, event: str, argument: Any) -> None:

@@ -156,3 +156,69 @@ def compare_gradient(definition: Any, case: Case) -> None:
         difference = (session.run(loss, moved(1)) - session.run(loss, moved(-1))) / (2 * step)
         scale = max(abs(slope), abs(difference), 1.0)
         assert abs(slope - difference) <= 2e-4 * scale, f"gradient {slope}, difference {difference}"
+
+
+@pytest.mark.cpu
+@pytest.mark.parametrize("name", DIFFERENTIABLE)
+def test_gradients_fetched_with_everything_on_the_way(name):
+    """A plan gives all that a gradient is made of, sizes and indices too, beside one another."""
+    definition = registry.lookup(name)
+
+    @hypothesis_settings(few, max_examples=2)
+    @given(cases(definition))
+    def check(case):
+        try:
+            compare_everything(definition, case, static=False)
+        except (NotImplementedError, ValueError) as error:  # a gradient may need to know all sizes
+            if isinstance(error, ValueError) and "partially known" not in str(error):
+                raise
+            compare_everything(definition, case, static=True)
+
+    check()
+
+
+def compare_everything(definition: Any, case: Case, static: bool) -> None:
+    """Holds all numbers in the graph of an op and its gradient against the reference."""
+    with tf.Graph().as_default():
+        tf.set_random_seed(7)
+        outputs, feeds = call(definition, widened(definition, case), static)
+        loss = [tf.real(y) if y.dtype.is_complex else y for y in outputs]
+        loss = [tf.square(y) for y in loss if y.dtype.is_floating]
+        xs = [x for x in feeds if x.dtype.is_floating or x.dtype.is_complex]
+        grads = tf.gradients(loss, xs) if loss and xs else []
+        tensors = [t for g in grads if g is not None for t in tf.nest.flatten(parts(g))]
+        every = list(dict.fromkeys([*outputs, *tensors, *on_the_way(feeds)]))
+        want, got = (values(every, feeds, mode) for mode in ("never", "always"))
+    for tensor, expected, actual in zip(every, want, got, strict=True):
+        assert np.asarray(actual).dtype == np.asarray(expected).dtype
+        close(expected, actual, tensor.name)
+
+
+def parts(gradient: Any) -> Any:
+    """The tensors of a gradient, dense or sparse."""
+    is_sparse = isinstance(gradient, tf.IndexedSlices)
+    return [gradient.values, gradient.indices] if is_sparse else gradient
+
+
+def on_the_way(feeds: Any) -> list[Any]:
+    """All numbers that the graph makes."""
+    made = (t for op in tf.get_default_graph().get_operations() for t in op.outputs)
+    return [t for t in made if t not in feeds and t.dtype.as_numpy_dtype not in (object, None)]
+
+
+def values(tensors: list[Any], feeds: Any, mode: str) -> list[Any]:
+    """What tensors are in a mode, run together."""
+    with settings.override(jit=mode), tf.Session() as session:
+        return session.run(tensors, feeds)
+
+
+def close(expected: Any, actual: Any, name: str) -> None:
+    """Asserts equality up to rounding, which gradients may magnify."""
+    expected, actual = np.asarray(expected), np.asarray(actual)
+    if expected.dtype.kind in "fc" or expected.dtype.name == "bfloat16":
+        wide = np.complex128 if expected.dtype.kind == "c" else np.float64
+        rtol = 50 * RTOL.get(expected.dtype.name, 1e-5)
+        actual, expected = actual.astype(wide), expected.astype(wide)
+        np.testing.assert_allclose(actual, expected, rtol=rtol, atol=rtol, err_msg=name)
+    else:
+        np.testing.assert_array_equal(actual, expected, err_msg=name)
