@@ -101,11 +101,11 @@ def _compared(node: Any, checkpoint_v2: bool, hash_table_shared_name: bool) -> A
     for key, value in node.attr.items():
         texts = value.tensor.string_val
         is_file = len(texts) == 1 and _TEMPORARY_FILE.match(texts[0])
-        is_table = (node.op, key) == ("HashTableV2", "shared_name")
+        is_table = key == "shared_name" and _RANDOM_TABLE.match(value.s)
         if (
             key.startswith("_")
             or (checkpoint_v2 and is_file)
-            or (hash_table_shared_name and is_table and _RANDOM_TABLE.match(value.s))
+            or (hash_table_shared_name and is_table)
         ):
             del copy.attr[key]
     return copy

@@ -262,7 +262,7 @@ def sync_directory(path: str) -> None:
     try:
         os.fsync(folder)
     except OSError:
-        pass
+        pass  # A file system that cannot write folders out: the file itself is written.
     finally:
         os.close(folder)
 

@@ -44,7 +44,7 @@ def read_meta_graph_file(filename: str) -> Any:
     try:
         return protos.MetaGraphDef.FromString(content)
     except DecodeError:
-        pass
+        pass  # Text, then; what cannot be read as text either is an error.
     try:
         return text_format.Parse(content.decode("utf-8"), protos.MetaGraphDef())
     except (text_format.ParseError, UnicodeDecodeError) as error:
