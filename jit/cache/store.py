@@ -20,7 +20,8 @@ import tempfile
 import time
 import uuid
 import warnings
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -102,13 +103,8 @@ def load(labels: Labels) -> Entry | None:
     place = folder() / key_of(labels)
     try:
         check_owner(place.parent)
-        check_owner(place)
         entry = _read_settled(place, key_text(labels))
-    except FileNotFoundError as error:
-        if place.exists():
-            _reject(place, f"it has no {Path(error.filename).name}")
-        return None
-    except NotADirectoryError:
+    except (FileNotFoundError, NotADirectoryError):  # the cache itself
         return None
     except (Untrusted, PermissionError) as error:
         warn_once(f"cached kernels are not used: {error}")
@@ -116,16 +112,55 @@ def load(labels: Labels) -> Entry | None:
     except (OSError, ValueError) as error:
         _reject(place, str(error))
         return None
-    _count_use(place)
+    if entry is not None:
+        _count_use(place)
     return entry
 
 
-def _read_settled(place: Path, text: str) -> Entry:
-    """Like `read`; damage must show twice, since another process may be replacing the entry."""
-    for _ in range(_TRIES - 1):
-        with suppress(FileNotFoundError, ValueError):
-            return read(place, text)
-    return read(place, text)
+def _read_settled(place: Path, text: str) -> Entry | None:
+    """Like `read`; None where there is no entry, or another takes its place on every try.
+
+    What is found wrong counts only if the directory is still the one that was there before: an
+    entry that is taken away while it is read is no damaged one.
+    """
+    for _ in range(_TRIES):
+        with suppress(FileNotFoundError), _held(place) as is_there:
+            try:
+                return read(place, text)
+            except FileNotFoundError as error:
+                if is_there():
+                    raise ValueError(f"it has no {Path(error.filename).name}") from error
+            except ValueError:
+                if is_there():
+                    raise
+    return None
+
+
+@contextmanager
+def _held(place: Path) -> Iterator[Callable[[], bool]]:
+    """Holds on to an entry's directory; gives a function that says if it is still in its place.
+
+    While it is open no other directory gets its number, so that one look tells them apart.
+    """
+    if os.name == "nt":  # where directories cannot be opened
+        before = place.stat()
+        _check(before, place)
+        yield lambda: _is_at(before, place)
+        return
+    handle = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        before = os.fstat(handle)
+        _check(before, place)
+        yield lambda: _is_at(before, place)
+    finally:
+        os.close(handle)
+
+
+def _is_at(status: os.stat_result, place: Path) -> bool:
+    try:
+        return os.path.samestat(status, place.stat())
+    except FileNotFoundError:
+        return False
 
 
 def read(place: Path, text: str) -> Entry:

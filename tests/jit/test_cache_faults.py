@@ -40,8 +40,7 @@ def test_processes_compile_the_same_kernels_while_another_clears(folder: Path) -
     while any(process.poll() is None for process in running):
         store.clear()
         time.sleep(0.01)
-    for process in running:
-        done = report(process)
+    for done in [report(process) for process in running]:
         assert done["compiles"] + done["hits"] == 8 and not done["told"]
     assert_sound()
     assert not store.leftovers(folder)
@@ -81,6 +80,32 @@ def test_threads_write_read_and_remove_the_same_entries(folder: Path) -> None:
     assert not wrong
     assert_sound()
     assert not store.leftovers(folder)
+
+
+@pytest.mark.parametrize("name", ["kernel.o", "kernel.py", "manifest.json"])
+@pytest.mark.parametrize("times", [1, 100])
+def test_an_entry_that_is_replaced_while_it_is_read_is_not_damaged(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, times: int
+) -> None:
+    """Another process takes it away before a file of it is opened, and writes it anew after."""
+    store.save(LABELS, ENTRY)
+    read_file, disturbed = store.read_file, []
+
+    def read(path: Path) -> bytes:
+        if path.name != name or len(disturbed) == times:
+            return read_file(path)
+        disturbed.append(path)
+        assert store.remove(path.parent)
+        try:
+            return read_file(path)
+        finally:
+            store.save(LABELS, ENTRY)
+
+    monkeypatch.setattr(store, "read_file", read)
+    found = store.load(LABELS)  # a warning would be an error
+    assert disturbed and found == (ENTRY if times == 1 else None)
+    monkeypatch.undo()
+    assert store.load(LABELS) == ENTRY
 
 
 def killed_while(work: Any, seconds: float) -> None:
