@@ -24,8 +24,8 @@ BENCH_FLAGS ?=
 PY := $(VENV)/bin/python
 PIP_FLAGS := --disable-pip-version-check --quiet
 PYTEST_FLAGS ?=
-TYPED := -m numbaflow.cli -m numbaflow.cli_cache -m numbaflow.cli_checkpoint -m numbaflow.cli_info \
-         -m numbaflow.cli_plan -m numbaflow.cli_saved_model -m numbaflow.launcher -m numbaflow.security \
+TYPED := -m numbaflow.cli.main -m numbaflow.cli.cache -m numbaflow.cli.checkpoint -m numbaflow.cli.info \
+         -m numbaflow.cli.plan -m numbaflow.cli.saved_model -m numbaflow.cli.launcher -m numbaflow.security \
          -p numbaflow.engine -p numbaflow.ops -p numbaflow.jit -p numbaflow.train
 
 ifeq ($(TF),1)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import sys as _sys
 
-from .engine import namespaces as _namespaces
-from .engine import public as _public
+from .engine.graph import namespaces as _namespaces
+from .engine.interface import public as _public
 
 __numbaflow_version__ = _public.NUMBAFLOW_VERSION
 _namespaces.load_definitions(__name__)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`python -m numbaflow`: the same as the `numbaflow` command."""
 
-from .cli import main
+from .cli.main import main
 
 main()

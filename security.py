@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from .engine import trust
+from .engine.graph import trust
 
 __all__ = ["trusted_graph", "untrusted_graph"]
 

@@ -48,7 +48,7 @@ def counts() -> list[tuple[str, int, int]]:
 def ops() -> int:
     """How many op types are defined."""
     import numbaflow  # noqa: F401  fills the table
-    from numbaflow.engine import registry
+    from numbaflow.engine.graph import registry
 
     return sum(1 for _ in registry.definitions())
 

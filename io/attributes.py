@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import dtypes, registry
-from ..engine.repeated import Repeated
-from ..engine.shape import TensorShape
+from ..engine.graph import registry
+from ..engine.types import dtypes
+from ..engine.types.repeated import Repeated
+from ..engine.types.shape import TensorShape
 from . import protos
 from .tensor_proto import constant_value, shape_from_proto, shape_proto, tensor_proto
 

@@ -10,16 +10,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..engine import dtypes
 from ..engine.errors import DataLossError, InvalidArgumentError, NotFoundError, UnimplementedError
-from ..engine.intake import Source
 from ..engine.memory import aligned_empty
-from ..engine.state import shape_text
-from . import crc, files, protos, stretches
+from ..engine.session.deferred_assign import Source
+from ..engine.session.state import shape_text
+from ..engine.types import dtypes
+from . import bulk_read, crc, files, protos
+from .atomic_file import PIECE
+from .atomic_replace import data_of_index
 from .claims import is_array_shape, stored_type
-from .data_file import DataFile
-from .output import PIECE
-from .replacing import data_of_index
+from .positioned_file import DataFile
 from .tensor_bundle import data_path, index_path, parse_entry, parse_header, read_index
 from .tensor_slice import Shape, TensorSlice, copy_overlap, encoded_name, find_cover
 from .tensor_text import read_text_tensor
@@ -56,8 +56,8 @@ class StoredTensor(Source):
     def fill_all(cls, sources: Sequence[Any], targets: Sequence[np.ndarray]) -> None:
         """Reads tensors into contiguous arrays of their shapes and types."""
         try:
-            stretches.read([(s.file, s.offset, target) for s, target in zip(sources, targets)])
-        except stretches.CutShortError as error:
+            bulk_read.read([(s.file, s.offset, target) for s, target in zip(sources, targets)])
+        except bulk_read.CutShortError as error:
             raise DataLossError(
                 None, None, f"The data file {error.path} was cut while it was read"
             ) from None
@@ -274,8 +274,8 @@ class BundleReader:
         self._unchecked.clear()
         checks = [(self._file(e.shard), e.offset, e.size, e.checksum) for _, e in waiting]
         try:
-            suspects = stretches.damaged(checks)
-        except stretches.CutShortError:
+            suspects = bulk_read.damaged(checks)
+        except bulk_read.CutShortError:
             suspects = list(range(len(waiting)))
         for i in suspects:
             self._check(*waiting[i])

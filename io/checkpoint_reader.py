@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import dtypes
 from ..engine.compat import as_bytes, path_to_str
 from ..engine.errors import InvalidArgumentError, NotFoundError, OpError
+from ..engine.types import dtypes
 from . import files
 from .bundle_reader import BundleReader, nearest
 from .checkpoint_v1 import V1Reader

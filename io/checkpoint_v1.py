@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import dtypes
 from ..engine.errors import (
     DataLossError,
     InternalError,
@@ -22,7 +21,8 @@ from ..engine.errors import (
     OpError,
     UnimplementedError,
 )
-from ..engine.state import shape_text
+from ..engine.session.state import shape_text
+from ..engine.types import dtypes
 from . import files, protos, table
 from .bundle_reader import nearest
 from .claims import is_array_shape, stored_type

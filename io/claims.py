@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..engine import dtypes
+from ..engine.types import dtypes
 
 # NumPy's arrays have so many dimensions, and so many bytes if no dimension is empty.
 _MOST_DIMENSIONS = 32 if np.lib.NumpyVersion(np.__version__) < "2.0.0" else 64

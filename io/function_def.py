@@ -2,7 +2,7 @@
 """Functions of a graph's library: their messages, signatures as op definitions, and bodies.
 
 The message is kept as it was read, so that a graph is written with the functions it came with;
-a body is built from it when a call of the function is to run (engine/calls.py).
+a body is built from it when a call of the function is to run (engine/session/function_inlining.py).
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..engine import errors, registry, trust
-from ..engine.calls import Body, Expander
-from ..engine.graph import Graph
-from ..engine.operation import Operation
-from ..engine.shape import unknown_shape
-from ..engine.tensor import Tensor
+from ..engine import errors
+from ..engine.graph import registry, trust
+from ..engine.graph.graph import Graph
+from ..engine.graph.operation import Operation
+from ..engine.graph.tensor import Tensor
+from ..engine.session.function_inlining import Body, Expander
 from ..engine.trampoline import Steps
+from ..engine.types.shape import unknown_shape
 from . import protos, signatures
 from .attributes import KINDS
 from .claims import stored_type
@@ -240,7 +241,7 @@ def _without(graph: Graph, parameters: list[Tensor]) -> list[Operation]:
 
 
 def _gradient_body(definition: Any, attrs: Mapping[str, Any], functions: Mapping[str, Any]) -> Body:
-    from ..engine.autodiff import gradients, is_trainable
+    from ..engine.gradients.autodiff import gradients, is_trainable
     from ..ops.public import tf
 
     body = _body(definition, attrs, functions)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import dtypes
+from ..engine.types import dtypes
 from .tensor_proto import make_ndarray
 from .varint import put
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..engine import errors
-from ..engine.operation import Operation, arg_length
-from ..engine.tensor import Tensor
+from ..engine.graph.operation import Operation, arg_length
+from ..engine.graph.tensor import Tensor
 from . import protos
 from .graph_def import node_def
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from ..engine import errors
-from ..engine.dtypes import DType
-from ..engine.operation import Operation
-from ..engine.shape import TensorShape
+from ..engine.graph.operation import Operation
+from ..engine.types.dtypes import DType
+from ..engine.types.shape import TensorShape
 from . import protos
 from .attributes import to_proto
 from .tensor_proto import is_raw, shape_proto, tensor_proto

@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from ..engine.api import export
-from ..engine.graph import Graph
+from ..engine.graph.graph import Graph
 from . import protos
 from .attributes import from_proto as attr_from_proto
 from .attributes import op_def, public_value, to_proto
@@ -18,7 +18,7 @@ from .graph_bytes import NodeWriter
 from .tensor_proto import shape_from_proto, shape_proto
 
 if TYPE_CHECKING:
-    from ..engine.operation import Operation
+    from ..engine.graph.operation import Operation
 
 __all__ = [
     "as_graph_def",

@@ -14,15 +14,17 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Any
 
-from ..engine import dtypes, garbage, registry, trust
+from ..engine import gc_pause
 from ..engine.api import export
 from ..engine.errors import InvalidArgumentError
-from ..engine.graph import Graph, get_default_graph, name_scope
-from ..engine.graph_scopes import apply_device_functions
-from ..engine.operation import Operation
-from ..engine.scopes import control_inputs_for
-from ..engine.shape import unknown_shape
-from ..engine.tensor import Tensor
+from ..engine.graph import registry, trust
+from ..engine.graph.graph import Graph, get_default_graph, name_scope
+from ..engine.graph.graph_scopes import apply_device_functions
+from ..engine.graph.operation import Operation
+from ..engine.graph.scopes import control_inputs_for
+from ..engine.graph.tensor import Tensor
+from ..engine.types import dtypes
+from ..engine.types.shape import unknown_shape
 from . import protos
 from .attributes import from_proto
 from .import_arguments import (
@@ -80,7 +82,7 @@ def import_graph_def(
     with name_scope(name, "import", list(input_map.values())) as scope:
         mapped = mapped_tensors(name, input_map)
     work = _Import(graph, graph_def, scope or "", mapped, wanted)
-    with graph._lock, garbage.held_up():
+    with graph._lock, gc_pause.held_up():
         versions = graph._producer, graph._min_consumer
         functions = set(graph._functions)
         try:

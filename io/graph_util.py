@@ -7,9 +7,9 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ..engine import dtypes
 from ..engine.api import export
-from ..engine.operation import Operation
+from ..engine.graph.operation import Operation
+from ..engine.types import dtypes
 from . import protos
 from .tensor_proto import make_tensor_proto
 

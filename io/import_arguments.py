@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine import registry
-from ..engine.convert import convert_to_tensor
-from ..engine.graph import name_scope
-from ..engine.tensor import Tensor
+from ..engine.graph import registry
+from ..engine.graph.convert import convert_to_tensor
+from ..engine.graph.graph import name_scope
+from ..engine.graph.tensor import Tensor
 from . import protos, signatures
 from .attributes import default_proto
 

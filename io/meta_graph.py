@@ -11,14 +11,10 @@ import os
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from ..engine.collections import (
-    GraphKeys,
-    get_from_proto_function,
-    get_to_proto_function,
-)
-from ..engine.graph import Graph, get_default_graph
-from ..engine.log import get_logger
-from ..engine.scope_functions import prepend_name_scope, strip_name_scope
+from ..engine.graph.collections import GraphKeys, get_from_proto_function, get_to_proto_function
+from ..engine.graph.graph import Graph, get_default_graph
+from ..engine.graph.scope_functions import prepend_name_scope, strip_name_scope
+from ..engine.interface.log import get_logger
 from . import protos, signatures
 from .attributes import default_proto, op_def
 from .graph_def import as_graph_def, node_def, version_def, write_graph

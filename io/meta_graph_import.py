@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ..engine import trust
-from ..engine.collections import GraphKeys, get_collection_proto_type, get_from_proto_function
 from ..engine.errors import InvalidArgumentError
-from ..engine.graph import Graph, get_default_graph
-from ..engine.log import get_logger
-from ..engine.scope_functions import prepend_name_scope, strip_name_scope
+from ..engine.graph import trust
+from ..engine.graph.collections import GraphKeys, get_collection_proto_type, get_from_proto_function
+from ..engine.graph.graph import Graph, get_default_graph
+from ..engine.graph.scope_functions import prepend_name_scope, strip_name_scope
+from ..engine.interface.log import get_logger
 from . import protos
 from .graph_import import import_graph_def
 from .meta_graph import export_scoped_meta_graph

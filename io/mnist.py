@@ -13,8 +13,10 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from ..engine import dtypes, errors, seed
+from ..engine import errors
 from ..engine.api import export
+from ..engine.graph import seed
+from ..engine.types import dtypes
 
 DEFAULT_SOURCE_URL = "https://storage.googleapis.com/cvdf-datasets/mnist/"
 _IMAGES_MAGIC = 2051

@@ -7,9 +7,10 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ..engine import dtypes, registry
-from ..engine.dtypes import runtime_name
 from ..engine.errors import NotFoundError
+from ..engine.graph import registry
+from ..engine.types import dtypes
+from ..engine.types.dtypes import runtime_name
 from . import signatures
 from .attributes import from_proto
 from .attributes import op_def as op_def_proto

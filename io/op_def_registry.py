@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.registry import definitions
+from ..engine.graph.registry import definitions
 from . import protos
 from .attributes import op_def
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import dtypes
-from ..engine.log import get_logger
+from ..engine.interface.log import get_logger
+from ..engine.types import dtypes
 from . import protos
 from .graph_util import remove_training_nodes
 from .strip_unused import strip_unused

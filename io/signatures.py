@@ -12,8 +12,10 @@ import gzip
 import os
 from typing import Any
 
-from ..engine import dtypes, errors, registry
-from ..engine.shape import unknown_shape
+from ..engine import errors
+from ..engine.graph import registry
+from ..engine.types import dtypes
+from ..engine.types.shape import unknown_shape
 from . import protos
 from .attributes import from_proto
 

@@ -11,8 +11,8 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from ..engine import dtypes
-from ..engine.devices import DeviceSpecV2
+from ..engine.graph.devices import DeviceSpecV2
+from ..engine.types import dtypes
 from . import protos
 from .graph_def import node_def
 from .tensor_proto import shape_proto

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import dtypes
 from ..engine.errors import (
     AlreadyExistsError,
     DataLossError,
@@ -22,10 +21,11 @@ from ..engine.errors import (
     OpError,
     UnimplementedError,
 )
-from ..engine.state import shape_text
+from ..engine.session.state import shape_text
+from ..engine.types import dtypes
 from . import crc, files, protos, table
-from .output import Output, remove_abandoned
-from .replacing import replacing
+from .atomic_file import Output, remove_abandoned
+from .atomic_replace import replacing
 from .tensor_slice import Shape, TensorSlice, encoded_name
 from .tensor_text import text_tensor_pieces
 

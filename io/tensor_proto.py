@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import dtypes
 from ..engine.api import constant, export
 from ..engine.errors import ResourceExhaustedError
-from ..engine.repeated import Repeated, whole
-from ..engine.shape import TensorShape, as_shape
+from ..engine.types import dtypes
+from ..engine.types.repeated import Repeated, whole
+from ..engine.types.shape import TensorShape, as_shape
 from . import protos
 
 _LIMIT = 1 << 31  # protobuf's limit for one message

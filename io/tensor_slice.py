@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.errors import InternalError, InvalidArgumentError
-from ..engine.state import shape_text
+from ..engine.session.state import shape_text
 from . import varint
 
 Shape = tuple[int, ...]

@@ -7,17 +7,17 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..engine.api import export
-from ..engine.build import define
-from ..engine.graph import (
+from ..engine.graph.build import define
+from ..engine.graph.graph import (
     colocate_with,
     control_dependencies,
     device,
     get_default_graph,
     name_scope,
 )
-from ..engine.operation import Operation
-from ..engine.registry import NoGradient
-from ..engine.tensor import IndexedSlices, SparseTensor, Tensor
+from ..engine.graph.operation import Operation
+from ..engine.graph.registry import NoGradient
+from ..engine.graph.tensor import IndexedSlices, SparseTensor, Tensor
 from .public import raw, tf
 
 _NOTHING = NoGradient("computes nothing")
@@ -57,7 +57,7 @@ def _grouped(place: str | None, deps: list[Any], name: str | None = None) -> Ope
 
 
 def _flattened(inputs: Iterable[Any]) -> list[Any]:
-    from ..engine.nest import flatten
+    from ..engine.types.nest import flatten
 
     return flatten(inputs, expand_composites=True)
 
@@ -114,7 +114,7 @@ def with_dependencies(
                 values = identity_of(output_tensor.values, name=name)
                 return IndexedSlices(values, output_tensor.indices, output_tensor.dense_shape)
             if not isinstance(output_tensor, SparseTensor):
-                from ..engine.convert import convert_to_tensor
+                from ..engine.graph.convert import convert_to_tensor
 
                 output_tensor = convert_to_tensor(output_tensor)
             return identity_of(output_tensor, name=name)
@@ -139,7 +139,7 @@ def tuple_(tensors: Any, name: str | None = None, control_inputs: Any = None) ->
 
 
 def _element_of(thing: Any) -> Any:
-    from ..engine.convert import convert_to_tensor, is_dense_tensor_like
+    from ..engine.graph.convert import convert_to_tensor, is_dense_tensor_like
 
     kinds = (Operation, Tensor, IndexedSlices, SparseTensor)
     # A variable stays one: its own node gates, and its value is read behind the gate.

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from ..engine import errors
-from ..engine.build import OpFunction, define
-from ..engine.shape import TensorShape
-from ..engine.shape_rules import merge
-from ..engine.tensor import SparseTensor
+from ..engine.graph.build import OpFunction, define
+from ..engine.graph.shape_rules import merge
+from ..engine.graph.tensor import SparseTensor
+from ..engine.types.shape import TensorShape
 from ..jit.kernel.sizes import same_shape
 
 Body = Callable[..., Any]

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.constants import Look, constant_value, evaluate_shape
-from ..engine.registry import Folding, amend
-from ..engine.shape import TensorShape, as_shape, unknown_shape
+from ..engine.graph.constants import Look, constant_value, evaluate_shape
+from ..engine.graph.registry import Folding, amend
+from ..engine.types.shape import TensorShape, as_shape, unknown_shape
 
 
 def _shapes(shapes: Sequence[TensorShape], dtype: Any) -> list[np.ndarray] | None:

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..engine import api, registry
-from ..engine.build import OpFunction
+from ..engine import api
+from ..engine.graph import registry
+from ..engine.graph.build import OpFunction
 
 _AXIS = {"reduction_indices": "axis"}
 # Op type -> its arguments that TensorFlow's functions call differently.

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..engine import errors
-from ..engine.state import shape_text
+from ..engine.session.state import shape_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..engine import errors
-from ..engine.shape import TensorShape
+from ..engine.types.shape import TensorShape
 
 Dims = list[int | None]
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..engine import errors
-from ..engine.shape import TensorShape
-from ..engine.tensor import shape_text
+from ..engine.graph.tensor import shape_text
+from ..engine.types.shape import TensorShape
 
 
 def refuse(text: str) -> errors.InvalidArgumentError:

@@ -16,8 +16,8 @@ import pytest
 from typer.testing import CliRunner
 
 import numbaflow as tf
-from numbaflow import ahead, cli_plan
-from numbaflow.cli import application
+from numbaflow.cli import aot, plan
+from numbaflow.cli.main import application
 from numbaflow.jit import settings
 from numbaflow.jit.cache import store
 
@@ -105,9 +105,9 @@ def test_a_program_compiles_nothing_after_compile(tmp_path: Path, folder: Path) 
     "name, kind", [("g.meta", "meta"), ("g.pb", "binary"), ("g.pbtxt", "text")]
 )
 def test_graphs_are_read_from_files(tmp_path: Path, folder: Path, name: str, kind: str) -> None:
-    graph = ahead.load_graph(graph_file(tmp_path / name, kind))
-    fetches = [ahead.fetched(graph, "y"), ahead.fetched(graph, "count")]
-    planned = ahead.plan(graph, fetches, ahead.feeds_of(graph, fetches, []))
+    graph = aot.load_graph(graph_file(tmp_path / name, kind))
+    fetches = [aot.fetched(graph, "y"), aot.fetched(graph, "count")]
+    planned = aot.plan(graph, fetches, aot.feeds_of(graph, fetches, []))
     report = planned.report
     assert report.fetches[0] == "y:0" and report.feeds == ("x:0 [37, 4]",)
     assert not report.follows and report.cache_misses > 0 and planned.compiled + planned.known > 2
@@ -130,13 +130,13 @@ def test_the_graph_of_a_saved_model(tmp_path: Path, folder: Path) -> None:
 
 
 def test_feeds_as_text() -> None:
-    assert ahead.parse_feed("x") == ahead.FeedSpec("x:0")
-    assert ahead.parse_feed("a/x:1:int32") == ahead.FeedSpec("a/x:1", "int32")
-    wanted = ahead.FeedSpec("x:0", "float32", ("?", "784", "n"))
-    assert ahead.parse_feed("x:float32[?, 784, n]") == wanted
-    assert ahead.parse_feed("x[]") == ahead.FeedSpec("x:0", None, ())
-    with pytest.raises(ahead.UsageError, match="is no feed"):
-        ahead.parse_feed("x[1")
+    assert aot.parse_feed("x") == aot.FeedSpec("x:0")
+    assert aot.parse_feed("a/x:1:int32") == aot.FeedSpec("a/x:1", "int32")
+    wanted = aot.FeedSpec("x:0", "float32", ("?", "784", "n"))
+    assert aot.parse_feed("x:float32[?, 784, n]") == wanted
+    assert aot.parse_feed("x[]") == aot.FeedSpec("x:0", None, ())
+    with pytest.raises(aot.UsageError, match="is no feed"):
+        aot.parse_feed("x[1")
 
 
 def test_feeds_are_zeros_of_consistent_sizes() -> None:
@@ -145,7 +145,7 @@ def test_feeds_are_zeros_of_consistent_sizes() -> None:
         b = tf.placeholder(tf.string, [None, None], "b")
         unused = tf.placeholder(tf.int32, [], "unused")
         fetch = tf.group(tf.identity(a), tf.identity(b))
-    feeds = ahead.feeds_of(graph, [fetch], [ahead.parse_feed("b[?,n]")], 5)
+    feeds = aot.feeds_of(graph, [fetch], [aot.parse_feed("b[?,n]")], 5)
     assert feeds[a].shape == (5, 3) and feeds[b].shape[0] == 5 != feeds[b].shape[1]
     assert feeds[a].dtype == np.float32 and feeds[b].dtype == object and unused not in feeds
 
@@ -263,7 +263,7 @@ def test_a_program_leaves_its_surroundings_as_they_were(script: Path) -> None:
     run, argv, path = tf.Session.run, sys.argv, list(sys.path)
     names = set(sys.modules)
     try:
-        graph = ahead.load_graph(script, ["--units", "4"])
+        graph = aot.load_graph(script, ["--units", "4"])
     finally:
         for name in set(sys.modules) - names:
             if name.split(".")[0] in ("tensorflow", "helper"):
@@ -297,4 +297,4 @@ def test_no_graph(tmp_path: Path) -> None:
     for name in ("text.pb", "absent.pb"):
         done = invoke("plan", str(tmp_path / name), "--fetch", "y")
         assert done.exit_code == 2 and name in done.output
-    assert cli_plan.BATCH.default == str(ahead.BATCH)
+    assert plan.BATCH.default == str(aot.BATCH)

@@ -10,14 +10,14 @@ import types
 
 import pytest
 
-from numbaflow.alias import _MISSING, _internal_names, _public, _target
-from numbaflow.alias_names import RENAMED
+from numbaflow.alias.finder import _MISSING, _internal_names, _public, _target
+from numbaflow.alias.module_map import RENAMED
 
 pytestmark = pytest.mark.pure
 
 
 def run(*lines: str) -> subprocess.CompletedProcess[str]:
-    code = "\n".join(("from numbaflow.alias import install", "install()", *lines))
+    code = "\n".join(("from numbaflow.alias.finder import install", "install()", *lines))
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
 
 
@@ -78,7 +78,7 @@ def test_a_missing_name_is_named() -> None:
 def test_another_tensorflow_is_not_replaced() -> None:
     code = (
         "import sys, types; sys.modules['tensorflow'] = types.ModuleType('tensorflow')\n"
-        "from numbaflow.alias import install; install()"
+        "from numbaflow.alias.finder import install; install()"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "RuntimeError: another tensorflow was imported before" in done.stderr

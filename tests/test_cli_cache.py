@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from numbaflow.cli import application
+from numbaflow.cli.main import application
 from numbaflow.jit import settings
 from numbaflow.jit.cache import admin, store
 from numbaflow.jit.codegen import compile as compiler

@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 import numbaflow as tf
-from numbaflow.cli import application
+from numbaflow.cli.main import application
 from numbaflow.engine.printable import printable
 from numbaflow.jit import settings
 from numbaflow.jit.cache import admin, kernel_text, store

@@ -20,7 +20,7 @@ import pytest
 from typer.testing import CliRunner
 
 import numbaflow as tf
-from numbaflow.cli import application
+from numbaflow.cli.main import application
 from numbaflow.jit import settings
 from numbaflow.jit.report import plan_html
 

@@ -133,7 +133,7 @@ assert tf.Graph is numbaflow.Graph and v1.Graph is numbaflow.Graph
 assert ops.Graph is numbaflow.Graph
 print("same")
 """
-    result = run(write(tmp_path, "alias.py", text), cwd=tmp_path)
+    result = run(write(tmp_path, "alias/finder.py", text), cwd=tmp_path)
     assert result.stdout == "same\n", result.stderr
 
 

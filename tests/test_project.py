@@ -16,7 +16,7 @@ import pytest
 import numbaflow
 
 ROOT = Path(__file__).parent.parent
-FOLDERS = ("engine", "io", "jit", "ops", "train")
+FOLDERS = ("alias", "cli", "engine", "io", "jit", "ops", "train")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 pytestmark = pytest.mark.pure

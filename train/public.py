@@ -6,33 +6,33 @@ from __future__ import annotations
 from typing import Any
 
 from ..engine.api import lazy
-from ..engine.collections import GraphKeys, register_proto_function
+from ..engine.graph.collections import GraphKeys, register_proto_function
 
-# Module of this folder -> its names in `tf.train`.
+# Module below this folder -> its names in `tf.train`.
 _NAMES = {
-    "checkpoint": "Checkpoint",
-    "checkpoint_utils": (
+    "objects.checkpoint": "Checkpoint",
+    "checkpoints.checkpoint_utils": (
         "checkpoints_iterator init_from_checkpoint list_variables load_checkpoint load_variable"
     ),
-    "warm_starting_util": "VocabInfo warm_start",
-    "coordinator": "Coordinator LooperThread",
-    "queue_runner_impl": "QueueRunner add_queue_runner start_queue_runners",
-    "basic_loops": "basic_train_loop",
-    "basic_session_run_hooks": (
+    "objects.warm_starting_util": "VocabInfo warm_start",
+    "sessions.coordinator": "Coordinator LooperThread",
+    "inputs.queue_runner_impl": "QueueRunner add_queue_runner start_queue_runners",
+    "sessions.basic_loops": "basic_train_loop",
+    "sessions.basic_session_run_hooks": (
         "CheckpointSaverHook CheckpointSaverListener FeedFnHook FinalOpsHook GlobalStepWaiterHook "
         "LoggingTensorHook NanLossDuringTrainingError NanTensorHook ProfilerHook SecondOrStepTimer "
         "StepCounterHook StopAtStepHook SummarySaverHook"
     ),
-    "monitored_session": (
+    "sessions.monitored_session": (
         "ChiefSessionCreator MonitoredSession MonitoredTrainingSession Scaffold SessionCreator "
         "SingularMonitoredSession WorkerSessionCreator"
     ),
-    "session_manager": "SessionManager",
-    "session_run_hook": "SessionRunArgs SessionRunContext SessionRunHook SessionRunValues",
-    "supervisor": "Supervisor",
-    "sync_replicas_optimizer": "SyncReplicasOptimizer",
-    "device_setter": "replica_device_setter",
-    "input": (
+    "sessions.session_manager": "SessionManager",
+    "sessions.session_run_hook": "SessionRunArgs SessionRunContext SessionRunHook SessionRunValues",
+    "sessions.supervisor": "Supervisor",
+    "distributed.sync_replicas_optimizer": "SyncReplicasOptimizer",
+    "distributed.device_setter": "replica_device_setter",
+    "inputs.input": (
         "batch batch_join input_producer limit_epochs match_filenames_once maybe_batch "
         "maybe_batch_join maybe_shuffle_batch maybe_shuffle_batch_join range_input_producer "
         "shuffle_batch shuffle_batch_join slice_input_producer string_input_producer"
@@ -41,18 +41,18 @@ _NAMES = {
 for _module, _names in _NAMES.items():
     for _name in _names.split():
         lazy(f"train.{_module}:{_name}", f"train.{_name}")
-for _name in _NAMES["queue_runner_impl"].split():
-    lazy(f"train.queue_runner_impl:{_name}", f"train.queue_runner.{_name}")
-lazy("train.input:match_filenames_once", "io.match_filenames_once")
+for _name in _NAMES["inputs.queue_runner_impl"].split():
+    lazy(f"train.inputs.queue_runner_impl:{_name}", f"train.queue_runner.{_name}")
+lazy("train.inputs.input:match_filenames_once", "io.match_filenames_once")
 lazy(
-    "train.python_state:PythonState",
+    "train.objects.python_state:PythonState",
     "train.experimental.PythonState",
     "contrib.checkpoint.PythonStateWrapper",
 )
 for _module, _names in {
-    "checkpoint": "object_metadata",
-    "data_structures": "List Mapping NoDependency",
-    "object_graph": "list_objects",
+    "objects.checkpoint": "object_metadata",
+    "objects.data_structures": "List Mapping NoDependency",
+    "objects.object_graph": "list_objects",
 }.items():
     for _name in _names.split():
         lazy(f"train.{_module}:{_name}", f"contrib.checkpoint.{_name}")
@@ -62,7 +62,7 @@ _LAYERS = {
     "input_spec": "InputSpec",
     "core": "Dense Dropout Flatten dense dropout flatten",
     "convolutional": "Conv1D Conv2D Conv3D conv1d conv2d conv3d",
-    "convolutional_more": (
+    "transposed_conv": (
         "Conv2DTranspose Conv3DTranspose SeparableConv1D SeparableConv2D conv2d_transpose "
         "conv3d_transpose separable_conv1d separable_conv2d"
     ),
@@ -96,10 +96,10 @@ for _name in ("best_effort_input_batch_size", "transpose_batch_time"):
 lazy("train.layers.contrib:flatten", "contrib.layers.flatten")
 for _name in ("keras_style_scope", "set_keras_style"):
     lazy(f"train.layers.base:{_name}", f"layers.experimental.{_name}")
-lazy("train.tracking:AutoTrackable", "contrib.checkpoint.Checkpointable")
-lazy("train.module:Module", "Module")
+lazy("train.objects.tracking:AutoTrackable", "contrib.checkpoint.Checkpointable")
+lazy("train.objects.module:Module", "Module")
 for _name in ("FileWriter", "FileWriterCache"):
-    lazy(f"train.summary_io:{_name}", f"summary.{_name}")
+    lazy(f"train.summaries.summary_io:{_name}", f"summary.{_name}")
 
 
 def _queue_runner_def() -> Any:
@@ -113,7 +113,7 @@ def _to_proto(runner: Any, export_scope: str | None = None) -> Any:
 
 
 def _from_proto(queue_runner_def: Any, import_scope: str | None = None) -> Any:
-    from .queue_runner_impl import QueueRunner
+    from .inputs.queue_runner_impl import QueueRunner
 
     return QueueRunner.from_proto(queue_runner_def, import_scope=import_scope)
 

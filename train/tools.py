@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command lines of TensorFlow's tools for graphs and checkpoints, each stated as its flags.
 
-`numbaflow run -m tensorflow.python.tools.freeze_graph …` gets here (see alias.py).
+`numbaflow run -m tensorflow.python.tools.freeze_graph …` gets here (see alias/finder.py).
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from ..engine import dtypes
 from ..engine.errors import OpError
-from ..engine.graph import Graph
+from ..engine.graph.graph import Graph
 from ..engine.printable import say
+from ..engine.types import dtypes
 
 
 class Flag(NamedTuple):
@@ -76,7 +76,10 @@ def _optimize(
 
 
 def _inspect(file_name: str, tensor_name: str, printoptions: list[str], **flags: Any) -> None:
-    from .inspect_checkpoint import parse_numpy_printoption, print_tensors_in_checkpoint_file
+    from .checkpoints.inspect_checkpoint import (
+        parse_numpy_printoption,
+        print_tensors_in_checkpoint_file,
+    )
 
     if not file_name:
         raise ValueError("You need to name a checkpoint: --file_name=prefix.")

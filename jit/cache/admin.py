@@ -2,7 +2,7 @@
 """Looking after the folder of compiled kernels: what is in it, is it sound, what may go, and why
 a kernel had to be compiled.
 
-Prints nothing; the command line is cli_cache.py.  Imports the cache, and the compiler's labels
+Prints nothing; the command line is cli/cache.py.  Imports the cache, and the compiler's labels
 where an entry is compared with what this process would ask for.
 """
 

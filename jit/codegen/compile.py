@@ -18,7 +18,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from ...engine import garbage, stopping
+from ...engine import gc_pause, stopping
 from .. import settings, target
 from ..cache import link_journal, object_file, store
 from ..kernel.ir import Kernel, digest
@@ -273,7 +273,7 @@ def _compile(jobs: Sequence[compile_workers.Job]) -> Iterator[compile_workers.Ma
         names = namespace() if job.is_library else None
         return llvm.object_code(llvm.lowered(job.source, job.symbol, aim, names), aim)
 
-    with garbage.held_up():
+    with gc_pause.held_up():
         yield from compile_workers.compile_all(jobs, compile_one)
 
 

@@ -110,7 +110,7 @@ class Size:
 
     __slots__ = ("_text", "hint", "scope", "terms")
 
-    # Static shapes (engine/shape.py) hold sizes as they are.
+    # Static shapes (engine/types/shape.py) hold sizes as they are.
     is_symbolic = True
 
     def __init__(self, scope: Scope, terms: Mapping[Term, int], hint: int) -> None:

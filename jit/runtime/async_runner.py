@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import interpreter
-from ...engine.dataflow import FlowProgram, Resume
-from ...engine.waiting import Pending, Waits
+from ...engine.session import interpreter
+from ...engine.session.dataflow import FlowProgram, Resume
+from ...engine.session.futures import Pending, Waits
 from ..trace.control_regions import connected
 from ..trace.partition import Cut, Part, waits_at_top
 from ..trace.tracer import makes_handles

@@ -19,8 +19,8 @@ def note_plan(plan: Any, of_this_run: int, sizes: str, graph: Any) -> None:
 
     sizes names the feeds whose contents count as sizes.
     """
-    from ...engine import growth
-    from ...engine.operation import user_frame
+    from ...engine.graph.operation import user_frame
+    from ...engine.session import graph_growth_warning
 
     line = user_frame()[:2]
     _COMPILED[line] += any(not k.from_cache and k.made >= plan.began for k in plan.kernels)
@@ -34,7 +34,7 @@ def note_plan(plan: Any, of_this_run: int, sizes: str, graph: Any) -> None:
             "a run is compiled anew when the pattern of the sizes fed changes, that is ranks and "
             f"which sizes are 0, 1 or equal{hint}",
         )
-    elif _COMPILED[line] >= _MANY_RUNS and not growth.is_growing(graph):
+    elif _COMPILED[line] >= _MANY_RUNS and not graph_growth_warning.is_growing(graph):
         _tell(
             line,
             _COMPILED[line],
@@ -43,7 +43,7 @@ def note_plan(plan: Any, of_this_run: int, sizes: str, graph: Any) -> None:
 
 
 def _tell(line: Line, count: int, reason: str) -> None:
-    from ...engine.log import get_logger
+    from ...engine.interface.log import get_logger
 
     _TOLD.add(line)
     text = "%s:%d has been compiled %d times: %s. NUMBAFLOW_DEBUG=timing shows each."

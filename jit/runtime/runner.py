@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...engine import errors, interpreter, stopping, trust
-from ...engine.dataflow import FlowProgram
-from ...engine.kernel import KernelContext
-from ...engine.operation import group
+from ...engine import errors, stopping
+from ...engine.graph import trust
+from ...engine.graph.kernel_context import KernelContext
+from ...engine.graph.operation import group
+from ...engine.session import interpreter
+from ...engine.session.dataflow import FlowProgram
 from .. import settings
 from ..schedule.bind import Binding
 from ..trace.bit_exact import is_exact, is_made_of_constants

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import errors, garbage, stopping
+from ...engine import errors, gc_pause, stopping
 from .. import threads
 from ..kernel.scalar import compiles
 from ..kernel.sizes import Scope
@@ -184,7 +184,7 @@ class SegmentPlans:
     def _compiling(self) -> Iterator[None]:
         """Turns the compiler's own faults into CompileFailure."""
         try:
-            with garbage.held_up():
+            with gc_pause.held_up():
                 yield
         except (errors.OpError, KeyboardInterrupt, SystemExit):
             raise

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from ...engine import errors
-from ...engine.indices import not_inside
-from ...engine.interpreter import located
+from ...engine.session.interpreter import located
+from ...engine.types.indices import not_inside
 from ..kernel import ir, scalar, sizes
 from ..kernel.sizes import AnySize, Size, same
 from ..program.editing import Program

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.inference import ShapeContext
-from ...engine.shape import TensorShape, unknown_shape
+from ...engine.graph.inference import ShapeContext
+from ...engine.types.shape import TensorShape, unknown_shape
 from ..kernel.sizes import NeedsNumber, Scope
 from ..program.tensor_ir import Value
 

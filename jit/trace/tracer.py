@@ -18,10 +18,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from ...engine import errors, stopping
-from ...engine.interpreter import located
-from ...engine.operation import group
-from ...engine.registry import OpDef
-from ...engine.state import Cell
+from ...engine.graph.operation import group
+from ...engine.graph.registry import OpDef
+from ...engine.session.interpreter import located
+from ...engine.session.state import Cell
 from .. import debug
 from ..kernel import sizes
 from ..kernel.scalar import compiles

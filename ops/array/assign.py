@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ...engine import errors
-from ...engine.build import define
-from ...engine.registry import NoGradient
-from ...engine.shape import TensorShape
-from ...engine.state import Cell
+from ...engine.graph.build import define
+from ...engine.graph.registry import NoGradient
+from ...engine.session.state import Cell
+from ...engine.types.shape import TensorShape
 from ..rules import text
 from .indexing import MASKS, resolved, taken
 

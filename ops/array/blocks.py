@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes
 from ...engine.api import export
-from ...engine.build import define
-from ...engine.constants import constant_value
-from ...engine.convert import convert_to_tensor
-from ...engine.graph import name_scope
-from ...engine.shape import TensorShape
-from ...engine.tensor import Tensor
+from ...engine.graph.build import define
+from ...engine.graph.constants import constant_value
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.graph import name_scope
+from ...engine.graph.tensor import Tensor
+from ...engine.types import dtypes
+from ...engine.types.shape import TensorShape
 from .. import rules
 from .constant import zeros
 from .join import invalid

@@ -14,15 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes, errors
+from ...engine import errors
 from ...engine.api import export
-from ...engine.build import build_op, define
-from ...engine.convert import convert_to_tensor, register_tensor_conversion_function
-from ...engine.graph import name_scope
-from ...engine.registry import NoGradient
-from ...engine.repeated import whole
-from ...engine.shape import Dimension, TensorShape
-from ...engine.tensor import Tensor
+from ...engine.graph.build import build_op, define
+from ...engine.graph.convert import convert_to_tensor, register_tensor_conversion_function
+from ...engine.graph.graph import name_scope
+from ...engine.graph.registry import NoGradient
+from ...engine.graph.tensor import Tensor
+from ...engine.types import dtypes
+from ...engine.types.repeated import whole
+from ...engine.types.shape import Dimension, TensorShape
 from .. import rules
 from ..public import tf
 from ..ranks import ranked, scalar
@@ -284,7 +285,7 @@ def set_static_shape(tensor: Tensor, shape: Any) -> None:
     """Refines a result's shape by a shape argument that is only partly constant."""
     if not isinstance(shape, Tensor) or tensor.get_shape().is_fully_defined():
         return
-    from ...engine.constants import constant_value_as_shape
+    from ...engine.graph.constants import constant_value_as_shape
 
     known = constant_value_as_shape(shape)
     if known.ndims is not None:

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.build import define
-from ...engine.shape import TensorShape
-from ...engine.tensor import Tensor
+from ...engine.graph.build import define
+from ...engine.graph.tensor import Tensor
+from ...engine.types.shape import TensorShape
 from .. import rules
 from ..public import tf
 from .constant import zeros, zeros_like

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes
 from ...engine.api import export
-from ...engine.build import define
-from ...engine.constants import constant_value
-from ...engine.convert import convert_to_tensor
-from ...engine.graph import colocate_with, name_scope
-from ...engine.indices import first_outside, not_inside
-from ...engine.shape import TensorShape
-from ...engine.tensor import IndexedSlices, Tensor
+from ...engine.graph.build import define
+from ...engine.graph.constants import constant_value
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.graph import colocate_with, name_scope
+from ...engine.graph.tensor import IndexedSlices, Tensor
+from ...engine.types import dtypes
+from ...engine.types.indices import first_outside, not_inside
+from ...engine.types.shape import TensorShape
 from .. import rules
 from ..public import raw, tf
 from ..ranks import ranked, scalar

@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes, errors
+from ...engine import errors
 from ...engine.api import constant as publish
 from ...engine.api import export
-from ...engine.build import define
-from ...engine.graph import name_scope
-from ...engine.shape import Dimension, TensorShape
-from ...engine.tensor import Tensor, overload
+from ...engine.graph.build import define
+from ...engine.graph.graph import name_scope
+from ...engine.graph.tensor import Tensor, overload
+from ...engine.types import dtypes
+from ...engine.types.shape import Dimension, TensorShape
 from .. import rules
 from ..public import raw, tf
 from .constant import constant

@@ -9,10 +9,10 @@ import numpy as np
 
 from ...engine import compat as tf_compat
 from ...engine.api import export
-from ...engine.build import define
-from ...engine.graph import colocate_with
-from ...engine.shape import TensorShape
-from ...engine.tensor import Tensor
+from ...engine.graph.build import define
+from ...engine.graph.graph import colocate_with
+from ...engine.graph.tensor import Tensor
+from ...engine.types.shape import TensorShape
 from .. import rules
 from ..public import raw, tf
 from .constant import zeros, zeros_like

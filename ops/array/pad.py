@@ -10,12 +10,12 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
-from ...engine.build import define
-from ...engine.constants import constant_value
-from ...engine.convert import convert_to_tensor
-from ...engine.graph import name_scope
-from ...engine.shape import TensorShape
-from ...engine.tensor import IndexedSlices, Tensor
+from ...engine.graph.build import define
+from ...engine.graph.constants import constant_value
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.graph import name_scope
+from ...engine.graph.tensor import IndexedSlices, Tensor
+from ...engine.types.shape import TensorShape
 from .. import rules
 from ..public import tf
 from ..ranks import ranked, scalar

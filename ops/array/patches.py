@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes
 from ...engine.api import export
-from ...engine.build import define
-from ...engine.shape import TensorShape
-from ...engine.tensor import SparseTensor, Tensor
+from ...engine.graph.build import define
+from ...engine.graph.tensor import SparseTensor, Tensor
+from ...engine.types import dtypes
+from ...engine.types.shape import TensorShape
 from .. import rules
 from ..public import tf
 from .constant import ones

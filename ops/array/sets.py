@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes, errors
+from ...engine import errors
 from ...engine.api import export
-from ...engine.build import define
-from ...engine.convert import convert_to_tensor_or_sparse_tensor
-from ...engine.registry import NoGradient
-from ...engine.shape import TensorShape
-from ...engine.tensor import SparseTensor
+from ...engine.graph.build import define
+from ...engine.graph.convert import convert_to_tensor_or_sparse_tensor
+from ...engine.graph.registry import NoGradient
+from ...engine.graph.tensor import SparseTensor
+from ...engine.types import dtypes
+from ...engine.types.shape import TensorShape
 from ..public import raw
 
 _TYPES = "T: {int8, int16, int32, int64, uint8, uint16, string}"

@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes, errors
+from ...engine import errors
 from ...engine.api import export
-from ...engine.build import define
-from ...engine.convert import convert_to_tensor
-from ...engine.graph import name_scope
-from ...engine.registry import NoGradient
-from ...engine.shape import TensorShape
-from ...engine.tensor import SparseTensor, SparseTensorValue, Tensor
+from ...engine.graph.build import define
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.graph import name_scope
+from ...engine.graph.registry import NoGradient
+from ...engine.graph.tensor import SparseTensor, SparseTensorValue, Tensor
+from ...engine.types import dtypes
+from ...engine.types.shape import TensorShape
 from .. import rules
 from ..public import raw
 from ..ranks import ranked, vector

@@ -10,9 +10,9 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
-from ...engine.build import define
-from ...engine.shape import TensorShape
-from ...engine.tensor import Tensor
+from ...engine.graph.build import define
+from ...engine.graph.tensor import Tensor
+from ...engine.types.shape import TensorShape
 from .. import rules
 from ..public import tf
 from .join import concat

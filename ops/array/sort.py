@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...engine.api import export
-from ...engine.constants import constant_value
-from ...engine.convert import convert_to_tensor
-from ...engine.scope_functions import name_scope
+from ...engine.graph.constants import constant_value
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.scope_functions import name_scope
 from ..public import raw, tf
 
 _DIRECTIONS = ("ASCENDING", "DESCENDING")

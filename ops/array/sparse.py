@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes
 from ...engine.api import export
-from ...engine.constants import constant_value
-from ...engine.convert import register_tensor_conversion_function
-from ...engine.graph import name_scope
-from ...engine.tensor import IndexedSlices, SparseTensor, Tensor
+from ...engine.graph.constants import constant_value
+from ...engine.graph.convert import register_tensor_conversion_function
+from ...engine.graph.graph import name_scope
+from ...engine.graph.tensor import IndexedSlices, SparseTensor, Tensor
+from ...engine.types import dtypes
 from ..public import raw, tf
 from .gather import gather
 

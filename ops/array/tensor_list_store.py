@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes, errors
-from ...engine.shape import TensorShape
-from ...engine.tensor import shape_text
+from ...engine import errors
+from ...engine.graph.tensor import shape_text
+from ...engine.types import dtypes
+from ...engine.types.shape import TensorShape
 
 Element = np.ndarray | None
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes
-from ...engine.shape import Dimension
-from ...engine.tensor import Tensor
+from ...engine.graph.tensor import Tensor
+from ...engine.types import dtypes
+from ...engine.types.shape import Dimension
 
 _INTEGERS = (numbers.Integral, np.integer, Dimension)
 _REALS = (numbers.Real, np.integer, np.floating)

@@ -9,14 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes, errors
+from ...engine import errors
 from ...engine.api import NAMES, export
-from ...engine.build import define
-from ...engine.constants import constant_value
-from ...engine.convert import convert_n_to_tensor, convert_to_tensor
-from ...engine.registry import NoGradient
-from ...engine.scope_functions import name_scope
-from ...engine.tensor import SparseTensor, Tensor
+from ...engine.graph.build import define
+from ...engine.graph.constants import constant_value
+from ...engine.graph.convert import convert_n_to_tensor, convert_to_tensor
+from ...engine.graph.registry import NoGradient
+from ...engine.graph.scope_functions import name_scope
+from ...engine.graph.tensor import SparseTensor, Tensor
+from ...engine.types import dtypes
 from ..public import tf
 
 NUMERIC_TYPES = frozenset(

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes
 from ...engine.api import export
-from ...engine.autodiff import gradients
-from ...engine.defaults import get_default_session
-from ...engine.tensor import IndexedSlices, Tensor
+from ...engine.gradients.autodiff import gradients
+from ...engine.graph.defaults import get_default_session
+from ...engine.graph.tensor import IndexedSlices, Tensor
+from ...engine.types import dtypes
 from ..array.constant import constant_v1
 from ..array.identity import identity
 from ..public import tf

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes
-from ...engine.autodiff import gradients
-from ...engine.convert import convert_to_tensor
-from ...engine.defaults import get_default_session
+from ...engine.gradients.autodiff import gradients
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.defaults import get_default_session
+from ...engine.types import dtypes
 from ..array.constant import placeholder
 from ..public import tf
 

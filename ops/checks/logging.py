@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import errors, nest
+from ...engine import errors
 from ...engine.api import export
-from ...engine.build import define
-from ...engine.convert import is_tensor
-from ...engine.registry import NoGradient, Touch, writes
-from ...engine.shape import TensorShape
-from ...engine.tensor import SparseTensor
+from ...engine.graph.build import define
+from ...engine.graph.convert import is_tensor
+from ...engine.graph.registry import NoGradient, Touch, writes
+from ...engine.graph.tensor import SparseTensor
+from ...engine.types import nest
+from ...engine.types.shape import TensorShape
 from ..public import raw
 from .asserts import _summary
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine import dtypes
 from ...engine.api import export
-from ...engine.convert import convert_to_tensor
-from ...engine.defaults import get_default_graph
 from ...engine.deprecation import deprecated_argument_lookup
-from ...engine.operation import Operation
-from ...engine.scope_functions import colocate_with, control_dependencies, name_scope
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.defaults import get_default_graph
+from ...engine.graph.operation import Operation
+from ...engine.graph.scope_functions import colocate_with, control_dependencies, name_scope
+from ...engine.types import dtypes
 from ..control import with_dependencies
 from ..public import tf
 

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...engine import dtypes
 from ...engine.api import export
-from ...engine.constants import constant_value
-from ...engine.convert import convert_to_tensor
-from ...engine.scope_functions import control_dependencies, name_scope
+from ...engine.graph.constants import constant_value
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.scope_functions import control_dependencies, name_scope
+from ...engine.types import dtypes
 from ..control import with_dependencies
 from ..public import tf
 from .asserts import Assert

@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import build, dtypes, errors, registry
-from ...engine.op_def_library import OpDefLibrary
-from ...engine.registry import Attr
-from ...engine.shape import TensorShape
+from ...engine import errors
+from ...engine.graph import build, registry
+from ...engine.graph.op_def_library import OpDefLibrary
+from ...engine.graph.registry import Attr
+from ...engine.types import dtypes
+from ...engine.types.shape import TensorShape
 
 # One op a line: type, then signature, then attributes.
 _ROWS = """

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes
-from ...engine.convert import convert_to_tensor
-from ...engine.graph import name_scope
-from ...engine.tensor import Tensor
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.graph import name_scope
+from ...engine.graph.tensor import Tensor
+from ...engine.types import dtypes
 from ..control import with_dependencies
 from ..nn.softmax import softmax
 from ..public import tf

@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine import dtypes
-from ...engine.convert import convert_to_tensor
-from ...engine.graph import name_scope
-from ...engine.shape import TensorShape
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.graph import name_scope
+from ...engine.graph.tensor import Tensor
 from ...engine.signatures import without_private_bases
-from ...engine.tensor import Tensor
+from ...engine.types import dtypes
+from ...engine.types.shape import TensorShape
 from ..nn.activation import softplus
 from ..nn.loss import sigmoid_cross_entropy_with_logits, sparse_softmax_cross_entropy_with_logits
 from ..nn.softmax import log_softmax, softmax

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes
-from ...engine.constants import constant_value
-from ...engine.convert import convert_to_tensor
-from ...engine.graph import name_scope
-from ...engine.shape import TensorShape, as_shape, broadcast_static
-from ...engine.tensor import Tensor
+from ...engine.graph.constants import constant_value
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.graph import name_scope
+from ...engine.graph.tensor import Tensor
+from ...engine.types import dtypes
+from ...engine.types.shape import TensorShape, as_shape, broadcast_static
 from ..control import with_dependencies
 from ..public import tf
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...engine.graph import control_dependencies, name_scope
-from ...engine.tensor import Tensor
+from ...engine.graph.graph import control_dependencies, name_scope
+from ...engine.graph.tensor import Tensor
 from ..public import tf
 
 _DIVERGENCES: dict[tuple[type, type], Callable[..., Tensor]] = {}

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.convert import convert_to_tensor
-from ...engine.graph import control_dependencies, name_scope
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.graph import control_dependencies, name_scope
+from ...engine.graph.tensor import Tensor
 from ...engine.signatures import without_private_bases
-from ...engine.tensor import Tensor
 from ..nn.activation import softplus
 from ..public import tf
 from . import special

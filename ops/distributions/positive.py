@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.convert import convert_to_tensor
-from ...engine.graph import control_dependencies, name_scope
-from ...engine.shape import TensorShape
-from ...engine.tensor import Tensor
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.graph import control_dependencies, name_scope
+from ...engine.graph.tensor import Tensor
+from ...engine.types.shape import TensorShape
 from ..control import with_dependencies
 from ..math.arithmetic import xlogy
 from ..public import tf

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.convert import convert_to_tensor
-from ...engine.graph import name_scope
-from ...engine.tensor import Tensor
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.graph import name_scope
+from ...engine.graph.tensor import Tensor
 from ..public import tf
 
 # Beyond these an asymptotic series and the complement take over.

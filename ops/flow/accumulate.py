@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ...engine import dtypes
-from ...engine.shape import TensorShape
-from ...engine.tensor import IndexedSlices, Tensor
+from ...engine.graph.tensor import IndexedSlices, Tensor
+from ...engine.types import dtypes
+from ...engine.types.shape import TensorShape
 from ..array.shape import shape_internal
 from ..public import raw, tf
 from .context import ControlFlowContext

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the reverse walk (engine/autodiff.py) asks about loops and conditionals."""
+"""What the reverse walk (engine/gradients/autodiff.py) asks about loops and conditionals."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections import deque
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from ...engine import dtypes
-from ...engine.autodiff_flow import ControlFlow, install
-from ...engine.graph import colocate_with, control_dependencies, get_default_graph
-from ...engine.operation import Operation
-from ...engine.tensor import Tensor
+from ...engine.gradients.autodiff_flow import ControlFlow, install
+from ...engine.graph.graph import colocate_with, control_dependencies, get_default_graph
+from ...engine.graph.operation import Operation
+from ...engine.graph.tensor import Tensor
+from ...engine.types import dtypes
 from ..array.shape import shape_internal
 from ..public import tf
 from ..state.resource import zeros_like_variable

@@ -9,13 +9,13 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from ...engine import dtypes, nest
 from ...engine.api import export
-from ...engine.collections import GraphKeys, add_to_collection, register_proto_function
-from ...engine.constants import constant_value
-from ...engine.graph import control_dependencies
-from ...engine.scope_functions import name_scope
-from ...engine.tensor import IndexedSlices, Tensor
+from ...engine.graph.collections import GraphKeys, add_to_collection, register_proto_function
+from ...engine.graph.constants import constant_value
+from ...engine.graph.graph import control_dependencies
+from ...engine.graph.scope_functions import name_scope
+from ...engine.graph.tensor import IndexedSlices, Tensor
+from ...engine.types import dtypes, nest
 from ..checks.asserts import Assert
 from ..public import tf
 from .context import CondContext

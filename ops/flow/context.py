@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...engine import nest
-from ...engine.collections import GraphKeys, get_collection, get_collection_ref
-from ...engine.convert import convert_to_tensor
-from ...engine.graph import control_dependencies, get_default_graph
-from ...engine.operation import Operation
-from ...engine.scope_functions import prepend_name_scope, strip_name_scope
-from ...engine.tensor import Tensor
+from ...engine.graph.collections import GraphKeys, get_collection, get_collection_ref
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.graph import control_dependencies, get_default_graph
+from ...engine.graph.operation import Operation
+from ...engine.graph.scope_functions import prepend_name_scope, strip_name_scope
+from ...engine.graph.tensor import Tensor
+from ...engine.types import nest
 from ..control import no_op, with_dependencies
 from ..public import tf
 from . import util

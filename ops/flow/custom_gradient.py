@@ -10,12 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 from ...engine.api import export
-from ...engine.autodiff import gradients, is_trainable
-from ...engine.autodiff_registry import RegisterGradient
-from ...engine.convert import convert_to_tensor
-from ...engine.defaults import get_default_graph
-from ...engine.scope_functions import control_dependencies
-from ...engine.tensor import Tensor, uid
+from ...engine.gradients.autodiff import gradients, is_trainable
+from ...engine.gradients.autodiff_registry import RegisterGradient
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.defaults import get_default_graph
+from ...engine.graph.scope_functions import control_dependencies
+from ...engine.graph.tensor import Tensor, uid
 from ..array.identity import identity_n
 from ..array.values import flatten
 from ..public import raw

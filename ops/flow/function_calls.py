@@ -2,7 +2,7 @@
 """Ops that call functions of the graph's library: calls, branches and loops of TensorFlow 2.
 
 None of them runs: before a run, a branch becomes Switch and Merge and a loop becomes a frame, with
-the functions' bodies within (engine/calls.py).
+the functions' bodies within (engine/session/function_inlining.py).
 """
 
 from __future__ import annotations
@@ -11,14 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes, errors
-from ...engine.build import define
-from ...engine.calls import Expander
-from ...engine.operation import Operation
-from ...engine.registry import NoGradient
-from ...engine.shape import TensorShape, unknown_shape
-from ...engine.tensor import Tensor
+from ...engine import errors
+from ...engine.graph.build import define
+from ...engine.graph.operation import Operation
+from ...engine.graph.registry import NoGradient
+from ...engine.graph.tensor import Tensor
+from ...engine.session.function_inlining import Expander
 from ...engine.trampoline import Steps
+from ...engine.types import dtypes
+from ...engine.types.shape import TensorShape, unknown_shape
 
 _NO_GRADIENT = NoGradient("gradients do not go through functions", silent=False)
 _TEST = {"needs": "a function"}

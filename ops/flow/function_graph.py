@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...engine import registry
-from ...engine.collections import GraphKeys
-from ...engine.convert import convert_to_tensor
-from ...engine.dtypes import DType
-from ...engine.graph import Graph, get_default_graph
-from ...engine.operation import Operation
-from ...engine.scope_functions import control_dependencies, device
-from ...engine.tensor import Tensor
+from ...engine.graph import registry
+from ...engine.graph.collections import GraphKeys
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.graph import Graph, get_default_graph
+from ...engine.graph.operation import Operation
+from ...engine.graph.scope_functions import control_dependencies, device
+from ...engine.graph.tensor import Tensor
+from ...engine.types.dtypes import DType
 from ..public import tf
 from ..state.resource_variable import ResourceVariable
 from ..state.variable_scope import _STORE_KEY, default_variable_store

@@ -11,11 +11,11 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...engine import dtypes
-from ...engine.convert import convert_to_tensor
-from ...engine.graph import Graph, get_default_graph
-from ...engine.operation import Operation
-from ...engine.tensor import Tensor
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.graph import Graph, get_default_graph
+from ...engine.graph.operation import Operation
+from ...engine.graph.tensor import Tensor
+from ...engine.types import dtypes
 from .function_graph import FuncGraph, func_graph_from_py_func
 
 # How the types of an overload become part of its name.

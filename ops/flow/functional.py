@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ...engine import nest
 from ...engine.api import export
-from ...engine.convert import convert_to_tensor
-from ...engine.scope_functions import name_scope
-from ...engine.shape import Dimension, TensorShape, dimension_value
-from ...engine.tensor import SparseTensor, Tensor
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.scope_functions import name_scope
+from ...engine.graph.tensor import SparseTensor, Tensor
+from ...engine.types import nest
+from ...engine.types.shape import Dimension, TensorShape, dimension_value
 from ..public import tf
 
 

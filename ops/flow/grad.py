@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine import registry
-from ...engine.graph import get_default_graph
-from ...engine.tensor import IndexedSlices, SparseTensor, Tensor
+from ...engine.graph import registry
+from ...engine.graph.graph import get_default_graph
+from ...engine.graph.tensor import IndexedSlices, SparseTensor, Tensor
 from ..public import tf
 from . import util
 from .nodes import enter, exit, merge, switch, switch_ref_or_tensor

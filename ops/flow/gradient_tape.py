@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ...engine import nest
-from ...engine.autodiff import UnconnectedGradients, gradients
-from ...engine.convert import convert_to_tensor
-from ...engine.defaults import get_default_graph
-from ...engine.graph import Graph
-from ...engine.log import warning
-from ...engine.operation import Operation
-from ...engine.tensor import IndexedSlices, Tensor
+from ...engine.gradients.autodiff import UnconnectedGradients, gradients
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.defaults import get_default_graph
+from ...engine.graph.graph import Graph
+from ...engine.graph.operation import Operation
+from ...engine.graph.tensor import IndexedSlices, Tensor
+from ...engine.interface.log import warning
+from ...engine.types import nest
 from ..public import tf
 
 

@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...engine import nest
 from ...engine.api import export
-from ...engine.collections import GraphKeys, add_to_collection, register_proto_function
-from ...engine.convert import convert_to_tensor
-from ...engine.scope_functions import name_scope
-from ...engine.shape import TensorShape
+from ...engine.graph.collections import GraphKeys, add_to_collection, register_proto_function
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.scope_functions import name_scope
+from ...engine.types import nest
+from ...engine.types.shape import TensorShape
 from ..public import tf
 from .shapes import invariants_of
 from .while_context import WhileContext

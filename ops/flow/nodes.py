@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ops that branches and loops are made of, and the functions that make single nodes of them.
 
-The executor (engine/dataflow.py) knows an op by its role; the kernels here serve it.
+The executor (engine/session/dataflow.py) knows an op by its role; the kernels here serve it.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from ...engine import nest
-from ...engine.build import define
-from ...engine.convert import (
+from ...engine.graph.build import define
+from ...engine.graph.convert import (
     convert_to_tensor,
     convert_to_tensor_or_indexed_slices,
     internal_convert_to_tensor_or_indexed_slices,
 )
-from ...engine.registry import NoGradient
-from ...engine.scope_functions import colocate_with, name_scope
-from ...engine.shape import TensorShape, unknown_shape
-from ...engine.tensor import IndexedSlices, SparseTensor, Tensor
+from ...engine.graph.registry import NoGradient
+from ...engine.graph.scope_functions import colocate_with, name_scope
+from ...engine.graph.tensor import IndexedSlices, SparseTensor, Tensor
+from ...engine.types import nest
+from ...engine.types.shape import TensorShape, unknown_shape
 from ..public import raw, tf
 
 _COMPOSITES = (IndexedSlices, SparseTensor)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from ...engine.api import export
-from ...engine.build import define
-from ...engine.convert import convert_to_tensor
-from ...engine.graph import control_dependencies, get_default_graph
-from ...engine.immediate import ImmediateGraph
+from ...engine.graph.build import define
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.graph import control_dependencies, get_default_graph
+from ...engine.session.eager_graph import ImmediateGraph
 from ..public import raw, tf
 from ..state.variables import Variable
 from .script import (

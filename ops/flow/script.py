@@ -13,11 +13,11 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
-from ...engine.build import define
-from ...engine.dtypes import DType, as_dtype, runtime_name
-from ...engine.graph import get_default_graph
-from ...engine.registry import NoGradient, Touch
-from ...engine.shape import TensorShape
+from ...engine.graph.build import define
+from ...engine.graph.graph import get_default_graph
+from ...engine.graph.registry import NoGradient, Touch
+from ...engine.types.dtypes import DType, as_dtype, runtime_name
+from ...engine.types.shape import TensorShape
 from ..public import raw
 
 _KIND_OF_ERROR: tuple[tuple[tuple[type[BaseException], ...], type[errors.OpError]], ...] = (

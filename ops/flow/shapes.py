@@ -5,17 +5,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine import nest
-from ...engine.convert import convert_to_tensor
-from ...engine.shape import TensorShape, unknown_shape
-from ...engine.specs import (
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.tensor import IndexedSlices, SparseTensor, Tensor
+from ...engine.interface.specs import (
     IndexedSlicesSpec,
     SparseTensorSpec,
     TensorSpec,
     TypeSpec,
     type_spec_from_value,
 )
-from ...engine.tensor import IndexedSlices, SparseTensor, Tensor
+from ...engine.types import nest
+from ...engine.types.shape import TensorShape, unknown_shape
 from .nodes import as_slices, next_iteration
 
 

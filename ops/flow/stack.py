@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...engine import errors
-from ...engine.build import define
-from ...engine.registry import NoGradient
-from ...engine.shape import TensorShape, unknown_shape
+from ...engine.graph.build import define
+from ...engine.graph.registry import NoGradient
+from ...engine.types.shape import TensorShape, unknown_shape
 from .tensor_array_store import Stack
 
 _STATE = NoGradient("keeps values as they are")

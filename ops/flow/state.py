@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.constants import constant_value
-from ...engine.graph import colocate_with, control_dependencies, get_default_graph
-from ...engine.tensor import Tensor
+from ...engine.graph.constants import constant_value
+from ...engine.graph.graph import colocate_with, control_dependencies, get_default_graph
+from ...engine.graph.tensor import Tensor
 from ..array.constant import is_constant
 from ..public import raw, tf
 from . import util

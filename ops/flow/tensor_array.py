@@ -12,14 +12,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ...engine import dtypes
 from ...engine.api import export
-from ...engine.constants import constant_value
-from ...engine.convert import convert_to_tensor
-from ...engine.graph import colocate_with, control_dependencies, device
-from ...engine.scope_functions import name_scope
-from ...engine.shape import TensorShape, as_shape
-from ...engine.tensor import Tensor
+from ...engine.graph.constants import constant_value
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.graph import colocate_with, control_dependencies, device
+from ...engine.graph.scope_functions import name_scope
+from ...engine.graph.tensor import Tensor
+from ...engine.types import dtypes
+from ...engine.types.shape import TensorShape, as_shape
 from ..public import raw, tf
 
 _log = logging.getLogger("tensorflow")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...engine import errors
-from ...engine.shape import as_shape
+from ...engine.types.shape import as_shape
 
 
 def _problem(op: Any, text: str) -> Callable[..., BaseException]:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ...engine import errors
-from ...engine.build import define
-from ...engine.dtypes import runtime_name
-from ...engine.registry import NoGradient
-from ...engine.shape import TensorShape, as_shape, unknown_shape
+from ...engine.graph.build import define
+from ...engine.graph.registry import NoGradient
+from ...engine.types.dtypes import runtime_name
+from ...engine.types.shape import TensorShape, as_shape, unknown_shape
 from ..public import tf
 from ..wording import refuse, text_of
 from .tensor_array_lower import LOWER

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.dtypes import runtime_name
-from ...engine.shape import TensorShape
+from ...engine.types.dtypes import runtime_name
+from ...engine.types.shape import TensorShape
 from ..wording import refuse, text_of
 
 _numbers = itertools.count()

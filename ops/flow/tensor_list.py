@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine import dtypes, registry
-from ...engine.convert import convert_to_tensor
-from ...engine.shape import Dimension, TensorShape
-from ...engine.tensor import Tensor
+from ...engine.graph import registry
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.tensor import Tensor
+from ...engine.types import dtypes
+from ...engine.types.shape import Dimension, TensorShape
 from ..public import raw, tf
 from . import tensor_list_changing, tensor_list_making, tensor_list_reading  # noqa: F401
 

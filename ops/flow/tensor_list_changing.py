@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.shape import unknown_shape
+from ...engine.types.shape import unknown_shape
 from ..array.tensor_list_store import list_in, merged, refuse, shape_of, text
 from . import tensor_list_rules as rules
 from .tensor_list_making import rows_of

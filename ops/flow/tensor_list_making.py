@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.shape import TensorShape
+from ...engine.types.shape import TensorShape
 from ..array.tensor_list_store import TensorList, refuse, shape_of, text
 from . import tensor_list_rules as rules
 from .tensor_list_rules import LATER, NONE, SHAPED, define_list_op, kind

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.shape import TensorShape, unknown_shape
+from ...engine.types.shape import TensorShape, unknown_shape
 from ..array.tensor_list_store import list_in, merged, refuse, shape_of, text
 from . import tensor_list_rules as rules
 from .tensor_list_rules import NONE, SHAPED, TYPE, define_list_op, kind

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...engine import dtypes
-from ...engine.build import define
-from ...engine.registry import NoGradient
-from ...engine.shape import TensorShape, unknown_shape
+from ...engine.graph.build import define
+from ...engine.graph.registry import NoGradient
+from ...engine.types import dtypes
+from ...engine.types.shape import TensorShape, unknown_shape
 from .. import rules
 from ..array.tensor_list_store import shape_of
 
@@ -62,7 +62,7 @@ def kind(op: Any) -> dtypes.DType:
 
 
 def _shape_argument(op: Any, index: int) -> TensorShape:
-    from ...engine.constants import constant_value, constant_value_as_shape
+    from ...engine.graph.constants import constant_value, constant_value_as_shape
 
     sizes = op.inputs[index]
     if sizes.shape.rank == 0 or sizes.shape.rank is None:

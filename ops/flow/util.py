@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.operation import Operation, input_checks
-from ...engine.tensor import Tensor
+from ...engine.graph.operation import Operation, input_checks
+from ...engine.graph.tensor import Tensor
 
 # Ops that hand a value on unchanged, where a loop invariant is looked for.
 _PASSING = ("Switch", "RefSwitch", "Identity", "RefIdentity")

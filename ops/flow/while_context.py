@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...engine import nest
-from ...engine.convert import convert_n_to_tensor_or_indexed_slices, convert_to_tensor
-from ...engine.graph import control_dependencies, get_default_graph
-from ...engine.operation import Operation
-from ...engine.scope_functions import prepend_name_scope, strip_name_scope
-from ...engine.scopes import control_inputs_for
-from ...engine.tensor import Tensor
+from ...engine.graph.convert import convert_n_to_tensor_or_indexed_slices, convert_to_tensor
+from ...engine.graph.graph import control_dependencies, get_default_graph
+from ...engine.graph.operation import Operation
+from ...engine.graph.scope_functions import prepend_name_scope, strip_name_scope
+from ...engine.graph.scopes import control_inputs_for
+from ...engine.graph.tensor import Tensor
+from ...engine.types import nest
 from ..public import raw, tf
 from . import util
 from .accumulate import GradientLoop

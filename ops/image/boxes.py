@@ -7,15 +7,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...engine import dtypes, errors
+from ...engine import errors
 from ...engine.api import export
-from ...engine.build import define
-from ...engine.convert import convert_to_tensor
 from ...engine.deprecation import deprecated_argument_lookup
-from ...engine.registry import NoGradient
-from ...engine.scope_functions import name_scope
-from ...engine.shape import TensorShape
-from ...engine.tensor import Tensor
+from ...engine.graph.build import define
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.registry import NoGradient
+from ...engine.graph.scope_functions import name_scope
+from ...engine.graph.tensor import Tensor
+from ...engine.types import dtypes
+from ...engine.types.shape import TensorShape
 from .. import rules
 from ..public import raw, tf
 

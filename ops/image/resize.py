@@ -12,10 +12,10 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
-from ...engine.build import define
-from ...engine.registry import NoGradient
-from ...engine.shape import TensorShape
-from ...engine.tensor import Tensor
+from ...engine.graph.build import define
+from ...engine.graph.registry import NoGradient
+from ...engine.graph.tensor import Tensor
+from ...engine.types.shape import TensorShape
 from ...jit.kernel import scalar as k
 from .. import rules
 from ..public import raw, tf

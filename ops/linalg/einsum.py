@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...engine import errors
-from ...engine.build import define
-from ...engine.shape import TensorShape, unknown_shape
+from ...engine.graph.build import define
+from ...engine.types.shape import TensorShape, unknown_shape
 from .. import rules
 from ..public import raw, tf
 

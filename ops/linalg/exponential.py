@@ -14,10 +14,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
-from ...engine import dtypes
 from ...engine.api import export
-from ...engine.convert import convert_to_tensor
-from ...engine.graph import name_scope
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.graph import name_scope
+from ...engine.types import dtypes
 from ..public import tf
 
 # Degrees of the approximants, the norms up to which each but the last serves, and the norm to

@@ -9,9 +9,9 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
-from ...engine.build import define
-from ...engine.registry import NoGradient
-from ...engine.shape import TensorShape
+from ...engine.graph.build import define
+from ...engine.graph.registry import NoGradient
+from ...engine.types.shape import TensorShape
 from ..public import tf
 from .decompose import stacked
 from .solve import TYPES, adjoint, check_square, matrix_solve, square, wide

@@ -11,14 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes, errors
+from ...engine import errors
 from ...engine.api import export
-from ...engine.build import define
-from ...engine.convert import convert_to_tensor
-from ...engine.registry import NoGradient
-from ...engine.scope_functions import name_scope
-from ...engine.shape import TensorShape
-from ...engine.tensor import Tensor
+from ...engine.graph.build import define
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.registry import NoGradient
+from ...engine.graph.scope_functions import name_scope
+from ...engine.graph.tensor import Tensor
+from ...engine.types import dtypes
+from ...engine.types.shape import TensorShape
 from ..public import tf
 from ..rules import merge, merge_dim, ranked_at_least
 

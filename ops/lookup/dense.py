@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes, errors
-from ...engine.dtypes import DType
+from ...engine import errors
+from ...engine.types import dtypes
+from ...engine.types.dtypes import DType
 from ..elementwise import shape_text
 from ..strings.hash import combined, hash64
 from ..wording import refuse

@@ -8,13 +8,13 @@ from collections import namedtuple
 from collections.abc import Callable
 from typing import Any
 
-from ...engine import dtypes
 from ...engine.api import export
-from ...engine.constants import constant_value
-from ...engine.convert import convert_to_tensor
-from ...engine.graph import name_scope
+from ...engine.graph.constants import constant_value
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.graph import name_scope
+from ...engine.graph.tensor import SparseTensor, Tensor
 from ...engine.signatures import without_private_bases
-from ...engine.tensor import SparseTensor, Tensor
+from ...engine.types import dtypes
 from ..public import tf
 from .tables import (
     HashTable,

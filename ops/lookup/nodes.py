@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes
-from ...engine.build import define
-from ...engine.dtypes import runtime_name
-from ...engine.registry import NoGradient, reads
-from ...engine.shape import TensorShape, as_shape, unknown_shape
+from ...engine.graph.build import define
+from ...engine.graph.registry import NoGradient, reads
+from ...engine.types import dtypes
+from ...engine.types.dtypes import runtime_name
+from ...engine.types.shape import TensorShape, as_shape, unknown_shape
 from .. import rules
 from ..elementwise import shape_text
 from ..state.shared_state import kept

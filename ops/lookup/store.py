@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes, errors
-from ...engine.dtypes import DType, runtime_name
+from ...engine import errors
+from ...engine.types import dtypes
+from ...engine.types.dtypes import DType, runtime_name
 from ..elementwise import shape_text
 from ..strings.numbers import parse_number
 from ..wording import refuse

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lookup tables that are filled once, and what fills them (`tf.lookup`).
 
-Tables that change are in train/lookup_mutable.py, since savers save them.
+Tables that change are in train/checkpoints/lookup_mutable.py, since savers save them.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from ...engine import dtypes
 from ...engine.api import export
-from ...engine.collections import GraphKeys, add_to_collection
-from ...engine.convert import convert_to_tensor
-from ...engine.graph import device, get_default_graph, init_scope, name_scope
-from ...engine.shape import TensorShape
-from ...engine.tensor import SparseTensor, Tensor
+from ...engine.graph.collections import GraphKeys, add_to_collection
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.graph import device, get_default_graph, init_scope, name_scope
+from ...engine.graph.tensor import SparseTensor, Tensor
+from ...engine.types import dtypes
+from ...engine.types.shape import TensorShape
 from ..array.constant import is_constant
 from ..public import raw
 

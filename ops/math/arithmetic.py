@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes
 from ...engine.api import export
-from ...engine.registry import NoGradient
-from ...engine.scope_functions import control_dependencies, name_scope
+from ...engine.graph.registry import NoGradient
+from ...engine.graph.scope_functions import control_dependencies, name_scope
+from ...engine.types import dtypes
 from ...jit.kernel import scalar as k
 from ..elementwise import Guard, elementwise, is_integer
 from ..public import raw, tf

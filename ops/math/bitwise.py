@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ...engine.api import export
-from ...engine.build import define
-from ...engine.registry import NoGradient
+from ...engine.graph.build import define
+from ...engine.graph.registry import NoGradient
 from ...jit.kernel import scalar as k
 from ..elementwise import elementwise, first_shape
 

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes, errors
+from ...engine import errors
 from ...engine.api import export
-from ...engine.build import define
-from ...engine.convert import convert_to_tensor
 from ...engine.deprecation import deprecated
-from ...engine.scope_functions import name_scope
-from ...engine.tensor import IndexedSlices, SparseTensor, Tensor
+from ...engine.graph.build import define
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.scope_functions import name_scope
+from ...engine.graph.tensor import IndexedSlices, SparseTensor, Tensor
+from ...engine.types import dtypes
 from ...jit.kernel import scalar as k
 from ..elementwise import first_shape, is_lowerable
 from ..public import tf

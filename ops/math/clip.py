@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine import dtypes
 from ...engine.api import export
-from ...engine.convert import convert_to_tensor
 from ...engine.deprecation import deprecated
-from ...engine.scope_functions import colocate_with, name_scope
-from ...engine.tensor import IndexedSlices
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.scope_functions import colocate_with, name_scope
+from ...engine.graph.tensor import IndexedSlices
+from ...engine.types import dtypes
 from ...jit.kernel import scalar as k
 from ..array.constant import constant
 from ..elementwise import elementwise

@@ -9,9 +9,9 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
-from ...engine.build import define
-from ...engine.registry import NoGradient
-from ...engine.shape import TensorShape
+from ...engine.graph.build import define
+from ...engine.graph.registry import NoGradient
+from ...engine.types.shape import TensorShape
 from ...jit.kernel import scalar as k
 from ..elementwise import broadcast_shape, elementwise, is_lowerable, require_broadcast, shape_text
 from ..public import raw, tf

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes
 from ...engine.api import export
-from ...engine.convert import convert_to_tensor
-from ...engine.scope_functions import control_dependencies, name_scope
-from ...engine.tensor import Tensor
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.scope_functions import control_dependencies, name_scope
+from ...engine.graph.tensor import Tensor
+from ...engine.types import dtypes
 from ...jit.kernel import scalar as k
 from ..array.constant import constant
 from ..elementwise import elementwise

@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine.defaults import get_default_graph
+from ...engine.graph.defaults import get_default_graph
 from ..public import raw, tf
 
 # Per graph: (shape of x, shape of y) -> the axes that each side was broadcast over.

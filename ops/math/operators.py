@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...engine import dtypes
 from ...engine.api import export
-from ...engine.convert import convert_to_tensor
 from ...engine.deprecation import deprecated
-from ...engine.scope_functions import name_scope
-from ...engine.tensor import IndexedSlices, SparseTensor, Tensor, overload
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.scope_functions import name_scope
+from ...engine.graph.tensor import IndexedSlices, SparseTensor, Tensor, overload
+from ...engine.types import dtypes
 from ..public import raw, tf
 
 # What `/` computes integers in; None: the type itself.

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from ...engine import errors
-from ...engine.build import OpFunction, define
-from ...engine.registry import NoGradient
-from ...engine.shape import TensorShape
+from ...engine.graph.build import OpFunction, define
+from ...engine.graph.registry import NoGradient
+from ...engine.types.shape import TensorShape
 from ...jit.kernel import scalar as k
 from ..elementwise import is_complex, is_integer, is_lowerable, shape_text
 from ..ranks import ranked, scalar

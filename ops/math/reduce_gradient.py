@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes
-from ...engine.constants import constant_value
-from ...engine.defaults import get_default_graph
-from ...engine.scope_functions import colocate_with, device
+from ...engine.graph.constants import constant_value
+from ...engine.graph.defaults import get_default_graph
+from ...engine.graph.scope_functions import colocate_with, device
+from ...engine.types import dtypes
 from ..array.constant import constant
 from ..public import raw, tf
 from .gradient import known_dims, safe_shape_div, static_dims

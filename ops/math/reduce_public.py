@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes
 from ...engine.api import export
-from ...engine.convert import convert_to_tensor
 from ...engine.deprecation import deprecated, deprecated_argument_lookup
-from ...engine.scope_functions import name_scope
-from ...engine.tensor import SparseTensor, Tensor
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.scope_functions import name_scope
+from ...engine.graph.tensor import SparseTensor, Tensor
+from ...engine.types import dtypes
 from ..array.constant import constant
 from ..public import raw, tf
 from . import reduce as ops

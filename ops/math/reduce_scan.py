@@ -10,9 +10,9 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
-from ...engine.build import OpFunction, define
-from ...engine.convert import convert_to_tensor
-from ...engine.scope_functions import name_scope
+from ...engine.graph.build import OpFunction, define
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.scope_functions import name_scope
 from ..elementwise import first_shape, shape_text
 from ..public import raw, tf
 

@@ -12,14 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes, errors
+from ...engine import errors
 from ...engine.api import export
-from ...engine.build import OpFunction, define
-from ...engine.convert import convert_to_tensor
-from ...engine.indices import first_outside, outside_error
-from ...engine.registry import NoGradient
-from ...engine.scope_functions import name_scope
-from ...engine.shape import TensorShape
+from ...engine.graph.build import OpFunction, define
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.registry import NoGradient
+from ...engine.graph.scope_functions import name_scope
+from ...engine.types import dtypes
+from ...engine.types.indices import first_outside, outside_error
+from ...engine.types.shape import TensorShape
 from ..array.constant import constant
 from ..elementwise import shape_text
 from ..public import raw, tf

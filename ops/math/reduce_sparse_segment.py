@@ -10,9 +10,9 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
-from ...engine.build import OpFunction, define
-from ...engine.registry import NoGradient
-from ...engine.shape import TensorShape
+from ...engine.graph.build import OpFunction, define
+from ...engine.graph.registry import NoGradient
+from ...engine.types.shape import TensorShape
 from ..public import raw, tf
 from ..rules import merge
 from .reduce_segment import check_sorted, combine, rows_shape

@@ -13,11 +13,11 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
-from ...engine.build import OpFunction
-from ...engine.convert import convert_to_tensor
-from ...engine.registry import NoGradient
-from ...engine.scope_functions import control_dependencies, name_scope
-from ...engine.shape import TensorShape
+from ...engine.graph.build import OpFunction
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.registry import NoGradient
+from ...engine.graph.scope_functions import control_dependencies, name_scope
+from ...engine.types.shape import TensorShape
 from ...jit.kernel import scalar as k
 from ..array.constant import constant
 from ..elementwise import elementwise, maps_sparse, shape_text

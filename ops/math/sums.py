@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes, errors
+from ...engine import errors
 from ...engine.api import export
-from ...engine.build import define
-from ...engine.convert import convert_n_to_tensor_or_indexed_slices, convert_to_tensor
-from ...engine.registry import NoGradient
-from ...engine.scope_functions import name_scope
-from ...engine.shape import TensorShape, as_shape
-from ...engine.tensor import IndexedSlices, Tensor
+from ...engine.graph.build import define
+from ...engine.graph.convert import convert_n_to_tensor_or_indexed_slices, convert_to_tensor
+from ...engine.graph.registry import NoGradient
+from ...engine.graph.scope_functions import name_scope
+from ...engine.graph.tensor import IndexedSlices, Tensor
+from ...engine.types import dtypes
+from ...engine.types.shape import TensorShape, as_shape
 from ...jit.kernel import scalar as k
 from ..array.constant import constant
 from ..elementwise import is_lowerable, shape_text

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.api import export
-from ...engine.scope_functions import control_dependencies
+from ...engine.graph.scope_functions import control_dependencies
 from ...jit.kernel import scalar as k
 from ..array.constant import constant
 from ..elementwise import elementwise, maps_sparse

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...engine.api import export
-from ...engine.convert import convert_to_tensor
-from ...engine.registry import NoGradient
-from ...engine.scope_functions import control_dependencies, name_scope
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.registry import NoGradient
+from ...engine.graph.scope_functions import control_dependencies, name_scope
 from ...jit.kernel import scalar as k
 from ..array.constant import constant
 from ..elementwise import Guard, elementwise, is_complex, is_integer, maps_sparse

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine import dtypes
 from ...engine.deprecation import deprecated
-from ...engine.graph import name_scope
-from ...engine.tensor import SparseTensor, SparseTensorValue
+from ...engine.graph.graph import name_scope
+from ...engine.graph.tensor import SparseTensor, SparseTensorValue
+from ...engine.types import dtypes
 from ..nn.weights import broadcast_weights
 from ..public import tf
 from .ranks import at_k_name, average_precision, expanded_labels, streaming

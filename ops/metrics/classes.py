@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine import dtypes
+from ...engine.types import dtypes
 from ..public import tf
 from .state import collected, metric_variable
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...engine import dtypes
-from ...engine.log import get_logger
+from ...engine.interface.log import get_logger
+from ...engine.types import dtypes
 from ..public import tf
 from .state import computed
 from .thresholds import EPSILON, confusion_at_thresholds

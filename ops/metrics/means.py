@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine import dtypes
-from ...engine.graph import control_dependencies
+from ...engine.graph.graph import control_dependencies
+from ...engine.types import dtypes
 from ..nn.weights import broadcast_weights
 from ..public import tf
 from ..sparse.arithmetic import remove_squeezable_dimensions

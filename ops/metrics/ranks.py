@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine import dtypes
-from ...engine.convert import convert_to_tensor_or_sparse_tensor
-from ...engine.graph import control_dependencies, name_scope
-from ...engine.tensor import SparseTensor
+from ...engine.graph.convert import convert_to_tensor_or_sparse_tensor
+from ...engine.graph.graph import control_dependencies, name_scope
+from ...engine.graph.tensor import SparseTensor
+from ...engine.types import dtypes
 from ..array.sets import set_difference, set_intersection, set_size
 from ..math.reduce_gradient import reduced_shape
 from ..nn.weights import assert_broadcastable

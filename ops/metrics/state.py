@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...engine.collections import GraphKeys, add_to_collections
-from ...engine.convert import convert_to_tensor
+from ...engine.graph.collections import GraphKeys, add_to_collections
+from ...engine.graph.convert import convert_to_tensor
 from ..public import tf
 from ..sparse.arithmetic import remove_squeezable_dimensions
 from ..state.variable_modes import VariableAggregation, VariableSynchronization

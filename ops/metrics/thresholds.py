@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...engine import dtypes
-from ...engine.graph import control_dependencies
+from ...engine.graph.graph import control_dependencies
+from ...engine.types import dtypes
 from ..nn.weights import broadcast_weights
 from ..public import tf
 from .state import collected, computed, matched, metric_variable

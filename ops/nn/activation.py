@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes
 from ...engine.api import export
-from ...engine.convert import convert_to_tensor
-from ...engine.graph import control_dependencies, name_scope
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.graph import control_dependencies, name_scope
+from ...engine.types import dtypes
 from ...jit.kernel import scalar as k
 from ..elementwise import elementwise
 from ..public import raw, tf

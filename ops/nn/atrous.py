@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes
 from ...engine.api import export
-from ...engine.constants import constant_value
-from ...engine.convert import convert_to_tensor
 from ...engine.deprecation import deprecated_argument_lookup
-from ...engine.graph import name_scope
-from ...engine.shape import as_shape, dimension_at_index
+from ...engine.graph.constants import constant_value
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.graph import name_scope
+from ...engine.types import dtypes
+from ...engine.types.shape import as_shape, dimension_at_index
 from ..public import raw, tf
 from .conv_public import conv1d, conv2d, conv3d_op, per_axis
 

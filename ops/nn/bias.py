@@ -9,11 +9,11 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
-from ...engine.build import define
-from ...engine.convert import convert_to_tensor
-from ...engine.graph import name_scope
-from ...engine.shape import TensorShape
-from ...engine.state import shape_text
+from ...engine.graph.build import define
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.graph import name_scope
+from ...engine.session.state import shape_text
+from ...engine.types.shape import TensorShape
 from ..elementwise import is_lowerable
 from ..public import raw, tf
 from ..ranks import Rank, ranked

@@ -10,11 +10,11 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
-from ...engine.build import define
-from ...engine.registry import NoGradient, reads
-from ...engine.seed import get_seed
-from ...engine.shape import TensorShape
-from ...engine.shape_rules import with_rank
+from ...engine.graph.build import define
+from ...engine.graph.registry import NoGradient, reads
+from ...engine.graph.seed import get_seed
+from ...engine.graph.shape_rules import with_rank
+from ...engine.types.shape import TensorShape
 from ..random.philox import Stream
 from . import candidate_kernels as samplers
 

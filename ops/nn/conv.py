@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ...engine import errors
-from ...engine.build import define
-from ...engine.shape import TensorShape
+from ...engine.graph.build import define
+from ...engine.types.shape import TensorShape
 from .. import rules
 from ..public import raw, tf
 from ..ranks import image, ranked, vector

@@ -8,8 +8,8 @@ from typing import Any
 
 from ...engine.api import export
 from ...engine.deprecation import deprecated_argument_lookup
-from ...engine.graph import name_scope
-from ...engine.tensor import Tensor
+from ...engine.graph.graph import name_scope
+from ...engine.graph.tensor import Tensor
 from ..public import raw, tf
 
 _ONES = (1, 1, 1, 1)

@@ -9,11 +9,11 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
-from ...engine.build import define
-from ...engine.convert import convert_to_tensor
 from ...engine.deprecation import deprecated_argument_lookup
-from ...engine.graph import name_scope
-from ...engine.shape import TensorShape
+from ...engine.graph.build import define
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.graph import name_scope
+from ...engine.types.shape import TensorShape
 from ..public import raw, tf
 from . import window as nw
 from .conv import _attrs_of, _ramp, _sum_type, geometry

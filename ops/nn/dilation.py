@@ -10,11 +10,11 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
-from ...engine.build import define
 from ...engine.deprecation import deprecated_argument_lookup
-from ...engine.graph import name_scope
-from ...engine.registry import NoGradient
-from ...engine.shape import TensorShape
+from ...engine.graph.build import define
+from ...engine.graph.graph import name_scope
+from ...engine.graph.registry import NoGradient
+from ...engine.types.shape import TensorShape
 from ..math.limits import lowest
 from ..public import raw, tf
 from . import window as nw

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine import dtypes
 from ...engine.api import export
-from ...engine.convert import convert_n_to_tensor_or_indexed_slices, convert_to_tensor
-from ...engine.graph import colocate_with, name_scope
-from ...engine.tensor import SparseTensor
+from ...engine.graph.convert import convert_n_to_tensor_or_indexed_slices, convert_to_tensor
+from ...engine.graph.graph import colocate_with, name_scope
+from ...engine.graph.tensor import SparseTensor
+from ...engine.types import dtypes
 from ..public import tf
 from ..state.resource_variable import BaseResourceVariable
 from ..state.variable_partitions import PartitionedVariable

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine import dtypes
 from ...engine.api import export
-from ...engine.convert import convert_to_tensor
-from ...engine.graph import name_scope
-from ...engine.shape import unknown_shape
-from ...engine.tensor import SparseTensor
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.graph import name_scope
+from ...engine.graph.tensor import SparseTensor
+from ...engine.types import dtypes
+from ...engine.types.shape import unknown_shape
 from ..public import tf
 from ..state.resource_variable import ResourceVariable
 from ..state.variable_partitions import PartitionedVariable

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...engine import errors
-from ...engine.build import define
-from ...engine.registry import NoGradient
-from ...engine.state import shape_text
+from ...engine.graph.build import define
+from ...engine.graph.registry import NoGradient
+from ...engine.session.state import shape_text
 
 _ATTRS = "T: index = int32; src_format: string = 'NHWC'; dst_format: string = 'NCHW'"
 _INTEGERS = NoGradient("axis numbers are integers")

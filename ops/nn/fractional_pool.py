@@ -11,10 +11,10 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
-from ...engine.build import define
-from ...engine.registry import NoGradient
-from ...engine.seed import get_seed
-from ...engine.shape import TensorShape
+from ...engine.graph.build import define
+from ...engine.graph.registry import NoGradient
+from ...engine.graph.seed import get_seed
+from ...engine.types.shape import TensorShape
 from ..math.limits import lowest
 from ..public import raw
 from ..random.philox import Stream

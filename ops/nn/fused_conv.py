@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.build import define
-from ...engine.calls import Expander
-from ...engine.operation import Operation
-from ...engine.registry import NoGradient
-from ...engine.shape import unknown_shape
-from ...engine.tensor import Tensor
+from ...engine.graph.build import define
+from ...engine.graph.operation import Operation
+from ...engine.graph.registry import NoGradient
+from ...engine.graph.tensor import Tensor
+from ...engine.session.function_inlining import Expander
+from ...engine.types.shape import unknown_shape
 
 _OPTIONS = "mode: {'REFLECT', 'SYMMETRIC'}; strides: list(int); padding: {'SAME', 'VALID'}"
 _NO_GRADIENT = NoGradient("it is for inference; TensorFlow has no gradient of it", silent=False)

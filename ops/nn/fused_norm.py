@@ -10,11 +10,11 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
-from ...engine.build import define
-from ...engine.convert import convert_to_tensor
-from ...engine.registry import NoGradient
-from ...engine.shape import TensorShape
-from ...engine.state import shape_text
+from ...engine.graph.build import define
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.registry import NoGradient
+from ...engine.session.state import shape_text
+from ...engine.types.shape import TensorShape
 from ...jit.kernel import scalar as k
 from ..elementwise import is_lowerable
 from ..public import raw, tf

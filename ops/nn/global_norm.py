@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.build import define
-from ...engine.registry import NoGradient
-from ...engine.shape import TensorShape
+from ...engine.graph.build import define
+from ...engine.graph.registry import NoGradient
+from ...engine.types.shape import TensorShape
 from ..public import raw
 from . import window as nw
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes
 from ...engine.api import export
-from ...engine.build import define
-from ...engine.convert import convert_to_tensor
 from ...engine.deprecation import deprecated_argument_lookup
-from ...engine.graph import control_dependencies, name_scope
-from ...engine.shape import TensorShape
+from ...engine.graph.build import define
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.graph import control_dependencies, name_scope
+from ...engine.types import dtypes
+from ...engine.types.shape import TensorShape
 from ...jit.kernel import scalar as k
 from ..elementwise import is_lowerable
 from ..public import raw, tf

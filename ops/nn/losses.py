@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine import dtypes
 from ...engine.api import export
-from ...engine.collections import GraphKeys
-from ...engine.convert import convert_to_tensor
 from ...engine.deprecation import deprecated_argument_lookup
-from ...engine.graph import control_dependencies, name_scope
+from ...engine.graph.collections import GraphKeys
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.graph import control_dependencies, name_scope
+from ...engine.types import dtypes
 from ..public import raw, tf
 from ..sparse.arithmetic import remove_squeezable_dimensions
 from .losses_reduction import Reduction, add_loss, compute_weighted_loss, num_present

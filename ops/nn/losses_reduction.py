@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine import dtypes
 from ...engine.api import export
-from ...engine.collections import GraphKeys, add_to_collection, get_collection
-from ...engine.convert import convert_to_tensor
-from ...engine.defaults import get_default_graph
-from ...engine.graph import control_dependencies, name_scope
+from ...engine.graph.collections import GraphKeys, add_to_collection, get_collection
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.defaults import get_default_graph
+from ...engine.graph.graph import control_dependencies, name_scope
+from ...engine.types import dtypes
 from ..public import tf
 from .weights import assert_broadcastable, broadcast_weights
 

@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes, errors
+from ...engine import errors
 from ...engine.api import export
-from ...engine.build import define
-from ...engine.constants import constant_value
-from ...engine.convert import convert_to_tensor
 from ...engine.deprecation import deprecated_argument_lookup
-from ...engine.graph import name_scope
-from ...engine.registry import NoGradient
-from ...engine.shape import TensorShape, as_shape
+from ...engine.graph.build import define
+from ...engine.graph.constants import constant_value
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.graph import name_scope
+from ...engine.graph.registry import NoGradient
+from ...engine.types import dtypes
+from ...engine.types.shape import TensorShape, as_shape
 from ..public import raw, tf
 from . import unordered
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ...engine import errors
-from ...engine.build import define
-from ...engine.registry import NoGradient
+from ...engine.graph.build import define
+from ...engine.graph.registry import NoGradient
 from ..public import raw
 from .conv import _attrs_of, _ramp
 from .pool import _SAMPLES, _WINDOW, _Pool, _pool_shape

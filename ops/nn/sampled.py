@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine import dtypes
 from ...engine.api import export
-from ...engine.graph import name_scope
+from ...engine.graph.graph import name_scope
+from ...engine.types import dtypes
 from ..public import raw, tf
 from ..state.variable_partitions import PartitionedVariable
 from . import candidates

@@ -10,13 +10,13 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
-from ...engine.build import define
-from ...engine.constants import constant_value
-from ...engine.convert import convert_to_tensor
-from ...engine.indices import first_outside
-from ...engine.shape import TensorShape
-from ...engine.state import shape_text
-from ...engine.tensor import Tensor
+from ...engine.graph.build import define
+from ...engine.graph.constants import constant_value
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.tensor import Tensor
+from ...engine.session.state import shape_text
+from ...engine.types.indices import first_outside
+from ...engine.types.shape import TensorShape
 from ...jit.kernel import scalar as k
 from ..elementwise import is_lowerable
 from ..public import raw, tf

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.convert import convert_to_tensor
-from ...engine.graph import control_dependencies, name_scope
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.graph import control_dependencies, name_scope
 from ..public import tf
 
 _PREFIX = "weights can not be broadcast to values."

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...engine import errors
-from ...engine.shape import TensorShape
+from ...engine.types.shape import TensorShape
 
 Dim = int | None
 

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...engine import dtypes
-from ...engine.dtypes import DType, runtime_name
-from ...engine.state import shape_text
+from ...engine.session.state import shape_text
+from ...engine.types import dtypes
+from ...engine.types.dtypes import DType, runtime_name
 from ..sparse.rules import indices_of
 from ..strings.files import text_array
 from ..wording import refuse

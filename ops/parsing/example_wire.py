@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...engine import dtypes
-from ...engine.dtypes import DType
+from ...engine.types import dtypes
+from ...engine.types.dtypes import DType
 from ..strings.files import text_array
 
 # A field of a message, a string or packed numbers: number 1, 2 or 3, with a length.

@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ...engine import dtypes
 from ...engine.api import export
-from ...engine.convert import convert_to_tensor
-from ...engine.log import warning
-from ...engine.shape import TensorShape, as_shape
-from ...engine.tensor import Tensor
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.tensor import Tensor
+from ...engine.interface.log import warning
+from ...engine.types import dtypes
+from ...engine.types.shape import TensorShape, as_shape
 from ..array.constant import constant
 from ..public import tf
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes
-from ...engine.build import define
-from ...engine.registry import NoGradient
-from ...engine.shape import TensorShape, as_shape
-from ...engine.state import shape_text
+from ...engine.graph.build import define
+from ...engine.graph.registry import NoGradient
+from ...engine.session.state import shape_text
+from ...engine.types import dtypes
+from ...engine.types.shape import TensorShape, as_shape
 from .. import rules
 from ..wording import refuse
 from .example_store import Dense, Sparse, check_defaults, nothing, parse_batch, parse_single

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...engine.api import export
-from ...engine.convert import convert_to_tensor
-from ...engine.graph import name_scope
-from ...engine.tensor import SparseTensor
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.graph import name_scope
+from ...engine.graph.tensor import SparseTensor
 from ..control import with_dependencies
 from ..public import raw, tf
 from .features import (

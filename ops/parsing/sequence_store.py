@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...engine.dtypes import DType, runtime_name
-from ...engine.state import shape_text
+from ...engine.session.state import shape_text
+from ...engine.types.dtypes import DType, runtime_name
 from ..wording import refuse
 from .example_store import (
     UNNAMED,

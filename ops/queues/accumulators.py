@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes
 from ...engine.api import export
-from ...engine.build import define
-from ...engine.convert import convert_to_tensor
-from ...engine.dtypes import runtime_name
-from ...engine.log import get_logger
-from ...engine.registry import NoGradient
-from ...engine.shape import TensorShape, as_shape, unknown_shape
-from ...engine.tensor import IndexedSlices
-from ...engine.waiting import Pending
+from ...engine.graph.build import define
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.registry import NoGradient
+from ...engine.graph.tensor import IndexedSlices
+from ...engine.interface.log import get_logger
+from ...engine.session.futures import Pending
+from ...engine.types import dtypes
+from ...engine.types.dtypes import runtime_name
+from ...engine.types.shape import TensorShape, as_shape, unknown_shape
 from .. import rules
 from ..public import raw, tf
 from ..state.shared_state import kept

@@ -2,7 +2,7 @@
 """Requests to something shared that may have to wait, and are served in the order they came.
 
 An attempt goes as far as it can whenever the thing has changed.  Callers get the attempt, which is
-settled (engine/waiting.py) outside of all locks.
+settled (engine/session/futures.py) outside of all locks.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...engine import errors
-from ...engine.waiting import Pending
+from ...engine.session.futures import Pending
 
 # What a turn of an attempt came to.
 STUCK, MOVED, DONE = range(3)

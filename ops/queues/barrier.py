@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes, errors
-from ...engine.build import define
-from ...engine.constants import constant_value
-from ...engine.registry import NoGradient
-from ...engine.shape import TensorShape, as_shape, unknown_shape
-from ...engine.waiting import Pending
+from ...engine import errors
+from ...engine.graph.build import define
+from ...engine.graph.constants import constant_value
+from ...engine.graph.registry import NoGradient
+from ...engine.session.futures import Pending
+from ...engine.types import dtypes
+from ...engine.types.shape import TensorShape, as_shape, unknown_shape
 from .. import rules
 from ..public import raw
 from ..state.shared_state import kept

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes, errors
-from ...engine.dtypes import DType
-from ...engine.shape import TensorShape
-from ...engine.waiting import Pending
+from ...engine import errors
+from ...engine.session.futures import Pending
+from ...engine.types import dtypes
+from ...engine.types.dtypes import DType
+from ...engine.types.shape import TensorShape
 from ..wording import refuse, text_of
 from .attempts import STUCK, Attempt
 from .store import Element, Queue, shapes_text

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.build import define
-from ...engine.registry import NoGradient
-from ...engine.shape import TensorShape, as_shape, unknown_shape
+from ...engine.graph.build import define
+from ...engine.graph.registry import NoGradient
+from ...engine.types.shape import TensorShape, as_shape, unknown_shape
 from ..state.shared_state import kept
 from ..wording import refuse
 from .kinds import FifoQueue, PaddingQueue, PriorityQueue, ShuffleQueue

@@ -7,13 +7,13 @@ import functools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ...engine import dtypes as types
 from ...engine.api import export
-from ...engine.constants import constant_value
-from ...engine.convert import convert_to_tensor
-from ...engine.graph import name_scope
-from ...engine.seed import get_seed
-from ...engine.shape import Dimension, TensorShape, as_shape, unknown_shape
+from ...engine.graph.constants import constant_value
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.graph import name_scope
+from ...engine.graph.seed import get_seed
+from ...engine.types import dtypes as types
+from ...engine.types.shape import Dimension, TensorShape, as_shape, unknown_shape
 from ..public import raw, tf
 
 

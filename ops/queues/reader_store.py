@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes, errors
-from ...engine.waiting import Pending, Task, Turns
+from ...engine import errors
+from ...engine.session.futures import Pending, Task, Turns
+from ...engine.types import dtypes
 from ..wording import refuse
 from .store import Queue
 

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes, errors
+from ...engine import errors
 from ...engine.api import export
-from ...engine.build import define
-from ...engine.registry import NoGradient, Touch
-from ...engine.shape import TensorShape
+from ...engine.graph.build import define
+from ...engine.graph.registry import NoGradient, Touch
+from ...engine.types import dtypes
+from ...engine.types.shape import TensorShape
 from .. import rules
 from ..elementwise import shape_text
 from ..public import raw

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from ...engine.api import export
-from ...engine.build import define
-from ...engine.convert import convert_to_tensor
-from ...engine.graph import colocate_with, get_default_graph, name_scope
-from ...engine.registry import NoGradient
-from ...engine.shape import TensorShape, unknown_shape
+from ...engine.graph.build import define
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.graph import colocate_with, get_default_graph, name_scope
+from ...engine.graph.registry import NoGradient
+from ...engine.types.shape import TensorShape, unknown_shape
 from ..elementwise import shape_text
 from ..public import raw, tf
 from ..state.shared_state import kept

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...engine import errors
-from ...engine.waiting import Pending
+from ...engine.session.futures import Pending
 from ..wording import refuse
 from .attempts import STUCK, Attempt, Served
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ...engine import errors
-from ...engine.dtypes import DType, runtime_name
-from ...engine.shape import TensorShape
-from ...engine.waiting import Pending
+from ...engine.session.futures import Pending
+from ...engine.types.dtypes import DType, runtime_name
+from ...engine.types.shape import TensorShape
 from ..wording import text_of
 from .attempts import DONE, MOVED, STUCK, Attempt, Served, settled
 

@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes, errors
-from ...engine.build import define
-from ...engine.convert import convert_to_tensor, shape_tensor
-from ...engine.graph import name_scope
-from ...engine.seed import get_seed
-from ...engine.shape import TensorShape
-from ...engine.state import shape_text
+from ...engine import errors
+from ...engine.graph.build import define
+from ...engine.graph.convert import convert_to_tensor, shape_tensor
+from ...engine.graph.graph import name_scope
+from ...engine.graph.seed import get_seed
+from ...engine.session.state import shape_text
+from ...engine.types import dtypes
+from ...engine.types.shape import TensorShape
 from ..public import raw
 from . import philox
 from .draws import RANDOM, _dims, shape_of, stream

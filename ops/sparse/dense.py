@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes
 from ...engine.api import export
-from ...engine.build import define
-from ...engine.convert import convert_to_tensor
-from ...engine.scope_functions import name_scope
-from ...engine.shape import TensorShape
-from ...engine.tensor import SparseTensor, SparseTensorValue, Tensor
+from ...engine.graph.build import define
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.scope_functions import name_scope
+from ...engine.graph.tensor import SparseTensor, SparseTensorValue, Tensor
+from ...engine.types import dtypes
+from ...engine.types.shape import TensorShape
 from ..elementwise import shape_text
 from ..public import raw, tf
 from ..rules import merge_dim, ranked

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.build import define
-from ...engine.dtypes import runtime_name
-from ...engine.graph import colocate_with
-from ...engine.registry import NoGradient
-from ...engine.shape import TensorShape
-from ...engine.tensor import SparseTensor
+from ...engine.graph.build import define
+from ...engine.graph.graph import colocate_with
+from ...engine.graph.registry import NoGradient
+from ...engine.graph.tensor import SparseTensor
+from ...engine.types.dtypes import runtime_name
+from ...engine.types.shape import TensorShape
 from ..elementwise import shape_text
 from ..public import raw
 from ..rules import ranked

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes
 from ...engine.api import export
-from ...engine.build import define
-from ...engine.constants import constant_value, constant_value_as_shape
-from ...engine.convert import convert_to_tensor
 from ...engine.deprecation import deprecated_argument_lookup
-from ...engine.registry import NoGradient
-from ...engine.scope_functions import name_scope
-from ...engine.shape import TensorShape
-from ...engine.tensor import SparseTensor, Tensor
+from ...engine.graph.build import define
+from ...engine.graph.constants import constant_value, constant_value_as_shape
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.registry import NoGradient
+from ...engine.graph.scope_functions import name_scope
+from ...engine.graph.tensor import SparseTensor, Tensor
+from ...engine.types import dtypes
+from ...engine.types.shape import TensorShape
 from ..public import raw, tf
 from .rules import (
     OTHER,

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes
 from ...engine.api import export
-from ...engine.build import define
-from ...engine.convert import convert_to_tensor
 from ...engine.deprecation import deprecated_argument_lookup
-from ...engine.registry import NoGradient
-from ...engine.scope_functions import name_scope
-from ...engine.shape import TensorShape, unknown_shape
-from ...engine.tensor import SparseTensor, SparseTensorValue
+from ...engine.graph.build import define
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.registry import NoGradient
+from ...engine.graph.scope_functions import name_scope
+from ...engine.graph.tensor import SparseTensor, SparseTensorValue
+from ...engine.types import dtypes
+from ...engine.types.shape import TensorShape, unknown_shape
 from ..elementwise import shape_text
 from ..math.reduce_gradient import reduced_shape
 from ..math.reduce_public import reduction_axes

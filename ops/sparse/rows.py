@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes
 from ...engine.api import export
-from ...engine.build import define
-from ...engine.constants import constant_value
-from ...engine.convert import convert_to_tensor
-from ...engine.registry import NoGradient
-from ...engine.scope_functions import name_scope
-from ...engine.shape import Dimension, TensorShape
-from ...engine.tensor import SparseTensor
+from ...engine.graph.build import define
+from ...engine.graph.constants import constant_value
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.registry import NoGradient
+from ...engine.graph.scope_functions import name_scope
+from ...engine.graph.tensor import SparseTensor
+from ...engine.types import dtypes
+from ...engine.types.shape import Dimension, TensorShape
 from ..control import with_dependencies
 from ..public import raw, tf
 from ..rules import merge_dim, ranked

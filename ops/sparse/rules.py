@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...engine import errors
-from ...engine.shape import TensorShape
-from ...engine.tensor import SparseTensor, SparseTensorValue
+from ...engine.graph.tensor import SparseTensor, SparseTensorValue
+from ...engine.types.shape import TensorShape
 from ..elementwise import shape_text
 from ..rules import ranked
 

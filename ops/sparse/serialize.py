@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes
 from ...engine.api import export
-from ...engine.build import define
-from ...engine.registry import NoGradient
-from ...engine.shape import TensorShape
-from ...engine.tensor import SparseTensor
+from ...engine.graph.build import define
+from ...engine.graph.registry import NoGradient
+from ...engine.graph.tensor import SparseTensor
+from ...engine.types import dtypes
+from ...engine.types.shape import TensorShape
 from ..elementwise import shape_text
 from ..public import raw
 from ..rules import ranked

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes, errors
-from ...engine.build import define
-from ...engine.registry import NoGradient, reads
-from ...engine.shape import TensorShape
-from ...engine.state import shape_text
+from ...engine import errors
+from ...engine.graph.build import define
+from ...engine.graph.registry import NoGradient, reads
+from ...engine.session.state import shape_text
+from ...engine.types import dtypes
+from ...engine.types.shape import TensorShape
 from .. import rules
 
 _FILES = NoGradient("what a file holds does not depend on the graph")

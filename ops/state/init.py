@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes
 from ...engine.api import export
-from ...engine.shape import dimension_value
 from ...engine.signatures import without_private_bases
+from ...engine.types import dtypes
+from ...engine.types.shape import dimension_value
 from ..public import raw, tf
 from ..random import draws as random
 

@@ -10,7 +10,7 @@ import functools
 import itertools
 from typing import Any
 
-from ...engine import dtypes
+from ...engine.types import dtypes
 from ..public import tf
 from ..random.draws import random_normal
 from .init import ConvolutionDeltaOrthogonal, Initializer, _floating, orthonormal

@@ -13,10 +13,10 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
-from ...engine.build import define
-from ...engine.registry import NoGradient
-from ...engine.shape import TensorShape, as_shape, unknown_shape
-from ...engine.state import Cell, shape_text
+from ...engine.graph.build import define
+from ...engine.graph.registry import NoGradient
+from ...engine.session.state import Cell, shape_text
+from ...engine.types.shape import TensorShape, as_shape, unknown_shape
 from .. import rules
 
 UPDATE = NoGradient("an assignment is not differentiable")

@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes, errors
-from ...engine.autodiff_flow import zeros_behind
-from ...engine.build import define
-from ...engine.dtypes import runtime_name
-from ...engine.registry import NoGradient
-from ...engine.shape import TensorShape, unknown_shape
-from ...engine.state import Cell, shape_text
-from ...engine.tensor import IndexedSlices
+from ...engine import errors
+from ...engine.gradients.autodiff_flow import zeros_behind
+from ...engine.graph.build import define
+from ...engine.graph.registry import NoGradient
+from ...engine.graph.tensor import IndexedSlices
+from ...engine.session.state import Cell, shape_text
+from ...engine.types import dtypes
+from ...engine.types.dtypes import runtime_name
+from ...engine.types.shape import TensorShape, unknown_shape
 from .. import rules
 from ..array.gather import gather_nd_kernel
 from ..public import raw, tf

@@ -10,15 +10,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
-from ...engine import dtypes
-from ...engine.collections import GraphKeys, add_to_collection
-from ...engine.convert import (
+from ...engine.graph.collections import GraphKeys, add_to_collection
+from ...engine.graph.convert import (
     convert_to_tensor,
     register_dense_tensor_like_type,
     register_tensor_conversion_function,
 )
-from ...engine.defaults import has_default_graph
-from ...engine.graph import (
+from ...engine.graph.defaults import has_default_graph
+from ...engine.graph.graph import (
     colocate_with,
     control_dependencies,
     device,
@@ -26,8 +25,9 @@ from ...engine.graph import (
     init_scope,
     name_scope,
 )
-from ...engine.scope_functions import prepend_name_scope, strip_name_scope
-from ...engine.shape import TensorShape, as_shape
+from ...engine.graph.scope_functions import prepend_name_scope, strip_name_scope
+from ...engine.types import dtypes
+from ...engine.types.shape import TensorShape, as_shape
 from ..public import raw, tf
 from .resource import variable_shape
 from .variable_guards import guarded

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ...engine import dtypes
 from ...engine.api import export
-from ...engine.collections import GraphKeys, add_to_collection, get_collection
-from ...engine.graph import device, name_scope
+from ...engine.graph.collections import GraphKeys, add_to_collection, get_collection
+from ...engine.graph.graph import device, name_scope
+from ...engine.types import dtypes
 from ..public import tf
 
 

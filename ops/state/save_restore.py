@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes, errors
-from ...engine.build import define
-from ...engine.registry import NoGradient, reads, writes
-from ...engine.shape import TensorShape
-from ...engine.state import shape_text
-from ...engine.tensor import Tensor
+from ...engine import errors
+from ...engine.graph.build import define
+from ...engine.graph.registry import NoGradient, reads, writes
+from ...engine.graph.tensor import Tensor
+from ...engine.session.state import shape_text
+from ...engine.types import dtypes
+from ...engine.types.shape import TensorShape
 from .. import rules
 from ..public import raw
 

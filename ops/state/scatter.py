@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from ...engine.api import export
-from ...engine.build import define
-from ...engine.convert import convert_to_tensor
-from ...engine.graph import name_scope
-from ...engine.indices import first_outside, not_inside, place_text
-from ...engine.shape import TensorShape
-from ...engine.state import Cell, shape_text
+from ...engine.graph.build import define
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.graph import name_scope
+from ...engine.session.state import Cell, shape_text
+from ...engine.types.indices import first_outside, not_inside, place_text
+from ...engine.types.shape import TensorShape
 from ...jit.kernel import scalar as k
 from .. import rules
 from ..array.join import invalid

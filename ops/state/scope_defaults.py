@@ -6,11 +6,11 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from ...engine import dtypes
 from ...engine.api import export
-from ...engine.collections import GraphKeys, get_collection
-from ...engine.convert import convert_to_tensor
-from ...engine.graph import name_scope
+from ...engine.graph.collections import GraphKeys, get_collection
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.graph import name_scope
+from ...engine.types import dtypes
 from .variable_modes import VariableAggregation, VariableSynchronization
 from .variable_store import Request, VariableStore
 

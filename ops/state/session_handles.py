@@ -12,14 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes, errors, fetches
+from ...engine import errors
 from ...engine.api import export
-from ...engine.build import define
-from ...engine.devices import canonical_name
-from ...engine.graph import colocate_with, device
-from ...engine.registry import NoGradient, Touch
-from ...engine.shape import TensorShape
-from ...engine.tensor import Tensor
+from ...engine.graph.build import define
+from ...engine.graph.devices import canonical_name
+from ...engine.graph.graph import colocate_with, device
+from ...engine.graph.registry import NoGradient, Touch
+from ...engine.graph.tensor import Tensor
+from ...engine.session import fetches
+from ...engine.types import dtypes
+from ...engine.types.shape import TensorShape
 from .. import rules
 from ..public import tf
 

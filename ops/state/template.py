@@ -9,10 +9,10 @@ import traceback
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...engine import log
 from ...engine.api import export
-from ...engine.collections import GraphKeys, get_collection, get_collection_ref
-from ...engine.trackable import Trackable
+from ...engine.graph.collections import GraphKeys, get_collection, get_collection_ref
+from ...engine.graph.trackable import Trackable
+from ...engine.interface import log
 from . import variable_scope as scopes
 from .dependencies import capture_dependencies
 

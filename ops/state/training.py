@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from ...engine import errors
-from ...engine.build import define
-from ...engine.indices import first_outside
-from ...engine.shape import TensorShape
-from ...engine.state import shape_text
+from ...engine.graph.build import define
+from ...engine.session.state import shape_text
+from ...engine.types.indices import first_outside
+from ...engine.types.shape import TensorShape
 from ...jit.kernel import scalar as k
 from .. import rules
 from .reference import UPDATE

@@ -6,10 +6,10 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ...engine import dtypes
 from ...engine.api import export
-from ...engine.collections import GraphKeys, get_collection, register_proto_function
-from ...engine.graph import colocate_with, device, get_default_graph, name_scope
+from ...engine.graph.collections import GraphKeys, get_collection, register_proto_function
+from ...engine.graph.graph import colocate_with, device, get_default_graph, name_scope
+from ...engine.types import dtypes
 from ..array.shape import rank_internal
 from ..control import group, no_op
 from ..public import tf

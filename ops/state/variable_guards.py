@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...engine.collections import GraphKeys
-from ...engine.tensor import Tensor
+from ...engine.graph.collections import GraphKeys
+from ...engine.graph.tensor import Tensor
 
 _VARIABLES = ("Variable", "VariableV2", "VarHandleOp")
 # These look at a variable and must keep doing so.

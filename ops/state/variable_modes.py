@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from ...engine.api import export
-from ...engine.collections import GraphKeys, add_to_collections
-from ...engine.graph import get_default_graph, init_scope, name_scope
-from ...engine.scope_functions import prepend_name_scope, strip_name_scope
+from ...engine.graph.collections import GraphKeys, add_to_collections
+from ...engine.graph.graph import get_default_graph, init_scope, name_scope
+from ...engine.graph.scope_functions import prepend_name_scope, strip_name_scope
 
 
 @export("VariableSynchronization")

@@ -7,10 +7,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ...engine import dtypes
 from ...engine.api import export
-from ...engine.dtypes import DType
-from ...engine.shape import TensorShape
+from ...engine.types import dtypes
+from ...engine.types.dtypes import DType
+from ...engine.types.shape import TensorShape
 from .variable_scope import get_partitioned_variable, variable_scope
 
 Partitioner = Callable[..., list[int]]

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from ...engine.convert import register_tensor_conversion_function
-from ...engine.graph import control_dependencies, name_scope
-from ...engine.shape import dimension_value
-from ...engine.tensor import Tensor
+from ...engine.graph.convert import register_tensor_conversion_function
+from ...engine.graph.graph import control_dependencies, name_scope
+from ...engine.graph.tensor import Tensor
+from ...engine.types.shape import dimension_value
 from ..public import tf
 
 

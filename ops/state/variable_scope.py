@@ -10,9 +10,14 @@ from contextlib import contextmanager
 from typing import Any
 
 from ...engine.api import export
-from ...engine.collections import GraphKeys, add_to_collection, get_collection, get_collection_ref
-from ...engine.graph import get_default_graph, get_name_scope, name_scope
-from ...engine.scope_functions import get_graph_from_inputs
+from ...engine.graph.collections import (
+    GraphKeys,
+    add_to_collection,
+    get_collection,
+    get_collection_ref,
+)
+from ...engine.graph.graph import get_default_graph, get_name_scope, name_scope
+from ...engine.graph.scope_functions import get_graph_from_inputs
 from . import variable_store
 from .resource_variable import ResourceVariable
 from .scope_defaults import VariableScope

@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...engine import dtypes
 from ...engine.api import constant as publish
 from ...engine.api import export
-from ...engine.collections import GraphKeys, add_to_collection
-from ...engine.convert import convert_to_tensor
-from ...engine.graph import colocate_with, init_scope, name_scope
-from ...engine.shape import as_shape
-from ...engine.tensor import Tensor
+from ...engine.graph.collections import GraphKeys, add_to_collection
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.graph import colocate_with, init_scope, name_scope
+from ...engine.graph.tensor import Tensor
+from ...engine.types import dtypes
+from ...engine.types.shape import as_shape
 from ..public import tf
 from .resource_variable import BaseResourceVariable
 from .variable_modes import (

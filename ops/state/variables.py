@@ -8,16 +8,16 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
-from ...engine.convert import (
+from ...engine.graph.convert import (
     convert_to_tensor,
     register_dense_tensor_like_type,
     register_tensor_conversion_function,
 )
-from ...engine.graph import colocate_with, device, get_default_graph, init_scope, name_scope
-from ...engine.scope_functions import prepend_name_scope, strip_name_scope
-from ...engine.shape import unknown_shape
-from ...engine.tensor import IndexedSlices, Tensor
-from ...engine.trackable import VARIABLE_VALUE_KEY, Trackable
+from ...engine.graph.graph import colocate_with, device, get_default_graph, init_scope, name_scope
+from ...engine.graph.scope_functions import prepend_name_scope, strip_name_scope
+from ...engine.graph.tensor import IndexedSlices, Tensor
+from ...engine.graph.trackable import VARIABLE_VALUE_KEY, Trackable
+from ...engine.types.shape import unknown_shape
 from ..public import raw, tf
 from . import reference as state  # the operators of tensors come first
 from .variable_modes import (
@@ -158,7 +158,7 @@ class Variable(Trackable, metaclass=VariableMetaclass):
 
     def experimental_ref(self) -> Any:
         """A hashable reference to this variable."""
-        from ...engine.tensor import _Reference
+        from ...engine.graph.tensor import _Reference
 
         return _Reference(self)
 

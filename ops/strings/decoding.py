@@ -9,14 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes, errors
+from ...engine import errors
 from ...engine.api import export
-from ...engine.build import define
 from ...engine.deprecation import deprecated_argument_lookup
-from ...engine.dtypes import DType, runtime_name
-from ...engine.registry import NoGradient
-from ...engine.shape import TensorShape, unknown_shape
-from ...engine.state import shape_text
+from ...engine.graph.build import define
+from ...engine.graph.registry import NoGradient
+from ...engine.session.state import shape_text
+from ...engine.types import dtypes
+from ...engine.types.dtypes import DType, runtime_name
+from ...engine.types.shape import TensorShape, unknown_shape
 from .. import rules
 from ..public import raw
 from ..wording import refuse

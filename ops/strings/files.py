@@ -11,9 +11,9 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
-from ...engine.build import define
-from ...engine.registry import NoGradient, reads, writes
-from ...engine.shape import TensorShape
+from ...engine.graph.build import define
+from ...engine.graph.registry import NoGradient, reads, writes
+from ...engine.types.shape import TensorShape
 from .. import rules
 from ..elementwise import shape_text
 from ..public import raw

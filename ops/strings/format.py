@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes
 from ...engine.api import export
-from ...engine.build import define
-from ...engine.dtypes import runtime_name
-from ...engine.registry import NoGradient
+from ...engine.graph.build import define
+from ...engine.graph.registry import NoGradient
+from ...engine.types import dtypes
+from ...engine.types.dtypes import runtime_name
 from ..public import raw
 from ..wording import refuse
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
-from ...engine.build import define
-from ...engine.registry import NoGradient
-from ...engine.shape import TensorShape
-from ...engine.state import shape_text
-from ...engine.tensor import Tensor
+from ...engine.graph.build import define
+from ...engine.graph.registry import NoGradient
+from ...engine.graph.tensor import Tensor
+from ...engine.session.state import shape_text
+from ...engine.types.shape import TensorShape
 from .. import rules
 
 

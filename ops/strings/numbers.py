@@ -9,8 +9,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from ...engine import dtypes
-from ...engine.dtypes import DType
+from ...engine.types import dtypes
+from ...engine.types.dtypes import DType
 
 _SPACES = rb"[ \t\n\v\f\r]*"
 _INTEGER = re.compile(_SPACES + rb"(-?[0-9]+)" + _SPACES)

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from ...engine.api import export
-from ...engine.build import define
-from ...engine.registry import NoGradient
-from ...engine.shape import TensorShape, as_shape, broadcast_static
+from ...engine.graph.build import define
+from ...engine.graph.registry import NoGradient
+from ...engine.types.shape import TensorShape, as_shape, broadcast_static
 from .. import rules
 from ..public import raw
 from ..wording import refuse, text_of

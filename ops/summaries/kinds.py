@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from ...engine import errors
-from ...engine.build import define
-from ...engine.registry import NoGradient
-from ...engine.shape import TensorShape
+from ...engine.graph.build import define
+from ...engine.graph.registry import NoGradient
+from ...engine.types.shape import TensorShape
 from ..elementwise import shape_text
 from ..strings.files import one_text
 
@@ -102,7 +102,7 @@ def _histogram_summary(c: Any, tag: np.ndarray, values: np.ndarray) -> np.ndarra
 
 
 def _tensor_proto(c: Any, tensor: np.ndarray) -> Any:
-    from ...engine.dtypes import string
+    from ...engine.types.dtypes import string
     from ...io.tensor_proto import tensor_proto
 
     dtype = c.attr("T")

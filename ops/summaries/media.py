@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ...engine import errors
-from ...engine.build import define
-from ...engine.shape import TensorShape
+from ...engine.graph.build import define
+from ...engine.types.shape import TensorShape
 from ..elementwise import shape_text
 from .kinds import FOR_PEOPLE, only_tag, refused, serialized
 

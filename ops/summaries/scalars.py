@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ...engine import dtypes
 from ...engine.api import export
-from ...engine.collections import GraphKeys, add_to_collection, get_collection
 from ...engine.compat import as_str_any
-from ...engine.convert import convert_to_tensor
-from ...engine.graph import name_scope
-from ...engine.log import get_logger
+from ...engine.graph.collections import GraphKeys, add_to_collection, get_collection
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.graph import name_scope
+from ...engine.interface.log import get_logger
+from ...engine.types import dtypes
 from ..public import raw
 
 _ILLEGAL = re.compile(r"[^-/\w\.]")

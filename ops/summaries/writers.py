@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...engine import errors
-from ...engine.build import define
-from ...engine.registry import NoGradient, Touch, writes
-from ...engine.shape import TensorShape
+from ...engine.graph.build import define
+from ...engine.graph.registry import NoGradient, Touch, writes
+from ...engine.types.shape import TensorShape
 from ..state.shared_state import kept
 
 _STATE = NoGradient("writes files")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 import numbaflow as tf
-from numbaflow.engine import interpreter
+from numbaflow.engine.session import interpreter
 from numbaflow.jit import settings
 
 

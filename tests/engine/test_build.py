@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.engine import constants, registry
-from numbaflow.engine.build import OpFunction, apply_op, build_op, define
+from numbaflow.engine.graph import constants, registry
+from numbaflow.engine.graph.build import OpFunction, apply_op, build_op, define
 
 pytestmark = pytest.mark.pure
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.engine import interpreter
-from numbaflow.engine.dataflow import FlowProgram
+from numbaflow.engine.session import interpreter
+from numbaflow.engine.session.dataflow import FlowProgram
 from numbaflow.ops.flow import control_flow
 
 pytestmark = pytest.mark.pure

@@ -212,7 +212,7 @@ def test_consumers_and_changed_inputs() -> None:
 
 
 def test_seeds_follow_the_graph() -> None:
-    from numbaflow.engine.seed import DEFAULT_GRAPH_SEED, get_seed
+    from numbaflow.engine.graph.seed import DEFAULT_GRAPH_SEED, get_seed
 
     assert get_seed(None) == (None, None) and get_seed(3) == (DEFAULT_GRAPH_SEED, 3)
     tf.set_random_seed(7)

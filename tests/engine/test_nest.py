@@ -7,7 +7,7 @@ import collections
 
 import pytest
 
-from numbaflow.engine import nest
+from numbaflow.engine.types import nest
 
 pytestmark = pytest.mark.pure
 

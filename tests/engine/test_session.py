@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.engine import fetches, registry
-from numbaflow.engine.build import define
+from numbaflow.engine.graph import registry
+from numbaflow.engine.graph.build import define
+from numbaflow.engine.session import fetches
 
 pytestmark = pytest.mark.pure
 

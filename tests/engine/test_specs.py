@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.engine import specs, statistics
+from numbaflow.engine.interface import specs, statistics
 
 pytestmark = pytest.mark.pure
 

@@ -15,7 +15,7 @@ import pytest
 
 import numbaflow as tf
 from numbaflow import security
-from numbaflow.engine import registry
+from numbaflow.engine.graph import registry
 from numbaflow.jit import settings
 from numbaflow.ops.flow.function_library import Defun
 from numbaflow.ops.public import raw

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.engine import devices, dtypes, errors, shape
+from numbaflow.engine import errors
+from numbaflow.engine.graph import devices
+from numbaflow.engine.types import dtypes, shape
 
 pytestmark = pytest.mark.pure
 

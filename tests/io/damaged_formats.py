@@ -387,7 +387,7 @@ class MetaGraphs(Format):
     @staticmethod
     def member(key: str, value: bytes, rng: random.Random) -> bytes:
         """A member of a collection, changed."""
-        from numbaflow.engine.collections import get_collection_proto_type
+        from numbaflow.engine.graph.collections import get_collection_proto_type
 
         kind = get_collection_proto_type(key)
         if kind is None or rng.random() < 0.3:

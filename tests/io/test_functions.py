@@ -13,8 +13,8 @@ import pytest
 from google.protobuf import text_format
 
 import numbaflow as tf
-from numbaflow.engine import call_sizes
-from numbaflow.engine.calls import _expansions
+from numbaflow.engine.session import call_sizes
+from numbaflow.engine.session.function_inlining import _expansions
 from numbaflow.io.meta_graph import export_scoped_meta_graph
 from numbaflow.io.meta_graph_import import import_scoped_meta_graph
 from numbaflow.jit import settings

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.engine import registry
-from numbaflow.engine.collections import get_collection_proto_type
+from numbaflow.engine.graph import registry
+from numbaflow.engine.graph.collections import get_collection_proto_type
 from numbaflow.io import protos
 from numbaflow.io.attributes import op_def
 from numbaflow.io.meta_graph import export_scoped_meta_graph

@@ -7,7 +7,7 @@ import pytest
 from google.protobuf import text_format
 
 import numbaflow as tf
-from numbaflow.engine import registry
+from numbaflow.engine.graph import registry
 from numbaflow.io import protos, signatures
 from numbaflow.io.attributes import op_def
 

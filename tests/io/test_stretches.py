@@ -14,13 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from numbaflow.engine import stopping
-from numbaflow.engine.intake import ArraySource, Intake
 from numbaflow.engine.memory import ALIGNMENT, aligned_arrays
-from numbaflow.engine.shape import TensorShape
-from numbaflow.engine.state import Cell
-from numbaflow.io import crc, stretches
-from numbaflow.io.data_file import DataFile
-from numbaflow.io.output import Output
+from numbaflow.engine.session.deferred_assign import ArraySource, Intake
+from numbaflow.engine.session.state import Cell
+from numbaflow.engine.types.shape import TensorShape
+from numbaflow.io import bulk_read, crc
+from numbaflow.io.atomic_file import Output
+from numbaflow.io.positioned_file import DataFile
 
 tf = pytest.importorskip("numbaflow")
 
@@ -39,7 +39,7 @@ def test_checksums_of_arrays_are_those_of_their_bytes(monkeypatch: pytest.Monkey
     assert crc.of_array(data) == expected
 
 
-def _file(folder: Path, sizes: list[int]) -> tuple[DataFile, np.ndarray, list[stretches.Check]]:
+def _file(folder: Path, sizes: list[int]) -> tuple[DataFile, np.ndarray, list[bulk_read.Check]]:
     content = np.random.default_rng(0).integers(0, 256, sum(sizes), np.uint8)
     path = folder / "data"
     content.tofile(path)
@@ -57,9 +57,9 @@ SIZES = [3, 1, 700_001, 64, 5_000_000, 7, 3_000_000, 12]
 
 def test_nothing_is_damaged(tmp_path: Path) -> None:
     _, _, checks = _file(tmp_path, SIZES)
-    assert stretches.damaged(checks) == []
-    assert stretches.damaged(checks[::2]) == []
-    assert stretches.damaged([]) == []
+    assert bulk_read.damaged(checks) == []
+    assert bulk_read.damaged(checks[::2]) == []
+    assert bulk_read.damaged([]) == []
 
 
 @pytest.mark.parametrize("place", [0, 3, 600_000, 5_000_000, sum(SIZES) - 1])
@@ -69,15 +69,15 @@ def test_damage_is_found_where_it_is(place: int, tmp_path: Path) -> None:
     content.tofile(tmp_path / "data")
     damaged = next(i for i, (_, at, size, _) in enumerate(checks) if at <= place < at + size)
     for chosen in (checks, checks[::2], checks[1::2], [checks[damaged]]):
-        found = [chosen[i] for i in stretches.damaged(chosen)]
+        found = [chosen[i] for i in bulk_read.damaged(chosen)]
         assert (checks[damaged] in found) == (checks[damaged] in chosen)
 
 
 def test_stretches_end_where_tensors_do_not_follow(monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = object(), object()
-    monkeypatch.setattr(stretches, "_STRETCH", 10)
+    monkeypatch.setattr(bulk_read, "_STRETCH", 10)
     checks = [(first, 0, 4, 0), (first, 4, 6, 0), (first, 10, 1, 0), (first, 12, 1, 0)]
-    begins = list(stretches._begins([*checks, (second, 13, 1, 0)]))  # type: ignore[list-item]
+    begins = list(bulk_read._begins([*checks, (second, 13, 1, 0)]))  # type: ignore[list-item]
     assert begins == [True, False, True, True, True]
 
 
@@ -88,18 +88,18 @@ def test_arrays_are_filled(is_plain: bool, tmp_path: Path, monkeypatch: pytest.M
     file, content, checks = _file(tmp_path, SIZES)
     arrays = [np.empty(size, np.uint8) for size in SIZES]
     targets = [(file, at, array) for (_, at, _, _), array in zip(checks, arrays)]
-    stretches.read(targets[::-1])
+    bulk_read.read(targets[::-1])
     np.testing.assert_array_equal(np.concatenate(arrays), content)
 
 
 def test_files_that_end_too_soon_are_noticed(tmp_path: Path) -> None:
     file, content, checks = _file(tmp_path, SIZES)
     content[:-5].tofile(tmp_path / "data")
-    with pytest.raises(stretches.CutShortError):
-        stretches.damaged(checks)
-    with pytest.raises(stretches.CutShortError):
-        stretches.read([(file, checks[-1][1], np.empty(12, np.uint8))])
-    stretches.read([(file, 0, np.empty(3, np.uint8))])
+    with pytest.raises(bulk_read.CutShortError):
+        bulk_read.damaged(checks)
+    with pytest.raises(bulk_read.CutShortError):
+        bulk_read.read([(file, checks[-1][1], np.empty(12, np.uint8))])
+    bulk_read.read([(file, 0, np.empty(3, np.uint8))])
 
 
 def test_arrays_that_share_a_block_are_aligned_and_apart() -> None:
@@ -134,7 +134,7 @@ def test_what_fails_in_one_thread_ends_the_work_of_all(
     who: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ctrl-C does not wait until a large file is read, and nobody reads on behind its back."""
-    monkeypatch.setattr(stretches, "_ALONE", 1)
+    monkeypatch.setattr(bulk_read, "_ALONE", 1)
     monkeypatch.setattr("os.sched_getaffinity", lambda _: range(4), raising=False)
     caller, done, threads = threading.current_thread(), [], set()
     together = threading.Barrier(2)
@@ -150,7 +150,7 @@ def test_what_fails_in_one_thread_ends_the_work_of_all(
             time.sleep(0.001)
 
     with pytest.raises(KeyboardInterrupt):
-        stretches._shared(range(100_000), 1, work)
+        bulk_read._shared(range(100_000), 1, work)
     assert len(done) < 100_000
     assert not any(thread.is_alive() for thread in threads - {caller})
 
@@ -165,7 +165,7 @@ def test_a_run_that_is_given_up_reads_no_further() -> None:
                 session.cancel()
 
         with pytest.raises(tf.errors.CancelledError):
-            stretches._shared(range(10), 1, work)
+            bulk_read._shared(range(10), 1, work)
     assert done == [0]
 
 

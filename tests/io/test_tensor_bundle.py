@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import numbaflow as tf
-from numbaflow.engine import dtypes, errors
-from numbaflow.io import checkpoint_v1, output, tensor_bundle
+from numbaflow.engine import errors
+from numbaflow.engine.types import dtypes
+from numbaflow.io import atomic_file, checkpoint_v1, tensor_bundle
 from numbaflow.io.bundle_reader import BundleReader
 from numbaflow.io.checkpoint_reader import CheckpointReader
 from numbaflow.io.tensor_bundle import BundleWriter, merge_bundles
@@ -70,7 +71,7 @@ def test_tensors_come_back(tmp_path: Path, tensors: dict[str, Any], values: list
 
 def test_bfloat16_and_large_tensors(tmp_path: Path) -> None:
     small = np.arange(6, dtype=tf.bfloat16.as_numpy_dtype).reshape(2, 3)
-    large = np.arange(output.PIECE // 4 * 3 + 5, dtype=np.float64)
+    large = np.arange(atomic_file.PIECE // 4 * 3 + 5, dtype=np.float64)
     write(tmp_path / "ckpt", {"small": small, "large": large, "strided": large[::-2]})
     found = read(tmp_path / "ckpt")
     np.testing.assert_array_equal(found["small"], small)
@@ -218,7 +219,7 @@ def test_a_failed_save_leaves_the_last_checkpoint(
         return Broken(real(path, mode), left[0] - 4 if index else left[0])
 
     with monkeypatch.context() as patched:
-        patched.setattr(output, "PIECE", 32)
+        patched.setattr(atomic_file, "PIECE", 32)
         patched.setattr(tensor_bundle.files, "open_binary", opened)
         with pytest.raises(errors.ResourceExhaustedError, match="No space left"):
             write(tmp_path / "ckpt", {"a": np.zeros(8), "b": np.zeros(8)})
@@ -336,7 +337,7 @@ def test_a_full_disk_is_noticed_before_anything_is_written(
 
 
 def test_what_is_read_later_was_checked_before(tmp_path: Path) -> None:
-    array = np.arange(output.PIECE // 4 + 7, dtype=np.float32).reshape(-1, 1)
+    array = np.arange(atomic_file.PIECE // 4 + 7, dtype=np.float32).reshape(-1, 1)
     write(tmp_path / "ckpt", {"a": array, "none": np.zeros((0, 2)), "t": texts([b"x"])})
     with BundleReader(str(tmp_path / "ckpt")) as reader:
         source = reader.read(b"a", defer=True)
@@ -417,11 +418,11 @@ def test_one_writer_at_a_time_gives_files_their_names(tmp_path: Path) -> None:
     happened = []
 
     def other() -> None:
-        with output.locked(str(tmp_path)):
+        with atomic_file.locked(str(tmp_path)):
             happened.append("other")
 
     thread = threading.Thread(target=other)
-    with output.locked(str(tmp_path)):
+    with atomic_file.locked(str(tmp_path)):
         thread.start()
         thread.join(0.1)
         happened.append("this")

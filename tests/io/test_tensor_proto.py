@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from numbaflow.engine import dtypes
-from numbaflow.engine.shape import TensorShape
+from numbaflow.engine.types import dtypes
+from numbaflow.engine.types.shape import TensorShape
 from numbaflow.io import protos
 from numbaflow.io.tensor_proto import (
     make_ndarray,

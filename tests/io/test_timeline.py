@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from numbaflow.engine import dtypes
+from numbaflow.engine.types import dtypes
 from numbaflow.io.step_stats import CPU, Event, step_stats
 from numbaflow.io.timeline import Timeline
 

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.cpu
 # Says at the end what a program compiled.
 OBSERVED = """
 import atexit, json, sys
-from numbaflow import launcher
+from numbaflow.cli import launcher
 
 def tell():
     from numbaflow.jit.codegen import compile as compiler

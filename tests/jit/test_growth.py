@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.engine import garbage
+from numbaflow.engine import gc_pause
 from numbaflow.jit import settings
 from numbaflow.jit.codegen import compile as compiler
 from numbaflow.jit.passes.fuse import fuse
@@ -70,7 +70,7 @@ def _products(x: Any, count: int) -> list[Any]:
 
 def _work(make: Callable[[Any, int], list[Any]], count: int) -> int:
     """The calls that it takes to prepare a run of a graph, machine code aside."""
-    with tf.Graph().as_default() as graph, settings.override(jit="always"), garbage.held_up():
+    with tf.Graph().as_default() as graph, settings.override(jit="always"), gc_pause.held_up():
         x = tf.placeholder(tf.float32, [None, None])
         fetches = make(x, count)
         with tf.Session() as session:

@@ -141,7 +141,7 @@ def told(event, details):
     if event.startswith(("subprocess.", "os.exec", "os.posix_spawn", "os.system", "os.spawn")):
         print("STARTED", event, details, file=sys.stderr)
 sys.addaudithook(told)
-from numbaflow.cli import main
+from numbaflow.cli.main import main
 sys.argv = ["numbaflow", *sys.argv[1:]]
 main()
 """

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.engine import nest
+from numbaflow.engine.types import nest
 from numbaflow.jit import settings
 from numbaflow.jit.codegen import compile as compiler
 
@@ -173,7 +173,7 @@ def test_results_do_not_change_when_the_session_runs_on():
 
 
 def test_a_broken_lowering_falls_back_with_a_warning(monkeypatch):
-    from numbaflow.engine import registry
+    from numbaflow.engine.graph import registry
 
     x = tf.placeholder(tf.float32, [None])
     y = tf.exp(x)

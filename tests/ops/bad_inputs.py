@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, Phase, given
 from hypothesis import settings as hypothesis_settings
 
 import numbaflow as tf
-from numbaflow.engine.build import OpFunction
-from numbaflow.engine.registry import OpDef
+from numbaflow.engine.graph.build import OpFunction
+from numbaflow.engine.graph.registry import OpDef
 
 from .samples import Case, cases
 

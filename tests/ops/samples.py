@@ -17,8 +17,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 import numbaflow as tf
-from numbaflow.engine.build import OpFunction
-from numbaflow.engine.registry import Arg, OpDef
+from numbaflow.engine.graph.build import OpFunction
+from numbaflow.engine.graph.registry import Arg, OpDef
 
 DTYPES = (
     "float32",

@@ -15,8 +15,8 @@ import numpy as np
 from hypothesis import HealthCheck, Phase, given, settings
 
 import numbaflow as tf
-from numbaflow.engine.registry import Arg, OpDef
-from numbaflow.engine.shape import TensorShape
+from numbaflow.engine.graph.registry import Arg, OpDef
+from numbaflow.engine.types.shape import TensorShape
 
 from .samples import Case, cases
 from .tensorflow_worker import is_fed

@@ -15,7 +15,7 @@ import numbaflow as tf
 from numbaflow.jit import settings
 from numbaflow.ops.lookup import index as lookup_index
 from numbaflow.ops.queues import barrier, staging
-from numbaflow.train import lookup_mutable
+from numbaflow.train.checkpoints import lookup_mutable
 
 pytestmark = pytest.mark.cpu
 

@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.engine import errors, registry
+from numbaflow.engine import errors
+from numbaflow.engine.graph import registry
 from numbaflow.jit import settings
 from numbaflow.jit.runtime.runner import Runner, make_runner
 
@@ -255,7 +256,7 @@ def variable_op(name: str, wrong: int, shape: Any) -> Any:
 
 
 def registry_function(name: str) -> Any:
-    from numbaflow.engine.build import OpFunction
+    from numbaflow.engine.graph.build import OpFunction
 
     return OpFunction(name)
 

@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, Phase, given
 from hypothesis import settings as hypothesis_settings
 
 import numbaflow as tf
-from numbaflow.engine import interpreter, registry
+from numbaflow.engine.graph import registry
+from numbaflow.engine.session import interpreter
 from numbaflow.jit import settings
 from numbaflow.jit.runtime import guards
 

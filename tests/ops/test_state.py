@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.engine.state import ALIGNMENT, Cell, Resources
+from numbaflow.engine.session.state import ALIGNMENT, Cell, Resources
 from numbaflow.jit import settings
 
 pytestmark = pytest.mark.pure

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.engine import registry, trust
-from numbaflow.engine.build import define
+from numbaflow.engine.graph import registry, trust
+from numbaflow.engine.graph.build import define
 
 from .reaching import Reach
 

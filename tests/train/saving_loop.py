@@ -53,7 +53,7 @@ OPERATIONS = "rename replace link unlink open mkdir rmdir scandir posix_fallocat
 
 def die_at(number: int) -> None:
     """From now on counts operations on files; of a write half is done."""
-    from numbaflow.io.output import Output
+    from numbaflow.io.atomic_file import Output
 
     count = 0
 

@@ -12,11 +12,11 @@ import pytest
 from typer.testing import CliRunner
 
 import numbaflow as tf
-from numbaflow.cli import application
-from numbaflow.engine import dtypes
+from numbaflow.cli.main import application
+from numbaflow.engine.types import dtypes
 from numbaflow.io.tensor_bundle import BundleWriter
-from numbaflow.train import inspect_checkpoint
-from numbaflow.train.inspect_checkpoint import print_tensors_in_checkpoint_file
+from numbaflow.train.checkpoints import inspect_checkpoint
+from numbaflow.train.checkpoints.inspect_checkpoint import print_tensors_in_checkpoint_file
 
 pytestmark = pytest.mark.pure
 

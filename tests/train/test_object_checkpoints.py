@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 import numbaflow as tf
-from numbaflow.engine.trackable import no_automatic_dependency_tracking
+from numbaflow.engine.graph.trackable import no_automatic_dependency_tracking
 from numbaflow.jit import settings
-from numbaflow.train import checkpoint as checkpoints
-from numbaflow.train import data_structures, data_wrappers
-from numbaflow.train.tracking import AutoTrackable, NotTrackable
+from numbaflow.train.objects import checkpoint as checkpoints
+from numbaflow.train.objects import data_structures, data_wrappers
+from numbaflow.train.objects.tracking import AutoTrackable, NotTrackable
 
 
 @pytest.fixture(autouse=True)

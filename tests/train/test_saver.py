@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.engine import dtypes
+from numbaflow.engine.types import dtypes
 from numbaflow.jit import settings
-from numbaflow.train import saver as saver_module
+from numbaflow.train.checkpoints import saver as saver_module
 
 PROGRAMS = Path(__file__).with_name("checkpoint_programs.py")
 

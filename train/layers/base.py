@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ...engine import dtypes, nest
 from ...engine.deprecation import deprecated
-from ...engine.tensor import Tensor
+from ...engine.graph.tensor import Tensor
+from ...engine.types import dtypes, nest
 from ...ops.public import tf
 from ...ops.state.variable_scope import VariableScope
 from . import base_layer

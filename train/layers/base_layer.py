@@ -15,16 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import dtypes, nest
-from ...engine.operation import Operation
-from ...engine.tensor import SparseTensor, Tensor
+from ...engine.graph.operation import Operation
+from ...engine.graph.tensor import SparseTensor, Tensor
+from ...engine.types import dtypes, nest
 from ...ops.public import tf
-from ..kinds import is_variable
-from ..module import Module
+from ..objects.module import Module
+from ..variables.variable_kind import is_variable
 from . import named
+from .dependency import reaches
 from .input_spec import InputSpec, assert_input_compatibility
 from .names import snake_case, unique
-from .reach import reaches
 from .weights import checked_trainable, make_variable, parts_of
 
 _OPTIONS = frozenset(

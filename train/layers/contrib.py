@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine import nest
+from ...engine.types import nest
 from ...ops.public import tf
 from . import core
 

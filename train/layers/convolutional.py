@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.shape import TensorShape
+from ...engine.types.shape import TensorShape
 from ...ops.nn.atrous import convolution_of_shapes
 from ...ops.nn.bias import bias_add
 from ...ops.public import tf

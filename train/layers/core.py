@@ -6,9 +6,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...engine import dtypes
-from ...engine.shape import TensorShape
-from ...engine.tensor import SparseTensor
+from ...engine.graph.tensor import SparseTensor
+from ...engine.types import dtypes
+from ...engine.types.shape import TensorShape
 from ...ops.nn.bias import bias_add
 from ...ops.nn.misc import dropout as drop
 from ...ops.public import raw, tf

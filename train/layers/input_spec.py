@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ...engine import dtypes, nest
+from ...engine.types import dtypes, nest
 
 
 class InputSpec:

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...engine import dtypes
-from ...engine.shape import TensorShape
+from ...engine.types import dtypes
+from ...engine.types.shape import TensorShape
 from ...ops.nn.activation import relu
 from ...ops.nn.fused_norm import fused_batch_norm
 from ...ops.nn.norm import batch_normalization as normalize

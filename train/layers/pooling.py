@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine import api
-from ...engine.shape import TensorShape
+from ...engine.types.shape import TensorShape
 from ...ops.public import tf
 from . import base
 from .functional import functional

@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...engine import nest
-from ...engine.constants import constant_value as value_of_tensor
-from ...engine.tensor import Tensor
+from ...engine.graph.constants import constant_value as value_of_tensor
+from ...engine.graph.tensor import Tensor
+from ...engine.types import nest
 from ...ops.flow.cond import smart_cond as known_or_cond
 from ...ops.flow.cond import smart_constant_value
 from ...ops.public import tf
-from ..kinds import is_variable
+from ..variables.variable_kind import is_variable
 
 _FORMATS = {
     "channels_last": {3: "NWC", 4: "NHWC", 5: "NDHWC"},

@@ -6,9 +6,9 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from ...engine import dtypes
+from ...engine.types import dtypes
 from ...ops.public import tf
-from ..kinds import is_variable
+from ..variables.variable_kind import is_variable
 
 
 def make_variable(

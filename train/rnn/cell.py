@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine import dtypes, nest
-from ...engine.constants import constant_value
-from ...engine.shape import TensorShape, as_shape
-from ...engine.tensor import Tensor
+from ...engine.graph.constants import constant_value
+from ...engine.graph.tensor import Tensor
+from ...engine.types import dtypes, nest
+from ...engine.types.shape import TensorShape, as_shape
 from ...ops.public import tf
 from ..layers import base
 from ..layers.weights import parts_of

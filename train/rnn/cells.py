@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections import namedtuple
 from typing import Any
 
-from ...engine import dtypes, log, nest
+from ...engine.graph.trackable import Trackable
+from ...engine.interface import log
 from ...engine.signatures import without_private_bases
-from ...engine.trackable import Trackable
+from ...engine.types import dtypes, nest
 from ...ops.nn.bias import bias_add
 from ...ops.public import tf
 from ..layers import base, named

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine import dtypes, nest
-from ...engine.shape import TensorShape, dimension_at_index, dimension_value, unknown_shape
+from ...engine.types import dtypes, nest
+from ...engine.types.shape import TensorShape, dimension_at_index, dimension_value, unknown_shape
 from ...ops.public import tf
 from .cell import assert_like_rnncell, concat
 from .step import (

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ...engine import nest
-from ...engine.constants import constant_value
-from ...engine.shape import TensorShape, as_shape
-from ...engine.tensor import Tensor
+from ...engine.graph.constants import constant_value
+from ...engine.graph.tensor import Tensor
+from ...engine.types import nest
+from ...engine.types.shape import TensorShape, as_shape
 from ...ops.flow.tensor_array import TensorArray
 from ...ops.flow.util import GetContainingWhileContext
 from ...ops.public import tf

@@ -8,11 +8,11 @@ import numbers
 from collections.abc import Callable
 from typing import Any
 
-from ...engine import nest
-from ...engine.constants import constant_value
-from ...engine.nest_paths import get_traverse_shallow_structure, map_structure_up_to
-from ...engine.shape import TensorShape
-from ...engine.trackable import Trackable
+from ...engine.graph.constants import constant_value
+from ...engine.graph.trackable import Trackable
+from ...engine.types import nest
+from ...engine.types.nest_paths import get_traverse_shallow_structure, map_structure_up_to
+from ...engine.types.shape import TensorShape
 from ...ops.flow.tensor_array import TensorArray
 from ...ops.nn.misc import dropout_v2
 from ...ops.public import tf

@@ -11,12 +11,12 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ...engine import dtypes
-from ...engine.collections import add_to_collection
 from ...engine.compat import as_text
 from ...engine.errors import DataLossError
-from ...engine.log import get_logger
-from ...engine.tensor import Tensor
+from ...engine.graph.collections import add_to_collection
+from ...engine.graph.tensor import Tensor
+from ...engine.interface.log import get_logger
+from ...engine.types import dtypes
 from ...io import files, protos
 from . import names
 from .folder import get_assets_dir, get_or_create_assets_dir

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.graph import Graph
+from ...engine.graph.graph import Graph
 from ...engine.printable import say
-from ...engine.session import Session
+from ...engine.session.session import Session
 from ...io import protos
 from ...io.meta_graph import ops_used_by_graph_def
 from .freezing import get_meta_graph_def, get_saved_model_tag_sets, parse_saved_model

@@ -10,17 +10,17 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from ...engine.graph import Graph
-from ...engine.session import Session
+from ...engine.graph.graph import Graph
+from ...engine.session.session import Session
 from ...io import files, protos
 from ...io.checkpoint_reader import new_checkpoint_reader
 from ...io.graph_import import import_graph_def
 from ...io.graph_util import convert_variables_to_constants
 from ...io.strip_unused import read_message
-from ..checkpoint_management import checkpoint_exists
-from ..meta_graph import import_meta_graph
-from ..saver import Saver
-from ..saver_builder import V2
+from ..checkpoints.checkpoint_management import checkpoint_exists
+from ..checkpoints.meta_graph import import_meta_graph
+from ..checkpoints.saver import Saver
+from ..checkpoints.saver_builder import V2
 from . import names
 from .reading import load, parse_saved_model
 

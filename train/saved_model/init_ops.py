@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.scope_functions import control_dependencies
+from ...engine.graph.scope_functions import control_dependencies
 from ...ops.control import group
 from ...ops.state.resources import tables_initializer
 from ...ops.state.variable_collections import (

@@ -7,15 +7,16 @@ import os
 from collections.abc import Collection
 from typing import Any
 
-from ...engine import dtypes, trust
-from ...engine.collections import get_collection
 from ...engine.compat import as_text
 from ...engine.errors import InvalidArgumentError
-from ...engine.graph import Graph
-from ...engine.log import get_logger
+from ...engine.graph import trust
+from ...engine.graph.collections import get_collection
+from ...engine.graph.graph import Graph
+from ...engine.interface.log import get_logger
+from ...engine.types import dtypes
 from ...io import files, protos
-from ..meta_graph import all_saveable_objects, import_meta_graph_with_return_elements
-from ..saver import Saver
+from ..checkpoints.meta_graph import all_saveable_objects, import_meta_graph_with_return_elements
+from ..checkpoints.saver import Saver
 from . import names
 from .assets import get_asset_tensors
 from .folder import get_variables_path

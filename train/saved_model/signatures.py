@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...engine import dtypes, errors
-from ...engine.tensor import Tensor
+from ...engine import errors
+from ...engine.graph.tensor import Tensor
+from ...engine.types import dtypes
 from ...io import protos
 from . import names
 from .tensor_info import (

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections import namedtuple
 from typing import Any
 
-from ...engine import dtypes
 from ...engine.compat import as_text
-from ...engine.shape import TensorShape
-from ...engine.specs import IndexedSlicesSpec, SparseTensorSpec, TensorSpec, TypeSpec
+from ...engine.interface.specs import IndexedSlicesSpec, SparseTensorSpec, TensorSpec, TypeSpec
+from ...engine.types import dtypes
+from ...engine.types.shape import TensorShape
 from ...io import protos
 from ...io.tensor_proto import shape_from_proto, shape_proto
 

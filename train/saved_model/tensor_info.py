@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine import dtypes, nest
-from ...engine.graph import Graph, get_default_graph
-from ...engine.scope_functions import prepend_name_scope
-from ...engine.specs import type_spec_from_value
-from ...engine.tensor import IndexedSlices, SparseTensor
+from ...engine.graph.graph import Graph, get_default_graph
+from ...engine.graph.scope_functions import prepend_name_scope
+from ...engine.graph.tensor import IndexedSlices, SparseTensor
+from ...engine.interface.specs import type_spec_from_value
+from ...engine.types import dtypes, nest
 from ...io import protos
 from ...io.tensor_proto import shape_proto
 from .structures import decode_structure, encode_structure

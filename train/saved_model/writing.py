@@ -8,14 +8,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ...engine import compat
-from ...engine.collections import GraphKeys, add_to_collection, get_collection
-from ...engine.log import get_logger
-from ...engine.operation import Operation
-from ...engine.tensor import Tensor
+from ...engine.graph.collections import GraphKeys, add_to_collection, get_collection
+from ...engine.graph.operation import Operation
+from ...engine.graph.tensor import Tensor
+from ...engine.interface.log import get_logger
 from ...io import files, protos
 from ...io.graph_def import write_atomically
-from ..meta_graph import all_saveable_objects
-from ..saver import Saver
+from ..checkpoints.meta_graph import all_saveable_objects
+from ..checkpoints.saver import Saver
 from . import names
 from .assets import note_in_collection, note_in_meta_graph, save_assets
 from .folder import get_or_create_variables_dir, get_variables_path

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes `import tensorflow` mean this package, in this process: `install()`.
+
+Public modules (`tensorflow.nn`) are this package's own; internal ones that programs import
+(`tensorflow.python.framework.ops`, `tensorflow.core.framework.graph_pb2`) are views whose names
+are looked up as alias/module_map.py says.  Anything else raises ModuleNotFoundError.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import sys
+from collections.abc import Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import CodeType, ModuleType
+from typing import Any
+
+from .module_map import AT_ONCE, HOMES, OTHERS, PROGRAMS, RENAMED
+
+ROOT = "tensorflow"
+_PACKAGE = __package__.rpartition(".")[0]
+_MISSING = object()
+# Folders of this package that are no namespaces of TensorFlow's.
+_PRIVATE = frozenset({"engine", "jit", "ops"})
+# Packages that hold nothing but modules of messages.
+_PACKAGES = frozenset(
+    "core core.example core.framework core.lib core.lib.core core.profiler core.protobuf core.util "
+    "python".split()
+)
+
+
+def install() -> None:
+    """From here on, `import tensorflow` gives this package; calling it again changes nothing."""
+    if any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        return
+    present = sys.modules.get(ROOT)
+    if present is not None and present.__name__ != _PACKAGE:
+        raise RuntimeError(
+            f"another tensorflow was imported before, from {getattr(present, '__file__', '?')}"
+        )
+    sys.meta_path.insert(0, _Finder())
+
+
+class _Finder(MetaPathFinder, Loader):
+    """Finds and loads `tensorflow` and everything below it."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        del path, target
+        if fullname != ROOT and not fullname.startswith(f"{ROOT}."):
+            return None
+        return ModuleSpec(fullname, self)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        # A stand-in: the import system would write the spec into the module that is returned.
+        return ModuleType(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        name = module.__name__
+        sys.modules[name] = resolve(name)
+
+    def get_code(self, fullname: str) -> CodeType | None:
+        """What `-m` runs: the program of a tool; None for modules that are no programs."""
+        program = PROGRAMS.get(fullname.removeprefix(f"{ROOT}."))
+        if program is None:
+            return None
+        module, _, call = program.partition(":")
+        lines = f"from {_PACKAGE}{module} import main\nraise SystemExit({call})\n"
+        return compile(lines, fullname, "exec", dont_inherit=True)
+
+
+def resolve(name: str) -> ModuleType:
+    """The module that `import name` gives."""
+    path = name.removeprefix(ROOT).lstrip(".")
+    found = None if path.split(".")[0] in _PRIVATE else _public(path)
+    if not isinstance(found, ModuleType):
+        found = _internal(path)
+    if found is None:
+        raise ModuleNotFoundError(
+            f"No module named {name!r}: numbaflow has no counterpart of it", name=name
+        )
+    if not hasattr(found, "__path__"):
+        found.__path__ = []  # Modules below it are this finder's.
+    return found
+
+
+def _public(path: str) -> Any:
+    """The object with this public name, or _MISSING; the package itself for ""."""
+    thing: Any = importlib.import_module(_PACKAGE)
+    for part in path.split(".") if path else ():
+        thing = getattr(thing, part, _MISSING)
+    return thing
+
+
+def _internal(path: str) -> ModuleType | None:
+    if path.endswith("_pb2"):
+        return _messages(path)
+    known = _internal_names()
+    if path in known:
+        if path in AT_ONCE:
+            importlib.import_module(known[path].split()[0], _PACKAGE)
+            _raw_functions.cache_clear()
+        return _View(path, known[path])
+    prefix = f"{path}."
+    if path in _PACKAGES or any(name.startswith(prefix) for name in known):
+        return _View(path, "")
+    return None
+
+
+def _messages(path: str) -> ModuleType | None:
+    from ..io import protos
+
+    file = f"{ROOT}/{path.removesuffix('_pb2').replace('.', '/')}.proto"
+    return protos.module(file) if file in protos.files() else None
+
+
+@functools.cache
+def _internal_names() -> dict[str, str]:
+    """All internal modules and their homes, by path below `tensorflow`."""
+    names = {
+        f"python.{package}.{module}": homes
+        for package, modules in HOMES.items()
+        for module, homes in modules.items()
+    }
+    return {**names, **OTHERS}
+
+
+class _View(ModuleType):
+    """An internal module: a name is looked up in its homes when it is first used."""
+
+    def __init__(self, path: str, homes: str) -> None:
+        super().__init__(f"{ROOT}.{path}")
+        self.__path__: list[str] = []
+        vars(self).update(
+            _homes=homes.split(),
+            _renamed=RENAMED.get(path.removeprefix("python."), {}),
+            _replaced={},
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        value = _MISSING
+        if name in self._renamed:
+            value = _target(self._renamed[name])
+        elif not (name.startswith("__") and name.endswith("__")):
+            value = next(
+                (v for v in (_lookup(h, name) for h in self._homes) if v is not _MISSING), value
+            )
+        if value is _MISSING:
+            raise AttributeError(f"module {self.__name__!r} has no {name!r} in numbaflow")
+        vars(self)[name] = value
+        return value
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Replaces a name in the module that uses it, too: programs' tests do that."""
+        home = None if name.startswith("__") else self.__home_of(name)
+        if home is not None:
+            self._replaced.setdefault(name, getattr(home, name))
+            setattr(home, name, value)
+        vars(self)[name] = value
+
+    def __delattr__(self, name: str) -> None:
+        if name in self._replaced:
+            setattr(self.__home_of(name), name, self._replaced.pop(name))
+        vars(self).pop(name, None)
+
+    def __home_of(self, name: str) -> Any:
+        """The module of the package that has the name, if a home is one."""
+        homes = (h for h in self._homes if h.startswith("."))
+        return next(
+            (
+                importlib.import_module(home, _PACKAGE)
+                for home in homes
+                if _lookup(home, name) is not _MISSING
+            ),
+            None,
+        )
+
+
+def _target(text: str) -> Any:
+    """The object that a row of RENAMED names."""
+    if not text.startswith("."):
+        return _public(text)
+    module, _, name = text.partition(":")
+    return getattr(importlib.import_module(module, _PACKAGE), name, _MISSING)
+
+
+def _lookup(home: str, name: str) -> Any:
+    if home == "raw":
+        return _raw(name)
+    if home == "tf" or home.startswith("tf."):
+        namespace = _public(home[3:])
+        return getattr(namespace, name, _MISSING) if isinstance(namespace, ModuleType) else _MISSING
+    return getattr(importlib.import_module(home, _PACKAGE), name, _MISSING)
+
+
+def _raw(name: str) -> Any:
+    """The function that makes one node of a type, by its Python name ("mat_mul")."""
+    # TensorFlow hides some of them behind an underscore.
+    functions = _raw_functions()
+    return functions.get(name) or functions.get(name.removeprefix("_"), _MISSING)
+
+
+@functools.cache
+def _raw_functions() -> dict[str, Any]:
+    from ..engine.graph.registry import definitions
+    from ..ops.public import raw
+
+    importlib.import_module(_PACKAGE)  # Fills the op table.
+    functions = (getattr(raw, definition.name) for definition in definitions())
+    return {function.__name__: function for function in functions}

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small parts of TensorFlow's internals that code copied from it expects (see alias/finder.py)."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+
+def tf_export(*names: str, **options: Any) -> Callable[[Any], Any]:
+    """Marks an API of TensorFlow's; here the object is left as it is."""
+    del names, options
+    return lambda thing: thing
+
+
+keras_export = tf_export
+
+
+def remove_undocumented(module_name: str, *lists: Any, **options: Any) -> None:
+    """Hides names of a module in TensorFlow; here all names stay."""
+    del module_name, lists, options
+
+
+def enabled() -> bool:
+    """Whether TensorFlow 2 behaviour is on: never."""
+    return False
+
+
+def forward_compatible(year: int, month: int, day: int) -> bool:
+    """Whether programs from that day on are to be served: those of TensorFlow 1.15's."""
+    return (year, month, day) < (2019, 8, 21)
+
+
+class LazyLoader(ModuleType):
+    """A module that is imported when one of its names is used."""
+
+    def __init__(self, local_name: str, parent_module_globals: dict[str, Any], name: str) -> None:
+        super().__init__(name)
+        self._local_name = local_name
+        self._parent_module_globals = parent_module_globals
+
+    def __getattr__(self, item: str) -> Any:
+        module = importlib.import_module(self.__name__)
+        self._parent_module_globals[self._local_name] = module
+        return getattr(module, item)
+
+
+class _VariableType(type):
+    """Makes resource variables, and knows those of all kinds as its own."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        from ..ops.state.variables import Variable as AnyVariable
+
+        return AnyVariable(*args, use_resource=True, **kwargs)
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        from ..ops.state.variables import Variable as AnyVariable
+
+        return isinstance(instance, AnyVariable)
+
+    def __getattr__(cls, name: str) -> Any:
+        from ..ops.state.variables import Variable as AnyVariable
+
+        return getattr(AnyVariable, name)
+
+
+class Variable(metaclass=_VariableType):
+    """What TensorFlow's internal `variables.Variable` is: TensorFlow 2's class, whose variables
+    are resources."""

@@ -1,0 +1,406 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the names of TensorFlow 1.15's internal modules are found here: tables for alias/finder.py.
+
+A home is a module of this package (".engine.types.dtypes"), a public namespace ("tf.math", "tf"), a
+module of the standard library ("inspect") or "raw" (the functions that make one node each).
+"""
+
+from __future__ import annotations
+
+# Module below `tensorflow.python` -> homes, in the order in which they are asked.
+HOMES = {
+    "framework": {
+        "config": "tf.config tf.config.experimental",
+        "smart_cond": "tf.contrib.framework",
+        "common_shapes": ".engine.graph.shape_rules .engine.types.shape",
+        "constant_op": ".ops.array.constant tf",
+        "device": ".engine.graph.devices tf",
+        "device_spec": ".engine.graph.devices tf",
+        "dtypes": ".engine.types.dtypes tf.dtypes",
+        "errors": ".engine.errors tf.errors",
+        "error_interpolation": ".io.meta_graph",
+        "errors_impl": ".engine.errors tf.errors",
+        "function": ".ops.flow.function_library .ops.flow.function_graph",
+        "graph_to_function_def": ".io.function_writing",
+        "graph_io": ".io.graph_def",
+        "graph_util": ".io.graph_util",
+        "graph_util_impl": ".io.graph_util",
+        "importer": ".io.graph_import",
+        "indexed_slices": ".engine.graph.tensor .engine.interface.specs",
+        "load_library": "tf",
+        "meta_graph": ".io.meta_graph .io.meta_graph_import",
+        "op_def_library": ".engine.graph.op_def_library",
+        "op_def_registry": ".io.op_def_registry",
+        "ops": (
+            ".engine.graph.graph .engine.graph.operation .engine.graph.tensor "
+            ".engine.graph.convert .engine.graph.collections .engine.graph.scope_functions "
+            ".engine.gradients.autodiff .engine.graph.defaults .engine.graph.devices "
+            ".engine.graph.registry .engine.graph.node_def .engine.interface.statistics tf"
+        ),
+        "random_seed": ".engine.graph.seed tf",
+        "sparse_tensor": ".engine.graph.tensor .engine.interface.specs .engine.graph.convert tf",
+        "tensor_shape": ".engine.types.shape",
+        "tensor_spec": ".engine.interface.specs",
+        "type_spec": ".engine.interface.specs",
+        "tensor_util": ".io.tensor_proto .engine.graph.constants .engine.graph.convert tf",
+        "test_ops": ".ops.checks.testing raw",
+        "test_util": "tf.test",
+        "versions": ".io.versions",
+    },
+    "ops": {
+        "gradient_checker_v2": ".ops.checks.gradient_checker_v2",
+        "linalg.linalg_impl": "tf.linalg",
+        "signal.fft_ops": "tf.signal .ops.math.fourier",
+        "unconnected_gradients": "tf",
+        "array_grad": "",
+        "array_ops": (
+            "tf .ops.array.constant .ops.array.gather .ops.array.shape .ops.array.indexing raw"
+        ),
+        "bitwise_ops": "tf.bitwise",
+        "candidate_sampling_ops": "tf.nn",
+        "check_ops": "tf.debugging tf",
+        "clip_ops": "tf",
+        "confusion_matrix": "tf tf.math .ops.sparse.arithmetic",
+        "control_flow_grad": "",
+        "control_flow_ops": "tf .ops.control .ops.flow.control_flow raw",
+        "control_flow_state": ".ops.flow.control_flow",
+        "control_flow_util": ".ops.flow.util .ops.flow.control_flow .ops.control",
+        "ctc_ops": "tf.nn",
+        "custom_gradient": "tf .ops.flow.custom_gradient",
+        "data_flow_grad": "",
+        "data_flow_ops": (
+            "tf tf.queue .ops.queues.queues .ops.queues.barrier .ops.queues.staging raw"
+        ),
+        "embedding_ops": "tf.nn .ops.nn.embedding_safe",
+        "functional_ops": "tf raw",
+        "gradient_checker": "tf.test",
+        "gradients": "tf .engine.gradients.autodiff",
+        "gradients_impl": "tf .engine.gradients.autodiff",
+        "gradients_util": ".engine.gradients.autodiff .engine.gradients.autodiff_sums",
+        "histogram_ops": "tf",
+        "image_grad": "",
+        "image_ops": "tf.image",
+        "image_ops_impl": "tf.image",
+        "init_ops": ".ops.state.init .ops.state.init_orthogonal tf.initializers tf",
+        "inplace_ops": "tf",
+        "io_ops": ".ops.state.save_restore tf tf.io .ops.queues.readers raw",
+        "linalg_grad": "",
+        "linalg_ops": "tf tf.linalg",
+        "list_ops": ".ops.flow.tensor_list raw",
+        "logging_ops": ".ops.checks.logging tf tf.summary",
+        "lookup_ops": (
+            "tf.lookup .ops.lookup.tables .ops.lookup.index .train.checkpoints.lookup_mutable "
+            "tf raw"
+        ),
+        "losses.losses": "tf.losses",
+        "losses.losses_impl": "tf.losses",
+        "losses.util": "tf.losses",
+        "manip_ops": "tf.manip",
+        "map_fn": "tf",
+        "math_grad": "",
+        "math_ops": (
+            "tf.math tf .ops.math.operators .ops.math.reduce_gradient "
+            ".engine.gradients.autodiff_sums raw"
+        ),
+        "metrics": "tf.metrics",
+        "metrics_impl": "tf.metrics",
+        "nn": "tf.nn",
+        "nn_grad": "",
+        "nn_impl": "tf.nn .ops.nn.misc .ops.nn.sampled",
+        "nn_ops": "tf.nn raw .ops.nn.misc .ops.nn.format .ops.nn.fractional_pool",
+        "numerics": "tf",
+        "parsing_ops": "tf tf.io",
+        "partitioned_variables": "tf",
+        "random_grad": ".ops.random.more",
+        "random_ops": ".ops.random.draws tf tf.random .ops.random.bounded",
+        "resources": ".ops.state.resources",
+        "resource_variable_ops": (
+            ".ops.state.resource_variable .ops.state.variables .ops.state.reference tf raw"
+        ),
+        "rnn": ".train.rnn.dynamic .train.rnn.static .train.rnn.raw .train.rnn.step",
+        "rnn_cell": "tf.nn.rnn_cell",
+        "rnn_cell_impl": ".train.rnn.cells .train.rnn.cell .train.rnn.wrappers",
+        "script_ops": "tf .ops.flow.script .ops.flow.python_function",
+        "session_ops": "tf",
+        "sets": "tf.sets",
+        "sets_impl": "tf.sets",
+        "sort_ops": "tf .ops.array.sort",
+        "sparse_grad": "",
+        "sparse_ops": (
+            "tf .ops.sparse.layout .ops.sparse.dense .ops.sparse.math .ops.sparse.rows "
+            ".ops.sparse.serialize tf.sparse raw"
+        ),
+        "special_math_ops": "tf tf.math",
+        "standard_ops": "tf",
+        "state_grad": "",
+        "state_ops": "tf .ops.state.reference raw",
+        "stateless_random_ops": ".ops.random.more tf.random",
+        "string_ops": ".ops.checks.logging tf tf.strings raw",
+        "summary_ops": "tf.summary",
+        "template": "tf .ops.state.template",
+        "tensor_array_grad": ".ops.flow.tensor_array_nodes",
+        "tensor_array_ops": "tf .ops.flow.tensor_array",
+        "variable_scope": (
+            "tf .ops.state.variable_scope .ops.state.variable_store "
+            ".ops.state.variable_partitions .ops.state.variables"
+        ),
+        "variables": "tf .ops.state.variables .ops.state.variable_partitions",
+        "weights_broadcast_ops": ".ops.nn.weights",
+        "distributions.distributions": "tf.distributions",
+        "distributions.distribution": "tf.distributions",
+        "distributions.normal": "tf.distributions",
+        "linalg.linalg": "tf.linalg",
+        "signal.signal": "tf.signal",
+    },
+    "platform": {
+        "app": "tf.app",
+        "benchmark": "tf.test",
+        "flags": "tf.flags tf.app.flags",
+        "gfile": "tf.gfile",
+        "googletest": "tf.test",
+        "logging": "tf.logging",
+        "resource_loader": "tf.resource_loader",
+        "sysconfig": "tf.sysconfig",
+        "test": "tf.test",
+        "tf_logging": ".engine.interface.log tf.logging",
+    },
+    "client": {
+        "client_lib": "tf",
+        "device_lib": ".engine.graph.devices tf",
+        "session": ".engine.session.session tf",
+        "timeline": ".io.timeline",
+    },
+    "lib": {
+        "io.file_io": ".io.files .io.files_v2",
+        "io.python_io": "tf.python_io",
+        "io.tf_record": "tf.python_io tf.io",
+    },
+    "layers": {
+        "layers": "tf.layers",
+        **{
+            name: f".train.layers.{name}"
+            for name in "base core normalization pooling utils".split()
+        },
+        "convolutional": ".train.layers.convolutional .train.layers.transposed_conv",
+    },
+    "summary": {
+        "summary": "tf.summary",
+        "summary_iterator": "tf.train",
+        "writer.event_file_writer": ".io.events",
+        "writer.writer": ".train.summaries.summary_io tf.summary",
+        "writer.writer_cache": ".train.summaries.summary_io tf.summary",
+    },
+    "saved_model": {
+        "builder": ".train.saved_model.writing",
+        "builder_impl": ".train.saved_model.writing .train.saved_model.assets",
+        "constants": ".train.saved_model.names",
+        "loader": ".train.saved_model.reading .train.saved_model.assets",
+        "loader_impl": ".train.saved_model.reading .train.saved_model.assets",
+        "main_op": ".train.saved_model.init_ops",
+        "main_op_impl": ".train.saved_model.init_ops",
+        "saved_model": "tf.saved_model",
+        "signature_constants": ".train.saved_model.names",
+        "signature_def_utils": ".train.saved_model.signatures",
+        "signature_def_utils_impl": ".train.saved_model.signatures",
+        "simple_save": ".train.saved_model.writing",
+        "tag_constants": ".train.saved_model.names",
+        "utils": ".train.saved_model.tensor_info .train.saved_model.folder",
+        "utils_impl": ".train.saved_model.tensor_info .train.saved_model.folder",
+    },
+    "data": {
+        "experimental.ops.batching": "tf.data.experimental",
+        "experimental.ops.grouping": "tf.data.experimental",
+        "experimental.ops.interleave_ops": "tf.data.experimental",
+        "experimental.ops.optimization": "tf.data.experimental",
+        "experimental.ops.readers": "tf.data.experimental",
+        "experimental.ops.scan_ops": "tf.data.experimental",
+        "ops.dataset_ops": "tf.data",
+        "ops.iterator_ops": "tf.data",
+        "ops.readers": "tf.data",
+        "util.nest": "tf.nest",
+    },
+    "util": {
+        "all_util": ".alias.helpers",
+        "lazy_loader": ".alias.helpers",
+        "tf_export": ".alias.helpers",
+        "compat": "tf.compat",
+        "deprecation": ".engine.deprecation",
+        "nest": "tf.nest .engine.types.nest",
+        "tf_contextlib": "contextlib",
+        "tf_inspect": "inspect",
+    },
+    "training": {
+        name: f".train.{room}.{name} tf.train tf"
+        for room, names in {
+            "checkpoints": "checkpoint_management checkpoint_utils saver",
+            "distributed": "device_setter sync_replicas_optimizer",
+            "inputs": "input queue_runner_impl",
+            "objects": "warm_starting_util",
+            "optimizers": "optimizer",
+            "sessions": (
+                "basic_loops basic_session_run_hooks coordinator monitored_session "
+                "session_manager session_run_hook supervisor"
+            ),
+            "summaries": "summary_io",
+            "variables": "moving_averages slot_creator",
+        }.items()
+        for name in names.split()
+    },
+}
+# Modules of TensorFlow's whose names lie in several files here.
+HOMES["training"].update(
+    dict.fromkeys(
+        (
+            "adadelta adagrad adagrad_da adam ftrl gradient_descent learning_rate_decay momentum "
+            "proximal_adagrad proximal_gradient_descent queue_runner rmsprop training"
+        ).split(),
+        "tf.train tf",
+    )
+)
+HOMES["ops"].update(
+    (f"distributions.{name}", f".ops.distributions.{home}")
+    for home, names in {
+        "distribution": "distribution",
+        "divergence": "kullback_leibler",
+        "special": "special_math",
+        "checks": "util",
+        "location": "laplace normal student_t uniform",
+        "positive": "beta dirichlet exponential gamma",
+        "counts": "bernoulli categorical dirichlet_multinomial multinomial",
+    }.items()
+    for name in names.split()
+)
+HOMES["ops"]["distributions.distributions"] = "tf.distributions"
+HOMES["training"]["saving.saveable_object"] = ".train.checkpoints.saveable"
+HOMES["training"]["saving.saveable_object_util"] = ".train.checkpoints.saveable"
+HOMES["training"]["saving.functional_saver"] = ".train.objects.object_saver"
+HOMES["training"]["tracking.base"] = ".engine.graph.trackable .train.objects.python_state"
+HOMES["training"]["tracking.data_structures"] = (
+    ".train.objects.data_structures .train.objects.data_wrappers"
+)
+HOMES["training"]["tracking.graph_view"] = ".train.objects.object_graph"
+HOMES["training"]["tracking.python_state"] = ".train.objects.python_state"
+HOMES["training"]["tracking.tracking"] = ".train.objects.tracking"
+HOMES["training"]["tracking.util"] = ".train.objects.checkpoint .train.objects.load_status tf.train"
+HOMES["training"]["checkpoint_ops"] = ".train.checkpoints.checkpoint_ops"
+HOMES["training"]["training_ops"] = "raw"
+HOMES["training"]["server_lib"] = ".train.distributed.server .train.distributed.cluster tf.train"
+HOMES["training"]["training_util"] = ".train.variables.global_step tf.train tf"
+HOMES["ops"].update(
+    (f"gen_{family}_ops", "raw")
+    for family in (
+        "array audio bitwise candidate_sampling control_flow ctc data_flow functional image io "
+        "linalg list logging lookup manip math nn parsing random resource_variable script sdca "
+        "checkpoint set sparse spectral state stateless_random string dataset experimental_dataset"
+    ).split()
+)
+
+# Modules elsewhere below `tensorflow`.
+OTHERS = {
+    "examples.tutorials.mnist.input_data": ".io.mnist",
+    "contrib.learn.python.learn.datasets.base": ".io.mnist",
+    "contrib.learn.python.learn.datasets.mnist": ".io.mnist",
+    "contrib.framework.python.framework.checkpoint_utils": ".train.checkpoints.checkpoint_utils",
+    "contrib.framework.python.ops.variables": ".train.variables.global_step tf.train tf",
+    "python.compat.compat": ".alias.helpers",
+    "python.keras.engine.base_layer": ".train.layers.base_layer .train.layers.input_spec",
+    "python.keras.engine.input_spec": ".train.layers.input_spec",
+    "python.eager.backprop": ".ops.flow.gradient_tape",
+    "python.module.module": ".train.objects.module",
+    "python.tools.freeze_graph": ".train.saved_model.freezing",
+    "python.tools.inspect_checkpoint": ".train.checkpoints.inspect_checkpoint",
+    "python.tools.optimize_for_inference": ".train.tools",
+    "python.tools.optimize_for_inference_lib": ".io.optimize_for_inference",
+    "python.tools.saved_model_cli": ".train.saved_model.command",
+    "python.tools.saved_model_utils": ".train.saved_model.freezing",
+    "python.tools.strip_unused": ".train.tools",
+    "python.tools.strip_unused_lib": ".io.strip_unused",
+    "python.pywrap_tensorflow": "tf.train",
+    "python.tf2": ".alias.helpers",
+}
+
+# Modules that are programs, too: "module:what is called there".
+PROGRAMS = {
+    f"python.tools.{tool}": f".train.tools:main({tool!r})"
+    for tool in ("freeze_graph", "inspect_checkpoint", "optimize_for_inference", "strip_unused")
+}
+PROGRAMS["python.tools.saved_model_cli"] = ".train.saved_model.command:main()"
+
+# Modules that add op types: importing them imports their first home.
+AT_ONCE = frozenset({"python.framework.test_ops"})
+
+# Module -> {name there: public name or ".module:attribute"}, where the names differ.
+RENAMED = {
+    "framework.constant_op": {"constant_v1": "constant"},
+    "framework.device": {"DeviceSpecV1": "DeviceSpec"},
+    "framework.function": {
+        "_DefinedFunction": ".ops.flow.function_library:DefinedFunction",
+        "_FuncGraph": ".ops.flow.function_graph:FuncGraph",
+        "_OverloadedFunction": ".ops.flow.function_library:OverloadedFunction",
+        "_from_definition": ".ops.flow.function_library:from_definition",
+    },
+    "framework.ops": {"name_scope_v1": "name_scope", "TensorLike": "Tensor"},
+    "framework.tensor_shape": {"TensorShapeV1": "TensorShape"},
+    "framework.tensor_util": {
+        "TensorShapeProtoToList": ".io.tensor_proto:tensor_shape_proto_to_list",
+        "ShapeEquals": ".io.tensor_proto:shape_equals",
+    },
+    "framework.versions": {
+        "__version__": ".io.versions:VERSION",
+        "__git_version__": ".io.versions:GIT_VERSION",
+        "__compiler_version__": ".io.versions:COMPILER_VERSION",
+    },
+    "ops.init_ops": {
+        "Constant": "constant_initializer",
+        "GlorotNormal": "glorot_normal_initializer",
+        "GlorotUniform": "glorot_uniform_initializer",
+        "Identity": "initializers.identity",
+        "Ones": "ones_initializer",
+        "Orthogonal": "orthogonal_initializer",
+        "RandomNormal": "random_normal_initializer",
+        "RandomUniform": "random_uniform_initializer",
+        "TruncatedNormal": "truncated_normal_initializer",
+        "UniformUnitScaling": "uniform_unit_scaling_initializer",
+        "VarianceScaling": "variance_scaling_initializer",
+        "Zeros": "zeros_initializer",
+    },
+    "ops.list_ops": {"_build_element_shape": ".ops.flow.tensor_list:shape_argument"},
+    "ops.math_ops": {
+        "mul": "multiply",
+        "neg": "negative",
+        "sub": "subtract",
+        "_bucketize": ".ops.math.range:bucketize",
+    },
+    "ops.linalg.linalg_impl": {"matrix_exponential": "linalg.expm"},
+    "ops.variables": {
+        "Variable": ".alias.helpers:Variable",
+        "VariableV1": "Variable",
+        "RefVariable": "Variable",
+        "_try_guard_against_uninitialized_dependencies": ".ops.state.variable_guards:guarded",
+        "VariableAggregationV2": "VariableAggregation",
+        "_all_saveable_objects": ".train.checkpoints.meta_graph:all_saveable_objects",
+    },
+    "ops.variable_scope": {
+        "variable": "Variable",
+        "_DEFAULT_USE_RESOURCE": ".ops.state.variable_store:default_use_resource",
+    },
+    "ops.nn_ops": {
+        "softmax_v2": "nn.softmax",
+        "log_softmax_v2": "nn.log_softmax",
+        "conv2d_transpose_v2": "nn.conv2d_transpose",
+        "conv3d_transpose_v2": "nn.conv3d_transpose",
+    },
+    "ops.nn_impl": {"moments_v2": "nn.moments", "l2_normalize_v2": "nn.l2_normalize"},
+    "ops.rnn": {
+        "_best_effort_input_batch_size": ".train.rnn.step:best_effort_input_batch_size",
+        "_concat": ".train.rnn.cell:concat",
+        "_transpose_batch_time": ".train.rnn.step:transpose_batch_time",
+    },
+    "ops.rnn_cell_impl": {
+        "_WEIGHTS_VARIABLE_NAME": ".train.rnn.cell:WEIGHTS_NAME",
+        "_BIAS_VARIABLE_NAME": ".train.rnn.cell:BIAS_NAME",
+        "_concat": ".train.rnn.cell:concat",
+        "_zero_state_tensors": ".train.rnn.cell:zero_state_tensors",
+    },
+    "pywrap_tensorflow": {"NewCheckpointReader": "train.NewCheckpointReader"},
+}

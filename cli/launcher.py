@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a user's program as `python` would, with `import tensorflow` meaning this package.
+
+The program gets a `__main__` module of its own, `sys.argv`, `sys.path[0]`, exit codes and
+tracebacks as if Python had started it.  Imports only what Python has loaded anyway.
+"""
+
+from __future__ import annotations
+
+import builtins
+import importlib.util
+import os
+import pkgutil
+import sys
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from types import CodeType, ModuleType, TracebackType
+from typing import NoReturn
+
+USAGE = """\
+Usage: numbaflow run [-m MODULE | -c COMMAND | SCRIPT] [ARGUMENTS]...
+
+  Runs a Python program in which `import tensorflow` means numbaflow.
+
+  SCRIPT      a file, or a folder or zip archive with a __main__.py; "-" reads the program from
+              standard input
+  -m MODULE   runs a module by its name
+  -c COMMAND  runs the command
+  ARGUMENTS   are the program's own, even when they begin with a dash
+"""
+
+
+def run(arguments: list[str]) -> None:
+    """Runs `[-m module | -c command | script] arguments` and returns when the program ends.
+
+    An exception of the program is reported through `sys.excepthook` without the frames of this
+    file and then ends the process as it would under Python.
+    """
+    if not arguments or arguments[0] in ("-h", "--help"):
+        print(USAGE, end="", file=sys.stdout if arguments else sys.stderr)
+        raise SystemExit(0 if arguments else 2)
+    try:
+        execute(arguments)
+    except SystemExit:
+        raise
+    except BaseException as error:
+        _report(error)
+
+
+def execute(arguments: list[str]) -> None:
+    """Like `run`, but exceptions of the program are raised as they are."""
+    from ..alias.finder import install
+
+    install()
+    module, code = _program(arguments)
+    exec(code, module.__dict__)
+
+
+def _program(arguments: list[str]) -> tuple[ModuleType, CodeType]:
+    """The new `__main__` module and its code; sets `sys.argv` and `sys.path[0]`."""
+    kind, rest = arguments[0], arguments[1:]
+    if kind in ("-m", "-c"):
+        if not rest:
+            _fail(f"Argument expected for the {kind} option\n{USAGE}".rstrip())
+        if kind == "-m":
+            return _module(rest[0], rest[1:])
+        _replace_path("")
+        sys.argv = ["-c", *rest[1:]]
+        return _main_module(), compile(rest[0], "<string>", "exec", dont_inherit=True)
+    sys.argv = arguments
+    if kind == "-":
+        _replace_path("")
+        return _main_module(), compile(sys.stdin.read(), "<stdin>", "exec", dont_inherit=True)
+    return _script(kind)
+
+
+def _script(path: str) -> tuple[ModuleType, CodeType]:
+    importer = pkgutil.get_importer(path)
+    if importer is not None:  # a folder or an archive
+        _replace_path(os.path.abspath(path))
+        spec = importer.find_spec("__main__")
+        if spec is None:
+            _fail(f"can't find '__main__' module in {path!r}")
+        return _from_spec(spec, package="")
+    full = os.path.abspath(path)
+    loader = SourceFileLoader("__main__", full)
+    try:
+        source = loader.get_data(full)
+    except OSError as error:
+        _fail(f"can't open file {full!r}: [Errno {error.errno}] {error.strerror}")
+    _replace_path(os.path.dirname(os.path.realpath(path)))
+    module = _main_module()
+    module.__file__ = full
+    module.__loader__ = loader
+    module.__dict__["__cached__"] = None
+    return module, compile(source, full, "exec", dont_inherit=True)
+
+
+def _module(name: str, rest: list[str]) -> tuple[ModuleType, CodeType]:
+    _replace_path(os.getcwd())
+    sys.argv = ["-m", *rest]
+    try:
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.submodule_search_locations is not None:
+            spec = importlib.util.find_spec(f"{name}.__main__")
+            if spec is None:
+                text = f"{name!r} is a package and cannot be directly executed"
+                _fail(f"No module named {name}.__main__; {text}")
+    except (ImportError, ValueError) as error:
+        reason = f"{type(error).__name__}: {error}"
+        _fail(f"Error while finding module specification for {name!r} ({reason})")
+    if spec is None:
+        _fail(f"No module named {name}")
+    module, code = _from_spec(spec, package=spec.parent)
+    sys.argv[0] = str(spec.origin)
+    return module, code
+
+
+def _from_spec(spec: ModuleSpec, package: str | None) -> tuple[ModuleType, CodeType]:
+    get_code = getattr(spec.loader, "get_code", None)
+    code = None if get_code is None else get_code(spec.name)
+    if code is None:
+        _fail(f"No code object available for {spec.name}")
+    module = _main_module()
+    module.__spec__ = spec
+    module.__loader__ = spec.loader
+    module.__package__ = package
+    module.__file__ = spec.origin
+    module.__dict__["__cached__"] = spec.cached
+    return module, code
+
+
+def _main_module() -> ModuleType:
+    module = ModuleType("__main__")
+    module.__dict__["__builtins__"] = builtins
+    sys.modules["__main__"] = module
+    return module
+
+
+def _replace_path(entry: str) -> None:
+    """Puts the program's folder where Python had put the launcher's."""
+    if not sys.flags.safe_path:
+        sys.path[0] = entry
+
+
+def _fail(message: str) -> NoReturn:
+    print(f"{sys.executable}: {message}", file=sys.stderr)
+    raise SystemExit(1 if message.startswith(("No ", "Error ")) else 2)
+
+
+def _report(error: BaseException) -> NoReturn:
+    """Shows the exception as Python would, then leaves with Python's exit code for it."""
+    error.__traceback__ = _without_launcher(error.__traceback__)
+    sys.excepthook(type(error), error, error.__traceback__)
+    sys.stdout.flush()
+    sys.excepthook = lambda *_: None
+    raise error
+
+
+def _without_launcher(trace: TracebackType | None) -> TracebackType | None:
+    while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
+        trace = trace.tb_next
+    return trace

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which function is the gradient of an op: from the op table, or registered under a name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..api import export
+from ..graph import registry
+from ..graph.operation import Operation
+
+GradientFunction = Callable[..., Any]
+
+# Registered by name, beside or instead of those in the op table; None: not differentiable.
+_REGISTERED: dict[str, GradientFunction | None] = {}
+
+
+def _register(name: str, function: GradientFunction | None) -> None:
+    definition = registry.find(name)
+    if name in _REGISTERED or (definition is not None and definition.gradient is not None):
+        raise KeyError(f"Registering two gradient with name '{name}'!")
+    _REGISTERED[name] = function
+
+
+@export("RegisterGradient")
+class RegisterGradient:
+    """A decorator that makes a function the gradient of an op type, or of a name for
+    `Graph.gradient_override_map`.  The function gets the op and its outputs' gradients."""
+
+    def __init__(self, op_type: str) -> None:
+        if not isinstance(op_type, str):
+            raise TypeError("op_type must be a string")
+        self._op_type = op_type
+
+    def __call__(self, f: GradientFunction) -> GradientFunction:
+        _register(self._op_type, f)
+        return f
+
+
+@export("NoGradient", "NotDifferentiable", "no_gradient")
+def no_gradient(op_type: str) -> None:
+    """Declares that an op type has no gradient and that None goes to its inputs."""
+    if not isinstance(op_type, str):
+        raise TypeError("op_type must be a string")
+    _register(op_type, None)
+
+
+def gradient_function(op: Operation) -> GradientFunction | None:
+    """The gradient function of an op, None when nothing flows back; LookupError without any."""
+    if not op.inputs:
+        return None
+    override = op._attrs.get("_gradient_op_type")
+    name = op.type if override is None else override.decode()
+    if name in _REGISTERED:
+        return _REGISTERED[name]
+    definition = op.definition if name == op.type else registry.find(name)
+    if definition is None:
+        raise LookupError(f"gradient registry has no entry for: {name}")
+    gradient = definition.gradient
+    if isinstance(gradient, registry.NoGradient) and gradient.silent:
+        return None
+    if gradient is None or isinstance(gradient, registry.NoGradient):
+        raise LookupError(f"No gradient defined for operation '{op.name}' (op type: {op.type})")
+    return gradient

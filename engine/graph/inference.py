@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Static shapes of new nodes: runs the op's shape function, words its errors as TensorFlow does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..types.dtypes import DType
+from ..types.shape import TensorShape, as_shape, unknown_shape
+from .constants import evaluate, evaluate_shape
+from .operation import Operation
+from .tensor import Tensor, shape_text
+
+
+class ShapeContext:
+    """What a shape function sees of a node that is being made."""
+
+    __slots__ = ("_op", "inputs", "values_asked", "shapes_asked")
+
+    def __init__(self, op: Operation) -> None:
+        self._op = op
+        self.inputs = [tensor.shape for tensor in op._inputs_val]
+        self.values_asked: set[int] = set()
+        self.shapes_asked: set[int] = set()
+
+    @property
+    def op_type(self) -> str:
+        """The type of the node."""
+        return self._op.type
+
+    @property
+    def name(self) -> str:
+        """The name of the node."""
+        return self._op.name
+
+    @property
+    def op(self) -> Operation:
+        """The node itself."""
+        return self._op
+
+    def attr(self, name: str) -> Any:
+        """An attribute as a plain Python value, text rather than bytes."""
+        return self._op.attr(name)
+
+    def dtype(self, index: int) -> DType:
+        """The type of an input."""
+        return self._op._inputs_val[index].dtype.base_dtype
+
+    def out_dtype(self, index: int = 0) -> DType:
+        """The type of an output."""
+        return self._op.outputs[index].dtype.base_dtype
+
+    def tensor(self, index: int) -> Tensor:
+        """An input itself."""
+        return self._op._inputs_val[index]
+
+    def value(self, index: int) -> np.ndarray | None:
+        """The value of an input if it is known when the graph is built."""
+        self.values_asked.add(index)
+        return evaluate(self._op._inputs_val[index])
+
+    def value_as_shape(self, index: int) -> TensorShape:
+        """The shape that an input spells, as far as it is known."""
+        self.shapes_asked.add(index)
+        return evaluate_shape(self._op._inputs_val[index])
+
+
+def infer_shapes(op: Operation) -> None:
+    """Sets the static shapes of the outputs of a new node."""
+    function = op.definition.shape
+    if function is None:
+        return
+    context = ShapeContext(op)
+    try:
+        shapes = function(context)
+    except ValueError as error:
+        raise ValueError(_shape_error(op, context, str(error))) from None
+    if shapes is None or not op.outputs:
+        return
+    if isinstance(shapes, TensorShape) or not isinstance(shapes, (list, tuple)):
+        shapes = [shapes]
+    elif len(op.outputs) == 1 and not (len(shapes) == 1 and _is_shape(shapes[0])):
+        shapes = [TensorShape(shapes)]
+    for output, shape in zip(op.outputs, shapes, strict=True):
+        output._shape_val = unknown_shape() if shape is None else as_shape(shape)
+
+
+def _is_shape(value: Any) -> bool:
+    return value is None or isinstance(value, (TensorShape, list, tuple))
+
+
+def _shape_error(op: Operation, context: ShapeContext, reason: str) -> str:
+    shapes = ", ".join(shape_text(shape.sizes) for shape in context.inputs)
+    text = f"{reason} for '{op.name}' (op: '{op.type}') with input shapes: {shapes}"
+    partial, computed = [], []
+    for i in range(len(context.inputs)):
+        if i in context.shapes_asked:
+            shape = context.value_as_shape(i)
+            if shape.rank is not None:
+                partial.append(f"input[{i}] = {shape_text(shape.sizes)}")
+        elif i in context.values_asked:
+            value = context.value(i)
+            if value is not None:
+                computed.append(f"input[{i}] = <{' '.join(str(x) for x in value.ravel()[:3])}>")
+    if computed:
+        text += " and with computed input tensors: " + ", ".join(computed)
+    if partial:
+        text += " and with input tensors computed as partial shapes: " + ",".join(partial)
+    return text + "."

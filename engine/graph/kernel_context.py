@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`KernelContext`: what a reference kernel may ask for besides its inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .operation import Operation
+from .tensor import Tensor
+
+
+class KernelContext:
+    """One operation in one session, as its reference kernel sees it."""
+
+    __slots__ = (
+        *("op", "session_state", "feeds", "session", "_private", "_out"),
+        *("gives_sources", "is_quiet", "place"),
+    )
+
+    def __init__(
+        self,
+        op: Operation,
+        session_state: Any = None,
+        private: dict[Any, Any] | None = None,
+        feeds: dict[Tensor, Any] | None = None,
+        session: Any = None,
+    ) -> None:
+        self.op = op
+        self.session_state = session_state
+        self.session = session
+        self.feeds: dict[Tensor, Any] = {} if feeds is None else feeds
+        # Whether everything that reads the results also takes a `Source` (engine/session/state.py).
+        self.gives_sources = False
+        # Where the operation's resource is found, once that is known.
+        self.place: tuple[Any, ...] | None = None
+        # Whether the run changes no variable: their arrays need not be copied.
+        self.is_quiet = False
+        self._private = {} if private is None else private
+        self._out: list[np.dtype[Any]] | None = None
+
+    @property
+    def type(self) -> str:
+        """The type of the operation."""
+        return self.op.type
+
+    @property
+    def name(self) -> str:
+        """The name of the operation."""
+        return self.op.name
+
+    @property
+    def deadline(self) -> float | None:
+        """When the run must end, by `time.monotonic`, for operations that wait; None: never."""
+        return None if self.session is None else self.session.deadline
+
+    def attr(self, name: str) -> Any:
+        """An attribute as a plain Python value, text rather than bytes."""
+        value = self.op._attrs[name]
+        return value if type(value) is not bytes else value.decode("utf-8", "surrogateescape")
+
+    def out_dtype(self, index: int = 0) -> np.dtype[Any]:
+        """The NumPy dtype of an output."""
+        if self._out is None:
+            self._out = [output.dtype.base_dtype.np_dtype for output in self.op.outputs]
+        return self._out[index]
+
+    def kernel_state(self, factory: Callable[[], Any]) -> Any:
+        """An object kept for this operation as long as the session lives."""
+        # Copies that run in place of an operation share its state
+        # (engine/session/function_inlining.py).
+        key = self.op.name
+        state = self._private.get(key)
+        if state is None:
+            state = self._private.setdefault(key, factory())
+        return state

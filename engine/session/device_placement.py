@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which devices a session has: operations that ask for another one are refused, as in TensorFlow.
+
+Everything runs on the processor; with `allow_soft_placement` only the task must be there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import InvalidArgumentError, NotFoundError
+from ..graph.devices import Parts, parse_device
+from ..graph.graph import Graph
+
+# The device that TensorFlow 1.15 has beside the processors.
+_COMPILER = "XLA_CPU"
+
+
+class Placement:
+    """What a session has looked at of its graph, which grows."""
+
+    def __init__(self, graph: Graph, task: str, config: Any) -> None:
+        self._graph = graph
+        self._task: Parts = parse_device(task)
+        self._is_soft = config is not None and config.allow_soft_placement
+        count = config.device_count.get("CPU", 1) if config is not None else 1
+        if not count:
+            raise NotFoundError(None, None, "No CPU devices are available in this process")
+        self.devices = [f"{task}/device:CPU:{i}" for i in range(count)]
+        self._known: set[str] = {""}
+        self._last = 0
+        self._mutation = graph.mutation
+
+    def check(self) -> None:
+        """Raises InvalidArgumentError if an operation of the graph is on a device there is not."""
+        graph = self._graph
+        if self._mutation != graph.mutation:
+            self._mutation, self._last = graph.mutation, 0
+        nodes, known, end = graph._nodes_by_id, self._known, graph._last_id
+        refused = []
+        for i in range(self._last + 1, end + 1):
+            op = nodes.get(i)
+            if op is None or op._device in known:
+                continue
+            if self._exists(op._device):
+                known.add(op._device)
+            else:
+                refused.append(op)
+        if refused:
+            # TensorFlow places what only begins a chain after all others.
+            raise self._refusal(next((op for op in refused if not _begins(op)), refused[0]))
+        self._last = end
+
+    def _exists(self, device: str) -> bool:
+        """Whether an operation may ask for a device."""
+        wanted = parse_device(device)
+        is_here = all(part in (None, own) for part, own in zip(wanted[:3], self._task[:3]))
+        kind, index = wanted[3:]
+        if not is_here or self._is_soft:
+            return is_here
+        if kind == _COMPILER:
+            return index in (None, 0)
+        return kind in (None, "CPU", "cpu") and (index is None or index < len(self.devices))
+
+    def _refusal(self, op: Any) -> InvalidArgumentError:
+        advice = ""
+        if parse_device(op._device)[3] == "GPU":
+            advice = " The requested device appears to be a GPU, but CUDA is not enabled."
+        return InvalidArgumentError(
+            None,
+            None,
+            f"Cannot assign a device for operation {op.name}: {{{{node {op.name}}}}} was "
+            f"explicitly assigned to {op._device} but available devices are "
+            f"[ {', '.join(self.devices)} ]. Make sure the device specification refers to a "
+            f"valid device.{advice}\n\t [[{op.name}]]",
+        )
+
+
+def _begins(op: Any) -> bool:
+    """Whether an operation only makes a value, from nothing."""
+    outputs = op.outputs
+    return not op._inputs_val and len(outputs) == 1 and not outputs[0].dtype._is_ref_dtype

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operations that may have to wait: for an element of a queue, for room in one, for gradients.
+
+Their kernels return a `Pending` in place of results.  A run collects these in `Waits` and goes on
+with what does not depend on them.  Closing the session, a deadline or a failure elsewhere in the
+run cancels what still waits.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Generator
+from typing import Any
+
+from .. import errors
+from ..stopping import deadline_error
+
+Watcher = Callable[["Pending"], None]
+
+
+class Pending:
+    """A result that somebody will give, from any thread: `settle` it outside of all locks."""
+
+    __slots__ = ("__weakref__", "_lock", "_watchers", "error", "is_done", "result")
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._watchers: list[Watcher] = []
+        self.is_done = False
+        self.result: Any = None
+        self.error: BaseException | None = None
+
+    def settle(self, result: Any = None, error: BaseException | None = None) -> bool:
+        """Gives the result, or the error; only the first call counts, and returns True."""
+        with self._lock:
+            if self.is_done:
+                return False
+            self.result, self.error, self.is_done = result, error, True
+            watchers, self._watchers = self._watchers, []
+        for watcher in watchers:
+            watcher(self)
+        return True
+
+    def watch(self, watcher: Watcher) -> None:
+        """Has `watcher` called with this object once it is settled, at once if it is."""
+        with self._lock:
+            if not self.is_done:
+                self._watchers.append(watcher)
+                return
+        watcher(self)
+
+    def cancel(self) -> None:
+        """Gives up waiting: settles with CancelledError unless a result came first."""
+        self.settle(error=errors.CancelledError(None, None, "Operation was cancelled"))
+
+    def outcome(self) -> Any:
+        """The result; raises the error if there is one."""
+        if self.error is not None:
+            raise self.error
+        return self.result
+
+
+class Task(Pending):
+    """Work that waits several times: a generator that yields what it waits for.
+
+    The generator is sent each outcome (or thrown the error) and returns the result.
+    """
+
+    __slots__ = ("_awaited", "_is_cancelled", "_steps")
+
+    def __init__(self, steps: Generator[Pending, Any, Any]) -> None:
+        super().__init__()
+        self._steps = steps
+        self._awaited: Pending | None = None
+        self._is_cancelled = False
+        self._advance(None)
+
+    def cancel(self) -> None:
+        """Cancels what the work waits for, now and from now on."""
+        self._is_cancelled = True
+        awaited = self._awaited
+        if awaited is not None:
+            awaited.cancel()
+
+    def _advance(self, settled: Pending | None) -> None:
+        while True:
+            try:
+                awaited = self._step(settled)
+            except StopIteration as end:
+                self.settle(end.value)
+                return
+            except BaseException as error:
+                self.settle(error=error)
+                return
+            self._awaited = awaited
+            if self._is_cancelled:
+                awaited.cancel()
+            if not awaited.is_done:
+                awaited.watch(self._advance)
+                return
+            settled = awaited
+
+    def _step(self, settled: Pending | None) -> Pending:
+        if settled is None:
+            return next(self._steps)
+        if settled.error is not None:
+            return self._steps.throw(settled.error)
+        return self._steps.send(settled.result)
+
+
+class Turns:
+    """Lets one task at a time go on, in the order in which they came; nobody blocks."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._is_taken = False
+        self._next: deque[Pending] = deque()
+
+    def take(self) -> Pending:
+        """Settled when it is the caller's turn, which lasts until it calls `give`."""
+        turn = Pending()
+        with self._lock:
+            if self._is_taken:
+                self._next.append(turn)
+                return turn
+            self._is_taken = True
+        turn.settle()
+        return turn
+
+    def give(self) -> None:
+        """Ends a turn; the next one begins."""
+        while True:
+            with self._lock:
+                if not self._next:
+                    self._is_taken = False
+                    return
+                turn = self._next.popleft()
+            # Those that gave up are passed over.
+            if turn.settle():
+                return
+
+
+class Waits:
+    """What one run waits for at the moment.  Its methods but `cancel` are the run's own."""
+
+    def __init__(self, session: Any) -> None:
+        self._session = session
+        self._deadline = session.deadline
+        self._settled: queue.SimpleQueue[Pending] = queue.SimpleQueue()
+        self._keys: dict[Pending, Any] = {}
+        # Why everything was cancelled, where callers are to be told so.
+        self._reason = ""
+
+    def __bool__(self) -> bool:
+        return bool(self._keys)
+
+    def add(self, key: Any, pending: Pending) -> None:
+        """Waits for one more; `key` comes back with it."""
+        if not self._keys:
+            self._session.waits.add(self)
+        self._keys[pending] = key
+        pending.watch(self._settled.put)
+        if self._session.is_ending:
+            pending.cancel()
+
+    def next(self) -> tuple[Any, Pending]:
+        """Waits until something is settled; DeadlineExceededError when the time is up."""
+        left = None if self._deadline is None else max(self._deadline - time.monotonic(), 0.0)
+        found = self.next_within(left)
+        if found is None:
+            raise deadline_error()
+        return found
+
+    def next_within(self, seconds: float | None) -> tuple[Any, Pending] | None:
+        """Waits until something is settled, at most so long; None if nothing was."""
+        try:
+            pending = self._settled.get(timeout=seconds)
+        except queue.Empty:
+            return None
+        if self._reason:
+            raise errors.CancelledError(None, None, self._reason)
+        key = self._keys.pop(pending)
+        if not self._keys:
+            self._session.waits.discard(self)
+        return key, pending
+
+    def cancel(self, reason: str = "") -> None:
+        """Cancels everything; any thread may call it.  A reason is what the run fails with."""
+        self._reason = reason
+        for pending in list(self._keys):
+            pending.cancel()
+
+    def close(self) -> None:
+        """Ends waiting, whatever is left."""
+        self._session.waits.discard(self)
+        self.cancel()
+        self._keys.clear()
+
+
+class WaitsOfSession:
+    """The runs of a session that wait; safe for several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._waits: set[Waits] = set()
+
+    def add(self, waits: Waits) -> None:
+        """Notes a run."""
+        with self._lock:
+            self._waits.add(waits)
+
+    def discard(self, waits: Waits) -> None:
+        """Forgets a run."""
+        with self._lock:
+            self._waits.discard(waits)
+
+    def cancel(self, reason: str = "") -> None:
+        """Cancels what all of them wait for."""
+        with self._lock:
+            waits = list(self._waits)
+        for item in waits:
+            item.cancel(reason)

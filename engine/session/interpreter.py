@@ -1,0 +1,492 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a graph with the reference kernels, one operation after the other: the oracle.
+
+The needed part of the graph runs in order of creation, so that a program means one thing.
+"""
+
+from __future__ import annotations
+
+import heapq
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import errors, gc_pause
+from ..graph import trust
+from ..graph.kernel_context import KernelContext
+from ..graph.operation import Operation, arg_length
+from ..graph.tensor import Tensor
+from ..stopping import check_session, within
+from ..types import dtypes
+from .deferred_assign import Intake, Source
+from .futures import Pending
+from .state import Cell, handle_bytes
+
+Runner = Callable[[Sequence[Any]], list[Any]]
+
+# Tests switch this on: every kernel's results are held against the declared dtype and shape.
+verify = False
+
+# Roles in control flow that pass on whatever comes.
+_PASSING = ("switch", "merge", "enter", "exit", "next")
+
+_KIND_OF_ERROR: tuple[tuple[type[BaseException], type[errors.OpError]], ...] = (
+    (NotImplementedError, errors.UnimplementedError),
+    (MemoryError, errors.ResourceExhaustedError),
+    (StopIteration, errors.OutOfRangeError),
+    (TypeError, errors.InvalidArgumentError),
+    (ValueError, errors.InvalidArgumentError),
+)
+
+
+def needed_operations(
+    fetches: Iterable[Tensor], targets: Iterable[Operation], feeds: Iterable[Tensor]
+) -> list[Operation]:
+    """The operations to run, in order: creation order, corrected for edges that point back."""
+    fed = set(feeds)
+    # A placeholder that is fed does not run, even where something waits for it.
+    skipped = {t.op for t in fed if t.op.definition.test.get("feed_only")}
+    pending = [t.op for t in fetches if t not in fed]
+    pending += [op for op in targets if op not in skipped]
+    seen = set(pending)
+    while pending:
+        op = pending.pop()
+        for other in _predecessors(op, fed, skipped):
+            if other not in seen:
+                seen.add(other)
+                pending.append(other)
+    return _ordered(sorted(seen, key=lambda op: op._id), fed, skipped)
+
+
+def check_types(ops: Iterable[Operation]) -> None:
+    """Raises InvalidArgumentError for an input that was exchanged for one of another type."""
+    for op in ops:
+        for i, (tensor, kind) in enumerate(zip(op._inputs_val, op._input_types_val)):
+            if not kind.base_dtype.is_compatible_with(tensor.dtype.base_dtype):
+                raise errors.InvalidArgumentError(
+                    None,
+                    None,
+                    f"Input {i} of node {op.name} was passed {tensor.dtype.base_dtype.name} from "
+                    f"{tensor.name} incompatible with expected {kind.base_dtype.name}.",
+                )
+
+
+def _predecessors(op: Operation, fed: set[Tensor], skipped: set[Operation]) -> list[Operation]:
+    result = [t.op for t in op._inputs_val if t not in fed]
+    result += [other for other in op._control_inputs_val if other not in skipped]
+    return result
+
+
+def _ordered(ops: list[Operation], fed: set[Tensor], skipped: set[Operation]) -> list[Operation]:
+    before = {op: _predecessors(op, fed, skipped) for op in ops}
+    if all(other._id < op._id for op in ops for other in before[op]):
+        return ops
+    # What a loop sends back is for its next iteration.
+    for op in ops:
+        before[op] = [o for o in before[op] if o.definition.flow != "next" or o._id < op._id]
+    waiting = {op: len(set(before[op])) for op in ops}
+    after: dict[Operation, list[Operation]] = {op: [] for op in ops}
+    for op in ops:
+        for other in set(before[op]):
+            after[other].append(op)
+    by_id = {op._id: op for op in ops}
+    ready = [op._id for op in ops if not waiting[op]]
+    heapq.heapify(ready)
+    result = []
+    while ready:
+        op = by_id[heapq.heappop(ready)]
+        result.append(op)
+        for other in after[op]:
+            waiting[other] -= 1
+            if not waiting[other]:
+                heapq.heappush(ready, other._id)
+    if len(result) < len(ops):
+        stuck = sorted(op.name for op in ops if waiting[op])
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"Graph is invalid, contains a cycle with {len(stuck)} nodes, including: "
+            f"{', '.join(stuck[:8])}",
+        )
+    return result
+
+
+class Step:
+    """One operation, prepared: where its inputs lie and where its outputs go."""
+
+    __slots__ = (
+        *("op", "kernel", "context", "sources", "layout", "first", "count", "free", "plain"),
+        "handles",
+    )
+
+    def __init__(self, op: Operation, context: KernelContext, slots: dict[Tensor, int]) -> None:
+        kernel = trust.kernel_of(op)
+        if kernel is None:
+            raise errors.UnimplementedError(
+                None, op, f"There is no kernel for op type '{op.type}' (node '{op.name}')"
+            )
+        self.op = op
+        self.kernel = kernel
+        self.context = context
+        refs = _reference_flags(op)
+        # Slot and whether the cell itself is wanted rather than its value.
+        self.sources = [
+            (slots[t], ref or t.dtype == dtypes.resource) for t, ref in zip(op._inputs_val, refs)
+        ]
+        lengths = [arg_length(arg, op._attrs) for arg in op.definition.inputs]
+        self.layout = None if all(n is None for n in lengths) else lengths
+        self.handles = handle_inputs(op)
+        self.first = slots[op.outputs[0]] if op.outputs else 0
+        self.count = len(op.outputs)
+        self.free: list[int] = []
+        self.plain = [_holds_array(t) for t in op.outputs]
+
+    def inputs(self, values: list[Any]) -> list[Any]:
+        """The kernel's arguments."""
+        flat = []
+        for slot, ref in self.sources:
+            value = values[slot]
+            if type(value) is Cell and not ref:
+                value = value.read()
+            flat.append(value)
+        if self.handles:
+            flat = with_handles(self.handles, flat)
+        if self.layout is None:
+            return flat
+        grouped: list[Any] = []
+        position = 0
+        for length in self.layout:
+            if length is None:
+                grouped.append(flat[position])
+                position += 1
+            else:
+                grouped.append(flat[position : position + length])
+                position += length
+        return grouped
+
+    def run(self, values: list[Any]) -> None:
+        """Runs the kernel and stores its results."""
+        try:
+            self.store(values, self.kernel(self.context, *self.inputs(values)))
+        except Exception as error:
+            raise located(error, self.op) from error
+        for slot in self.free:
+            values[slot] = None
+
+    def store(self, values: list[Any], result: Any) -> None:
+        """Puts the kernel's results where they belong."""
+        if self.count == 1:
+            if type(result) in (tuple, list) and len(result) == 1:
+                result = result[0]
+            values[self.first] = self.settle(0, result)
+        elif self.count:
+            for i, item in enumerate(self.spread(result)):
+                values[self.first + i] = self.settle(i, item)
+
+    def begin(self, values: list[Any]) -> Pending | None:
+        """Runs a kernel that may have to wait; what it waits for, None when it has run."""
+        try:
+            result = self.kernel(self.context, *self.inputs(values))
+            if isinstance(result, Pending):
+                if not result.is_done:
+                    return result
+                result = result.outcome()
+            self.store(values, result)
+        except Exception as error:
+            raise located(error, self.op) from error
+        return None
+
+    def end(self, values: list[Any], pending: Pending) -> None:
+        """Takes the results that the kernel waited for."""
+        try:
+            self.store(values, pending.outcome())
+        except Exception as error:
+            raise located(error, self.op) from error
+
+    def spread(self, result: Any) -> list[Any]:
+        """Several results as one flat list."""
+        items = list(result)
+        if len(items) != self.count:
+            items = [
+                x for item in items for x in (item if isinstance(item, (list, tuple)) else (item,))
+            ]
+        if len(items) != self.count:
+            raise errors.InternalError(
+                None, None, f"The kernel of {self.op.type} gave {len(items)} results"
+            )
+        return items
+
+    def settle(self, index: int, value: Any) -> Any:
+        """A result as an array, where arrays are meant."""
+        if self.plain[index] and type(value) is not np.ndarray and type(value) is not Cell:
+            if isinstance(value, Source):
+                return value
+            value = np.asarray(value, dtype=self.context.out_dtype(index))
+        if verify and type(value) is np.ndarray:
+            _verify(self.op.outputs[index], value)
+        return value
+
+
+def _reference_flags(op: Operation) -> list[bool]:
+    flags: list[bool] = []
+    for arg in op.definition.inputs:
+        length = arg_length(arg, op._attrs)
+        flags.extend([arg.is_ref] * (1 if length is None else length))
+    # Loops add inputs beyond the signature: references too.
+    return flags + [False] * (len(op._inputs_val) - len(flags))
+
+
+def handle_inputs(op: Operation) -> list[tuple[int, bool]]:
+    """The positions of inputs that are resources, and whether the op knows them as such.
+
+    Other ops, such as a gather among handles, treat them as elements of arrays.
+    """
+    if all(tensor.dtype != dtypes.resource for tensor in op._inputs_val):
+        return []
+    if op.definition.flow in _PASSING or op.definition.passes_ref:
+        return []
+    known: list[bool] = []
+    for arg in op.definition.inputs:
+        length = arg_length(arg, op._attrs)
+        known.extend([arg.dtype == dtypes.resource] * (1 if length is None else length))
+    inputs = enumerate(zip(op._inputs_val, known))
+    return [(i, is_known) for i, (t, is_known) in inputs if t.dtype == dtypes.resource]
+
+
+def with_handles(handles: list[tuple[int, bool]], inputs: Sequence[Any]) -> list[Any]:
+    """A kernel's flat inputs with its handles as it wants them: see `handle_inputs`."""
+    result = list(inputs)
+    for i, is_known in handles:
+        thing = result[i]
+        if (type(thing) is np.ndarray) != is_known:
+            continue
+        if is_known:
+            result[i] = thing.item()
+        else:
+            result[i] = np.empty((), object)
+            result[i][()] = thing
+    return result
+
+
+def _holds_array(tensor: Tensor) -> bool:
+    return not tensor.dtype._is_ref_dtype and tensor.dtype.is_numpy_compatible
+
+
+def _verify(tensor: Tensor, value: np.ndarray) -> None:
+    kind = tensor.dtype.base_dtype.np_dtype
+    if value.dtype != kind:
+        raise errors.InternalError(
+            None, None, f"{tensor.name} should be {kind} but its kernel gave {value.dtype}"
+        )
+    if not tensor.shape.is_compatible_with(value.shape):
+        raise errors.InternalError(
+            None, None, f"{tensor.name} should be {tensor.shape} but its kernel gave {value.shape}"
+        )
+
+
+def located(error: BaseException, op: Operation) -> BaseException:
+    """The error to raise for a failure in an operation: it names the node and the user's line."""
+    if isinstance(error, errors.OpError):
+        if error.op is not None or error.is_of_run:
+            return error
+        kind, text = type(error), error.message
+    else:
+        kind = next((k for e, k in _KIND_OF_ERROR if isinstance(error, e)), errors.UnknownError)
+        text = f"{type(error).__name__}: {error}"
+        if isinstance(error, MemoryError):
+            text = f"OOM when allocating what operation '{op.name}' makes: {error}"
+    op = op._stands_for or op
+    filename, line, _ = op._frame
+    return kind(None, op, f"{text}\n\t [[node {op.name} (defined at {filename}:{line}) ]]")  # type: ignore[call-arg]
+
+
+class Program:
+    """The needed part of a graph, prepared for one session."""
+
+    __slots__ = ("session", "steps", "size", "feed_slots", "fetch_slots", "fetches", "restores")
+
+    def __init__(
+        self,
+        session: Any,
+        fetches: Sequence[Tensor],
+        ops: Sequence[Operation],
+        feeds: Sequence[Tensor],
+        release: bool = True,
+    ) -> None:
+        """ops: what the fetches need, in order (`needed_operations`)."""
+        self.session = session
+        slots: dict[Tensor, int] = {}
+        for op in ops:
+            for tensor in op.outputs:
+                slots[tensor] = len(slots)
+        # A fed tensor has a slot of its own: its operation may run too, for other outputs.
+        for tensor in feeds:
+            slots[tensor] = len(slots)
+        shadowed = [t for op in ops for t in op.outputs if t in set(feeds)]
+        self.size = len(slots) + len(shadowed)
+        self.feed_slots = [slots[t] for t in feeds]
+        self.fetch_slots = [slots[t] for t in fetches]
+        self.fetches = list(fetches)
+        self.steps = [self._step(session, op, slots) for op in ops]
+        if shadowed:
+            self._move_outputs(slots)
+        # Whether variables may take what is in files together, at the end of a run.
+        self.restores = release and not fetches and _only_restores(self.steps)
+        if release:
+            self._release()
+            self._tell_what_need_not_be_copied(set(fetches))
+
+    @staticmethod
+    def _step(session: Any, op: Operation, slots: dict[Tensor, int]) -> Step:
+        context = KernelContext(op, session.resources, session.kernel_states, session=session)
+        return Step(op, context, slots)
+
+    def _move_outputs(self, slots: dict[Tensor, int]) -> None:
+        """Gives outputs of operations with a fed output fresh slots, which nothing reads."""
+        fed = set(self.feed_slots)
+        for step in self.steps:
+            outputs = [slots[t] for t in step.op.outputs]
+            if fed.isdisjoint(outputs):
+                continue
+            step.first = self.size
+            self.size += len(outputs)
+            moved = {slot: step.first + i for i, slot in enumerate(outputs) if slot not in fed}
+            for other in self.steps:
+                other.sources = [(moved.get(slot, slot), ref) for slot, ref in other.sources]
+            self.fetch_slots = [moved.get(slot, slot) for slot in self.fetch_slots]
+
+    def _release(self) -> None:
+        """Notes after which step each intermediate value is no longer needed."""
+        kept = {*self.fetch_slots, *self.feed_slots}
+        for step in reversed(self.steps):
+            outputs = range(step.first, step.first + step.count)
+            for slot in (*(slot for slot, _ in step.sources), *outputs):
+                if slot not in kept:
+                    kept.add(slot)
+                    step.free.append(slot)
+
+    def _tell_what_need_not_be_copied(self, wanted: set[Tensor]) -> None:
+        """Values between files and variables, and variables that nothing changes in this run.
+
+        wanted: tensors that must be arrays.
+        """
+        roles = [step.op.definition.moves for step in self.steps]
+        is_quiet = "write" not in roles and "" not in roles
+        for step, role in zip(reversed(self.steps), reversed(roles)):
+            step.context.is_quiet = is_quiet
+            step.context.gives_sources = wanted.isdisjoint(step.op.outputs)
+            if role != "write" and not (role == "value" and step.context.gives_sources):
+                wanted.update(step.op._inputs_val)
+
+    def start(self, feeds: Sequence[Any]) -> list[Any]:
+        """The slots of a new run, with the feeds in place."""
+        values: list[Any] = [None] * self.size
+        for slot, value in zip(self.feed_slots, feeds):
+            values[slot] = value
+        return values
+
+    def run(self, feeds: Sequence[Any]) -> list[Any]:
+        """One run: the fetched values, which share no memory with anything."""
+        with within(self.session):
+            return self._run(feeds)
+
+    def _run(self, feeds: Sequence[Any]) -> list[Any]:
+        values = self.start(feeds)
+        if self.restores:
+            with gc_pause.held_up(), Intake():
+                self._run_steps(values)
+            return []
+        self._run_steps(values)
+        return self.results(values)
+
+    def _run_steps(self, values: list[Any]) -> None:
+        for step in self.steps:
+            check_session(self.session)
+            step.run(values)
+
+    def results(self, values: list[Any]) -> list[Any]:
+        """The fetched values."""
+        return [fetched(values[slot], t) for slot, t in zip(self.fetch_slots, self.fetches)]
+
+    def execute(self, values: list[Any], watch: Callable[[Step, int, int], None]) -> None:
+        """Runs everything; `watch` is told of every operation and when it ran."""
+        for step in self.steps:
+            check_session(self.session)
+            start = time.time_ns()
+            step.run(values)
+            watch(step, start, time.time_ns())
+
+
+def _only_restores(steps: Sequence[Step]) -> bool:
+    """Whether steps move values from files to variables, and none sees a variable's value."""
+    roles = [step.op.definition.moves for step in steps]
+    if "" in roles or not any(r == "file" and step.count for r, step in zip(roles, steps)):
+        return False
+    return not any(_reads(step) for step in steps)
+
+
+def _reads(step: Step) -> bool:
+    """Whether a step that moves values takes one out of a variable."""
+    definition = step.op.definition
+    hands_on = definition.moves == "value" and not definition.passes_ref
+    for tensor, (_, wants_cell) in zip(step.op._inputs_val, step.sources):
+        if tensor.dtype == dtypes.resource:
+            if hands_on:
+                return True
+        elif tensor.dtype._is_ref_dtype and not wants_cell:
+            return True
+    return False
+
+
+def fetched(value: Any, tensor: Tensor) -> Any:
+    """A tensor's value as the caller gets it: a copy, since variables change in place."""
+    if tensor.dtype == dtypes.resource:
+        return handle_bytes(value)
+    if type(value) is Cell:
+        try:
+            value = value.read()
+        except errors.OpError as error:
+            raise located(error, tensor.op) from error
+    return value.copy() if type(value) is np.ndarray else value
+
+
+def make_runner(
+    session: Any,
+    graph: Any,
+    fetches: Sequence[Tensor],
+    targets: Sequence[Operation],
+    feeds: Sequence[Tensor],
+) -> Runner:
+    """A function from feed arrays to fetched arrays."""
+    del graph
+    return prepared(session, fetches, targets, feeds).run
+
+
+def prepared(
+    session: Any,
+    fetches: Sequence[Tensor],
+    targets: Sequence[Operation],
+    feeds: Sequence[Tensor],
+    release: bool = True,
+) -> Program:
+    """The program for a part of a graph, with branches and loops or without."""
+    return program_of(session, needed_operations(fetches, targets, feeds), fetches, feeds, release)
+
+
+def program_of(
+    session: Any,
+    ops: Sequence[Operation],
+    fetches: Sequence[Tensor],
+    feeds: Sequence[Tensor],
+    release: bool = True,
+) -> Program:
+    """The program for operations in order."""
+    trust.require(ops)
+    if any(op.definition.flow for op in ops):
+        from .dataflow import FlowProgram
+
+        return FlowProgram(session, ops, fetches, feeds)
+    with gc_pause.held_up():
+        return Program(session, fetches, ops, feeds, release)

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs with a trace: one timed event per operation, for `tf.RunMetadata`."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from ..graph.tensor import Tensor
+from ..types.nest import flatten_dict_items
+from . import interpreter
+from .fetches import FeedSlot, Fetches, expand_feed, feed_tensor
+from .function_inlining import without_calls
+from .state import Cell
+
+
+def traced(session: Any, fetches: Any, feed_dict: Any, options: Any, metadata: Any) -> Any:
+    """Like `session.run`, through the interpreter; fills `metadata` with what ran and when."""
+    from ...io.step_stats import Event, partition_graph, step_stats
+
+    graph = session.graph
+    flat = flatten_dict_items(feed_dict or {})
+    pairs = [pair for key, value in flat.items() for pair in expand_feed(key, value)]
+    feeds = [feed_tensor(graph, key) for key, _ in pairs]
+    given = [FeedSlot(tensor).convert(value) for tensor, (_, value) in zip(feeds, pairs)]
+    wanted = Fetches(graph, fetches)
+    running = without_calls(graph, wanted.tensors, wanted.targets, feeds)
+    program = interpreter.prepared(session, *running, release=False)
+    values = program.start(given)
+    events = []
+
+    def note(step: interpreter.Step, start: int, end: int) -> None:
+        events.append(_event(Event, step, values, start, end))
+
+    program.execute(values, note)
+    metadata.Clear()
+    if options.trace_level:
+        metadata.step_stats.CopyFrom(step_stats(events))
+    if options.output_partition_graphs:
+        operations = [step.op for step in program.steps]
+        metadata.partition_graphs.add().CopyFrom(partition_graph(operations, running[2]))
+    results = iter(program.results(values))
+    found = [next(results) if isinstance(e, Tensor) else None for e in wanted.elements]
+    return wanted.build([x[()] if type(x) is np.ndarray else x for x in found])
+
+
+def _event(kind: Any, step: interpreter.Step, values: list[Any], start: int, end: int) -> Any:
+    outputs = []
+    for i, tensor in enumerate(step.op.outputs):
+        value = values[step.first + i]
+        if type(value) is Cell:
+            value = value.value
+        if type(value) is np.ndarray:
+            outputs.append((tensor.dtype, value.shape))
+    return kind(
+        step.op.name,
+        step.op.type,
+        tuple(tensor.name.removesuffix(":0") for tensor in step.op.inputs),
+        start,
+        end,
+        tuple(outputs),
+        device=step.op.device,
+        thread=threading.get_ident() & 0xFFFFFFFF,
+    )

@@ -1,0 +1,594 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`Session`: runs parts of a graph and keeps the state of its variables.
+
+A call to `run` looks up what was prepared for the same fetches and feed keys; only the first call
+walks structures and graph.  The work itself is the compiled plan's or the interpreter's.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+import warnings
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from .. import errors, stopping
+from ..api import export
+from ..compat import as_text
+from ..graph import defaults
+from ..graph.devices import _DeviceAttributes
+from ..graph.graph import Graph
+from ..graph.operation import Operation
+from ..graph.tensor import Tensor
+from ..types import dtypes
+from ..types.nest import flatten_dict_items
+from . import graph_growth_warning, interpreter
+from .device_placement import Placement
+from .fetch_results import result_builder, with_handles
+from .fetches import HANDLES, FeedSlot, Fetches, expand_feed, feed_tensor, freeze, stands_for_itself
+from .function_inlining import without_calls
+from .futures import WaitsOfSession
+from .partial_run import PartialRun, setup
+from .session_target import resources_of, target_bytes
+
+Runner = Callable[[Sequence[Any]], list[Any]]
+
+_REMOTE_REASON = "Step was cancelled by an explicit call to `Session::Close()`."
+
+_incarnations = itertools.count(1)
+# The open sessions on this process's own runtime, for `Session.reset`.
+_local_sessions: weakref.WeakSet[BaseSession] = weakref.WeakSet()
+
+
+def _runner(
+    session: BaseSession,
+    fetches: Sequence[Tensor],
+    targets: Sequence[Operation],
+    feeds: Sequence[Tensor],
+) -> Runner:
+    """What runs a part of the graph: a compiled plan, or the interpreter."""
+    graph = session.graph
+    if not (fetches or targets):
+        return lambda values: []
+    fetches, targets, feeds = without_calls(graph, fetches, targets, feeds)
+    if graph.mutation:
+        interpreter.check_types(interpreter.needed_operations(fetches, targets, feeds))
+    # Handles exist in the interpreter only.
+    has_handles = any(tensor.dtype == dtypes.resource for tensor in fetches)
+    make = None if has_handles else _compiled(session)
+    if make is not None:
+        return make(session, graph, fetches, targets, feeds)
+    return interpreter.make_runner(session, graph, fetches, targets, feeds)
+
+
+def _compiled(session: BaseSession) -> Any:
+    """The compiler's `make_runner`, unless switched off or not installed."""
+    try:
+        from ...jit import settings
+        from ...jit.runtime import runner
+    except ImportError:
+        return None
+    return None if settings.mode(session.config) == "never" else runner.make_runner
+
+
+class Prepared:
+    """One combination of fetches and feed keys, ready to run."""
+
+    __slots__ = (
+        "changes",
+        "mutation",
+        "slots",
+        "run",
+        "build",
+        "single",
+        "expanded",
+        "fed_positions",
+    )
+
+    def __init__(self, session: BaseSession, structure: Any, feeds: list[Tensor]) -> None:
+        graph = session.graph
+        self.mutation, self.changes = graph.mutation, graph.changes
+        self.slots = [FeedSlot(tensor) for tensor in feeds]
+        wanted = Fetches(graph, structure)
+        fed = {id(tensor): i for i, tensor in enumerate(feeds)}
+        computed = [t for t in wanted.tensors if id(t) not in fed]
+        self.run = _runner(session, computed, wanted.targets, feeds)
+        self.build = result_builder(wanted, computed, fed)
+        handles = [i for i, tensor in enumerate(computed) if tensor.op.type in HANDLES]
+        if handles:
+            self.run = with_handles(session, self.run, computed, handles)
+        # The commonest case, one tensor, needs no structure at all.
+        self.single = isinstance(structure, Tensor) and len(computed) == 1
+        # Keys that stand for several tensors are taken apart on every run.
+        self.expanded = False
+
+
+class _Times(threading.local):
+    """When the run of a thread must end."""
+
+    deadline: float | None = None
+
+
+class BaseSession:
+    """What `Session` and `InteractiveSession` share."""
+
+    def __init__(self, target: Any = "", graph: Graph | None = None, config: Any = None) -> None:
+        if graph is not None and not isinstance(graph, Graph):
+            raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
+        self._closed = False
+        self._graph: Graph = defaults.get_default_graph() if graph is None else graph
+        self._target = target_bytes(target)
+        if config is not None and type(config).__name__ != "ConfigProto":
+            raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
+        self._config = config
+        self.resources = resources_of(self._target, config)
+        self.placement = Placement(self._graph, self.resources.task, config)
+        self.kernel_states: dict[Any, Any] = {}
+        # Memory that no run of a compiled plan uses at the moment.
+        self.arenas: list[Any] = []
+        self._prepared: dict[Any, Prepared] = {}
+        self._partial_runs: dict[str, PartialRun] = {}
+        self.partial_programs: dict[Any, Any] = {}
+        # Set when the session closes, for all that waits, loops or works for long to look at.
+        self.is_ending = False
+        self.waits = WaitsOfSession()
+        self._times = _Times()
+        # Seconds that every run may take, and how many runs are limited at the moment.
+        self._timeout = config.operation_timeout_in_ms / 1000.0 if config is not None else 0.0
+        self._limits, self._limits_lock = 0, threading.Lock()
+        # Whether a run has to look at anything of this at all.
+        self._is_special = self._timeout > 0
+        if not self._target:
+            _local_sessions.add(self)
+
+    @property
+    def graph(self) -> Graph:
+        """The graph that this session runs."""
+        return self._graph
+
+    @property
+    def graph_def(self) -> Any:
+        """The graph as a GraphDef."""
+        infer = self._config is not None and self._config.graph_options.infer_shapes
+        return self._graph.as_graph_def(add_shapes=infer)
+
+    @property
+    def sess_str(self) -> bytes | None:
+        """The target."""
+        return self._target
+
+    @property
+    def config(self) -> Any:
+        """The ConfigProto given, or None."""
+        return self._config
+
+    @property
+    def _session(self) -> Any:
+        return None if self._closed else self
+
+    def as_default(self) -> Any:
+        """A context in which `Tensor.eval` and `Operation.run` use this session."""
+        return defaults.default_session(self)
+
+    def close(self) -> None:
+        """Ends the session: operations that wait are cancelled, its state is dropped."""
+        if self._closed:
+            return
+        self._closed = self._is_special = True
+        self.cancel()
+        self._prepared.clear()
+        self.partial_programs.clear()
+
+    def cancel(self) -> None:
+        """Cancels all runs, in all threads; no run may begin any more.
+
+        Operations that wait end now, others and plans when the piece at hand is done.
+        """
+        self.is_ending = self._is_special = True
+        # A server says who cancelled; operations of this process's own runtime say what it was.
+        self.waits.cancel(_REMOTE_REASON if self._target else "")
+
+    def cancelled_error(self) -> errors.CancelledError:
+        """What a run that is under way fails with when the session is closed."""
+        reason = _REMOTE_REASON if self._target else "Run call was cancelled"
+        return stopping.of_run(errors.CancelledError, reason)
+
+    def list_devices(self) -> list[_DeviceAttributes]:
+        """The devices of the runtime."""
+        self._require_open()
+        return [
+            _DeviceAttributes(name, "CPU", 256 << 20, next(_incarnations))
+            for name in self.placement.devices
+        ]
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise errors.CancelledError(None, None, "Session has been closed.")
+
+    # Running
+
+    def run(
+        self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None
+    ) -> Any:
+        """Computes `fetches` (a tensor, operation, name or structure of them).
+
+        `feed_dict` gives values to use in place of tensors.  Returns the same structure with NumPy
+        values, None for operations.
+        """
+        if options is not None or run_metadata is not None:
+            return self._run_observed(fetches, feed_dict, options, run_metadata)
+        if self._is_special:
+            self._check_open()
+            if self._timeout and self._times.deadline is None:
+                with self._limited(self._timeout):
+                    return self.run(fetches, feed_dict)
+        prepared = self._find(fetches, feed_dict)
+        if prepared is None or prepared.changes != self._graph.changes:
+            prepared = self._current(prepared, fetches, feed_dict)
+        if prepared.expanded:
+            values = _expanded_values(self._graph, feed_dict, prepared.slots)
+        elif feed_dict:
+            try:
+                fed = feed_dict.values()
+            except AttributeError:
+                _require_mapping(feed_dict)
+                raise
+            values = [slot.convert(value) for slot, value in zip(prepared.slots, fed)]
+        else:
+            values = []
+        results = prepared.run(values)
+        if self.is_ending:
+            raise self.cancelled_error()
+        if prepared.single:
+            value = results[0]
+            return value[()] if type(value) is np.ndarray and value.ndim == 0 else value
+        return prepared.build(
+            [
+                value[()] if type(value) is np.ndarray and value.ndim == 0 else value
+                for value in results
+            ],
+            values,
+        )
+
+    def explain(self, fetches: Any, feed_dict: Any = None) -> Any:
+        """What `run` with these arguments is compiled to; print it.
+
+        Returns a report (jit/schedule/ir_printer.py: PlanReport) of the kernels, what each fuses,
+        the bytes it moves and its measured time, the memory of the plan and what came from the
+        cache.  Nothing is changed by it.  ValueError where the graph is not compiled (jit mode
+        never).
+        """
+        prepared = self._find(fetches, feed_dict) or self._prepare(fetches, feed_dict)
+        report = getattr(prepared.run, "explain", None)
+        if report is None:
+            raise ValueError("The session does not compile its graph (NUMBAFLOW_JIT=never).")
+        values = [s.convert(v) for s, v in zip(prepared.slots, (feed_dict or {}).values())]
+        return report(values)
+
+    def prepared_plan(self, fetches: Any, feed_dict: Any = None) -> tuple[Any, Any]:
+        """The (first) compiled plan that `run` with these arguments uses, and its sizes.
+
+        Nothing is run.  ValueError where the session does not compile its graph at once.
+        """
+        prepared = self._prepare(fetches, feed_dict)
+        prepare = getattr(prepared.run, "prepare", None)
+        if prepare is None:
+            raise ValueError("The fetches are not compiled.")
+        return prepare([s.convert(v) for s, v in zip(prepared.slots, (feed_dict or {}).values())])
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise RuntimeError("Attempted to use a closed Session.")
+        if self.is_ending:
+            raise errors.CancelledError(None, None, "Session has been closed.")
+
+    def _find(self, fetches: Any, feed_dict: Any) -> Prepared | None:
+        kind = type(fetches)
+        try:
+            key = (kind, *fetches) if kind is list or kind is tuple else fetches
+            return self._prepared.get((key, *feed_dict) if feed_dict else key)
+        except TypeError:
+            # Nested lists and dictionaries are not hashable as they are.
+            key = freeze(fetches)
+        try:
+            return self._prepared.get((key, *feed_dict) if feed_dict else key)
+        except TypeError:
+            return None
+
+    def _current(self, prepared: Prepared | None, fetches: Any, feed_dict: Any) -> Prepared:
+        """What is prepared, made anew if the graph has been changed; new operations are noted."""
+        if prepared is None or prepared.mutation != self._graph.mutation:
+            with stopping.within(self):
+                return self._prepare(fetches, feed_dict)
+        self.placement.check()
+        graph_growth_warning.note(self._graph)
+        prepared.changes = self._graph.changes
+        return prepared
+
+    def _prepare(self, fetches: Any, feed_dict: Any) -> Prepared:
+        if self._graph.version == 0:
+            raise RuntimeError(
+                "The Session graph is empty.  Add operations to the graph before calling run()."
+            )
+        if feed_dict:
+            _require_mapping(feed_dict)
+        if feed_dict and any(isinstance(key, tuple) for key in feed_dict):
+            flat = flatten_dict_items(feed_dict)
+        else:
+            flat = feed_dict or {}
+        pairs = [pair for key, value in flat.items() for pair in expand_feed(key, value)]
+        tensors = [feed_tensor(self._graph, key) for key, _ in pairs]
+        for tensor, (_, value) in zip(tensors, pairs):
+            # Wrong values are reported before wrong fetches, as in TensorFlow.
+            FeedSlot(tensor).convert(value)
+        self.placement.check()
+        graph_growth_warning.note(self._graph)
+        prepared = Prepared(self, fetches, tensors)
+        prepared.expanded = bool(feed_dict) and (
+            flat is not feed_dict or not all(map(stands_for_itself, flat))
+        )
+        self._remember(fetches, feed_dict, prepared)
+        return prepared
+
+    def _remember(self, fetches: Any, feed_dict: Any, prepared: Prepared) -> None:
+        kind = type(fetches)
+        for key in ((kind, *fetches) if kind in (list, tuple) else fetches, freeze(fetches)):
+            try:
+                self._prepared[(key, *feed_dict) if feed_dict else key] = prepared
+                return
+            except TypeError:
+                continue
+
+    def _run_observed(self, fetches: Any, feed_dict: Any, options: Any, metadata: Any) -> Any:
+        """A run with RunOptions or for a RunMetadata."""
+        if options is not None and type(options).__name__ != "RunOptions":
+            raise TypeError(f"options must be a tf.RunOptions, but got {type(options)}")
+        if metadata is not None and type(metadata).__name__ != "RunMetadata":
+            raise TypeError(f"run_metadata must be a tf.RunMetadata, but got {type(metadata)}")
+        wanted = getattr(options, "trace_level", 0) or getattr(
+            options, "output_partition_graphs", False
+        )
+        timeout = getattr(options, "timeout_in_ms", 0) / 1000.0
+        if not timeout and self._times.deadline is None:
+            timeout = self._timeout
+        if timeout:
+            with self._limited(timeout):
+                return self._run_observed(fetches, feed_dict, _without_timeout(options), metadata)
+        if self._closed or metadata is None or not wanted:
+            if metadata is not None:
+                metadata.Clear()
+            return self.run(fetches, feed_dict)
+        from .run_metadata import traced
+
+        return traced(self, fetches, feed_dict, options, metadata)
+
+    @property
+    def deadline(self) -> float | None:
+        """When this thread's run must end, by `time.monotonic`; None: never."""
+        return self._times.deadline
+
+    @property
+    def has_limits(self) -> bool:
+        """Whether any thread's run must end at a certain time."""
+        return self._limits > 0
+
+    @contextmanager
+    def _limited(self, seconds: float) -> Iterator[None]:
+        """A run that fails when it takes longer, be it that only its last piece did."""
+        before = self._times.deadline
+        deadline = self._times.deadline = time.monotonic() + seconds
+        self._count_limit(1)
+        try:
+            yield
+            if time.monotonic() > deadline:
+                raise stopping.deadline_error()
+        finally:
+            self._count_limit(-1)
+            self._times.deadline = before
+
+    def _count_limit(self, change: int) -> None:
+        with self._limits_lock:
+            self._limits += change
+
+    # Callables and partial runs
+
+    def make_callable(
+        self, fetches: Any, feed_list: Any = None, accept_options: bool = False
+    ) -> Callable[..., Any]:
+        """A function of the values of `feed_list` that runs `fetches`."""
+        if feed_list is not None and not isinstance(feed_list, (list, tuple)):
+            raise TypeError("`feed_list` must be a list or tuple.")
+        feeds = list(feed_list or ())
+
+        def call(*values: Any, **options: Any) -> Any:
+            return self.run(fetches, feed_dict=dict(zip(feeds, values)) or None, **options)
+
+        if feed_list is None:
+            self._require_open()
+            wanted = Fetches(self._graph, fetches)
+            if not (wanted.tensors or wanted.targets):
+                return _nothing_to_run
+        if feed_list is None and not accept_options:
+            return lambda: self.run(fetches)
+        return call
+
+    def _make_callable_from_options(self, callable_options: Any) -> Callable[..., list[Any]]:
+        """A function of feed arrays that gives the fetches a CallableOptions message names."""
+        feeds, fetches = list(callable_options.feed), list(callable_options.fetch)
+        targets, options = list(callable_options.target), callable_options.run_options
+
+        def call(*values: Any, run_metadata: Any = None) -> list[Any]:
+            feed = dict(zip(feeds, values)) or None
+            observed = None if run_metadata is None else options
+            return self.run([fetches, targets], feed, observed, run_metadata)[0]
+
+        return call
+
+    def partial_run_setup(self, fetches: Any, feeds: Any = None) -> str:
+        """Prepares a run in several parts; returns the handle for `partial_run`."""
+        if self._closed:
+            raise RuntimeError("Attempted to use a closed Session.")
+        if self._graph.version == 0:
+            raise RuntimeError(
+                "The Session graph is empty.  Add operations to the graph before calling run()."
+            )
+        handle, run = setup(self, fetches, feeds)
+        self._partial_runs[handle] = run
+        return handle
+
+    def partial_run(self, handle: Any, fetches: Any, feed_dict: Any = None) -> Any:
+        """Continues a run in parts: feeds some more tensors, fetches what they allow."""
+        if self._closed:
+            raise RuntimeError("Attempted to use a closed Session.")
+        if not isinstance(handle, str):
+            raise TypeError(f"handle must be a string of partial_run_setup, but got {handle!r}")
+        run = self._partial_runs.get(handle)
+        if run is None:
+            raise errors.InvalidArgumentError(
+                None, None, "Must run 'setup' before performing partial runs!"
+            )
+        if self._timeout:
+            with self._limited(self._timeout):
+                result = run.advance(fetches, feed_dict or {})
+        else:
+            result = run.advance(fetches, feed_dict or {})
+        if run.finished:
+            self._partial_runs.pop(handle, None)
+        return result
+
+    def _extend_graph(self) -> None:
+        """Kept for programs that call it: the session always sees the whole graph."""
+
+
+def _require_mapping(feed_dict: Any) -> None:
+    if not isinstance(feed_dict, Mapping):
+        raise TypeError("input must be a dictionary")
+
+
+def _nothing_to_run(*values: Any, **options: Any) -> Any:
+    del values, options
+    raise errors.InvalidArgumentError(
+        None, None, "Must specify at least one target to fetch or execute."
+    )
+
+
+def _expanded_values(graph: Graph, feed_dict: Any, slots: list[FeedSlot]) -> list[Any]:
+    flat = flatten_dict_items(feed_dict)
+    pairs = [pair for key, value in flat.items() for pair in expand_feed(key, value)]
+    return [slot.convert(value) for slot, (_, value) in zip(slots, pairs)]
+
+
+def _without_timeout(options: Any) -> Any:
+    if options is None:
+        return None
+    copy = type(options)()
+    copy.CopyFrom(options)
+    copy.timeout_in_ms = 0
+    return copy
+
+
+@export("Session")
+class Session(BaseSession):
+    """Runs operations of a graph; usable as a context that closes it at the end."""
+
+    def __init__(self, target: Any = "", graph: Graph | None = None, config: Any = None) -> None:
+        super().__init__(target, graph, config)
+        self._contexts: list[Any] = []
+
+    def __enter__(self) -> Session:
+        if self._contexts:
+            raise RuntimeError(
+                "Session context managers are not re-entrant. Use `Session.as_default()` if you "
+                "want to enter a session multiple times."
+            )
+        self._contexts = [self._graph.as_default(), self.as_default()]
+        for context in self._contexts:
+            context.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        contexts, self._contexts = self._contexts, []
+        for context in reversed(contexts):
+            try:
+                context.__exit__(*error)
+            except RuntimeError as raised:
+                if raised is not error[1]:
+                    raise
+        self.close()
+
+    @staticmethod
+    def reset(target: Any, containers: Any = None, config: Any = None) -> None:
+        """Clears containers of a target and closes its local sessions, as TensorFlow does."""
+        names = None if not containers else [as_text(name) for name in containers]
+        target = target_bytes(target)
+        if target:
+            try:
+                resources_of(target, opens=False).clear(names)
+            except errors.UnavailableError:
+                if config is None or not config.operation_timeout_in_ms:
+                    raise
+                # TensorFlow would wait for the server, as long as it may.
+                raise errors.DeadlineExceededError(None, None, "Deadline Exceeded") from None
+            return
+        for session in list(_local_sessions):
+            session.resources.clear(names)
+            session.cancel()
+        _local_sessions.clear()
+
+
+@export("InteractiveSession")
+class InteractiveSession(BaseSession):
+    """A session that makes itself the default one; for interactive use."""
+
+    _count_lock = threading.Lock()
+    _active_session_count = 0
+
+    def __init__(self, target: Any = "", graph: Graph | None = None, config: Any = None) -> None:
+        super().__init__(target, graph, config)
+        with InteractiveSession._count_lock:
+            if InteractiveSession._active_session_count > 0:
+                warnings.warn(
+                    "An interactive session is already active. This can cause out-of-memory "
+                    "errors in some cases. You must explicitly call `InteractiveSession.close()` "
+                    "to release resources held by the other session(s).",
+                    stacklevel=2,
+                )
+            InteractiveSession._active_session_count += 1
+        self._explicitly_closed = False
+        self._contexts = [_Entered(defaults.sessions, self)]
+        if graph is not None:
+            self._contexts.append(_Entered(defaults.graphs, graph))
+
+    def close(self) -> None:
+        """Ends the session and gives back what it made the default."""
+        super().close()
+        with InteractiveSession._count_lock:
+            if self._explicitly_closed:
+                return
+            InteractiveSession._active_session_count -= 1
+            self._explicitly_closed = True
+        for context in reversed(self._contexts):
+            context.leave()
+
+
+class _Entered:
+    """An entry of a default stack that may be left out of order."""
+
+    __slots__ = ("_stack", "_thing")
+
+    def __init__(self, stack: defaults.DefaultStack, thing: Any) -> None:
+        self._stack = stack
+        self._thing = thing
+        stack.stack.append(thing)
+
+    def leave(self) -> None:
+        for i in range(len(self._stack.stack) - 1, -1, -1):
+            if self._stack.stack[i] is self._thing:
+                del self._stack.stack[i]
+                return

@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What outlives a run: variables' storage and other named resources of a session.
+
+A `Cell` holds one variable's array.  The array is aligned, C-contiguous and owned by the cell; an
+assignment of the same shape writes into it, so compiled plans may keep its address.  `Resources`
+finds cells and other stateful objects (queues, tables, readers) by container and name.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+import zlib
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+import numpy as np
+
+from .. import errors
+from ..memory import ALIGNMENT, aligned_copy, aligned_empty  # noqa: F401  for those who make values
+from ..types.dtypes import DType
+from ..types.shape import TensorShape
+from .deferred_assign import ArraySource, Source, current, take
+
+T = TypeVar("T")
+
+
+def shape_text(shape: tuple[int | None, ...]) -> str:
+    """A run-time shape as TensorFlow prints it: [2,3]; ? for what is not known."""
+    return "[" + ",".join("?" if size is None else str(size) for size in shape) + "]"
+
+
+class Cell:
+    """The storage of one variable: an array or nothing yet, a declared dtype and static shape."""
+
+    __slots__ = (
+        *("container", "dtype", "home", "is_resource", "lock", "name", "shape", "value"),
+        "version",
+    )
+
+    def __init__(self, name: str, dtype: DType, shape: TensorShape, container: str = "") -> None:
+        self.name = name
+        self.container = container
+        self.dtype = dtype
+        self.shape = shape
+        self.value: np.ndarray | None = None
+        self.lock = threading.RLock()
+        # Counts changes of the array's address or shape: plans that cached them look here.
+        self.version = 0
+        # Whether handles stand for it, rather than references.
+        self.is_resource = False
+        # The Resources that hold it, weakly.
+        self.home: weakref.ref[Resources] | None = None
+
+    def __repr__(self) -> str:
+        state = "uninitialized" if self.value is None else shape_text(self.value.shape)
+        return f"<Cell {self.name!r} {self.dtype.name} {state}>"
+
+    @property
+    def is_initialized(self) -> bool:
+        return self.value is not None
+
+    @property
+    def is_absent(self) -> bool:
+        """Whether only handles speak of it as yet."""
+        return self.is_resource and self.value is None
+
+    def read(self) -> np.ndarray:
+        """The live array; FailedPreconditionError before the first assignment."""
+        if self.value is None:
+            raise errors.FailedPreconditionError(None, None, self._missing())
+        return self.value
+
+    def looked_up(self) -> np.ndarray:
+        """The live array as what does not just read it sees it: NotFoundError for resources."""
+        if self.value is None and self.is_resource:
+            raise errors.NotFoundError(None, None, self._not_found())
+        return self.read()
+
+    def _missing(self) -> str:
+        if not self.is_resource:
+            return f"Attempting to use uninitialized value {self.name}"
+        return (
+            f"Error while reading resource variable {self.name} from Container: "
+            f"{self.container or 'localhost'}. This could mean that the variable was "
+            f"uninitialized. Not found: {self._not_found()}"
+        )
+
+    def _not_found(self) -> str:
+        container = self.container or "localhost"
+        home = None if self.home is None else self.home()
+        if home is not None and not home.has_container(self.container):
+            return (
+                f"Container {container} does not exist. (Could not find resource: "
+                f"{container}/{self.name})"
+            )
+        return f"Resource {container}/{self.name}/{_TYPE_NAMES[Cell]} does not exist."
+
+    def assign(self, array: Any, validate_shape: bool = True) -> None:
+        """Copies an array in, or what a Source has.
+
+        Its shape must be the present one unless `validate_shape` is off.
+        """
+        if isinstance(array, Source):
+            self._take(array, validate_shape)
+            return
+        array = np.asarray(array)
+        if current() is not None:
+            self._take(ArraySource(array), validate_shape)
+            return
+        with self.lock:
+            value = self.value
+            if value is not None and value.shape == array.shape and value.dtype == array.dtype:
+                value[...] = array
+                return
+            if validate_shape:
+                self._require_shape(array.shape)
+            self.value = aligned_copy(array)
+            self.version += 1
+
+    def _take(self, source: Source, validate_shape: bool) -> None:
+        """Takes what a source has: now, or when the intake that is open closes."""
+        value = self.value
+        if value is None or value.shape != source.shape:
+            # Resource variables take any shape from the graph, which knows better than files.
+            if type(source) is not ArraySource and not self.shape.is_compatible_with(source.shape):
+                raise _other_shape(
+                    tuple(self.shape.as_list()), source.shape, f" (variable {self.name})"
+                )
+            if validate_shape:
+                self._require_shape(source.shape)
+        intake = current()
+        if intake is None:
+            take({self: source})
+        else:
+            intake.note(self, source)
+
+    def _require_shape(self, shape: tuple[int, ...]) -> None:
+        if self.value is not None:
+            present = self.value.shape
+        elif self.shape.is_fully_defined():
+            present = tuple(self.shape.as_list())
+        else:
+            return
+        if present != shape:
+            raise _other_shape(present, shape)
+
+    def update(self, function: Callable[[np.ndarray], Any]) -> np.ndarray:
+        """Calls function(array) under the lock; it changes the array in place."""
+        with self.lock:
+            value = self.read()
+            function(value)
+            return value
+
+    def clear(self) -> None:
+        """Makes the variable uninitialized again."""
+        with self.lock:
+            self.value = None
+            self.version += 1
+
+
+def _other_shape(
+    present: tuple[int | None, ...], shape: tuple[int, ...], which: str = ""
+) -> errors.InvalidArgumentError:
+    return errors.InvalidArgumentError(
+        None,
+        None,
+        "Assign requires shapes of both tensors to match. "
+        f"lhs shape= {shape_text(present)} rhs shape= {shape_text(shape)}{which}",
+    )
+
+
+# What handles state as the type of what they stand for, beside the names of classes.
+_TYPE_NAMES = {Cell: "N10tensorflow3VarE"}
+
+
+def handle_bytes(thing: Any) -> np.ndarray:
+    """A handle as a fetch of it yields it: a serialized ResourceHandleProto, byte by byte."""
+    from ...io import protos
+
+    kind = _TYPE_NAMES.get(type(thing)) or type(thing).__name__
+    message = protos.ResourceHandleProto(
+        device="/job:localhost/replica:0/task:0/device:CPU:0",
+        container=getattr(thing, "container", "") or "localhost",
+        name=str(getattr(thing, "name", "")),
+        hash_code=zlib.crc32(kind.encode()),
+        maybe_type_name=kind,
+    )
+    return np.frombuffer(message.SerializeToString(), np.dtype([("resource", np.ubyte)])).copy()
+
+
+class Resources:
+    """The named objects of a session (or of a server's container), safe for several threads."""
+
+    def __init__(self, task: str = "/job:localhost/replica:0/task:0") -> None:
+        self.task = task
+        self._lock = threading.RLock()
+        self._table: dict[tuple[str, str], Any] = {}
+        # Containers that something was taken out of: they are there whatever they hold.
+        self._emptied: set[str] = set()
+
+    def __iter__(self) -> Iterator[tuple[tuple[str, str], Any]]:
+        with self._lock:
+            return iter(list(self._table.items()))
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def lookup(self, container: str, name: str) -> Any | None:
+        """The object called `name`, or None."""
+        return self._table.get((container, name))
+
+    def lookup_or_create(self, container: str, name: str, factory: Callable[[], T]) -> T:
+        """The object called `name`; made by `factory` on first use."""
+        found = self._table.get((container, name))
+        if found is not None:
+            return found
+        with self._lock:
+            return self._table.setdefault((container, name), factory())
+
+    def store(self, container: str, name: str, thing: Any) -> None:
+        """Puts an object under a name, in place of any other."""
+        with self._lock:
+            self._table[container, name] = thing
+
+    def remove(self, container: str, name: str) -> Any | None:
+        """Takes an object out of the table and returns it, or None when there is none."""
+        with self._lock:
+            found = self._table.pop((container, name), None)
+            if not (isinstance(found, Cell) and found.is_absent):
+                self._emptied.add(container)
+            return found
+
+    def clear(self, containers: Any = None) -> None:
+        """Forgets everything, or everything in the given containers."""
+        with self._lock:
+            if containers is None:
+                self._table.clear()
+                return
+            names = set(containers)
+            for key in [key for key in self._table if key[0] in names]:
+                del self._table[key]
+
+    def has_container(self, container: str) -> bool:
+        """Whether anything is in a container; handles alone make none."""
+        return container in self._emptied or any(
+            place == container and not (isinstance(thing, Cell) and thing.is_absent)
+            for (place, _), thing in self
+        )
+
+    def cell(self, container: str, name: str, dtype: DType, shape: TensorShape) -> Cell:
+        """The variable called `name`, made when it is not there yet."""
+        cell = self._table.get((container, name))
+        if cell is None:
+            new = Cell(name, dtype, shape, container)
+            new.home = weakref.ref(self)
+            cell = self.lookup_or_create(container, name, lambda: new)
+        if not isinstance(cell, Cell) or (cell.dtype is not dtype and cell.dtype != dtype):
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"Trying to access resource {name} of another kind: {cell!r} is no "
+                f"{dtype.name} variable",
+            )
+        return cell

@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nested structures of lists, tuples, named tuples, dictionaries and attrs classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ..api import export
+
+
+def is_namedtuple(value: Any) -> bool:
+    """Whether a value is a named tuple."""
+    return isinstance(value, tuple) and isinstance(getattr(value, "_fields", None), tuple)
+
+
+def _is_attrs(value: Any) -> bool:
+    return getattr(type(value), "__attrs_attrs__", None) is not None
+
+
+@export("nest.is_nested", "contrib.framework.nest.is_sequence")
+def is_sequence(seq: Any) -> bool:
+    """Whether a value is a structure rather than a leaf; strings and arrays are leaves."""
+    if isinstance(seq, (Mapping, list, tuple)) or _is_attrs(seq):
+        return True
+    return isinstance(seq, Sequence) and not isinstance(seq, (str, bytes, bytearray))
+
+
+is_nested = is_sequence
+
+# Values that consist of tensors: type -> (its parts in order, a value like one of other parts).
+COMPOSITES: dict[type, tuple[Callable[[Any], list[Any]], Callable[[Any, list[Any]], Any]]] = {}
+
+
+def is_sequence_or_composite(value: Any) -> bool:
+    """Whether a value is a structure, or made of several tensors."""
+    return is_sequence(value) or type(value) in COMPOSITES
+
+
+def _sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:
+    try:
+        return sorted(mapping)
+    except TypeError:
+        raise TypeError("nest only supports dicts with sortable keys.") from None
+
+
+def items(structure: Any) -> list[tuple[Any, Any]]:
+    """The children of a structure with their keys, dictionaries in order of their keys."""
+    if isinstance(structure, Mapping):
+        return [(key, structure[key]) for key in _sorted_keys(structure)]
+    if is_namedtuple(structure):
+        return list(zip(structure._fields, structure))
+    if _is_attrs(structure):
+        names = [attribute.name for attribute in structure.__attrs_attrs__]
+        return [(name, getattr(structure, name)) for name in names]
+    return list(enumerate(structure))
+
+
+def children(structure: Any) -> list[Any]:
+    return [value for _, value in items(structure)]
+
+
+def rebuild(like: Any, values: list[Any]) -> Any:
+    """A structure of the type of `like` with other children."""
+    kind = type(like)
+    if isinstance(like, Mapping):
+        by_key = dict(zip(_sorted_keys(like), values))
+        if hasattr(like, "default_factory"):
+            result = kind(like.default_factory)  # type: ignore[call-arg]
+            result.update((key, by_key[key]) for key in like)  # type: ignore[attr-defined]
+            return result
+        return kind((key, by_key[key]) for key in like)  # type: ignore[call-arg]
+    if is_namedtuple(like) or _is_attrs(like):
+        return kind(*values)
+    return kind(values)
+
+
+@export("nest.flatten", "contrib.framework.nest.flatten")
+def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
+    """The leaves, in order; a leaf gives a list of itself."""
+    if not is_sequence(structure):
+        if expand_composites and type(structure) in COMPOSITES:
+            return COMPOSITES[type(structure)][0](structure)
+        return [structure]
+    result: list[Any] = []
+    for child in children(structure):
+        if expand_composites or is_sequence(child):
+            result.extend(flatten(child, expand_composites))
+        else:
+            result.append(child)
+    return result
+
+
+class _Dot:
+    """A leaf, where only the structure is of interest."""
+
+    def __repr__(self) -> str:
+        return "."
+
+
+_DOT = _Dot()
+
+
+@export("nest.assert_same_structure", "contrib.framework.nest.assert_same_structure")
+def assert_same_structure(
+    nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False
+) -> None:
+    """Raises ValueError (or TypeError) unless both have the same structure."""
+    try:
+        _assert_same(nest1, nest2, check_types, expand_composites)
+    except (ValueError, TypeError) as error:
+        first, second = (str(map_structure(lambda _: _DOT, x)) for x in (nest1, nest2))
+        raise type(error)(
+            f"{error}\nEntire first structure:\n{first}\nEntire second structure:\n{second}"
+        ) from None
+
+
+def _told(value: Any) -> str:
+    return f"type={type(value).__name__} str={value}"
+
+
+def _assert_same(x: Any, y: Any, check_types: bool, expand: bool = False) -> None:
+    try:
+        _compare(x, y, check_types, expand)
+    except (ValueError, TypeError) as error:
+        raise type(error)(
+            "The two structures don't have the same nested structure.\n\n"
+            f"First structure: {_told(x)}\n\nSecond structure: {_told(y)}\n\n"
+            f"More specifically: {error}"
+        ) from None
+
+
+def _compare(x: Any, y: Any, check_types: bool, expand: bool) -> None:
+    if is_sequence(x) != is_sequence(y):
+        nested, leaf = (x, y) if is_sequence(x) else (y, x)
+        raise ValueError(
+            f'Substructure "{_told(nested)}" is a sequence, while substructure "{_told(leaf)}" is '
+            "not"
+        )
+    if not is_sequence(x):
+        if expand:
+            _compare_composites(x, y)
+        return
+    if check_types:
+        _compare_types(x, y)
+    if len(children(x)) != len(children(y)):
+        raise ValueError(
+            "The two structures don't have the same number of elements. First structure: "
+            f"{_told(x)}. Second structure: {_told(y)}"
+        )
+    for a, b in zip(children(x), children(y)):
+        _compare(a, b, check_types, expand)
+
+
+def _compare_composites(x: Any, y: Any) -> None:
+    if type(x) not in COMPOSITES and type(y) not in COMPOSITES:
+        return
+    if type(x) is not type(y):
+        raise TypeError(
+            f"The two structures don't have the same type: {type(x).__name__} and "
+            f"{type(y).__name__}"
+        )
+    parts = COMPOSITES[type(x)][0]
+    if [part.dtype.base_dtype for part in parts(x)] != [part.dtype.base_dtype for part in parts(y)]:
+        raise ValueError(f"Incompatible CompositeTensor TypeSpecs: {x} vs. {y}")
+
+
+def _compare_types(x: Any, y: Any) -> None:
+    if isinstance(x, Mapping) and isinstance(y, Mapping):
+        if set(x) != set(y):
+            raise ValueError(
+                "The two dictionaries don't have the same set of keys. First structure has keys "
+                f"{_told(list(x))}, while second structure has keys {_told(list(y))}"
+            )
+        return
+    if is_namedtuple(x) and is_namedtuple(y):
+        if type(x).__name__ == type(y).__name__ and x._fields == y._fields:
+            return
+    elif type(x) is type(y) or (isinstance(x, list) and isinstance(y, list)):
+        return
+    raise TypeError(
+        "The two namedtuples don't have the same sequence type. First structure "
+        f"{_told(x)} has type {type(x).__name__}, while second structure {_told(y)} has type "
+        f"{type(y).__name__}"
+    )
+
+
+@export("nest.pack_sequence_as", "contrib.framework.nest.pack_sequence_as")
+def pack_sequence_as(
+    structure: Any, flat_sequence: Sequence[Any], expand_composites: bool = False
+) -> Any:
+    """The leaves of `flat_sequence` arranged like `structure`."""
+    if not is_sequence(flat_sequence):
+        raise TypeError("flat_sequence must be a sequence")
+    is_leaf = not is_sequence(structure)
+    if is_leaf and not (expand_composites and type(structure) in COMPOSITES):
+        if len(flat_sequence) != 1:
+            raise ValueError(
+                f"Structure is a scalar but len(flat_sequence) == {len(flat_sequence)} > 1"
+            )
+        return flat_sequence[0]
+    leaves = flatten(structure, expand_composites)
+    if len(leaves) != len(flat_sequence):
+        raise ValueError(
+            "Could not pack sequence. Structure had "
+            f"{len(leaves)} elements, but flat_sequence had {len(flat_sequence)} elements.  "
+            f"Structure: {structure}, flat_sequence: {flat_sequence}."
+        )
+    return _pack(structure, iter(flat_sequence), expand_composites)
+
+
+def _pack(structure: Any, leaves: Iterator[Any], expand: bool) -> Any:
+    if is_sequence(structure):
+        return rebuild(structure, [_pack(child, leaves, expand) for child in children(structure)])
+    if expand and type(structure) in COMPOSITES:
+        parts, like = COMPOSITES[type(structure)]
+        return like(structure, [next(leaves) for _ in parts(structure)])
+    return next(leaves)
+
+
+@export("nest.map_structure", "contrib.framework.nest.map_structure")
+def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
+    """Applies a function to the leaves of structures of one shape."""
+    check_types = kwargs.pop("check_types", True)
+    expand = kwargs.pop("expand_composites", False)
+    if kwargs:
+        raise ValueError(
+            "Only valid keyword arguments are `check_types` and `expand_composites`, not: "
+            f"`{'`, `'.join(kwargs)}`"
+        )
+    if not callable(func):
+        raise TypeError(f"func must be callable, got: {func}")
+    if not structure:
+        raise ValueError("Must provide at least one structure")
+    for other in structure[1:]:
+        assert_same_structure(structure[0], other, check_types, expand)
+    flat = [flatten(item, expand) for item in structure]
+    return pack_sequence_as(structure[0], [func(*leaves) for leaves in zip(*flat)], expand)
+
+
+def flatten_dict_items(dictionary: Any) -> dict[Any, Any]:
+    """A dictionary whose structured keys are replaced by their leaves, values alike."""
+    if not isinstance(dictionary, Mapping):
+        raise TypeError("input must be a dictionary")
+    flat: dict[Any, Any] = {}
+    for key, value in dictionary.items():
+        if not is_sequence(key):
+            _put(flat, key, value)
+            continue
+        keys, values = flatten(key), flatten(value)
+        if len(keys) != len(values):
+            raise ValueError(
+                f"Could not flatten dictionary. Key had {len(keys)} elements, but value had "
+                f"{len(values)} elements. Key: {keys}, value: {values}."
+            )
+        for leaf, item in zip(keys, values):
+            _put(flat, leaf, item)
+    return flat
+
+
+def _put(flat: dict[Any, Any], key: Any, value: Any) -> None:
+    if key in flat:
+        raise ValueError(f"Could not flatten dictionary: key {key} is not unique.")
+    flat[key] = value
+
+
+# The functions on paths and partial structures, under the names that programs import them by.
+from .nest_paths import (  # noqa: E402,F401
+    _IF_SHALLOW_IS_SEQ_INPUT_MUST_BE_SEQ,
+    _INPUT_TREE_SMALLER_THAN_SHALLOW_TREE,
+    _SHALLOW_TREE_HAS_INVALID_KEYS,
+    _STRUCTURES_HAVE_MISMATCHING_LENGTHS,
+    _STRUCTURES_HAVE_MISMATCHING_TYPES,
+    assert_shallow_structure,
+    flatten_up_to,
+    flatten_with_joined_string_paths,
+    flatten_with_tuple_paths,
+    flatten_with_tuple_paths_up_to,
+    get_traverse_shallow_structure,
+    map_structure_up_to,
+    map_structure_with_paths,
+    map_structure_with_tuple_paths,
+    map_structure_with_tuple_paths_up_to,
+    yield_flat_paths,
+)

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether something in a graph depends on some tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...engine.graph.operation import Operation
+from ...engine.types import nest
+
+
+def reaches(inputs: Any, target: Any) -> bool:
+    """Whether an operation or a tensor depends on one of the inputs, by data."""
+    starts = {id(x) for x in nest.flatten(inputs)} | {id(x.op) for x in _variables(inputs)}
+    waiting, seen = [target], set()
+    while waiting:
+        x = waiting.pop()
+        if id(x) in starts:
+            return True
+        if id(x) not in seen:
+            seen.add(id(x))
+            waiting.extend(x.inputs if isinstance(x, Operation) else [x.op])
+    return False
+
+
+def _variables(inputs: Any) -> list[Any]:
+    return [x for x in nest.flatten(inputs) if not hasattr(x, "consumers") and hasattr(x, "op")]

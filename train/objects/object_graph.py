@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The objects below a `tf.train.Checkpoint`: found by their names, and what is saved of each.
+
+An object's key is its shortest path from the root: ".ATTRIBUTES" and the attribute's name follow
+it; a slot of an optimizer follows its variable as ".OPTIMIZER_SLOT/path of the optimizer/name".
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+from ...engine.graph.graph import device
+from ...engine.graph.trackable import OBJECT_GRAPH_PROTO_KEY, Trackable
+from ...engine.types import dtypes
+from ...io import protos
+from ...ops.public import tf
+from ..checkpoints.saveable import SaveableObject, op_list_to_dict, saveable_objects_for_op
+from .python_state import NoRestoreSaveable, PythonStateSaveable
+from .tracking import NotTrackable
+
+# Object -> attribute -> its saveables, which make ops: they are made once.
+Cache = weakref.WeakKeyDictionary
+
+
+def is_trackable(value: Any) -> bool:
+    """Whether a checkpoint can hold an object."""
+    return isinstance(value, Trackable)
+
+
+class ObjectGraph:
+    """The objects below a root in order of their distance; slots of optimizers come last."""
+
+    def __init__(self, root: Any) -> None:
+        self.objects: list[Any] = [root]
+        self.paths = [""]
+        self._numbers = {id(root): 0}
+        self.message = protos.TrackableObjectGraph()
+        for number, thing in enumerate(self.objects):  # The list grows meanwhile.
+            if isinstance(thing, NotTrackable):
+                raise NotImplementedError(
+                    f"The object {thing} does not support object-based saving. Remove the "
+                    "dependency on it to save everything else."
+                )
+            node = self.message.nodes.add()
+            for name, child in thing._checkpoint_dependencies:
+                path = f"{self.paths[number]}/{_escaped(name)}".lstrip("/")
+                node.children.add(node_id=self._number(child, path), local_name=name)
+        self._add_slots()
+
+    def _number(self, thing: Any, path: str) -> int:
+        number = self._numbers.setdefault(id(thing), len(self.objects))
+        if number == len(self.objects):
+            self.objects.append(thing)
+            self.paths.append(path)
+        return number
+
+    def _add_slots(self) -> None:
+        """Slots are nobody's dependencies: they are saved if optimizer and variable are."""
+        plain = list(enumerate(self.objects))
+        for number, optimizer in plain:
+            if not hasattr(optimizer, "_create_or_restore_slot_variable"):
+                continue
+            for name in optimizer.get_slot_names():
+                for original, variable in plain:
+                    slot = _slot(optimizer, variable, name)
+                    if slot is not None:
+                        self._add_slot(number, original, name, slot)
+        while len(self.message.nodes) < len(self.objects):
+            self.message.nodes.add()
+
+    def _add_slot(self, optimizer: int, original: int, name: str, slot: Any) -> None:
+        if id(slot) in self._numbers:
+            raise NotImplementedError(
+                "A slot variable was re-used as a dependency of a Trackable object. This is not "
+                "currently allowed."
+            )
+        place = f"{self.paths[original]}/.OPTIMIZER_SLOT/{self.paths[optimizer]}/"
+        reference = self.message.nodes[optimizer].slot_variables.add(slot_name=name)
+        reference.original_variable_node_id = original
+        reference.slot_variable_node_id = self._number(slot, place + _escaped(name))
+
+    def gather(self, cache: Cache | None = None) -> tuple[list[SaveableObject], dict[Any, Any]]:
+        """The saveables of all objects, entered into the message; what to feed for them.
+
+        Without a cache the present state of Python objects becomes a constant.
+        """
+        saveables: list[SaveableObject] = []
+        feeds: dict[Any, Any] = {}
+        for number, thing in enumerate(self.objects):
+            for name, factory in thing._gather_saveables_for_checkpoint().items():
+                key = f"{self.paths[number]}/.ATTRIBUTES/{_escaped(name)}"
+                known = {} if cache is None else cache.setdefault(thing, {})
+                made = known.get(name)
+                if made is None or any(key not in saveable.name for saveable in made):
+                    made = known[name] = saveables_of(thing, name, factory, key)
+                self.message.nodes[number].attributes.add(
+                    name=name,
+                    checkpoint_key=key,
+                    full_name=getattr(made[-1], "full_name", ""),
+                    optional_restore=all(saveable.optional_restore for saveable in made),
+                )
+                for saveable in made:
+                    if isinstance(saveable, PythonStateSaveable):
+                        if cache is None:
+                            saveable = saveable.freeze()
+                        else:
+                            feeds.update(saveable.feed_dict_additions())
+                    saveables.append(saveable)
+        return saveables, feeds
+
+    def frozen(self) -> list[SaveableObject]:
+        """The saveables of all objects as they are now, with the graph of the objects."""
+        saveables, _ = self.gather()
+        with device("/cpu:0"):
+            text = tf.constant(self.message.SerializeToString(), dtype=dtypes.string)
+        return [*saveables, NoRestoreSaveable(text, OBJECT_GRAPH_PROTO_KEY)]
+
+
+def _slot(optimizer: Any, variable: Any, name: str) -> Any:
+    try:
+        return optimizer.get_slot(variable, name)
+    except (AttributeError, KeyError):
+        return None  # Not a variable.
+
+
+def _escaped(name: str) -> str:
+    return name.replace(".", "..").replace("/", ".S")
+
+
+def saveables_of(thing: Any, name: str, factory: Any, key: str) -> list[Any]:
+    """What an attribute of an object is saved as, under a key."""
+    part = factory(name=key) if _makes(factory) else factory
+    if isinstance(part, SaveableObject):
+        made: list[Any] = [part]
+    else:
+        # The name that a saver of names gives it; savers of names find it by that.
+        (full_name,) = op_list_to_dict([part], convert_variable_to_tensor=False)
+        made = list(saveable_objects_for_op(part, key))
+        for saveable in made:
+            saveable.full_name = full_name
+    for saveable in made:
+        if key not in saveable.name:
+            raise AssertionError(
+                f"The object {thing} produced a SaveableObject with name '{name}' for attribute "
+                f"'{saveable.name}'. Expected a name containing '{key}'."
+            )
+    return made
+
+
+def _makes(factory: Any) -> bool:
+    return callable(factory) and not isinstance(factory, Trackable)
+
+
+def list_objects(root_trackable: Any) -> list[Any]:
+    """All objects below a root that a checkpoint holds."""
+    return ObjectGraph(root_trackable).objects
+
+
+def gather_initializers(root_trackable: Any) -> list[Any]:
+    """The initializers of the variables below a root."""
+    found = (getattr(thing, "initializer", None) for thing in list_objects(root_trackable))
+    return [initializer for initializer in found if initializer is not None]

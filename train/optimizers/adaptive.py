@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Optimizers that scale each coordinate's step by its history: Adagrad, Adadelta, RMSProp."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...engine.api import export
+from ...ops.public import tf
+from .optimizer import Optimizer
+from .update_op_optimizer import GRADIENT, Number, Update, by_rule, tensor_of
+
+
+@export("train.AdagradOptimizer")
+@by_rule
+class AdagradOptimizer(Optimizer):
+    """accumulator += grad ** 2; var -= learning_rate * grad / sqrt(accumulator)."""
+
+    def __init__(
+        self,
+        learning_rate: Any,
+        initial_accumulator_value: float = 0.1,
+        use_locking: bool = False,
+        name: str = "Adagrad",
+    ) -> None:
+        require_positive("initial_accumulator_value", initial_accumulator_value)
+        super().__init__(use_locking, name)
+        self._learning_rate = learning_rate
+        self._initial_accumulator_value = initial_accumulator_value
+
+    def _create_slots(self, var_list: list[Any]) -> None:
+        for v in var_list:
+            dtype, shape = v.dtype.base_dtype, v.get_shape()
+            initial = self._filled_like(v, dtype)
+            if shape.is_fully_defined():
+                initial = tf.constant_initializer(self._initial_accumulator_value, dtype=dtype)
+            self._get_or_make_slot_with_initializer(
+                v, initial, shape, dtype, "accumulator", self._name
+            )
+
+    def _filled_like(self, var: Any, dtype: Any) -> Callable[[], Any]:
+        def filled() -> Any:
+            value = tf.fill(tf.shape(var), self._initial_accumulator_value)
+            return tf.cast(value, dtype)
+
+        return filled
+
+    def _prepare(self) -> None:
+        self._learning_rate_tensor = tensor_of(self, self._learning_rate, "learning_rate")
+
+    def _update(self, var: Any, slot: Callable[[str], Any], number: Number) -> Update:
+        rate = number(self._learning_rate_tensor)
+        return Update("Adagrad", (slot("accumulator"), rate, GRADIENT))
+
+
+@export("train.AdagradDAOptimizer")
+@by_rule
+class AdagradDAOptimizer(Optimizer):
+    """Adagrad by dual averaging: weights follow the sum of all gradients, so l1 gives zeros."""
+
+    def __init__(
+        self,
+        learning_rate: Any,
+        global_step: Any,
+        initial_gradient_squared_accumulator_value: float = 0.1,
+        l1_regularization_strength: float = 0.0,
+        l2_regularization_strength: float = 0.0,
+        use_locking: bool = False,
+        name: str = "AdagradDA",
+    ) -> None:
+        require_positive(
+            "initial_gradient_squared_accumulator_value",
+            initial_gradient_squared_accumulator_value,
+        )
+        super().__init__(use_locking, name)
+        self._learning_rate = learning_rate
+        self._global_step = global_step
+        self._initial = initial_gradient_squared_accumulator_value
+        self._l1_regularization_strength = l1_regularization_strength
+        self._l2_regularization_strength = l2_regularization_strength
+
+    def _create_slots(self, var_list: list[Any]) -> None:
+        for v in var_list:
+            shape, dtype = v.get_shape(), v.dtype.base_dtype
+            with tf.colocate_with(v):
+                total = tf.constant(0.0, shape=shape, dtype=dtype)
+                squares = tf.constant(self._initial, shape=shape, dtype=dtype)
+            self._get_or_make_slot(v, total, "gradient_accumulator", self._name)
+            self._get_or_make_slot(v, squares, "gradient_squared_accumulator", self._name)
+
+    def _prepare(self) -> None:
+        self._learning_rate_tensor = tensor_of(self, self._learning_rate, "learning_rate")
+        # The update happens before the step is counted, so the current step is one more.
+        with tf.colocate_with(self._learning_rate_tensor):
+            self._global_step_on_worker = tf.identity(self._global_step) + 1
+
+    def _update(self, var: Any, slot: Callable[[str], Any], number: Number) -> Update:
+        with tf.device(var.device):
+            step = tf.identity(self._global_step_on_worker)
+        slots = (slot("gradient_accumulator"), slot("gradient_squared_accumulator"))
+        rate = number(self._learning_rate_tensor)
+        l1 = number(self._l1_regularization_strength)
+        l2 = number(self._l2_regularization_strength)
+        return Update("AdagradDA", (*slots, GRADIENT, rate, l1, l2, step))
+
+
+@export("train.AdadeltaOptimizer")
+@by_rule
+class AdadeltaOptimizer(Optimizer):
+    """Adadelta, https://arxiv.org/abs/1212.5701: steps in units of the variable's own changes."""
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        rho: Any = 0.95,
+        epsilon: Any = 1e-08,
+        use_locking: bool = False,
+        name: str = "Adadelta",
+    ) -> None:
+        super().__init__(use_locking, name)
+        self._lr = learning_rate
+        self._rho = rho
+        self._epsilon = epsilon
+
+    def _create_slots(self, var_list: list[Any]) -> None:
+        for v in var_list:
+            self._zeros_slot(v, "accum", self._name)
+            self._zeros_slot(v, "accum_update", self._name)
+
+    def _prepare(self) -> None:
+        self._lr_t = tensor_of(self, self._lr, "lr")
+        self._rho_t = tensor_of(self, self._rho, "rho")
+        self._epsilon_t = tensor_of(self, self._epsilon, "epsilon")
+
+    def _update(self, var: Any, slot: Callable[[str], Any], number: Number) -> Update:
+        numbers = [number(value) for value in (self._lr_t, self._rho_t, self._epsilon_t)]
+        return Update("Adadelta", (slot("accum"), slot("accum_update"), *numbers, GRADIENT))
+
+
+@export("train.RMSPropOptimizer")
+@by_rule
+class RMSPropOptimizer(Optimizer):
+    """Divides the gradient by a running average of its size.
+
+    mean_square = decay * mean_square + (1 - decay) * grad ** 2
+    mom = momentum * mom + learning_rate * grad / sqrt(mean_square + epsilon)
+    var -= mom
+
+    With `centered` the average is of the variance: the squared mean gradient is taken off.
+    """
+
+    def __init__(
+        self,
+        learning_rate: Any,
+        decay: Any = 0.9,
+        momentum: Any = 0.0,
+        epsilon: Any = 1e-10,
+        use_locking: bool = False,
+        centered: bool = False,
+        name: str = "RMSProp",
+    ) -> None:
+        super().__init__(use_locking, name)
+        self._learning_rate = learning_rate
+        self._decay = decay
+        self._momentum = momentum
+        self._epsilon = epsilon
+        self._centered = centered
+
+    def _create_slots(self, var_list: list[Any]) -> None:
+        for v in var_list:
+            dtype, shape = v.dtype.base_dtype, v.get_shape()
+            known = shape.is_fully_defined()
+            ones = tf.ones_initializer(dtype=dtype) if known else tf.ones_like(v)
+            self._get_or_make_slot_with_initializer(v, ones, shape, dtype, "rms", self._name)
+            if self._centered:
+                self._zeros_slot(v, "mg", self._name)
+            self._zeros_slot(v, "momentum", self._name)
+
+    def _prepare(self) -> None:
+        self._learning_rate_tensor = tensor_of(self, self._learning_rate, "learning_rate")
+        self._decay_tensor = tensor_of(self, self._decay, "decay")
+        self._momentum_tensor = tensor_of(self, self._momentum, "momentum")
+        self._epsilon_tensor = tensor_of(self, self._epsilon, "epsilon")
+
+    def _update(self, var: Any, slot: Callable[[str], Any], number: Number) -> Update:
+        slots = [slot("rms"), slot("momentum")]
+        numbers = [
+            number(self._learning_rate_tensor),
+            number(self._decay_tensor),
+            number(self._momentum_tensor),
+            number(self._epsilon_tensor),
+        ]
+        if self._centered:
+            return Update("CenteredRMSProp", (slot("mg"), *slots, *numbers, GRADIENT))
+        return Update("RMSProp", (*slots, *numbers, GRADIENT))
+
+
+def require_positive(name: str, value: float) -> None:
+    """Raises ValueError unless `value` is above zero."""
+    if value <= 0.0:
+        raise ValueError(f"{name} must be positive: {value}")

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Optimizers whose update of one variable is one op: the four forms from one statement.
+
+TensorFlow has four ops per rule: dense or sparse gradient, reference or resource variable.  They
+take the same arguments in the same order, but the gradient may be (values, indices).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
+
+from ...engine.graph.tensor import IndexedSlices, Tensor
+from ...engine.types import dtypes
+from ...ops.public import raw, tf
+from .optimizer import Optimizer
+
+# Where the gradient goes among the arguments of an update op.
+GRADIENT = object()
+
+Number = Callable[[Any], Any]
+Made = TypeVar("Made", bound=Optimizer)
+
+
+class Update(NamedTuple):
+    """One update op: the end of its type's name, its arguments after `var`, its attributes."""
+
+    rule: str
+    arguments: tuple[Any, ...]
+    attributes: dict[str, Any] = {}
+
+
+class Rule:
+    """Applies one op per variable, which the optimizer states in `_update`.
+
+    No base of optimizers: programs look for `tf.train.Optimizer` as theirs (see `by_rule`).
+    """
+
+    _use_locking: bool
+
+    def _update(self, var: Any, slot: Callable[[str], Any], number: Number) -> Update:
+        """The update of `var`.
+
+        Args:
+            var: the variable.
+            slot: gives the slot of the variable of that name.
+            number: casts a hyperparameter to the type of the variable.
+        """
+        raise NotImplementedError
+
+    def get_slot(self, var: Any, name: str) -> Any:
+        """The optimizer's own."""
+        raise NotImplementedError
+
+    def _apply_dense(self, grad: Tensor, var: Any) -> Any:
+        return Rule._call(self, "Apply", var, var.dtype.base_dtype, (grad,)).op
+
+    def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
+        gradient = (grad.values, grad.indices)
+        return Rule._call(self, "SparseApply", var, var.dtype.base_dtype, gradient).op
+
+    def _resource_apply_dense(self, grad: Tensor, handle: Any) -> Any:
+        return Rule._call(self, "ResourceApply", handle, grad.dtype.base_dtype, (grad,))
+
+    def _resource_apply_sparse(self, grad: Tensor, handle: Any, indices: Tensor) -> Any:
+        dtype = grad.dtype.base_dtype
+        return Rule._call(self, "ResourceSparseApply", handle, dtype, (grad, indices))
+
+    def _call(self, form: str, var: Any, dtype: dtypes.DType, gradient: tuple[Tensor, ...]) -> Any:
+        def argument(variable: Any) -> Any:
+            return variable.handle if form.startswith("Resource") else variable
+
+        update = self._update(
+            var,
+            lambda name: argument(self.get_slot(var, name)),
+            lambda value: tf.cast(value, dtype),
+        )
+        arguments: list[Any] = [argument(var)]
+        for item in update.arguments:
+            arguments.extend(gradient if item is GRADIENT else (item,))
+        function = getattr(raw, form + update.rule)
+        return function(*arguments, use_locking=self._use_locking, **update.attributes)
+
+
+def by_rule(optimizer: type[Made]) -> type[Made]:
+    """Gives an optimizer the four forms of its update, which are then its own methods."""
+    for name, method in vars(Rule).items():
+        if name.startswith(("_apply", "_resource_apply")) and name not in vars(optimizer):
+            setattr(optimizer, name, method)
+    return optimizer
+
+
+def tensor_of(optimizer: Optimizer, value: Any, name: str) -> Tensor:
+    """A hyperparameter (a number, a tensor or a function of either) as a tensor."""
+    return tf.convert_to_tensor(optimizer._call_if_callable(value), name=name)

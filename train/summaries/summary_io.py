@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tf.summary.FileWriter`: puts summaries, graphs and the like into event files."""
+
+from __future__ import annotations
+
+import threading
+import time
+import warnings
+from typing import Any
+
+from ...engine.graph.defaults import get_default_graph
+from ...engine.graph.graph import Graph
+from ...engine.interface.log import get_logger
+from ...io import protos
+from ...io.events import EventFileWriter
+from ...io.meta_graph import create_meta_graph_def
+
+
+class SummaryToEventTransformer:
+    """Makes Event messages of what it is given, for a writer of events."""
+
+    def __init__(self, event_writer: Any, graph: Any = None, graph_def: Any = None) -> None:
+        self.event_writer = event_writer
+        self._session_run_tags: set[str] = set()
+        # TensorBoard wants what describes a tag once per file.
+        self._seen_summary_tags: set[str] = set()
+        if graph is None and graph_def is None:
+            return
+        self.add_graph(graph=graph, graph_def=graph_def)
+        message = graph.as_graph_def(add_shapes=True) if isinstance(graph, Graph) else graph
+        self.add_meta_graph(create_meta_graph_def(graph_def=graph_def or message))
+
+    def add_summary(self, summary: Any, global_step: Any = None) -> None:
+        """Adds a Summary, as a message or serialized."""
+        if isinstance(summary, bytes):
+            summary = protos.Summary.FromString(summary)
+        for value in summary.value:
+            if value.tag in self._seen_summary_tags:
+                value.ClearField("metadata")
+            self._seen_summary_tags.add(value.tag)
+        self._add_event(protos.Event(summary=summary), global_step)
+
+    def add_session_log(self, session_log: Any, global_step: Any = None) -> None:
+        """Adds a SessionLog: the start or end of a session, or a checkpoint."""
+        self._add_event(protos.Event(session_log=session_log), global_step)
+
+    def add_graph(self, graph: Any, global_step: Any = None, graph_def: Any = None) -> None:
+        """Adds a Graph (or GraphDef)."""
+        if graph is not None and graph_def is not None:
+            raise ValueError("Please pass only graph, or graph_def (deprecated), but not both.")
+        given = graph_def if graph is None else graph
+        if isinstance(given, Graph):
+            if graph is None:
+                get_logger().warning(
+                    "When passing a `Graph` object, please use the `graph` named argument instead "
+                    "of `graph_def`."
+                )
+            message = given.as_graph_def(add_shapes=True)
+        elif isinstance(given, protos.GraphDef):
+            get_logger().warning(
+                "Passing a `GraphDef` to the SummaryWriter is deprecated. Pass a `Graph` object "
+                "instead, such as `sess.graph`."
+            )
+            message = given
+        else:
+            raise TypeError(
+                "The passed graph must be an instance of `Graph` or the deprecated `GraphDef`"
+            )
+        self._add_event(protos.Event(graph_def=message.SerializeToString()), global_step)
+
+    def add_meta_graph(self, meta_graph_def: Any, global_step: Any = None) -> None:
+        """Adds a MetaGraphDef."""
+        if not isinstance(meta_graph_def, protos.MetaGraphDef):
+            raise TypeError(
+                f"meta_graph_def must be type MetaGraphDef, saw type: {type(meta_graph_def)}"
+            )
+        event = protos.Event(meta_graph_def=meta_graph_def.SerializeToString())
+        self._add_event(event, global_step)
+
+    def add_run_metadata(self, run_metadata: Any, tag: str, global_step: Any = None) -> None:
+        """Adds a RunMetadata under a tag of its own."""
+        if tag in self._session_run_tags:
+            raise ValueError("The provided tag was already used for this event type")
+        self._session_run_tags.add(tag)
+        tagged = protos.TaggedRunMetadata(tag=tag, run_metadata=run_metadata.SerializeToString())
+        self._add_event(protos.Event(tagged_run_metadata=tagged), global_step)
+
+    def _add_event(self, event: Any, step: Any) -> None:
+        event.wall_time = time.time()
+        if step is not None:
+            event.step = int(step)
+        self.event_writer.add_event(event)
+
+
+class FileWriter(SummaryToEventTransformer):
+    """Writes to an event file in a folder, which TensorBoard shows (tf.summary.FileWriter).
+
+    max_queue: events that may wait to be written.  flush_secs: how often they are handed to the
+    operating system.  session: write by operations of this session, which shares the file with
+    others of its writers for the folder.  A context that closes it.
+    """
+
+    def __init__(
+        self,
+        logdir: Any,
+        graph: Any = None,
+        max_queue: int = 10,
+        flush_secs: float = 120,
+        graph_def: Any = None,
+        filename_suffix: str | None = None,
+        session: Any = None,
+    ) -> None:
+        writer: Any
+        if session is None:
+            writer = EventFileWriter(logdir, max_queue, flush_secs, filename_suffix)
+        else:
+            from .session_events import SessionEventWriter
+
+            given = (logdir, max_queue, flush_secs, filename_suffix)
+            writer = SessionEventWriter(session, *given)
+        self._closed = False
+        super().__init__(writer, graph, graph_def)
+
+    def __enter__(self) -> FileWriter:
+        return self
+
+    def __exit__(self, *unused: Any) -> None:
+        self.close()
+
+    def get_logdir(self) -> str:
+        """The folder."""
+        return self.event_writer.get_logdir()
+
+    def _warn_if_event_writer_is_closed(self) -> None:
+        if self._closed:
+            warnings.warn(
+                "Attempting to use a closed FileWriter. The operation will be a noop unless the "
+                "FileWriter is explicitly reopened.",
+                stacklevel=3,
+            )
+
+    def _add_event(self, event: Any, step: Any) -> None:
+        self._warn_if_event_writer_is_closed()
+        super()._add_event(event, step)
+
+    def add_event(self, event: Any) -> None:
+        """Adds an Event as it is."""
+        self._warn_if_event_writer_is_closed()
+        self.event_writer.add_event(event)
+
+    def flush(self) -> None:
+        """Waits until everything is written."""
+        self._warn_if_event_writer_is_closed()
+        self.event_writer.flush()
+
+    def close(self) -> None:
+        """Writes what is left and closes the file."""
+        self.event_writer.close()
+        self._closed = True
+
+    def reopen(self) -> None:
+        """Begins another file after `close`."""
+        self.event_writer.reopen()
+        self._closed = False
+
+
+class FileWriterCache:
+    """One writer per folder (tf.summary.FileWriterCache)."""
+
+    _cache: dict[Any, Any] = {}
+    _lock = threading.RLock()
+
+    @staticmethod
+    def clear() -> None:
+        """Closes and forgets all writers."""
+        with FileWriterCache._lock:
+            for writer in FileWriterCache._cache.values():
+                writer.close()
+            FileWriterCache._cache = {}
+
+    @staticmethod
+    def get(logdir: Any) -> Any:
+        """The writer for a folder."""
+        with FileWriterCache._lock:
+            if logdir not in FileWriterCache._cache:
+                writer = FileWriter(logdir, graph=get_default_graph())
+                FileWriterCache._cache[logdir] = writer
+            return FileWriterCache._cache[logdir]
+
+
+# Their older names.
+SummaryWriterCache = FileWriterCache
+
+
+class SummaryWriter(FileWriter):
+    """The older form of `FileWriter`."""
+
+    def __init__(
+        self,
+        logdir: Any,
+        graph: Any = None,
+        max_queue: int = 10,
+        flush_secs: float = 120,
+        graph_def: Any = None,
+    ) -> None:
+        super().__init__(logdir, graph, max_queue, flush_secs, graph_def)
