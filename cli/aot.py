@@ -18,7 +18,7 @@ import numpy as np
 from ..engine.graph.graph import Graph
 from ..engine.graph.operation import Operation
 from ..engine.graph.tensor import Tensor
-from ..engine.session.state import Cell
+from ..engine.session.state import VariableStorage
 
 # The size that stands for `?` in a feed: a batch, unlikely to equal another size of the graph.
 BATCH = 37
@@ -398,11 +398,11 @@ def _make_variables(session: Any, fetches: Sequence[Any], feeds: Iterable[Any]) 
     for op in needed_operations(tensors, targets, list(feeds)):
         if makes_handles(op):
             for thing in evaluate(op, []):
-                if isinstance(thing, Cell) and thing.value is None:
+                if isinstance(thing, VariableStorage) and thing.value is None:
                     _fill(thing)
 
 
-def _fill(cell: Cell) -> None:
+def _fill(cell: VariableStorage) -> None:
     if not cell.shape.is_fully_defined():
         raise UsageError(f"variable {cell.name} has no static shape: its code cannot be planned")
     cell.assign(np.zeros(cell.shape.as_list(), cell.dtype.base_dtype.as_numpy_dtype))

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..engine.errors import DataLossError, InvalidArgumentError, NotFoundError, UnimplementedError
 from ..engine.memory import aligned_empty
-from ..engine.session.deferred_assign import Source
+from ..engine.session.deferred_assign import LazyArray
 from ..engine.session.state import shape_text
 from ..engine.types import dtypes
 from . import bulk_read, crc, files, protos
@@ -43,7 +43,7 @@ class Entry(NamedTuple):
     slices: dict[TensorSlice, None]  # in their order
 
 
-class StoredTensor(Source):
+class StoredTensor(LazyArray):
     """A tensor in a data file; its bytes have been checked when anybody sees it."""
 
     __slots__ = ("file", "offset")

@@ -15,7 +15,7 @@ from ..engine.graph import registry, trust
 from ..engine.graph.graph import Graph
 from ..engine.graph.operation import Operation
 from ..engine.graph.tensor import Tensor
-from ..engine.session.function_inlining import Body, Expander
+from ..engine.session.function_inlining import Body, Inliner
 from ..engine.trampoline import Steps
 from ..engine.types.shape import unknown_shape
 from . import protos, signatures
@@ -143,7 +143,7 @@ def op_definition_of(signature: Any) -> registry.OpDef:
 
     _check_signature(signature)
 
-    def expand(x: Expander, op: Operation, inputs: list[Tensor]) -> Steps:
+    def expand(x: Inliner, op: Operation, inputs: list[Tensor]) -> Steps:
         return x.call(op, protos.NameAttrList(name=op.type, attr=op.node_def.attr), inputs)
 
     return registry.OpDef(

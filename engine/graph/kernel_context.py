@@ -17,7 +17,7 @@ class KernelContext:
 
     __slots__ = (
         *("op", "session_state", "feeds", "session", "_private", "_out"),
-        *("gives_sources", "is_quiet", "place"),
+        *("may_defer", "is_read_only", "resource_key"),
     )
 
     def __init__(
@@ -32,12 +32,13 @@ class KernelContext:
         self.session_state = session_state
         self.session = session
         self.feeds: dict[Tensor, Any] = {} if feeds is None else feeds
-        # Whether everything that reads the results also takes a `Source` (engine/session/state.py).
-        self.gives_sources = False
+        # Whether everything that reads the results also takes a `LazyArray`
+        # (engine/session/state.py).
+        self.may_defer = False
         # Where the operation's resource is found, once that is known.
-        self.place: tuple[Any, ...] | None = None
+        self.resource_key: tuple[Any, ...] | None = None
         # Whether the run changes no variable: their arrays need not be copied.
-        self.is_quiet = False
+        self.is_read_only = False
         self._private = {} if private is None else private
         self._out: list[np.dtype[Any]] | None = None
 

@@ -187,7 +187,7 @@ class OpDef:
 
 
 @dataclass(slots=True)
-class _Stated:
+class UnparsedOpDef:
     """A definition whose notation nobody has had to read: of 600 ops, programs use few."""
 
     signature: str
@@ -195,7 +195,7 @@ class _Stated:
     fields: dict[str, Any]
 
 
-_TABLE: dict[str, OpDef | _Stated] = {}
+_TABLE: dict[str, OpDef | UnparsedOpDef] = {}
 
 
 def register(definition: OpDef) -> OpDef:
@@ -206,10 +206,10 @@ def register(definition: OpDef) -> OpDef:
 
 def state(name: str, signature: str, attrs: str, **fields: Any) -> None:
     """Adds a definition in the notation of `parse`, which is read when the op is first wanted."""
-    _add(name, _Stated(signature, attrs, fields))
+    _add(name, UnparsedOpDef(signature, attrs, fields))
 
 
-def _add(name: str, definition: OpDef | _Stated) -> None:
+def _add(name: str, definition: OpDef | UnparsedOpDef) -> None:
     if name in _TABLE:
         raise ValueError(f"op {name} is defined twice")
     _TABLE[name] = definition
@@ -218,7 +218,7 @@ def _add(name: str, definition: OpDef | _Stated) -> None:
 def amend(name: str, **changes: Any) -> None:
     """Replaces fields of a definition; for what cannot stand beside it, such as a late gradient."""
     known = _TABLE[name]
-    if isinstance(known, _Stated):
+    if isinstance(known, UnparsedOpDef):
         known.fields.update(changes)
     else:
         _TABLE[name] = dataclasses.replace(known, **changes)
@@ -235,7 +235,7 @@ def lookup(name: str) -> OpDef:
 def find(name: str) -> OpDef | None:
     """The definition of an op type, or None."""
     found = _TABLE.get(name)
-    if isinstance(found, _Stated):
+    if isinstance(found, UnparsedOpDef):
         definition = parse(name, found.signature, found.attrs)
         found = _TABLE[name] = dataclasses.replace(definition, **found.fields)
     return found

@@ -199,14 +199,14 @@ class Tensor:
 
     def experimental_ref(self) -> Any:
         """A hashable stand-in for this object, by identity."""
-        return _Reference(self)
+        return InterpretedRunner(self)
 
     @staticmethod
     def _override_operator(operator: str, func: Callable[..., Any]) -> None:
         overload(operator, func)
 
 
-class _Reference:
+class InterpretedRunner:
     """An object's identity as a dictionary key."""
 
     __slots__ = ("_referenced",)
@@ -219,7 +219,7 @@ class _Reference:
         return self._referenced
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Reference) and self._referenced is other._referenced
+        return isinstance(other, InterpretedRunner) and self._referenced is other._referenced
 
     def __hash__(self) -> int:
         return id(self._referenced)

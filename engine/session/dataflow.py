@@ -19,12 +19,12 @@ from .. import errors
 from ..graph.operation import Operation
 from ..graph.tensor import Tensor
 from ..stopping import check_session
-from .futures import Pending, Waits
+from .futures import Future, FutureSet
 from .interpreter import Program, Step, fetched, located
-from .state import Cell
+from .state import VariableStorage
 
 Watch = Callable[[Step, int, int], None]
-Resume = Callable[[Any, Pending], None]
+Resume = Callable[[Any, Future], None]
 
 
 class Targets(NamedTuple):
@@ -261,7 +261,7 @@ class _Run:
         self.back: list[list[int]] = [[] for _ in frames]
         self.dead_exits: list[list[int]] = [[] for _ in frames]
         self.dead_constants: list[set[int]] = [set() for _ in frames]
-        self.waits: Waits | None = None
+        self.waits: FutureSet | None = None
         for i in self.heap:
             self.busy[nodes[i].frame] += 1
         for i, position in program._fed_merges:
@@ -276,7 +276,7 @@ class _Run:
             if self.waits is not None:
                 self.waits.close()
 
-    def resume(self, key: tuple[int, int], pending: Pending) -> None:
+    def resume(self, key: tuple[int, int], pending: Future) -> None:
         """Goes on behind an operation that need not wait any more."""
         i, start = key
         node = self.nodes[i]
@@ -319,7 +319,7 @@ class _Run:
             self._deliver(node.all, False, False)
             return False
         if self.waits is None:
-            self.waits = Waits(self.program.session)
+            self.waits = FutureSet(self.program.session)
         self.waits.add((i, start), pending)
         return True
 
@@ -393,7 +393,7 @@ class _Run:
         chosen = self.chosen[i]
         slot, keeps_reference = step.sources[chosen]
         value = self.values[slot]
-        if type(value) is Cell and not keeps_reference:
+        if type(value) is VariableStorage and not keeps_reference:
             value = value.read()
         self.values[step.first] = value
         self.values[step.first + 1] = np.asarray(chosen, np.int32)

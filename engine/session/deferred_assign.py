@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Contents that lie elsewhere, such as in a file, and how cells take many of them together.
 
-A `Source` stands for an array that has not been read yet.  While an `Intake` is open in a thread,
-cells note what they are to take; all of it is read at the end, in whatever order is quickest.
+A `LazyArray` stands for an array that has not been read yet.  While a `BulkAssign` is open in a
+thread, cells note what they are to take; all of it is read at the end, in whatever order is
+quickest.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from ..memory import aligned_arrays
 
 
-class Source:
+class LazyArray:
     """Contents that lie elsewhere as yet, such as in a file: a cell takes them without a copy."""
 
     __slots__ = ("dtype", "shape")
@@ -30,7 +31,7 @@ class Source:
         raise NotImplementedError
 
 
-class ArraySource(Source):
+class EagerArray(LazyArray):
     """An array that is there."""
 
     __slots__ = ("array",)
@@ -46,13 +47,13 @@ class ArraySource(Source):
             target[...] = source.array
 
 
-class Intake:
+class BulkAssign:
     """The sources that cells take by the end of a run; no cell changes before."""
 
     def __init__(self) -> None:
-        self._sources: dict[Any, Source] = {}
+        self._sources: dict[Any, LazyArray] = {}
 
-    def __enter__(self) -> Intake:
+    def __enter__(self) -> BulkAssign:
         _local.intake = self
         return self
 
@@ -61,7 +62,7 @@ class Intake:
         if kind is None:
             take(self._sources)
 
-    def note(self, cell: Any, source: Source) -> None:
+    def note(self, cell: Any, source: LazyArray) -> None:
         """What a cell takes; the last counts."""
         self._sources[cell] = source
 
@@ -69,12 +70,12 @@ class Intake:
 _local = threading.local()
 
 
-def current() -> Intake | None:
+def current() -> BulkAssign | None:
     """The intake that is open in this thread."""
     return getattr(_local, "intake", None)
 
 
-def take(sources: dict[Any, Source]) -> None:
+def take(sources: dict[Any, LazyArray]) -> None:
     """Gives cells the contents of sources; those that have no array of the kind get one."""
     # In one order, whoever else does the same.
     cells = sorted(sources, key=id)
@@ -87,7 +88,7 @@ def take(sources: dict[Any, Source]) -> None:
             cell.lock.release()
 
 
-def _take(sources: dict[Any, Source]) -> None:
+def _take(sources: dict[Any, LazyArray]) -> None:
     targets, fresh = {}, []
     for cell, source in sources.items():
         value = cell.value
@@ -109,8 +110,8 @@ def _take(sources: dict[Any, Source]) -> None:
         cell.version += 1
 
 
-def _fill(sources: dict[Any, Source], targets: dict[Any, np.ndarray]) -> None:
-    of_kind: dict[type[Source], list[Any]] = {}
+def _fill(sources: dict[Any, LazyArray], targets: dict[Any, np.ndarray]) -> None:
+    of_kind: dict[type[LazyArray], list[Any]] = {}
     for cell, source in sources.items():
         of_kind.setdefault(type(source), []).append(cell)
     for kind, cells in of_kind.items():

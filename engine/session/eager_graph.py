@@ -14,7 +14,7 @@ from ..graph.operation import Operation
 from ..graph.tensor import Tensor
 from ..types.dtypes import resource
 from .interpreter import Step
-from .state import Cell, Resources
+from .state import Resources, VariableStorage
 
 
 class ImmediateTensor(Tensor):
@@ -25,7 +25,7 @@ class ImmediateTensor(Tensor):
     def array(self) -> Any:
         """The value as kernels know it."""
         value = self._value
-        return value.read() if type(value) is Cell and self.dtype != resource else value
+        return value.read() if type(value) is VariableStorage and self.dtype != resource else value
 
     def numpy(self) -> Any:
         """The value as NumPy knows it."""
@@ -90,6 +90,6 @@ class ImmediateGraph(Graph):
         # Operations make ordinary tensors, whatever the graph.
         tensor.__class__ = ImmediateTensor
         tensor._value = value
-        shape = getattr(value.value if type(value) is Cell else value, "shape", None)
+        shape = getattr(value.value if type(value) is VariableStorage else value, "shape", None)
         if shape is not None and tensor.dtype != resource:
             tensor._shape_val = tensor._shape_val.merge_with(shape)

@@ -2,7 +2,7 @@
 """Calls of functions: before anything runs, a copy of the graph has the functions' bodies instead.
 
 A graph keeps the nodes that call functions and its library as they are.  What runs is the
-`Expansion`: copies of the needed operations, in their order, where an operation whose definition
+`InlinedGraph`: copies of the needed operations, in their order, where an operation whose definition
 has `expand` is replaced by what that makes.  Calls may be nested as deep as one likes: what copies
 bodies are generators that yield one another (engine/trampoline.py).
 """
@@ -26,7 +26,7 @@ from .call_sizes import CallSizes
 from .interpreter import needed_operations
 
 # What runs in place of each graph that calls functions.
-_expansions: weakref.WeakKeyDictionary[Graph, Expansion] = weakref.WeakKeyDictionary()
+_expansions: weakref.WeakKeyDictionary[Graph, InlinedGraph] = weakref.WeakKeyDictionary()
 # The roles in control flow after which an operation may not run, and after which it does again.
 _BRANCHING = ("switch", "enter")
 _JOINING = ("merge", "exit")
@@ -74,7 +74,7 @@ def without_calls(
     with graph._lock:
         expansion = _expansions.get(graph)
         if expansion is None or expansion.mutation != graph.mutation:
-            expansion = _expansions[graph] = Expansion(graph)
+            expansion = _expansions[graph] = InlinedGraph(graph)
         try:
             return expansion.of(fetches, targets, feeds)
         except BaseException:
@@ -83,13 +83,13 @@ def without_calls(
             raise
 
 
-class Expansion:
+class InlinedGraph:
     """The copy of one graph that runs; it grows as more of the graph is needed."""
 
     def __init__(self, graph: Graph) -> None:
         self.mutation = graph.mutation
         self._graph = graph
-        self._expander = Expander(graph._functions)
+        self._expander = Inliner(graph._functions)
         self._tensors: dict[Tensor, Tensor] = {}
         self._after: dict[Operation, Operation] = {}
 
@@ -110,7 +110,7 @@ class Expansion:
         return found, wanted, fed
 
 
-class Expander:
+class Inliner:
     """Copies operations to a graph, `target`; those that call functions become the bodies."""
 
     def __init__(self, functions: Mapping[str, Any]) -> None:
@@ -378,4 +378,4 @@ def _conditional(operations: list[Operation]) -> set[Operation]:
 
 Replaced = tuple[list[Tensor], list[Operation]]
 # Returns what stands in place of an operation, or a generator of it where functions are called.
-Expand = Callable[[Expander, Operation, list[Tensor]], Replaced | Generator[Any, Any, Replaced]]
+Expand = Callable[[Inliner, Operation, list[Tensor]], Replaced | Generator[Any, Any, Replaced]]

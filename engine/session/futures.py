@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operations that may have to wait: for an element of a queue, for room in one, for gradients.
 
-Their kernels return a `Pending` in place of results.  A run collects these in `Waits` and goes on
-with what does not depend on them.  Closing the session, a deadline or a failure elsewhere in the
+Their kernels return a `Future` in place of results.  A run collects these in `FutureSet` and goes
+on with what does not depend on them.  Closing the session, a deadline or a failure elsewhere in the
 run cancels what still waits.
 """
 
@@ -18,10 +18,10 @@ from typing import Any
 from .. import errors
 from ..stopping import deadline_error
 
-Watcher = Callable[["Pending"], None]
+Watcher = Callable[["Future"], None]
 
 
-class Pending:
+class Future:
     """A result that somebody will give, from any thread: `settle` it outside of all locks."""
 
     __slots__ = ("__weakref__", "_lock", "_watchers", "error", "is_done", "result")
@@ -63,7 +63,7 @@ class Pending:
         return self.result
 
 
-class Task(Pending):
+class AsyncTask(Future):
     """Work that waits several times: a generator that yields what it waits for.
 
     The generator is sent each outcome (or thrown the error) and returns the result.
@@ -71,10 +71,10 @@ class Task(Pending):
 
     __slots__ = ("_awaited", "_is_cancelled", "_steps")
 
-    def __init__(self, steps: Generator[Pending, Any, Any]) -> None:
+    def __init__(self, steps: Generator[Future, Any, Any]) -> None:
         super().__init__()
         self._steps = steps
-        self._awaited: Pending | None = None
+        self._awaited: Future | None = None
         self._is_cancelled = False
         self._advance(None)
 
@@ -85,7 +85,7 @@ class Task(Pending):
         if awaited is not None:
             awaited.cancel()
 
-    def _advance(self, settled: Pending | None) -> None:
+    def _advance(self, settled: Future | None) -> None:
         while True:
             try:
                 awaited = self._step(settled)
@@ -103,7 +103,7 @@ class Task(Pending):
                 return
             settled = awaited
 
-    def _step(self, settled: Pending | None) -> Pending:
+    def _step(self, settled: Future | None) -> Future:
         if settled is None:
             return next(self._steps)
         if settled.error is not None:
@@ -111,17 +111,17 @@ class Task(Pending):
         return self._steps.send(settled.result)
 
 
-class Turns:
+class FairLock:
     """Lets one task at a time go on, in the order in which they came; nobody blocks."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._is_taken = False
-        self._next: deque[Pending] = deque()
+        self._next: deque[Future] = deque()
 
-    def take(self) -> Pending:
+    def take(self) -> Future:
         """Settled when it is the caller's turn, which lasts until it calls `give`."""
-        turn = Pending()
+        turn = Future()
         with self._lock:
             if self._is_taken:
                 self._next.append(turn)
@@ -143,21 +143,21 @@ class Turns:
                 return
 
 
-class Waits:
+class FutureSet:
     """What one run waits for at the moment.  Its methods but `cancel` are the run's own."""
 
     def __init__(self, session: Any) -> None:
         self._session = session
         self._deadline = session.deadline
-        self._settled: queue.SimpleQueue[Pending] = queue.SimpleQueue()
-        self._keys: dict[Pending, Any] = {}
+        self._settled: queue.SimpleQueue[Future] = queue.SimpleQueue()
+        self._keys: dict[Future, Any] = {}
         # Why everything was cancelled, where callers are to be told so.
         self._reason = ""
 
     def __bool__(self) -> bool:
         return bool(self._keys)
 
-    def add(self, key: Any, pending: Pending) -> None:
+    def add(self, key: Any, pending: Future) -> None:
         """Waits for one more; `key` comes back with it."""
         if not self._keys:
             self._session.waits.add(self)
@@ -166,7 +166,7 @@ class Waits:
         if self._session.is_ending:
             pending.cancel()
 
-    def next(self) -> tuple[Any, Pending]:
+    def next(self) -> tuple[Any, Future]:
         """Waits until something is settled; DeadlineExceededError when the time is up."""
         left = None if self._deadline is None else max(self._deadline - time.monotonic(), 0.0)
         found = self.next_within(left)
@@ -174,7 +174,7 @@ class Waits:
             raise deadline_error()
         return found
 
-    def next_within(self, seconds: float | None) -> tuple[Any, Pending] | None:
+    def next_within(self, seconds: float | None) -> tuple[Any, Future] | None:
         """Waits until something is settled, at most so long; None if nothing was."""
         try:
             pending = self._settled.get(timeout=seconds)
@@ -200,19 +200,19 @@ class Waits:
         self._keys.clear()
 
 
-class WaitsOfSession:
+class SessionFutures:
     """The runs of a session that wait; safe for several threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._waits: set[Waits] = set()
+        self._waits: set[FutureSet] = set()
 
-    def add(self, waits: Waits) -> None:
+    def add(self, waits: FutureSet) -> None:
         """Notes a run."""
         with self._lock:
             self._waits.add(waits)
 
-    def discard(self, waits: Waits) -> None:
+    def discard(self, waits: FutureSet) -> None:
         """Forgets a run."""
         with self._lock:
             self._waits.discard(waits)

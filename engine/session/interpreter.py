@@ -20,9 +20,9 @@ from ..graph.operation import Operation, arg_length
 from ..graph.tensor import Tensor
 from ..stopping import check_session, within
 from ..types import dtypes
-from .deferred_assign import Intake, Source
-from .futures import Pending
-from .state import Cell, handle_bytes
+from .deferred_assign import BulkAssign, LazyArray
+from .futures import Future
+from .state import VariableStorage, handle_bytes
 
 Runner = Callable[[Sequence[Any]], list[Any]]
 
@@ -148,7 +148,7 @@ class Step:
         flat = []
         for slot, ref in self.sources:
             value = values[slot]
-            if type(value) is Cell and not ref:
+            if type(value) is VariableStorage and not ref:
                 value = value.read()
             flat.append(value)
         if self.handles:
@@ -185,11 +185,11 @@ class Step:
             for i, item in enumerate(self.spread(result)):
                 values[self.first + i] = self.settle(i, item)
 
-    def begin(self, values: list[Any]) -> Pending | None:
+    def begin(self, values: list[Any]) -> Future | None:
         """Runs a kernel that may have to wait; what it waits for, None when it has run."""
         try:
             result = self.kernel(self.context, *self.inputs(values))
-            if isinstance(result, Pending):
+            if isinstance(result, Future):
                 if not result.is_done:
                     return result
                 result = result.outcome()
@@ -198,7 +198,7 @@ class Step:
             raise located(error, self.op) from error
         return None
 
-    def end(self, values: list[Any], pending: Pending) -> None:
+    def end(self, values: list[Any], pending: Future) -> None:
         """Takes the results that the kernel waited for."""
         try:
             self.store(values, pending.outcome())
@@ -220,8 +220,12 @@ class Step:
 
     def settle(self, index: int, value: Any) -> Any:
         """A result as an array, where arrays are meant."""
-        if self.plain[index] and type(value) is not np.ndarray and type(value) is not Cell:
-            if isinstance(value, Source):
+        if (
+            self.plain[index]
+            and type(value) is not np.ndarray
+            and type(value) is not VariableStorage
+        ):
+            if isinstance(value, LazyArray):
                 return value
             value = np.asarray(value, dtype=self.context.out_dtype(index))
         if verify and type(value) is np.ndarray:
@@ -373,11 +377,11 @@ class Program:
         wanted: tensors that must be arrays.
         """
         roles = [step.op.definition.moves for step in self.steps]
-        is_quiet = "write" not in roles and "" not in roles
+        is_read_only = "write" not in roles and "" not in roles
         for step, role in zip(reversed(self.steps), reversed(roles)):
-            step.context.is_quiet = is_quiet
-            step.context.gives_sources = wanted.isdisjoint(step.op.outputs)
-            if role != "write" and not (role == "value" and step.context.gives_sources):
+            step.context.is_read_only = is_read_only
+            step.context.may_defer = wanted.isdisjoint(step.op.outputs)
+            if role != "write" and not (role == "value" and step.context.may_defer):
                 wanted.update(step.op._inputs_val)
 
     def start(self, feeds: Sequence[Any]) -> list[Any]:
@@ -395,7 +399,7 @@ class Program:
     def _run(self, feeds: Sequence[Any]) -> list[Any]:
         values = self.start(feeds)
         if self.restores:
-            with gc_pause.held_up(), Intake():
+            with gc_pause.held_up(), BulkAssign():
                 self._run_steps(values)
             return []
         self._run_steps(values)
@@ -444,7 +448,7 @@ def fetched(value: Any, tensor: Tensor) -> Any:
     """A tensor's value as the caller gets it: a copy, since variables change in place."""
     if tensor.dtype == dtypes.resource:
         return handle_bytes(value)
-    if type(value) is Cell:
+    if type(value) is VariableStorage:
         try:
             value = value.read()
         except errors.OpError as error:

@@ -13,7 +13,7 @@ from ..types.nest import flatten_dict_items
 from . import interpreter
 from .fetches import FeedSlot, Fetches, expand_feed, feed_tensor
 from .function_inlining import without_calls
-from .state import Cell
+from .state import VariableStorage
 
 
 def traced(session: Any, fetches: Any, feed_dict: Any, options: Any, metadata: Any) -> Any:
@@ -50,7 +50,7 @@ def _event(kind: Any, step: interpreter.Step, values: list[Any], start: int, end
     outputs = []
     for i, tensor in enumerate(step.op.outputs):
         value = values[step.first + i]
-        if type(value) is Cell:
+        if type(value) is VariableStorage:
             value = value.value
         if type(value) is np.ndarray:
             outputs.append((tensor.dtype, value.shape))

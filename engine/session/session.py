@@ -33,7 +33,7 @@ from .device_placement import Placement
 from .fetch_results import result_builder, with_handles
 from .fetches import HANDLES, FeedSlot, Fetches, expand_feed, feed_tensor, freeze, stands_for_itself
 from .function_inlining import without_calls
-from .futures import WaitsOfSession
+from .futures import SessionFutures
 from .partial_run import PartialRun, setup
 from .session_target import resources_of, target_bytes
 
@@ -77,7 +77,7 @@ def _compiled(session: BaseSession) -> Any:
     return None if settings.mode(session.config) == "never" else runner.make_runner
 
 
-class Prepared:
+class PreparedRun:
     """One combination of fetches and feed keys, ready to run."""
 
     __slots__ = (
@@ -132,12 +132,12 @@ class BaseSession:
         self.kernel_states: dict[Any, Any] = {}
         # Memory that no run of a compiled plan uses at the moment.
         self.arenas: list[Any] = []
-        self._prepared: dict[Any, Prepared] = {}
+        self._prepared: dict[Any, PreparedRun] = {}
         self._partial_runs: dict[str, PartialRun] = {}
         self.partial_programs: dict[Any, Any] = {}
         # Set when the session closes, for all that waits, loops or works for long to look at.
         self.is_ending = False
-        self.waits = WaitsOfSession()
+        self.waits = SessionFutures()
         self._times = _Times()
         # Seconds that every run may take, and how many runs are limited at the moment.
         self._timeout = config.operation_timeout_in_ms / 1000.0 if config is not None else 0.0
@@ -288,7 +288,7 @@ class BaseSession:
         if self.is_ending:
             raise errors.CancelledError(None, None, "Session has been closed.")
 
-    def _find(self, fetches: Any, feed_dict: Any) -> Prepared | None:
+    def _find(self, fetches: Any, feed_dict: Any) -> PreparedRun | None:
         kind = type(fetches)
         try:
             key = (kind, *fetches) if kind is list or kind is tuple else fetches
@@ -301,7 +301,7 @@ class BaseSession:
         except TypeError:
             return None
 
-    def _current(self, prepared: Prepared | None, fetches: Any, feed_dict: Any) -> Prepared:
+    def _current(self, prepared: PreparedRun | None, fetches: Any, feed_dict: Any) -> PreparedRun:
         """What is prepared, made anew if the graph has been changed; new operations are noted."""
         if prepared is None or prepared.mutation != self._graph.mutation:
             with stopping.within(self):
@@ -311,7 +311,7 @@ class BaseSession:
         prepared.changes = self._graph.changes
         return prepared
 
-    def _prepare(self, fetches: Any, feed_dict: Any) -> Prepared:
+    def _prepare(self, fetches: Any, feed_dict: Any) -> PreparedRun:
         if self._graph.version == 0:
             raise RuntimeError(
                 "The Session graph is empty.  Add operations to the graph before calling run()."
@@ -329,14 +329,14 @@ class BaseSession:
             FeedSlot(tensor).convert(value)
         self.placement.check()
         graph_growth_warning.note(self._graph)
-        prepared = Prepared(self, fetches, tensors)
+        prepared = PreparedRun(self, fetches, tensors)
         prepared.expanded = bool(feed_dict) and (
             flat is not feed_dict or not all(map(stands_for_itself, flat))
         )
         self._remember(fetches, feed_dict, prepared)
         return prepared
 
-    def _remember(self, fetches: Any, feed_dict: Any, prepared: Prepared) -> None:
+    def _remember(self, fetches: Any, feed_dict: Any, prepared: PreparedRun) -> None:
         kind = type(fetches)
         for key in ((kind, *fetches) if kind in (list, tuple) else fetches, freeze(fetches)):
             try:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What outlives a run: variables' storage and other named resources of a session.
 
-A `Cell` holds one variable's array.  The array is aligned, C-contiguous and owned by the cell; an
-assignment of the same shape writes into it, so compiled plans may keep its address.  `Resources`
-finds cells and other stateful objects (queues, tables, readers) by container and name.
+A `VariableStorage` holds one variable's array.  The array is aligned, C-contiguous and owned by the
+cell; an assignment of the same shape writes into it, so compiled plans may keep its address.
+`Resources` finds cells and other stateful objects (queues, tables, readers) by container and name.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .. import errors
 from ..memory import ALIGNMENT, aligned_copy, aligned_empty  # noqa: F401  for those who make values
 from ..types.dtypes import DType
 from ..types.shape import TensorShape
-from .deferred_assign import ArraySource, Source, current, take
+from .deferred_assign import EagerArray, LazyArray, current, take
 
 T = TypeVar("T")
 
@@ -30,7 +30,7 @@ def shape_text(shape: tuple[int | None, ...]) -> str:
     return "[" + ",".join("?" if size is None else str(size) for size in shape) + "]"
 
 
-class Cell:
+class VariableStorage:
     """The storage of one variable: an array or nothing yet, a declared dtype and static shape."""
 
     __slots__ = (
@@ -54,7 +54,7 @@ class Cell:
 
     def __repr__(self) -> str:
         state = "uninitialized" if self.value is None else shape_text(self.value.shape)
-        return f"<Cell {self.name!r} {self.dtype.name} {state}>"
+        return f"<VariableStorage {self.name!r} {self.dtype.name} {state}>"
 
     @property
     def is_initialized(self) -> bool:
@@ -94,19 +94,19 @@ class Cell:
                 f"Container {container} does not exist. (Could not find resource: "
                 f"{container}/{self.name})"
             )
-        return f"Resource {container}/{self.name}/{_TYPE_NAMES[Cell]} does not exist."
+        return f"Resource {container}/{self.name}/{_TYPE_NAMES[VariableStorage]} does not exist."
 
     def assign(self, array: Any, validate_shape: bool = True) -> None:
         """Copies an array in, or what a Source has.
 
         Its shape must be the present one unless `validate_shape` is off.
         """
-        if isinstance(array, Source):
+        if isinstance(array, LazyArray):
             self._take(array, validate_shape)
             return
         array = np.asarray(array)
         if current() is not None:
-            self._take(ArraySource(array), validate_shape)
+            self._take(EagerArray(array), validate_shape)
             return
         with self.lock:
             value = self.value
@@ -118,12 +118,12 @@ class Cell:
             self.value = aligned_copy(array)
             self.version += 1
 
-    def _take(self, source: Source, validate_shape: bool) -> None:
+    def _take(self, source: LazyArray, validate_shape: bool) -> None:
         """Takes what a source has: now, or when the intake that is open closes."""
         value = self.value
         if value is None or value.shape != source.shape:
             # Resource variables take any shape from the graph, which knows better than files.
-            if type(source) is not ArraySource and not self.shape.is_compatible_with(source.shape):
+            if type(source) is not EagerArray and not self.shape.is_compatible_with(source.shape):
                 raise _other_shape(
                     tuple(self.shape.as_list()), source.shape, f" (variable {self.name})"
                 )
@@ -171,7 +171,7 @@ def _other_shape(
 
 
 # What handles state as the type of what they stand for, beside the names of classes.
-_TYPE_NAMES = {Cell: "N10tensorflow3VarE"}
+_TYPE_NAMES = {VariableStorage: "N10tensorflow3VarE"}
 
 
 def handle_bytes(thing: Any) -> np.ndarray:
@@ -227,7 +227,7 @@ class Resources:
         """Takes an object out of the table and returns it, or None when there is none."""
         with self._lock:
             found = self._table.pop((container, name), None)
-            if not (isinstance(found, Cell) and found.is_absent):
+            if not (isinstance(found, VariableStorage) and found.is_absent):
                 self._emptied.add(container)
             return found
 
@@ -244,18 +244,20 @@ class Resources:
     def has_container(self, container: str) -> bool:
         """Whether anything is in a container; handles alone make none."""
         return container in self._emptied or any(
-            place == container and not (isinstance(thing, Cell) and thing.is_absent)
+            place == container and not (isinstance(thing, VariableStorage) and thing.is_absent)
             for (place, _), thing in self
         )
 
-    def cell(self, container: str, name: str, dtype: DType, shape: TensorShape) -> Cell:
+    def cell(self, container: str, name: str, dtype: DType, shape: TensorShape) -> VariableStorage:
         """The variable called `name`, made when it is not there yet."""
         cell = self._table.get((container, name))
         if cell is None:
-            new = Cell(name, dtype, shape, container)
+            new = VariableStorage(name, dtype, shape, container)
             new.home = weakref.ref(self)
             cell = self.lookup_or_create(container, name, lambda: new)
-        if not isinstance(cell, Cell) or (cell.dtype is not dtype and cell.dtype != dtype):
+        if not isinstance(cell, VariableStorage) or (
+            cell.dtype is not dtype and cell.dtype != dtype
+        ):
             raise errors.InvalidArgumentError(
                 None,
                 None,

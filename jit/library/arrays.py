@@ -2,8 +2,8 @@
 """Arrays of tensors, which loops write and read by index, and stacks, which they keep values on.
 
 An array is one block of the plan's memory, a row for each element, with a mark for each: 0 new,
-1 written, 2 read and gone.  A stack grows as a run needs it; `Growing` stands for it, and what is
-known while tracing comes back from it as it was.  Imports the rest of jit's IR.
+1 written, 2 read and gone.  A stack grows as a run needs it; `GrowableStack` stands for it, and
+what is known while tracing comes back from it as it was.  Imports the rest of jit's IR.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from ..kernel import scalar, sizes
 from ..kernel.reference import numpy_dtype
 from ..kernel.sizes import AnySize, Size
-from ..program.tensor_ir import Growing, Handle, Read, Register, Value, Write
+from ..program.tensor_ir import GrowableStack, Handle, Read, Register, Value, Write
 from .library_kernel import specialise
 
 _TILE = 1 << 16  # bytes that make a worthwhile tile
@@ -331,14 +331,14 @@ def scatter(b: Any, handle: Value, indices: Value, value: Value, problem: Proble
 
 def make_stack(b: Any, name: str) -> Value:
     """A new stack, empty in every run."""
-    stack = Growing(name, b.program)
+    stack = GrowableStack(name, b.program)
     b.call(specialise("stack_clear", _CLEAR), [], [], writes=(stack,), stack=stack)
     return _handle(b, stack)
 
 
 def push(b: Any, handle: Value, value: Value) -> Value:
     """Puts a value on a stack; also gives it."""
-    stack: Growing = handle.cell
+    stack: GrowableStack = handle.cell
     if not scalar.compiles(value.dtype):
         raise b.host(f"a stack of {value.dtype}")
     if stack.item is not None:
@@ -353,7 +353,7 @@ def push(b: Any, handle: Value, value: Value) -> Value:
 
 def pop(b: Any, handle: Value) -> Value:
     """Takes the last value from a stack."""
-    stack: Growing = handle.cell
+    stack: GrowableStack = handle.cell
     item = stack.item
     if item is None:
         raise b.host("what a stack holds is not known yet")

@@ -162,7 +162,7 @@ def kernel(args, r0, r1, c0, c1, worker):
 
 
 @dataclass(frozen=True)
-class Reserve:
+class PhiloxReservation:
     """Takes the next part of an op's stream, once per run.
 
     take(context, count) gets the op's kernel context and the value of `size`, and gives the three
@@ -240,6 +240,6 @@ def _draw(
     size = product(dims)
     (out,) = b.call(
         kernel, [], [(tuple(dims), dtype)], [size, *limits], ceil_div(size, per), tile,
-        reserve=Reserve(op, stream, size), operations=_PHILOX * size,
+        reserve=PhiloxReservation(op, stream, size), operations=_PHILOX * size,
     )  # fmt: skip
     return out

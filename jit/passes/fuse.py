@@ -18,9 +18,9 @@ from ..kernel.costs import expression_cost
 from ..kernel.sizes import AnySize, same
 from ..program.editing import Program
 from ..program.tensor_ir import (
-    Assemble,
     Axis,
     Call,
+    Compose,
     Gather,
     Guard,
     Host,
@@ -28,12 +28,12 @@ from ..program.tensor_ir import (
     Loop,
     Map,
     Node,
-    Place,
     Read,
     Reduce,
     Reshape,
     Source,
     Stop,
+    StoreRegion,
     Value,
     View,
     Write,
@@ -116,7 +116,7 @@ def fuse(program: Program) -> Fused:
     needs = dependencies(program)
     fusion = _Fusion(needs)
     for node in program:
-        if not isinstance(node, (Source, View, Reshape, Iota, Assemble)):
+        if not isinstance(node, (Source, View, Reshape, Iota, Compose)):
             stopping.check()
             fusion.place(node)
     loops = {node: (fuse(node.test), fuse(node.body)) for node in program if isinstance(node, Loop)}
@@ -127,7 +127,7 @@ def dependencies(program: Program) -> dict[Node, set[Node]]:
     """For each node, the nodes that run before it: those that are computed on their own."""
     places: dict[Node, set[Node]] = {}
     for node in program:
-        if isinstance(node, Place):
+        if isinstance(node, StoreRegion):
             places.setdefault(node.target.node, set()).add(node)
     reach: dict[Node, set[Node]] = {}
     for node in program:
@@ -135,12 +135,12 @@ def dependencies(program: Program) -> dict[Node, set[Node]]:
         for other in [value.node for value in node.inputs] + node.after:
             if isinstance(other, (View, Reshape, Source, Iota)):
                 found |= reach[other]
-            elif isinstance(other, Assemble):
+            elif isinstance(other, Compose):
                 found |= places.get(other, set())
             else:
                 found.add(other)
         # A lazy node passes on what it waits for; an Assemble waits for nothing itself.
-        reach[node] = set() if isinstance(node, Assemble) else found
+        reach[node] = set() if isinstance(node, Compose) else found
     return reach
 
 
@@ -229,7 +229,7 @@ class _Fusion:
         cluster.last = max(cluster.last, node.position)
         cluster.work += work(node)
         self._count_passes(node, cluster)
-        if isinstance(node, (Write, Place)):
+        if isinstance(node, (Write, StoreRegion)):
             cluster.writes.add(node)
         cluster.align[node] = alignment
         self.home[node] = cluster
@@ -426,7 +426,7 @@ def _merged_is_row(a: Cluster, b: Cluster) -> bool:
 
 def iteration_shape(node: Node) -> tuple[AnySize, ...]:
     """The positions a node is computed at: its input's for reductions and writes."""
-    if isinstance(node, (Reduce, Place, Write)):
+    if isinstance(node, (Reduce, StoreRegion, Write)):
         return node.inputs[0].shape
     return node.outputs[0].shape
 

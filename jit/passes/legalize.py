@@ -12,10 +12,10 @@ from ..kernel import ir, sizes
 from ..kernel.sizes import Scope, same
 from ..program.editing import Check, Program
 from ..program.tensor_ir import (
-    Assemble,
     Call,
+    Compose,
     Gather,
-    Growing,
+    GrowableStack,
     Handle,
     Host,
     Iota,
@@ -23,12 +23,12 @@ from ..program.tensor_ir import (
     Map,
     Node,
     Part,
-    Place,
     Read,
     Register,
     Reshape,
     Source,
     Stop,
+    StoreRegion,
     Value,
     View,
     Write,
@@ -52,7 +52,7 @@ def lasts(node: Node) -> bool:
     """Does a node change something that outlasts the run?"""
     if isinstance(node, Host) and node.effects:
         return True
-    return any(not isinstance(cell, (Register, Growing)) for cell in written_cells(node))
+    return any(not isinstance(cell, (Register, GrowableStack)) for cell in written_cells(node))
 
 
 # Checks.
@@ -171,24 +171,24 @@ def _only_drops_ones(value: Value) -> bool:
 
 
 def place_parts(program: Program, scope: Scope) -> None:
-    """What writes the fill and the parts of an Assemble become nodes, Places, of their own."""
+    """What writes the fill and the parts of a Compose become nodes, StoreRegions, of their own."""
     for node in program.nodes:
-        if isinstance(node, Assemble):
+        if isinstance(node, Compose):
             with program.adding(node.behind, like=node):
                 _place_parts(program, node)
 
 
-def _place_parts(program: Program, node: Assemble) -> None:
+def _place_parts(program: Program, node: Compose) -> None:
     target = node.outputs[0]
     filler: Node | None = None
     if node.fill is not None:
         (fill,) = program.add(
             Map((), (ir.Const(node.fill, target.dtype),)), (target.dtype, target.shape)
         )
-        filler = Place((fill,), target, Part((0,) * target.ndim, (1,) * target.ndim))
+        filler = StoreRegion((fill,), target, Part((0,) * target.ndim, (1,) * target.ndim))
         program.add(filler)
     for value, part in zip(node.inputs, node.parts):
-        place = Place((value,), target, part)
+        place = StoreRegion((value,), target, part)
         program.add(place)
         if filler is not None:
             place.after.append(filler)
@@ -253,9 +253,9 @@ def _cells_read(node: Node) -> list[Any]:
 
 def drop_dead(program: Program, scope: Scope) -> None:
     """Keeps what fetches, checks, variables and host effects need."""
-    places: dict[Node, list[Place]] = {}
+    places: dict[Node, list[StoreRegion]] = {}
     for node in program:
-        if isinstance(node, Place):
+        if isinstance(node, StoreRegion):
             places.setdefault(node.target.node, []).append(node)
     alive: set[Node] = set()
     stack = [value.node for value in program.kept]
@@ -268,7 +268,7 @@ def drop_dead(program: Program, scope: Scope) -> None:
         stack.extend(value.node for value in node.inputs)
         stack.extend(flag.node for flag, _ in node.guard)
         stack.extend(places.get(node, ()))
-        if isinstance(node, Place):
+        if isinstance(node, StoreRegion):
             stack.extend(node.after)
     for node in reversed(program.nodes):
         if node not in alive:

@@ -18,9 +18,9 @@ from ..kernel.sizes import AnySize, Scope, same, same_shape
 from ..library.matmul import Factor, Product
 from ..program.editing import Program
 from ..program.tensor_ir import (
-    Assemble,
     Axis,
     Call,
+    Compose,
     Host,
     Iota,
     Map,
@@ -115,7 +115,7 @@ def _is_memory(node: Node) -> bool:
     while isinstance(node, Reshape):
         node = node.inputs[0].node
     is_source = isinstance(node, Source) and not isinstance(node, Sizes)
-    return is_source or isinstance(node, (Call, Host, Assemble))
+    return is_source or isinstance(node, (Call, Host, Compose))
 
 
 def _is_whole(value: Value, inner: Value) -> bool:

@@ -14,17 +14,17 @@ from ..kernel import ir, sizes, verify_kernel
 from ..kernel.sizes import same
 from ..program.editing import Program
 from ..program.tensor_ir import (
-    Assemble,
     Call,
     Captured,
+    Compose,
     Gather,
     Map,
     Node,
-    Place,
     Reduce,
     Reshape,
     Source,
     Stop,
+    StoreRegion,
     Value,
     View,
     Write,
@@ -158,9 +158,9 @@ def _views(program: Program) -> Iterator[tuple[Node, object]]:
 def _dtypes(program: Program) -> Iterator[tuple[Node, object]]:
     """Nodes that move values leave their type alone."""
     for node in program:
-        if isinstance(node, (View, Reshape, Gather, Assemble, Write)):
+        if isinstance(node, (View, Reshape, Gather, Compose, Write)):
             into = node.outputs[0]
-        elif isinstance(node, Place):
+        elif isinstance(node, StoreRegion):
             into = node.target
         else:
             continue
@@ -170,9 +170,9 @@ def _dtypes(program: Program) -> Iterator[tuple[Node, object]]:
 
 def _placing(program: Program) -> Iterator[tuple[Node, object]]:
     for node in program:
-        if isinstance(node, Place):
+        if isinstance(node, StoreRegion):
             ranks = {node.target.ndim, len(node.part.offsets), len(node.part.strides)}
-            if ranks != {node.inputs[0].ndim} or not isinstance(node.target.node, Assemble):
+            if ranks != {node.inputs[0].ndim} or not isinstance(node.target.node, Compose):
                 yield node, node.part
 
 

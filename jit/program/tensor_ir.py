@@ -3,9 +3,9 @@
 
 A `Program` (jit/program/editing.py) is a list of nodes in program order; nodes make `Value`s.
 Shapes are symbolic (jit/kernel/sizes.py).  Few kinds of node are enough: the sources (Feed,
-Constant, Sizes, Read, Handle, Captured), Map, Reduce, View, Reshape, Iota, Gather, Assemble (which
-becomes Places), and the opaque ones (Call, Host, Loop, Stop, Write).  Nodes and values are compared
-by identity. Imports jit's ir and sizes only.
+Constant, Sizes, Read, Handle, Captured), Map, Reduce, View, Reshape, Iota, Gather, Compose (which
+becomes StoreRegions), and the opaque ones (Call, Host, Loop, Stop, Write).  Nodes and values are
+compared by identity. Imports jit's ir and sizes only.
 """
 
 from __future__ import annotations
@@ -185,14 +185,14 @@ class Gather(Node):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Where an input of an Assemble goes: position p of a dimension is at offset + stride * p."""
+    """Where an input of a Compose goes: position p of a dimension is at offset + stride * p."""
 
     offsets: Shape
     strides: Shape
 
 
 @dataclass(eq=False, slots=True)
-class Assemble(Node):
+class Compose(Node):
     """A tensor put together from regions; `fill` covers what no part writes (None: parts do)."""
 
     parts: tuple[Part, ...]
@@ -232,7 +232,7 @@ class Effects:
     updates: tuple[Any, ...] = ()
     touches: AnySize = 0
     writes: tuple[Any, ...] = ()
-    stack: Growing | None = None
+    stack: GrowableStack | None = None
     grows: bool = False
 
 
@@ -277,7 +277,7 @@ class Write(Node):
 
 
 @dataclass(eq=False, slots=True)
-class Place(Node):
+class StoreRegion(Node):
     """Writes inputs[0] into a region of another value's memory."""
 
     target: Value
@@ -300,7 +300,7 @@ class Register:
         self.value = None
 
 
-class Growing:
+class GrowableStack:
     """A stack of values of one kind, in memory that grows while a plan runs.
 
     `item` is what is pushed, `bytes` how much of that is not known while tracing.

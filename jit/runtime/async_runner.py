@@ -15,9 +15,9 @@ import numpy as np
 
 from ...engine.session import interpreter
 from ...engine.session.dataflow import FlowProgram, Resume
-from ...engine.session.futures import Pending, Waits
+from ...engine.session.futures import Future, FutureSet
 from ..trace.control_regions import connected
-from ..trace.partition import Cut, Part, waits_at_top
+from ..trace.partition import Partition, Stage, waits_at_top
 from ..trace.tracer import makes_handles
 
 # Makes what runs operations: (operations, fetches, feeds).
@@ -27,7 +27,7 @@ MakePart = Callable[[Sequence[Any], Sequence[Any], Sequence[Any]], Any]
 _PATIENCE = 0.05
 
 
-class WaitingRunner:
+class AsyncRunner:
     """Computes fetches from feeds, part by part; safe for several threads."""
 
     def __init__(
@@ -35,7 +35,7 @@ class WaitingRunner:
         operations: Sequence[Any],
         fetches: Sequence[Any],
         feeds: Sequence[Any],
-        plan: Cut,
+        plan: Partition,
         evaluate: Any,
         make: MakePart,
     ) -> None:
@@ -95,7 +95,7 @@ class WaitingRunner:
             self._trials[key] = Trial(self, over, [self.parts[number] for number in parts])
         return self._trials[key]
 
-    def _largest(self, arrays: Sequence[np.ndarray]) -> tuple[Part, Any, list[np.ndarray] | None]:
+    def _largest(self, arrays: Sequence[np.ndarray]) -> tuple[Stage, Any, list[np.ndarray] | None]:
         """The part with most operations, what runs it, and values like those that it takes."""
         number = max(range(len(self.parts)), key=lambda i: len(self.parts[i].operations))
         part = self.parts[number]
@@ -114,7 +114,7 @@ class WaitingRunner:
 class Trial:
     """Operations of later parts that could run now and change nothing, by reference kernels."""
 
-    def __init__(self, runner: WaitingRunner, over: int, parts: Sequence[Part]) -> None:
+    def __init__(self, runner: AsyncRunner, over: int, parts: Sequence[Stage]) -> None:
         ready = {
             op
             for part in parts
@@ -162,7 +162,7 @@ def _is_harmless(op: Any) -> bool:
     return not definition.is_stateful or definition.flow == "step" or definition.moves == "value"
 
 
-def _waiting(wait: Part) -> Any:
+def _waiting(wait: Stage) -> Any:
     """The operation of a wait that may have to wait; the first, of a conditional or loop."""
     return next(op for op in wait.operations if op.definition.flow == "wait")
 
@@ -170,11 +170,11 @@ def _waiting(wait: Part) -> Any:
 class _Inside:
     """The waits inside a conditional or loop, which the run waits for among others."""
 
-    def __init__(self, waits: Waits, number: int) -> None:
+    def __init__(self, waits: FutureSet, number: int) -> None:
         self._waits, self._number = waits, number
         self.count = 0
 
-    def add(self, key: Any, pending: Pending) -> None:
+    def add(self, key: Any, pending: Future) -> None:
         """Waits for one more."""
         self.count += 1
         self._waits.add((self._number, key), pending)
@@ -183,13 +183,13 @@ class _Inside:
 class _Run:
     """One run: what is known, and which parts and waits are still to come."""
 
-    def __init__(self, runner: WaitingRunner, arrays: Sequence[np.ndarray]) -> None:
+    def __init__(self, runner: AsyncRunner, arrays: Sequence[np.ndarray]) -> None:
         self.runner = runner
         self.known: dict[Any, Any] = dict(runner.fixed)
         self.known.update(zip(runner.feeds, arrays))
         for op in runner.handles:
             self.known.update(zip(op.outputs, runner.evaluate(op, [])))
-        self.waits = Waits(runner.evaluate.session)
+        self.waits = FutureSet(runner.evaluate.session)
         self.over = 0
         self.next_parts = list(range(len(runner.parts)))
         self.next_waits = list(range(len(runner.waits)))
@@ -206,7 +206,7 @@ class _Run:
             (number, key), pending = self._next()
             self._end(number, key, pending)
 
-    def _next(self) -> tuple[Any, Pending]:
+    def _next(self) -> tuple[Any, Future]:
         """Waits for one more; if it takes time, sees meanwhile whether what is left would fail."""
         if self.next_parts:
             found = self.waits.next_within(_PATIENCE)
@@ -238,7 +238,7 @@ class _Run:
         op = self.runner.waits[number].operations[-1]
         inputs = [self.known[tensor] for tensor in op._inputs_val]
         result = self.runner.evaluate.begin(op, inputs)
-        if not isinstance(result, Pending):
+        if not isinstance(result, Future):
             self._keep(number, result)
         elif result.is_done:
             self._end(number, None, result)
@@ -264,7 +264,7 @@ class _Run:
             self.known[tensor] = _array(tensor, value)
         self.over |= 1 << number
 
-    def _end(self, number: int, key: Any, pending: Pending) -> None:
+    def _end(self, number: int, key: Any, pending: Future) -> None:
         if number in self.under_way:
             resume, inside, _ = self.under_way[number]
             inside.count -= 1

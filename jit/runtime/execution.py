@@ -16,7 +16,7 @@ from ...engine.stopping import check_session
 from .. import target
 from ..kernel import verify_kernel
 from ..program.editing import Check
-from ..program.tensor_ir import Constant, Feed, Growing, Read, Sizes, Value, home
+from ..program.tensor_ir import Constant, Feed, GrowableStack, Read, Sizes, Value, home
 from ..schedule.bind import Arena, Binding, Frame, aligned_copy, grow
 from ..schedule.steps import Grow, HostStep, is_native
 from . import driver
@@ -56,7 +56,7 @@ class Run:
             else:
                 self.pointed.append((number, places))
         # Of stacks: where items are, how many, how many fit, bytes of one; and the memory.
-        self.stacks: dict[Growing, list[np.ndarray]] = {}
+        self.stacks: dict[GrowableStack, list[np.ndarray]] = {}
         for place, stack, number in template.stacks:
             if stack not in self.stacks:
                 record = np.array([0, 0, 0, binding.numbers[number]], np.int64)

@@ -27,7 +27,7 @@ from ..trace.bit_exact import is_exact, is_made_of_constants
 from ..trace.control_regions import find_regions
 from ..trace.partition import cut, waits_at_top
 from ..trace.tracer import Evaluate, OpView, Segment, Traced, is_handle
-from .async_runner import WaitingRunner
+from .async_runner import AsyncRunner
 from .plan import Plan
 from .segment_plans import CompileFailure, SegmentPlans
 
@@ -53,10 +53,10 @@ def make_runner(
     if not always and _only_moves(operations):
         return _reference(session, operations, fetches, feeds, "values to and from files")
     runner = _compiled(session, operations, fetches, feeds, always)
-    if isinstance(runner, _Reference) or always:
+    if isinstance(runner, InterpretedRunner) or always:
         return runner
     # Where the run is in parts each of them decides for itself.
-    return _Warming(
+    return TieredRunner(
         runner,
         lambda: interpreter.program_of(session, operations, fetches, feeds).run,
         is_first=isinstance(runner, Runner),
@@ -77,7 +77,7 @@ def _compiled(
     fetches: Sequence[Any],
     feeds: Sequence[Any],
     always: bool,
-) -> Runner | WaitingRunner | _Reference:
+) -> Runner | AsyncRunner | InterpretedRunner:
     """What compiles the operations, as far as that can be."""
     evaluate = Evaluator(session)
     if not any(op.definition.flow == "wait" for op in operations):
@@ -90,18 +90,18 @@ def _compiled(
 
     def make(operations: Sequence[Any], fetches: Sequence[Any], feeds: Sequence[Any]) -> Any:
         runner = _without_waits(evaluate, operations, fetches, feeds)
-        if isinstance(runner, _Reference):
+        if isinstance(runner, InterpretedRunner):
             return runner
-        return _Warming(
+        return TieredRunner(
             runner, lambda: _reference(session, operations, fetches, feeds, ""), not always
         )
 
-    return WaitingRunner(operations, fetches, feeds, parts, evaluate, make)
+    return AsyncRunner(operations, fetches, feeds, parts, evaluate, make)
 
 
 def _without_waits(
     evaluate: Evaluator, operations: Sequence[Any], fetches: Sequence[Any], feeds: Sequence[Any]
-) -> Runner | _Reference:
+) -> Runner | InterpretedRunner:
     flow = next((op for op in operations if op.definition.flow), None)
     regions: dict[int, int] | None = {}
     if flow is not None:
@@ -118,12 +118,12 @@ def _reference(
     fetches: Sequence[Any],
     feeds: Sequence[Any],
     reason: str,
-) -> _Reference:
+) -> InterpretedRunner:
     program = interpreter.program_of(session, operations, fetches, feeds)
-    return _Reference(program.run, reason)
+    return InterpretedRunner(program.run, reason)
 
 
-class _Reference:
+class InterpretedRunner:
     """Runs by reference kernels what is not compiled at all; `explain` says why."""
 
     def __init__(self, run: Callable[[Sequence[Any]], list[Any]], reason: str) -> None:
@@ -138,7 +138,7 @@ class _Reference:
         return f"Not compiled, runs by reference kernels: {self.reason}."
 
 
-class _Warming:
+class TieredRunner:
     """Runs small work once by reference kernels, since most parts of a program run once.
 
     Large work, everything that runs again, and what reference kernels would round otherwise, is
@@ -148,7 +148,7 @@ class _Warming:
 
     def __init__(
         self,
-        runner: Runner | WaitingRunner,
+        runner: Runner | AsyncRunner,
         make_reference: Callable[[], Callable[[Sequence[Any]], list[Any]]],
         is_first: bool,
     ) -> None:

@@ -20,7 +20,7 @@ from ..kernel import sizes
 from ..kernel.reference import numpy_dtype
 from ..kernel.sizes import AnySize
 from ..program.editing import Program
-from ..program.tensor_ir import Constant, Feed, Growing, Read, Sizes, Value, home
+from ..program.tensor_ir import Constant, Feed, GrowableStack, Read, Sizes, Value, home
 from .steps import (
     Again,
     CallStep,
@@ -77,7 +77,7 @@ class Template:
     cells: list[tuple[Any, np.ndarray]]  # variable, its positions
     reserves: list[tuple[int, int, Any, int]]  # position, count, Reserve, number of its size
     scratch: Places  # of values of `compute`, which are bytes per worker
-    stacks: list[tuple[int, Growing, int]]  # position of a record, stack, number of its bytes
+    stacks: list[tuple[int, GrowableStack, int]]  # position of a record, stack, number of its bytes
     steps: list[StepNumbers | ControlNumbers]
     slots: list[tuple[int, int]]  # number in `compute` with a slot's bytes; steps that need it
     size_arrays: list[tuple[int, Value, list[int]]]  # slot, value, numbers in `compute`
@@ -168,7 +168,7 @@ class _Layout:
         self.cells: list[tuple[int, Any]] = []
         self.reserves: list[tuple[int, int, Any, int]] = []
         self.scratch: list[tuple[int, int]] = []
-        self.stacks: list[tuple[int, Growing, int]] = []
+        self.stacks: list[tuple[int, GrowableStack, int]] = []
         self.steps: list[StepNumbers | ControlNumbers] = []
         self.row_of: list[int] = []  # of every step of the schedule
         self.stops: dict[int, HostStep | Fail | Grow] = {}
@@ -272,7 +272,7 @@ class _Layout:
             self.scratch.append((self.length, self.numbers.add(launch.scratch)))
             self.length += 2
 
-    def _stack(self, stack: Growing) -> None:
+    def _stack(self, stack: GrowableStack) -> None:
         self.stacks.append((self.length, stack, self.numbers.add(stack.bytes)))
         self.length += 1
 

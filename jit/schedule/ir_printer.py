@@ -23,9 +23,9 @@ from ..program.tensor_ir import (
     Iota,
     Map,
     Node,
-    Place,
     Reduce,
     Source,
+    StoreRegion,
     Value,
     View,
     Write,
@@ -121,7 +121,7 @@ def _what(node: Node, names: _Names) -> str:
             return f"host {node.op.type} {inputs} ({node.reason})"
         case Write():
             return f"write {inputs} to {node.cell.name}"
-        case Place():
+        case StoreRegion():
             return f"place {inputs} into {names[node.target]}"
         case Iota():
             return f"iota {node.axis}"

@@ -24,10 +24,10 @@ from ..program.tensor_ir import (
     Map,
     Node,
     Partial,
-    Place,
     Read,
     Reduce,
     Sizes,
+    StoreRegion,
     Value,
     View,
     Write,
@@ -275,7 +275,7 @@ class NestBuilder:
 
     def write(self, node: Node) -> None:
         """Expressions and stores for what of a node must leave the cluster."""
-        if isinstance(node, Place):
+        if isinstance(node, StoreRegion):
             self._write_place(node)
         elif isinstance(node, Write):
             position = self.position(node, node.inputs[0].ndim)
@@ -297,7 +297,7 @@ class NestBuilder:
         index = self.index(flat, (sizes.product(partial.shape[1:]),))
         self.stores.append(ir.Store(buffer, index, expr))
 
-    def _write_place(self, node: Place) -> None:
+    def _write_place(self, node: StoreRegion) -> None:
         position = self.position(node, node.inputs[0].ndim)
         target = tuple(
             along_dim.scaled(stride).shifted(offset)

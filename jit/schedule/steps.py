@@ -22,7 +22,7 @@ from ..program.editing import Check
 from ..program.tensor_ir import (
     Call,
     Gather,
-    Growing,
+    GrowableStack,
     Guard,
     Host,
     Iota,
@@ -152,7 +152,7 @@ class Fail:
 class Grow:
     """Sees that a stack has room for one more."""
 
-    stack: Growing
+    stack: GrowableStack
 
     @property
     def reads(self) -> list[Value]:

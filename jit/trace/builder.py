@@ -20,13 +20,13 @@ from ..kernel import ir, scalar, sizes
 from ..kernel.sizes import AnySize, Size, same
 from ..program.editing import Program
 from ..program.tensor_ir import (
-    Assemble,
     Axis,
     Call,
+    Compose,
     Constant,
     Effects,
     Gather,
-    Growing,
+    GrowableStack,
     Iota,
     Launch,
     Map,
@@ -323,7 +323,7 @@ class Builder:
     ) -> Value:
         """A tensor from (value, offsets, strides or None) regions; `fill` covers the rest."""
         self._need_compiled(dtype)
-        node = Assemble(
+        node = Compose(
             tuple(value for value, _, _ in parts),
             tuple(Part(tuple(o), tuple(s or [1] * len(o))) for _, o, s in parts),
             fill,
@@ -395,7 +395,7 @@ class Builder:
         updates: Sequence[Value] = (),
         touches: AnySize = 0,
         writes: Sequence[Any] = (),
-        stack: Growing | None = None,
+        stack: GrowableStack | None = None,
         grows: bool = False,
     ) -> tuple[Value, ...]:
         """A library kernel.  Inputs arrive contiguous; outputs are (shape, dtype).

@@ -20,7 +20,7 @@ from ..program.editing import Program
 from ..program.tensor_ir import (
     Call,
     Captured,
-    Growing,
+    GrowableStack,
     Guard,
     Handle,
     Loop,
@@ -77,7 +77,7 @@ def _programs(loop: Loop) -> list[Program]:
 
 def _is_of(cell: Any, programs: Sequence[Program]) -> bool:
     """Is something a register or stack that is made in one of these programs?"""
-    return isinstance(cell, (Register, Growing)) and cell.program in programs
+    return isinstance(cell, (Register, GrowableStack)) and cell.program in programs
 
 
 class Flow:

@@ -19,7 +19,7 @@ from .tracer import is_handle, makes_handles
 
 
 @dataclass
-class Part:
+class Stage:
     """Operations that run together once some waits are over: the bits of `after`."""
 
     after: int
@@ -29,15 +29,15 @@ class Part:
 
 
 @dataclass
-class Cut:
+class Partition:
     """The parts of a run and its waits in order, each with the bits that it comes after.
 
     `free` are handles and constants: members of every part that uses them.  `early` are the bits
     that an operation must come after, whatever part it is in.
     """
 
-    parts: list[Part]
-    waits: list[Part]
+    parts: list[Stage]
+    waits: list[Stage]
     free: set[Any]
     early: dict[Any, int]
 
@@ -47,12 +47,14 @@ def waits_at_top(op: Any) -> bool:
     return op.definition.flow == "wait" and op._control_flow_context is None
 
 
-def cut(operations: Sequence[Any], fetches: Iterable[Any], feeds: Iterable[Any]) -> Cut | None:
+def cut(
+    operations: Sequence[Any], fetches: Iterable[Any], feeds: Iterable[Any]
+) -> Partition | None:
     """The parts of the operations; None where they cannot be cut."""
-    return _Cutter(operations, set(fetches), set(feeds)).cut()
+    return Partitioner(operations, set(fetches), set(feeds)).cut()
 
 
-class _Cutter:
+class Partitioner:
     """One call of `cut`."""
 
     def __init__(self, operations: Sequence[Any], fetches: set[Any], feeds: set[Any]) -> None:
@@ -87,7 +89,7 @@ class _Cutter:
             return True
         return _has_effects(op) and not any(tensor._consumers for tensor in op.outputs)
 
-    def cut(self) -> Cut | None:
+    def cut(self) -> Partition | None:
         early = self._early()
         if any(early[op] & bit for op, bit in self.bits.items()):
             # A wait in between what hangs together.
@@ -98,10 +100,10 @@ class _Cutter:
         ):
             return None
         home = self._late(early)
-        parts: dict[int, Part] = {}
+        parts: dict[int, Stage] = {}
         for op in self.ordinary:
-            parts.setdefault(home[op], Part(home[op])).operations.append(op)
-        waits = [Part(early[group[0]], list(group)) for group in self.waits]
+            parts.setdefault(home[op], Stage(home[op])).operations.append(op)
+        waits = [Stage(early[group[0]], list(group)) for group in self.waits]
         for part in (*parts.values(), *waits):
             self._connect(part)
         handed = [tensor for part in parts.values() for tensor in part.takes]
@@ -110,7 +112,7 @@ class _Cutter:
             # Variables that change hands would have to be followed.
             return None
         ordered = sorted(parts.values(), key=lambda part: part.after.bit_count())
-        return Cut(ordered, waits, self.free, early)
+        return Partition(ordered, waits, self.free, early)
 
     def _early(self) -> dict[Any, int]:
         """For each operation the waits that it depends on."""
@@ -147,7 +149,7 @@ class _Cutter:
                 late[self.root[op]] = bits
         return {op: late[self.root[op]] for op in self.ordinary}
 
-    def _connect(self, part: Part) -> None:
+    def _connect(self, part: Stage) -> None:
         """Finds what a part takes and gives, and adds the free operations that it uses."""
         inside = set(part.operations)
         inputs = dict.fromkeys(t for op in part.operations for t in op._inputs_val)

@@ -21,7 +21,7 @@ from ...engine import errors, stopping
 from ...engine.graph.operation import group
 from ...engine.graph.registry import OpDef
 from ...engine.session.interpreter import located
-from ...engine.session.state import Cell
+from ...engine.session.state import VariableStorage
 from .. import debug
 from ..kernel import sizes
 from ..kernel.scalar import compiles
@@ -30,7 +30,7 @@ from ..program.editing import Program
 from ..program.tensor_ir import (
     Constant,
     Feed,
-    Growing,
+    GrowableStack,
     Handle,
     Host,
     Read,
@@ -143,7 +143,7 @@ class Traced:
         """Whether nothing outlives a run but its results."""
         nodes = [node for program in self.program.all() for node in program]
         written = (cell for node in nodes for cell in written_cells(node))
-        is_clean = all(isinstance(cell, (Register, Growing)) for cell in written)
+        is_clean = all(isinstance(cell, (Register, GrowableStack)) for cell in written)
         return is_clean and not any(isinstance(node, Host) and node.effects for node in nodes)
 
 
@@ -399,7 +399,7 @@ class Tracer:
         self.builder.unsettled |= {
             cell
             for cell in cells
-            if isinstance(cell, Cell) and (cell.value is None or changes_shape)
+            if isinstance(cell, VariableStorage) and (cell.value is None or changes_shape)
         }
         return False
 

@@ -10,7 +10,7 @@ import numpy as np
 from ...engine import errors
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
-from ...engine.session.state import Cell
+from ...engine.session.state import VariableStorage
 from ...engine.types.shape import TensorShape
 from ..rules import text
 from .indexing import MASKS, resolved, taken
@@ -18,7 +18,9 @@ from .indexing import MASKS, resolved, taken
 _UPDATE = NoGradient("an update of a variable has no gradient", silent=False)
 
 
-def _assign(c: Any, cell: Cell, begin: Any, end: Any, strides: Any, value: np.ndarray) -> Cell:
+def _assign(
+    c: Any, cell: VariableStorage, begin: Any, end: Any, strides: Any, value: np.ndarray
+) -> VariableStorage:
     with cell.lock:
         array = cell.looked_up()
         ranges, out = resolved(array.shape, begin, end, strides, c.attr)
@@ -35,7 +37,7 @@ def _assign(c: Any, cell: Cell, begin: Any, end: Any, strides: Any, value: np.nd
     return cell
 
 
-def _assign_resource(c: Any, cell: Cell, *rest: Any) -> None:
+def _assign_resource(c: Any, cell: VariableStorage, *rest: Any) -> None:
     _assign(c, cell, *rest)
 
 

@@ -16,7 +16,7 @@ from ...engine.graph.build import define
 from ...engine.graph.operation import Operation
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
-from ...engine.session.function_inlining import Expander
+from ...engine.session.function_inlining import Inliner
 from ...engine.trampoline import Steps
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, unknown_shape
@@ -39,11 +39,11 @@ def _stated(key: str) -> Any:
     return shape
 
 
-def _call(x: Expander, op: Operation, inputs: list[Tensor]) -> Steps:
+def _call(x: Inliner, op: Operation, inputs: list[Tensor]) -> Steps:
     return x.call(op, op.attr("f"), inputs)
 
 
-def _symbolic_gradient(x: Expander, op: Operation, inputs: list[Tensor]) -> Steps:
+def _symbolic_gradient(x: Inliner, op: Operation, inputs: list[Tensor]) -> Steps:
     called = op.attr("f")
     function = x.function(called.name)
     x.require(op, called.name)
@@ -63,7 +63,7 @@ def _symbolic_gradient(x: Expander, op: Operation, inputs: list[Tensor]) -> Step
     return found
 
 
-def _condition(x: Expander, value: Tensor) -> Tensor:
+def _condition(x: Inliner, value: Tensor) -> Tensor:
     """What TensorFlow takes for true: numbers but 0, texts but the empty one, arrays with rows."""
     if value.dtype == dtypes.bool:
         return value
@@ -76,9 +76,7 @@ def _condition(x: Expander, value: Tensor) -> Tensor:
     return x.node("NotEqual", [value, zero], "condition")
 
 
-def _branch(
-    x: Expander, op: Operation, function: Any, inputs: list[Tensor], pivot: Tensor
-) -> Steps:
+def _branch(x: Inliner, op: Operation, function: Any, inputs: list[Tensor], pivot: Tensor) -> Steps:
     """A function that runs where `pivot` is alive; the last output says that it has run."""
     with x.after([pivot.op]):
         body = yield x.call(op, function, inputs, f"{function.name}/")
@@ -87,7 +85,7 @@ def _branch(
 
 
 def _choose(
-    x: Expander, op: Operation, condition: Tensor, inputs: list[Tensor], branches: tuple[Any, Any]
+    x: Inliner, op: Operation, condition: Tensor, inputs: list[Tensor], branches: tuple[Any, Any]
 ) -> Steps:
     """One of two functions: of (otherwise, where the condition holds)."""
     sides = [x.node("Switch", [value, condition], "switch") for value in inputs]
@@ -100,7 +98,7 @@ def _choose(
     return merged[:-1], [merged[-1].op]
 
 
-def _if(x: Expander, op: Operation, inputs: list[Tensor]) -> Steps:
+def _if(x: Inliner, op: Operation, inputs: list[Tensor]) -> Steps:
     def branch(name: str) -> Any:
         return lambda values, pivot: _branch(x, op, op.attr(name), values, pivot)
 
@@ -108,7 +106,7 @@ def _if(x: Expander, op: Operation, inputs: list[Tensor]) -> Steps:
     return _choose(x, op, condition, inputs[1:], (branch("else_branch"), branch("then_branch")))
 
 
-def _case(x: Expander, op: Operation, inputs: list[Tensor]) -> Steps:
+def _case(x: Inliner, op: Operation, inputs: list[Tensor]) -> Steps:
     """Branches one after the other; an index out of range takes the last one."""
     functions = op.attr("branches")
 
@@ -132,7 +130,7 @@ def _case(x: Expander, op: Operation, inputs: list[Tensor]) -> Steps:
     return choose(0, inputs[0], inputs[1:])
 
 
-def _while(x: Expander, op: Operation, inputs: list[Tensor]) -> Steps:
+def _while(x: Inliner, op: Operation, inputs: list[Tensor]) -> Steps:
     frame = {
         "frame_name": x.unique("frame").encode(),
         "parallel_iterations": op.attr("parallel_iterations"),

@@ -9,16 +9,14 @@ from ...engine.graph.build import define
 from ...engine.graph.operation import Operation
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
-from ...engine.session.function_inlining import Expander
+from ...engine.session.function_inlining import Inliner
 from ...engine.types.shape import unknown_shape
 
 _OPTIONS = "mode: {'REFLECT', 'SYMMETRIC'}; strides: list(int); padding: {'SAME', 'VALID'}"
 _NO_GRADIENT = NoGradient("it is for inference; TensorFlow has no gradient of it", silent=False)
 
 
-def _parts(
-    x: Expander, op: Operation, inputs: list[Tensor]
-) -> tuple[list[Tensor], list[Operation]]:
+def _parts(x: Inliner, op: Operation, inputs: list[Tensor]) -> tuple[list[Tensor], list[Operation]]:
     image, *size, paddings, weights = inputs
     if size:
         corners = op.attr("resize_align_corners")

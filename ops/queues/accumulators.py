@@ -17,7 +17,7 @@ from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import IndexedSlices
 from ...engine.interface.log import get_logger
-from ...engine.session.futures import Pending
+from ...engine.session.futures import Future
 from ...engine.types import dtypes
 from ...engine.types.dtypes import runtime_name
 from ...engine.types.shape import TensorShape, as_shape, unknown_shape
@@ -66,7 +66,7 @@ class Accumulator(Served):
                 self.count += 1
         self._flush()
 
-    def take(self, wanted: int) -> Pending:
+    def take(self, wanted: int) -> Future:
         """The average (or sum), once there are so many gradients; begins the next step."""
         if wanted <= 0:
             raise refuse(f"Argument num_required must be positive, but was {wanted}")
@@ -227,7 +227,7 @@ def _apply_sparse(
     owner.apply(_one(step, "local_step"), (rows, values, known))
 
 
-def _take(c: Any, owner: Accumulator, wanted: np.ndarray) -> Pending:
+def _take(c: Any, owner: Accumulator, wanted: np.ndarray) -> Future:
     _require_type(c, owner, "resource, int32" if c.type[0] == "R" else "string_ref, int32")
     return owner.take(_one(wanted, "num_required"))
 

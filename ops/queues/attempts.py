@@ -13,13 +13,13 @@ from collections.abc import Callable
 from typing import Any
 
 from ...engine import errors
-from ...engine.session.futures import Pending
+from ...engine.session.futures import Future
 
 # What a turn of an attempt came to.
 STUCK, MOVED, DONE = range(3)
 
 
-class Attempt(Pending):
+class Attempt(Future):
     """One request under way."""
 
     __slots__ = ("advance", "elements", "failure", "is_over", "name", "owner", "value", "wanted")
@@ -119,8 +119,8 @@ class Served:
         return moved
 
 
-def settled(value: Any = ()) -> Pending:
+def settled(value: Any = ()) -> Future:
     """What needs no waiting."""
-    pending = Pending()
+    pending = Future()
     pending.settle(value)
     return pending

@@ -13,7 +13,7 @@ from ...engine import errors
 from ...engine.graph.build import define
 from ...engine.graph.constants import constant_value
 from ...engine.graph.registry import NoGradient
-from ...engine.session.futures import Pending
+from ...engine.session.futures import Future
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, as_shape, unknown_shape
 from .. import rules
@@ -67,7 +67,7 @@ class Store:
         """How many elements lack a component."""
         return len(self._incomplete)
 
-    def insert_many(self, keys: np.ndarray, component: int, values: np.ndarray) -> Pending:
+    def insert_many(self, keys: np.ndarray, component: int, values: np.ndarray) -> Future:
         """Gives elements one of their components."""
         if keys.size and not values.size:
             raise refuse(
@@ -128,7 +128,7 @@ class Store:
             ready.append(whole)
         return is_new
 
-    def take_many(self, count: int, allow_small: bool) -> Pending:
+    def take_many(self, count: int, allow_small: bool) -> Future:
         """Takes complete elements, in the order in which their keys were first seen."""
         with self._lock:
             if self._is_closed:
@@ -146,7 +146,7 @@ class Store:
                     )
         return self._queue.dequeue_many(count, allow_small)
 
-    def close(self, cancels: bool) -> Pending:
+    def close(self, cancels: bool) -> Future:
         """Accepts no new keys any more; with `cancels` nothing at all."""
         with self._lock:
             if self._is_closed and (self._cancels or not cancels):
@@ -177,7 +177,7 @@ def _make(c: Any) -> Store:
     )
 
 
-def _insert_many(c: Any, store: Store, keys: np.ndarray, values: np.ndarray) -> Pending:
+def _insert_many(c: Any, store: Store, keys: np.ndarray, values: np.ndarray) -> Future:
     component = c.attr("component_index")
     count = len(store.types)
     if component >= count:
@@ -189,7 +189,7 @@ def _insert_many(c: Any, store: Store, keys: np.ndarray, values: np.ndarray) -> 
     return store.insert_many(keys, component, values)
 
 
-def _take_many(c: Any, store: Store, count: np.ndarray) -> Pending:
+def _take_many(c: Any, store: Store, count: np.ndarray) -> Future:
     if count.ndim:
         raise refuse("num_elements must be a scalar.")
     if c.attr("timeout_ms") != -1:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...engine import errors
-from ...engine.session.futures import Pending
+from ...engine.session.futures import Future
 from ...engine.types import dtypes
 from ...engine.types.dtypes import DType
 from ...engine.types.shape import TensorShape
@@ -201,7 +201,7 @@ class PriorityQueue(Queue):
         self._put(element)
         return STUCK
 
-    def dequeue_many(self, count: int, allow_small: bool) -> Pending:
+    def dequeue_many(self, count: int, allow_small: bool) -> Future:
         """Takes a batch at once, so that it is sorted."""
         if not self.shapes:
             raise refuse(

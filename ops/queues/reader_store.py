@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...engine import errors
-from ...engine.session.futures import Pending, Task, Turns
+from ...engine.session.futures import AsyncTask, FairLock, Future
 from ...engine.types import dtypes
 from ..wording import refuse
 from .store import Queue
@@ -29,7 +29,7 @@ class Reader:
         self.name = name
         self.produced = self.started = self.finished = 0
         self.work = b""
-        self._turns = Turns()
+        self._turns = FairLock()
 
     # What kinds differ in.
 
@@ -45,13 +45,13 @@ class Reader:
 
     # What callers use.
 
-    def read(self, queue: Queue) -> Pending:
+    def read(self, queue: Queue) -> Future:
         """Key and value of the next record."""
-        return Task(self._in_turn(self._read_one(queue)))
+        return AsyncTask(self._in_turn(self._read_one(queue)))
 
-    def read_up_to(self, queue: Queue, count: int) -> Pending:
+    def read_up_to(self, queue: Queue, count: int) -> Future:
         """Keys and values of at most `count` records, of one unit of work if there are some."""
-        return Task(self._in_turn(self._read_some(queue, count)))
+        return AsyncTask(self._in_turn(self._read_some(queue, count)))
 
     def reset(self) -> None:
         """Forgets everything."""
@@ -102,14 +102,14 @@ class Reader:
 
     # Reading.
 
-    def _in_turn(self, steps: Any) -> Generator[Pending, Any, Any]:
+    def _in_turn(self, steps: Any) -> Generator[Future, Any, Any]:
         yield self._turns.take()
         try:
             return (yield from steps)
         finally:
             self._turns.give()
 
-    def _begun(self, queue: Queue) -> Generator[Pending, Any, None]:
+    def _begun(self, queue: Queue) -> Generator[Future, Any, None]:
         """Takes a unit of work from the queue, unless there is one."""
         if self.finished < self.started:
             return
@@ -128,14 +128,14 @@ class Reader:
             self.produced += 1
         return record, is_over
 
-    def _read_one(self, queue: Queue) -> Generator[Pending, Any, list[np.ndarray]]:
+    def _read_one(self, queue: Queue) -> Generator[Future, Any, list[np.ndarray]]:
         while True:
             yield from self._begun(queue)
             record, _ = self._step()
             if record is not None:
                 return [_text(part) for part in record]
 
-    def _read_some(self, queue: Queue, count: int) -> Generator[Pending, Any, list[np.ndarray]]:
+    def _read_some(self, queue: Queue, count: int) -> Generator[Future, Any, list[np.ndarray]]:
         records: list[Record] = []
         while len(records) < count:
             yield from self._begun(queue)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...engine import errors
-from ...engine.session.futures import Pending
+from ...engine.session.futures import Future
 from ..wording import refuse
 from .attempts import STUCK, Attempt, Served
 
@@ -73,7 +73,7 @@ class Buffer(Area):
     def _empty(self) -> None:
         self._tuples.clear()
 
-    def put(self, values: Sequence[np.ndarray]) -> Pending:
+    def put(self, values: Sequence[np.ndarray]) -> Future:
         """Adds a tuple, once there is room."""
         copies = [np.array(value) for value in values]
         self._require_fit(copies)
@@ -87,7 +87,7 @@ class Buffer(Area):
 
         return self._begin(_PUTS, "Stage", 1, advance)
 
-    def get(self, count: int) -> Pending:
+    def get(self, count: int) -> Future:
         """Takes the first tuple, once there is one."""
 
         def advance(attempt: Attempt) -> int:
@@ -99,7 +99,7 @@ class Buffer(Area):
 
         return self._begin(_TAKES, "Unstage", 1, advance)
 
-    def peek(self, index: int, count: int) -> Pending:
+    def peek(self, index: int, count: int) -> Future:
         """The tuple at a place, once there are so many; it stays."""
 
         def advance(attempt: Attempt) -> int:
@@ -136,7 +136,7 @@ class Map(Area):
         self._whole.clear()
         self._incomplete.clear()
 
-    def put(self, key: int, indices: list[int], values: Sequence[np.ndarray]) -> Pending:
+    def put(self, key: int, indices: list[int], values: Sequence[np.ndarray]) -> Future:
         """Adds a tuple, or some components of one, once there is room."""
         _require_order(indices)
         copies = [np.array(value) for value in values]
@@ -179,15 +179,15 @@ class Map(Area):
         if not 0 <= index < self._count:
             raise refuse(f"Index '{index}' for key '{key}' was out of bounds '{self._count}'.")
 
-    def peek(self, key: int, indices: list[int]) -> Pending:
+    def peek(self, key: int, indices: list[int]) -> Future:
         """Components of a tuple, once it is there; they stay."""
         return self._wait(lambda: key if key in self._whole else None, indices, takes=False)
 
-    def pop(self, key: int, indices: list[int]) -> Pending:
+    def pop(self, key: int, indices: list[int]) -> Future:
         """Takes components of a tuple, once it is there."""
         return self._wait(lambda: key if key in self._whole else None, indices, takes=True)
 
-    def pop_any(self, indices: list[int]) -> Pending:
+    def pop_any(self, indices: list[int]) -> Future:
         """Takes components of the first tuple, with its key in front."""
 
         def first() -> int | None:
@@ -203,7 +203,7 @@ class Map(Area):
         indices: list[int],
         takes: bool,
         with_key: bool = False,
-    ) -> Pending:
+    ) -> Future:
         _require_order(indices)
 
         def advance(attempt: Attempt) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...engine import errors
-from ...engine.session.futures import Pending
+from ...engine.session.futures import Future
 from ...engine.types.dtypes import DType, runtime_name
 from ...engine.types.shape import TensorShape
 from ..wording import text_of
@@ -79,7 +79,7 @@ class Queue(Served):
         with self._lock:
             return self._count()
 
-    def enqueue(self, element: Sequence[np.ndarray]) -> Pending:
+    def enqueue(self, element: Sequence[np.ndarray]) -> Future:
         """Adds one element once there is room."""
         self._require_types(element)
         self._require_element(element)
@@ -94,7 +94,7 @@ class Queue(Served):
 
         return self._begin(_ENQUEUES, "Enqueue", 1, advance)
 
-    def enqueue_many(self, batch: Sequence[np.ndarray]) -> Pending:
+    def enqueue_many(self, batch: Sequence[np.ndarray]) -> Future:
         """Adds the rows of a batch one by one, as there is room."""
         self._require_types(batch)
         self._require_batch(batch)
@@ -118,7 +118,7 @@ class Queue(Served):
 
         return self._begin(_ENQUEUES, "Enqueue", total, advance) if total else settled()
 
-    def dequeue(self) -> Pending:
+    def dequeue(self) -> Future:
         """Takes one element once there is one."""
 
         def advance(attempt: Attempt) -> int:
@@ -129,14 +129,14 @@ class Queue(Served):
 
         return self._begin(_DEQUEUES, "Dequeue", 1, advance)
 
-    def dequeue_many(self, count: int, allow_small: bool) -> Pending:
+    def dequeue_many(self, count: int, allow_small: bool) -> Future:
         """Takes `count` elements as one batch; fewer if allowed and the queue is closed."""
         self._require_batches()
         if not count:
             return settled(self._empty_batch())
         return self._begin(_DEQUEUES, "Dequeue", count, self._dequeue_turn(allow_small))
 
-    def close(self, cancel_enqueues: bool) -> Pending:
+    def close(self, cancel_enqueues: bool) -> Future:
         """Closes the queue behind the enqueues that wait, or cancels those."""
         if not cancel_enqueues:
             return self._begin(_ENQUEUES, "Enqueue", 0, self._close_turn)

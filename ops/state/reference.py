@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ops of reference variables: storage, assignment, counting.
 
-A reference edge carries the variable's `Cell`.  Ops that change a variable take the cell and give
-it back; everything else sees the array.
+A reference edge carries the variable's `VariableStorage`.  Ops that change a variable take the cell
+and give it back; everything else sees the array.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
-from ...engine.session.state import Cell, shape_text
+from ...engine.session.state import VariableStorage, shape_text
 from ...engine.types.shape import TensorShape, as_shape, unknown_shape
 from .. import rules
 
@@ -28,12 +28,12 @@ def text(value: Any) -> str:
     return value.decode() if isinstance(value, bytes) else value or ""
 
 
-def cell_of(c: Any) -> Cell:
+def cell_of(c: Any) -> VariableStorage:
     """The cell that a variable op with container, shared_name, dtype and shape stands for."""
-    if c.place is None:
+    if c.resource_key is None:
         name = text(c.attr("shared_name")) or c.name
-        c.place = (text(c.attr("container")), name, c.attr("dtype"), c.attr("shape"))
-    return c.session_state.cell(*c.place)
+        c.resource_key = (text(c.attr("container")), name, c.attr("dtype"), c.attr("shape"))
+    return c.session_state.cell(*c.resource_key)
 
 
 def _variable_shape(c: Any) -> TensorShape:
@@ -64,19 +64,19 @@ class _Temporaries:
         self.alive = 0
 
 
-def _temporary(c: Any) -> Cell:
+def _temporary(c: Any) -> VariableStorage:
     shape, name = c.attr("shape"), text(c.attr("var_name")) or c.name
     present = c.session_state.lookup_or_create(_TEMPORARY, name, lambda: _Temporaries(c.name))
     if present.node != c.name:
         raise errors.AlreadyExistsError(None, None, f"TemporaryVariable {name} already exists")
     # Several runs at once have one each.
     present.alive += 1
-    cell = Cell(name, c.attr("dtype"), shape)
+    cell = VariableStorage(name, c.attr("dtype"), shape)
     cell.assign(np.zeros(shape.as_list(), c.attr("dtype").as_numpy_dtype))
     return cell
 
 
-def _destroy_temporary(c: Any, cell: Cell) -> np.ndarray:
+def _destroy_temporary(c: Any, cell: VariableStorage) -> np.ndarray:
     name = text(c.attr("var_name"))
     present = c.session_state.lookup(_TEMPORARY, name)
     if present is None:
@@ -128,7 +128,7 @@ def _assign_shape(c: Any) -> TensorShape:
     return merged_shape(c) if c.attr("validate_shape") else c.inputs[1]
 
 
-def _assign(c: Any, cell: Cell, value: np.ndarray) -> Cell:
+def _assign(c: Any, cell: VariableStorage, value: np.ndarray) -> VariableStorage:
     cell.assign(value, c.attr("validate_shape"))
     return cell
 
@@ -152,7 +152,7 @@ assign_op = define(
 )
 
 
-def require_same_shape(cell: Cell, value: np.ndarray) -> np.ndarray:
+def require_same_shape(cell: VariableStorage, value: np.ndarray) -> np.ndarray:
     """The cell's array, when `value` may be added to it."""
     array = cell.read()
     if array.shape != value.shape:
@@ -161,7 +161,7 @@ def require_same_shape(cell: Cell, value: np.ndarray) -> np.ndarray:
 
 
 def _dense_update(name: str, ufunc: Any, scalar: str, doc: str) -> Any:
-    def kernel(c: Any, cell: Cell, value: np.ndarray) -> Cell:
+    def kernel(c: Any, cell: VariableStorage, value: np.ndarray) -> VariableStorage:
         with cell.lock, np.errstate(all="ignore"):
             array = require_same_shape(cell, value)
             ufunc(array, value, out=array)
@@ -190,7 +190,7 @@ assign_add_op = _dense_update("AssignAdd", np.add, "add", "Adds to a variable.")
 assign_sub_op = _dense_update("AssignSub", np.subtract, "sub", "Subtracts from a variable.")
 
 
-def _count(c: Any, cell: Cell) -> np.ndarray:
+def _count(c: Any, cell: VariableStorage) -> np.ndarray:
     limit = c.attr("limit")
     with cell.lock:
         array = cell.looked_up()

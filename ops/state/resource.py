@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ops behind resource variables: handles, reads, writes, gathers.
 
-A handle's run-time value is the variable's `Cell`.
+A handle's run-time value is the variable's `VariableStorage`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ...engine.gradients.autodiff_flow import zeros_behind
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import IndexedSlices
-from ...engine.session.state import Cell, shape_text
+from ...engine.session.state import VariableStorage, shape_text
 from ...engine.types import dtypes
 from ...engine.types.dtypes import runtime_name
 from ...engine.types.shape import TensorShape, unknown_shape
@@ -26,7 +26,7 @@ from .reference import STORAGE, UPDATE, cell_of
 from .scatter import require_indices
 
 
-def _handle(c: Any) -> Cell:
+def _handle(c: Any) -> VariableStorage:
     cell = cell_of(c)
     cell.is_resource = True
     return cell
@@ -74,8 +74,8 @@ def shape_behind(c: Any) -> TensorShape:
     return TensorShape(variable.attr("shape"))
 
 
-def _read(c: Any, cell: Cell) -> np.ndarray:
-    if c.is_quiet:
+def _read(c: Any, cell: VariableStorage) -> np.ndarray:
+    if c.is_read_only:
         return cell.read()
     with cell.lock:
         return cell.read().copy()
@@ -99,7 +99,7 @@ def _check_write(c: Any) -> None:
     rules.merge(shape_behind(c), c.inputs[1])
 
 
-def _write(c: Any, cell: Cell, value: np.ndarray) -> None:
+def _write(c: Any, cell: VariableStorage, value: np.ndarray) -> None:
     # The graph checks shapes where it knows them; the handle may change its shape.
     cell.assign(value, validate_shape=False)
 
@@ -137,7 +137,7 @@ def _lower_shape(b: Any, op: Any, cell: Any) -> Any:
 
 
 def _define_update(name: str, ufunc: Any, scalar: str, doc: str) -> None:
-    def kernel(c: Any, cell: Cell, value: np.ndarray) -> None:
+    def kernel(c: Any, cell: VariableStorage, value: np.ndarray) -> None:
         with cell.lock, np.errstate(all="ignore"):
             array = cell.looked_up()
             if array.shape != value.shape:
@@ -175,7 +175,7 @@ define(
     "VarIsInitializedOp",
     "resource: resource -> is_initialized: bool",
     shape=lambda c: TensorShape([]),
-    kernel=lambda c, cell: np.asarray(isinstance(cell, Cell) and cell.is_initialized),
+    kernel=lambda c, cell: np.asarray(isinstance(cell, VariableStorage) and cell.is_initialized),
     gradient=NoGradient("a question about a variable"),
     stateful=True,
     doc="Whether the variable has a value.",
@@ -185,7 +185,7 @@ define(
 def _destroy(c: Any, thing: Any) -> None:
     name, container = getattr(thing, "name", None), getattr(thing, "container", "")
     found = c.session_state.remove(container, name)
-    if isinstance(thing, Cell):
+    if isinstance(thing, VariableStorage):
         missing = thing.is_absent
         thing.clear()
     else:
@@ -226,7 +226,7 @@ define(
 )
 
 
-def _gather(c: Any, cell: Cell, indices: np.ndarray) -> np.ndarray:
+def _gather(c: Any, cell: VariableStorage, indices: np.ndarray) -> np.ndarray:
     array, batch = cell.looked_up(), c.attr("batch_dims") or 0
     if array.ndim == 0:
         raise errors.InvalidArgumentError(None, None, "params must be at least 1 dimensional")
@@ -284,7 +284,7 @@ define(
 )
 
 
-def _gather_nd(c: Any, cell: Cell, indices: np.ndarray) -> np.ndarray:
+def _gather_nd(c: Any, cell: VariableStorage, indices: np.ndarray) -> np.ndarray:
     return gather_nd_kernel(c, cell.looked_up(), indices)
 
 

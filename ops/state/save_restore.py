@@ -178,7 +178,7 @@ def _restored_all(c: Any, reader: Any, names: np.ndarray, slices: np.ndarray) ->
     places = [reader.place(key) for key in keys]
     results: list[Any] = [None] * len(keys)
     for i in sorted(range(len(keys)), key=places.__getitem__):
-        results[i] = _restored(reader, keys[i], texts[i], c.gives_sources)
+        results[i] = _restored(reader, keys[i], texts[i], c.may_defer)
     reader.check()
     return tuple(results)
 

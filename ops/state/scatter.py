@@ -12,7 +12,7 @@ from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.graph import name_scope
-from ...engine.session.state import Cell, shape_text
+from ...engine.session.state import VariableStorage, shape_text
 from ...engine.types.indices import first_outside, not_inside, place_text
 from ...engine.types.shape import TensorShape
 from ...jit.kernel import scalar as k
@@ -69,7 +69,7 @@ def require_indices(indices: np.ndarray, size: int) -> None:
 
 
 def _scatter_kernel(update: Update) -> Callable[..., Any]:
-    def kernel(c: Any, cell: Cell, indices: np.ndarray, updates: np.ndarray) -> Any:
+    def kernel(c: Any, cell: VariableStorage, indices: np.ndarray, updates: np.ndarray) -> Any:
         with cell.lock, np.errstate(all="ignore"):
             array = cell.looked_up()
             _require_rows(array, indices, updates)
@@ -98,7 +98,7 @@ def _require_rows(array: np.ndarray, indices: np.ndarray, updates: np.ndarray) -
 
 
 def _scatter_nd_kernel(update: Update) -> Callable[..., Any]:
-    def kernel(c: Any, cell: Cell, indices: np.ndarray, updates: np.ndarray) -> Any:
+    def kernel(c: Any, cell: VariableStorage, indices: np.ndarray, updates: np.ndarray) -> Any:
         with cell.lock, np.errstate(all="ignore"):
             array = cell.looked_up()
             _require_slices(array.shape, indices, updates)

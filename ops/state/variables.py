@@ -158,9 +158,9 @@ class Variable(Trackable, metaclass=VariableMetaclass):
 
     def experimental_ref(self) -> Any:
         """A hashable reference to this variable."""
-        from ...engine.graph.tensor import _Reference
+        from ...engine.graph.tensor import InterpretedRunner
 
-        return _Reference(self)
+        return InterpretedRunner(self)
 
     def _set_save_slice_info(self, save_slice_info: Any) -> None:
         self._save_slice_info = save_slice_info

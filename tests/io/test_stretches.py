@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from numbaflow.engine import stopping
 from numbaflow.engine.memory import ALIGNMENT, aligned_arrays
-from numbaflow.engine.session.deferred_assign import ArraySource, Intake
-from numbaflow.engine.session.state import Cell
+from numbaflow.engine.session.deferred_assign import BulkAssign, EagerArray
+from numbaflow.engine.session.state import VariableStorage
 from numbaflow.engine.types.shape import TensorShape
 from numbaflow.io import bulk_read, crc
 from numbaflow.io.atomic_file import Output
@@ -113,15 +113,15 @@ def test_arrays_that_share_a_block_are_aligned_and_apart() -> None:
 
 
 def test_cells_take_nothing_if_a_run_fails() -> None:
-    cells = [Cell(name, tf.float32, TensorShape([2])) for name in "abc"]
+    cells = [VariableStorage(name, tf.float32, TensorShape([2])) for name in "abc"]
     cells[0].assign(np.zeros(2, np.float32))
-    with pytest.raises(tf.errors.InvalidArgumentError, match=r"rhs shape= \[3\]"), Intake():
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"rhs shape= \[3\]"), BulkAssign():
         cells[0].assign(np.ones(2, np.float32))
-        cells[1].assign(ArraySource(np.ones(2, np.float32)))
+        cells[1].assign(EagerArray(np.ones(2, np.float32)))
         cells[2].assign(np.ones(3, np.float32))
     assert cells[0].read().tolist() == [0.0, 0.0]
     assert not cells[1].is_initialized
-    with Intake():
+    with BulkAssign():
         cells[0].assign(np.ones(2, np.float32))
         cells[1].assign(np.array([5.0, 6.0], np.float32))
         assert cells[0].read().tolist() == [0.0, 0.0]

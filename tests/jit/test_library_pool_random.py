@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from numbaflow.jit import library
-from numbaflow.jit.library.random import Reserve
+from numbaflow.jit.library.random import PhiloxReservation
 from numbaflow.ops.random import philox
 
 from .eager import EagerBuilder
@@ -117,7 +117,7 @@ class Drawing(EagerBuilder):
     def call(
         self, kernel: Any, inputs: Any, outputs: Any, params: Any = (), *rest: Any, **more: Any
     ) -> Any:
-        reserve: Reserve = more.pop("reserve")
+        reserve: PhiloxReservation = more.pop("reserve")
         words = reserve.take(self.context(reserve.op), reserve.size)
         assert len(words) == len(reserve.initial)
         return super().call(kernel, inputs, outputs, params, *rest, reserve=lambda: words, **more)

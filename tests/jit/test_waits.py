@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import numbaflow as tf
 from numbaflow.jit import settings
 from numbaflow.jit.codegen import compile as compiler
-from numbaflow.jit.runtime.async_runner import WaitingRunner
+from numbaflow.jit.runtime.async_runner import AsyncRunner
 from numbaflow.ops.queues.barrier import Barrier
 from numbaflow.ops.queues.staging import StagingArea
 
@@ -442,7 +442,7 @@ def test_a_branch_that_waits_leaves_the_rest_compiled() -> None:
         with tf.Session() as session:
             session.run(one.enqueue([[1.0, 2.0, 3.0, 4.0]]))
             runner = session._prepare(fetch, None).run
-            assert isinstance(runner, WaitingRunner) and len(runner.programs) == 1
+            assert isinstance(runner, AsyncRunner) and len(runner.programs) == 1
             assert any("Exp" in {op.type for op in part.operations} for part in runner.parts)
             run = session.run(fetch)
             np.testing.assert_allclose(run, 2 * np.exp([1.0, 2.0, 3.0, 4.0]).sum(), rtol=1e-5)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.engine.session.state import ALIGNMENT, Cell, Resources
+from numbaflow.engine.session.state import ALIGNMENT, Resources, VariableStorage
 from numbaflow.jit import settings
 
 pytestmark = pytest.mark.pure
@@ -110,7 +110,7 @@ def test_a_fetched_value_does_not_change_later():
 
 
 def test_cells_are_aligned_and_keep_their_array():
-    cell = Cell("v", tf.float32, tf.TensorShape([3]))
+    cell = VariableStorage("v", tf.float32, tf.TensorShape([3]))
     cell.assign(np.ones(3, np.float32))
     array = cell.read()
     assert array.ctypes.data % ALIGNMENT == 0

@@ -62,13 +62,13 @@ class _Warner:
 
     def __init__(self, message: Any) -> None:
         self.message = message
-        self.is_quiet = False
+        self.is_read_only = False
         self.matched: set[int] = set()
         # Number of an object -> its attributes that nothing here has.
         self.unused: dict[int, list[str]] = {}
 
     def __del__(self) -> None:
-        if self.is_quiet or log is None or not hasattr(self, "unused"):
+        if self.is_read_only or log is None or not hasattr(self, "unused"):
             return
         names = node_names(self.message)
         lines = [
@@ -124,7 +124,7 @@ class Restore:
 
     def expect_partial(self) -> None:
         """There will be no warning."""
-        self._warner.is_quiet = True
+        self._warner.is_read_only = True
 
     def see(self, thing: Any) -> None:
         """Notes an object of the program."""
