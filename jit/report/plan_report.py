@@ -21,6 +21,7 @@ from ..schedule.steps import (
     Again,
     CallStep,
     Control,
+    Draw,
     Fail,
     Grow,
     HostStep,
@@ -257,6 +258,8 @@ class _Reporter:
                 name, where = "check", ""
             case Grow():
                 name, where = "grow", ""
+            case Draw():
+                name, where = "draw", ""
         return KernelReport(name, "flow", where, reads=reads, writes=writes)
 
     def _native(self, place: int, step: Any, kernel: Any, row: Sequence[int]) -> KernelReport:

@@ -17,8 +17,8 @@ from .. import target
 from ..kernel import verify_kernel
 from ..program.editing import Check
 from ..program.tensor_ir import Constant, Feed, GrowableStack, Read, Sizes, Value, home
-from ..schedule.bind import Arena, Binding, Frame, aligned_copy, grow
-from ..schedule.steps import Grow, HostStep, is_native
+from ..schedule.bind import Arena, Binding, Frame, Reserved, aligned_copy, grow
+from ..schedule.steps import Draw, Grow, HostStep, is_native
 from . import driver
 from .driver import Flow, Program
 
@@ -106,11 +106,8 @@ class Run:
         for entry in self.cells:
             if entry[0].value is not entry[1]:
                 self._point_at_variable(entry)
-        for position, count, reserve, size in self.plan.template.reserves:
-            context = self.evaluate.context(reserve.op)
-            self.args[position : position + count] = reserve.take(
-                context, self.binding.numbers[size]
-            )
+        for reserved in self.plan.template.reserves:
+            self._take(reserved)
         self.feeds = feeds
         self._walk()
         self._look(self.checks)
@@ -132,6 +129,12 @@ class Run:
                 self._look([segment])
             elif segment():
                 self._go_on(segment)
+
+    def _take(self, reserved: Reserved) -> None:
+        """Takes the random numbers that one kernel is to draw."""
+        position, words, reserve, size = reserved
+        context = self.evaluate.context(reserve.op)
+        self.args[position : position + words] = reserve.take(context, self.binding.numbers[size])
 
     def _look(self, checks: Sequence[tuple[np.ndarray, Check]]) -> None:
         """Raises the error of the first check whose flag is set."""
@@ -168,6 +171,8 @@ class Run:
                 self._host(stop)
             elif isinstance(stop, Grow):
                 grow(self.stacks[stop.stack])
+            elif isinstance(stop, Draw):
+                self._take(self.plan.template.draws[stop.node])
             else:
                 raise stop.check.error(*map(self._read, stop.check.evidence))
             row = flow.run(row + 1)

@@ -24,7 +24,7 @@ from ...engine.session.dataflow import FlowProgram
 from .. import settings
 from ..schedule.bind import Binding
 from ..trace.bit_exact import is_exact, is_made_of_constants
-from ..trace.control_regions import find_regions
+from ..trace.control_regions import arranged
 from ..trace.partition import cut, waits_at_top
 from ..trace.tracer import Evaluate, OpView, Segment, Traced, is_handle
 from .async_runner import AsyncRunner
@@ -105,10 +105,11 @@ def _without_waits(
     flow = next((op for op in operations if op.definition.flow), None)
     regions: dict[int, int] | None = {}
     if flow is not None:
-        regions = find_regions(operations, feeds)
-        if regions is None:
-            reason = f"{flow.type} (node '{flow.name}') is control flow"
+        found = arranged(operations, feeds)
+        if found is None:
+            reason = f"a tensor within a conditional or loop ('{flow.name}') is fed"
             return _reference(evaluate.session, operations, fetches, feeds, reason)
+        operations, regions = found
     return Runner(operations, fetches, feeds, evaluate, regions)
 
 

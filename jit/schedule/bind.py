@@ -12,7 +12,7 @@ from bisect import bisect_left, insort
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,11 +20,12 @@ from ..kernel import sizes
 from ..kernel.reference import numpy_dtype
 from ..kernel.sizes import AnySize
 from ..program.editing import Program
-from ..program.tensor_ir import Constant, Feed, GrowableStack, Read, Sizes, Value, home
+from ..program.tensor_ir import Call, Constant, Feed, GrowableStack, Read, Sizes, Value, home
 from .steps import (
     Again,
     CallStep,
     Control,
+    Draw,
     Fail,
     Grow,
     HostStep,
@@ -50,6 +51,9 @@ _MOST_COMPARED = 1024
 # Items that a stack has room for at first.
 _LEAST_ITEMS = 32
 
+# What Python does among rows that jump.
+Stop = HostStep | Fail | Grow | Draw
+
 ROW = 6  # numbers per step in the driver's table
 
 
@@ -59,6 +63,15 @@ class Places:
     def __init__(self, pairs: Sequence[tuple[int, int]]) -> None:
         table = np.array(pairs, np.int64).reshape(-1, 2)
         self.positions, self.sources = table[:, 0].copy(), table[:, 1].copy()
+
+
+class Reserved(NamedTuple):
+    """Where in the argument array random numbers' beginnings stand."""
+
+    position: int
+    words: int
+    reserve: Any  # a PhiloxReservation (jit/library/random.py)
+    size: int  # the number in `compute` of how many are drawn
 
 
 @dataclass(slots=True)
@@ -75,7 +88,8 @@ class Template:
     arena: Places  # of slots
     feeds: list[tuple[int, np.ndarray]]  # feed number, its positions
     cells: list[tuple[Any, np.ndarray]]  # variable, its positions
-    reserves: list[tuple[int, int, Any, int]]  # position, count, Reserve, number of its size
+    reserves: list[Reserved]  # what every run takes once
+    draws: dict[Call, Reserved]  # what is taken whenever a step runs
     scratch: Places  # of values of `compute`, which are bytes per worker
     stacks: list[tuple[int, GrowableStack, int]]  # position of a record, stack, number of its bytes
     steps: list[StepNumbers | ControlNumbers]
@@ -83,7 +97,7 @@ class Template:
     size_arrays: list[tuple[int, Value, list[int]]]  # slot, value, numbers in `compute`
     # Ranges of table rows, and between them what Python does.
     segments: list[tuple[int, int] | HostStep | Fail]
-    stops: dict[int, HostStep | Fail | Grow]  # by row: what Python does there, inside of loops
+    stops: dict[int, Stop]  # by row: what Python does there, inside of loops
     shapes: dict[Value, list[int]]  # per value that is read from Python, numbers in `compute`
     contents: dict[Value, list[int]]  # per value of sizes that is read from Python, likewise
     keep: list[Any]  # what must stay alive: constants
@@ -166,12 +180,14 @@ class _Layout:
         self.arena: list[tuple[int, int]] = []
         self.feeds: list[tuple[int, int]] = []
         self.cells: list[tuple[int, Any]] = []
-        self.reserves: list[tuple[int, int, Any, int]] = []
+        self.reserves: list[Reserved] = []
+        self.draws: dict[Call, Reserved] = {}
         self.scratch: list[tuple[int, int]] = []
         self.stacks: list[tuple[int, GrowableStack, int]] = []
         self.steps: list[StepNumbers | ControlNumbers] = []
         self.row_of: list[int] = []  # of every step of the schedule
-        self.stops: dict[int, HostStep | Fail | Grow] = {}
+        self.stops: dict[int, Stop] = {}
+        self.drawn: set[Call] = set()  # those in front of which a Draw stands
         self.segments: list[tuple[int, int] | HostStep | Fail] = []
         self.keep: list[Any] = []
         self.shapes: dict[Value, list[int]] = {}
@@ -199,7 +215,7 @@ class _Layout:
             if step.is_between:
                 self.segments.append(step)
                 return
-        if isinstance(step, (Fail, Grow)):
+        if isinstance(step, (Fail, Grow, Draw)):
             self.stops[len(self.steps)] = step
         match step:
             case Skip():
@@ -214,6 +230,10 @@ class _Layout:
             case Grow():
                 self._row(ControlNumbers(self.length, ROOM, True, None))
                 self._stack(step.stack)
+            case Draw():
+                self._row(ControlNumbers(self.length, HOST, True, None))
+                self.length += 1
+                self.drawn.add(step.node)
 
     def _row(self, numbers: StepNumbers | ControlNumbers) -> None:
         self.steps.append(numbers)
@@ -264,9 +284,12 @@ class _Layout:
             self._stack(node.effects.stack)
         if node.reserve is not None:
             count = len(node.reserve.initial)
-            self.reserves.append(
-                (self.length, count, node.reserve, self.numbers.add(node.reserve.size))
-            )
+            size = self.numbers.add(node.reserve.size)
+            reserved = Reserved(self.length, count, node.reserve, size)
+            if node in self.drawn:
+                self.draws[node] = reserved
+            else:
+                self.reserves.append(reserved)
             self.length += count
         if not sizes.same(launch.scratch, 0):
             self.scratch.append((self.length, self.numbers.add(launch.scratch)))
@@ -345,6 +368,7 @@ class _Layout:
             _grouped(self.feeds),
             _grouped(self.cells),
             self.reserves,
+            self.draws,
             Places(self.scratch),
             self.stacks,
             self.steps,

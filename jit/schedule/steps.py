@@ -160,7 +160,23 @@ class Grow:
         return []
 
 
-Control = Skip | Again | Fail | Grow
+@dataclass(slots=True)
+class Draw:
+    """Has a library kernel take its next random numbers, every time that it comes to run.
+
+    Elsewhere a run takes them before it starts; under a condition or in a loop nobody knows how
+    often they will be drawn.
+    """
+
+    node: Call
+
+    @property
+    def reads(self) -> list[Value]:
+        """Nothing."""
+        return []
+
+
+Control = Skip | Again | Fail | Grow | Draw
 Step = KernelStep | CallStep | HostStep | Control
 
 
@@ -251,6 +267,8 @@ def _steps(
         elif isinstance(node, Call):
             if node.effects.grows and node.effects.stack is not None:
                 yield Grow(node.effects.stack)
+            if node.reserve is not None and (is_inside or node.guard):
+                yield Draw(node)
             yield CallStep(node)
         elif isinstance(node, Stop):
             flag, *evidence = node.inputs

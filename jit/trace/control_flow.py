@@ -18,14 +18,12 @@ from ..kernel import scalar
 from ..kernel.scalar import compiles
 from ..program.editing import Program
 from ..program.tensor_ir import (
-    Call,
     Captured,
     GrowableStack,
     Guard,
     Handle,
     Loop,
     Map,
-    Node,
     Read,
     Register,
     Value,
@@ -46,7 +44,6 @@ def trace_region(tracer: Any, operations: Sequence[Any]) -> str | None:
     hosted = len(tracer.hosted)
     try:
         Flow(tracer).run(structured(operations))
-        _check_random(tracer.program, mark)
         return None
     except (Unstructured, NotLowered, Unsettled, errors.OpError) as reason:
         # An error counts only if what is wrong runs at all.
@@ -58,17 +55,6 @@ def trace_region(tracer: Any, operations: Sequence[Any]) -> str | None:
         return str(reason).splitlines()[0]
     finally:
         tracer.program.guard = ()
-
-
-def _check_random(program: Program, mark: Node | None) -> None:
-    """The numbers that a run takes from its generators are counted before it starts."""
-    added = list(program.behind(mark))
-    inner = [p for node in added if isinstance(node, Loop) for p in _programs(node)]
-    nodes = [node for node in added if node.guard]
-    nodes += [node for one in inner for node in one]
-    for node in nodes:
-        if isinstance(node, Call) and node.reserve is not None:
-            raise Unstructured("random numbers within branches or loops")
 
 
 def _programs(loop: Loop) -> list[Program]:

@@ -1,47 +1,91 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The stretches of a graph that branch or loop: they run by reference kernels, what is around is
-compiled.
+"""The parts of a graph that branch or loop, and an order in which each of them is in one piece.
 
-A region is a run of operations that holds whole conditionals and loops.  Imports the engine's
-graph layer only.
+A region is what hangs together: whole conditionals and loops, and what lies on a way from one of
+its operations to another.  All else is ordered around it by its edges, so that what cannot be
+compiled in a region does not concern the rest.  Imports the engine's graph layer only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import heapq
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 _JOINS = ("merge", "exit")
+# What gives a value only where it is taken, until a merge or an exit.
+_PARTS = ("switch", "enter", "next")
 
 
-def find_regions(operations: Sequence[Any], feeds: Iterable[Any]) -> dict[int, int] | None:
-    """Start and end of every region, as numbers of operations; None if the graph cannot be cut."""
+def arranged(
+    operations: Sequence[Any], feeds: Iterable[Any]
+) -> tuple[list[Any], dict[int, int]] | None:
+    """The operations in an order in which every region is in one piece, and the regions: by the
+    number of the first operation that behind the last.
+
+    None if a tensor within a region is fed: what comes after it is no whole loop.
+    """
+    members = conditional(operations)
+    if not members:
+        return list(operations), {}
+    root = connected(members)
     number = {op: i for i, op in enumerate(operations)}
-    members = [op for op in operations if _is_member(op)]
-    spans = _merged(_spans(members, number))
-    result = dict(spans)
-    fed = {tensor.op for tensor in feeds}
-    for start, end in spans:
-        inside = set(operations[start:end])
-        if fed & inside or any(leaks(op, inside, number) for op in inside):
-            return None
-    return result
+    first: dict[Any, int] = {}
+    for op in operations:
+        first.setdefault(root.get(op, op), number[op])
+    group = [first[root.get(op, op)] for op in operations]
+    users: list[set[int]] = [set() for _ in operations]
+    fed = set(feeds)
+    for before, after in (*_edges(operations, fed), *_accesses(operations)):
+        if before in number and group[number[before]] != group[number[after]]:
+            users[group[number[before]]].add(group[number[after]])
+    component = _components(sorted(first.values()), users)
+    pieces: dict[int, list[Any]] = {}
+    for op, place in zip(operations, group):
+        pieces.setdefault(component[place], []).append(op)
+    inside = {component[first[op]] for op in set(root.values())}
+    makers = {tensor.op for tensor in fed}
+    if any(op in makers for piece in inside for op in pieces[piece]):
+        return None
+    result: list[Any] = []
+    regions: dict[int, int] = {}
+    for piece in _in_order(pieces, number, users, component):
+        if piece in inside:
+            regions[len(result)] = len(result) + len(pieces[piece])
+        result += pieces[piece]
+    return result, regions
 
 
-def _is_member(op: Any) -> bool:
-    return bool(op.definition.flow) or op._control_flow_context is not None
+def conditional(operations: Sequence[Any]) -> list[Any]:
+    """The operations that branch or loop, or whose inputs may be missing where they are run.
 
-
-def _spans(members: Sequence[Any], number: dict[Any, int]) -> list[tuple[int, int]]:
-    """For each group of operations that hang together, its first and behind its last number."""
-    groups: dict[Any, list[int]] = {}
-    for op, root in connected(members).items():
-        groups.setdefault(root, []).append(number[op])
-    return sorted((min(places), max(places) + 1) for places in groups.values())
+    Values of a branch that is not taken are missing until a merge, those of a loop's turn until an
+    exit: operations outside of any context may take them too, as gradients do.  Who takes a
+    variable or resource from such an operation is counted as one, since nothing hands it out.
+    """
+    members: dict[Any, None] = {}
+    inner: set[Any] = set()  # tensors and operations whose users are members
+    for op in operations:
+        role = op.definition.flow
+        has_context = op._control_flow_context is not None
+        takes = any(t in inner for t in op._inputs_val)
+        takes = takes or any(other in inner for other in op._control_inputs_val)
+        if not (role or has_context or takes):
+            continue
+        members[op] = None
+        is_inner = role in _PARTS or ((has_context or takes) and role not in _JOINS)
+        if is_inner:
+            inner.add(op)
+        inner.update(t for t in op.outputs if is_inner or _refers(t))
+    return list(members)
 
 
 def connected(members: Sequence[Any]) -> dict[Any, Any]:
-    """For each operation that branches or loops, one that stands for all it hangs together with."""
+    """For each operation that branches or loops, one that stands for all it hangs together with.
+
+    What comes out of a whole conditional or loop is a value like others: who takes it does not hang
+    together with it for that.
+    """
     parent = {op: op for op in members}
 
     def root(op: Any) -> Any:
@@ -57,36 +101,112 @@ def connected(members: Sequence[Any]) -> dict[Any, Any]:
             context = context.outer_context
         if context is not None:
             parent[root(op)] = root(contexts.setdefault(id(context), op))
-        for tensor in op._inputs_val:
-            if tensor.op in parent:
-                parent[root(op)] = root(tensor.op)
+        for other in (*(t.op for t in op._inputs_val), *op._control_inputs_val):
+            is_out = other.definition.flow in _JOINS and other._control_flow_context is None
+            if other in parent and not is_out:
+                parent[root(op)] = root(other)
     return {op: root(op) for op in members}
 
 
-def _merged(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Overlapping and touching spans become one."""
-    result: list[tuple[int, int]] = []
-    for start, end in spans:
-        if result and start <= result[-1][1]:
-            result[-1] = (result[-1][0], max(end, result[-1][1]))
-        else:
-            result.append((start, end))
-    return result
-
-
 def leaks(op: Any, inside: set[Any], number: dict[Any, int]) -> bool:
-    """Does an operation outside take from this one a variable, or a value that may be missing?
-
-    Values of a branch that is not taken are missing, until a merge or an exit.
-    """
+    """Does an operation outside take from this one a variable, or a value that may be missing?"""
     role = op.definition.flow
-    inner = role in ("switch", "enter", "next") or (
-        op._control_flow_context is not None and role not in _JOINS
+    inner = role in _PARTS or (op._control_flow_context is not None and role not in _JOINS)
+    return any(
+        (inner or _refers(tensor))
+        and any(user in number and user not in inside for user in tensor._consumers)
+        for tensor in op.outputs
     )
-    for tensor in op.outputs:
-        handle = tensor.dtype._is_ref_dtype or tensor.dtype.base_dtype.name == "resource"
-        if (handle or inner) and any(
-            user in number and user not in inside for user in tensor._consumers
-        ):
-            return True
-    return False
+
+
+def _refers(tensor: Any) -> bool:
+    return bool(tensor.dtype._is_ref_dtype or tensor.dtype.base_dtype.name == "resource")
+
+
+def _edges(operations: Sequence[Any], fed: set[Any]) -> Iterator[tuple[Any, Any]]:
+    """What must run before what, by the graph."""
+    for op in operations:
+        yield from ((t.op, op) for t in op._inputs_val if t not in fed)
+        yield from ((other, op) for other in op._control_inputs_val)
+
+
+def _accesses(operations: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
+    """What must run before what, so that who reads a variable sees what it sees in the order given.
+
+    A graph does not say it; but a run shall give the same however its operations are arranged.
+    """
+    makers: dict[Any, Any] = {}  # of operations that give variables: the one that made it
+    written: dict[Any, Any] = {}
+    read: dict[Any, list[Any]] = {}
+    for op in operations:
+        handles = [t for t in op._inputs_val if _refers(t)]
+        cells = list(dict.fromkeys(makers.get(t.op, t.op) for t in handles))
+        if cells and any(map(_refers, op.outputs)):
+            makers[op] = cells[0]
+        writes = any(arg.is_ref for arg in op.definition.inputs)
+        writes = writes or bool(op.definition.is_stateful and not op.outputs)
+        for cell in cells:
+            if cell in written:
+                yield written[cell], op
+            if writes:
+                yield from ((reader, op) for reader in read.pop(cell, ()))
+                written[cell] = op
+            else:
+                read.setdefault(cell, []).append(op)
+
+
+def _components(places: Sequence[int], users: Sequence[set[int]]) -> dict[int, int]:
+    """For each place the strongly connected component that it is in (Tarjan 1972), as a number."""
+    index: dict[int, int] = {}
+    low: dict[int, int] = {}
+    component: dict[int, int] = {}
+    stack: list[int] = []
+    for start in places:
+        walk = [(start, iter(users[start]))] if start not in index else []
+        if walk:
+            index[start] = low[start] = len(index)
+            stack.append(start)
+        while walk:
+            place, rest = walk[-1]
+            for other in rest:
+                if other not in index:
+                    index[other] = low[other] = len(index)
+                    stack.append(other)
+                    walk.append((other, iter(users[other])))
+                    break
+                if other not in component:
+                    low[place] = min(low[place], index[other])
+            else:
+                walk.pop()
+                if walk:
+                    low[walk[-1][0]] = min(low[walk[-1][0]], low[place])
+                if low[place] == index[place]:
+                    while place not in component:
+                        component[stack.pop()] = place
+    return component
+
+
+def _in_order(
+    pieces: dict[int, list[Any]],
+    number: dict[Any, int],
+    users: Sequence[set[int]],
+    component: dict[int, int],
+) -> Iterator[int]:
+    """The pieces, each behind what it needs and as near to where its last operation stood."""
+    waiting = dict.fromkeys(pieces, 0)
+    behind: dict[int, set[int]] = {piece: set() for piece in pieces}
+    for place, piece in component.items():
+        behind[piece].update(component[user] for user in users[place])
+    for piece, after in behind.items():
+        after.discard(piece)
+        for other in after:
+            waiting[other] += 1
+    heap = [(number[pieces[p][-1]], p) for p, count in waiting.items() if not count]
+    heapq.heapify(heap)
+    while heap:
+        _, piece = heapq.heappop(heap)
+        yield piece
+        for other in behind[piece]:
+            waiting[other] -= 1
+            if not waiting[other]:
+                heapq.heappush(heap, (number[pieces[other][-1]], other))

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
+from numbaflow.engine.session.interpreter import needed_operations
 from numbaflow.jit import settings
+from numbaflow.jit.trace import control_regions
 
 pytestmark = pytest.mark.cpu
 
@@ -89,3 +91,178 @@ def test_explain_says_where_the_plan_ends():
     with settings.override(jit="always"), tf.Session() as session:
         assert session.run(y, {x: 3.0}) == 6.0
         assert "branches or loops" in str(session.explain(y, {x: 3.0}))
+
+
+def hosted(session, fetches, feed):
+    """What of a run is not compiled, by the report of its plan."""
+    text = str(session.explain(fetches, feed))
+    return [line for line in text.splitlines() if "on the host" in line or "Not compiled" in line]
+
+
+def compiled_whole(build, feeds):
+    """Results as above, of a program whose every branch and loop is compiled."""
+    results = both(build, feeds)
+    with tf.Graph().as_default(), settings.override(jit="always"), tf.Session() as session:
+        fetches = build()
+        session.run(tf.global_variables_initializer())
+        assert not hosted(session, fetches, feeds[0])
+    return results
+
+
+def trained(loss, optimizer=None):
+    optimizer = optimizer or tf.train.AdamOptimizer(0.01)
+    updates = tf.get_collection(tf.GraphKeys.UPDATE_OPS)
+    with tf.control_dependencies(updates):
+        return [optimizer.minimize(loss), loss]
+
+
+RNG = np.random.default_rng(3)
+
+
+def test_a_recurrent_network_is_trained_by_compiled_loops():
+    """Its variables are made while the loop is, so that they stand among the loop's operations."""
+
+    def build():
+        x = tf.placeholder(tf.float32, [4, None, 3], name="x")
+        length = tf.placeholder(tf.int32, [4], name="length")
+        cell = tf.nn.rnn_cell.LSTMCell(5, initializer=tf.ones_initializer())
+        out, state = tf.nn.dynamic_rnn(cell, x, sequence_length=length, dtype=tf.float32)
+        return trained(tf.reduce_sum(tf.square(out)) + tf.reduce_sum(state.h))
+
+    feeds = [
+        {"x:0": RNG.standard_normal((4, n, 3)), "length:0": RNG.integers(1, n + 1, 4)}
+        for n in (6, 2, 6)
+    ]
+    compiled_whole(build, feeds)
+
+
+def test_layers_that_train_on_demand_are_compiled_with_their_gradients():
+    def build():
+        x = tf.placeholder(tf.float32, [6, 8, 8, 2], name="x")
+        training = tf.placeholder(tf.bool, [], name="training")
+        same = tf.constant_initializer(0.05)
+        y = tf.layers.conv2d(x, 4, 3, kernel_initializer=same)
+        y = tf.nn.relu(tf.layers.batch_normalization(y, training=training))
+        y = tf.layers.dropout(tf.layers.flatten(y), 0.25, training=training, seed=2)
+        y = tf.layers.dense(y, 3, kernel_initializer=same)
+        return trained(tf.reduce_mean(tf.square(y)))
+
+    x = RNG.standard_normal((6, 8, 8, 2))
+    compiled_whole(build, [{"x:0": x, "training:0": on} for on in (True, True, False, True)])
+
+
+def test_gradients_of_a_branch_that_is_fed():
+    def build():
+        x = tf.placeholder(tf.float32, [4, 3], name="x")
+        taken = tf.placeholder(tf.bool, [], name="taken")
+        w = tf.get_variable("w", [3, 3], initializer=tf.ones_initializer())
+        y = tf.cond(taken, lambda: tf.matmul(x, w), lambda: x * 2.0)
+        return trained(tf.reduce_sum(tf.square(y)))
+
+    x = RNG.standard_normal((4, 3))
+    compiled_whole(build, [{"x:0": x, "taken:0": on} for on in (True, False, True)])
+
+
+def test_random_numbers_in_branches_are_drawn_where_the_branch_is_taken():
+    def build():
+        taken = tf.placeholder(tf.bool, [], name="taken")
+        draw = tf.cond(
+            taken, lambda: tf.random_uniform([3], seed=1), lambda: tf.random_normal([3], seed=2)
+        )
+        return [draw, tf.random_uniform([2], seed=3)]
+
+    feeds = [{"taken:0": on} for on in (True, False, True, True, False)]
+    results = compiled_whole(build, feeds)
+    assert len({result[0].tobytes() for result in results}) == len(feeds)
+
+
+def test_random_numbers_in_loops_are_drawn_in_every_turn():
+    def build():
+        turns = tf.placeholder(tf.int32, [], name="turns")
+        total = tf.while_loop(
+            lambda i, a: i < turns,
+            lambda i, a: (i + 1, a * 2.0 + tf.random_uniform([3], seed=1)),
+            [0, tf.zeros([3])],
+        )[1]
+        return [total, tf.map_fn(lambda x: x + tf.random_normal([2], seed=4), tf.zeros([5, 2]))]
+
+    both(build, [{"turns:0": n} for n in (3, 0, 5, 1)])
+
+
+def test_dropout_within_a_recurrent_network():
+    def build():
+        x = tf.placeholder(tf.float32, [4, 5, 3], name="x")
+        cell = tf.nn.rnn_cell.GRUCell(6, kernel_initializer=tf.ones_initializer())
+        cell = tf.nn.rnn_cell.DropoutWrapper(cell, output_keep_prob=0.5, seed=5)
+        out, _ = tf.nn.dynamic_rnn(cell, x, dtype=tf.float32)
+        return trained(tf.reduce_sum(tf.square(out)))
+
+    x = RNG.standard_normal((4, 5, 3))
+    compiled_whole(build, [{"x:0": x}] * 3)
+
+
+# The order of operations.
+
+
+def in_pieces(graph, feeds=()):
+    operations = needed_operations([], graph.get_operations(), [])
+    ordered, regions = control_regions.arranged(operations, feeds)
+    assert set(ordered) == set(operations) and len(ordered) == len(operations)
+    number = {op: i for i, op in enumerate(ordered)}
+    for op in ordered:
+        for other in (*(t.op for t in op._inputs_val), *op._control_inputs_val):
+            assert number[other] < number[op] or other.definition.flow == "next"
+    members = set(control_regions.conditional(operations))
+    covered = {op for first, behind in regions.items() for op in ordered[first:behind]}
+    assert members <= covered
+    return ordered, regions
+
+
+def test_what_a_conditional_does_not_need_stands_around_it():
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [3])
+        branch = tf.cond(x[0] > 0, lambda: x * 2.0, lambda: x - 1.0)
+        tf.add(branch, 1.0, name="behind")
+        ordered, regions = in_pieces(graph)
+    ((first, behind),) = regions.items()
+    names = [op.name for op in ordered]
+    assert names.index("strided_slice") < first and names.index("behind") >= behind
+
+
+def test_what_lies_between_a_loop_and_its_gradient_is_in_their_region():
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [3])
+        y = tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * a), [0, x])[1]
+        loss = tf.reduce_sum(tf.sin(y), name="loss")
+        tf.gradients(loss, x)
+        tf.exp(y, name="beside")
+        ordered, regions = in_pieces(graph)
+    ((first, behind),) = regions.items()
+    names = [op.name for op in ordered]
+    assert first < names.index("gradients/Sin_grad/Cos") < behind <= names.index("beside")
+
+
+def test_variables_are_read_and_written_in_the_order_given():
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [])
+        v = tf.Variable(1.0, name="v")
+        tf.cond(x > 0, lambda: x * 2.0, lambda: x)
+        tf.identity(v, name="before")
+        v.assign_add(1.0, name="written")
+        tf.cond(x > 1, lambda: v + 0.0, lambda: x, name="last")
+        tf.identity(v, name="after")
+        names = [op.name for op in in_pieces(graph)[0]]
+    assert names.index("before") < names.index("written") < names.index("after")
+    assert names.index("written") < names.index("last/add/Switch")
+
+
+@pytest.mark.pure
+def test_conditionals_one_after_the_other_are_regions_of_their_own():
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [3])
+        on = tf.placeholder(tf.bool, [])
+        for _ in range(20):
+            x = tf.cond(on, lambda x=x: x * 2.0, lambda x=x: x + 1.0)
+        assert len(in_pieces(graph)[1]) == 20
+        tf.gradients(x, graph.get_tensor_by_name("Placeholder:0"))
+        assert len(in_pieces(graph)[1]) < 20
