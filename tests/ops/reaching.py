@@ -77,7 +77,7 @@ class Reach:
 
     def _function(self, function: types.FunctionType, way: str) -> None:
         # What the program is told of is no secret, and no harm.
-        if not _is_ours(function) or function.__module__ == f"{PACKAGE}.engine.log":
+        if not _is_ours(function) or function.__module__ == f"{PACKAGE}.engine.interface.log":
             return
         self._all(function.__defaults__ or (), way)
         if hasattr(function, "__wrapped__"):
