@@ -79,12 +79,17 @@ def infer_shapes(op: Operation) -> None:
         raise ValueError(_shape_error(op, context, str(error))) from None
     if shapes is None or not op.outputs:
         return
-    if isinstance(shapes, TensorShape) or not isinstance(shapes, (list, tuple)):
-        shapes = [shapes]
-    elif len(op.outputs) == 1 and not (len(shapes) == 1 and _is_shape(shapes[0])):
-        shapes = [TensorShape(shapes)]
-    for output, shape in zip(op.outputs, shapes, strict=True):
-        output._shape_val = unknown_shape() if shape is None else as_shape(shape)
+    for output, shape in zip(op.outputs, shape_list(shapes, len(op.outputs)), strict=True):
+        output._shape_val = shape
+
+
+def shape_list(returned: Any, count: int) -> list[TensorShape]:
+    """What a shape function returned for `count` outputs, as one shape for each."""
+    if isinstance(returned, TensorShape) or not isinstance(returned, (list, tuple)):
+        returned = [returned]
+    elif count == 1 and not (len(returned) == 1 and _is_shape(returned[0])):
+        returned = [TensorShape(returned)]
+    return [unknown_shape() if shape is None else as_shape(shape) for shape in returned]
 
 
 def _is_shape(value: Any) -> bool:

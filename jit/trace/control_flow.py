@@ -8,7 +8,7 @@ Imports the rest of jit's front end and the engine's op roles.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -185,7 +185,7 @@ class Flow:
             return
         common, (flag, side) = self._common(op, alive)
         self.guards[op] = common
-        values = self._joined(op, [self.tracer.values[t] for t in alive])
+        values = self._joined(op, [self._given(op, t) for t in alive])
         if values[0] is values[1]:
             self.tracer.values[op.outputs[0]] = values[0]
         else:
@@ -212,6 +212,15 @@ class Flow:
         if [len(r) for r in rest] != [1, 1] or rest[0][0] != (rest[1][0][0], not rest[1][0][1]):
             raise Unstructured(f"'{op.name}' merges what does not belong together")
         return common, rest[0][0]
+
+    def _given(self, op: Any, tensor: Any) -> Value:
+        """What a merge takes from one side: of a variable what it has then, if that is meant."""
+        value: Value = self.tracer.values[tensor]
+        wanted = op._input_types_val[op._inputs_val.index(tensor)]
+        if value.cell is None or wanted._is_ref_dtype or wanted.base_dtype.name == "resource":
+            return value
+        self.program.guard = self.guard(tensor)
+        return self.tracer.builder.read(value)  # type: ignore[no-any-return]
 
     def _joined(self, op: Any, values: list[Value]) -> list[Value]:
         """Both values of a merge, which must be of one kind; variables are passed on or read."""
@@ -270,11 +279,25 @@ class Flow:
         self._touches(loop, registers)
         self.program.add(loop)
         for variable, register in zip(frame.variables, registers):
-            if variable.exits:
+            if variable.exits or (frame.after and variable.switch is not None):
                 value = self._read(register)
                 for op in variable.exits:
                     tracer.values[op.outputs[0]] = value
                     self.guards[op] = guard
+                if frame.after:
+                    tracer.values[variable.switch.outputs[0]] = value
+                    self.guards[variable.switch] = guard
+        self._leave(frame, constants)
+
+    def _leave(self, frame: Frame, constants: Mapping[Any, Value]) -> None:
+        """Adds what runs between the last turn and an exit."""
+        tracer = self.tracer
+        if frame.after:
+            tracer.values.update((op.outputs[0], value) for op, value in constants.items())
+        self.run(frame.after)
+        for op in frame.late_exits:
+            tracer.values[op.outputs[0]] = tracer.values[op._inputs_val[0]]
+            self.guards[op] = self.guard(op._inputs_val[0])
 
     def _touches(self, loop: Loop, registers: Sequence[Register]) -> None:
         """Notes what variables a loop writes and reads."""

@@ -44,6 +44,9 @@ class Frame:
     condition: Any = None  # the operation that decides
     test: list[Item] = field(default_factory=list)
     body: list[Item] = field(default_factory=list)
+    # What runs once, on the way from the last turn to an exit, and the exits behind it.
+    after: list[Item] = field(default_factory=list)
+    late_exits: list[Any] = field(default_factory=list)
 
     @property
     def constants(self) -> list[Any]:
@@ -133,9 +136,36 @@ def _find_variables(frame: Frame) -> None:
             variable.exits = [op for op in frame.exits if op._inputs_val[0] is switch.outputs[0]]
         frame.variables.append(variable)
     known = {op for variable in frame.variables for op in variable.exits}
-    if len(conditions) != 1 or known != set(frame.exits):
+    after = _behind_the_last_turn(frame)
+    frame.late_exits = [op for op in frame.exits if op._inputs_val[0].op in after]
+    if len(conditions) != 1 or known.union(frame.late_exits) != set(frame.exits):
         raise Unstructured(f"loop '{frame.name}' has no single condition")
     frame.condition = conditions.pop()
+    frame.after = list(after)
+
+
+def _behind_the_last_turn(frame: Frame) -> dict[Any, None]:
+    """What is computed of values that leave the loop before they do, as gradients of loops have it.
+
+    Such operations may take what leaves and what never changes: the rest is a turn's own.
+    """
+    leaving = {v.switch.outputs[0] for v in frame.variables if v.switch is not None}
+    fixed = {tensor for op in frame.constants for tensor in op.outputs}
+    members, after = set(frame.members), dict[Any, None]()
+    found = [user for tensor in leaving for user in tensor._consumers if user in members]
+    while found:
+        op = found.pop()
+        if op in after:
+            continue
+        if op.definition.flow:
+            raise Unstructured(f"'{op.name}' branches behind the last turn")
+        after[op] = None
+        found += [user for t in op.outputs for user in t._consumers if user in members]
+    for op in after:
+        for tensor in op._inputs_val:
+            if not (tensor in leaving or tensor in fixed or tensor.op in after):
+                raise Unstructured(f"'{op.name}' takes from the last turn what stays in it")
+    return after
 
 
 def _is(op: Any, role: str) -> bool:
@@ -147,7 +177,9 @@ def _split(frame: Frame, items: list[Item]) -> None:
     fixed = {frame.condition}
     for variable in frame.variables:
         fixed |= {variable.merge, variable.switch, variable.next}
-    items = [item for item in items if item not in fixed]
+    after = set(frame.after)
+    frame.after = [item for item in items if item in after]
+    items = [item for item in items if item not in fixed and item not in after]
     makers: dict[Any, Item] = {}
     for item in items:
         for op in item.exits if isinstance(item, Frame) else [item]:

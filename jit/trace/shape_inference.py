@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.graph.inference import ShapeContext
+from ...engine.graph.inference import ShapeContext, shape_list
 from ...engine.types.shape import TensorShape, unknown_shape
-from ..kernel.sizes import NeedsNumber, Scope
+from ..kernel.sizes import AnySize, NeedsNumber, Scope
 from ..program.tensor_ir import Value
 
 
@@ -61,16 +61,46 @@ def refusal(scope: Scope, op: Any, values: Sequence[Value]) -> str | None:
     Functions that ask for the number of a symbolic size are not held against anything: a plan
     serves all sizes.
     """
+    try:
+        _inferred(scope, op, values)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def output_shapes(
+    scope: Scope, op: Any, values: Sequence[Value]
+) -> list[tuple[AnySize, ...] | None]:
+    """The shapes of an operation's outputs, None for each that its inputs do not tell.
+
+    What the graph knew counts as well: a program may have said more than the op's function can.
+    """
+    try:
+        found = _inferred(scope, op, values)
+    except ValueError:  # reference kernels say what is wrong
+        found = None
+    inferred = found or [unknown_shape() for _ in op.outputs]
+    return [_told(shape, output.shape) for shape, output in zip(inferred, op.outputs, strict=True)]
+
+
+def _told(inferred: TensorShape, static: TensorShape) -> tuple[AnySize, ...] | None:
+    one, other = inferred.sizes, static.sizes
+    if one is None or other is None or len(one) != len(other):
+        known = other if one is None else one
+    else:
+        known = tuple(s if d is None else d for d, s in zip(one, other))
+    return None if known is None or any(size is None for size in known) else tuple(known)
+
+
+def _inferred(scope: Scope, op: Any, values: Sequence[Value]) -> list[TensorShape] | None:
     function = op.definition.shape
     if function is None or len(values) != len(op._inputs_val):
         return None
     for sees_sizes in (True, False):
         try:
             with scope.symbolic():
-                function(TracedShapes(op, values, sees_sizes))
-            return None
+                found = function(TracedShapes(op, values, sees_sizes))
         except NeedsNumber:
             continue
-        except ValueError as error:
-            return str(error)
+        return None if found is None else shape_list(found, len(op.outputs))
     return None

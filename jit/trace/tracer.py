@@ -41,7 +41,7 @@ from ..program.tensor_ir import (
 )
 from .builder import Builder, NotLowered, Unsettled
 from .control_flow import trace_region
-from .shape_inference import refusal
+from .shape_inference import output_shapes, refusal
 
 # Larger results of constant operations are computed in the plan, not kept in it.
 FOLD_LIMIT = 1 << 16
@@ -371,7 +371,7 @@ class Tracer:
         return None
 
     def _host(self, op: Any, definition: OpDef, inputs: list[Value], reason: str) -> bool:
-        shapes = [_static_shape(output) for output in op.outputs]
+        shapes = output_shapes(self.scope, op, inputs)
         refs = [output.dtype._is_ref_dtype for output in op.outputs]
         # Others may ask for the shape of any tensor, also of those that kernels cannot hold.
         unknown = any(
@@ -427,13 +427,6 @@ def makes_handles(op: Any) -> bool:
     if op._inputs_val or not op.outputs:
         return False
     return all(output.dtype._is_ref_dtype or is_handle(output) for output in op.outputs)
-
-
-def _static_shape(tensor: Any) -> tuple[int, ...] | None:
-    known = tensor.shape.sizes
-    if known is None or any(size is None for size in known):
-        return None
-    return tuple(known)
 
 
 def symbolic_feeds(

@@ -267,3 +267,77 @@ def test_conditionals_one_after_the_other_are_regions_of_their_own():
         assert len(in_pieces(graph)[1]) == 20
         tf.gradients(x, graph.get_tensor_by_name("Placeholder:0"))
         assert len(in_pieces(graph)[1]) < 20
+
+
+def test_a_merge_takes_what_a_variable_has_then():
+    """Batch normalization of two dimensions updates its averages in a branch."""
+
+    def build():
+        x = tf.placeholder(tf.float32, [4, 3], name="x")
+        training = tf.placeholder(tf.bool, [], name="training")
+        y = tf.layers.batch_normalization(x, training=training)
+        with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
+            return [tf.identity(y), *(v.read_value() for v in tf.global_variables())]
+
+    x = RNG.standard_normal((4, 3))
+    compiled_whole(build, [{"x:0": x, "training:0": on} for on in (True, False, True, False)])
+
+
+def test_what_is_computed_between_the_last_turn_and_an_exit():
+    """The gradient of a loop variable that nothing in a turn uses leaves by way of identities."""
+
+    def build():
+        x = tf.placeholder(tf.float32, [3], name="x")
+        turns = tf.placeholder(tf.int32, [], name="turns")
+
+        def turn(i, a, b):
+            both = tf.concat([a, b], 0)
+            return i + 1, both[:3] * 2.0, both[3:] + 1.0
+
+        _, a, b = tf.while_loop(lambda i, *_: i < turns, turn, [0, x, x * 3.0])
+        loss = tf.reduce_sum(a * a) + tf.reduce_sum(b)
+        return [loss, *tf.gradients(loss, x)]
+
+    compiled_whole(build, [{"x:0": [1.0, -2.0, 0.5], "turns:0": n} for n in (3, 0, 2)])
+
+
+def test_late_exits_are_found():
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [])
+        raw = tf.raw_ops
+        enter = raw.Enter(data=x, frame_name="f")
+        twice, most = (
+            raw.Enter(data=tf.constant(value), frame_name="f", is_constant=True)
+            for value in (2.0, 20.0)
+        )
+        merge = raw.Merge(inputs=[enter, enter]).output
+        on = raw.LoopCond(input=tf.less(merge, most))
+        out, again = raw.Switch(data=merge, pred=on)
+        merge.op._update_input(1, raw.NextIteration(data=again * twice))
+        raw.Exit(data=tf.identity(out * twice), name="late")
+        for mode in ("never", "always"):
+            with settings.override(jit=mode), tf.Session() as session:
+                assert [session.run("late:0", {x: value}) for value in (3.0, 30.0)] == [48.0, 60.0]
+                assert mode == "never" or not hosted(session, "late:0", {x: 3.0})
+
+
+@pytest.mark.parametrize(
+    "op",
+    [
+        lambda x: tf.reverse_sequence(x, tf.fill([tf.shape(x)[0]], 2), 1),
+        lambda x: tf.nn.top_k(x, 2)[0],
+        lambda x: tf.py_func(lambda a: a * 2.0, [x], tf.float32) + 0.0 * x,
+        lambda x: tf.check_numerics(x, "not a number"),
+    ],
+)
+def test_host_steps_in_the_middle_of_a_plan_know_their_shapes(op):
+    """What shape function and sizes tell cuts no plan in two, at any size."""
+
+    def build():
+        x = tf.placeholder(tf.float32, [None, 4], name="x")
+        y = op(tf.exp(x))
+        y.set_shape([None, y.shape[1]])
+        return [tf.reduce_sum(tf.sqrt(y), 1), tf.shape(y)]
+
+    feeds = [{"x:0": RNG.standard_normal((n, 4))} for n in (3, 7, 3)]
+    both(build, feeds)
