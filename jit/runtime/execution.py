@@ -7,6 +7,7 @@ Imports the rest of jit's back end; jit/runtime/segment_plans.py makes runs and 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -180,6 +181,7 @@ class Run:
     def _host(self, step: HostStep) -> None:
         check_session(self.evaluate.session)
         node = step.node
+        began = perf_counter()
         inputs = [self._read(value) for value in node.inputs]
         results = self.evaluate(node.op, inputs)
         for entry in self.cells if node.cells else ():
@@ -199,6 +201,7 @@ class Run:
                     f"{node.op.type} gave shape {np.shape(array)}, expected {view.shape}",
                 )
             view[...] = array
+        self.evaluate.meter.add(node.op, node.reason, perf_counter() - began)
 
     # Reading values.
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from ..trace.control_regions import arranged
 from ..trace.partition import cut, waits_at_top
 from ..trace.tracer import Evaluate, OpView, Segment, Traced, is_handle
 from .async_runner import AsyncRunner
+from .host_time import Meter
 from .plan import Plan
 from .segment_plans import CompileFailure, SegmentPlans
 
@@ -217,6 +219,7 @@ class Evaluator:
         self.session = session
         config = session.config
         self.threads: int | None = config.intra_op_parallelism_threads or None if config else None
+        self.meter = Meter(session)
         self._contexts: dict[Any, KernelContext] = {}
 
     def context(self, op: Any) -> KernelContext:
@@ -298,29 +301,29 @@ class Runner:
     def __call__(self, arrays: Sequence[np.ndarray]) -> list[Any]:
         """The fetches' values, each an array of its own; 0-d ones as NumPy scalars."""
         plans = self._first
+        began = perf_counter()
         try:
             plan, results = plans.run(arrays)
         except (errors.OpError, CompileFailure) as error:
             return self._refused(error, plans, dict(zip(self.feeds, arrays)))
         traced = plan.traced
         if traced.is_complete and self._distinct and not traced.passed:
+            if traced.hosted:
+                self.evaluate.meter.ran(perf_counter() - began)
             return results
         known = dict(zip(self.feeds, arrays))
         while True:
             known.update((tensor, results[i]) for tensor, i in traced.exports.items())
             if traced.is_complete:
+                self.evaluate.meter.ran(perf_counter() - began)
                 return [
                     known[t] if t in known else traced.passed[t].read().copy() for t in self.fetches
                 ]
             self.handles.update(traced.passed)
             stopping.check_session(self.evaluate.session)
             start = traced.stop
-            if start in self.regions:
-                self._run_region(start, known)
-                start = self.regions[start]
-            elif traced.is_barrier:
-                self._host(self.operations[start], known)
-                start += 1
+            if start in self.regions or traced.is_barrier:
+                start = self._interpret(start, known, traced.hosted[-1:])
             plans = self._segment(start)
             try:
                 plan, results = plans.run(plans.taken(known))
@@ -407,6 +410,19 @@ class Runner:
             )
             self._segments[start] = SegmentPlans(segment)
         return self._segments[start]
+
+    def _interpret(
+        self, start: int, known: dict[Any, Any], hosted: Sequence[tuple[Any, str]]
+    ) -> int:
+        """Runs an operation, or the region that it begins; the number of what is behind it."""
+        began, op = perf_counter(), self.operations[start]
+        if start in self.regions:
+            self._run_region(start, known)
+        else:
+            self._host(op, known)
+        reason = next((reason for of, reason in hosted if of is op), "")
+        self.evaluate.meter.add(op, reason, perf_counter() - began)
+        return self.regions.get(start, start + 1)
 
     def _run_region(self, start: int, known: dict[Any, Any]) -> None:
         """Runs branches and loops by the reference kernels."""

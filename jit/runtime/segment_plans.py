@@ -130,6 +130,7 @@ class SegmentPlans:
         return key
 
     def _prepare(self, key: object, arrays: Sequence[np.ndarray]) -> tuple[Plan, Binding]:
+        self.segment.evaluate.meter.is_disturbed = True
         with stopping.within(self.segment.evaluate.session):
             stopping.await_release(self._lock)
             return self._prepare_alone(key, arrays)

@@ -89,7 +89,8 @@ def _told(inferred: TensorShape, static: TensorShape) -> tuple[AnySize, ...] | N
         known = other if one is None else one
     else:
         known = tuple(s if d is None else d for d, s in zip(one, other))
-    return None if known is None or any(size is None for size in known) else tuple(known)
+    sizes = [size for size in known or () if size is not None]
+    return None if known is None or len(sizes) < len(known) else tuple(sizes)
 
 
 def _inferred(scope: Scope, op: Any, values: Sequence[Value]) -> list[TensorShape] | None:

@@ -53,6 +53,8 @@ class Evaluate(Protocol):
     # How many threads the session allows; None leaves it to the settings.
     threads: int | None
     session: Any
+    # What reference kernels take is noted there (jit/runtime/host_time.py).
+    meter: Any
 
     def __call__(self, op: Any, inputs: Sequence[Any]) -> Sequence[Any]: ...
 

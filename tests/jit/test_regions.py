@@ -302,7 +302,7 @@ def test_what_is_computed_between_the_last_turn_and_an_exit():
 
 
 def test_late_exits_are_found():
-    with tf.Graph().as_default() as graph:
+    with tf.Graph().as_default():
         x = tf.placeholder(tf.float32, [])
         raw = tf.raw_ops
         enter = raw.Enter(data=x, frame_name="f")

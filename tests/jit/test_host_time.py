@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What reference kernels take of a run is counted, and much of it is told of once."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+import numpy as np
+import pytest
+
+import numbaflow as tf
+from numbaflow.engine.graph.build import define
+from numbaflow.jit import settings
+from numbaflow.jit.runtime import host_time, runner
+
+pytestmark = pytest.mark.cpu
+
+
+def slow_kernel(c, x):
+    time.sleep(0.002)
+    return x
+
+
+@pytest.fixture(scope="module", autouse=True)
+def slow_op():
+    define(
+        "SlowCopy", "x: T -> y: T", "T: type", shape=lambda c: c.inputs[0], kernel=slow_kernel,
+        touches=(),
+    )  # fmt: skip
+
+
+@pytest.fixture
+def told(caplog, monkeypatch):
+    monkeypatch.setattr(host_time, "_ENOUGH_SECONDS", 0.0)
+    logger = logging.getLogger("tensorflow")
+    logger.addHandler(caplog.handler)
+    # (A record comes by way of the root too.)
+    yield lambda: list(
+        dict.fromkeys(r.getMessage() for r in caplog.records if "not compiled" in r.msg)
+    )
+    logger.removeHandler(caplog.handler)
+
+
+def slow(x, name=None):
+    return tf.get_default_graph().create_op("SlowCopy", [x], [tf.float32], name=name).outputs[0]
+
+
+def test_much_time_in_reference_kernels_is_told_of_once(told):
+    x = tf.placeholder(tf.float32, [None, 3])
+    y = tf.reduce_sum(slow(tf.exp(x), "lazy") * 2.0)
+    with settings.override(jit="always"), tf.Session() as session:
+        for count in (2, 2, 2, 5, 5):
+            session.run(y, {x: np.ones([count, 3])})
+    (text,) = told()
+    assert "SlowCopy 'lazy'" in text and "test_host_time.py" in text and "no lowering" in text
+
+
+def test_little_time_in_reference_kernels_is_counted_and_not_told_of(told, monkeypatch):
+    monkeypatch.setattr(host_time, "_MUCH", 0.999)
+    x = tf.placeholder(tf.float32, [None])
+    fetches = [tf.reduce_sum(tf.unique(x)[0])]
+    with settings.override(jit="always"), tf.Session() as session:
+        run = runner.make_runner(session, session.graph, fetches, [], [x])
+        for _ in range(2):
+            run([np.ones(4, np.float32)])
+        meter = run.evaluate.meter
+        assert 0 < meter.share < 1 and [op.type for op in meter.spent] == ["Unique"]
+    assert not told()
+
+
+def test_what_is_slow_by_its_nature_is_not_counted(told):
+    x = tf.placeholder(tf.float32, [3])
+    y = tf.py_func(lambda a: slow_kernel(None, a), [tf.exp(x)], tf.float32)
+    with settings.override(jit="always"), tf.Session() as session:
+        for _ in range(3):
+            session.run(y, {x: np.ones(3)})
+    assert not told()
+
+
+def test_a_branch_that_is_not_compiled_is_told_of(told):
+    x = tf.placeholder(tf.float32, [])
+    y = tf.cond(x > 0, lambda: tf.fill([2], slow(x)), lambda: tf.fill([1], x))[0] * 2.0
+    with settings.override(jit="always"), tf.Session() as session:
+        for _ in range(3):
+            session.run(y, {x: 3.0})
+    (text,) = told()
+    assert "branches or loops: the shape of 'cond/Merge'" in text
