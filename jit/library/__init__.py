@@ -10,6 +10,7 @@ from .matmul import batch_matmul, matmul
 from .pooling import avg_pool, avg_pool_gradient, max_pool, max_pool_gradient
 from .random import philox_integers, philox_normal, philox_truncated_normal, philox_uniform
 from .rows import running, scatter_rows, transpose_matrices
+from .shifted_views import depthwise, depthwise_filter_gradient, depthwise_input_gradient
 from .sparse_update import update_rows
 
 __all__ = [
@@ -20,6 +21,9 @@ __all__ = [
     "conv2d",
     "conv2d_filter_gradient",
     "conv2d_input_gradient",
+    "depthwise",
+    "depthwise_filter_gradient",
+    "depthwise_input_gradient",
     "matmul",
     "max_pool",
     "max_pool_gradient",

@@ -22,6 +22,8 @@ _ATTRS = (
     "T: {half, bfloat16, float32, float64}; strides: list(int); padding: {'SAME', 'VALID'}; "
     "data_format: {'NHWC', 'NCHW'} = 'NHWC'; dilations: list(int) = [1, 1, 1, 1]"
 )
+# In other dtypes sums are kept in a wider one.
+_COMPILED = ("float32", "float64")
 _NAMES = ("strides", "padding", "data_format", "dilations")
 
 
@@ -89,6 +91,57 @@ def _filter_gradient(c: Any, x: np.ndarray, sizes: np.ndarray, dy: np.ndarray) -
     return result.astype(dy.dtype, copy=False)
 
 
+def _arguments(op: Any) -> tuple[Any, ...]:
+    """Strides, padding and dilations, of height and width."""
+    form = nw.text(op.attr("data_format"))
+    strides, dilations = (nw.spatial(op.attr(name), form) for name in ("strides", "dilations"))
+    return strides, nw.text(op.attr("padding")), dilations
+
+
+def _is_turned(op: Any) -> bool:
+    return nw.is_channels_first(nw.text(op.attr("data_format")))
+
+
+def _to_last(b: Any, op: Any, value: Any) -> Any:
+    return b.transpose(value, (0, 2, 3, 1)) if _is_turned(op) else value
+
+
+def _from_last(b: Any, op: Any, value: Any) -> Any:
+    if value is NotImplemented or not _is_turned(op):
+        return value
+    return b.transpose(value, (0, 3, 1, 2))
+
+
+def _lower_forward(b: Any, op: Any, x: Any, w: Any) -> Any:
+    from ...jit import library
+
+    if x.dtype not in _COMPILED:
+        return NotImplemented
+    return _from_last(b, op, library.depthwise(b, _to_last(b, op, x), w, *_arguments(op)))
+
+
+def _lower_input_gradient(b: Any, op: Any, sizes: Any, w: Any, dy: Any) -> Any:
+    from ...jit import library
+
+    known = b.known(sizes)
+    if known is None or len(known) != 4 or dy.dtype not in _COMPILED:
+        return NotImplemented
+    n = known.tolist()
+    shape = [n[0], n[2], n[3], n[1]] if _is_turned(op) else n
+    made = library.depthwise_input_gradient(b, shape, w, _to_last(b, op, dy), *_arguments(op))
+    return _from_last(b, op, made)
+
+
+def _lower_filter_gradient(b: Any, op: Any, x: Any, sizes: Any, dy: Any) -> Any:
+    from ...jit import library
+
+    known = b.known(sizes)
+    if known is None or len(known) != 4 or x.dtype not in _COMPILED:
+        return NotImplemented
+    images = _to_last(b, op, x), known.tolist(), _to_last(b, op, dy)
+    return library.depthwise_filter_gradient(b, *images, *_arguments(op))
+
+
 def _gradient(op: Any, grad: Any) -> list[Any]:
     x, w = op.inputs
     attrs = _attrs_of(op, *_NAMES)
@@ -124,6 +177,7 @@ depthwise_conv2d_native = define(
     _ATTRS,
     shape=_shape,
     kernel=_forward,
+    lower=_lower_forward,
     gradient=_gradient,
     doc="Convolves every channel with its own filters.",
     test={
@@ -143,6 +197,7 @@ depthwise_conv2d_native_backprop_input = define(
     _ATTRS,
     shape=lambda c: c.value_as_shape(0).with_rank(4),
     kernel=_input_gradient,
+    lower=_lower_input_gradient,
     gradient=_input_second,
     doc="The gradient of DepthwiseConv2dNative with respect to its input.",
     test={
@@ -159,6 +214,7 @@ depthwise_conv2d_native_backprop_filter = define(
     _ATTRS,
     shape=lambda c: c.value_as_shape(1).with_rank(4),
     kernel=_filter_gradient,
+    lower=_lower_filter_gradient,
     gradient=_filter_second,
     doc="The gradient of DepthwiseConv2dNative with respect to its filter.",
     test={

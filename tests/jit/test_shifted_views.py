@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Convolutions of single channels, compiled, are those of the reference kernels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import numbaflow as tf
+from numbaflow.jit import settings
+
+pytestmark = pytest.mark.cpu
+
+RNG = np.random.default_rng(5)
+# sizes of a filter, strides, padding, dilations, format
+CASES = [
+    ((3, 3, 4, 1), 1, "SAME", 1, "NHWC"),
+    ((3, 3, 2, 2), 2, "SAME", 1, "NHWC"),
+    ((2, 3, 3, 1), 3, "VALID", 1, "NHWC"),
+    ((1, 2, 2, 3), 1, "VALID", 2, "NHWC"),
+    ((2, 2, 3, 2), 2, "SAME", 1, "NCHW"),
+]
+
+
+def results(mode, build, feeds):
+    with tf.Graph().as_default(), settings.override(jit=mode), tf.Session() as session:
+        fetches = build()
+        made = [session.run(fetches, feed) for feed in feeds]
+        report = str(session.explain(fetches, feeds[0])) if mode == "always" else ""
+    return made, report
+
+
+@pytest.mark.parametrize(("filters", "stride", "padding", "dilation", "form"), CASES)
+def test_depthwise_convolutions_and_their_gradients(filters, stride, padding, dilation, form):
+    last = form == "NHWC"
+
+    def build():
+        depth = filters[2]
+        shape = [None, None, None, depth] if last else [None, depth, None, None]
+        x, w = tf.placeholder(tf.float32, shape, name="x"), tf.placeholder(tf.float32, name="w")
+        w.set_shape(filters)
+        square = [1, stride, stride, 1] if last else [1, 1, stride, stride]
+        spread = [1, dilation, dilation, 1] if last else [1, 1, dilation, dilation]
+        y = tf.nn.depthwise_conv2d_native(x, w, square, padding, form, spread)
+        return [y, *tf.gradients(tf.reduce_sum(tf.sin(y)), [x, w])]
+
+    feeds = []
+    for n, high, wide in ((2, 9, 8), (3, 6, 11), (2, 9, 8)):
+        shape = (n, high, wide, filters[2]) if last else (n, filters[2], high, wide)
+        feeds.append({"x:0": RNG.standard_normal(shape), "w:0": RNG.standard_normal(filters)})
+    want, _ = results("never", build, feeds)
+    got, report = results("always", build, feeds)
+    for one, other in zip(want, got, strict=True):
+        for a, b in zip(one, other, strict=True):
+            np.testing.assert_allclose(b, a, rtol=1e-5, atol=2e-5)
+    assert "host" not in report
+
+
+def test_a_layer_of_separable_convolutions_is_trained_without_the_host():
+    def build():
+        x = tf.placeholder(tf.float32, [None, 8, 8, 3], name="x")
+        y = tf.layers.separable_conv2d(x, 4, 3, activation=tf.nn.relu)
+        train = tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_mean(y * y))
+        return [y, train]
+
+    with tf.Graph().as_default(), settings.override(jit="always"), tf.Session() as session:
+        fetches = build()
+        session.run(tf.global_variables_initializer())
+        feed = {"x:0": RNG.standard_normal((2, 8, 8, 3))}
+        session.run(fetches, feed)
+        assert "host" not in str(session.explain(fetches, feed))
