@@ -13,8 +13,9 @@ from hypothesis import settings as hypothesis_settings
 
 import numbaflow as tf
 from numbaflow.jit import settings
+from numbaflow.jit.codegen import clock
 from numbaflow.jit.codegen import compile as compiler
-from numbaflow.jit.runtime import guards
+from numbaflow.jit.runtime import driver, guards
 from numbaflow.jit.runtime.execution import Run
 from numbaflow.jit.runtime.plan import Plan
 from numbaflow.jit.schedule.bind import Arena, bind, make_template
@@ -98,6 +99,45 @@ def compiled(sample: Sample) -> Run:
     plan = Plan(traced, schedule, kernels, template, {}, 0.0)
     run = Run(plan, bind(template, sample.symbols), Arena(1), sample.arrays)
     return run
+
+
+@pytest.mark.parametrize("is_behind_python", [False, True])
+def test_a_loop_goes_on_where_it_let_python_look(is_behind_python):
+    def run(mode: str, jit: str) -> list[np.ndarray]:
+        with guards.among(mode), settings.override(jit=jit):
+            with tf.Graph().as_default(), tf.Session() as session:
+                x, n = tf.placeholder(tf.float32, [3]), tf.placeholder(tf.int32, [])
+                added = tf.Variable([0.0, 0.0, 0.0]).assign_add(x)
+                y = tf.string_to_number(tf.as_string(added)) if is_behind_python else added
+                turn = lambda i, a: (i + 1, a * 0.5 + tf.reverse(x, [0]))  # noqa: E731
+                end = tf.while_loop(lambda i, _: i < n, turn, [0, y])[1]
+                session.run(tf.global_variables_initializer())
+                feed = {x: [1.0, 2.0, 3.0], n: 2 * guards.TURNS + 50}
+                return session.run([added, end, end + tf.reverse(end, [0])], feed)
+
+    for got, want in zip(run("bytes", "always"), run("", "never"), strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
+@pytest.fixture
+def impatient_walker(monkeypatch):
+    """Has walks pause behind every tile, as they do when tiles take long."""
+    monkeypatch.setattr(clock, "SLICE", -1)
+    driver.serial_walker.cache_clear()
+    yield
+    driver.serial_walker.cache_clear()
+
+
+@pytest.mark.usefixtures("impatient_walker")
+@pytest.mark.parametrize("mode", ["bytes", "pages"])
+def test_a_kernel_that_pauses_runs_to_its_end(mode):
+    x = np.linspace(-1.0, 1.0, 1 << 19, dtype=np.float32)
+    with guards.among(mode), settings.override(jit="always"):
+        with tf.Graph().as_default(), tf.Session() as session:
+            fed = tf.placeholder(tf.float32, [None])
+            got = session.run(tf.sqrt(tf.abs(fed)) * 2.0 + 1.0 / (2.0 + fed), {fed: x})
+    want = np.sqrt(np.abs(x)) * np.float32(2) + np.float32(1) / (np.float32(2) + x)
+    np.testing.assert_array_equal(got, want)
 
 
 @given(samples(steps=6))
