@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 from importlib import import_module
+from itertools import product
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,7 +30,7 @@ pytestmark = pytest.mark.cpu
 NUMBERS = np.arange(15, dtype=np.int32).reshape(3, 5)
 
 
-def product(mode: str) -> np.ndarray:
+def whole_product(mode: str) -> np.ndarray:
     """A product of whole numbers, of three rows and five columns."""
     with guards.among(mode), settings.override(jit="always"):
         with tf.Graph().as_default(), tf.Session() as session:
@@ -50,7 +52,7 @@ def plant(monkeypatch):
 
 @pytest.mark.parametrize("mode", ["bytes", "pages"])
 def test_a_kernel_that_stays_within_its_memory_runs(mode):
-    np.testing.assert_array_equal(product(mode), NUMBERS)
+    np.testing.assert_array_equal(whole_product(mode), NUMBERS)
 
 
 @pytest.mark.parametrize("place, side", [("-1", "before"), ("60", "behind")])
@@ -58,34 +60,34 @@ def test_one_byte_that_is_written_outside_is_noticed(plant, place, side):
     plant(f"pointer(as_bytes(args[2]) + {place})[0] = uint8(7)")
     message = rf"kernel matmul_integer \(MatMul\) wrote 1 bytes {side} buffer 2 .*, 1 bytes from it"
     with pytest.raises(guards.Unguarded, match=message):
-        product("bytes")
+        whole_product("bytes")
 
 
 @pytest.mark.parametrize("place", ["-1", "60"])
 def test_one_byte_that_is_written_outside_faults(plant, place):
     plant(f"pointer(as_bytes(args[2]) + {place})[0] = uint8(7)")
     with pytest.raises(guards.Unguarded, match="faults beside buffer 2"):
-        product("pages")
+        whole_product("pages")
 
 
 @pytest.mark.parametrize("place", ["-1", "15"])
 def test_a_result_that_depends_on_what_lies_outside_is_noticed(plant, place):
     plant(f"pointer(args[2])[0] = pointer(args[0] + {place})[0]")
     with pytest.raises(guards.Unguarded, match="makes buffer 2 .* of what lies outside"):
-        product("bytes")
+        whole_product("bytes")
 
 
 @pytest.mark.parametrize("place", ["-1", "15"])
 def test_reading_outside_faults(plant, place):
     plant(f"pointer(args[2])[0] = pointer(args[0] + {place})[0]")
     with pytest.raises(guards.Unguarded, match="faults beside buffer 0"):
-        product("pages")
+        whole_product("pages")
 
 
 def test_writing_to_what_is_only_read_is_noticed(plant):
     plant("pointer(args[0])[2] = 5")
     with pytest.raises(guards.Unguarded, match="wrote to buffer 0 .*, which it only reads"):
-        product("bytes")
+        whole_product("bytes")
 
 
 def compiled(sample: Sample) -> Run:
@@ -149,6 +151,29 @@ def test_random_programs_stay_within_their_memory(sample):
         found = compiled(sample)(sample.arrays)
     for got, want in zip(found, sample.expected, strict=True):
         np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("mode", ["bytes", "pages"])
+def test_nothing_is_read_of_a_dimension_without_elements(mode):
+    """Neither where that is known beforehand, nor where it turns out in a later run."""
+
+    def run(mode: str, jit: str) -> list[Any]:
+        found: list[Any] = []
+        with guards.among(mode), settings.override(jit=jit):
+            with tf.Graph().as_default(), tf.Session() as session:
+                x, rows = tf.placeholder(tf.float32, [None, 3]), tf.placeholder(tf.int32, [None])
+                fetches = [tf.gather(x, rows) * 2.0, tf.gather(x[2:], rows) * 2.0]
+                for fetch, count, wanted in product(fetches, (0, 4, 2), ([], [0, 1], [0, 2])):
+                    feed = {x: np.ones((count, 3), np.float32), rows: wanted}
+                    try:
+                        found.append(session.run(fetch, feed).tolist())
+                    except tf.errors.InvalidArgumentError as error:
+                        found.append(error.message)
+        return found
+
+    found = run(mode, "always")
+    assert found == run("", "never")
+    assert any("is not in" in str(each) for each in found)
 
 
 EDGES = {
