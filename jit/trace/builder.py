@@ -333,7 +333,7 @@ class Builder:
     def gather(
         self, value: Value, indices: Value, axis: int = 0, error: IndexProblem = not_inside
     ) -> Value:
-        """Slices along `axis` chosen by integers; error(indices, size) where one is out of range."""
+        """Slices along `axis` by integer `indices`; error(indices, size) if any is out of range."""
         axis = self.axis(axis, value.ndim)
         self._need_compiled(value.dtype)
         wide = self.cast(indices, "int64")
