@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # make run     install into .venv and train the digits example
 # make test    install with the test tools, lint, check types, run the tests
-# make test-deep  all that, and the tests that take minutes each
+# make test-deep  all that, the tests that take minutes each, and make guarded
+# make guarded the tests that run kernels, with guards around all memory that a kernel gets;
+#              GUARDS=pages makes what lies outside of it inaccessible, which takes longer
 # make format  the layout that make test asks for
 # make bench   the benchmarks; PEERS=1 also installs what they compare with into .venv-peers
 # make clean   remove the virtual environments and caches
@@ -24,9 +26,9 @@ BENCH_FLAGS ?=
 PY := $(VENV)/bin/python
 PIP_FLAGS := --disable-pip-version-check --quiet
 PYTEST_FLAGS ?=
-TYPED := -m numbaflow.cli.main -m numbaflow.cli.cache -m numbaflow.cli.checkpoint -m numbaflow.cli.info \
-         -m numbaflow.cli.plan -m numbaflow.cli.saved_model -m numbaflow.cli.launcher -m numbaflow.security \
-         -p numbaflow.engine -p numbaflow.ops -p numbaflow.jit -p numbaflow.train
+GUARDS ?= bytes
+TYPED := -m numbaflow.security -p numbaflow.cli -p numbaflow.engine -p numbaflow.ops -p numbaflow.jit \
+         -p numbaflow.train
 
 ifeq ($(TF),1)
 TF_STAMP := $(TF_VENV)/.stamp
@@ -38,7 +40,7 @@ endif
 WITH_TF = if test -e $(TF_VENV)/.ready && test -z "$$NUMBAFLOW_TF_PYTHON"; then \
           export NUMBAFLOW_TF_PYTHON="$(abspath $(TF_VENV))/bin/python"; fi;
 
-.PHONY: run test test-deep check lint format types pytest bench install clean
+.PHONY: run test test-deep check lint format types pytest guarded bench install clean
 
 run: $(VENV)/.stamp-examples
 	$(VENV)/bin/numbaflow run examples/digits_cnn.py
@@ -46,7 +48,7 @@ run: $(VENV)/.stamp-examples
 test: check pytest
 
 test-deep: PYTEST_FLAGS += --deep
-test-deep: check pytest
+test-deep: check pytest guarded
 
 check: lint types
 
@@ -65,6 +67,9 @@ types: $(VENV)/.stamp-test
 
 pytest: $(VENV)/.stamp-test $(TF_STAMP)
 	@$(WITH_TF) $(PY) -m pytest $(PYTEST_FLAGS)
+
+guarded: $(VENV)/.stamp-test
+	NUMBAFLOW_TEST_GUARDS=$(GUARDS) $(PY) -m pytest -m cpu $(filter-out --deep,$(PYTEST_FLAGS))
 
 bench: $(VENV)/.stamp-examples $(TF_STAMP) $(PEER_STAMPS)
 	@$(WITH_TF) $(PY) -m benchmarks --peers $(PEER_VENVS) $(BENCH_FLAGS)

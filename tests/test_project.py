@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -73,6 +74,18 @@ def test_the_package_states_the_projects_version() -> None:
 
 def test_ci_calls_make_test() -> None:
     assert "make test" in (ROOT / ".ci" / "run").read_text()
+
+
+def test_deep_tests_run_kernels_among_guards() -> None:
+    if shutil.which("make") is None:
+        pytest.skip("make is not installed")
+    # Without what a make that runs the tests hands on.
+    outside = {"PATH": os.environ["PATH"]}
+    command = ["make", "--dry-run", "test-deep"]
+    planned = subprocess.run(
+        command, cwd=ROOT, env=outside, capture_output=True, text=True, check=True
+    )
+    assert re.search(r"NUMBAFLOW_TEST_GUARDS=bytes .*-m pytest -m cpu", planned.stdout)
 
 
 def test_readme_is_short() -> None:

@@ -164,6 +164,7 @@ def _members(stream: BinaryIO) -> Iterator[tuple[str, bytes]]:
     for _ in range(_MOST_MEMBERS):
         block = _exactly(stream, _BLOCK)
         if not any(block):
+            _read_to_the_end(stream, _MOST_IN_ALL - total)
             return
         member = tarfile.TarInfo.frombuf(block, "utf-8", "backslashreplace")
         _check_member(member)
@@ -180,6 +181,14 @@ def _members(stream: BinaryIO) -> Iterator[tuple[str, bytes]]:
         if store.is_key(key) and name in _FILES:
             yield member.name, content
     raise _Refused(f"it holds more than {_MOST_MEMBERS} files")
+
+
+def _read_to_the_end(stream: BinaryIO, most: int) -> None:
+    """Reads what stands behind the last file: only at its end a packed stream proves whole."""
+    while found := stream.read(_MOST_OF_HEADER):
+        most -= len(found)
+        if most < 0:
+            raise _Refused(f"it holds more than {_MOST_IN_ALL} bytes")
 
 
 def _check_member(member: tarfile.TarInfo) -> None:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 _GUARD = 1024  # bytes on either side
 _PATTERNS = (0xFF, 0x5A)  # NaN and -1 in every dtype; and something else
 _ALIGN = 64
-_TURNS = 100  # of a loop, after which Python looks whether it may go on
+TURNS = 100  # of a loop, after which Python looks whether it may go on
 _NO_ACCESS = 0  # PROT_NONE
 _SCRATCH = "scratch memory"
 _RECORD_BYTES = 32  # of a stack: address, items, room, bytes of an item
@@ -157,7 +157,7 @@ def among_pages(is_behind: bool, buffer: Buffer) -> Iterator[Copy]:
 class Guarded(driver.Flow):
     """Rows of a plan's table, one at a time and each among guards; stops where a Flow does."""
 
-    __slots__ = ("plan", "starts", "steps", "symbols", "turns", "words")
+    __slots__ = ("place", "plan", "starts", "steps", "symbols", "turns", "words")
 
     def __init__(
         self,
@@ -170,7 +170,7 @@ class Guarded(driver.Flow):
         """words: the argument blocks of a run; table: its steps; segment: the rows that are run."""
         self.plan, self.words = plan, words
         self.first, last = segment
-        self.turns = 0
+        self.turns = self.place = 0  # since the last pause; the row where that was
         self.rows, self.table = last - self.first, table
         self.starts = [step.start for step in plan.template.steps] + [len(words)]
         self.symbols = dict(zip(plan.traced.scope.examples, binding.symbols))
@@ -179,10 +179,14 @@ class Guarded(driver.Flow):
     @property
     def is_paused(self) -> bool:
         """Whether the run only came by to let Python look whether it may go on."""
-        return self.turns == _TURNS
+        return self.turns == TURNS
 
     def run(self, row: int) -> int:
-        """Runs from a row on; the number of the row where Python is needed, or that of all rows."""
+        """Runs from a row on; the number of the row where Python is needed, or that of all rows.
+
+        Row -1 says to go on where it paused.
+        """
+        row = self.place if row < 0 else row
         self.turns = 0
         while row < self.rows and not self.is_paused:
             step = self.steps[self.first + row]
@@ -194,6 +198,7 @@ class Guarded(driver.Flow):
             if following is None:
                 break
             row = following
+        self.place = row
         return row
 
     def _jump(self, row: int) -> int | None:
@@ -367,7 +372,7 @@ def _written(step: KernelStep | CallStep) -> Sequence[bool]:
 
 def _call(line: np.ndarray) -> str:
     """Runs one row of a table on this thread."""
-    driver.Program(line, 1).call()
+    driver.Program(line, 1).run()
     return ""
 
 
@@ -379,7 +384,7 @@ def _call_in_child(line: np.ndarray) -> str:
         child = os.fork()
     if not child:
         faulthandler.disable()  # its report would be one of the parent
-        program.call()
+        program.run()
         os._exit(0)
     status = os.waitpid(child, 0)[1]
     return f"ended by {signal.strsignal(status & 0x7F)}" if status else ""

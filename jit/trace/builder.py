@@ -333,15 +333,14 @@ class Builder:
     def gather(
         self, value: Value, indices: Value, axis: int = 0, error: IndexProblem = not_inside
     ) -> Value:
-        """Slices of `value` along `axis` chosen by integer `indices`, which must be in range.
-
-        Otherwise the run raises error(indices, size of the dimension).
-        """
+        """Slices along `axis` by integer `indices`; error(indices, size) if any is out of range."""
         axis = self.axis(axis, value.ndim)
         self._need_compiled(value.dtype)
         wide = self.cast(indices, "int64")
         self.require_inside(wide, self.size_scalar(value, [axis], "int64"), error)
         shape = value.shape[:axis] + indices.shape + value.shape[axis + 1 :]
+        if self.equal(value.shape[axis], 0):  # no index is in range, and there is nothing to read
+            return self.full(shape, 0, value.dtype)
         return self.program.add(Gather((value, wide), axis), (value.dtype, shape))[0]
 
     def iota(self, shape: Sequence[AnySize], axis: int, dtype: str) -> Value:

@@ -6,6 +6,7 @@ Says "begun" when the plan runs; what it prints at the end is for tests/jit/test
 
 from __future__ import annotations
 
+import signal
 import sys
 from typing import Any
 
@@ -58,4 +59,6 @@ def main(program: str, sharing: str) -> None:
 
 
 if __name__ == "__main__":
+    # What a shell starts in the background ignores the signal, and so do its children.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     main(*sys.argv[1:])
