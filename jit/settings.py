@@ -63,6 +63,12 @@ def _trust(text: str) -> str:
     return text
 
 
+def _traceback(text: str) -> str:
+    if text not in ("short", "full"):
+        raise ValueError(f"NUMBAFLOW_TRACEBACK is {text!r}; it must be short or full")
+    return text
+
+
 def _switch(text: str) -> bool:
     return text not in ("", "0")
 
@@ -99,6 +105,13 @@ TABLE: tuple[Setting, ...] = (
         "0",
         _switch,
         "1: files are forced to the disk before they get their names; 0: the system decides when",
+    ),
+    Setting(
+        "traceback",
+        "NUMBAFLOW_TRACEBACK",
+        "short",
+        _traceback,
+        "what errors show: short, the program's own lines, or full, all frames",
     ),
 )
 _BY_NAME = {setting.name: setting for setting in TABLE}

@@ -12,6 +12,8 @@ from numbaflow.jit.kernel import verify_kernel
 verify_kernel.enabled = True
 # Runs any tests with kernels among guards, see jit/runtime/guards.py: "bytes" or "pages".
 verify_kernel.guards = os.environ.get("NUMBAFLOW_TEST_GUARDS", "")
+# Whoever reads a failing test wants to see our frames.
+os.environ.setdefault("NUMBAFLOW_TRACEBACK", "full")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

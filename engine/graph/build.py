@@ -9,6 +9,8 @@ from collections import namedtuple
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from ..node_notes import describe_call
+from ..tracebacks import shorten
 from ..types.dtypes import DType
 from . import attrs as attr_rules
 from . import registry
@@ -202,8 +204,11 @@ class OpFunction:
         return build_op(self._type, inputs, values, name)
 
     def __call__(self, *args: Any, name: str | None = None, **keywords: Any) -> Any:
-        op = self.build(*args, name=name, **keywords)
-        return self.results(op)
+        try:
+            return self.results(self.build(*args, name=name, **keywords))
+        except Exception as error:
+            shorten(error)
+            raise
 
     def results(self, op: Operation) -> Any:
         """What a call returns for a node: a tensor, a list, a named tuple or the node."""
@@ -276,23 +281,29 @@ def _build(
     try:
         call = _Call(definition, attrs)
         for arg in definition.inputs:
-            call.take(arg, _pop_input(definition, inputs, arg.name))
-        if inputs:
+            call.take(arg, inputs[_key_of(arg, inputs)])
+        if len(inputs) > len(definition.inputs):
+            known = {_key_of(arg, inputs) for arg in definition.inputs}
             raise TypeError(
-                "apply_op() got unexpected keyword arguments: " + ", ".join(sorted(inputs))
+                "apply_op() got unexpected keyword arguments: "
+                + ", ".join(sorted({*inputs} - known))
             )
         values = call.attributes()
         full_name = (scope or "") + "/" if scope else ""
         return _colocated(graph, definition, call, 0, full_name, values)
+    except (TypeError, ValueError) as error:
+        describe_call(error, (scope or name).rstrip("/"), definition.name, inputs.items())
+        raise
     finally:
         graph._name_stack = old_scope
 
 
-def _pop_input(definition: OpDef, inputs: dict[str, Any], name: str) -> Any:
-    for key in (name, name + "_"):
+def _key_of(arg: Arg, inputs: dict[str, Any]) -> str:
+    """The name under which the value of an input was given."""
+    for key in (arg.name, arg.name + "_"):
         if key in inputs:
-            return inputs.pop(key)
-    raise TypeError(f"No argument for input {name}")
+            return key
+    raise TypeError(f"No argument for input {arg.name}")
 
 
 def _colocated(

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..api import export
+from ..hints import hinted
+from ..tracebacks import shorten
 from ..types import dtypes
 from ..types.shape import dimension_value
 from .operation import Operation
@@ -58,7 +60,11 @@ def convert_to_tensor(
 ) -> Tensor:
     """`value` as a Tensor: itself, a constant, or what a registered conversion makes of it."""
     preferred = preferred_dtype if dtype_hint is None else dtype_hint
-    return internal_convert_to_tensor(value, dtype, name, preferred_dtype=preferred)
+    try:
+        return internal_convert_to_tensor(value, dtype, name, preferred_dtype=preferred)
+    except Exception as error:
+        shorten(error)
+        raise
 
 
 def internal_convert_to_tensor(
@@ -74,9 +80,10 @@ def internal_convert_to_tensor(
         dtype = dtypes.as_dtype(dtype)
     if isinstance(value, Tensor):
         if dtype is not None and not dtype.is_compatible_with(value.dtype):
-            raise ValueError(
+            raise hinted(
+                ValueError,
                 f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype "
-                f"{value.dtype.name}: {value!r}"
+                f"{value.dtype.name}: {value!r}",
             )
         return value
     preferred = None if preferred_dtype is None else dtypes.as_dtype(preferred_dtype)
@@ -169,9 +176,10 @@ def internal_convert_to_tensor_or_indexed_slices(
 
 def _check_dtype(value: Any, dtype: Any) -> None:
     if dtype and not dtypes.as_dtype(dtype).is_compatible_with(value.dtype):
-        raise ValueError(
+        raise hinted(
+            ValueError,
             f"Tensor conversion requested dtype {dtypes.as_dtype(dtype).name} for Tensor with "
-            f"dtype {value.dtype.name}: {value!s}"
+            f"dtype {value.dtype.name}: {value!s}",
         )
 
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..api import export
+from ..hints import hinted
 
 
 class DefaultStack(threading.local):
@@ -116,16 +117,18 @@ def _session_for(graph: Any, session: Any, what: str, thing: str, call: str) -> 
         session = get_default_session()
         if session is None:
             scope = "`with sess.as_default():`" if call == "run" else "`with sess.as_default()`"
-            raise ValueError(
+            raise hinted(
+                ValueError,
                 f"Cannot {what} using `{call}()`: No default session is registered. Use {scope} "
-                f"or pass an explicit session to `{call}(session=sess)`"
+                f"or pass an explicit session to `{call}(session=sess)`",
             )
         explicit = "`eval(session=sess)`" if call == "eval" else "run(session=sess)"
         advice = f" Pass an explicit session to {explicit}."
     if session.graph is not graph:
-        raise ValueError(
+        raise hinted(
+            ValueError,
             f"Cannot use the {given} session to {what}: the {thing}'s graph is different from the "
-            f"session's graph.{advice}"
+            f"session's graph.{advice}",
         )
     return session
 

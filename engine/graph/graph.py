@@ -14,6 +14,8 @@ from typing import Any
 from ..api import export
 from ..compat import as_text
 from ..errors import InvalidArgumentError, NotFoundError
+from ..hints import hinted
+from ..tracebacks import shorten
 from ..types.dtypes import DType
 from . import defaults, registry
 from . import graph_scopes as scopes
@@ -111,7 +113,7 @@ class Graph:
 
     def _check_not_finalized(self) -> None:
         if self._finalized:
-            raise RuntimeError("Graph is finalized and cannot be modified.")
+            raise hinted(RuntimeError, "Graph is finalized and cannot be modified.")
 
     @property
     def building_function(self) -> bool:
@@ -200,7 +202,7 @@ class Graph:
         name = definition.name if name is None else name
         name = name[:-1] if name[-1:] == "/" else self.unique_name(name)
         if not OP_NAME.match(name):
-            raise ValueError(f"'{name}' is not a valid node name")
+            raise hinted(ValueError, f"'{name}' is not a valid node name")
         before = control_inputs_for(self._control_dependencies_stack, {t.op for t in inputs})
         op = Operation.__new__(Operation)
         with self._lock:
@@ -268,7 +270,11 @@ class Graph:
         self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True
     ) -> Any:
         """The Tensor or Operation that `obj`, its name or something that stands for it means."""
-        return as_graph_element(self, obj, allow_tensor, allow_operation)
+        try:
+            return as_graph_element(self, obj, allow_tensor, allow_operation)
+        except Exception as error:
+            shorten(error)
+            raise
 
     def get_operations(self) -> list[Operation]:
         """All operations, in order of creation."""
@@ -331,7 +337,7 @@ class Graph:
         else:
             pattern = _SCOPE_NAME if self._name_stack else OP_NAME
             if not pattern.match(name):
-                raise ValueError(f"'{name}' is not a valid scope name")
+                raise hinted(ValueError, f"'{name}' is not a valid scope name")
             scope = name[:-1] if name[-1] == "/" else self.unique_name(name)
         self._name_stack = scope
         return scope

@@ -97,7 +97,9 @@ def _is_shape(value: Any) -> bool:
 
 
 def _shape_error(op: Operation, context: ShapeContext, reason: str) -> str:
-    shapes = ", ".join(shape_text(shape.sizes) for shape in context.inputs)
+    shapes = ", ".join(
+        "?" if shape.sizes is None else shape_text(shape.sizes) for shape in context.inputs
+    )
     text = f"{reason} for '{op.name}' (op: '{op.type}') with input shapes: {shapes}"
     partial, computed = [], []
     for i in range(len(context.inputs)):

@@ -39,9 +39,14 @@ _OWN = _own_prefixes()
 _LIBRARY = os.path.dirname(os.__file__) + os.sep + "contextlib.py"
 
 
+def is_own_file(filename: str) -> bool:
+    """Whether code of a file is this package's."""
+    return filename.startswith(_OWN)
+
+
 @cache
-def _is_own(filename: str) -> bool:
-    return filename.startswith(_OWN) or filename == _LIBRARY
+def _is_passed_over(filename: str) -> bool:
+    return is_own_file(filename) or filename == _LIBRARY
 
 
 def user_frame() -> Frame:
@@ -49,7 +54,7 @@ def user_frame() -> Frame:
     frame = sys._getframe(1)
     while frame is not None:
         filename = frame.f_code.co_filename
-        if not _is_own(filename):
+        if not _is_passed_over(filename):
             return filename, frame.f_lineno, frame.f_code.co_name
         frame = frame.f_back  # type: ignore[assignment]
     return "<unknown>", 0, "<module>"

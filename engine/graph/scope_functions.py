@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from ..api import export
+from ..hints import hinted
 from . import defaults
 from .defaults import get_default_graph, reset_default_graph
 from .operation import Operation
@@ -105,8 +106,8 @@ def get_graph_from_inputs(op_input_list: Iterable[Any], graph: Any = None) -> An
             first, graph = element, element.graph
         elif element.graph is not graph:
             if first is None:
-                raise ValueError(f"{element} is not from the passed-in graph.")
-            raise ValueError(f"{element} must be from the same graph as {first}.")
+                raise hinted(ValueError, f"{element} is not from the passed-in graph.")
+            raise hinted(ValueError, f"{element} must be from the same graph as {first}.")
     return graph or current
 
 

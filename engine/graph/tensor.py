@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..api import export
 from ..errors import OperatorNotAllowedInGraphError
+from ..hints import hinted
 from ..types.dtypes import DType
 from ..types.shape import TensorShape, unknown_shape
 from . import defaults
@@ -171,26 +172,29 @@ class Tensor:
         return result
 
     def __iter__(self) -> Iterator[Any]:
-        raise OperatorNotAllowedInGraphError(
+        raise hinted(
+            OperatorNotAllowedInGraphError,
             "iterating over `tf.Tensor` is not allowed in Graph execution. Use Eager execution or "
-            "decorate this function with @tf.function."
+            "decorate this function with @tf.function.",
         )
 
     def __bool__(self) -> bool:
-        raise OperatorNotAllowedInGraphError(
+        raise hinted(
+            OperatorNotAllowedInGraphError,
             "using a `tf.Tensor` as a Python `bool` is not allowed in Graph execution. Use Eager "
-            "execution or decorate this function with @tf.function."
+            "execution or decorate this function with @tf.function.",
         )
 
     def __len__(self) -> int:
-        raise TypeError(
+        raise hinted(
+            TypeError,
             f"len is not well defined for symbolic Tensors. ({self.name}) Please call `x.shape` "
-            "rather than `len(x)` for shape information."
+            "rather than `len(x)` for shape information.",
         )
 
     def __array__(self, *unused: Any, **options: Any) -> Any:
-        raise NotImplementedError(
-            f"Cannot convert a symbolic Tensor ({self.name}) to a numpy array."
+        raise hinted(
+            NotImplementedError, f"Cannot convert a symbolic Tensor ({self.name}) to a numpy array."
         )
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
@@ -248,12 +252,13 @@ def _merge_for_set(old: TensorShape, new: TensorShape) -> TensorShape:
     if a is None or b is None:
         return new if a is None else old
     if len(a) != len(b):
-        raise ValueError(f"Shapes must be equal rank, but are {len(a)} and {len(b)}")
+        raise hinted(ValueError, f"Shapes must be equal rank, but are {len(a)} and {len(b)}")
     for i, (m, n) in enumerate(zip(a, b)):
         if m is not None and n is not None and m != n:
-            raise ValueError(
+            raise hinted(
+                ValueError,
                 f"Dimension {i} in both shapes must be equal, but are {m} and {n}. "
-                f"Shapes are {shape_text(a)} and {shape_text(b)}."
+                f"Shapes are {shape_text(a)} and {shape_text(b)}.",
             )
     return TensorShape([n if m is None else m for m, n in zip(a, b)])
 

@@ -26,6 +26,7 @@ from ..graph.devices import _DeviceAttributes
 from ..graph.graph import Graph
 from ..graph.operation import Operation
 from ..graph.tensor import Tensor
+from ..tracebacks import shorten
 from ..types import dtypes
 from ..types.nest import flatten_dict_items
 from . import graph_growth_warning, interpreter
@@ -221,40 +222,44 @@ class BaseSession:
         `feed_dict` gives values to use in place of tensors.  Returns the same structure with NumPy
         values, None for operations.
         """
-        if options is not None or run_metadata is not None:
-            return self._run_observed(fetches, feed_dict, options, run_metadata)
-        if self._is_special:
-            self._check_open()
-            if self._timeout and self._times.deadline is None:
-                with self._limited(self._timeout):
-                    return self.run(fetches, feed_dict)
-        prepared = self._find(fetches, feed_dict)
-        if prepared is None or prepared.changes != self._graph.changes:
-            prepared = self._current(prepared, fetches, feed_dict)
-        if prepared.expanded:
-            values = _expanded_values(self._graph, feed_dict, prepared.slots)
-        elif feed_dict:
-            try:
-                fed = feed_dict.values()
-            except AttributeError:
-                _require_mapping(feed_dict)
-                raise
-            values = [slot.convert(value) for slot, value in zip(prepared.slots, fed)]
-        else:
-            values = []
-        results = prepared.run(values)
-        if self.is_ending:
-            raise self.cancelled_error()
-        if prepared.single:
-            value = results[0]
-            return value[()] if type(value) is np.ndarray and value.ndim == 0 else value
-        return prepared.build(
-            [
-                value[()] if type(value) is np.ndarray and value.ndim == 0 else value
-                for value in results
-            ],
-            values,
-        )
+        try:
+            if options is not None or run_metadata is not None:
+                return self._run_observed(fetches, feed_dict, options, run_metadata)
+            if self._is_special:
+                self._check_open()
+                if self._timeout and self._times.deadline is None:
+                    with self._limited(self._timeout):
+                        return self.run(fetches, feed_dict)
+            prepared = self._find(fetches, feed_dict)
+            if prepared is None or prepared.changes != self._graph.changes:
+                prepared = self._current(prepared, fetches, feed_dict)
+            if prepared.expanded:
+                values = _expanded_values(self._graph, feed_dict, prepared.slots)
+            elif feed_dict:
+                try:
+                    fed = feed_dict.values()
+                except AttributeError:
+                    _require_mapping(feed_dict)
+                    raise
+                values = [slot.convert(value) for slot, value in zip(prepared.slots, fed)]
+            else:
+                values = []
+            results = prepared.run(values)
+            if self.is_ending:
+                raise self.cancelled_error()
+            if prepared.single:
+                value = results[0]
+                return value[()] if type(value) is np.ndarray and value.ndim == 0 else value
+            return prepared.build(
+                [
+                    value[()] if type(value) is np.ndarray and value.ndim == 0 else value
+                    for value in results
+                ],
+                values,
+            )
+        except Exception as error:
+            shorten(error)
+            raise
 
     def explain(self, fetches: Any, feed_dict: Any = None) -> Any:
         """What `run` with these arguments is compiled to; print it.

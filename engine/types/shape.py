@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..api import export
+from ..hints import hinted
 from .dtypes import DType
 
 _v2_behavior = False
@@ -363,7 +364,7 @@ class TensorShape:
     def assert_is_compatible_with(self, other: Any) -> None:
         """Raises ValueError unless `is_compatible_with(other)`."""
         if not self.is_compatible_with(other):
-            raise ValueError(f"Shapes {self} and {other} are incompatible")
+            raise hinted(ValueError, f"Shapes {self} and {other} are incompatible")
 
     def most_specific_compatible_shape(self, other: Any) -> TensorShape:
         """The shape that keeps only what both know and agree on."""

@@ -21,6 +21,7 @@ from ...engine.graph.convert import convert_to_tensor, register_tensor_conversio
 from ...engine.graph.graph import name_scope
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
+from ...engine.tracebacks import shorten
 from ...engine.types import dtypes
 from ...engine.types.repeated import whole
 from ...engine.types.shape import Dimension, TensorShape
@@ -62,8 +63,12 @@ def constant_v1(
     verify_shape: bool = False,
 ) -> Tensor:
     """A constant tensor; a shape larger than the value repeats its last element."""
-    array, found = as_array(value, dtype, shape, verify_shape=verify_shape)
-    return _make(array, found, name, None if shape is None else element_count(value))
+    try:
+        array, found = as_array(value, dtype, shape, verify_shape=verify_shape)
+        return _make(array, found, name, None if shape is None else element_count(value))
+    except Exception as error:
+        shorten(error)
+        raise
 
 
 def constant(

@@ -33,28 +33,28 @@ def invalid(message: str) -> errors.InvalidArgumentError:
 
 def _concat_shape(c: Any, values: list[TensorShape], axis_index: int) -> TensorShape:
     rules.ranked(c.inputs[axis_index], 0)
-    axis = c.value(axis_index)
-    ranks = {shape.ndims for shape in values if shape.ndims is not None}
-    if not ranks:
+    if all(shape.ndims is None for shape in values):
         return rules.unknown()
+    # Ranks must agree whatever the axis is: it is looked at afterwards.
+    rank = _common_rank(values)
+    axis = c.value(axis_index)
     if axis is None:
-        return rules.of_rank(_common_rank(values))
-    axis, rank = int(axis), max(ranks)
+        return rules.of_rank(rank)
+    axis = int(axis)
     for given_shape in values:
         rules.ranked_at_least(given_shape, axis + 1 if axis >= 0 else -axis)
-    where = rules.canonical_axis(axis, rank) if len(ranks) == 1 else axis
+    where = rules.canonical_axis(axis, rank)
     total: int | None = 0
-    merged = TensorShape(None)
+    before, after = TensorShape(None), TensorShape(None)
     for given_shape in values:
         given = rules.dims(given_shape)
         total = (
             None if total is None or given is None or given[where] is None else total + given[where]
         )
         if given is not None:
-            merged = rules.merge(merged, TensorShape(given[:where] + [None] + given[where:][1:]))
-    out = merged.as_list()
-    out[where] = total
-    return TensorShape(out)
+            before = rules.merge(before, TensorShape(given[:where]))
+            after = rules.merge(after, TensorShape(given[where:][1:]))
+    return before.concatenate([total]).concatenate(after)
 
 
 def _common_rank(values: list[TensorShape]) -> int:

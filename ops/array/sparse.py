@@ -13,6 +13,7 @@ from ...engine.graph.constants import constant_value
 from ...engine.graph.convert import register_tensor_conversion_function
 from ...engine.graph.graph import name_scope
 from ...engine.graph.tensor import IndexedSlices, SparseTensor, Tensor
+from ...engine.hints import hinted
 from ...engine.types import dtypes
 from ..public import raw, tf
 from .gather import gather
@@ -25,13 +26,15 @@ def _dense(
 ) -> Tensor:
     del as_ref
     if dtype is not None and not dtypes.as_dtype(dtype).is_compatible_with(value.dtype):
-        raise ValueError(
+        raise hinted(
+            ValueError,
             f"Tensor conversion requested dtype {dtypes.as_dtype(dtype).name} for IndexedSlices "
-            f"with dtype {value.dtype.name}"
+            f"with dtype {value.dtype.name}",
         )
     if value.dense_shape is None:
-        raise ValueError(
-            "Tensor conversion requested for IndexedSlices without dense_shape: " + str(value)
+        raise hinted(
+            ValueError,
+            "Tensor conversion requested for IndexedSlices without dense_shape: " + str(value),
         )
     sizes = constant_value(value.dense_shape)
     count = None if sizes is None else int(np.prod(sizes, dtype=np.int64))

@@ -15,6 +15,7 @@ from ...engine.graph.constants import constant_value
 from ...engine.graph.graph import control_dependencies
 from ...engine.graph.scope_functions import name_scope
 from ...engine.graph.tensor import IndexedSlices, Tensor
+from ...engine.tracebacks import shorten
 from ...engine.types import dtypes, nest
 from ..checks.asserts import Assert
 from ..public import tf
@@ -72,7 +73,21 @@ def cond(
     Returns:
       Tensors in the structure that the branches return.
     """
-    true_fn, false_fn = _functions(true_fn, false_fn, fn1, fn2)
+    try:
+        true_fn, false_fn = _functions(true_fn, false_fn, fn1, fn2)
+        return _cond(pred, true_fn, false_fn, strict, name)
+    except Exception as error:
+        shorten(error)
+        raise
+
+
+def _cond(
+    pred: Any,
+    true_fn: Callable[[], Any],
+    false_fn: Callable[[], Any],
+    strict: bool,
+    name: str | None,
+) -> Any:
     with name_scope(name, "cond", [pred]):
         if isinstance(pred, bool):
             raise TypeError("pred must not be a Python bool")

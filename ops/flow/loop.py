@@ -10,6 +10,7 @@ from ...engine.api import export
 from ...engine.graph.collections import GraphKeys, add_to_collection, register_proto_function
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.scope_functions import name_scope
+from ...engine.tracebacks import shorten
 from ...engine.types import nest
 from ...engine.types.shape import TensorShape
 from ..public import tf
@@ -70,7 +71,13 @@ def while_loop(
         )
         if context.outer_context is None:
             add_to_collection(GraphKeys.WHILE_CONTEXT, context)
-        result = context.BuildLoop(cond, body, loop_vars, shape_invariants, return_same_structure)
+        try:
+            result = context.BuildLoop(
+                cond, body, loop_vars, shape_invariants, return_same_structure
+            )
+        except Exception as error:
+            shorten(error)
+            raise
         return result if limit is None else result[1]
 
 

@@ -13,6 +13,7 @@ from ...engine.deprecation import deprecated_argument_lookup
 from ...engine.graph.build import define
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.graph import control_dependencies, name_scope
+from ...engine.hints import hinted
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
 from ...jit.kernel import scalar as k
@@ -101,15 +102,17 @@ def _check_label_shapes(labels: Any, logits: Any) -> bool:
     if logits_shape.ndims is None:
         return False
     if labels_shape.ndims is not None and labels_shape.ndims != logits_shape.ndims - 1:
-        raise ValueError(
+        raise hinted(
+            ValueError,
             f"Rank mismatch: Rank of labels (received {labels_shape.ndims}) should equal rank of "
-            f"logits minus 1 (received {logits_shape.ndims})."
+            f"logits minus 1 (received {logits_shape.ndims}).",
         )
     known = labels_shape.is_fully_defined() and logits_shape[:-1].is_fully_defined()
     if known and labels_shape != logits_shape[:-1]:
-        raise ValueError(
+        raise hinted(
+            ValueError,
             f"Shape mismatch: The shape of labels (received {labels_shape}) should equal the shape "
-            f"of logits except for the last dimension (received {logits_shape})."
+            f"of logits except for the last dimension (received {logits_shape}).",
         )
     return known
 

@@ -18,6 +18,7 @@ from ...engine.graph.collections import (
 )
 from ...engine.graph.graph import get_default_graph, get_name_scope, name_scope
 from ...engine.graph.scope_functions import get_graph_from_inputs
+from ...engine.tracebacks import shorten
 from . import variable_store
 from .resource_variable import ResourceVariable
 from .scope_defaults import VariableScope
@@ -121,7 +122,11 @@ def get_variable(
 ) -> Any:
     """The variable of that name in the current scope; made unless the scope reuses."""
     asked = dict(locals())
-    return get_variable_scope().get_variable(default_variable_store(), **asked)
+    try:
+        return get_variable_scope().get_variable(default_variable_store(), **asked)
+    except Exception as error:
+        shorten(error)
+        raise
 
 
 @export("get_local_variable")

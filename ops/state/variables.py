@@ -17,6 +17,7 @@ from ...engine.graph.graph import colocate_with, device, get_default_graph, init
 from ...engine.graph.scope_functions import prepend_name_scope, strip_name_scope
 from ...engine.graph.tensor import IndexedSlices, Tensor
 from ...engine.graph.trackable import VARIABLE_VALUE_KEY, Trackable
+from ...engine.tracebacks import shorten
 from ...engine.types.shape import unknown_shape
 from ..public import raw, tf
 from . import reference as state  # the operators of tensors come first
@@ -46,7 +47,11 @@ class VariableMetaclass(type):
 
         for creator in get_default_graph()._variable_creator_stack:
             create = _chained(creator, create)
-        return create(**arguments)
+        try:
+            return create(**arguments)
+        except Exception as error:
+            shorten(error)
+            raise
 
 
 def _chained(creator: Callable[..., Any], following: Callable[..., Any]) -> Callable[..., Any]:

@@ -154,3 +154,39 @@ def test_dense_form_of_slices() -> None:
     assert value(tf.convert_to_tensor(slices)).tolist() == [[4], [0], [2]]
     with pytest.raises(ValueError, match="without dense_shape"):
         tf.convert_to_tensor(tf.IndexedSlices(tf.zeros([1, 1]), tf.constant([0])))
+
+
+# What TensorFlow 1.15 says of two shapes that do not go together.
+@pytest.mark.parametrize(
+    ("left", "right", "axis", "text"),
+    [
+        (
+            [2, 3],
+            [3, 2],
+            0,
+            "Dimension 0 in both shapes must be equal, but are 3 and 2. Shapes are [3] and [2]. "
+            "for 'concat' (op: 'ConcatV2') with input shapes: [2,3], [3,2], [] and with computed "
+            "input tensors: input[2] = <0>.",
+        ),
+        (
+            [2, 3],
+            [2],
+            0,
+            "Shape must be rank 2 but is rank 1 for 'concat' (op: 'ConcatV2') with input shapes: "
+            "[2,3], [2], [].",
+        ),
+        (
+            [2, 3],
+            None,
+            2,
+            "Shape must be at least rank 3 but is rank 2 for 'concat' (op: 'ConcatV2') with input "
+            "shapes: [2,3], ?, [] and with computed input tensors: input[2] = <2>.",
+        ),
+    ],
+)
+def test_concat_says_which_sizes_disagree(
+    left: list[int], right: list[int] | None, axis: int, text: str
+) -> None:
+    with tf.Graph().as_default(), pytest.raises(ValueError) as caught:
+        tf.concat([tf.placeholder(tf.float32, left), tf.placeholder(tf.float32, right)], axis)
+    assert str(caught.value) == text

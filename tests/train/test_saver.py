@@ -155,7 +155,7 @@ def test_errors_of_restoring_explain_themselves(tmp_path: Path, session: Any) ->
     v = tf.Variable([1.0, 2.0], name="weights")
     session.run(v.initializer)
     path = tf.train.Saver().save(session, str(tmp_path / "m"))
-    with pytest.raises(ValueError, match="not a valid checkpoint: /nowhere$"):
+    with pytest.raises(ValueError, match="(?m)not a valid checkpoint: /nowhere$"):
         tf.train.Saver().restore(session, "/nowhere")
     with pytest.raises(ValueError, match=r"checkpoint: .*/mm \(nearest: m\)"):
         tf.train.Saver().restore(session, f"{path}m")

@@ -22,7 +22,9 @@ from ...engine.graph.collections import (
 )
 from ...engine.graph.graph import get_default_graph
 from ...engine.graph.scope_functions import prepend_name_scope, strip_name_scope
+from ...engine.hints import hinted
 from ...engine.interface import log
+from ...engine.tracebacks import shorten
 from ...io import protos
 from ..variables import global_step as step_of
 from . import checkpoint_management
@@ -145,7 +147,7 @@ class Saver:
             self._var_list = all_saveable_objects()
         if not self._var_list:
             if not self._allow_empty:
-                raise ValueError("No variables to save")
+                raise hinted(ValueError, "No variables to save")
             self._is_empty = True
             return False
         self._is_empty = False
@@ -366,6 +368,13 @@ class Saver:
 
     def restore(self, sess: Any, save_path: Any) -> None:
         """Gives the variables the values that they have in a checkpoint."""
+        try:
+            self._restore(sess, save_path)
+        except Exception as error:
+            shorten(error)
+            raise
+
+    def _restore(self, sess: Any, save_path: Any) -> None:
         if self._is_empty:
             return
         if save_path is None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from ...engine.deprecation import deprecated
 from ...engine.graph.tensor import Tensor
+from ...engine.tracebacks import shorten
 from ...engine.types import dtypes, nest
 from ...ops.public import tf
 from ...ops.state.variable_scope import VariableScope
@@ -215,22 +216,26 @@ class Layer(base_layer.Layer):
             inputs: a tensor, or a structure of some; then what `call` takes.
             scope: the variable scope, or its name, for the first call.
         """
-        scope = kwargs.pop("scope", None)
-        if self._keras_style:
-            _require_none("scope", scope)
-            return super().__call__(inputs, *args, **kwargs)
-        self._set_scope(scope)
-        with self._scope_of_call() as opened:
-            self._current_scope = opened
-            if not hasattr(self, "_call_has_scope_arg"):
-                # A class that does not call the constructor.
-                self._find_call_arguments()
-                self._call_has_scope_arg = "scope" in self._call_fn_args
-            if self._call_has_scope_arg:
-                kwargs["scope"] = opened
-            outputs = super().__call__(inputs, *args, **kwargs)
-        _add_to_collection(self.updates, tf.GraphKeys.UPDATE_OPS)
-        return outputs
+        try:
+            scope = kwargs.pop("scope", None)
+            if self._keras_style:
+                _require_none("scope", scope)
+                return super().__call__(inputs, *args, **kwargs)
+            self._set_scope(scope)
+            with self._scope_of_call() as opened:
+                self._current_scope = opened
+                if not hasattr(self, "_call_has_scope_arg"):
+                    # A class that does not call the constructor.
+                    self._find_call_arguments()
+                    self._call_has_scope_arg = "scope" in self._call_fn_args
+                if self._call_has_scope_arg:
+                    kwargs["scope"] = opened
+                outputs = super().__call__(inputs, *args, **kwargs)
+            _add_to_collection(self.updates, tf.GraphKeys.UPDATE_OPS)
+            return outputs
+        except Exception as error:
+            shorten(error)
+            raise
 
     def _scope_of_call(self) -> Any:
         if not self.built:

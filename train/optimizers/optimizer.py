@@ -14,6 +14,7 @@ from ...engine.api import export
 from ...engine.graph.operation import Operation
 from ...engine.graph.tensor import IndexedSlices, Tensor
 from ...engine.graph.trackable import Trackable, TrackableReference
+from ...engine.hints import hinted
 from ...engine.types import dtypes
 from ...engine.types.nest import flatten
 from ...ops.public import raw, tf
@@ -89,10 +90,11 @@ class Optimizer(Trackable):
             grad_loss=grad_loss,
         )
         if all(grad is None for grad, _ in grads_and_vars):
-            raise ValueError(
+            raise hinted(
+                ValueError,
                 "No gradients provided for any variable, check your graph for ops that do not "
                 f"support gradients, between variables {[str(v) for _, v in grads_and_vars]} "
-                f"and loss {loss}."
+                f"and loss {loss}.",
             )
         return self.apply_gradients(grads_and_vars, global_step=global_step, name=name)
 
@@ -125,7 +127,7 @@ class Optimizer(Trackable):
         variable_list = _variables(var_list)
         targets = [_target(v) for v in variable_list]
         if not variable_list:
-            raise ValueError("No variables to optimize.")
+            raise hinted(ValueError, "No variables to optimize.")
         grads = tf.gradients(
             loss,
             targets,
@@ -162,7 +164,7 @@ class Optimizer(Trackable):
         var_list = [v for g, v, _ in updates if g is not None]
         if not var_list:
             names = [str(v) for _, v, _ in updates]
-            raise ValueError(f"No gradients provided for any variable: {names}.")
+            raise hinted(ValueError, f"No gradients provided for any variable: {names}.")
         with tf.init_scope():
             self._create_slots(var_list)
         with tf.name_scope(name, self._name) as scope:

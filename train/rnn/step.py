@@ -9,6 +9,7 @@ from typing import Any
 
 from ...engine.graph.constants import constant_value
 from ...engine.graph.tensor import Tensor
+from ...engine.hints import hinted
 from ...engine.types import nest
 from ...engine.types.shape import TensorShape, as_shape
 from ...ops.flow.tensor_array import TensorArray
@@ -49,7 +50,7 @@ def best_effort_input_batch_size(flat_input: Any) -> Any:
         if shape.ndims is None:
             continue
         if shape.ndims < 2:
-            raise ValueError(f"Expected input tensor {x} to have rank at least 2")
+            raise hinted(ValueError, f"Expected input tensor {x} to have rank at least 2")
         batch_size = shape.as_list()[1]
         if batch_size is not None:
             return batch_size

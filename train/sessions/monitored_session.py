@@ -12,6 +12,7 @@ from ...engine import errors
 from ...engine.graph.collections import GraphKeys, get_collection
 from ...engine.graph.defaults import get_default_graph
 from ...engine.signatures import without_private_bases
+from ...engine.tracebacks import shorten
 from ..inputs.queue_runner_impl import start_queue_runners
 from .basic_session_run_hooks import CheckpointSaverHook, StepCounterHook, SummarySaverHook
 from .coordinator import Coordinator
@@ -182,9 +183,13 @@ class _MonitoredSession:
         self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None
     ) -> Any:
         """See Session.run; hooks are called around it."""
-        return self._sess.run(
-            fetches, feed_dict=feed_dict, options=options, run_metadata=run_metadata
-        )
+        try:
+            return self._sess.run(
+                fetches, feed_dict=feed_dict, options=options, run_metadata=run_metadata
+            )
+        except Exception as error:
+            shorten(error)
+            raise
 
     def run_step_fn(self, step_fn: Callable[..., Any]) -> Any:
         """Calls `step_fn(step_context)`, which makes runs with and without hooks."""
