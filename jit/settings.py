@@ -2,7 +2,8 @@
 """Every setting: one table, read from the environment, overridable in process.
 
 `settings.get("jit")` reads; `with settings.override(jit="never"): …` changes it for the current
-thread and what it starts within the block.  Imports nothing from the package.
+thread (another one begins with the environment's, unless it runs in a copy of this one's context).
+Imports nothing from the package.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import heapq
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,14 +70,44 @@ class Frame:
         self.again: list[tuple[int, int]] = []
 
 
+class Outside(Step):
+    """An operation that somebody else runs, outside of all branches and loops.
+
+    A run waits for the Pending that it finds in `slot`, for a list of all outputs.
+    """
+
+    __slots__ = ("slot",)
+
+    def __init__(self, op: Operation, slots: dict[Tensor, int], slot: int) -> None:
+        self.op, self.slot = op, slot
+        self.sources, self.free = [], []
+        self.first = slots[op.outputs[0]] if op.outputs else 0
+        self.count = len(op.outputs)
+
+    def begin(self, values: list[Any]) -> Future | None:
+        """What a run waits for."""
+        pending: Future = values[self.slot]
+        return pending
+
+    def store(self, values: list[Any], result: Any) -> None:
+        """Puts what was given where it belongs."""
+        values[self.first : self.first + self.count] = result
+
+
 class FlowProgram(Program):
     """The needed part of a graph with control flow, prepared for one session."""
 
-    __slots__ = ("nodes", "frames", "uses", "_starts", "_fed_merges")
+    __slots__ = ("nodes", "frames", "uses", "outside", "_starts", "_fed_merges")
 
     def __init__(
-        self, session: Any, ops: Sequence[Operation], fetches: Sequence[Tensor], feeds: Any
+        self,
+        session: Any,
+        ops: Sequence[Operation],
+        fetches: Sequence[Tensor],
+        feeds: Any,
+        outside: Collection[Operation] = (),
     ) -> None:
+        """outside: those of `ops` that others run, and give the results of (see `Outside`)."""
         self.session = session
         slots: dict[Tensor, int] = {}
         for op in ops:
@@ -90,7 +120,9 @@ class FlowProgram(Program):
         slots.update(fed)
         self.fetch_slots = [slots[t] for t in fetches]
         self.fetches = list(fetches)
-        self.steps = [self._step(session, op, slots) for op in ops]
+        self.outside = {op: Outside(op, slots, self.size + i) for i, op in enumerate(outside)}
+        self.size += len(self.outside)
+        self.steps = [self.outside.get(op) or self._step(session, op, slots) for op in ops]
         for step in self.steps:
             step.first = first[step.op]
         self.frames = [Frame("", -1)]
@@ -118,6 +150,8 @@ class FlowProgram(Program):
         self._fed_merges: list[tuple[int, int]] = []
         for i, node in enumerate(self.nodes):
             op = node.step.op
+            if op in self.outside:
+                continue
             for position, tensor in enumerate(op._inputs_val):
                 if tensor in fed:
                     if node.role == "merge":
@@ -204,6 +238,8 @@ def _nodes(steps: list[Step], fed: set[Tensor], frames: list[Frame]) -> list[Nod
         op, role = step.op, step.op.definition.flow
         waits = [t.op for t in op._inputs_val if t not in fed]
         controls = [other for other in op._control_inputs_val if other in present]
+        if isinstance(step, Outside):
+            role, waits, controls = "wait", [], []
         frame = _frame_of(op, [*waits, *controls], frame_after, frames)
         node = Node(step, role, frame, len(controls) + (0 if role == "merge" else len(waits)))
         frame_after[op] = frame

@@ -130,14 +130,11 @@ def expm1(e: Emitter, x: Any) -> Any:
 
 
 def _log_parts(e: Emitter, x: Any) -> tuple[Any, Any]:
-    """(f, k) with x = 2**k (1 + f) and 1 + f between sqrt(1/2) and sqrt(2), for positive x."""
+    """(f, k) with x = 2**k (1 + f), 1 + f between sqrt(1/2) and sqrt(2), for x > 0 and normal."""
     fmt = _format(e)
-    is_small = e.lt(x, e.c(fmt.tiny))
-    scaled = e.select(is_small, e.b.fmul(x, e.c(2.0 ** (fmt.mantissa + 1))), x)
-    bits = e.bitcast(scaled)
+    bits = e.bitcast(x)
     k = e.b.ashr(e.b.sub(bits, e.i(fmt.root_half)), e.i(fmt.mantissa))
     fraction = e.bitcast(e.b.sub(bits, e.b.shl(k, e.i(fmt.mantissa))))
-    k = e.b.sub(k, e.select(is_small, e.i(fmt.mantissa + 1), e.i(0)))
     return e.b.fsub(fraction, e.c(1)), e.b.sitofp(k, e.type)
 
 
@@ -155,10 +152,10 @@ def _log_near_one(e: Emitter, f: Any, k: Any, extra: Any = None) -> Any:
 
 
 def _log_limits(e: Emitter, x: Any, value: Any) -> Any:
-    """The logarithm's values at zero, infinity and below zero."""
+    """The logarithm's values at zero (and what is too small to be normal), infinity and below."""
     value = e.select(e.lt(x, e.c(INF)), value, x)  # infinity and NaN give themselves
     value = e.select(e.lt(x, e.c(0)), e.c(NAN), value)
-    return e.select(e.eq(x, e.c(0)), e.c(-INF), value)
+    return e.select(e.lt(e.abs(x), e.c(_format(e).tiny)), e.c(-INF), value)
 
 
 def log(e: Emitter, x: Any) -> Any:
@@ -386,8 +383,8 @@ def digamma(e: Emitter, x: Any) -> Any:
     fraction = d.sub(wide, d.call("rint", wide))
     angle = d.library("tan", d.mul(d.c(math.pi), fraction))
     value = e.select(below, d.sub(value, d.div(d.c(math.pi), angle)), value)
-    pole = e.b.and_(below, d.eq(fraction, d.c(0)))
-    value = e.select(pole, d.c(NAN), value)
+    pole = e.b.or_(d.eq(fraction, d.c(0)), d.eq(wide, d.c(-INF)))
+    value = e.select(e.b.and_(below, pole), d.c(INF), value)
     return e.b.fptrunc(value, e.type) if e.wide == 32 else value
 
 

@@ -67,7 +67,7 @@ def _is_float(x: Any) -> bool:
 
 add, sub, mul = np.add, np.subtract, np.multiply
 neg, sqrt, square = np.negative, np.sqrt, np.square
-exp, expm1, log, log1p = np.exp, np.expm1, np.log, np.log1p
+exp, expm1, log1p = np.exp, np.expm1, np.log1p
 sin, cos, tan = np.sin, np.cos, np.tan
 asin, acos, atan, atan2 = np.arcsin, np.arccos, np.arctan, np.arctan2
 sinh, cosh, tanh = np.sinh, np.cosh, np.tanh
@@ -93,6 +93,18 @@ def div(x: Any, y: Any) -> Any:
         # By C's rules a complex number over zero is NaN, by NumPy's infinite.
         return np.where(y == 0, x.dtype.type(complex(np.nan, np.nan)), np.divide(x, y))
     return np.divide(x, y) if _is_float(x) else truncatediv(x, y)
+
+
+# What is smaller is not a normal number, and TensorFlow's logarithm takes it for zero.
+_SMALLEST_NORMAL = {"float32": 2.0**-126, "float64": 2.0**-1022, "bfloat16": 2.0**-126}
+
+
+def log(x: Any) -> Any:
+    """The natural logarithm; minus infinity for zero and what is too small to be normal."""
+    parts = (x.real, x.imag) if x.dtype.kind == "c" else (x,)
+    smallest = _SMALLEST_NORMAL.get(parts[0].dtype.name, 0.0)
+    is_zero = np.logical_and.reduce([np.abs(part) < smallest for part in parts])
+    return np.where(is_zero, x.dtype.type(-np.inf), np.log(x))
 
 
 def floordiv(x: Any, y: Any) -> Any:
@@ -195,9 +207,9 @@ def lgamma(x: Any) -> Any:
 
 
 def digamma(x: Any) -> Any:
-    """The derivative of lgamma; NaN at its poles."""
+    """The derivative of lgamma; infinite at its poles."""
     poles = (x <= 0) & (np.floor(x) == x)
-    return np.where(poles, np.nan, _special("psi")(np.where(poles, 1, x))).astype(x.dtype)
+    return np.where(poles, np.inf, _special("psi")(np.where(poles, 1, x))).astype(x.dtype)
 
 
 def _special(name: str) -> Callable[..., Any]:

@@ -146,18 +146,23 @@ def _gradient(route: Route, node: Call, whole: Value, pooled: Value) -> bool:
 
 
 READERS = (
-    Reader("mask", "map select(%x > 0, %whole, 0) → map select(%y > 0, %pooled, 0)", Map, _mask),
+    Reader("mask", "map select(%x > 0, %whole, 0 * %whole) → the same of %y, %pooled", Map, _mask),
     Reader("sum", "sum over [0, 1, 2] %whole → sum over [0, 1, 2] %pooled", Reduce, _sum),
     Reader("gradient", "call gradient %whole → call gradient %pooled %places", Call, _gradient),
 )
 
 
 def _is_mask(expr: ir.Expr, buffers: set[int]) -> bool:
-    """Is an expression one of these buffers or zero, whatever the others hold?"""
+    """Is an expression one of these buffers, that times zero, or zero, whatever the others hold?"""
     if isinstance(expr, ir.Load):
         return expr.buffer in buffers
     if isinstance(expr, ir.Const):
         return expr.value == 0
+    if isinstance(expr, ir.Apply) and expr.fn == "mul":
+        # Zero where the buffer is zero, no number where it has none.
+        masked, factor = sorted(expr.args, key=lambda arg: isinstance(arg, ir.Const))
+        is_zero = isinstance(factor, ir.Const) and factor.value == 0
+        return is_zero and _is_mask(masked, buffers)
     if not isinstance(expr, ir.Apply) or expr.fn != "select":
         return False
     choice, *both = expr.args

@@ -2,29 +2,34 @@
 """Runs a graph with operations that may have to wait: what is between them is compiled.
 
 A wait that cannot end yet does not hold up what does not depend on it.  What compiled parts will
-compute later is tried while a run waits: if that fails, the run fails now.
+compute later is tried while a run waits: if that fails, the run fails now.  What has effects is
+never put off, and fails by itself.
 Imports the rest of jit.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ...engine.graph.kernel_context import KernelContext
 from ...engine.session import interpreter
 from ...engine.session.dataflow import FlowProgram, Resume
 from ...engine.session.futures import Future, FutureSet
-from ..trace.control_regions import connected
-from ..trace.partition import Partition, Stage, waits_at_top
+from ...engine.session.state import VariableStorage
+from ..trace.partition import Partition, Stage, draws, is_harmless, waits_at_top
 from ..trace.tracer import makes_handles
 
-# Makes what runs operations: (operations, fetches, feeds).
-MakePart = Callable[[Sequence[Any], Sequence[Any], Sequence[Any]], Any]
+# Makes what runs operations: (operations, fetches, feeds, variables that others hand it).
+MakePart = Callable[[Sequence[Any], Sequence[Any], Sequence[Any], dict[Any, Any]], Any]
 # So long a run waits before it tries what comes later, in seconds: queues that are kept filled
 # answer sooner, and cost nothing.
 _PATIENCE = 0.05
+# So many ways to try what comes later are kept.
+_MOST_TRIALS = 16
 
 
 class AsyncRunner:
@@ -42,11 +47,22 @@ class AsyncRunner:
         self.operations, self.fetches, self.feeds = list(operations), list(fetches), list(feeds)
         self.evaluate = evaluate
         self.parts, self.plan = plan.parts, plan
-        self.runners = [make(part.operations, part.gives, part.takes) for part in self.parts]
+        variables = {
+            tensor: cell
+            for op in dict.fromkeys(origin.op for origin in plan.origins.values())
+            for tensor, cell in zip(op.outputs, evaluate(op, []))
+        }
+        self.runners = [
+            make(
+                *(part.operations, part.gives, part.takes),
+                {tensor: variables[plan.origins[tensor]] for tensor in part.cells},
+            )
+            for part in self.parts
+        ]
         self.waits = plan.waits
         # Conditionals and loops that wait inside.
         self.programs = {
-            number: FlowProgram(evaluate.session, wait.operations, wait.gives, wait.takes)
+            number: _program(evaluate.session, wait)
             for number, wait in enumerate(plan.waits)
             if not waits_at_top(wait.operations[-1])
         }
@@ -91,9 +107,12 @@ class AsyncRunner:
     def trial(self, over: int, parts: Sequence[int]) -> Trial:
         """What can be tried of parts that cannot begin before more waits are over."""
         key = (over, *parts)
-        if key not in self._trials:
-            self._trials[key] = Trial(self, over, [self.parts[number] for number in parts])
-        return self._trials[key]
+        found = self._trials.get(key)
+        if found is None:
+            if len(self._trials) >= _MOST_TRIALS:
+                self._trials.clear()
+            found = self._trials[key] = Trial(self, over, [self.parts[n] for n in parts])
+        return found
 
     def _largest(self, arrays: Sequence[np.ndarray]) -> tuple[Stage, Any, list[np.ndarray] | None]:
         """The part with most operations, what runs it, and values like those that it takes."""
@@ -112,59 +131,69 @@ class AsyncRunner:
 
 
 class Trial:
-    """Operations of later parts that could run now and change nothing, by reference kernels."""
+    """Operations of later parts that could run now and change nothing, by reference kernels.
+
+    What acts, what is under way and what follows from either stays out.  Random numbers are drawn
+    of streams that nobody uses, and go nowhere.
+    """
 
     def __init__(self, runner: AsyncRunner, over: int, parts: Sequence[Stage]) -> None:
-        ready = {
-            op
-            for part in parts
-            for op in part.operations
-            if op in runner.plan.free or not runner.plan.early[op] & ~over
-        }
-        later = [op for part in parts for op in part.operations if op not in ready]
-        later += [op for op in ready if not _is_harmless(op) and op not in runner.plan.free]
-        given = {tensor for part in parts for tensor in part.takes}
-        self.operations = _without(ready, set(later), runner.operations, given)
-        inside = {tensor for op in self.operations for tensor in op.outputs}
-        used = dict.fromkeys(t for op in self.operations for t in op._inputs_val)
-        self.takes = [tensor for tensor in used if tensor not in inside]
-        session = runner.evaluate.session
-        self._program = interpreter.program_of(session, self.operations, [], self.takes)
+        plan, session = runner.plan, runner.evaluate.session
+        later = {op for part in parts for op in part.operations} - plan.free
+        waits = [wait for i, wait in enumerate(runner.waits) if not over >> i & 1]
+        under_way = {op for wait in waits for op in wait.operations}
+        needed = [t.op for op in later for t in op._inputs_val if t not in runner.feeds]
+        needed += [other for op in later for other in op._control_inputs_val]
+        outside = dict.fromkeys(op for op in needed if op in under_way)
+        operations = [op for op in runner.operations if op in later or op in outside]
+        made = {tensor for op in operations for tensor in op.outputs if tensor not in runner.feeds}
+        used = dict.fromkeys(t for op in later for t in op._inputs_val)
+        self.takes = [tensor for tensor in used if tensor not in made]
+        self._program = FlowProgram(session, operations, [], self.takes, outside)
+        states: dict[Any, Any] = {}
+        for node in self._program.nodes:
+            op = node.step.op
+            if op not in outside and (not is_harmless(op) or draws(op)):
+                node.role = "wait"
+                node.step.kernel = _endless(node.step.kernel if is_harmless(op) else None)
+                node.step.context = KernelContext(op, session.resources, states, session=session)
 
     def run(self, known: dict[Any, Any]) -> None:
         """Runs them and drops the results; raises what they raise."""
-        self._program.run([known[tensor] for tensor in self.takes])
+        values = self._program.start([known[tensor] for tensor in self.takes])
+        for step in self._program.outside.values():
+            values[step.slot] = Future()
+        self._program.begin(values, _Nobody())
 
 
-def _without(
-    ready: set[Any], left_out: set[Any], operations: Sequence[Any], given: set[Any]
-) -> list[Any]:
-    """Operations in order without some, what depends on these, and whole groups they are in."""
-    members = [op for op in ready if op.definition.flow or op._control_flow_context]
-    group = connected(members)
-    size = -1
-    while size != len(left_out):
-        size = len(left_out)
-        broken = {group[op] for op in left_out if op in group}
-        left_out |= {op for op in members if group[op] in broken}
-        for op in ready - left_out:
-            made = [t.op for t in op._inputs_val if t not in given]
-            if not left_out.isdisjoint((*made, *op._control_inputs_val)):
-                left_out.add(op)
-    return [op for op in operations if op in ready and op not in left_out]
+def _endless(kernel: Callable[..., Any] | None) -> Callable[..., Future]:
+    """A kernel that runs another, if any, and gives nothing."""
+
+    def run(*arguments: Any) -> Future:
+        if kernel is not None:
+            kernel(*arguments)
+        return Future()
+
+    return run
 
 
-def _is_harmless(op: Any) -> bool:
-    """Does an operation neither change anything nor draw random numbers nor wait?"""
-    definition = op.definition
-    if definition.flow == "wait" or any(arg.is_ref for arg in definition.inputs):
-        return False
-    return not definition.is_stateful or definition.flow == "step" or definition.moves == "value"
+class _Nobody:
+    """Waits for nothing."""
+
+    def add(self, key: Any, pending: Future) -> None:
+        """Notes nothing: the pending result never comes."""
 
 
 def _waiting(wait: Stage) -> Any:
     """The operation of a wait that may have to wait; the first, of a conditional or loop."""
-    return next(op for op in wait.operations if op.definition.flow == "wait")
+    waiting = (op for op in wait.operations if op.definition.flow == "wait")
+    return next(waiting, wait.operations[0])
+
+
+def _program(session: Any, wait: Stage) -> FlowProgram:
+    """What runs a conditional or loop as its inputs come."""
+    operations = [*wait.outside, *wait.operations]
+    return FlowProgram(session, operations, wait.gives, wait.takes, wait.outside)
 
 
 class _Inside:
@@ -189,12 +218,17 @@ class _Run:
         self.known.update(zip(runner.feeds, arrays))
         for op in runner.handles:
             self.known.update(zip(op.outputs, runner.evaluate(op, [])))
+        self.known.update((t, self.known[origin]) for t, origin in runner.plan.origins.items())
         self.waits = FutureSet(runner.evaluate.session)
         self.over = 0
+        # When what is left is tried, and what has been.
+        self.patient_until = time.monotonic() + _PATIENCE
+        self.tried = -1
         self.next_parts = list(range(len(runner.parts)))
         self.next_waits = list(range(len(runner.waits)))
-        # Of conditionals and loops that are under way.
+        # Conditionals and loops that are under way, and what they wait for outside.
         self.under_way: dict[int, tuple[Resume, _Inside, list[Any]]] = {}
+        self.outside: dict[Any, list[Future]] = {}
 
     def execute(self) -> None:
         """Runs everything."""
@@ -208,11 +242,13 @@ class _Run:
 
     def _next(self) -> tuple[Any, Future]:
         """Waits for one more; if it takes time, sees meanwhile whether what is left would fail."""
-        if self.next_parts:
-            found = self.waits.next_within(_PATIENCE)
+        if self.next_parts and self.tried != self.over:
+            left = self.patient_until - time.monotonic()
+            found = self.waits.next_within(left) if left > 0 else None
             if found is not None:
                 return found
             self.runner.trial(self.over, self.next_parts).run(self.known)
+            self.tried = self.over
         return self.waits.next()
 
     def _begin_some(self) -> bool:
@@ -225,6 +261,7 @@ class _Run:
             results = self.runner.runners[number]([self.known[t] for t in part.takes])
             for tensor, value in zip(part.gives, results):
                 self.known[tensor] = _array(tensor, value)
+            self._tell(part)
         waits = [i for i in self.next_waits if not self.runner.waits[i].after & ~self.over]
         for number in waits:
             self.next_waits.remove(number)
@@ -236,7 +273,7 @@ class _Run:
 
     def _begin(self, number: int) -> None:
         op = self.runner.waits[number].operations[-1]
-        inputs = [self.known[tensor] for tensor in op._inputs_val]
+        inputs = [self._input(op, i) for i in range(len(op._inputs_val))]
         result = self.runner.evaluate.begin(op, inputs)
         if not isinstance(result, Future):
             self._keep(number, result)
@@ -245,9 +282,32 @@ class _Run:
         else:
             self.waits.add((number, None), result)
 
+    def _input(self, op: Any, position: int) -> Any:
+        tensor, wanted = op._inputs_val[position], op._input_types_val[position]
+        value = self.known[tensor]
+        if (
+            type(value) is VariableStorage
+            and not wanted._is_ref_dtype
+            and tensor.dtype._is_ref_dtype
+        ):
+            try:
+                return value.read()
+            except Exception as error:
+                raise interpreter.located(error, op) from error
+        return value
+
+    def _tell(self, part: Stage) -> None:
+        """Gives the results of operations to the conditionals and loops that wait for them."""
+        for op in part.operations:
+            for pending in self.outside.pop(op, ()):
+                pending.settle([self.known.get(tensor) for tensor in op.outputs])
+
     def _begin_group(self, number: int) -> None:
         program, wait = self.runner.programs[number], self.runner.waits[number]
         values = program.start([self.known[tensor] for tensor in wait.takes])
+        for op, step in program.outside.items():
+            pending = values[step.slot] = Future()
+            self.outside.setdefault(op, []).append(pending)
         inside = _Inside(self.waits, number)
         resume = program.begin(values, inside)
         self.under_way[number] = (resume, inside, values)
@@ -262,7 +322,7 @@ class _Run:
         results = self.runner.programs[number].results(values)
         for tensor, value in zip(self.runner.waits[number].gives, results):
             self.known[tensor] = _array(tensor, value)
-        self.over |= 1 << number
+        self._note_end(number)
 
     def _end(self, number: int, key: Any, pending: Future) -> None:
         if number in self.under_way:
@@ -282,7 +342,12 @@ class _Run:
         op = self.runner.waits[number].operations[-1]
         for tensor, value in zip(op.outputs, self.runner.evaluate.spread(op, result)):
             self.known[tensor] = _array(tensor, value)
+        self._note_end(number)
+
+    def _note_end(self, number: int) -> None:
         self.over |= 1 << number
+        self.patient_until = time.monotonic() + _PATIENCE
+        self._tell(self.runner.waits[number])
 
 
 def _array(tensor: Any, value: Any) -> Any:

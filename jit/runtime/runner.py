@@ -9,9 +9,10 @@ Imports the rest of jit.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from time import perf_counter
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from .. import settings
 from ..schedule.bind import Binding
 from ..trace.bit_exact import is_exact, is_made_of_constants
 from ..trace.control_regions import arranged
-from ..trace.partition import cut, waits_at_top
+from ..trace.partition import cut
 from ..trace.tracer import Evaluate, OpView, Segment, Traced, is_handle
 from .async_runner import AsyncRunner
 from .host_time import Meter
@@ -41,6 +42,7 @@ _NOT_OF_VALUES = (
     *(errors.CancelledError, errors.DeadlineExceededError, errors.AbortedError),
     *(errors.ResourceExhaustedError, errors.PermissionDeniedError, errors.InternalError),
 )
+NONE: Mapping[Any, Any] = MappingProxyType({})
 # From so many elements on, even a first run is compiled.
 _LARGE = 1 << 20
 
@@ -85,24 +87,32 @@ def _compiled(
     if not any(op.definition.flow == "wait" for op in operations):
         return _without_waits(evaluate, operations, fetches, feeds)
     parts = cut(operations, fetches, feeds)
-    if parts is None and any(waits_at_top(op) for op in operations):
-        return _reference(session, operations, fetches, feeds, "waits between branches or loops")
     if parts is None:
-        return _without_waits(evaluate, operations, fetches, feeds)
+        # Only all of it, operation by operation, goes on where one part waits and another fails.
+        return _reference(session, operations, fetches, feeds, "waits between branches or loops")
 
-    def make(operations: Sequence[Any], fetches: Sequence[Any], feeds: Sequence[Any]) -> Any:
-        runner = _without_waits(evaluate, operations, fetches, feeds)
+    def make(
+        operations: Sequence[Any],
+        fetches: Sequence[Any],
+        feeds: Sequence[Any],
+        cells: dict[Any, Any],
+    ) -> Any:
+        runner = _without_waits(evaluate, operations, fetches, feeds, cells)
         if isinstance(runner, InterpretedRunner):
             return runner
         return TieredRunner(
-            runner, lambda: _reference(session, operations, fetches, feeds, ""), not always
+            runner, lambda: _reference(session, operations, fetches, feeds, "", cells), not always
         )
 
     return AsyncRunner(operations, fetches, feeds, parts, evaluate, make)
 
 
 def _without_waits(
-    evaluate: Evaluator, operations: Sequence[Any], fetches: Sequence[Any], feeds: Sequence[Any]
+    evaluate: Evaluator,
+    operations: Sequence[Any],
+    fetches: Sequence[Any],
+    feeds: Sequence[Any],
+    cells: Mapping[Any, Any] = NONE,
 ) -> Runner | InterpretedRunner:
     flow = next((op for op in operations if op.definition.flow), None)
     regions: dict[int, int] | None = {}
@@ -110,9 +120,9 @@ def _without_waits(
         found = arranged(operations, feeds)
         if found is None:
             reason = f"a tensor within a conditional or loop ('{flow.name}') is fed"
-            return _reference(evaluate.session, operations, fetches, feeds, reason)
+            return _reference(evaluate.session, operations, fetches, feeds, reason, cells)
         operations, regions = found
-    return Runner(operations, fetches, feeds, evaluate, regions)
+    return Runner(operations, fetches, feeds, evaluate, regions, cells)
 
 
 def _reference(
@@ -121,9 +131,12 @@ def _reference(
     fetches: Sequence[Any],
     feeds: Sequence[Any],
     reason: str,
+    cells: Mapping[Any, Any] = NONE,
 ) -> InterpretedRunner:
-    program = interpreter.program_of(session, operations, fetches, feeds)
-    return InterpretedRunner(program.run, reason)
+    program = interpreter.program_of(session, operations, fetches, [*feeds, *cells])
+    if not cells:
+        return InterpretedRunner(program.run, reason)
+    return InterpretedRunner(lambda arrays: program.run([*arrays, *cells.values()]), reason)
 
 
 class InterpretedRunner:
@@ -281,15 +294,18 @@ class Runner:
         feeds: Sequence[Any],
         evaluate: Evaluate,
         regions: dict[int, int] | None = None,
+        cells: Mapping[Any, Any] = NONE,
     ) -> None:
         """operations: what the fetches need, in order; evaluate: runs one on the host.
 
         regions: start and end of runs of operations that branch or loop
-        (jit/trace/control_regions.py).
+        (jit/trace/control_regions.py).  cells: the variables that references stand for which
+        operations elsewhere give.
         """
         self.operations, self.fetches, self.feeds = list(operations), list(fetches), list(feeds)
         self.evaluate = evaluate
-        self.handles: dict[Any, Any] = {}
+        self.cells = cells
+        self.handles: dict[Any, Any] = dict(cells)
         self.regions = regions or {}
         self._programs: dict[int, tuple[Any, list[Any], list[Any]]] = {}
         self._made = _made_at(self.operations, self.feeds)
@@ -343,6 +359,7 @@ class Runner:
             raise error
         rest = self.operations[segment.start :]
         given = segment.inputs if not segment.start else self.live(segment.start)
+        given = list(dict.fromkeys([*given, *self.cells]))
         program = interpreter.program_of(self.evaluate.session, rest, self.fetches, given)
         results = program.run([self.handles[t] if t in self.handles else known[t] for t in given])
         if isinstance(error, CompileFailure):

@@ -44,6 +44,20 @@ def _scipy(name: str) -> Callable[..., np.ndarray]:
     return body
 
 
+def _with_limits(body: Callable[..., Any], *limits: tuple[Any, float]) -> Callable[..., Any]:
+    """A kernel with other values where SciPy has limits that TensorFlow has not, or the reverse.
+
+    limits: conditions on the arguments and what holds there; the first that does decides.
+    """
+
+    def limited(*arrays: np.ndarray) -> np.ndarray:
+        result = body(*arrays)
+        holds = [np.broadcast_to(condition(*arrays), result.shape) for condition, _ in limits]
+        return np.select(holds, [result.dtype.type(v) for _, v in limits], result)
+
+    return limited
+
+
 def _unary(name: str, body: Any, gradient: Any, *public: str, **facts: Any) -> OpFunction:
     op = elementwise(name, _UNARY, _REAL, body=body, gradient=gradient, **facts)
     return export(*public)(op) if public else op
@@ -217,10 +231,22 @@ def _binary(
 
 _IGAMMA = "a: T, x: T -> z: T"
 
+
+def _has_no_fraction(a: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Where TensorFlow's series or fraction has an infinity over or less another."""
+    with np.errstate(all="ignore"):
+        is_beyond = (a > 0) & (x > a) & np.isfinite(x) & np.isinf(x * (x - a + 2))
+        return is_beyond | (np.isinf(a) & (x >= 1))
+
+
 igamma = _binary(
     "Igamma",
     _IGAMMA,
-    _scipy("gammainc"),
+    _with_limits(
+        _scipy("gammainc"),
+        (lambda a, x: x == 0, 0.0),
+        (lambda a, x: (a == 0) | _has_no_fraction(a, x), np.nan),
+    ),
     _igamma_gradients,
     "igamma",
     doc="The lower regularized incomplete gamma function P(a, x).",
@@ -228,7 +254,11 @@ igamma = _binary(
 igammac = _binary(
     "Igammac",
     _IGAMMA,
-    _scipy("gammaincc"),
+    _with_limits(
+        _scipy("gammaincc"),
+        (lambda a, x: np.isposinf(a) & np.isposinf(x), 0.0),
+        (lambda a, x: (a == 0) | _has_no_fraction(a, x), np.nan),
+    ),
     _igammac_gradient,
     "igammac",
     doc="The upper regularized incomplete gamma function Q(a, x).",
@@ -260,14 +290,25 @@ def _polygamma_gradient(op: Any, grad: Any) -> Any:
         return None, sum_to(partial_x * grad, axes_x, shape_x)
 
 
+def _has_no_series(x: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """Where the terms of TensorFlow's series are zero times infinity: what grows has no bound."""
+    with np.errstate(all="ignore"):
+        grown = np.prod([x + x.dtype.type(k) for k in range(23)], axis=0)
+        is_nothing = np.power(q, -x) < np.finfo(x.dtype).tiny
+        return np.isposinf(q) | ((q > 0) & is_nothing & np.isinf(grown))
+
+
+_zeta = _with_limits(_scipy("zeta"), (lambda x, q: (x > 1) & _has_no_series(x, q), np.nan))
+
+
 def _polygamma_body(n: np.ndarray, x: np.ndarray) -> np.ndarray:
     import scipy.special
 
     wide_n, wide_x = np.asarray(n, np.float64), np.asarray(x, np.float64)
-    is_order = (wide_n >= 0) & (np.floor(wide_n) == wide_n)
+    is_order = (wide_n >= 0) & (np.floor(wide_n) == wide_n) & ~_has_no_series(n + 1, x)
     factor = (-1.0) ** (wide_n + 1) * scipy.special.gamma(wide_n + 1)
-    higher = np.where(is_order, factor * scipy.special.zeta(wide_n + 1, wide_x), np.nan)
-    return np.where(wide_n == 0, scipy.special.psi(wide_x), higher).astype(x.dtype)
+    higher = np.where(is_order, factor * _zeta(wide_n + 1, wide_x), np.nan)
+    return np.where(wide_n == 0, k.digamma(wide_x), higher).astype(x.dtype)
 
 
 _ABOVE_ONE = {**_HOST, "ranges": [(1.5, 4), (0.5, 4)]}
@@ -276,7 +317,7 @@ _ORDERS = {**_HOST, "values": [[np.array([0.0, 1.0, 2.0]), np.array([0.5, 1.5, 3
 zeta = _binary(
     "Zeta",
     "x: T, q: T -> z: T",
-    _scipy("zeta"),
+    _zeta,
     _zeta_gradient,
     "zeta",
     _ABOVE_ONE,
@@ -323,7 +364,16 @@ def _betainc(a: np.ndarray, b: np.ndarray, x: np.ndarray) -> np.ndarray:
             shapes = f"{shape_text(one.shape)} vs. {shape_text(other.shape)}"
             text = f"Shapes of {name} and {other_name} are inconsistent: {shapes}"
             raise errors.InvalidArgumentError(None, None, text)
-    return _scipy("betainc")(a, b, x)
+    return _limited_betainc(a, b, x)
+
+
+_limited_betainc = _with_limits(
+    _scipy("betainc"),
+    (lambda a, b, x: (a <= 0) | (b <= 0), np.nan),
+    (lambda a, b, x: x == 0, 0.0),
+    (lambda a, b, x: x == 1, 1.0),
+    (lambda a, b, x: np.isinf(a) | np.isinf(b), np.nan),
+)
 
 
 betainc = elementwise(

@@ -32,7 +32,8 @@ def _zeros(x: Any) -> Any:
 
 
 def _gated(condition: Any, grad: Any) -> Any:
-    return k.select(condition, grad, _zero(grad))
+    # TensorFlow multiplies by the condition: no number and infinity times zero are no numbers.
+    return k.select(condition, grad, k.mul(grad, _zero(grad)))
 
 
 relu = elementwise(
@@ -66,7 +67,7 @@ elementwise(
 
 
 def _relu6_gradient(grad: Any, x: Any) -> Any:
-    return k.select(k.gt(x, _zero(x)), _gated(k.lt(x, k.const_like(6, x)), grad), _zero(grad))
+    return _gated(k.logical_and(k.gt(x, _zero(x)), k.lt(x, k.const_like(6, x))), grad)
 
 
 elementwise(

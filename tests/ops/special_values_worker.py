@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Maxima, minima, orders and norms of NaN, infinities and zeros; run once per implementation.
+"""Maxima, orders, gradients and functions of NaN, infinities, zeros and denormal numbers.
+
+Run once per implementation.
 
 As a script, `python special_values_worker.py MODULE OUT.json` imports a TensorFlow 1.x API by
 name.  Works under Python 3.7 with NumPy 1.18.
@@ -18,6 +20,7 @@ FOURS = [
     [INF] * 4, [INF, NAN, 1, 2], [0.0, -0.0, 0.0, -0.0], [-0.0, 0.0, 0.0, -0.0], [-1] * 4,
     [-INF, -3.4028234663852886e38, -INF, NAN],
 ]  # fmt: skip
+SPECIAL = [NAN, INF, -INF, 0.0, -0.0, 1, -1, 7, 6, 0.5, -0.5]
 CHANNELS = (1, 3, 16)
 LENGTHS = (1, 2, 9, 40)
 
@@ -29,6 +32,11 @@ def _one_nan_each(length):
     for i, row in enumerate(rows):
         row[i % length] = NAN
     return np.array([*rows, *np.full((3, length), [[NAN], [-INF], [INF]])])
+
+
+def _pairs(values, dtype):
+    """All pairs of values, as two vectors."""
+    return (part.ravel().astype(dtype) for part in np.meshgrid(values, values))
 
 
 class _Cases:
@@ -121,7 +129,78 @@ def _orders(cases):
             cases.fetches[f"top_k/places/{length}/{count}"] = places
 
 
+def _gradients(cases):
+    tf, nn = cases.tf, cases.tf.nn
+    functions = {
+        "relu": nn.relu, "relu6": nn.relu6, "elu": nn.elu, "selu": nn.selu, "tanh": tf.tanh,
+        "softplus": nn.softplus, "softsign": nn.softsign, "leaky_relu": nn.leaky_relu,
+        "sigmoid": tf.sigmoid, "reciprocal": tf.reciprocal, "abs": tf.abs,
+        "sign": tf.sign, "square": tf.square, "log": tf.log,
+    }  # fmt: skip
+    for dtype in ("float32", "float64", "float16"):
+        x, dy = (cases.feed(part) for part in _pairs(SPECIAL, dtype))
+        for name, function in functions.items():
+            exact = "exact_" if name.startswith("relu") else "class_"
+            cases.fetches[exact + f"gradient/{name}/{dtype}"] = tf.gradients(function(x), x, dy)[0]
+        for name in ("maximum", "minimum"):
+            both = tf.gradients(getattr(tf, name)(x, dy), [x, dy])
+            cases.fetches[f"exact_gradient/{name}/{dtype}"] = tf.stack(both)
+        chosen = tf.gradients(tf.where(x > 0, x, dy), [x, dy], dy)
+        cases.fetches[f"exact_gradient/where/{dtype}"] = tf.stack(chosen)
+
+
+def _pooled_gradients(cases):
+    """A relu in front of a pooling, whose gradient has what is no number."""
+    tf, nn = cases.tf, cases.tf.nn
+    numbers = np.nan_to_num(np.float32(FOURS)) * np.float32(0.25)
+    x = cases.feed(numbers.reshape(-1, 2, 2, 1)[:, :, :, [0, 0, 0]])
+    dy = cases.feed(np.float32(np.resize([1, NAN, INF, -INF, 0, -2], (len(FOURS), 1, 1, 3))))
+    top = nn.max_pool(nn.relu(x), [1, 2, 2, 1], [1, 2, 2, 1], "VALID")
+    cases.fetches["class_gradient/pooled_relu"] = tf.gradients(top, x, dy)[0]
+
+
+def _functions(cases):
+    tf = cases.tf
+    one = ("lgamma", "digamma", "erf", "erfc", "expm1", "log1p", "exp", "log", "tanh", "atan")
+    two = ("igamma", "igammac", "zeta", "polygamma", "atan2", "pow", "floormod")
+    for dtype in ("float32", "float64"):
+        x = cases.feed(np.array([*SPECIAL, -2, -3, -2.5, 1e30, -1e30, 1e-30], dtype))
+        for name in one:
+            cases.fetches[f"class_function/{name}/{dtype}"] = getattr(tf.math, name)(x)
+        x, y = (cases.feed(part) for part in _pairs([*SPECIAL, -2, -2.5, 50], dtype))
+        for name in two:
+            cases.fetches[f"class_function/{name}/{dtype}"] = getattr(tf.math, name)(x, y)
+        cases.fetches[f"class_function/zeta_of_many/{dtype}"] = tf.math.zeta(
+            cases.feed(np.array([1e30, 100, 1e30], dtype)),
+            cases.feed(np.array([1e30, 1e30, 2], dtype)),
+        )
+        some = [NAN, INF, -INF, 0.0, -0.0, 1, -1, 0.5, 2]
+        a, b, x = (part.ravel().astype(dtype) for part in np.meshgrid(some, some, some))
+        beta = tf.betainc(cases.feed(a), cases.feed(b), cases.feed(x))
+        cases.fetches[f"class_function/betainc/{dtype}"] = beta
+
+
+def _logarithms_of_denormals(cases):
+    tf = cases.tf
+    for dtype, tiny in (("float32", 1e-40), ("float64", 1e-310)):
+        values = np.array([tiny, -tiny, np.nextafter(0, 1, dtype=dtype), np.finfo(dtype).tiny])
+        for length in (1, 3, 100, 5000):
+            for number, value in enumerate(values.astype(dtype)):
+                x = cases.feed(np.full(length, value))
+                key = f"denormal/{dtype}/{length}/{number}"
+                cases.fetches["class_log/" + key] = tf.log(x)
+                cases.fetches["class_xlogy/" + key] = tf.math.xlogy(tf.ones_like(x), x)
+                cases.fetches["class_log1p/" + key] = tf.log1p(x)
+    for kind in ("complex64", "complex128"):
+        tiny = {"complex64": 1e-40, "complex128": 1e-310}[kind]
+        x = cases.feed(np.array([tiny, tiny * 1j, tiny * (1 - 1j), 1 + tiny * 1j], kind))
+        cases.fetches["class_log/denormal/" + kind] = tf.real(tf.log(x))
+    x = cases.feed(np.float16([6e-8, -6e-8, 0]))
+    cases.fetches["class_log/denormal/float16"] = tf.log(x)
+
+
 FAMILIES = [_reductions, _norms, _pools, _segments, _orders]
+FAMILIES += [_gradients, _pooled_gradients, _functions, _logarithms_of_denormals]
 
 
 def compute(tf):
@@ -132,10 +211,19 @@ def compute(tf):
             cases = _Cases(tf)
             family(cases)
             results.update(session.run(cases.fetches, cases.feeds))
-    return {name: _texts(np.asarray(value)) for name, value in results.items()}
+    return {name: _texts(name, np.asarray(value)) for name, value in results.items()}
 
 
-def _texts(value):
+def _class(number):
+    """What of a number does not depend on rounding."""
+    if number == number and abs(number) not in (0, INF):
+        return "+" if number > 0 else "-"
+    return "0" if number == 0 else str(number)
+
+
+def _texts(name, value):
+    if name.startswith("class_"):
+        return " ".join(_class(number) for number in value.ravel().tolist())
     if value.dtype.kind == "c":
         value = np.stack([value.real, value.imag], -1)
     return " ".join(f"{number:.9g}" for number in value.ravel().tolist())
