@@ -19,6 +19,16 @@ _BELOW = ("__func__", "fget", "fset")
 _done: set[type] = {object}
 
 
+class LateDocumentation:
+    """The `__doc__` of a class, and of its objects what `documentation()` says when it is read."""
+
+    def __init__(self, of_class: str | None) -> None:
+        self._of_class = of_class
+
+    def __get__(self, function: Any, owner: type) -> str | None:
+        return self._of_class if function is None else function.documentation()
+
+
 def remove_annotations(thing: Any, package: str) -> None:
     """Removes what a function, all methods of a class or all functions of a module show."""
     if isinstance(thing, FunctionType):

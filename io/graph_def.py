@@ -67,7 +67,25 @@ def version_def(graph: Graph) -> Any:
 
 @export("io.write_graph", "train.write_graph")
 def write_graph(graph_or_graph_def: Any, logdir: str, name: str, as_text: bool = True) -> str:
-    """Writes a graph or a message to `logdir/name` as text or in binary; returns the path."""
+    """Writes a graph, or a message, to a file.
+
+    Args:
+        graph_or_graph_def: a Graph, a GraphDef or another message.
+        logdir: the folder, made if it is missing.
+        name: of the file.
+        as_text: whether as text; else in binary.
+
+    Returns:
+        The path.
+
+    Example:
+        >>> with tf.Graph().as_default() as graph:
+        ...     x = tf.constant(1, name="x")
+        >>> path = tf.train.write_graph(graph, "./logs", "graph.pbtxt")
+        >>> with tf.gfile.GFile(path) as file:
+        ...     print(path, file.read().count("node {"))
+        ./logs/graph.pbtxt 1
+    """
     message = graph_or_graph_def
     if isinstance(message, Graph):
         message = as_graph_def(message)

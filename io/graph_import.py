@@ -67,10 +67,30 @@ def import_graph_def(
     op_dict: Any = None,
     producer_op_list: Any = None,
 ) -> list[Any] | None:
-    """Adds the nodes of `graph_def` to the default graph, under `name` ("import" by default).
+    """Adds the nodes of a GraphDef to the default graph.
 
-    `input_map` replaces tensors ("a:0") and control inputs ("^a") of the graph def by tensors of
-    the graph; `return_elements` are names of operations and tensors to return.
+    Args:
+        graph_def: a GraphDef.
+        input_map: tensors of the graph by names of tensors ("a:0") or control inputs ("^a") of the
+            GraphDef, in whose place they are used.
+        return_elements: names of operations and tensors to return.
+        name: a prefix of all names, "import" by default; "" for none.
+        op_dict: not used.
+        producer_op_list: an OpList: attributes it says to be defaults may be unknown here.
+
+    Returns:
+        A list of the elements; None without `return_elements`.
+
+    Raises:
+        TypeError: `graph_def` is none, or a name no string.
+        ValueError: a name is of nothing, or an operation cannot be added.
+
+    Example:
+        >>> with tf.Graph().as_default() as graph:
+        ...     double = tf.multiply(tf.placeholder(tf.int32, name="x"), 2, name="double")
+        >>> [y] = tf.import_graph_def(graph.as_graph_def(), {"x:0": tf.constant(21)}, ["double:0"])
+        >>> tf.Session().run(y)
+        np.int32(42)
     """
     del op_dict
     graph_def = checked_graph_def(graph_def)

@@ -120,7 +120,20 @@ class _Compressed:
 
 
 class TFRecordWriter:
-    """Writes records to a new file (tf.io.TFRecordWriter); a context that closes it."""
+    """Writes records, strings of bytes, to a new file; a context that closes it.
+
+    Args:
+        path: of the file.
+        options: how it is compressed: tf.io.TFRecordOptions, or a type of it such as
+            tf.io.TFRecordCompressionType.GZIP.
+
+    Example:
+        >>> with tf.python_io.TFRecordWriter("./data.tfrecords") as writer:
+        ...     writer.write(b"first")
+        ...     writer.write(b"second")
+        >>> list(tf.python_io.tf_record_iterator("./data.tfrecords"))
+        [b'first', b'second']
+    """
 
     def __init__(self, path: Any, options: Any = None) -> None:
         if not isinstance(options, TFRecordOptions):

@@ -44,7 +44,17 @@ define(
 
 @export("no_op")
 def no_op(name: str | None = None) -> Operation:
-    """An operation that does nothing."""
+    """An operation that does nothing: something for control dependencies to hang on.
+
+    Args:
+        name: of the operation.
+
+    Returns:
+        An Operation.
+
+    Example:
+        >>> tf.Session().run(tf.no_op())
+    """
     return _no_op(name=name)
 
 
@@ -64,7 +74,26 @@ def _flattened(inputs: Iterable[Any]) -> list[Any]:
 
 @export("group")
 def group(*inputs: Any, **kwargs: Any) -> Operation:
-    """An operation that is done when all its inputs are."""
+    """An operation that is done when all its inputs are.
+
+    Args:
+        inputs: Operations, Tensors and Variables, or structures of them.
+        name: of the operation, by keyword.
+
+    Returns:
+        An Operation, which has no value.
+
+    Raises:
+        TypeError: something else is among them.
+        ValueError: there is another keyword than `name`.
+
+    Example:
+        >>> a, b = tf.Variable(1), tf.Variable(2)
+        >>> sess = tf.Session()
+        >>> sess.run(tf.group(a.initializer, b.initializer))
+        >>> sess.run([a, b])
+        [np.int32(1), np.int32(2)]
+    """
     name = kwargs.pop("name", None)
     if kwargs:
         raise ValueError("Unknown keyword arguments: " + ", ".join(kwargs.keys()))
@@ -122,7 +151,25 @@ def with_dependencies(
 
 @export("tuple")
 def tuple_(tensors: Any, name: str | None = None, control_inputs: Any = None) -> list[Any]:
-    """The tensors, each available only when all of them are."""
+    """Tensors, each of which is available only when all of them are.
+
+    Args:
+        tensors: a list of Tensors, IndexedSlices, Operations or None.
+        name: the scope of the operations.
+        control_inputs: Operations and Tensors to wait for besides.
+
+    Returns:
+        A list with a new tensor for each, and None where None was.
+
+    Raises:
+        TypeError: something else is among `control_inputs`.
+        ValueError: there is nothing but None.
+
+    Example:
+        >>> a, b = tf.tuple([tf.constant(1), tf.constant(2)])
+        >>> tf.Session().run(a)
+        np.int32(1)
+    """
     with name_scope(name, "tuple", tensors) as name:
         tensors = [None if t is None else _element_of(t) for t in tensors]
         gating = [t if isinstance(t, Operation) else t.op for t in tensors if t is not None]

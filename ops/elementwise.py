@@ -7,6 +7,7 @@ of `jit.scalar`) and, by the broadcasting rule, the shape.  The gradient stands 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -166,6 +167,9 @@ def elementwise(
 
     if alike:
         facts["test"] = {"broadcast": False, **facts.get("test", {})}
+    if shape is None:
+        names = re.findall(r"(\w+):", signature.partition("->")[0])
+        facts["doc"] = facts.get("doc", "") + _said_of_shapes(names, broadcast, alike, guard)
 
     def kernel(c: Any, *inputs: np.ndarray) -> np.ndarray:
         if sizes is not None and any(x.dtype == object for x in inputs):
@@ -204,6 +208,34 @@ def elementwise(
     )
 
 
+def _said_of_shapes(names: list[str], broadcast: bool, alike: bool, guard: Guard | None) -> str:
+    """What all docstrings of the family say: the result's shape, and what is refused."""
+    raised = []
+    if guard:
+        raised.append(f"InvalidArgumentError: integer `{names[guard.index]}`: {guard.message}.")
+    shape = f"It has the shape of `{names[0]}`."
+    if len(names) > 1 and (alike or broadcast):
+        shape = _ALIKE if alike else _BROADCAST
+        wrong = "differ" if alike else "do not broadcast"
+        raised.append(f"ValueError: shapes known in the graph {wrong}.")
+        raised.append(f"InvalidArgumentError: shapes of a run {wrong}.")
+    texts = "".join(f"\n    {line}" for line in raised)
+    return f"\n\nReturns:\n    {shape}" + (f"\n\nRaises:{texts}" if raised else "")
+
+
+_ALIKE = "Its shape is that of every input."
+_BROADCAST = "Its shape is the one that the inputs broadcast to."
+
+
+_ON_SPARSE = """
+Args:
+    x: may be a SparseTensor, whose values are mapped
+
+Returns:
+    It is a SparseTensor if `x` is one.
+"""
+
+
 def maps_sparse(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function of one tensor, also for a SparseTensor: it is applied to the values there."""
 
@@ -213,7 +245,10 @@ def maps_sparse(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(x, name=name)
 
     mapped.__name__ = mapped.__qualname__ = function.__name__
-    mapped.__doc__ = function.__doc__
+    if isinstance(function, OpFunction):
+        mapped.__doc__ = function.documentation(_ON_SPARSE)
+    else:
+        mapped.__doc__ = function.__doc__
     return mapped
 
 

@@ -354,21 +354,30 @@ def gradients(
     stop_gradients: Any = None,
     unconnected_gradients: Any = UnconnectedGradients.NONE,
 ) -> list[Gradient]:
-    """The derivatives of the sum of `ys` with respect to each of `xs`.
+    """The derivatives of the sum of `ys` with respect to each of `xs`: new nodes of the graph.
 
     Args:
-      ys: A tensor or a list of tensors.
-      xs: A tensor or variable, or a list of them.
-      grad_ys: Gradients of the ys, one each; ones where None.
-      name: The scope of the nodes that are made.
-      colocate_gradients_with_ops: Puts each gradient on its op's device.
-      gate_gradients: Ties the gradients of one op together.
-      aggregation_method: One of `tf.AggregationMethod`.
-      stop_gradients: Tensors that count as constants.
-      unconnected_gradients: None or zeros where an x has no influence.
+        ys: a tensor or a list of tensors.
+        xs: a tensor or variable, or a list of them.
+        grad_ys: the gradients of the ys, one each; ones where None.
+        name: the scope of the nodes that are made.
+        colocate_gradients_with_ops: whether each gradient is put on its op's device.
+        gate_gradients: whether the gradients of one op wait for each other.
+        aggregation_method: one of `tf.AggregationMethod`.
+        stop_gradients: tensors that count as constants.
+        unconnected_gradients: "none" or "zero": what is given where an x has no influence.
 
     Returns:
-      A list with a Tensor, an IndexedSlices or None for every x.
+        A list with a Tensor, an IndexedSlices or None for every x, of its shape and dtype.
+
+    Raises:
+        ValueError: `grad_ys` and `ys` do not match, or unconnected_gradients is something else.
+        LookupError: an operation on the way has no gradient.
+
+    Example:
+        >>> x = tf.constant([1.0, 2.0])
+        >>> tf.Session().run(tf.gradients(x**3, x))
+        [array([ 3., 12.], dtype=float32)]
     """
     try:
         unconnected = UnconnectedGradients(unconnected_gradients)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..node_notes import describe_call
+from ..signatures import LateDocumentation
 from ..tracebacks import shorten
 from ..types.dtypes import DType
 from . import attrs as attr_rules
@@ -100,8 +101,9 @@ def _shown(default: Any) -> Any:
 class OpFunction:
     """Makes nodes of one op type: inputs, then attributes that inputs do not tell, then `name`."""
 
+    __doc__ = LateDocumentation(__doc__)  # type: ignore[assignment]
     __slots__ = (
-        *("_type", "_known", "_result", "_function_name", "_renamed", "_public_name"),
+        *("_type", "_doc", "_known", "_result", "_function_name", "_renamed", "_public_name"),
         "__dict__",
     )
 
@@ -122,7 +124,14 @@ class OpFunction:
         self._known: tuple[tuple[str, ...], tuple[str, ...]] | None = None
         self._result: Any = None
         self._function_name = function_name
-        self.__doc__ = doc
+        self._doc = doc
+
+    def documentation(self, more: str = "") -> str:
+        """The docstring: the definition's doc, with more sections, completed by its facts."""
+        from ..documentation import documentation
+
+        shown = {name: _safe(self._renamed.get(name, name)) for name in self._names[1]}
+        return documentation(self.definition, shown, self._doc + more)
 
     @property
     def _names(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -156,7 +165,7 @@ class OpFunction:
 
     def __reduce__(self) -> Any:
         """Published functions are pickled and copied by name, as Python's are."""
-        arguments = self._type, self.__doc__, self._function_name, self._renamed
+        arguments = self._type, self._doc, self._function_name, self._renamed
         return self._public_name or (OpFunction, arguments)
 
     @property

@@ -23,7 +23,13 @@ class _ClassProperty:
 
 @export("GraphKeys")
 class GraphKeys:
-    """The names of the standard collections."""
+    """The names of the standard collections of a graph.
+
+    Example:
+        >>> w = tf.Variable(1.0, name="w")
+        >>> [v.name for v in tf.get_collection(tf.GraphKeys.TRAINABLE_VARIABLES)]
+        ['w:0']
+    """
 
     GLOBAL_VARIABLES = "variables"
     LOCAL_VARIABLES = "local_variables"
@@ -100,7 +106,20 @@ def names_of(names: Any) -> Iterable[Any]:
 
 @export("add_to_collection")
 def add_to_collection(name: Any, value: Any) -> None:
-    """Adds a value to a collection of the default graph."""
+    """Adds a value to a collection of the default graph.
+
+    Args:
+        name: the key of the collection, such as one of tf.GraphKeys.
+        value: anything.
+
+    Raises:
+        RuntimeError: the graph is finalized.
+
+    Example:
+        >>> tf.add_to_collection("outputs", tf.constant(1, name="a"))
+        >>> [x.name for x in tf.get_collection("outputs")]
+        ['a:0']
+    """
     get_default_graph().add_to_collection(name, value)
 
 
@@ -118,7 +137,21 @@ def get_collection_ref(key: Any) -> list[Any]:
 
 @export("get_collection")
 def get_collection(key: Any, scope: str | None = None) -> list[Any]:
-    """A copy of a collection of the default graph."""
+    """What a collection of the default graph has, in the order in which it was added.
+
+    Args:
+        key: the key of the collection, such as one of tf.GraphKeys.
+        scope: a regular expression that the beginning of an item's name must match; None for all
+            items, also those without a name.
+
+    Returns:
+        A list, a copy; empty where there is no such collection.
+
+    Example:
+        >>> w = tf.Variable(1.0, name="net/w")
+        >>> tf.get_collection(tf.GraphKeys.TRAINABLE_VARIABLES, scope="other")
+        []
+    """
     return get_default_graph().get_collection(key, scope)
 
 

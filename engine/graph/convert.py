@@ -58,7 +58,27 @@ def convert_to_tensor(
     preferred_dtype: Any = None,
     dtype_hint: Any = None,
 ) -> Tensor:
-    """`value` as a Tensor: itself, a constant, or what a registered conversion makes of it."""
+    """A value as a Tensor: itself, a constant, or what a registered conversion makes of it.
+
+    Args:
+        value: a Tensor, a Variable, a number, lists of such, a NumPy array …
+        dtype: what the tensor must have; None for what the value suggests.
+        name: of a constant that is made.
+        preferred_dtype: the old name of `dtype_hint`.
+        dtype_hint: the dtype to use if that is possible, where `dtype` is None.
+
+    Returns:
+        A Tensor.
+
+    Raises:
+        TypeError: nothing converts this type, or not to `dtype`.
+        ValueError: the value is None, or a Tensor of another dtype.
+        RuntimeError: a registered conversion returned something else.
+
+    Example:
+        >>> tf.convert_to_tensor([1, 2], dtype_hint=tf.float32).dtype
+        tf.float32
+    """
     preferred = preferred_dtype if dtype_hint is None else dtype_hint
     try:
         return internal_convert_to_tensor(value, dtype, name, preferred_dtype=preferred)

@@ -55,6 +55,24 @@ class DefaultStack(threading.local):
                     self.stack.pop()
 
 
+class Entered:
+    """An entry of a default stack that may be left out of order."""
+
+    __slots__ = ("_stack", "_thing")
+
+    def __init__(self, stack: DefaultStack, thing: Any) -> None:
+        self._stack = stack
+        self._thing = thing
+        stack.stack.append(thing)
+
+    def leave(self) -> None:
+        """Takes the entry away, wherever it is by now."""
+        for i in range(len(self._stack.stack) - 1, -1, -1):
+            if self._stack.stack[i] is self._thing:
+                del self._stack.stack[i]
+                return
+
+
 graphs = DefaultStack()
 sessions = DefaultStack()
 # TensorFlow's own names for the two.
@@ -71,7 +89,15 @@ def set_graph_factory(factory: Callable[[], Any]) -> None:
 
 @export("get_default_graph")
 def get_default_graph() -> Any:
-    """The graph that new operations go to in this thread."""
+    """The graph that new operations go to in this thread.
+
+    Returns:
+        The Graph of the innermost `with graph.as_default()`, or the thread's own.
+
+    Example:
+        >>> tf.constant(1).graph is tf.get_default_graph()
+        True
+    """
     stack = graphs.stack
     return stack[-1] if stack else global_graph()
 
@@ -90,7 +116,21 @@ def has_default_graph() -> bool:
 
 @export("reset_default_graph")
 def reset_default_graph() -> None:
-    """Starts this thread's default graph anew; not allowed inside of `graph.as_default()`."""
+    """Starts this thread's default graph anew: what was made before is no longer in it.
+
+    Sessions of the old graph go on with that.
+
+    Raises:
+        AssertionError: called inside of `with graph.as_default()`.
+
+    Example:
+        >>> with tf.Graph().as_default():
+        ...     try:
+        ...         tf.reset_default_graph()
+        ...     except AssertionError:
+        ...         print("not here")
+        not here
+    """
     if not graphs.is_cleared():
         raise AssertionError(
             "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared "

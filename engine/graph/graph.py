@@ -35,7 +35,19 @@ MIN_CONSUMER = 0
 
 @export("Graph")
 class Graph:
-    """A set of operations, append-only, and the scopes in force."""
+    """Operations, tensors between them, and the scopes in force while more are added.
+
+    One graph is the default of a thread; `with graph.as_default()` makes another one that.
+
+    Example:
+        >>> graph = tf.Graph()
+        >>> with graph.as_default():
+        ...     y = tf.add(1, 2, name="sum")
+        >>> graph.get_tensor_by_name("sum:0") is y, [op.name for op in graph.get_operations()]
+        (True, ['sum/x', 'sum/y', 'sum'])
+        >>> tf.Session(graph=graph).run("sum:0")
+        np.int32(3)
+    """
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -282,7 +294,16 @@ class Graph:
             return list(self._nodes_by_id.values())
 
     def get_operation_by_name(self, name: str) -> Operation:
-        """The operation of that name."""
+        """The operation of a name.
+
+        Args:
+            name: such as "dense/MatMul".
+
+        Raises:
+            KeyError: there is none.
+            ValueError: the name is a tensor's.
+            TypeError: `name` is no string.
+        """
         if not isinstance(name, str):
             kind = type(name).__name__
             raise TypeError(f"Operation names are strings (or similar), not {kind}.")
@@ -292,7 +313,16 @@ class Graph:
         return self._nodes_by_name[name]
 
     def get_tensor_by_name(self, name: str) -> Tensor:
-        """The tensor of that name."""
+        """The tensor of a name.
+
+        Args:
+            name: such as "dense/MatMul:0".
+
+        Raises:
+            KeyError: there is none.
+            ValueError: the name is an operation's.
+            TypeError: `name` is no string.
+        """
         if not isinstance(name, str):
             kind = type(name).__name__
             raise TypeError(f"Tensor names are strings (or similar), not {kind}.")

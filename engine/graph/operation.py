@@ -371,7 +371,15 @@ class Operation:
         self._graph.note_mutation()
 
     def run(self, feed_dict: Any = None, session: Any = None) -> None:
-        """Runs this operation in the given or the default session."""
+        """Runs this operation: session.run of it.
+
+        Args:
+            feed_dict: the values of tensors in this run, by Tensor.
+            session: the default session if None.
+
+        Raises:
+            ValueError: there is no session, or it is of another graph.
+        """
         defaults.run_in_session(self, feed_dict, self._graph, session)
 
     def __str__(self) -> str:

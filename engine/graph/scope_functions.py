@@ -36,8 +36,22 @@ _ELEMENTS = (Tensor, Operation, IndexedSlices, SparseTensor)
 class name_scope:  # noqa: N801 - TensorFlow's name
     """A context that prefixes the names of operations made in it.
 
-    name_scope(name, default_name=None, values=None); entering returns the prefix, and makes the
-    graph of `values` the default one.
+    Args:
+        name: the prefix, made unique; one that ends in "/" is used as it is; None for default_name.
+        default_name: the prefix if `name` is None.
+        values: tensors, whose graph becomes the default one.
+
+    Returns:
+        A context manager that gives the prefix, with "/" at its end.
+
+    Raises:
+        TypeError: `default_name` is no string.
+        ValueError: there is no name though there are values, or the name has forbidden characters.
+
+    Example:
+        >>> with tf.name_scope("layer") as scope:
+        ...     print(scope, tf.constant(1, name="c").name)
+        layer/ layer/c:0
     """
 
     __slots__ = ("_name", "_default_name", "_values", "_graph_context", "_scope")
@@ -118,7 +132,23 @@ def _graph_element_of(value: Any) -> Any:
 
 @export("device")
 def device(device_name_or_function: Any) -> AbstractContextManager[None, None]:
-    """`Graph.device` of the default graph."""
+    """A context that sets the device of operations made in it.
+
+    Args:
+        device_name_or_function: a name such as "/cpu:0", of which parts may be missing; a function
+            of an Operation that returns one; or None, which forgets what contexts around say.
+
+    Returns:
+        A context manager.
+
+    Raises:
+        ValueError: the name of a device cannot be read.
+
+    Example:
+        >>> with tf.device("/job:worker"), tf.device("/cpu:0"):
+        ...     print(tf.constant(1).device)
+        /job:worker/device:CPU:0
+    """
     return get_default_graph().device(device_name_or_function)
 
 
@@ -136,7 +166,27 @@ def colocate_with(op: Any, ignore_existing: bool = False) -> AbstractContextMana
 
 @export("control_dependencies")
 def control_dependencies(control_inputs: Any) -> AbstractContextManager[None, None]:
-    """`Graph.control_dependencies` of the default graph."""
+    """A context whose operations run after others, in every run that needs them.
+
+    Operations that were made before, such as the one that reads a variable, are not delayed.
+
+    Args:
+        control_inputs: Operations, Tensors or Variables; None forgets contexts around this one.
+
+    Returns:
+        A context manager.
+
+    Raises:
+        TypeError: something else is among them.
+        ValueError: something is of another graph.
+
+    Example:
+        >>> v = tf.Variable(1)
+        >>> with tf.control_dependencies([v.assign(5)]):
+        ...     doubled = v.read_value() * 2
+        >>> tf.Session().run(doubled)
+        np.int32(10)
+    """
     return get_default_graph().control_dependencies(control_inputs)
 
 

@@ -133,7 +133,20 @@ class Tensor:
         return self._shape_val
 
     def set_shape(self, shape: Any) -> None:
-        """Adds to what is known of the shape; ValueError when it contradicts."""
+        """Adds to what is known of the shape, where the program knows more than the graph.
+
+        Args:
+            shape: a TensorShape, or what makes one; None says nothing, also for a size.
+
+        Raises:
+            ValueError: it contradicts what is known.
+
+        Example:
+            >>> x = tf.placeholder(tf.float32, [None, 3])
+            >>> x.set_shape([2, None])
+            >>> print(x.shape)
+            (2, 3)
+        """
         shape = shape if isinstance(shape, TensorShape) else TensorShape(shape)
         self._shape_val = _merge_for_set(self._shape_val, shape)
 
@@ -198,7 +211,18 @@ class Tensor:
         )
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
-        """Computes the value in the given or the default session."""
+        """Computes the value: session.run of this tensor.
+
+        Args:
+            feed_dict: the values of tensors in this run, by Tensor.
+            session: the default session if None.
+
+        Returns:
+            A NumPy array or number.
+
+        Raises:
+            ValueError: there is no session, or it is of another graph.
+        """
         return defaults.eval_in_session(self, feed_dict, self.graph, session)
 
     def experimental_ref(self) -> Any:
@@ -344,7 +368,23 @@ export("SparseTensorValue")(SparseTensorValue)
 
 @export("SparseTensor", "sparse.SparseTensor")
 class SparseTensor:
-    """The non-zero `values` at the positions `indices` of a tensor of shape `dense_shape`."""
+    """A tensor of which only some elements are stated, those that are not zero as a rule.
+
+    Args:
+        indices: int64 [N, rank]: where they are; in order, row by row, as most operations want.
+        values: [N], of any dtype.
+        dense_shape: int64 [rank]: the shape of all.
+
+    Raises:
+        ValueError: the shapes do not fit.
+        TypeError: indices or dense_shape are no integers.
+
+    Example:
+        >>> x = tf.SparseTensor(indices=[[0, 1], [1, 0]], values=[5, 7], dense_shape=[2, 3])
+        >>> tf.Session().run(tf.sparse_tensor_to_dense(x))
+        array([[0, 5, 0],
+               [7, 0, 0]], dtype=int32)
+    """
 
     @classmethod
     def from_value(cls, sparse_tensor_value: Any) -> SparseTensor:

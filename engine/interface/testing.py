@@ -61,7 +61,18 @@ def test_src_dir_path(relative_path: str) -> str:
 
 
 def main(argv: list[str] | None = None) -> None:
-    """Runs the tests of the main program."""
+    """Runs the tests of the main program, as unittest.main: what stands at the end of a test file.
+
+    Args:
+        argv: the command line; that of the process if None.
+
+    Raises:
+        SystemExit: when all tests are done.
+
+    Example:
+        >>> if __name__ == "a test file":
+        ...     tf.test.main()
+    """
     unittest.main(argv=argv)
 
 
@@ -188,7 +199,22 @@ def _placed(sess: Session, use_gpu: bool, force_gpu: bool) -> Iterator[None]:
 
 
 class TestCase(unittest.TestCase):
-    """A test case with a fresh default graph and fixed seeds for every test."""
+    """A test case of unittest with a fresh default graph and fixed seeds for every test.
+
+    `self.session()` and `self.cached_session()` are contexts with a session.  There are assertions
+    on arrays and errors besides unittest's: `assertAllClose`, `assertRaisesOpError` …
+
+    Args:
+        methodName: the name of the method that is the test.
+
+    Example:
+        >>> class AddTest(tf.test.TestCase):
+        ...     def test_adds(self):
+        ...         with self.session():
+        ...             self.assertAllEqual(tf.add([1, 2], 3).eval(), [4, 5])
+        >>> AddTest("test_adds").run().wasSuccessful()
+        True
+    """
 
     def __init__(self, methodName: str = "runTest") -> None:  # noqa: N803 - unittest's name
         super().__init__(methodName)
@@ -307,7 +333,18 @@ class TestCase(unittest.TestCase):
     def assertAllClose(  # noqa: N802 - TensorFlow's name
         self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None
     ) -> None:
-        """Asserts that two structures of arrays are close."""
+        """Asserts that arrays are equal but for small differences.
+
+        Args:
+            a: what was expected: an array, a number, a Tensor, or a structure of such.
+            b: what was found, alike.
+            rtol: how much of the numbers of `b` they may differ.
+            atol: by how much they may differ besides.
+            msg: a text to be shown.
+
+        Raises:
+            AssertionError: they differ by more, or in shape.
+        """
         a, b = self._value(a), self._value(b)
         if isinstance(a, Mapping):
             self.assertCountEqual(a, b, msg)
@@ -329,7 +366,16 @@ class TestCase(unittest.TestCase):
         np.testing.assert_allclose(x, y, rtol=rtol, atol=atol, err_msg=msg or "", equal_nan=True)
 
     def assertAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:  # noqa: N802
-        """Asserts that two arrays are equal; NaN equals NaN."""
+        """Asserts that arrays are equal; what is not a number equals itself.
+
+        Args:
+            a: what was expected: an array, a number or a Tensor.
+            b: what was found, alike.
+            msg: a text to be shown.
+
+        Raises:
+            AssertionError: they differ.
+        """
         x, y = np.asarray(self._value(a)), np.asarray(self._value(b))
         self.assertEqual(x.shape, y.shape, f"Shape mismatch: {x.shape} and {y.shape}. {msg or ''}")
         if x.dtype.kind in "OSU" or y.dtype.kind in "OSU":

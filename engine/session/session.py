@@ -13,7 +13,7 @@ import time
 import warnings
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -82,14 +82,8 @@ class PreparedRun:
     """One combination of fetches and feed keys, ready to run."""
 
     __slots__ = (
-        "changes",
-        "mutation",
-        "slots",
-        "run",
-        "build",
-        "single",
-        "expanded",
-        "fed_positions",
+        *("changes", "mutation", "slots", "run"),
+        *("build", "single", "expanded", "fed_positions"),
     )
 
     def __init__(self, session: BaseSession, structure: Any, feeds: list[Tensor]) -> None:
@@ -217,10 +211,20 @@ class BaseSession:
     def run(
         self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None
     ) -> Any:
-        """Computes `fetches` (a tensor, operation, name or structure of them).
+        """Computes tensors and runs operations, with whatever they need.
 
-        `feed_dict` gives values to use in place of tensors.  Returns the same structure with NumPy
-        values, None for operations.
+        Args:
+            fetches: a Tensor, an Operation, a name of one, or lists, tuples and dicts of such.
+            feed_dict: the values of tensors in this run: numbers, lists or NumPy arrays, by Tensor.
+            options, run_metadata: a tf.RunOptions; a tf.RunMetadata, which is filled in.
+
+        Returns:
+            NumPy values, None for operations, in the structure of `fetches`.
+
+        Raises:
+            RuntimeError: the session is closed, or the graph empty.
+            ValueError: a fetch is not of the session's graph.
+            TypeError: a fetch or a feed is no tensor of it.
         """
         try:
             if options is not None or run_metadata is not None:
@@ -250,13 +254,8 @@ class BaseSession:
             if prepared.single:
                 value = results[0]
                 return value[()] if type(value) is np.ndarray and value.ndim == 0 else value
-            return prepared.build(
-                [
-                    value[()] if type(value) is np.ndarray and value.ndim == 0 else value
-                    for value in results
-                ],
-                values,
-            )
+            plain = [v[()] if type(v) is np.ndarray and v.ndim == 0 else v for v in results]
+            return prepared.build(plain, values)
         except Exception as error:
             shorten(error)
             raise
@@ -458,10 +457,7 @@ class BaseSession:
             raise errors.InvalidArgumentError(
                 None, None, "Must run 'setup' before performing partial runs!"
             )
-        if self._timeout:
-            with self._limited(self._timeout):
-                result = run.advance(fetches, feed_dict or {})
-        else:
+        with self._limited(self._timeout) if self._timeout else nullcontext():
             result = run.advance(fetches, feed_dict or {})
         if run.finished:
             self._partial_runs.pop(handle, None)
@@ -500,7 +496,22 @@ def _without_timeout(options: Any) -> Any:
 
 @export("Session")
 class Session(BaseSession):
-    """Runs operations of a graph; usable as a context that closes it at the end."""
+    """Runs parts of a graph and keeps the values of its variables; a context that closes it.
+
+    Args:
+        target: the address of a tf.train.Server; "" for this process.
+        graph: what it runs; the default graph if None.
+        config: a tf.ConfigProto.
+
+    Raises:
+        TypeError: graph or config is something else.
+
+    Example:
+        >>> x = tf.placeholder(tf.float32)
+        >>> with tf.Session() as sess:
+        ...     sess.run({"double": x * 2}, feed_dict={x: [1, 2]})
+        {'double': array([2., 4.], dtype=float32)}
+    """
 
     def __init__(self, target: Any = "", graph: Graph | None = None, config: Any = None) -> None:
         super().__init__(target, graph, config)
@@ -549,7 +560,17 @@ class Session(BaseSession):
 
 @export("InteractiveSession")
 class InteractiveSession(BaseSession):
-    """A session that makes itself the default one; for interactive use."""
+    """A session that is the default one from the start until it is closed; for interactive use.
+
+    Args:
+        target, graph, config: as of tf.Session.
+
+    Example:
+        >>> sess = tf.InteractiveSession()
+        >>> tf.constant(3).eval()
+        np.int32(3)
+        >>> sess.close()
+    """
 
     _count_lock = threading.Lock()
     _active_session_count = 0
@@ -566,9 +587,9 @@ class InteractiveSession(BaseSession):
                 )
             InteractiveSession._active_session_count += 1
         self._explicitly_closed = False
-        self._contexts = [_Entered(defaults.sessions, self)]
+        self._contexts = [defaults.Entered(defaults.sessions, self)]
         if graph is not None:
-            self._contexts.append(_Entered(defaults.graphs, graph))
+            self._contexts.append(defaults.Entered(defaults.graphs, graph))
 
     def close(self) -> None:
         """Ends the session and gives back what it made the default."""
@@ -580,20 +601,3 @@ class InteractiveSession(BaseSession):
             self._explicitly_closed = True
         for context in reversed(self._contexts):
             context.leave()
-
-
-class _Entered:
-    """An entry of a default stack that may be left out of order."""
-
-    __slots__ = ("_stack", "_thing")
-
-    def __init__(self, stack: defaults.DefaultStack, thing: Any) -> None:
-        self._stack = stack
-        self._thing = thing
-        stack.stack.append(thing)
-
-    def leave(self) -> None:
-        for i in range(len(self._stack.stack) - 1, -1, -1):
-            if self._stack.stack[i] is self._thing:
-                del self._stack.stack[i]
-                return

@@ -162,7 +162,23 @@ def _is_symbolic(value: Any) -> bool:
 
 @export("TensorShape")
 class TensorShape:
-    """A shape of known or unknown rank whose sizes may each be unknown."""
+    """A shape of known or unknown rank whose sizes may each be unknown.
+
+    Args:
+        dims: a list of sizes, each an integer, a Dimension or None; one integer; another shape or a
+            TensorShapeProto; None for an unknown rank.
+
+    Raises:
+        TypeError: a size is something else.
+        ValueError: a size is negative.
+
+    Example:
+        >>> shape = tf.TensorShape([None, 3])
+        >>> shape.ndims, shape.as_list(), shape.is_fully_defined(), shape.is_compatible_with([2, 3])
+        (2, [None, 3], False, True)
+        >>> print(shape.merge_with([2, None]))
+        (2, 3)
+    """
 
     __slots__ = ("_sizes", "_dimensions")
 

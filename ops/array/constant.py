@@ -62,7 +62,29 @@ def constant_v1(
     name: str = "Const",
     verify_shape: bool = False,
 ) -> Tensor:
-    """A constant tensor; a shape larger than the value repeats its last element."""
+    """A tensor whose value is written in the graph.
+
+    Args:
+        value: a number, string or bool, nested lists of such, or a NumPy array.
+        dtype: of the result; by default float32 for Python's floats, int32 for its integers, and
+            that of an array.
+        shape: of the result; the last element is repeated where the value has fewer.
+        name: of the operation.
+        verify_shape: whether the value must have exactly that shape.
+
+    Returns:
+        A Tensor.
+
+    Raises:
+        TypeError: the value cannot be made a tensor of `dtype`, or has another shape though
+            `verify_shape`.
+        ValueError: rows have different lengths, or there are more elements than `shape` has.
+
+    Example:
+        >>> tf.Session().run(tf.constant([1, 2], shape=[2, 3]))
+        array([[1, 2, 2],
+               [2, 2, 2]], dtype=int32)
+    """
     try:
         array, found = as_array(value, dtype, shape, verify_shape=verify_shape)
         return _make(array, found, name, None if shape is None else element_count(value))
@@ -179,11 +201,19 @@ _placeholder_v2 = define(
     doc="A tensor that every run must feed.",
     test={"feed_only": True},
 )
+
+
+def _stated_shape(c: Any) -> TensorShape:
+    """The shape that is stated, which may say less than the default's, but not something else."""
+    rules.merge(c.inputs[0], TensorShape(c.attr("shape")))
+    return TensorShape(c.attr("shape"))
+
+
 _placeholder_with_default = define(
     "PlaceholderWithDefault",
     "input: dtype -> output: dtype",
     "dtype: type; shape: shape",
-    shape=lambda c: TensorShape(c.attr("shape")),
+    shape=_stated_shape,
     kernel=lambda c, value: value,
     lower=lambda b, op, value: b.identity(value),
     gradient=lambda op, grad: grad,
@@ -195,13 +225,49 @@ _placeholder_with_default = define(
 
 @export("placeholder")
 def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tensor:
-    """A tensor that every run must feed, by `feed_dict`."""
+    """A tensor without a value: every run that needs it must feed one, by `feed_dict`.
+
+    Args:
+        dtype: of what will be fed.
+        shape: what fed values must match; None for any shape, or for a size that may vary.
+        name: of the operation.
+
+    Returns:
+        A Tensor of that dtype and static shape.
+
+    Raises:
+        TypeError: `dtype` is no dtype.
+        InvalidArgumentError: a run needs the tensor and does not feed it.
+
+    Example:
+        >>> x = tf.placeholder(tf.float32, [None, 2])
+        >>> tf.Session().run(tf.reduce_sum(x, axis=1), feed_dict={x: [[1, 2], [3, 4], [5, 6]]})
+        array([ 3.,  7., 11.], dtype=float32)
+    """
     return _placeholder(dtype=dtype, shape=TensorShape(shape), name=name)
 
 
 @export("placeholder_with_default")
 def placeholder_with_default(input: Any, shape: Any, name: str | None = None) -> Tensor:
-    """A tensor that passes `input` through unless a run feeds another value."""
+    """A tensor that is `input` in runs that feed no other value.
+
+    Args:
+        input: the default, a tensor or what makes one.
+        shape: what both the default and fed values must match; None for any, also for a size.
+        name: of the operation.
+
+    Returns:
+        A Tensor of the dtype of `input` and of that static shape.
+
+    Raises:
+        ValueError: the shape of `input` is another.
+
+    Example:
+        >>> rate = tf.placeholder_with_default(0.0, [])
+        >>> sess = tf.Session()
+        >>> sess.run(rate), sess.run(rate, {rate: 0.5})
+        (np.float32(0.0), array(0.5, dtype=float32))
+    """
     return _placeholder_with_default(input, shape, name=name)
 
 
@@ -299,7 +365,25 @@ def set_static_shape(tensor: Tensor, shape: Any) -> None:
 
 @export("fill")
 def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
-    """A tensor of shape `dims` with the scalar `value` everywhere."""
+    """A tensor with one value everywhere.
+
+    Args:
+        dims: the shape: a vector of int32 or int64, known or not.
+        value: a scalar of any dtype.
+        name: of the operation.
+
+    Returns:
+        A tensor of the dtype of `value`.
+
+    Raises:
+        ValueError: a size is known to be negative, or `dims` is no vector or `value` no scalar.
+        InvalidArgumentError: the same of what only a run knows.
+
+    Example:
+        >>> tf.Session().run(tf.fill([2, 3], 7))
+        array([[7, 7, 7],
+               [7, 7, 7]], dtype=int32)
+    """
     result = _fill(dims, value, name=name)
     set_static_shape(result, dims)
     return result
@@ -343,13 +427,49 @@ def _uniform(
 
 @export("zeros")
 def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
-    """A tensor of zeros."""
+    """A tensor of zeros.
+
+    Args:
+        shape: a list of sizes, a TensorShape, or a vector of int32 or int64.
+        dtype: of the result; False fills bools, and "" strings.
+        name: of the operation.
+
+    Returns:
+        A Tensor; a constant where the shape is known and small.
+
+    Raises:
+        TypeError: `dtype` is no dtype, or a size in a list is None.
+        ValueError: a size is negative, or a TensorShape is not fully known.
+
+    Example:
+        >>> tf.Session().run(tf.zeros([2, 3], tf.int32))
+        array([[0, 0, 0],
+               [0, 0, 0]], dtype=int32)
+    """
     return _uniform(shape, dtype, name, "zeros", {"bool": False, "string": "", "": 0})
 
 
 @export("ones")
 def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
-    """A tensor of ones."""
+    """A tensor of ones.
+
+    Args:
+        shape: a list of sizes, a TensorShape, or a vector of int32 or int64.
+        dtype: of the result, of numbers or bools; True fills those.
+        name: of the operation.
+
+    Returns:
+        A Tensor; a constant where the shape is known and small.
+
+    Raises:
+        TypeError: `dtype` is no dtype or that of strings, or a size in a list is None.
+        ValueError: a size is negative, or a TensorShape is not fully known.
+
+    Example:
+        >>> tf.Session().run(tf.ones([2, 3], tf.int32))
+        array([[1, 1, 1],
+               [1, 1, 1]], dtype=int32)
+    """
     return _uniform(shape, dtype, name, "ones", {"bool": True, "": 1})
 
 
@@ -357,7 +477,25 @@ def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Te
 def zeros_like(
     tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True
 ) -> Tensor:
-    """Zeros of the shape of `tensor`, a constant where that shape is known."""
+    """Zeros of the shape of a tensor, a constant where that shape is known.
+
+    Args:
+        tensor: a tensor, or what makes one.
+        dtype: of the result; that of `tensor` if None.
+        name: of the operation.
+        optimize: whether a known shape may be taken as it is, instead of being computed in the run.
+
+    Returns:
+        A Tensor.
+
+    Raises:
+        TypeError: `dtype` is no dtype.
+        ValueError: `tensor` cannot be made one.
+
+    Example:
+        >>> tf.Session().run(tf.zeros_like([[1.5, 2.5]]))
+        array([[0., 0.]], dtype=float32)
+    """
     from .shape import shape_internal
 
     with name_scope(name, "zeros_like", [tensor]) as name:
@@ -373,7 +511,25 @@ def zeros_like(
 def ones_like(
     tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True
 ) -> Tensor:
-    """Ones of the shape of `tensor`."""
+    """Ones of the shape of a tensor.
+
+    Args:
+        tensor: a tensor, or what makes one.
+        dtype: of the result; that of `tensor` if None.
+        name: of the operation.
+        optimize: whether a known shape may be taken as it is, instead of being computed in the run.
+
+    Returns:
+        A Tensor.
+
+    Raises:
+        TypeError: `dtype` is no dtype, or that of strings.
+        ValueError: `tensor` cannot be made one.
+
+    Example:
+        >>> tf.Session().run(tf.ones_like([[1.5, 2.5]]))
+        array([[1., 1.]], dtype=float32)
+    """
     from .shape import shape_internal
 
     with name_scope(name, "ones_like", [tensor]) as name:

@@ -243,7 +243,32 @@ def gather(
     axis: Any = None,
     batch_dims: int = 0,
 ) -> Tensor:
-    """The slices of `params` along `axis` that `indices` names."""
+    """The slices of a tensor that indices name.
+
+    Args:
+        params: a Tensor of any dtype, or a Variable.
+        indices: int32 or int64, of any shape.
+        validate_indices: not used.
+        name: of the operation.
+        axis: along which dimension; 0, or `batch_dims`, by default.
+        batch_dims: how many dimensions `params` and `indices` share at their beginning.
+
+    Returns:
+        A Tensor of the dtype of `params`, of shape params.shape[:axis] + indices.shape[batch_dims:]
+        + params.shape[axis + 1:].
+
+    Raises:
+        TypeError: the indices are no integers.
+        ValueError: `params` has too few dimensions.
+        InvalidArgumentError: an index is out of range in a run.
+
+    Example:
+        >>> table = tf.constant([[1, 2, 3], [4, 5, 6]])
+        >>> tf.Session().run([tf.gather(table, [1, 0, 1]), tf.gather(table, 2, axis=1)])
+        [array([[4, 5, 6],
+               [1, 2, 3],
+               [4, 5, 6]], dtype=int32), array([3, 6], dtype=int32)]
+    """
     del validate_indices
     if axis is None:
         axis = batch_dims
@@ -371,7 +396,29 @@ _gather_nd = define(
 
 @export("gather_nd", "manip.gather_nd")
 def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: Any = 0) -> Tensor:
-    """The slices of `params` that the vectors in `indices` name."""
+    """The slices of a tensor that vectors of indices name.
+
+    Args:
+        params: a Tensor of any dtype, or a Variable.
+        indices: int32 or int64; its last dimension has one index for each of the first dimensions
+            of `params`.
+        name: of the operation.
+        batch_dims: how many dimensions `params` and `indices` share at their beginning.
+
+    Returns:
+        A Tensor of the dtype of `params`, of shape indices.shape[:-1]
+        + params.shape[indices.shape[-1]:].
+
+    Raises:
+        TypeError: the indices are no integers.
+        ValueError: the vectors are longer than `params` has dimensions.
+        InvalidArgumentError: an index is out of range in a run.
+
+    Example:
+        >>> table = tf.constant([[1, 2, 3], [4, 5, 6]])
+        >>> tf.Session().run([tf.gather_nd(table, [[0, 2], [1, 0]]), tf.gather_nd(table, [[1]])])
+        [array([3, 4], dtype=int32), array([[4, 5, 6]], dtype=int32)]
+    """
     if isinstance(batch_dims, (Tensor, np.ndarray, np.generic)):
         static = constant_value(batch_dims) if isinstance(batch_dims, Tensor) else batch_dims
         batch_dims = batch_dims if static is None else int(np.asarray(static).reshape(-1)[0])

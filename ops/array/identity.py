@@ -137,7 +137,27 @@ _snapshot = define(
 
 @export("identity")
 def identity(input: Any, name: str | None = None) -> Tensor:
-    """A tensor with the shape and contents of `input`."""
+    """A tensor with the contents of another: a new node, for a name or for control dependencies.
+
+    Args:
+        input: a tensor of any dtype and shape, or what makes one.
+        name: of the operation.
+
+    Returns:
+        A Tensor of that dtype and shape.
+
+    Raises:
+        ValueError: `input` cannot be made a tensor.
+
+    Example:
+        >>> runs = tf.Variable(0)
+        >>> with tf.control_dependencies([runs.assign_add(1)]):
+        ...     answer = tf.identity(42, name="answer")
+        >>> sess = tf.Session()
+        >>> sess.run(runs.initializer)
+        >>> sess.run("answer:0"), sess.run(runs)
+        (np.int32(42), np.int32(1))
+    """
     return _identity(input, name=name)
 
 
@@ -149,7 +169,23 @@ def identity_n(input: Any, name: str | None = None) -> list[Tensor]:
 
 @export("stop_gradient")
 def stop_gradient(input: Any, name: str | None = None) -> Tensor:
-    """`input`, counted as a constant when gradients are taken."""
+    """A tensor that counts as a constant when gradients are taken.
+
+    Args:
+        input: a tensor of any dtype and shape, or what makes one.
+        name: of the operation.
+
+    Returns:
+        A Tensor with its contents.
+
+    Raises:
+        ValueError: `input` cannot be made a tensor.
+
+    Example:
+        >>> x = tf.constant(3.0)
+        >>> tf.Session().run(tf.gradients(x * tf.stop_gradient(x), x))
+        [np.float32(3.0)]
+    """
     return _stop_gradient(input, name=name)
 
 

@@ -322,7 +322,34 @@ def strided_slice(
     var: Any = None,
     name: str | None = None,
 ) -> Tensor:
-    """What `begin`, `end`, `strides` and the masks take of a tensor."""
+    """What brackets take of a tensor: `x[begin:end:strides]`, per dimension.
+
+    Args:
+        input_: a tensor of any dtype.
+        begin: where each dimension starts: a vector of int32 or int64.
+        end: where it ends, which is left out.
+        strides: the steps, which may be negative but not 0; ones by default.
+        begin_mask: bit i is set where begin[i] does not count: from the start.
+        end_mask: bit i is set where end[i] does not count: up to the end.
+        ellipsis_mask: the one bit that is set stands for `...`.
+        new_axis_mask: bits that are set stand for tf.newaxis.
+        shrink_axis_mask: bits that are set stand for one index: the dimension goes.
+        var: a Variable, which `assign` of the result then changes.
+        name: of the operation.
+
+    Returns:
+        A Tensor of the dtype of `input_`.
+
+    Raises:
+        ValueError: a stride is 0, an index out of range, or there are more than dimensions.
+
+    Example:
+        >>> x = tf.constant([[1, 2, 3], [4, 5, 6]])
+        >>> tf.Session().run([tf.strided_slice(x, [0, 2], [2, 0], [1, -1]), x[:, 2:0:-1]])
+        [array([[3, 2],
+               [6, 5]], dtype=int32), array([[3, 2],
+               [6, 5]], dtype=int32)]
+    """
     if strides is None:
         strides = tf.ones_like(begin)
     masks = {

@@ -276,7 +276,28 @@ _concat_offset = define(
 
 @export("concat")
 def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
-    """The tensors of a list joined along dimension `axis`."""
+    """Tensors joined along a dimension that they have.
+
+    Args:
+        values: a list of tensors of one dtype, of one shape except for that dimension.
+        axis: which dimension: an integer in [-rank, rank), or an int32 scalar.
+        name: of the operation.
+
+    Returns:
+        A Tensor of that dtype; the size along the axis is the sum of theirs.
+
+    Raises:
+        TypeError: the dtypes differ.
+        ValueError: the shapes known in the graph do not fit, or are scalars, or `axis` is out of
+            range.
+        InvalidArgumentError: those of a run do not fit.
+
+    Example:
+        >>> tf.Session().run(tf.concat([[[1, 2]], [[3, 4], [5, 6]]], axis=0))
+        array([[1, 2],
+               [3, 4],
+               [5, 6]], dtype=int32)
+    """
     if not isinstance(values, (list, tuple)):
         values = [values]
     if len(values) == 1:
@@ -458,7 +479,30 @@ _split_v_op = define(
 def split(
     value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = None, name: str = "split"
 ) -> list[Tensor]:
-    """`value` cut along `axis` into equal pieces or into pieces of the given sizes."""
+    """A tensor cut along a dimension.
+
+    Args:
+        value: a tensor of any dtype.
+        num_or_size_splits: into how many equal pieces, an integer; or the sizes of the pieces, a
+            list or an int32 or int64 vector, of which one may be -1.
+        axis: which dimension: an integer in [-rank, rank), or an int32 scalar.
+        num: how many sizes there are, where the graph does not know.
+        name: of the operation.
+
+    Returns:
+        A list of Tensors of the dtype of `value`.
+
+    Raises:
+        ValueError: the number of pieces is not known, or does not divide the size, or the sizes do
+            not add up to it.
+        InvalidArgumentError: this is so in a run.
+
+    Example:
+        >>> first, second = tf.split([[1, 2, 3], [4, 5, 6]], [1, 2], axis=1)
+        >>> tf.Session().run(second)
+        array([[2, 3],
+               [5, 6]], dtype=int32)
+    """
     sizes = convert_to_tensor(num_or_size_splits)
     if isinstance(num_or_size_splits, (int, np.integer, Dimension)) and not isinstance(
         num_or_size_splits, np.integer

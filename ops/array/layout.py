@@ -141,7 +141,29 @@ def invert_permutation(x: Any, name: str | None = None) -> Tensor:
 def transpose(
     a: Any, perm: Any = None, name: str | None = "transpose", conjugate: bool = False
 ) -> Tensor:
-    """`a` with its dimensions in the order `perm`, by default reversed."""
+    """A tensor with its dimensions in another order.
+
+    Args:
+        a: a tensor of any dtype and shape.
+        perm: for each dimension of the result, which one of `a` it is; reversed by default.
+        name: of the operation.
+        conjugate: whether complex numbers are conjugated, too.
+
+    Returns:
+        A Tensor of the dtype of `a`.
+
+    Raises:
+        ValueError: `perm` has not one number per dimension.
+        InvalidArgumentError: a dimension is missing from it.
+
+    Example:
+        >>> tf.Session().run(tf.transpose([[1, 2, 3], [4, 5, 6]]))
+        array([[1, 4],
+               [2, 5],
+               [3, 6]], dtype=int32)
+        >>> print(tf.transpose(tf.zeros([2, 3, 4]), [0, 2, 1]).shape)
+        (2, 4, 3)
+    """
     with name_scope(name, "transpose", [a]) as name:
         function = _conjugate_transpose if conjugate and a.dtype.is_complex else _transpose
         if perm is not None:
@@ -278,7 +300,24 @@ _reverse_v2 = define(
 
 @export("reverse", "manip.reverse", "reverse_v2")
 def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
-    """`tensor` with the dimensions `axis` reversed."""
+    """A tensor with the order along some dimensions reversed.
+
+    Args:
+        tensor: a tensor of any dtype and shape.
+        axis: the dimensions, a list of integers; negative ones count from the end.
+        name: of the operation.
+
+    Returns:
+        A Tensor of the dtype and shape of `tensor`.
+
+    Raises:
+        ValueError: a dimension is out of range or stated twice.
+
+    Example:
+        >>> tf.Session().run(tf.reverse([[1, 2, 3], [4, 5, 6]], axis=[1]))
+        array([[3, 2, 1],
+               [6, 5, 4]], dtype=int32)
+    """
     return _reverse_v2(tensor, axis, name=name)
 
 

@@ -216,7 +216,31 @@ def pad(
     name: str | None = None,
     constant_values: Any = 0,
 ) -> Tensor:
-    """`tensor` with `paddings[i]` entries before and after along dimension i."""
+    """A tensor with more elements around it.
+
+    Args:
+        tensor: a tensor of any dtype.
+        paddings: int32 or int64 [rank, 2]: how many are put before and after, per dimension.
+        mode: "CONSTANT" puts one value there, "REFLECT" what lies behind the edge, mirrored, and
+            "SYMMETRIC" that with the edge itself.
+        name: of the operation.
+        constant_values: the scalar that is put there.
+
+    Returns:
+        A Tensor of the dtype of `tensor`; each size has grown by its two paddings.
+
+    Raises:
+        ValueError: there is no such mode, or `paddings` are negative or do not fit the rank.
+        InvalidArgumentError: it is so in a run, or a mirrored padding is too large.
+
+    Example:
+        >>> tf.Session().run(tf.pad([[1, 2], [3, 4]], [[0, 1], [1, 0]]))
+        array([[0, 1, 2],
+               [0, 3, 4],
+               [0, 0, 0]], dtype=int32)
+        >>> tf.Session().run(tf.pad([1, 2, 3], [[2, 0]], "REFLECT"))
+        array([3, 2, 1, 2, 3], dtype=int32)
+    """
     mode = mode.upper()
     if mode == "CONSTANT":
         if not isinstance(constant_values, Tensor) and constant_values == 0:
@@ -332,7 +356,25 @@ _tile = define(
 
 @export("tile", "manip.tile")
 def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
-    """`input` repeated `multiples[i]` times along dimension i."""
+    """A tensor repeated along its dimensions.
+
+    Args:
+        input: a tensor of any dtype.
+        multiples: how often, per dimension: a vector of int32 or int64.
+        name: of the operation.
+
+    Returns:
+        A Tensor of the dtype of `input`; each size is multiplied.
+
+    Raises:
+        ValueError: there is not one multiple per dimension.
+        InvalidArgumentError: it is so in a run, or a multiple is negative.
+
+    Example:
+        >>> tf.Session().run(tf.tile([[1, 2]], [2, 3]))
+        array([[1, 2, 1, 2, 1, 2],
+               [1, 2, 1, 2, 1, 2]], dtype=int32)
+    """
     return _tile(input, multiples, name=name)
 
 

@@ -118,7 +118,27 @@ _scatter_nd = define(
 
 @export("scatter_nd", "manip.scatter_nd")
 def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) -> Tensor:
-    """A tensor of `shape` with `updates` added into zeros at `indices`."""
+    """Zeros, with slices added at places that vectors of indices name.
+
+    Args:
+        indices: int32 or int64; its last dimension has one index for each of the first dimensions
+            of the result.
+        updates: a tensor of shape indices.shape[:-1] + shape[indices.shape[-1]:].
+        shape: of the result: a vector of the dtype of `indices`.
+        name: of the operation.
+
+    Returns:
+        A Tensor of the dtype of `updates`; what goes to one place is added up.
+
+    Raises:
+        TypeError: the indices are no integers.
+        ValueError: the shapes known in the graph do not fit.
+        InvalidArgumentError: an index is out of range in a run.
+
+    Example:
+        >>> tf.Session().run(tf.scatter_nd([[0], [2], [0]], [1, 2, 10], [4]))
+        array([11,  0,  2,  0], dtype=int32)
+    """
     return _scatter_nd(indices, updates, shape, name=name)
 
 
@@ -231,7 +251,30 @@ _where = define(
 
 @export("where")
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
-    """The coordinates where `condition` holds, or elements of `x` there and of `y` elsewhere."""
+    """Elements of one tensor where a condition holds, and of another elsewhere; or where it holds.
+
+    Args:
+        condition: a bool tensor, of the shape of `x` or a vector that chooses its rows; without
+            `x`, numbers too, which hold where they are not 0.
+        x: a tensor of any dtype.
+        y: a tensor of the shape and dtype of `x`.
+        name: of the operation.
+
+    Returns:
+        A Tensor of the shape and dtype of `x`; without `x` and `y` the coordinates of what is
+        true, int64 [count, rank of the condition], in order.
+
+    Raises:
+        TypeError: the dtypes of `x` and `y` differ, or the condition is not of bools.
+        ValueError: only one of them is given, or the shapes differ.
+
+    Example:
+        >>> tf.Session().run(tf.where([True, False], [1, 2], [10, 20]))
+        array([ 1, 20], dtype=int32)
+        >>> tf.Session().run(tf.where([[True, False], [False, True]]))
+        array([[0, 0],
+               [1, 1]])
+    """
     if x is None and y is None:
         return _coordinates(condition, name)
     if x is None or y is None:
@@ -257,7 +300,25 @@ def _coordinates(condition: Any, name: str | None) -> Tensor:
 
 @export("boolean_mask")
 def boolean_mask(tensor: Any, mask: Any, name: str = "boolean_mask", axis: Any = None) -> Tensor:
-    """The entries of `tensor` where `mask` is true, joined along one dimension."""
+    """What a mask takes of a tensor, along one dimension.
+
+    Args:
+        tensor: a tensor of any dtype.
+        mask: bools of a known rank of at least 1, with the sizes of `tensor` from `axis` on.
+        name: the scope of the operations.
+        axis: the first dimension that is masked; 0 by default.
+
+    Returns:
+        A Tensor of the dtype of `tensor`; the masked dimensions have become one.
+
+    Raises:
+        ValueError: the mask is a scalar or of unknown rank, or its shape does not fit.
+
+    Example:
+        >>> tf.Session().run(tf.boolean_mask([[1, 2], [3, 4], [5, 6]], [True, False, True]))
+        array([[1, 2],
+               [5, 6]], dtype=int32)
+    """
     with name_scope(name, values=[tensor, mask]):
         tensor = convert_to_tensor(tensor, name="tensor")
         mask = convert_to_tensor(mask, name="mask")
@@ -362,7 +423,31 @@ def one_hot(
     dtype: Any = None,
     name: str | None = None,
 ) -> Tensor:
-    """Vectors of length `depth`, `on_value` at each index and `off_value` elsewhere."""
+    """A vector for every index, with one value at the index and another one elsewhere.
+
+    Args:
+        indices: uint8, int32 or int64; others than 0 … depth - 1 give vectors without the value.
+        depth: the length of the vectors, an int32 scalar.
+        on_value: a scalar, 1 by default.
+        off_value: a scalar, 0 by default.
+        axis: where the new dimension is in the result; -1, the last, by default.
+        dtype: of the result; that of the values by default, or else float32.
+        name: of the operation.
+
+    Returns:
+        A Tensor with one dimension more than `indices`, of size `depth`.
+
+    Raises:
+        TypeError: the dtypes of the values and `dtype` differ, or the indices are no integers.
+        ValueError: `depth` is negative or no scalar, or `axis` is out of range.
+        InvalidArgumentError: `depth` is negative in a run.
+
+    Example:
+        >>> tf.Session().run(tf.one_hot([0, 2, -1], depth=3))
+        array([[1., 0., 0.],
+               [0., 0., 1.],
+               [0., 0., 0.]], dtype=float32)
+    """
     values = [indices, depth, on_value, off_value, axis, dtype]
     with name_scope(name, "one_hot", values) as name:
         on_dtype, off_dtype = (
@@ -389,7 +474,26 @@ def one_hot(
 def sequence_mask(
     lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool, name: str | None = None
 ) -> Tensor:
-    """For every length, a row that is true that many times and false up to `maxlen`."""
+    """For every length a row that is true that many times, then false.
+
+    Args:
+        lengths: integers, of any shape.
+        maxlen: the size of a row, a scalar; the greatest length by default.
+        dtype: of the result; numbers are 1 and 0.
+        name: the scope of the operations.
+
+    Returns:
+        A Tensor of shape lengths.shape + [maxlen].
+
+    Raises:
+        TypeError: `dtype` is no dtype.
+        ValueError: `maxlen` is no scalar.
+
+    Example:
+        >>> tf.Session().run(tf.sequence_mask([1, 3], maxlen=4, dtype=tf.int32))
+        array([[1, 0, 0, 0],
+               [1, 1, 1, 0]], dtype=int32)
+    """
     with name_scope(name, "SequenceMask", [lengths, maxlen]):
         lengths = convert_to_tensor(lengths)
         if maxlen is None:

@@ -102,7 +102,27 @@ def _object_scalar(value: Any) -> np.ndarray:
 
 @export("shape")
 def shape(input: Any, name: str | None = None, out_type: Any = dtypes.int32) -> Tensor:
-    """The shape of a tensor, a constant when it is fully known."""
+    """The shape of a tensor, as a tensor: a constant where it is known, else what a run has.
+
+    Args:
+        input: a Tensor or SparseTensor, or what makes one.
+        name: of the operation.
+        out_type: tf.int32 or tf.int64.
+
+    Returns:
+        A vector of that dtype, with one size per dimension.
+
+    Raises:
+        TypeError: `out_type` is neither, and the shape not known.
+        ValueError: `input` cannot be made a tensor.
+
+    Example:
+        >>> x = tf.placeholder(tf.float32, [None, 3])
+        >>> tf.Session().run(tf.shape(x), {x: [[1, 2, 3], [4, 5, 6]]})
+        array([2, 3], dtype=int32)
+        >>> x.shape  # what is known without a run
+        TensorShape([Dimension(None), Dimension(3)])
+    """
     return shape_internal(input, name, optimize=True, out_type=out_type)
 
 
@@ -127,7 +147,24 @@ def shape_n(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -
 
 @export("size")
 def size(input: Any, name: str | None = None, out_type: Any = dtypes.int32) -> Tensor:
-    """The number of elements, a constant when it is known."""
+    """The number of elements of a tensor, a constant where it is known.
+
+    Args:
+        input: a Tensor or SparseTensor (which counts in its dense form), or what makes one.
+        name: of the operation.
+        out_type: tf.int32 or tf.int64.
+
+    Returns:
+        A scalar of that dtype.
+
+    Raises:
+        TypeError: `out_type` is neither, and the shape not known.
+        ValueError: `input` cannot be made a tensor.
+
+    Example:
+        >>> tf.Session().run(tf.size([[1, 2, 3], [4, 5, 6]]))
+        np.int32(6)
+    """
     return size_internal(input, name, optimize=True, out_type=out_type)
 
 
@@ -148,7 +185,22 @@ def size_internal(
 
 @export("rank")
 def rank(input: Any, name: str | None = None) -> Tensor:
-    """The number of dimensions, a constant when it is known."""
+    """The number of dimensions of a tensor, a constant where it is known.
+
+    Args:
+        input: a Tensor or SparseTensor, or what makes one.
+        name: of the operation.
+
+    Returns:
+        An int32 scalar.
+
+    Raises:
+        ValueError: `input` cannot be made a tensor.
+
+    Example:
+        >>> tf.Session().run(tf.rank([[1, 2, 3], [4, 5, 6]]))
+        np.int32(2)
+    """
     return rank_internal(input, name, optimize=True)
 
 
@@ -277,7 +329,26 @@ _reshape = define(
 
 @export("reshape", "manip.reshape")
 def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
-    """The elements of `tensor` in another shape; one size may be -1."""
+    """The elements of a tensor, in their order, in another shape.
+
+    Args:
+        tensor: a tensor of any dtype and shape.
+        shape: the sizes: int32 or int64; one of them may be -1, for what is left.
+        name: of the operation.
+
+    Returns:
+        A Tensor of the dtype of `tensor`.
+
+    Raises:
+        ValueError: sizes known in the graph do not fit.
+        InvalidArgumentError: those of a run do not.
+
+    Example:
+        >>> tf.Session().run(tf.reshape([[1, 2, 3], [4, 5, 6]], [-1, 2]))
+        array([[1, 2],
+               [3, 4],
+               [5, 6]], dtype=int32)
+    """
     result = _reshape(tensor, shape, name=name)
     set_static_shape(result, shape)
     return result
@@ -347,7 +418,24 @@ _expand_dims = define(
 
 @export("expand_dims")
 def expand_dims(input: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Tensor:
-    """`input` with a dimension of size 1 inserted at `axis`."""
+    """A tensor with a dimension of size 1 inserted.
+
+    Args:
+        input: a tensor of any dtype and shape.
+        axis: where the new dimension is in the result: an integer in [-rank - 1, rank].
+        name: of the operation.
+        dim: the old name of `axis`.
+
+    Returns:
+        A Tensor of the dtype of `input`, with one more dimension.
+
+    Raises:
+        ValueError: there is no axis, or one by each name, or it is out of range.
+
+    Example:
+        >>> print(tf.expand_dims([1, 2, 3], 0).shape, tf.expand_dims([1, 2, 3], -1).shape)
+        (1, 3) (3, 1)
+    """
     axis = renamed("axis", axis, "dim", dim)
     if axis is None:
         raise ValueError("Must specify an axis argument to tf.expand_dims()")
@@ -431,7 +519,27 @@ _squeeze = define(
 def squeeze(
     input: Any, axis: Any = None, name: str | None = None, squeeze_dims: Any = None
 ) -> Tensor:
-    """`input` without its dimensions of size 1, or without those at `axis`."""
+    """A tensor without its dimensions of size 1.
+
+    Args:
+        input: a tensor of any dtype and shape.
+        axis: which of them, an integer or a list, negative ones from the end; all by default.
+        name: of the operation.
+        squeeze_dims: the old name of `axis`.
+
+    Returns:
+        A Tensor of the dtype of `input`.
+
+    Raises:
+        ValueError: such a dimension has another size or is out of range, or there is an axis by
+            each name.
+        InvalidArgumentError: such a dimension has another size in a run.
+
+    Example:
+        >>> x = tf.zeros([1, 2, 1])
+        >>> print(tf.squeeze(x).shape, tf.squeeze(x, axis=0).shape)
+        (2,) (2, 1)
+    """
     axis = renamed("axis", axis, "squeeze_dims", squeeze_dims)
     if np.isscalar(axis):
         axis = [axis]

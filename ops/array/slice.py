@@ -127,5 +127,24 @@ _slice = define(
 
 @export("slice")
 def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor:
-    """The box of `input_` that starts at `begin` and has `size`; -1 means up to the end."""
+    """A box out of a tensor.
+
+    Args:
+        input_: a tensor of any dtype.
+        begin: where the box starts: one index per dimension, a vector of int32 or int64.
+        size: how large it is, of the same dtype; -1 for all up to the end.
+        name: of the operation.
+
+    Returns:
+        A Tensor of the dtype of `input_`, of the shape `size`.
+
+    Raises:
+        ValueError: there is not one index and size per dimension.
+        InvalidArgumentError: the box does not lie within the tensor.
+
+    Example:
+        >>> tf.Session().run(tf.slice([[1, 2, 3], [4, 5, 6]], begin=[0, 1], size=[-1, 2]))
+        array([[2, 3],
+               [5, 6]], dtype=int32)
+    """
     return _slice(input_, begin, size, name=name)

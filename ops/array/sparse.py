@@ -61,7 +61,25 @@ def sparse_mask(a: IndexedSlices, mask_indices: Any, name: str | None = None) ->
 
 @export("sparse.placeholder", "sparse_placeholder")
 def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> SparseTensor:
-    """A sparse tensor that every run must feed."""
+    """A sparse tensor that every run must feed.
+
+    Args:
+        dtype: of its values.
+        shape: of its dense form; None, or None for a size, where it may vary.
+        name: the prefix of the names of its parts.
+
+    Returns:
+        A SparseTensor; a run is fed a tf.SparseTensorValue, or a tuple of its parts.
+
+    Raises:
+        TypeError: `dtype` is no dtype.
+
+    Example:
+        >>> x = tf.sparse_placeholder(tf.int32)
+        >>> value = tf.SparseTensorValue([[0, 1]], [5], [1, 3])
+        >>> tf.Session().run(tf.sparse_tensor_to_dense(x), feed_dict={x: value})
+        array([[0, 5, 0]], dtype=int32)
+    """
 
     def part(of: str, kind: Any, sizes: Any) -> Tensor:
         return tf.placeholder(kind, shape=sizes, name=None if name is None else f"{name}/{of}")

@@ -119,7 +119,28 @@ _unpack_op = define(
 
 @export("stack")
 def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
-    """Tensors of one shape stacked along a new dimension `axis`."""
+    """Tensors of one shape, stacked along a new dimension.
+
+    Args:
+        values: a list of tensors of one dtype and shape.
+        axis: where the new dimension is in the result: an integer in [-rank - 1, rank].
+        name: of the operation.
+
+    Returns:
+        A Tensor of that dtype, with one more dimension.
+
+    Raises:
+        TypeError: the dtypes differ.
+        ValueError: the shapes known in the graph differ, or `axis` is out of range.
+        InvalidArgumentError: those of a run differ.
+
+    Example:
+        >>> x, y = tf.constant([1, 2]), tf.constant([3, 4])
+        >>> tf.Session().run([tf.stack([x, y]), tf.stack([x, y], axis=1)])
+        [array([[1, 2],
+               [3, 4]], dtype=int32), array([[1, 3],
+               [2, 4]], dtype=int32)]
+    """
     if axis == 0:
         try:
             return convert_to_tensor(values, name=name)
@@ -137,7 +158,26 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
 def unstack(
     value: Any, num: int | None = None, axis: int = 0, name: str = "unstack"
 ) -> list[Tensor]:
-    """The slices of `value` along dimension `axis`."""
+    """The slices of a tensor along a dimension.
+
+    Args:
+        value: a tensor of any dtype, with at least one dimension.
+        num: how many there are, where the graph does not know.
+        axis: which dimension: an integer in [-rank, rank).
+        name: of the operation.
+
+    Returns:
+        A list of Tensors of the dtype of `value`, with one dimension less.
+
+    Raises:
+        ValueError: the number is neither known nor given, or is another one, or `axis` is out of
+            range.
+
+    Example:
+        >>> x, y = tf.unstack([[1, 2], [3, 4]], axis=1)
+        >>> tf.Session().run([x, y])
+        [array([1, 3], dtype=int32), array([2, 4], dtype=int32)]
+    """
     if num is None:
         value = convert_to_tensor(value)
         static = value.get_shape()

@@ -125,7 +125,25 @@ _define_unique(
 
 @export("unique")
 def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
-    """The distinct elements of a vector, and for each element its number among them."""
+    """The distinct elements of a vector, in order of first appearance.
+
+    Args:
+        x: a vector of any dtype.
+        out_idx: tf.int32 or tf.int64.
+        name: of the operation.
+
+    Returns:
+        A named tuple: `y`, the distinct elements, and `idx`, for each element of `x` where it is in
+        `y`, of the dtype `out_idx`.
+
+    Raises:
+        TypeError: `out_idx` is neither.
+        ValueError: `x` is no vector.
+
+    Example:
+        >>> tf.Session().run(tf.unique([7, 5, 7, 2])).y
+        array([7, 5, 2], dtype=int32)
+    """
     return _unique_op(x, out_idx=out_idx, name=name)
 
 

@@ -261,6 +261,8 @@ def _fitted(
         raise ValueError(
             f"Too many elements provided. Needed at most {size}, but received {array.size}"
         )
+    if any(dim < 0 for dim in target):
+        raise ValueError(f"Dimension {min(target)} must be >= 0")
     flat = array.reshape(-1)
     if flat.size < size:
         last = flat[-1:] if flat.size else _nothing(array.dtype)

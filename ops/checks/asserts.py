@@ -96,7 +96,27 @@ raw_assert = define(
 
 @export("debugging.Assert", "Assert")
 def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> Any:
-    """An operation that raises InvalidArgumentError unless the condition holds."""
+    """An operation that checks a condition whenever it runs.
+
+    Args:
+        condition: a bool scalar tensor.
+        data: a list of tensors to be shown if it is false.
+        summarize: how many elements of each tensor are shown; 3 by default.
+        name: of the operation.
+
+    Returns:
+        An Operation, which must run: by tf.control_dependencies, for one.
+
+    Raises:
+        InvalidArgumentError: the condition is false in a run.
+
+    Example:
+        >>> x = tf.placeholder(tf.float32, [])
+        >>> with tf.control_dependencies([tf.Assert(x > 0, ["not positive:", x])]):
+        ...     y = tf.sqrt(x)
+        >>> tf.Session().run(y, {x: 4})
+        np.float32(2.0)
+    """
     with name_scope(name, "Assert", [condition, data]) as name:
         tensors = convert_n_to_tensor(data)
         if all(x.dtype in (dtypes.string, dtypes.int32) for x in tensors):
@@ -160,7 +180,34 @@ def _compare(
         return Assert(condition, data, summarize=summarize)
 
 
-def _binary(opname: str, symbol: str, dynamic: str, static: Callable[..., Any]) -> Any:
+_DOC = """An operation that raises unless x {symbol} {what} holds for every element.
+
+    Args:
+        x: a tensor of numbers{more}.
+        data: a list of tensors to be shown if it does not hold; the arguments by default.
+        summarize: how many elements of each tensor are shown; 3 by default.
+        message: a text in front of them.
+        name: the scope of the operations.
+
+    Returns:
+        An Operation, which must run: by tf.control_dependencies, for one.
+
+    Raises:
+        InvalidArgumentError: it does not hold: in a run, or at once where the graph knows that.
+
+    Example:
+        >>> with tf.control_dependencies([tf.{name}({arguments})]):
+        ...     checked = tf.identity("checked")
+        >>> tf.Session().run(checked)
+        b'checked'
+    """
+_SECOND = """.
+        y: a tensor of the same dtype; the shapes broadcast"""
+
+
+def _binary(
+    opname: str, symbol: str, dynamic: str, static: Callable[..., Any], arguments: str
+) -> Any:
     def check(
         x: Any,
         y: Any,
@@ -176,16 +223,19 @@ def _binary(opname: str, symbol: str, dynamic: str, static: Callable[..., Any]) 
         return _compare(symbol, opname, dynamic, static, x, y, data, summarize, message, name)
 
     check.__name__ = check.__qualname__ = opname
-    check.__doc__ = f"An operation that raises unless x {symbol} y holds for every element."
+    words = {"what": "y", "more": _SECOND, "name": opname, "arguments": arguments}
+    check.__doc__ = _DOC.format(symbol=symbol, **words)
     return export(f"debugging.{opname}", opname)(check)
 
 
-assert_equal = _binary("assert_equal", "==", "equal", np.equal)
-assert_none_equal = _binary("assert_none_equal", "!=", "not_equal", np.not_equal)
-assert_less = _binary("assert_less", "<", "less", np.less)
-assert_less_equal = _binary("assert_less_equal", "<=", "less_equal", np.less_equal)
-assert_greater = _binary("assert_greater", ">", "greater", np.greater)
-assert_greater_equal = _binary("assert_greater_equal", ">=", "greater_equal", np.greater_equal)
+assert_equal = _binary("assert_equal", "==", "equal", np.equal, "[1, 2], [1, 2]")
+assert_none_equal = _binary("assert_none_equal", "!=", "not_equal", np.not_equal, "[1, 2], 3")
+assert_less = _binary("assert_less", "<", "less", np.less, "[1, 2], 3")
+assert_less_equal = _binary("assert_less_equal", "<=", "less_equal", np.less_equal, "[1, 2], 2")
+assert_greater = _binary("assert_greater", ">", "greater", np.greater, "[1, 2], 0")
+assert_greater_equal = _binary(
+    "assert_greater_equal", ">=", "greater_equal", np.greater_equal, "[1, 2], 1"
+)
 
 
 def _sign_check(opname: str, symbol: str, check: Callable[..., Any], zero_first: bool) -> Any:
@@ -210,7 +260,9 @@ def _sign_check(opname: str, symbol: str, check: Callable[..., Any], zero_first:
             return check(*pair, data=data, summarize=summarize)
 
     assert_sign.__name__ = assert_sign.__qualname__ = opname
-    assert_sign.__doc__ = f"An operation that raises unless x {symbol} 0 holds for every element."
+    example = "[1, 2]" if ">" in symbol else "[-1, -2]"
+    words = {"what": "0", "more": "", "name": opname, "arguments": example}
+    assert_sign.__doc__ = _DOC.format(symbol=symbol, **words)
     return export(f"debugging.{opname}", opname)(assert_sign)
 
 

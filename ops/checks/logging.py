@@ -73,7 +73,27 @@ def Print(  # noqa: N802
     summarize: int | None = None,
     name: str | None = None,
 ) -> Any:
-    """Passes `input_` on and prints `data` whenever it is computed."""
+    """A tensor, and whenever it is computed, a line on standard error.  Deprecated for tf.print.
+
+    Args:
+        input_: a tensor of any dtype and shape.
+        data: a list of tensors to be printed.
+        message: a text in front of them.
+        first_n: how often it is printed; always by default.
+        summarize: how many elements of each tensor are; 3 by default.
+        name: of the operation.
+
+    Returns:
+        A Tensor like `input_`.
+
+    Raises:
+        ValueError: `input_` cannot be made a tensor.
+
+    Example:
+        >>> x = tf.Print([1, 2], [tf.constant(3)], message="x: ")
+        >>> tf.Session().run(x)  # and on standard error: x: [3]
+        array([1, 2], dtype=int32)
+    """
     given = {"message": message, "first_n": first_n, "summarize": summarize}
     chosen = {key: value for key, value in given.items() if value is not None}
     return raw.Print(input_, data, name=name, **chosen)

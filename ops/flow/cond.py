@@ -61,17 +61,28 @@ def cond(
 ) -> Any:
     """What `true_fn` or `false_fn` returns, as the scalar `pred` tells; only that one runs.
 
+    What the functions use but did not make themselves is computed either way.
+
     Args:
-      pred: A boolean scalar tensor.
-      true_fn: Builds the branch for true; returns a tensor, an operation or a structure of them.
-      false_fn: Builds the branch for false, alike.
-      strict: Lists and tuples of one item are returned as such.
-      name: The scope of the nodes.
-      fn1: The old name of `true_fn`.
-      fn2: The old name of `false_fn`.
+        pred: a bool scalar tensor.
+        true_fn: builds the branch for true; returns a tensor, an operation or a structure of them.
+        false_fn: builds the branch for false, alike in structure and dtypes.
+        strict: whether lists and tuples of one item are returned as such.
+        name: the scope of the nodes.
+        fn1, fn2: the old names of `true_fn` and `false_fn`.
 
     Returns:
-      Tensors in the structure that the branches return.
+        Tensors in the structure that the branches return.
+
+    Raises:
+        TypeError: `pred` is a Python bool, or a function is missing or none; or structures differ.
+        ValueError: a branch returns nothing, or the dtypes differ.
+
+    Example:
+        >>> x = tf.placeholder(tf.float32, [])
+        >>> y = tf.cond(x > 0, lambda: x * 10, lambda: -x)
+        >>> tf.Session().run(y, {x: 2}), tf.Session().run(y, {x: -2})
+        (np.float32(20.0), np.float32(2.0))
     """
     try:
         true_fn, false_fn = _functions(true_fn, false_fn, fn1, fn2)
@@ -237,11 +248,25 @@ def case(
     """What the function of the first true predicate returns, or the default's.
 
     Args:
-      pred_fn_pairs: A dictionary or list of pairs: a boolean scalar tensor and a function.
-      default: The function for when no predicate is true; without it that is an error.
-      exclusive: Whether more than one true predicate is an error.
-      strict: As in `tf.cond`.
-      name: The scope of the nodes.
+        pred_fn_pairs: a dictionary or list of pairs: a bool scalar tensor and a function.
+        default: the function for when no predicate is true; without it that is an error.
+        exclusive: whether more than one true predicate is an error.
+        strict: as in `tf.cond`.
+        name: the scope of the nodes.
+
+    Returns:
+        Tensors in the structure that the functions return.
+
+    Raises:
+        TypeError: the pairs are none, or not of bool tensors and functions.
+        InvalidArgumentError: in a run no predicate is true, without default; or several are, though
+            `exclusive`.
+
+    Example:
+        >>> x = tf.placeholder(tf.int32, [])
+        >>> words = [(x < 0, lambda: tf.constant("less")), (x > 0, lambda: tf.constant("more"))]
+        >>> tf.Session().run(tf.case(words, default=lambda: tf.constant("none")), {x: 5})
+        b'more'
     """
     predicates, actions = _pairs(pred_fn_pairs, exclusive, name)
     with name_scope(name, "case", [predicates]):

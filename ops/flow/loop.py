@@ -31,19 +31,33 @@ def while_loop(
     maximum_iterations: Any = None,
     return_same_structure: bool = False,
 ) -> Any:
-    """Repeats `body` while `cond` is true; returns the loop variables afterwards.
+    """Repeats `body` while `cond` is true.
 
     Args:
-      cond: A function of the loop variables that returns a boolean scalar tensor.
-      body: A function of the loop variables that returns their next values.
-      loop_vars: The initial values: a structure of tensors and TensorArrays.
-      shape_invariants: Shapes that the variables keep, where these are to change.
-      parallel_iterations: How many iterations may overlap; here they run one by one.
-      back_prop: Whether gradients go through the loop.
-      swap_memory: Accepted; there is one memory.
-      name: The scope of the nodes.
-      maximum_iterations: The most iterations, a scalar.
-      return_same_structure: A list or tuple of one variable is returned as such.
+        cond: a function of the loop variables that returns a bool scalar tensor.
+        body: a function of the loop variables that returns their next values.
+        loop_vars: the initial values: a structure of tensors and TensorArrays.
+        shape_invariants: shapes that the variables keep, where these are to change.
+        parallel_iterations: how many iterations may overlap; here they run one by one.
+        back_prop: whether gradients go through the loop.
+        swap_memory: accepted; there is one memory.
+        name: the scope of the nodes.
+        maximum_iterations: the most iterations, an integer scalar.
+        return_same_structure: whether a list or tuple of one variable is returned as such.
+
+    Returns:
+        The values of the loop variables afterwards, in their structure.
+
+    Raises:
+        TypeError: cond or body is no function, or parallel_iterations not positive.
+        ValueError: there are no variables, or one changes its shape without an invariant.
+
+    Example:
+        >>> i, total = tf.while_loop(
+        ...     lambda i, total: i < 4, lambda i, total: (i + 1, total + i), [0, 0]
+        ... )
+        >>> tf.Session().run(total)
+        np.int32(6)
     """
     if not callable(cond):
         raise TypeError("cond must be callable.")

@@ -200,9 +200,28 @@ def py_func(
     stateful: bool = True,
     name: str | None = None,
 ) -> Any:
-    """Calls func(*arrays) when the operation runs; it returns arrays of the types `Tout`.
+    """Calls a Python function with arrays whenever the operation runs.
 
-    `stateful=False` promises that equal inputs give equal results.
+    Args:
+        func: a function of NumPy arrays that returns one, or a list of them; None for no results.
+        inp: a list of tensors.
+        Tout: the dtype of the result, or the list of the dtypes of several.
+        stateful: False promises that equal inputs give equal results; it may run less often.
+        name: of the operation.
+
+    Returns:
+        A Tensor of unknown shape, or a list of them; an Operation if `Tout` is empty.  It has no
+        gradient.
+
+    Raises:
+        ValueError: `func` is no function.
+        InvalidArgumentError: in a run the function returns other dtypes, or raises ValueError.
+        UnknownError: it raises an error there that TensorFlow has no class for.
+
+    Example:
+        >>> y = tf.py_func(lambda x: x[::-1].copy(), [[1.0, 2.0]], tf.float32)
+        >>> tf.Session().run(y)
+        array([2., 1.], dtype=float32)
     """
     require_callable(func)
     is_list, kinds = _kinds_of(Tout)

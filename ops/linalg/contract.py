@@ -94,7 +94,25 @@ def _as_matrix_dynamically(a: Any, axes: Any, flipped: bool) -> tuple[Any, Any, 
 
 @export("tensordot", "linalg.tensordot")
 def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:
-    """The sum of products over pairs of axes of a and b, as numpy.tensordot."""
+    """Products of two tensors, summed over pairs of axes, as numpy.tensordot.
+
+    Args:
+        a: a tensor of numbers.
+        b: a tensor of the same dtype.
+        axes: a number n, for the last n axes of `a` with the first n of `b`; or two lists of axes.
+        name: of the operation.
+
+    Returns:
+        A Tensor whose axes are those left of `a`, then those left of `b`.
+
+    Raises:
+        ValueError: the axes do not pair, or their sizes differ.
+
+    Example:
+        >>> a, b = tf.ones([2, 3, 4]), tf.ones([4, 5])
+        >>> print(tf.tensordot(a, b, 1).shape, tf.tensordot(a, b, [[2], [0]]).shape)
+        (2, 3, 5) (2, 3, 5)
+    """
     with name_scope(name, "Tensordot", [a, b, axes]) as name:
         a = convert_to_tensor(a, name="a")
         b = convert_to_tensor(b, name="b")
@@ -117,7 +135,26 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:
 
 @export("einsum", "linalg.einsum")
 def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Any:
-    """Products of tensors summed over the labels that the output does not name."""
+    """Products of tensors, summed over the letters that the result does not have.
+
+    Args:
+        equation: letters for the axes of each input and, behind "->", of the result; "..." stands
+            for further axes.  Without "->", letters that come once, in order of the alphabet.
+        inputs: tensors of one dtype.
+        name: the scope of the operations, by keyword.
+
+    Returns:
+        A Tensor of that dtype.
+
+    Raises:
+        TypeError: there is another keyword than `name`.
+        ValueError: the equation cannot be read, or does not fit the inputs.
+
+    Example:
+        >>> a, b = tf.constant([[1, 2], [3, 4]]), tf.constant([10, 1])
+        >>> tf.Session().run([tf.einsum("ij,j->i", a, b), tf.einsum("ij->", a)])
+        [array([12, 34], dtype=int32), np.int32(10)]
+    """
     name = kwargs.pop("name", None)
     if kwargs:
         names = ", ".join(sorted(kwargs))

@@ -25,7 +25,27 @@ def eye(
     dtype: Any = dtypes.float32,
     name: str | None = None,
 ) -> Any:
-    """Identity matrices."""
+    """Matrices with ones on the diagonal and zeros elsewhere.
+
+    Args:
+        num_rows: an integer, or an int32 scalar.
+        num_columns: the same; as many as rows by default.
+        batch_shape: the sizes in front of them, none by default.
+        dtype: of the result.
+        name: the scope of the operations.
+
+    Returns:
+        A Tensor of shape batch_shape + [num_rows, num_columns].
+
+    Raises:
+        TypeError: `dtype` is no dtype.
+        ValueError: a number is known to be negative.
+
+    Example:
+        >>> tf.Session().run(tf.eye(2, 3))
+        array([[1., 0., 0.],
+               [0., 1., 0.]], dtype=float32)
+    """
     with name_scope(name, default_name="eye", values=[num_rows, num_columns, batch_shape]):
         is_square = num_columns is None
         batch_shape = [] if batch_shape is None else batch_shape
@@ -98,7 +118,27 @@ def norm(
     name: str | None = None,
     keep_dims: Any = None,
 ) -> Any:
-    """The norm of vectors (axis an integer), matrices (two integers) or all elements (None)."""
+    """The norm of vectors, of matrices or of all elements.
+
+    Args:
+        tensor: a tensor of floating-point or complex numbers.
+        ord: "euclidean" or 2, 1, np.inf, any positive number; of matrices "fro", 1, 2 or np.inf.
+        axis: an integer: of the vectors along it; a pair: of matrices; None: of all elements.
+        keepdims: whether the axes stay, with size 1; they do not by default.
+        name: the scope of the operations.
+        keep_dims: the old name of `keepdims`.
+
+    Returns:
+        A Tensor of that dtype without the axes.
+
+    Raises:
+        TypeError: the elements are integers.
+        ValueError: there is no such norm or axis.
+
+    Example:
+        >>> tf.Session().run([tf.norm([[3.0, 4.0]]), tf.norm([[3.0, -4.0]], ord=1, axis=1)])
+        [np.float32(5.0), array([7.], dtype=float32)]
+    """
     keepdims = deprecated_argument_lookup("keepdims", keepdims, "keep_dims", keep_dims)
     is_matrix = isinstance(axis, (tuple, list)) and len(axis) == 2
     axis = tuple(axis) if is_matrix else axis

@@ -352,7 +352,30 @@ def matmul(
     b_is_sparse: bool = False,
     name: str | None = None,
 ) -> Any:
-    """The product of two matrices, or of stacks of them."""
+    """The product of two matrices, or of the matrices in the last two dimensions of two tensors.
+
+    Args:
+        a: float16, bfloat16, float32, float64, int32, int64, complex64 or complex128 [..., n, k].
+        b: the same dtype [..., k, m]; the dimensions in front broadcast.
+        transpose_a, transpose_b: whether the matrices of `a`, of `b` are transposed first.
+        adjoint_a, adjoint_b: whether they are conjugated and transposed first.
+        a_is_sparse, b_is_sparse: hints that many elements of a matrix are zeros.
+        name: of the operation.
+
+    Returns:
+        A Tensor [..., n, m] of that dtype.
+
+    Raises:
+        TypeError: the dtypes differ or are none of these.
+        ValueError: sizes known in the graph do not fit, or both flags of a matrix are set.
+        InvalidArgumentError: those of a run do not fit.
+
+    Example:
+        >>> a, b = tf.constant([[1.0, 2.0], [3.0, 4.0]]), tf.constant([[1.0], [10.0]])
+        >>> tf.Session().run(tf.matmul(a, b))
+        array([[21.],
+               [43.]], dtype=float32)
+    """
     with name_scope(name, "MatMul", [a, b]) as name:
         if transpose_a and adjoint_a:
             raise ValueError("Only one of transpose_a and adjoint_a can be True.")

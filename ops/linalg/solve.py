@@ -100,7 +100,24 @@ matrix_inverse = define(
     kernel=_inverse_kernel,
     gradient=_inverse_gradient,
     test={"values": [[_SQUARE]]},
-    doc="The inverses of square matrices (of their adjoints on demand).",
+    doc="""The inverses of square matrices, or of their adjoints.
+
+    Args:
+        input: [..., n, n]
+        adjoint: whether the inverse of the conjugated and transposed matrix is computed
+
+    Returns:
+        It has the shape of the input.
+
+    Raises:
+        ValueError: sizes known in the graph are not square.
+        InvalidArgumentError: a matrix of a run is not square or cannot be inverted.
+
+    Example:
+        >>> tf.Session().run(tf.matrix_inverse([[2.0, 0.0], [0.0, 4.0]]))
+        array([[0.5 , 0.  ],
+               [0.  , 0.25]], dtype=float32)
+    """,
 )
 export("linalg.inv", "matrix_inverse")(matrix_inverse)
 

@@ -45,7 +45,13 @@ add = elementwise(
     body=k.add,
     sizes=np.add,
     gradient=_add_gradient,
-    doc="x + y.",
+    doc="""x + y, element by element; strings are joined.
+
+    Example:
+        >>> tf.Session().run(tf.add([1.0, 2.0], [[10.0], [20.0]]))
+        array([[11., 12.],
+               [21., 22.]], dtype=float32)
+    """,
 )
 export("math.add", "add")(add)
 
@@ -83,7 +89,26 @@ sub = elementwise(
 
 @export("math.subtract", "subtract")
 def subtract(x: Any, y: Any, name: str | None = None) -> Any:
-    """x - y, element by element."""
+    """x - y, element by element; the operator `-` of tensors.
+
+    Args:
+        x: a tensor of numbers.
+        y: a tensor of the dtype of `x`; the shapes broadcast.
+        name: of the operation.
+
+    Returns:
+        A tensor of the dtype of `x`, of the shape that both broadcast to.
+
+    Raises:
+        TypeError: the dtypes differ or are no numbers.
+        ValueError: shapes known in the graph do not broadcast.
+        InvalidArgumentError: shapes of a run do not.
+
+    Example:
+        >>> tf.Session().run(tf.subtract([[1.0], [2.0]], [10.0, 20.0]))
+        array([[ -9., -19.],
+               [ -8., -18.]], dtype=float32)
+    """
     return sub(x, y, name)
 
 
@@ -111,7 +136,26 @@ mul = elementwise(
 
 @export("math.multiply", "multiply")
 def multiply(x: Any, y: Any, name: str | None = None) -> Any:
-    """x * y, element by element."""
+    """x * y, element by element; the operator `*` of tensors.
+
+    Args:
+        x: a tensor of numbers.
+        y: a tensor of the dtype of `x`; the shapes broadcast.
+        name: of the operation.
+
+    Returns:
+        A tensor of the dtype of `x`, of the shape that both broadcast to.
+
+    Raises:
+        TypeError: the dtypes differ or are no numbers.
+        ValueError: shapes known in the graph do not broadcast.
+        InvalidArgumentError: shapes of a run do not.
+
+    Example:
+        >>> tf.Session().run(tf.multiply([[1.0], [2.0]], [10.0, 20.0]))
+        array([[10., 20.],
+               [20., 40.]], dtype=float32)
+    """
     return mul(x, y, name)
 
 
@@ -163,7 +207,12 @@ real_div = elementwise(
     guard=_NO_ZERO_DIVISOR,
     gradient=_real_div_gradient,
     test=_DIVISORS,
-    doc="x / y of real or complex numbers, element by element.",
+    doc="""x / y of real or complex numbers, element by element.
+
+    Example:
+        >>> tf.Session().run(tf.realdiv([1.0, 2.0], 4.0))
+        array([0.25, 0.5 ], dtype=float32)
+    """,
 )
 export("realdiv")(real_div)
 
@@ -219,7 +268,12 @@ floor_div = elementwise(
     guard=_NO_ZERO_DIVISOR,
     gradient=lambda op, grad: (None, None),
     test={**_DIVISORS, "dtypes": ["float32", "int32"], "gradient": False},
-    doc="The quotient rounded towards minus infinity.",
+    doc="""The quotient rounded towards minus infinity.
+
+    Example:
+        >>> tf.Session().run(tf.floor_div([7, -7], 2))
+        array([ 3, -4], dtype=int32)
+    """,
 )
 export("floor_div")(floor_div)
 
@@ -231,7 +285,12 @@ truncate_div = elementwise(
     guard=_NO_ZERO_DIVISOR,
     gradient=lambda op, grad: (None, None),
     test={**_DIVISORS, "dtypes": ["int32", "int64"], "gradient": False},
-    doc="The quotient rounded towards zero.",
+    doc="""The quotient rounded towards zero.
+
+    Example:
+        >>> tf.Session().run(tf.truncatediv([7, -7], 2))
+        array([ 3, -3], dtype=int32)
+    """,
 )
 export("truncatediv")(truncate_div)
 
@@ -256,7 +315,12 @@ floor_mod = elementwise(
     guard=_NO_ZERO_DIVISOR,
     gradient=_floor_mod_gradient,
     test=_REMAINDERS,
-    doc="The remainder of FloorDiv; it has the sign of y.",
+    doc="""The remainder of FloorDiv; it has the sign of y.
+
+    Example:
+        >>> tf.Session().run(tf.mod([7, -7], 3))
+        array([1, 2], dtype=int32)
+    """,
 )
 export("math.floormod", "floormod", "math.mod", "mod")(floor_mod)
 
@@ -281,7 +345,12 @@ truncate_mod = elementwise(
     guard=_NO_ZERO_DIVISOR,
     gradient=_NO_TRUNCATED,
     test=_DIVISORS,
-    doc="The remainder of TruncateDiv; it has the sign of x.",
+    doc="""The remainder of TruncateDiv; it has the sign of x.
+
+    Example:
+        >>> tf.Session().run(tf.truncatemod([7, -7], 3))
+        array([ 1, -1], dtype=int32)
+    """,
 )
 export("truncatemod")(truncate_mod)
 
@@ -318,7 +387,26 @@ raw_pow = elementwise(
 
 @export("math.pow", "pow")
 def pow(x: Any, y: Any, name: str | None = None) -> Any:
-    """x to the power y, element by element."""
+    """x to the power y, element by element; the operator `**` of tensors.
+
+    Args:
+        x: a tensor of float16, float32, float64, int32, int64, complex64 or complex128.
+        y: a tensor of the dtype of `x`; the shapes broadcast.
+        name: of the operation.
+
+    Returns:
+        A tensor of the dtype of `x`, of the shape that both broadcast to.
+
+    Raises:
+        TypeError: a dtype is none of these, or they differ.
+        ValueError: shapes known in the graph do not broadcast.
+        InvalidArgumentError: an integer power is negative, or shapes of a run do not broadcast.
+
+    Example:
+        >>> tf.Session().run(tf.pow([2, 3], [[1], [3]]))
+        array([[ 2,  3],
+               [ 8, 27]], dtype=int32)
+    """
     with name_scope(name, "Pow", [x]) as name:
         return raw_pow(x, y, name=name)
 
@@ -342,7 +430,12 @@ maximum = elementwise(
     body=k.maximum,
     sizes=np.maximum,
     gradient=lambda op, grad: _extreme_gradient(op, grad, tf.greater_equal),
-    doc="The greater of x and y.",
+    doc="""The greater of x and y, element by element.
+
+    Example:
+        >>> tf.Session().run(tf.maximum([1.0, 5.0], 2.0))
+        array([2., 5.], dtype=float32)
+    """,
 )
 export("math.maximum", "maximum")(maximum)
 
@@ -353,7 +446,12 @@ minimum = elementwise(
     body=k.minimum,
     sizes=np.minimum,
     gradient=lambda op, grad: _extreme_gradient(op, grad, tf.less_equal),
-    doc="The smaller of x and y.",
+    doc="""The smaller of x and y, element by element.
+
+    Example:
+        >>> tf.Session().run(tf.minimum([1.0, 5.0], 2.0))
+        array([1., 2.], dtype=float32)
+    """,
 )
 export("math.minimum", "minimum")(minimum)
 
@@ -380,7 +478,12 @@ squared_difference = elementwise(
     body=_squared_difference,
     gradient=_squared_difference_gradient,
     commutative=True,
-    doc="(x - y) times its conjugate, element by element.",
+    doc="""(x - y) times its conjugate, element by element.
+
+    Example:
+        >>> tf.Session().run(tf.squared_difference([1.0, 5.0], 2.0))
+        array([1., 9.], dtype=float32)
+    """,
 )
 export("math.squared_difference", "squared_difference")(squared_difference)
 
@@ -420,7 +523,12 @@ xlogy = elementwise(
     body=lambda x, y: _zero_where(k.eq(x, 0), k.mul(x, k.log(y))),
     gradient=_xlogy_gradient,
     test=_POSITIVE_SECOND,
-    doc="x * log(y), and zero where x is zero.",
+    doc="""x * log(y), and zero where x is zero.
+
+    Example:
+        >>> tf.Session().run(tf.math.xlogy([0.0, 2.0], [0.0, 1.0]))
+        array([0., 0.], dtype=float32)
+    """,
 )
 export("math.xlogy")(xlogy)
 
@@ -431,6 +539,11 @@ xdivy = elementwise(
     body=lambda x, y: _zero_where(k.eq(x, 0), k.div(x, y)),
     gradient=_xdivy_gradient,
     test=_POSITIVE_SECOND,
-    doc="x / y, and zero where x is zero.",
+    doc="""x / y, and zero where x is zero.
+
+    Example:
+        >>> tf.Session().run(tf.math.xdivy([0.0, 2.0], [0.0, 4.0]))
+        array([0. , 0.5], dtype=float32)
+    """,
 )
 export("math.xdivy")(xdivy)

@@ -24,35 +24,78 @@ def _bitwise(name: str, body: Any, public: str, **facts: Any) -> Any:
 
 
 bitwise_and = _bitwise(
-    "BitwiseAnd", k.bitwise_and, "bitwise_and", commutative=True, doc="The bits that both have."
+    "BitwiseAnd",
+    k.bitwise_and,
+    "bitwise_and",
+    commutative=True,
+    doc="""The bits that both have.
+
+    Example:
+        >>> tf.Session().run(tf.bitwise.bitwise_and(6, 3))
+        np.int32(2)
+    """,
 )
 bitwise_or = _bitwise(
-    "BitwiseOr", k.bitwise_or, "bitwise_or", commutative=True, doc="The bits that either has."
+    "BitwiseOr",
+    k.bitwise_or,
+    "bitwise_or",
+    commutative=True,
+    doc="""The bits that either has.
+
+    Example:
+        >>> tf.Session().run(tf.bitwise.bitwise_or(6, 3))
+        np.int32(7)
+    """,
 )
 bitwise_xor = _bitwise(
     "BitwiseXor",
     k.bitwise_xor,
     "bitwise_xor",
     commutative=True,
-    doc="The bits that exactly one has.",
+    doc="""The bits that exactly one has.
+
+    Example:
+        >>> tf.Session().run(tf.bitwise.bitwise_xor(6, 3))
+        np.int32(5)
+    """,
 )
 left_shift = _bitwise(
     "LeftShift",
     k.left_shift,
     "left_shift",
     test=_SHIFTS,
-    doc="x moved left by y bits; what leaves is lost.",
+    doc="""x moved left by y bits; what leaves is lost.
+
+    Example:
+        >>> tf.Session().run(tf.bitwise.left_shift(1, [0, 3]))
+        array([1, 8], dtype=int32)
+    """,
 )
 right_shift = _bitwise(
     "RightShift",
     k.right_shift,
     "right_shift",
     test=_SHIFTS,
-    doc="x moved right by y bits; the sign stays.",
+    doc="""x moved right by y bits; the sign stays.
+
+    Example:
+        >>> tf.Session().run(tf.bitwise.right_shift(-8, [0, 2]))
+        array([-8, -2], dtype=int32)
+    """,
 )
 invert = export("bitwise.invert")(
     elementwise(
-        "Invert", "x: T -> y: T", _INTEGERS, body=k.invert, gradient=_NONE, doc="Every bit flipped."
+        "Invert",
+        "x: T -> y: T",
+        _INTEGERS,
+        body=k.invert,
+        gradient=_NONE,
+        doc="""Every bit flipped.
+
+        Example:
+            >>> tf.Session().run(tf.bitwise.invert([0, 5]))
+            array([-1, -6], dtype=int32)
+        """,
     )
 )
 

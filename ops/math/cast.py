@@ -85,7 +85,26 @@ raw_cast = define(
 
 @export("cast", "dtypes.cast")
 def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
-    """The tensor in another dtype; the tensor itself when it has that dtype already."""
+    """The tensor in another dtype; the tensor itself where it has that dtype already.
+
+    Args:
+        x: a Tensor, SparseTensor or IndexedSlices of numbers or bools, or what makes a tensor.
+        dtype: of the result; a tf.DType or what `tf.as_dtype` takes.
+        name: of the operation.
+
+    Returns:
+        What `x` is, of its shape.  Floating-point numbers lose their fraction in integers, complex
+        numbers their imaginary part in real ones, and as bools all but zero is true.
+
+    Raises:
+        TypeError: `dtype` is none.
+        ValueError: `x` cannot be made a tensor.
+        UnimplementedError: strings are cast: tf.strings.to_number reads numbers.
+
+    Example:
+        >>> tf.Session().run(tf.cast([1.8, -1.8, 0.0], tf.int32))
+        array([ 1, -1,  0], dtype=int32)
+    """
     base = dtypes.as_dtype(dtype).base_dtype
     if _is_tensor_like(x) and base == x.dtype:
         return x
@@ -123,12 +142,30 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Any:
         return cast(value, dtype, name=name)
 
 
+_CASTER = """The tensor in {0}: `tf.cast(x, tf.{0})`.  Deprecated.
+
+    Args:
+        x: a Tensor, SparseTensor or IndexedSlices, or what makes a tensor.
+        name: of the operation.
+
+    Returns:
+        What `x` is, of its shape.
+
+    Raises:
+        ValueError: `x` cannot be made a tensor.
+
+    Example:
+        >>> tf.{1}([0, 1, 2]).dtype
+        tf.{0}
+    """
+
+
 def _caster(public: str, target: dtypes.DType, default_name: str) -> Callable[..., Any]:
     def convert(x: Any, name: str | None = default_name) -> Any:
         return cast(x, target, name=name)
 
     convert.__name__ = convert.__qualname__ = public
-    convert.__doc__ = f"`tf.cast(x, tf.{target.name})`."
+    convert.__doc__ = _CASTER.format(target.name, public)
     return export(public)(deprecated(None, "Use `tf.cast` instead.")(convert))
 
 

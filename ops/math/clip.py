@@ -32,7 +32,25 @@ def _like(t: Any, values: Any) -> Any:
 
 @export("clip_by_value")
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
-    """Values below the minimum become the minimum, those above the maximum the maximum."""
+    """The values, those below a minimum and above a maximum replaced by it.
+
+    Args:
+        t: a Tensor, or IndexedSlices, whose values are clipped.
+        clip_value_min: a tensor of the dtype of `t`; it broadcasts against `t`.
+        clip_value_max: the same.
+        name: of the operation.
+
+    Returns:
+        What `t` is, of its shape and dtype.  Where the minimum is above the maximum, the minimum.
+
+    Raises:
+        TypeError: a bound is of another dtype.
+        ValueError: the bounds broadcast to another shape than that of `t`.
+
+    Example:
+        >>> tf.Session().run(tf.clip_by_value([-2.0, 0.5, 7.0], 0.0, 1.0))
+        array([0. , 0.5, 1. ], dtype=float32)
+    """
     with name_scope(name, "clip_by_value", [t, clip_value_min, clip_value_max]) as name:
         values = _values(t, "t")
         low = tf.minimum(values, clip_value_max)
@@ -73,7 +91,25 @@ raw_clip_by_value = elementwise(
 
 @export("clip_by_norm")
 def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Any:
-    """Scales values so that their L2 norm (along axes) is at most clip_norm."""
+    """Values scaled so that their L2 norm is at most `clip_norm`.
+
+    Args:
+        t: a Tensor, or IndexedSlices, of floating-point numbers.
+        clip_norm: a positive scalar of that dtype.
+        axes: the axes of each norm, a list; by default one norm of all elements.
+        name: of the operation.
+
+    Returns:
+        t * clip_norm / norm where the norm is larger, else `t`; of its shape and dtype.
+
+    Raises:
+        TypeError: the elements are no floating-point numbers.
+        ValueError: `clip_norm` broadcasts to another shape than that of `t`.
+
+    Example:
+        >>> tf.Session().run(tf.clip_by_norm([3.0, 4.0], 1.0))
+        array([0.6, 0.8], dtype=float32)
+    """
     with name_scope(name, "clip_by_norm", [t, clip_norm]) as name:
         values = _values(t, "t")
         l2sum = tf.reduce_sum(values * values, axes, keepdims=True)
@@ -115,7 +151,26 @@ def global_norm(t_list: Any, name: str | None = None) -> Any:
 def clip_by_global_norm(
     t_list: Any, clip_norm: Any, use_norm: Any = None, name: str | None = None
 ) -> tuple[list[Any], Any]:
-    """Scales all tensors by one factor so that their global norm is at most clip_norm."""
+    """All tensors scaled by one factor, so that the norm of all elements is at most `clip_norm`.
+
+    Args:
+        t_list: a list of Tensors, IndexedSlices or None.
+        clip_norm: a positive scalar.
+        use_norm: the global norm, where it is known; `tf.global_norm(t_list)` by default.
+        name: of the operation.
+
+    Returns:
+        The list of scaled tensors, None where None was, and the global norm before, a scalar.
+        All elements are not a number if that norm is infinite.
+
+    Raises:
+        TypeError: `t_list` is no list.
+
+    Example:
+        >>> scaled, norm = tf.clip_by_global_norm([tf.constant([3.0]), tf.constant([4.0])], 1.0)
+        >>> tf.Session().run([scaled, norm])
+        [[array([0.6], dtype=float32), array([0.8], dtype=float32)], np.float32(5.0)]
+    """
     t_list = _as_list(t_list)
     if use_norm is None:
         use_norm = global_norm(t_list, name)

@@ -38,13 +38,53 @@ def _comparison(name: str, body: Any, sizes: Any, public: str, doc: str) -> Any:
     return export(f"math.{public}", public)(op)
 
 
-less = _comparison("Less", k.lt, np.less, "less", doc="x < y, element by element.")
-less_equal = _comparison(
-    "LessEqual", k.le, np.less_equal, "less_equal", doc="x <= y, element by element."
+less = _comparison(
+    "Less",
+    k.lt,
+    np.less,
+    "less",
+    doc="""x < y, element by element.
+
+    Example:
+        >>> tf.Session().run(tf.less([1, 2, 3], 2))
+        array([ True, False, False])
+    """,
 )
-greater = _comparison("Greater", k.gt, np.greater, "greater", doc="x > y, element by element.")
+less_equal = _comparison(
+    "LessEqual",
+    k.le,
+    np.less_equal,
+    "less_equal",
+    doc="""x <= y, element by element.
+
+    Example:
+        >>> tf.Session().run(tf.less_equal([1, 2, 3], 2))
+        array([ True,  True, False])
+    """,
+)
+greater = _comparison(
+    "Greater",
+    k.gt,
+    np.greater,
+    "greater",
+    doc="""x > y, element by element.
+
+    Example:
+        >>> tf.Session().run(tf.greater([1, 2, 3], 2))
+        array([False, False,  True])
+    """,
+)
 greater_equal = _comparison(
-    "GreaterEqual", k.ge, np.greater_equal, "greater_equal", doc="x >= y, element by element."
+    "GreaterEqual",
+    k.ge,
+    np.greater_equal,
+    "greater_equal",
+    doc="""x >= y, element by element.
+
+    Example:
+        >>> tf.Session().run(tf.greater_equal([1, 2, 3], 2))
+        array([False,  True,  True])
+    """,
 )
 
 
@@ -101,13 +141,50 @@ raw_not_equal = _equality(
 
 @export("math.equal", "equal")
 def equal(x: Any, y: Any, name: str | None = None) -> Any:
-    """x == y, element by element."""
+    """x == y, element by element.  The operator `==` of tensors compares objects instead.
+
+    Args:
+        x: a tensor of numbers, bools or strings.
+        y: a tensor of the dtype of `x`; the shapes broadcast.
+        name: of the operation.
+
+    Returns:
+        A bool tensor of the shape that both broadcast to.
+
+    Raises:
+        TypeError: the dtypes differ, or have no order such as tf.resource.
+        ValueError: shapes known in the graph do not broadcast.
+        InvalidArgumentError: shapes of a run do not.
+
+    Example:
+        >>> tf.Session().run(tf.equal([1, 2], [[2], [1]]))
+        array([[False,  True],
+               [ True, False]])
+    """
     return raw_equal(x, y, name=name)
 
 
 @export("math.not_equal", "not_equal")
 def not_equal(x: Any, y: Any, name: str | None = None) -> Any:
-    """x != y, element by element."""
+    """x != y, element by element.  The operator `!=` of tensors compares objects instead.
+
+    Args:
+        x: a tensor of numbers, bools or strings.
+        y: a tensor of the dtype of `x`; the shapes broadcast.
+        name: of the operation.
+
+    Returns:
+        A bool tensor of the shape that both broadcast to.
+
+    Raises:
+        TypeError: the dtypes differ.
+        ValueError: shapes known in the graph do not broadcast.
+        InvalidArgumentError: shapes of a run do not.
+
+    Example:
+        >>> tf.Session().run(tf.not_equal(["a", "b"], "a"))
+        array([False,  True])
+    """
     return raw_not_equal(x, y, name=name)
 
 
@@ -151,7 +228,12 @@ logical_and = elementwise(
     body=k.logical_and,
     gradient=_NONE,
     commutative=True,
-    doc="x and y, element by element.",
+    doc="""x and y, element by element.
+
+    Example:
+        >>> tf.Session().run(tf.logical_and([True, True], [True, False]))
+        array([ True, False])
+    """,
 )
 export("math.logical_and", "logical_and")(logical_and)
 logical_or = elementwise(
@@ -160,7 +242,12 @@ logical_or = elementwise(
     body=k.logical_or,
     gradient=_NONE,
     commutative=True,
-    doc="x or y, element by element.",
+    doc="""x or y, element by element.
+
+    Example:
+        >>> tf.Session().run(tf.logical_or([True, False], [False, False]))
+        array([ True, False])
+    """,
 )
 export("math.logical_or", "logical_or")(logical_or)
 logical_not = elementwise(
@@ -168,7 +255,12 @@ logical_not = elementwise(
     "x: bool -> y: bool",
     body=k.logical_not,
     gradient=_NONE,
-    doc="not x, element by element.",
+    doc="""not x, element by element.
+
+    Example:
+        >>> tf.Session().run(tf.logical_not([True, False]))
+        array([False,  True])
+    """,
 )
 export("math.logical_not", "logical_not")(logical_not)
 

@@ -52,7 +52,25 @@ def _to_float(dtype: dtypes.DType, *values: Any) -> list[Any]:
 
 @export("math.truediv", "truediv")
 def truediv(x: Any, y: Any, name: str | None = None) -> Any:
-    """x / y in floating point: integers are cast first."""
+    """x / y in floating point: the operator `/` of tensors.
+
+    Args:
+        x: a tensor of numbers; integers of 8 and 16 bits become float32, others float64.
+        y: a tensor of the dtype of `x`; the shapes broadcast.
+        name: of the operation.
+
+    Returns:
+        A tensor of floating-point or complex numbers, of the shape that both broadcast to.
+
+    Raises:
+        TypeError: the dtypes differ or are no numbers.
+        ValueError: shapes known in the graph do not broadcast.
+        InvalidArgumentError: shapes of a run do not.
+
+    Example:
+        >>> tf.Session().run(tf.truediv([7, -7], 2))
+        array([ 3.5, -3.5])
+    """
     with name_scope(name, "truediv", [x, y]) as name:
         x = convert_to_tensor(x, name="x")
         y = convert_to_tensor(y, name="y")
@@ -73,19 +91,75 @@ def _classic_div(x: Any, y: Any, name: str | None = None) -> Any:
 @export("div")
 @deprecated(None, "Deprecated in favor of operator or tf.math.divide.")
 def div(x: Any, y: Any, name: str | None = None) -> Any:
-    """x / y, rounded down for integers (Python 2's division)."""
+    """x / y as in Python 2, rounded down for integers.  Deprecated: `tf.divide` and `//` say more.
+
+    Args:
+        x: a tensor of numbers.
+        y: a tensor of the dtype of `x`, to which other values are converted; the shapes broadcast.
+        name: of the operation.
+
+    Returns:
+        A tensor of the dtype of `x`, of the shape that both broadcast to.
+
+    Raises:
+        TypeError: the dtypes differ.
+        ValueError: shapes known in the graph do not broadcast, or `y` is of another dtype.
+        InvalidArgumentError: an integer is divided by zero, or shapes of a run do not broadcast.
+
+    Example:
+        >>> tf.Session().run([tf.div([7, -7], 2), tf.div(7.0, 2.0)])
+        [array([ 3, -4], dtype=int32), np.float32(3.5)]
+    """
     return _classic_div(x, y, name)
 
 
 @export("math.divide", "divide")
 def divide(x: Any, y: Any, name: str | None = None) -> Any:
-    """x / y as Python's operator."""
+    """x / y as Python's operator does it: integers give floating-point numbers.
+
+    Args:
+        x: a tensor of numbers, or a number; int32 and int64 are cast to float64.
+        y: what `x` may be; of the same dtype.  The shapes broadcast.
+        name: of the operation.
+
+    Returns:
+        A tensor of the shape that both broadcast to; a number where both are.
+
+    Raises:
+        TypeError: the dtypes differ or are no numbers.
+        ValueError: shapes known in the graph do not broadcast.
+        InvalidArgumentError: shapes of a run do not.
+
+    Example:
+        >>> tf.Session().run(tf.divide(tf.constant([7, -7]), 2))
+        array([ 3.5, -3.5])
+        >>> tf.divide(7, 2)
+        3.5
+    """
     return x / y if name is None else truediv(x, y, name)
 
 
 @export("math.floordiv", "floordiv")
 def floordiv(x: Any, y: Any, name: str | None = None) -> Any:
-    """x / y rounded towards minus infinity."""
+    """x / y rounded towards minus infinity: the operator `//` of tensors.
+
+    Args:
+        x: a tensor of real numbers.
+        y: a tensor of the dtype of `x`; the shapes broadcast.
+        name: of the operation.
+
+    Returns:
+        A tensor of the dtype of `x`, of the shape that both broadcast to.
+
+    Raises:
+        TypeError: the dtypes differ or are no numbers.
+        ValueError: shapes known in the graph do not broadcast.
+        InvalidArgumentError: an integer is divided by zero, or shapes of a run do not broadcast.
+
+    Example:
+        >>> tf.Session().run([tf.floordiv([7, -7], 2), tf.floordiv([7.0, -7.0], 2.0)])
+        [array([ 3, -4], dtype=int32), array([ 3., -4.], dtype=float32)]
+    """
     with name_scope(name, "floordiv", [x, y]) as name:
         return raw.FloorDiv(x, y, name=name)
 

@@ -118,7 +118,28 @@ def range_(
     dtype: Any = None,
     name: str | None = "range",
 ) -> Any:
-    """start, start + delta, … up to but without limit."""
+    """start, start + delta, … up to but without limit, as Python's range.
+
+    Args:
+        start: a scalar; the limit if it is the only one, and 0 the start.
+        limit: a scalar.
+        delta: a scalar, which may be negative.
+        dtype: int32, int64, bfloat16, float32 or float64; that of the arguments if None, where
+            they differ the last of these.
+        name: of the operation.
+
+    Returns:
+        A vector of that dtype.
+
+    Raises:
+        TypeError: the dtype is none of these.
+        ValueError: an argument is no scalar, or delta does not lead to the limit.
+        InvalidArgumentError: the same, where only a run knows the arguments.
+
+    Example:
+        >>> tf.Session().run([tf.range(3), tf.range(10, 4, -2)])
+        [array([0, 1, 2], dtype=int32), array([10,  8,  6], dtype=int32)]
+    """
     if limit is None:
         start, limit = 0, start
     with name_scope(name, "Range", [start, limit, delta]) as name:
@@ -165,7 +186,24 @@ linspace = define(
     kernel=_linspace_kernel,
     gradient=_NONE,
     test={"values": [[np.float32(0), np.float32(1), np.int32(5)]]},
-    doc="num numbers from start to stop, evenly spaced.",
+    doc="""num numbers from start to stop, both included, evenly spaced.
+
+    Args:
+        start: the first number, a scalar
+        stop: the last number, a scalar
+        num: how many, a scalar
+
+    Returns:
+        It is a vector.
+
+    Raises:
+        ValueError: an argument is no scalar, or num is known not to be positive.
+        InvalidArgumentError: a run's num is not positive.
+
+    Example:
+        >>> tf.Session().run(tf.linspace(0.0, 1.0, 5))
+        array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
+    """,
 )
 export("lin_space", "linspace")(linspace)
 

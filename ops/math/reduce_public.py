@@ -43,7 +43,31 @@ def _apply(op: Any, x: Any, axis: Any, keepdims: Any, name: str | None) -> Any:
     return _to_scalar(keepdims, axis, op(x, reduction_axes(x, axis), keepdims, name=name))
 
 
-def _public(reduce: Callable[..., Any], name: str, doc: str) -> Callable[..., Any]:
+_REDUCTION = """{what} over axes.
+
+    Args:
+        input_tensor: a Tensor of {kind}.
+        axis: the axes that go: an integer or several, negative ones from the end; all if None.
+        keepdims: whether they stay, with size 1; they do not by default.
+        name: of the operation.
+        reduction_indices: the old name of `axis`.
+        keep_dims: the old name of `keepdims`.
+
+    Returns:
+        A tensor of the same dtype.  {empty}
+
+    Raises:
+        TypeError: the elements are no {kind}.
+        ValueError: an axis is outside of [-rank, rank), or is given by both of its names.
+
+    Example:
+        >>> x = tf.constant({x})
+        >>> tf.Session().run([tf.{name}(x), tf.{name}(x, axis=0)])
+        {result}
+    """
+
+
+def _public(reduce: Callable[..., Any], name: str, **doc: str) -> Callable[..., Any]:
     """The function with 1.15's signature around reduce(x, axis, keepdims, name)."""
 
     def public(
@@ -59,21 +83,77 @@ def _public(reduce: Callable[..., Any], name: str, doc: str) -> Callable[..., An
         return reduce(input_tensor, axis, keepdims, name)
 
     public.__name__ = public.__qualname__ = name
-    public.__doc__ = doc
+    public.__doc__ = _REDUCTION.format(name=name, **doc)
     return export(f"math.{name}", name)(public)
 
 
-def _simple(op: Any, name: str, doc: str) -> Callable[..., Any]:
-    return _public(lambda x, axis, keep, label: _apply(op, x, axis, keep, label), name, doc)
+def _simple(op: Any, name: str, **doc: str) -> Callable[..., Any]:
+    return _public(lambda x, axis, keep, label: _apply(op, x, axis, keep, label), name, **doc)
 
 
-reduce_sum = _simple(ops.reduce_sum, "reduce_sum", "The sum over axes.")
-reduce_mean = _simple(ops.reduce_mean, "reduce_mean", "The mean over axes.")
-reduce_prod = _simple(ops.reduce_prod, "reduce_prod", "The product over axes.")
-reduce_max = _simple(ops.reduce_max, "reduce_max", "The maximum over axes.")
-reduce_min = _simple(ops.reduce_min, "reduce_min", "The minimum over axes.")
-reduce_all = _simple(ops.reduce_all, "reduce_all", "Whether all are true, over axes.")
-reduce_any = _simple(ops.reduce_any, "reduce_any", "Whether any is true, over axes.")
+reduce_sum = _simple(
+    ops.reduce_sum,
+    "reduce_sum",
+    what="The sum",
+    kind="numbers",
+    empty="The sum of nothing is 0.",
+    x="[[1, 2], [3, 4]]",
+    result="[np.int32(10), array([4, 6], dtype=int32)]",
+)
+reduce_mean = _simple(
+    ops.reduce_mean,
+    "reduce_mean",
+    what="The mean",
+    kind="numbers",
+    empty="So the mean of integers is one, rounded towards zero.",
+    x="[[1.0, 2.0], [3.0, 4.0]]",
+    result="[np.float32(2.5), array([2., 3.], dtype=float32)]",
+)
+reduce_prod = _simple(
+    ops.reduce_prod,
+    "reduce_prod",
+    what="The product",
+    kind="numbers",
+    empty="The product of nothing is 1.",
+    x="[[1, 2], [3, 4]]",
+    result="[np.int32(24), array([3, 8], dtype=int32)]",
+)
+reduce_max = _simple(
+    ops.reduce_max,
+    "reduce_max",
+    what="The greatest element",
+    kind="numbers",
+    empty="That of nothing is -inf, or the least integer.",
+    x="[[1, 7], [3, 4]]",
+    result="[np.int32(7), array([3, 7], dtype=int32)]",
+)
+reduce_min = _simple(
+    ops.reduce_min,
+    "reduce_min",
+    what="The least element",
+    kind="numbers",
+    empty="That of nothing is inf, or the greatest integer.",
+    x="[[1, 7], [3, 4]]",
+    result="[np.int32(1), array([1, 4], dtype=int32)]",
+)
+reduce_all = _simple(
+    ops.reduce_all,
+    "reduce_all",
+    what="Whether all elements are true,",
+    kind="bools",
+    empty="All of nothing are true.",
+    x="[[True, True], [False, True]]",
+    result="[np.False_, array([False,  True])]",
+)
+reduce_any = _simple(
+    ops.reduce_any,
+    "reduce_any",
+    what="Whether any element is true,",
+    kind="bools",
+    empty="None of nothing is true.",
+    x="[[True, False], [False, False]]",
+    result="[np.True_, array([ True, False])]",
+)
 
 
 def _logsumexp(x: Any, axis: Any, keepdims: Any, name: str | None) -> Any:
@@ -92,7 +172,13 @@ def _logsumexp(x: Any, axis: Any, keepdims: Any, name: str | None) -> Any:
 
 
 reduce_logsumexp = _public(
-    _logsumexp, "reduce_logsumexp", "log(sum(exp(x))) over axes, without overflow."
+    _logsumexp,
+    "reduce_logsumexp",
+    what="log(sum(exp(x))), computed without overflow,",
+    kind="floating-point numbers",
+    empty="That of nothing is -inf.",
+    x="[[0.0, 1000.0], [0.0, 1000.0]]",
+    result="[np.float32(1000.6931), array([6.931472e-01, 1.000693e+03], dtype=float32)]",
 )
 
 
@@ -149,7 +235,30 @@ def count_nonzero(
 # --- positions of extremes --------------------------------------------------------------------
 
 
-def _position(op: Any, name: str, doc: str) -> Callable[..., Any]:
+_POSITION = """The position of the {which} element along an axis; of the first, if several are.
+
+    Args:
+        input: a Tensor of numbers.
+        axis: which one, an integer in [-rank, rank); 0 if None.
+        name: of the operation.
+        dimension: the old name of `axis`.
+        output_type: tf.int64, or tf.int32.
+
+    Returns:
+        A tensor of that type and of the shape of `input` without the axis.
+
+    Raises:
+        ValueError: the axis is outside of [-rank, rank), or is given by both of its names.
+        TypeError: the elements are no numbers, or there is no such output type.
+        InvalidArgumentError: the axis has no elements.
+
+    Example:
+        >>> tf.Session().run(tf.{name}([[1.0, 7.0, 7.0], [5.0, 2.0, 2.0]], axis=1))
+        {result}
+    """
+
+
+def _position(op: Any, name: str, **doc: str) -> Callable[..., Any]:
     def public(
         input: Any,
         axis: Any = None,
@@ -161,12 +270,12 @@ def _position(op: Any, name: str, doc: str) -> Callable[..., Any]:
         return op(input, 0 if axis is None else axis, output_type=output_type, name=name)
 
     public.__name__ = public.__qualname__ = name
-    public.__doc__ = doc
+    public.__doc__ = _POSITION.format(name=name, **doc)
     return export(f"math.{name}", name)(public)
 
 
-argmax = _position(ops.arg_max, "argmax", "The position of the largest element along an axis.")
-argmin = _position(ops.arg_min, "argmin", "The position of the smallest element along an axis.")
+argmax = _position(ops.arg_max, "argmax", which="greatest", result="array([1, 0])")
+argmin = _position(ops.arg_min, "argmin", which="least", result="array([0, 1])")
 
 
 @export("arg_max")

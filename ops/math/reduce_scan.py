@@ -117,7 +117,29 @@ raw_cumulative_logsumexp = _scanner(
 )
 
 
-def _public(op: OpFunction, scope: str, doc: str, *names: str) -> Callable[..., Any]:
+_SCAN = """Running {what} along an axis.
+
+    Args:
+        x: a Tensor of {dtypes}.
+        axis: which one, an integer in [-rank, rank).
+        exclusive: whether an element is left out of its own result, which begins with {first}.
+        reverse: whether to go from the end of the axis to its start.
+        name: of the operation.
+
+    Returns:
+        A tensor of the dtype and the shape of `x`.
+
+    Raises:
+        TypeError: the dtype is none of these.
+        InvalidArgumentError: the axis is outside of [-rank, rank).
+
+    Example:
+        >>> tf.Session().run(tf.{name}({x}))
+        {result}
+    """
+
+
+def _public(op: OpFunction, scope: str, *names: str, **doc: str) -> Callable[..., Any]:
     def scan(
         x: Any,
         axis: Any = 0,
@@ -130,17 +152,39 @@ def _public(op: OpFunction, scope: str, doc: str, *names: str) -> Callable[..., 
             return op(x, axis, exclusive=exclusive, reverse=reverse, name=name)
 
     scan.__name__ = scan.__qualname__ = names[-1].rpartition(".")[2]
-    scan.__doc__ = doc
+    scan.__doc__ = _SCAN.format(name=names[-1], **doc)
     return export(*names)(scan)
 
 
-cumsum = _public(raw_cumsum, "Cumsum", "Running sums along an axis.", "math.cumsum", "cumsum")
+cumsum = _public(
+    raw_cumsum,
+    "Cumsum",
+    "math.cumsum",
+    "cumsum",
+    what="sums",
+    dtypes="numbers",
+    first="0",
+    x="[1, 2, 3]",
+    result="array([1, 3, 6], dtype=int32)",
+)
 cumprod = _public(
-    raw_cumprod, "Cumprod", "Running products along an axis.", "math.cumprod", "cumprod"
+    raw_cumprod,
+    "Cumprod",
+    "math.cumprod",
+    "cumprod",
+    what="products",
+    dtypes="numbers",
+    first="1",
+    x="[2, 3, 4], reverse=True",
+    result="array([24, 12,  4], dtype=int32)",
 )
 cumulative_logsumexp = _public(
     raw_cumulative_logsumexp,
     "CumulativeLogsumexp",
-    "Running log(sum(exp(x))) along an axis.",
     "math.cumulative_logsumexp",
+    what="log(sum(exp(x)))",
+    dtypes="float16, float32 or float64",
+    first="the lowest number",
+    x="[0.0, 0.0, 0.0]",
+    result="array([0.       , 0.6931472, 1.0986123], dtype=float32)",
 )

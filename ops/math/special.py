@@ -81,7 +81,12 @@ erfc = _unary(
     lambda op, grad: _erf_gradient(op, grad, sign=-1),
     "math.erfc",
     "erfc",
-    doc="1 - erf(x), exact for large x.",
+    doc="""1 - erf(x), exact for large x.
+
+    Example:
+        >>> tf.Session().run(tf.erfc([0.0, 1.0]))
+        array([1.       , 0.1572992], dtype=float32)
+    """,
 )
 
 
@@ -107,7 +112,12 @@ lgamma = _unary(
     "math.lgamma",
     "lgamma",
     test=_GAMMA,
-    doc="The logarithm of the modulus of the gamma function.",
+    doc="""The logarithm of the modulus of the gamma function.
+
+    Example:
+        >>> tf.Session().run(tf.lgamma([1.0, 4.0]))
+        array([0.       , 1.7917595], dtype=float32)
+    """,
 )
 digamma = _unary(
     "Digamma",
@@ -116,7 +126,12 @@ digamma = _unary(
     "math.digamma",
     "digamma",
     test=_GAMMA,
-    doc="The derivative of Lgamma.",
+    doc="""The derivative of Lgamma.
+
+    Example:
+        >>> tf.Session().run(tf.digamma([1.0, 4.0]))
+        array([-0.5772157,  1.2561177], dtype=float32)
+    """,
 )
 
 

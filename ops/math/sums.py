@@ -83,7 +83,24 @@ _ADD_N_INPUTS = (
 
 @export("math.add_n", "add_n")
 def add_n(inputs: Any, name: str | None = None) -> Any:
-    """The sum of a list of tensors of one shape."""
+    """The sum of a list of tensors of one shape and dtype.
+
+    Args:
+        inputs: a list of tensors of numbers, or of IndexedSlices.
+        name: of the operation; ignored where a lone tensor is returned as it is.
+
+    Returns:
+        A tensor of the shape and dtype of each.
+
+    Raises:
+        TypeError: the dtypes differ.
+        ValueError: the list is empty, or shapes known in the graph differ.
+        InvalidArgumentError: shapes of a run differ.
+
+    Example:
+        >>> tf.Session().run(tf.add_n([tf.constant([1, 2]), tf.constant([10, 20])]))
+        array([11, 22], dtype=int32)
+    """
     if not inputs or not isinstance(inputs, (list, tuple)):
         raise ValueError(_ADD_N_INPUTS)
     inputs = convert_n_to_tensor_or_indexed_slices(inputs)

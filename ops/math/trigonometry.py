@@ -37,14 +37,47 @@ def _tan_gradient(op: Any, grad: Any) -> Any:
         return tf.square(secant) * grad
 
 
-sin = elementwise("Sin", _SIGNATURE, _COMPLEX, body=k.sin, gradient=_sin_gradient, doc="The sine.")
+sin = elementwise(
+    "Sin",
+    _SIGNATURE,
+    _COMPLEX,
+    body=k.sin,
+    gradient=_sin_gradient,
+    doc="""The sine of angles in radians.
+
+    Example:
+        >>> tf.Session().run(tf.sin([0.0, 1.0]))
+        array([0.      , 0.841471], dtype=float32)
+    """,
+)
 export("math.sin", "sin")(sin)
 cos = elementwise(
-    "Cos", _SIGNATURE, _COMPLEX, body=k.cos, gradient=_cos_gradient, doc="The cosine."
+    "Cos",
+    _SIGNATURE,
+    _COMPLEX,
+    body=k.cos,
+    gradient=_cos_gradient,
+    doc="""The cosine of angles in radians.
+
+    Example:
+        >>> tf.Session().run(tf.cos([0.0, 1.0]))
+        array([1.       , 0.5403023], dtype=float32)
+    """,
 )
 export("math.cos", "cos")(cos)
 tan = elementwise(
-    "Tan", _SIGNATURE, _ANY, body=k.tan, gradient=_tan_gradient, test=_SMALL, doc="The tangent."
+    "Tan",
+    _SIGNATURE,
+    _ANY,
+    body=k.tan,
+    gradient=_tan_gradient,
+    test=_SMALL,
+    doc="""The tangent of angles in radians.
+
+    Example:
+        >>> tf.Session().run(tf.tan([0.0, 1.0]))
+        array([0.       , 1.5574077], dtype=float32)
+    """,
 )
 export("math.tan", "tan")(tan)
 
@@ -83,7 +116,12 @@ asin = elementwise(
     body=k.asin,
     gradient=_asin_gradient,
     test=_UNIT,
-    doc="The angle whose sine is x.",
+    doc="""The angle in radians whose sine is x: not a number outside of [-1, 1].
+
+    Example:
+        >>> tf.Session().run(tf.asin([0.0, 1.0]))
+        array([0.       , 1.5707964], dtype=float32)
+    """,
 )
 export("math.asin", "asin")(asin)
 acos = elementwise(
@@ -93,7 +131,12 @@ acos = elementwise(
     body=k.acos,
     gradient=_acos_gradient,
     test=_UNIT,
-    doc="The angle whose cosine is x.",
+    doc="""The angle in radians whose cosine is x: not a number outside of [-1, 1].
+
+    Example:
+        >>> tf.Session().run(tf.acos([0.0, 1.0]))
+        array([1.5707964, 0.       ], dtype=float32)
+    """,
 )
 export("math.acos", "acos")(acos)
 atan = elementwise(
@@ -103,7 +146,12 @@ atan = elementwise(
     body=k.atan,
     gradient=_atan_gradient,
     test=_SMALL,
-    doc="The angle whose tangent is x.",
+    doc="""The angle in radians whose tangent is x.
+
+    Example:
+        >>> tf.Session().run(tf.atan([0.0, 1.0]))
+        array([0.       , 0.7853982], dtype=float32)
+    """,
 )
 export("math.atan", "atan")(atan)
 
@@ -122,7 +170,12 @@ atan2 = elementwise(
     body=k.atan2,
     gradient=_atan2_gradient,
     test={"ranges": [(0.5, 2), (0.5, 2)], "shapes": [[[2, 3], [2, 3]]]},
-    doc="The angle of the point (x, y), in its own quadrant.",
+    doc="""The angle of the point (x, y), in its own quadrant.
+
+    Example:
+        >>> tf.Session().run(tf.atan2([1.0, -1.0], [0.0, -1.0]))
+        array([ 1.5707964, -2.3561945], dtype=float32)
+    """,
 )
 export("math.atan2", "atan2")(atan2)
 
@@ -149,11 +202,31 @@ def _tanh_grad_gradient(op: Any, grad: Any) -> Any:
 
 
 sinh = elementwise(
-    "Sinh", _SIGNATURE, _COMPLEX, body=k.sinh, gradient=_sinh_gradient, doc="The hyperbolic sine."
+    "Sinh",
+    _SIGNATURE,
+    _COMPLEX,
+    body=k.sinh,
+    gradient=_sinh_gradient,
+    doc="""The hyperbolic sine.
+
+    Example:
+        >>> tf.Session().run(tf.sinh([0.0, 1.0]))
+        array([0.       , 1.1752012], dtype=float32)
+    """,
 )
 export("math.sinh", "sinh")(sinh)
 cosh = elementwise(
-    "Cosh", _SIGNATURE, _COMPLEX, body=k.cosh, gradient=_cosh_gradient, doc="The hyperbolic cosine."
+    "Cosh",
+    _SIGNATURE,
+    _COMPLEX,
+    body=k.cosh,
+    gradient=_cosh_gradient,
+    doc="""The hyperbolic cosine.
+
+    Example:
+        >>> tf.Session().run(tf.cosh([0.0, 1.0]))
+        array([1.       , 1.5430807], dtype=float32)
+    """,
 )
 export("math.cosh", "cosh")(cosh)
 tanh = elementwise(
@@ -162,7 +235,12 @@ tanh = elementwise(
     _COMPLEX,
     body=k.tanh,
     gradient=_tanh_gradient,
-    doc="The hyperbolic tangent.",
+    doc="""The hyperbolic tangent.
+
+    Example:
+        >>> tf.Session().run(tf.tanh([0.0, 1.0]))
+        array([0.       , 0.7615942], dtype=float32)
+    """,
 )
 export("math.tanh", "nn.tanh", "tanh")(maps_sparse(tanh))
 tanh_grad = elementwise(
@@ -200,7 +278,12 @@ asinh = elementwise(
     _COMPLEX,
     body=k.asinh,
     gradient=_asinh_gradient,
-    doc="The inverse of the hyperbolic sine.",
+    doc="""The inverse of the hyperbolic sine.
+
+    Example:
+        >>> tf.Session().run(tf.asinh([0.0, 1.0]))
+        array([0.       , 0.8813736], dtype=float32)
+    """,
 )
 export("math.asinh", "asinh")(asinh)
 acosh = elementwise(
@@ -210,7 +293,12 @@ acosh = elementwise(
     body=k.acosh,
     gradient=_acosh_gradient,
     test={"ranges": [(1.2, 3)]},
-    doc="The inverse of the hyperbolic cosine.",
+    doc="""The inverse of the hyperbolic cosine.
+
+    Example:
+        >>> tf.Session().run(tf.acosh([1.0, 2.0]))
+        array([0.      , 1.316958], dtype=float32)
+    """,
 )
 export("math.acosh", "acosh")(acosh)
 atanh = elementwise(
@@ -220,6 +308,11 @@ atanh = elementwise(
     body=k.atanh,
     gradient=_atanh_gradient,
     test=_UNIT,
-    doc="The inverse of the hyperbolic tangent.",
+    doc="""The inverse of the hyperbolic tangent.
+
+    Example:
+        >>> tf.Session().run(tf.atanh([0.0, 0.5]))
+        array([0.        , 0.54930615], dtype=float32)
+    """,
 )
 export("math.atanh", "atanh")(atanh)

@@ -53,7 +53,22 @@ raw_abs = elementwise(
 @export("math.abs", "abs")
 @maps_sparse
 def abs(x: Any, name: str | None = None) -> Any:
-    """The absolute value; of complex numbers, their modulus as a real number."""
+    """The absolute value; of complex numbers, their modulus as a real number.
+
+    Args:
+        x: a Tensor of numbers, or a SparseTensor, whose values are mapped.
+        name: of the operation.
+
+    Returns:
+        What `x` is, of its shape and dtype; complex64 gives float32, and complex128 float64.
+
+    Raises:
+        TypeError: the dtype has no absolute value: unsigned integers, bools, strings.
+
+    Example:
+        >>> tf.Session().run([tf.abs([-2, 3]), tf.abs([3 + 4j])])
+        [array([2, 3], dtype=int32), array([5.])]
+    """
     with name_scope(name, "Abs", [x]) as name:
         x = convert_to_tensor(x, name="x")
         if x.dtype.is_complex:
@@ -68,7 +83,12 @@ negative = elementwise(
     body=k.neg,
     sizes=np.negative,
     gradient=lambda op, grad: -grad,
-    doc="-x, element by element.",
+    doc="""-x, element by element.
+
+    Example:
+        >>> tf.Session().run(tf.negative([1, -2]))
+        array([-1,  2], dtype=int32)
+    """,
 )
 export("math.negative", "negative")(maps_sparse(negative))
 
@@ -84,7 +104,12 @@ sign = elementwise(
     _ANY,
     body=k.sign,
     gradient=_sign_gradient,
-    doc="-1, 0 or 1 by the sign; of complex numbers, x / |x|.",
+    doc="""-1, 0 or 1 by the sign; of complex numbers, x / |x|.
+
+    Example:
+        >>> tf.Session().run(tf.sign([-2.0, 0.0, 3.0]))
+        array([-1.,  0.,  1.], dtype=float32)
+    """,
 )
 export("math.sign", "sign")(maps_sparse(sign))
 
@@ -123,7 +148,12 @@ reciprocal = elementwise(
     guard=_NO_ZERO,
     gradient=_reciprocal_gradient,
     test={**_POSITIVE, "dtypes": ["float32", "float64"]},
-    doc="1 / x, element by element.",
+    doc="""1 / x, element by element.
+
+    Example:
+        >>> tf.Session().run(tf.reciprocal([1.0, 4.0]))
+        array([1.  , 0.25], dtype=float32)
+    """,
 )
 export("math.reciprocal", "reciprocal")(reciprocal)
 inverse = elementwise(
@@ -182,7 +212,12 @@ square = elementwise(
     _ANY,
     body=k.square,
     gradient=_square_gradient,
-    doc="x * x, element by element.",
+    doc="""x * x, element by element.
+
+    Example:
+        >>> tf.Session().run(tf.square([-2, 3]))
+        array([4, 9], dtype=int32)
+    """,
 )
 export("math.square", "square")(maps_sparse(square))
 
@@ -201,7 +236,12 @@ sqrt = elementwise(
     body=k.sqrt,
     gradient=lambda op, grad: sqrt_grad(op.outputs[0], grad),
     test=_POSITIVE,
-    doc="The square root.",
+    doc="""The square root: not a number below 0.
+
+    Example:
+        >>> tf.Session().run(tf.sqrt([4.0, 2.0]))
+        array([2.       , 1.4142135], dtype=float32)
+    """,
 )
 export("math.sqrt", "sqrt")(maps_sparse(sqrt))
 sqrt_grad = elementwise(
@@ -236,7 +276,12 @@ rsqrt = elementwise(
     body=k.rsqrt,
     gradient=lambda op, grad: rsqrt_grad(op.outputs[0], grad),
     test=_POSITIVE,
-    doc="1 / sqrt(x), element by element.",
+    doc="""1 / sqrt(x), element by element: inf at 0.
+
+    Example:
+        >>> tf.Session().run(tf.rsqrt([1.0, 4.0]))
+        array([1. , 0.5], dtype=float32)
+    """,
 )
 export("math.rsqrt", "rsqrt")(rsqrt)
 rsqrt_grad = elementwise(
@@ -265,7 +310,12 @@ exp = elementwise(
     body=k.exp,
     gradient=_exp_gradient,
     test=_SMALL,
-    doc="e to the power of x.",
+    doc="""e to the power of x, element by element.
+
+    Example:
+        >>> tf.Session().run(tf.exp([0.0, 1.0]))
+        array([1.      , 2.718282], dtype=float32)
+    """,
 )
 export("math.exp", "exp")(exp)
 
@@ -284,7 +334,12 @@ expm1 = elementwise(
     body=k.expm1,
     gradient=_expm1_gradient,
     test=_SMALL,
-    doc="exp(x) - 1, exact near zero.",
+    doc="""exp(x) - 1, exact near zero.
+
+    Example:
+        >>> tf.Session().run(tf.expm1([0.0, 1e-7]))
+        array([0.0000000e+00, 1.0000001e-07], dtype=float32)
+    """,
 )
 export("math.expm1", "expm1")(expm1)
 
@@ -302,7 +357,12 @@ log = elementwise(
     body=k.log,
     gradient=_log_gradient,
     test=_POSITIVE,
-    doc="The natural logarithm.",
+    doc="""The natural logarithm: -inf at 0, not a number below.
+
+    Example:
+        >>> tf.Session().run(tf.log([1.0, 10.0]))
+        array([0.       , 2.3025851], dtype=float32)
+    """,
 )
 export("math.log", "log")(log)
 
@@ -320,7 +380,12 @@ log1p = elementwise(
     body=k.log1p,
     gradient=_log1p_gradient,
     test=_POSITIVE,
-    doc="log(1 + x), exact near zero.",
+    doc="""log(1 + x), exact near zero.
+
+    Example:
+        >>> tf.Session().run(tf.log1p([0.0, 1e-7]))
+        array([0.0000000e+00, 9.9999994e-08], dtype=float32)
+    """,
 )
 export("math.log1p", "log1p")(log1p)
 
@@ -361,7 +426,22 @@ sigmoid_grad = elementwise(
 
 @export("math.sigmoid", "nn.sigmoid", "sigmoid")
 def sigmoid(x: Any, name: str | None = None) -> Any:
-    """1 / (1 + exp(-x))."""
+    """1 / (1 + exp(-x)), element by element: between 0 and 1.
+
+    Args:
+        x: a tensor of bfloat16, float16, float32, float64, complex64 or complex128.
+        name: of the operation.
+
+    Returns:
+        A tensor of the dtype and the shape of `x`.
+
+    Raises:
+        TypeError: the dtype is none of these, such as int32.
+
+    Example:
+        >>> tf.Session().run(tf.sigmoid([-1.0, 0.0, 100.0]))
+        array([0.2689414, 0.5      , 1.       ], dtype=float32)
+    """
     with name_scope(name, "Sigmoid", [x]) as name:
         x = convert_to_tensor(x, name="x")
         return raw_sigmoid(x, name=name)
@@ -386,7 +466,12 @@ floor = elementwise(
     body=k.floor,
     gradient=no_gradient,
     test=_STEP,
-    doc="The greatest whole number that is not above x.",
+    doc="""The greatest whole number that is not above x.
+
+    Example:
+        >>> tf.Session().run(tf.floor([1.5, -1.5]))
+        array([ 1., -2.], dtype=float32)
+    """,
 )
 export("math.floor", "floor")(floor)
 ceil = elementwise(
@@ -422,7 +507,22 @@ raw_round = elementwise(
 
 @export("math.round", "round")
 def round(x: Any, name: str | None = None) -> Any:
-    """The nearest integer; halves go to the even one."""
+    """The nearest whole number; halves go to the even one.
+
+    Args:
+        x: a tensor of numbers; integers are returned as they are.
+        name: of the operation.
+
+    Returns:
+        A tensor of the dtype and the shape of `x`.
+
+    Raises:
+        TypeError: the dtype is no number's.
+
+    Example:
+        >>> tf.Session().run(tf.round([0.5, 1.5, -1.7]))
+        array([ 0.,  2., -2.], dtype=float32)
+    """
     x = convert_to_tensor(x, name="x")
     return x if x.dtype.is_integer else raw_round(x, name=name)
 
@@ -436,7 +536,12 @@ is_nan = elementwise(
     _FLOAT,
     body=k.isnan,
     gradient=_NONE_FOR_TESTS,
-    doc="Whether each element is not a number.",
+    doc="""Whether each element is not a number.
+
+    Example:
+        >>> tf.Session().run(tf.is_nan([1.0, np.nan]))
+        array([False,  True])
+    """,
 )
 export("math.is_nan", "debugging.is_nan", "is_nan")(is_nan)
 is_inf = elementwise(

@@ -105,7 +105,29 @@ def precision(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Metric:
-    """The share of the predicted that is true; 0 when nothing was predicted."""
+    """The share of what was predicted that is true; 0 while nothing was predicted.
+
+    Args:
+        labels: the truth: a tensor that is cast to bool.
+        predictions: a tensor of the same shape, likewise.
+        weights: how much each counts: a tensor that broadcasts; all alike by default.
+        metrics_collections, updates_collections: keys that the two are added to; none by default.
+        name: the scope of the operations and variables.
+
+    Returns:
+        Two float32 scalars: the value so far, and an operation's that takes in what a run has and
+        gives the value then.  The counts are local variables.
+
+    Raises:
+        ValueError: shapes do not fit.
+
+    Example:
+        >>> value, update = tf.metrics.precision([1, 1, 0, 0], [1, 0, 1, 0])
+        >>> sess = tf.Session()
+        >>> sess.run(tf.local_variables_initializer())
+        >>> sess.run(update), sess.run(value)
+        (np.float32(0.5), np.float32(0.5))
+    """
     with tf.variable_scope(name, "precision", (predictions, labels, weights)):
         given = _bools(labels, predictions, weights)
         true_p, update_true = true_positives(*given)
@@ -122,7 +144,29 @@ def recall(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Metric:
-    """The share of the true that is predicted; 0 when nothing was true."""
+    """The share of what is true that was predicted; 0 while nothing was true.
+
+    Args:
+        labels: the truth: a tensor that is cast to bool.
+        predictions: a tensor of the same shape, likewise.
+        weights: how much each counts: a tensor that broadcasts; all alike by default.
+        metrics_collections, updates_collections: keys that the two are added to; none by default.
+        name: the scope of the operations and variables.
+
+    Returns:
+        Two float32 scalars: the value so far, and an operation's that takes in what a run has and
+        gives the value then.  The counts are local variables.
+
+    Raises:
+        ValueError: shapes do not fit.
+
+    Example:
+        >>> value, update = tf.metrics.recall([1, 1, 1, 1], [1, 0, 0, 0])
+        >>> sess = tf.Session()
+        >>> sess.run(tf.local_variables_initializer())
+        >>> sess.run(update), sess.run(value)
+        (np.float32(0.25), np.float32(0.25))
+    """
     with tf.variable_scope(name, "recall", (predictions, labels, weights)):
         given = _bools(labels, predictions, weights)
         true_p, update_true = true_positives(*given)

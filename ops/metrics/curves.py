@@ -64,10 +64,35 @@ def auc(
     summation_method: str = "trapezoidal",
     thresholds: Sequence[float] | None = None,
 ) -> Metric:
-    """The area under the ROC or PR curve, from counts at thresholds.
+    """The area under the curve of true against false positives, or of precision against recall.
 
-    summation_method: "trapezoidal", "careful_interpolation" (right for "PR"), "minoring" or
-    "majoring".  ValueError for another one and for another curve.
+    Args:
+        labels: the truth: a tensor that is cast to bool.
+        predictions: scores in [0, 1], of the same shape.
+        weights: how much each counts: a tensor that broadcasts; all alike by default.
+        num_thresholds: at how many scores the curve is known.
+        metrics_collections, updates_collections: keys that the two are added to; none by default.
+        curve: "ROC" or "PR".
+        name: the scope of the operations and variables.
+        summation_method: "trapezoidal", "minoring", "majoring", or for "PR"
+            "careful_interpolation".
+        thresholds: the scores themselves, between 0 and 1; they are evenly spaced by default.
+
+    Returns:
+        Two float32 scalars: the value so far, and an operation's that takes in what a run has and
+        gives the value then.  The counts are local variables.
+
+    Raises:
+        ValueError: shapes do not fit, or there is no such curve or method.
+        InvalidArgumentError: a score of a run is not in [0, 1].
+
+    Example:
+        >>> labels, scores = tf.constant([0, 0, 1, 1]), tf.constant([0.1, 0.6, 0.4, 0.9])
+        >>> value, update = tf.metrics.auc(labels, scores)
+        >>> sess = tf.Session()
+        >>> sess.run(tf.local_variables_initializer())
+        >>> print(round(float(sess.run(update)), 2))
+        0.75
     """
     with tf.variable_scope(name, "auc", (labels, predictions, weights)):
         if curve not in ("ROC", "PR"):

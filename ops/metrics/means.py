@@ -33,7 +33,28 @@ def mean(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Metric:
-    """The weighted mean of all values, a float32 scalar; 0 before the first update."""
+    """The weighted mean of all values that were ever taken in; 0 before the first.
+
+    Args:
+        values: a tensor of numbers.
+        weights: how much each counts: a tensor that broadcasts; all alike by default.
+        metrics_collections, updates_collections: keys that the two are added to; none by default.
+        name: the scope of the operations and variables.
+
+    Returns:
+        Two float32 scalars: the value so far, and an operation's that takes in what a run has and
+        gives the value then.  The counts are local variables.
+
+    Raises:
+        ValueError: shapes do not fit.
+
+    Example:
+        >>> value, update = tf.metrics.mean([1.0, 5.0])
+        >>> sess = tf.Session()
+        >>> sess.run(tf.local_variables_initializer())
+        >>> sess.run(update), sess.run(value)
+        (np.float32(3.0), np.float32(3.0))
+    """
     with tf.variable_scope(name, "mean", (values, weights)):
         values = tf.cast(values, dtypes.float32)
         total = metric_variable([], dtypes.float32, name="total")
@@ -81,7 +102,29 @@ def accuracy(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Metric:
-    """How often predictions equal labels.  ValueError when their shapes cannot agree."""
+    """How often predictions were equal to labels.
+
+    Args:
+        labels: the truth, of any shape.
+        predictions: a tensor of the same shape.
+        weights: how much each counts: a tensor that broadcasts; all alike by default.
+        metrics_collections, updates_collections: keys that the two are added to; none by default.
+        name: the scope of the operations and variables.
+
+    Returns:
+        Two float32 scalars: the value so far, and an operation's that takes in what a run has and
+        gives the value then.  The counts are local variables.
+
+    Raises:
+        ValueError: shapes do not fit.
+
+    Example:
+        >>> value, update = tf.metrics.accuracy([1, 2, 3, 4], [1, 2, 3, 0])
+        >>> sess = tf.Session()
+        >>> sess.run(tf.local_variables_initializer())
+        >>> sess.run(update), sess.run(value)
+        (np.float32(0.75), np.float32(0.75))
+    """
     predictions, labels, weights = matched(predictions, labels, weights)
     if labels.dtype != predictions.dtype:
         predictions = tf.cast(predictions, labels.dtype)

@@ -42,7 +42,15 @@ relu = elementwise(
     "T: realnumbertype, qint8",
     body=lambda x: k.maximum(x, _zero(x)),
     gradient=lambda op, grad: raw.ReluGrad(grad, op.outputs[0]),
-    doc="max(features, 0).",
+    doc="""max(features, 0), element by element: the rectified linear unit.
+
+    Args:
+        features: of any shape
+
+    Example:
+        >>> tf.Session().run(tf.nn.relu([-1.0, 2.0]))
+        array([0., 2.], dtype=float32)
+    """,
     test={"dtypes": ["float32", "float64", "int32"], "gradient": True},
 )
 export("nn.relu")(relu)
@@ -119,7 +127,12 @@ elu = elementwise(
     _FLOATS,
     body=lambda x: k.select(k.lt(x, _zero(x)), k.expm1(x), x),
     gradient=lambda op, grad: raw.EluGrad(grad, op.outputs[0]),
-    doc="exp(features) - 1 where negative, else the features.",
+    doc="""The exponential linear unit: exp(features) - 1 where that is negative, else features.
+
+    Example:
+        >>> tf.Session().run(tf.nn.elu([-1.0, 2.0]))
+        array([-0.63212055,  2.        ], dtype=float32)
+    """,
     test=_FLOAT_TEST,
 )
 export("nn.elu")(elu)
@@ -173,7 +186,12 @@ selu = elementwise(
     _FLOATS,
     body=_selu,
     gradient=lambda op, grad: raw.SeluGrad(grad, op.outputs[0]),
-    doc="The scaled exponential linear unit.",
+    doc="""scale * features where positive, else scale * alpha * (exp(features) - 1).
+
+    Example:
+        >>> tf.Session().run(tf.nn.selu([-1.0, 2.0]))
+        array([-1.1113307,  2.101402 ], dtype=float32)
+    """,
     test=_FLOAT_TEST,
 )
 export("nn.selu")(selu)
@@ -215,7 +233,12 @@ softplus = elementwise(
     _FLOATS,
     body=_softplus,
     gradient=lambda op, grad: grad * tf.sigmoid(op.inputs[0]),
-    doc="log(exp(features) + 1).",
+    doc="""log(exp(features) + 1), element by element; computed without overflow.
+
+    Example:
+        >>> tf.Session().run(tf.nn.softplus([-1.0, 0.0, 30.0]))
+        array([ 0.31326163,  0.6931472 , 30.        ], dtype=float32)
+    """,
     test=_FLOAT_TEST,
 )
 export("math.softplus", "nn.softplus")(softplus)
@@ -240,7 +263,12 @@ softsign = elementwise(
     _FLOATS,
     body=lambda x: k.div(x, _one_plus_abs(x)),
     gradient=lambda op, grad: raw.SoftsignGrad(grad, op.inputs[0]),
-    doc="features / (abs(features) + 1).",
+    doc="""features / (abs(features) + 1).
+
+    Example:
+        >>> tf.Session().run(tf.nn.softsign([-1.0, 3.0]))
+        array([-0.5 ,  0.75], dtype=float32)
+    """,
     test=_FLOAT_TEST,
 )
 export("nn.softsign", "math.softsign")(softsign)
@@ -264,14 +292,45 @@ elementwise(
 
 @export("nn.relu6")
 def relu6(features: Any, name: str | None = None) -> Any:
-    """min(max(features, 0), 6)."""
+    """min(max(features, 0), 6), element by element.
+
+    Args:
+        features: a tensor of real numbers.
+        name: of the operation.
+
+    Returns:
+        A Tensor of its dtype and shape.
+
+    Raises:
+        TypeError: the dtype is another, such as complex64.
+
+    Example:
+        >>> tf.Session().run(tf.nn.relu6([-1.0, 2.0, 9.0]))
+        array([0., 2., 6.], dtype=float32)
+    """
     with name_scope(name, "Relu6", [features]) as name:
         return raw.Relu6(convert_to_tensor(features, name="features"), name=name)
 
 
 @export("nn.leaky_relu")
 def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Any:
-    """The features where positive, else alpha * features."""
+    """The features where they are positive, else alpha * features.
+
+    Args:
+        features: a tensor of real numbers; integers become float32.
+        alpha: the slope below 0, a number or a scalar tensor.
+        name: of the operation.
+
+    Returns:
+        A Tensor of that dtype and of the shape of `features`.
+
+    Raises:
+        ValueError: `features` cannot be made a tensor.
+
+    Example:
+        >>> tf.Session().run(tf.nn.leaky_relu([-1.0, 2.0]))
+        array([-0.2,  2. ], dtype=float32)
+    """
     with name_scope(name, "LeakyRelu", [features, alpha]) as name:
         features = convert_to_tensor(features, name="features")
         if features.dtype.is_integer:

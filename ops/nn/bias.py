@@ -171,7 +171,25 @@ define(
 
 @export("nn.bias_add")
 def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | None = None) -> Any:
-    """Adds a vector to the channels of a tensor."""
+    """Adds a vector to the channels of a tensor.
+
+    Args:
+        value: a tensor of numbers, of two dimensions or more.
+        bias: the same dtype [channels].
+        data_format: "N...C", the default, for channels at the end, or "NC...", in second place.
+        name: of the operation.
+
+    Returns:
+        A Tensor of the dtype and shape of `value`.
+
+    Raises:
+        ValueError: the sizes do not fit, or there is no such format.
+
+    Example:
+        >>> tf.Session().run(tf.nn.bias_add([[1, 2], [3, 4]], [10, 20]))
+        array([[11, 22],
+               [13, 24]], dtype=int32)
+    """
     with name_scope(name, "BiasAdd", [value, bias]) as name:
         if data_format is not None:
             if data_format.startswith("NC"):
@@ -195,7 +213,25 @@ def bias_add_v1(value: Any, bias: Any, name: str | None = None) -> Any:
 
 @export("nn.xw_plus_b")
 def xw_plus_b(x: Any, weights: Any, biases: Any, name: str | None = None) -> Any:
-    """matmul(x, weights) + biases."""
+    """matmul(x, weights) + biases.
+
+    Args:
+        x: a tensor of numbers [batch, inputs].
+        weights: the same dtype [inputs, outputs].
+        biases: the same dtype [outputs].
+        name: of the operation.
+
+    Returns:
+        A Tensor [batch, outputs] of that dtype.
+
+    Raises:
+        TypeError: the dtypes differ.
+        ValueError: the sizes do not fit.
+
+    Example:
+        >>> tf.Session().run(tf.nn.xw_plus_b([[1.0, 2.0]], [[1.0], [10.0]], [0.5]))
+        array([[21.5]], dtype=float32)
+    """
     with name_scope(name, "xw_plus_b", [x, weights, biases]) as name:
         x = convert_to_tensor(x, name="x")
         weights = convert_to_tensor(weights, name="weights")

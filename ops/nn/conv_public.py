@@ -68,7 +68,35 @@ def conv2d(
     name: str | None = None,
     filters: Any = None,
 ) -> Any:
-    """The convolution of images with filters of shape [height, width, in, out]."""
+    """The convolution of images: sums of products with filters that move over them.
+
+    Args:
+        input: float16, bfloat16, float32 or float64 [batch, height, width, channels]; with "NCHW"
+            [batch, channels, height, width].
+        filter: the same dtype [height, width, channels, output channels].
+        strides: how far the filters move: an integer, two of them, or four in the data format.
+        padding: "SAME" puts as many zeros around as the output needs to have ceil(size / stride),
+            "VALID" none; or a list of four pairs, in the data format: how many before and after.
+        use_cudnn_on_gpu: accepted; there is no such device.
+        data_format: "NHWC" or "NCHW".
+        dilations: how far elements of the filters are apart: as strides.
+        name: of the operation.
+        filters: another name of `filter`.
+
+    Returns:
+        A Tensor of that dtype [batch, new height, new width, output channels], or as "NCHW" has it.
+
+    Raises:
+        TypeError: the dtypes differ or are none of these.
+        ValueError: the sizes known in the graph or the lengths of lists do not fit.
+
+    Example:
+        >>> image = tf.reshape(tf.range(9.0), [1, 3, 3, 1])
+        >>> sums = tf.nn.conv2d(image, tf.ones([2, 2, 1, 1]), strides=1, padding="VALID")
+        >>> tf.Session().run(sums[0, :, :, 0])
+        array([[ 8., 12.],
+               [20., 24.]], dtype=float32)
+    """
     filter = deprecated_argument_lookup("filters", filters, "filter", filter)
     padding, explicit = convert_padding(padding)
     data_format = data_format or "NHWC"
@@ -157,7 +185,36 @@ def conv2d_transpose(
     filters: Any = None,
     dilations: Any = None,
 ) -> Any:
-    """The transpose of conv2d: filters have shape [height, width, out, in]."""
+    """The transpose of conv2d, its gradient: it makes images larger.
+
+    Args:
+        value: float16, bfloat16, float32 or float64 [batch, height, width, channels]; with "NCHW"
+            [batch, channels, height, width].
+        filter: the same dtype [height, width, output channels, channels].
+        output_shape: of the result, four integers or an int32 vector; conv2d makes `value`'s of it.
+        strides: an integer, two of them, or four in the data format.
+        padding: "SAME" or "VALID".
+        data_format: "NHWC" or "NCHW".
+        name: of the operation.
+        input: another name of `value`.
+        filters: another name of `filter`.
+        dilations: as strides.
+
+    Returns:
+        A Tensor of that dtype and of `output_shape`.
+
+    Raises:
+        TypeError: the dtypes differ or are none of these.
+        ValueError: a filter's channels do not fit, or a list has a wrong length.
+        InvalidArgumentError: the sizes do not fit in a run.
+
+    Example:
+        >>> small = tf.constant([[[[1.0], [2.0]]]])
+        >>> large = tf.nn.conv2d_transpose(small, tf.ones([2, 2, 1, 1]), [1, 2, 4, 1], strides=2)
+        >>> tf.Session().run(large[0, :, :, 0])
+        array([[1., 1., 2., 2.],
+               [1., 1., 2., 2.]], dtype=float32)
+    """
     value = deprecated_argument_lookup("input", input, "value", value)
     filter = deprecated_argument_lookup("filters", filters, "filter", filter)
     values = [value, filter, output_shape]
@@ -198,7 +255,33 @@ def conv1d(
     input: Any = None,
     dilations: Any = None,
 ) -> Any:
-    """The convolution of sequences with filters of shape [width, in, out]."""
+    """The convolution of sequences: sums of products with filters that move along them.
+
+    Args:
+        value: float16, bfloat16, float32 or float64 [batch, time, channels]; with "NCW" [batch,
+            channels, time].
+        filters: the same dtype [width, channels, output channels].
+        stride: how far the filters move, an integer.
+        padding: "SAME" or "VALID".
+        use_cudnn_on_gpu: accepted; there is no such device.
+        data_format: "NWC", the default, or "NCW".
+        name: of the operation.
+        input: another name of `value`.
+        dilations: how far elements of the filters are apart, an integer.
+
+    Returns:
+        A Tensor of that dtype [batch, new time, output channels], or as "NCW" has it.
+
+    Raises:
+        TypeError: the dtypes differ or are none of these.
+        ValueError: the sizes do not fit, or there is no such format.
+
+    Example:
+        >>> sequence = tf.reshape(tf.range(5.0), [1, 5, 1])
+        >>> sums = tf.nn.conv1d(sequence, tf.ones([3, 1, 1]), stride=1, padding="VALID")
+        >>> tf.Session().run(sums[0, :, 0])
+        array([3., 6., 9.], dtype=float32)
+    """
     value = deprecated_argument_lookup("input", input, "value", value)
     with name_scope(name, "conv1d", [value, filters]) as name:
         data_format, axis, channel = _format_1d(data_format)

@@ -52,7 +52,30 @@ def embedding_lookup(
     validate_indices: bool = True,
     max_norm: Any = None,
 ) -> Any:
-    """The rows of `params` at `ids`; with several parts, rows are dealt out by the strategy."""
+    """The rows of a table, which may lie in several parts.
+
+    Args:
+        params: a tensor or Variable [rows, ...], a list of parts of one, or a PartitionedVariable.
+        ids: the numbers of rows, int32 or int64, of any shape.
+        partition_strategy: how rows were dealt out to several parts: "mod", one by one, or "div",
+            in stretches.
+        name: of the operation.
+        validate_indices: not used.
+        max_norm: rows with a greater L2 norm are scaled down to it; not by default.
+
+    Returns:
+        A Tensor of the dtype of `params`, of shape ids.shape + params.shape[1:].
+
+    Raises:
+        ValueError: there are no parts, or no such strategy.
+        InvalidArgumentError: there is no such row in a run.
+
+    Example:
+        >>> table = tf.constant([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]])
+        >>> tf.Session().run(tf.nn.embedding_lookup(table, [2, 0]))
+        array([[3., 3.],
+               [1., 1.]], dtype=float32)
+    """
     params = _as_list(params)
     with name_scope(name, "embedding_lookup", [*params, ids]) as name:
         if not any(isinstance(p, BaseResourceVariable) for p in params):

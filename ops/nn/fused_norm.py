@@ -437,7 +437,27 @@ lrn = define(
     shape=lambda c: c.inputs[0].with_rank(4),
     kernel=_lrn,
     gradient=_lrn_gradient,
-    doc="Local response normalization over neighbouring channels.",
+    doc="""Each element divided by a power of the sum of its neighbours' squares along the channels.
+
+    The divisor is (bias + alpha * sum) ** beta: local response normalization.
+
+    Args:
+        input: [batch, height, width, channels]
+        depth_radius: how many channels to either side count
+        bias: keeps the divisor from zero
+        alpha: the weight of the sum
+        beta: the power
+
+    Returns:
+        It has the shape of the input.
+
+    Raises:
+        ValueError: the input is known to have another number of dimensions.
+
+    Example:
+        >>> tf.Session().run(tf.nn.lrn(tf.ones([1, 1, 1, 2]), depth_radius=1))
+        array([[[[0.57735026, 0.57735026]]]], dtype=float32)
+    """,
     test={"shapes": [[[1, 2, 2, 6]]], "attrs": [{"depth_radius": 2}], "gradient": True},
 )
 export("nn.local_response_normalization", "nn.lrn")(lrn)

@@ -51,7 +51,27 @@ def _axis_last(tensor: Any, axis: Any, rank: Any) -> Any:
 def softmax_cross_entropy_with_logits_v2(
     labels: Any, logits: Any, axis: Any = None, name: str | None = None, dim: Any = None
 ) -> Any:
-    """The cross-entropy of softmax(logits) against labels; gradients flow into both."""
+    """The cross-entropy of softmax(logits) against labels; gradients flow into both.
+
+    Args:
+        labels: probabilities of the classes, of the shape of `logits`, or that broadcast to it.
+        logits: float16, bfloat16, float32 or float64; scores of the classes along an axis.
+        axis: which axis, the last one by default.
+        name: of the operation.
+        dim: the old name of `axis`.
+
+    Returns:
+        A Tensor of the dtype of `logits`, and of its shape without the axis.
+
+    Raises:
+        ValueError: the shapes known in the graph do not fit, or there is an axis by each name.
+        InvalidArgumentError: those of a run do not fit.
+
+    Example:
+        >>> loss = tf.nn.softmax_cross_entropy_with_logits_v2([[0.0, 1.0]], [[3.0, 5.0]])
+        >>> tf.Session().run(loss)
+        array([0.12692805], dtype=float32)
+    """
     axis = deprecated_argument_lookup("axis", axis, "dim", dim)
     axis = -1 if axis is None else axis
     with name_scope(name, "softmax_cross_entropy_with_logits", [logits, labels]) as name:
@@ -85,7 +105,27 @@ def softmax_cross_entropy_with_logits(
     name: str | None = None,
     axis: Any = None,
 ) -> Any:
-    """The cross-entropy of softmax(logits) against labels, which count as constants."""
+    """The cross-entropy of softmax(logits) against labels, which count as constants for gradients.
+
+    Args:
+        _sentinel: not to be given: the other arguments go by keyword.
+        labels: probabilities of the classes, of the shape of `logits`.
+        logits: float16, bfloat16, float32 or float64; scores of the classes along an axis.
+        dim: which axis, the last one by default.
+        name: of the operation.
+        axis: another name of `dim`.
+
+    Returns:
+        A Tensor of the dtype of `logits`, and of its shape without the axis.
+
+    Raises:
+        ValueError: an argument is missing or not given by keyword, or shapes do not fit.
+
+    Example:
+        >>> labels, logits = tf.constant([[0.0, 1.0]]), tf.constant([[3.0, 5.0]])
+        >>> tf.Session().run(tf.nn.softmax_cross_entropy_with_logits(labels=labels, logits=logits))
+        array([0.12692805], dtype=float32)
+    """
     require_keywords("softmax_cross_entropy_with_logits", _sentinel, labels, logits)
     if axis is not None:
         dim = axis
@@ -121,7 +161,26 @@ def _check_label_shapes(labels: Any, logits: Any) -> bool:
 def sparse_softmax_cross_entropy_with_logits(
     _sentinel: Any = None, labels: Any = None, logits: Any = None, name: str | None = None
 ) -> Any:
-    """The cross-entropy of softmax(logits) against class numbers."""
+    """The cross-entropy of softmax(logits) against class numbers.
+
+    Args:
+        _sentinel: not to be given: the other arguments go by keyword.
+        labels: int32 or int64 [...]: the right classes, in [0, classes).
+        logits: float16, bfloat16, float32 or float64 [..., classes].
+        name: of the operation.
+
+    Returns:
+        A Tensor of the shape of `labels` and the dtype of `logits`.
+
+    Raises:
+        ValueError: an argument is missing or not given by keyword, or shapes do not fit.
+        InvalidArgumentError: a label is out of range in a run.
+
+    Example:
+        >>> loss = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=[1], logits=[[3.0, 5.0]])
+        >>> tf.Session().run(loss)
+        array([0.12692805], dtype=float32)
+    """
     require_keywords("sparse_softmax_cross_entropy_with_logits", _sentinel, labels, logits)
     with name_scope(name, "SparseSoftmaxCrossEntropyWithLogits", [labels, logits]):
         labels, logits = convert_to_tensor(labels), convert_to_tensor(logits)
@@ -159,7 +218,26 @@ def _require_one_shape(labels: Any, logits: Any, names: str = "logits and labels
 def sigmoid_cross_entropy_with_logits(
     _sentinel: Any = None, labels: Any = None, logits: Any = None, name: str | None = None
 ) -> Any:
-    """The cross-entropy of sigmoid(logits) against labels, element by element."""
+    """The cross-entropy of sigmoid(logits) against labels, element by element.
+
+    Args:
+        _sentinel: not to be given: the other arguments go by keyword.
+        labels: probabilities, of the shape and dtype of `logits`.
+        logits: a tensor of floating-point numbers.
+        name: of the operation.
+
+    Returns:
+        A Tensor of the shape and dtype of `logits`.
+
+    Raises:
+        TypeError: the dtypes differ.
+        ValueError: an argument is missing or not given by keyword, or the shapes differ.
+
+    Example:
+        >>> loss = tf.nn.sigmoid_cross_entropy_with_logits(labels=[1.0, 0.0], logits=[0.0, 100.0])
+        >>> tf.Session().run(loss)
+        array([  0.6931472, 100.       ], dtype=float32)
+    """
     require_keywords("sigmoid_cross_entropy_with_logits", _sentinel, labels, logits)
     with name_scope(name, "logistic_loss", [logits, labels]) as name:
         logits = convert_to_tensor(logits, name="logits")
@@ -233,7 +311,18 @@ l2_loss = define(
     ),
     lower=_lower_l2,
     gradient=lambda op, grad: op.inputs[0] * grad,
-    doc="Half the sum of squares.",
+    doc="""Half the sum of the squares of all elements.
+
+    Args:
+        t: of any shape
+
+    Returns:
+        It is a scalar.
+
+    Example:
+        >>> tf.Session().run(tf.nn.l2_loss([3.0, 4.0]))
+        np.float32(12.5)
+    """,
     test={"dtypes": ["float32", "float64"], "gradient": True},
 )
 export("nn.l2_loss")(l2_loss)

@@ -42,7 +42,28 @@ def absolute_difference(
     loss_collection: Any = GraphKeys.LOSSES,
     reduction: str = _BY_WEIGHTS,
 ) -> Any:
-    """The absolute differences of predictions and labels."""
+    """The mean of |predictions - labels|, added to the losses of the graph.
+
+    Args:
+        labels: the true values: a tensor of numbers.
+        predictions: a tensor of the same shape.
+        weights: a number, or a tensor that broadcasts against the losses and weighs them.
+        scope: the scope of the operations.
+        loss_collection: the key that the loss is added to, or None.
+        reduction: one of tf.losses.Reduction; the sum divided by the number of weights other than
+            zero by default.
+
+    Returns:
+        A Tensor: a scalar, or with Reduction.NONE of the shape of the losses.
+
+    Raises:
+        ValueError: an argument is None, or shapes do not fit, or there is no such reduction.
+
+    Example:
+        >>> loss = tf.losses.absolute_difference([1.0, 2.0], [1.5, 4.0])
+        >>> tf.Session().run(loss)
+        np.float32(1.25)
+    """
     _require(labels=labels, predictions=predictions)
     with name_scope(scope, "absolute_difference", (predictions, labels, weights)) as scope:
         predictions, labels = _floats(predictions, labels)
@@ -102,7 +123,29 @@ def huber_loss(
     loss_collection: Any = GraphKeys.LOSSES,
     reduction: str = _BY_WEIGHTS,
 ) -> Any:
-    """Half the squared error up to `delta`, linear beyond."""
+    """The mean of half the squared errors up to `delta`, and of a line beyond.
+
+    Args:
+        labels: the true values: a tensor of numbers.
+        predictions: a tensor of the same shape.
+        weights: a number, or a tensor that broadcasts against the losses and weighs them.
+        delta: where the line begins, a positive number.
+        scope: the scope of the operations.
+        loss_collection: the key that the loss is added to, or None.
+        reduction: one of tf.losses.Reduction; the sum divided by the number of weights other than
+            zero by default.
+
+    Returns:
+        A Tensor: a scalar, or with Reduction.NONE of the shape of the losses.
+
+    Raises:
+        ValueError: an argument is None, or shapes do not fit, or there is no such reduction.
+
+    Example:
+        >>> loss = tf.losses.huber_loss([1.0, 2.0], [1.5, 4.0])
+        >>> tf.Session().run(loss)
+        np.float32(0.8125)
+    """
     _require(labels=labels, predictions=predictions)
     with name_scope(scope, "huber_loss", (predictions, labels, weights)) as scope:
         predictions, labels = _floats(predictions, labels)
@@ -181,7 +224,28 @@ def mean_squared_error(
     loss_collection: Any = GraphKeys.LOSSES,
     reduction: str = _BY_WEIGHTS,
 ) -> Any:
-    """The squared differences of predictions and labels."""
+    """The mean of (predictions - labels) ** 2, added to the losses of the graph.
+
+    Args:
+        labels: the true values: a tensor of numbers.
+        predictions: a tensor of the same shape.
+        weights: a number, or a tensor that broadcasts against the losses and weighs them.
+        scope: the scope of the operations.
+        loss_collection: the key that the loss is added to, or None.
+        reduction: one of tf.losses.Reduction; the sum divided by the number of weights other than
+            zero by default.
+
+    Returns:
+        A Tensor: a scalar, or with Reduction.NONE of the shape of the losses.
+
+    Raises:
+        ValueError: an argument is None, or shapes do not fit, or there is no such reduction.
+
+    Example:
+        >>> loss = tf.losses.mean_squared_error([1.0, 2.0], [1.5, 4.0])
+        >>> tf.Session().run(loss)
+        np.float32(2.125)
+    """
     _require(labels=labels, predictions=predictions)
     with name_scope(scope, "mean_squared_error", (predictions, labels, weights)) as scope:
         predictions, labels = _floats(predictions, labels)
@@ -199,7 +263,29 @@ def sigmoid_cross_entropy(
     loss_collection: Any = GraphKeys.LOSSES,
     reduction: str = _BY_WEIGHTS,
 ) -> Any:
-    """The cross-entropy of sigmoid(logits); smoothing moves labels towards one half."""
+    """The mean cross-entropy of sigmoid(logits) against labels, added to the graph's losses.
+
+    Args:
+        multi_class_labels: probabilities: a tensor of numbers.
+        logits: a float tensor of the same shape.
+        weights: a number, or a tensor that broadcasts against the losses and weighs them.
+        label_smoothing: how far labels move towards one half: 0 not at all, 1 up to it.
+        scope: the scope of the operations.
+        loss_collection: the key that the loss is added to, or None.
+        reduction: one of tf.losses.Reduction; the sum divided by the number of weights other than
+            zero by default.
+
+    Returns:
+        A Tensor: a scalar, or with Reduction.NONE of the shape of the losses.
+
+    Raises:
+        ValueError: an argument is None, or shapes do not fit, or there is no such reduction.
+
+    Example:
+        >>> loss = tf.losses.sigmoid_cross_entropy([[1, 0]], [[0.0, 2.0]])
+        >>> tf.Session().run(loss)
+        np.float32(1.4100376)
+    """
     _require(multi_class_labels=multi_class_labels, logits=logits)
     inputs = (logits, multi_class_labels, weights)
     with name_scope(scope, "sigmoid_cross_entropy_loss", inputs) as scope:
@@ -223,7 +309,29 @@ def softmax_cross_entropy(
     loss_collection: Any = GraphKeys.LOSSES,
     reduction: str = _BY_WEIGHTS,
 ) -> Any:
-    """The cross-entropy of softmax(logits); smoothing moves labels towards equal classes."""
+    """The mean cross-entropy of softmax(logits) against labels, added to the graph's losses.
+
+    Args:
+        onehot_labels: probabilities of the classes [batch, classes]; they count as constants.
+        logits: a float tensor of the same shape.
+        weights: a number, or a tensor that broadcasts against the losses and weighs them.
+        label_smoothing: how far labels move towards equal classes: 0 not at all, 1 up to them.
+        scope: the scope of the operations.
+        loss_collection: the key that the loss is added to, or None.
+        reduction: one of tf.losses.Reduction; the sum divided by the number of weights other than
+            zero by default.
+
+    Returns:
+        A Tensor: a scalar, or with Reduction.NONE of the shape of the losses.
+
+    Raises:
+        ValueError: an argument is None, or shapes do not fit, or there is no such reduction.
+
+    Example:
+        >>> loss = tf.losses.softmax_cross_entropy([[0, 1]], [[3.0, 5.0]])
+        >>> tf.Session().run(loss)
+        np.float32(0.12692805)
+    """
     _require(onehot_labels=onehot_labels, logits=logits)
     inputs = (logits, onehot_labels, weights)
     with name_scope(scope, "softmax_cross_entropy_loss", inputs) as scope:
@@ -268,7 +376,28 @@ def sparse_softmax_cross_entropy(
     loss_collection: Any = GraphKeys.LOSSES,
     reduction: str = _BY_WEIGHTS,
 ) -> Any:
-    """The cross-entropy of softmax(logits) against class numbers."""
+    """The mean cross-entropy of softmax(logits) against class numbers, added to the losses.
+
+    Args:
+        labels: int32 or int64 [batch] or [batch, 1]: the right classes.
+        logits: a float tensor [batch, classes].
+        weights: a number, or a tensor that broadcasts against the losses and weighs them.
+        scope: the scope of the operations.
+        loss_collection: the key that the loss is added to, or None.
+        reduction: one of tf.losses.Reduction; the sum divided by the number of weights other than
+            zero by default.
+
+    Returns:
+        A Tensor: a scalar, or with Reduction.NONE of the shape of the losses.
+
+    Raises:
+        ValueError: an argument is None, or shapes do not fit, or there is no such reduction.
+
+    Example:
+        >>> loss = tf.losses.sparse_softmax_cross_entropy([1], [[3.0, 5.0]])
+        >>> tf.Session().run(loss)
+        np.float32(0.12692805)
+    """
     _require(labels=labels, logits=logits)
     inputs = (logits, labels, weights)
     with name_scope(scope, "sparse_softmax_cross_entropy_loss", inputs) as scope:

@@ -47,7 +47,17 @@ class Reduction:
 
 @export("losses.add_loss")
 def add_loss(loss: Any, loss_collection: Any = GraphKeys.LOSSES) -> None:
-    """Adds a loss to a collection, if one is given."""
+    """Adds a loss to those of the graph.
+
+    Args:
+        loss: a Tensor.
+        loss_collection: the key of the collection; nothing is done if it is None.
+
+    Example:
+        >>> tf.losses.add_loss(tf.constant(2.0))
+        >>> tf.Session().run(tf.losses.get_total_loss())
+        np.float32(2.0)
+    """
     if loss_collection:
         add_to_collection(loss_collection, loss)
 
@@ -68,7 +78,22 @@ def get_regularization_losses(scope: str | None = None) -> list[Any]:
 def get_regularization_loss(
     scope: str | None = None, name: str = "total_regularization_loss"
 ) -> Any:
-    """The sum of the regularization losses; zero where there are none."""
+    """The sum of the regularization losses of the graph.
+
+    Args:
+        scope: a regular expression that the beginning of their names must match; None for all.
+        name: of the operation.
+
+    Returns:
+        A scalar; 0 where there are none.
+
+    Example:
+        >>> w = tf.get_variable("w", initializer=[3.0, 4.0], regularizer=tf.nn.l2_loss)
+        >>> sess = tf.Session()
+        >>> sess.run(w.initializer)
+        >>> sess.run(tf.losses.get_regularization_loss())
+        np.float32(12.5)
+    """
     losses = get_regularization_losses(scope)
     return tf.add_n(losses, name=name) if losses else tf.constant(0.0)
 
@@ -77,7 +102,25 @@ def get_regularization_loss(
 def get_total_loss(
     add_regularization_losses: bool = True, name: str = "total_loss", scope: str | None = None
 ) -> Any:
-    """The sum of all losses, with those of regularization unless told otherwise."""
+    """The sum of all losses of the graph.
+
+    Args:
+        add_regularization_losses: whether those of regularization are in it.
+        name: of the operation.
+        scope: a regular expression that the beginning of their names must match; None for all.
+
+    Returns:
+        A Tensor of the shape of the losses, a scalar as a rule.
+
+    Raises:
+        ValueError: there are no losses, or their shapes differ.
+
+    Example:
+        >>> first = tf.losses.mean_squared_error([1.0], [3.0])
+        >>> second = tf.losses.absolute_difference([1.0], [3.0])
+        >>> tf.Session().run(tf.losses.get_total_loss())
+        np.float32(6.0)
+    """
     losses = get_losses(scope=scope)
     if add_regularization_losses:
         losses += get_regularization_losses(scope=scope)

@@ -45,7 +45,28 @@ def dropout(
     name: str | None = None,
     rate: Any = None,
 ) -> Any:
-    """Zeroes elements with probability `rate` (or 1 - keep_prob) and scales up the others."""
+    """A tensor with some elements zero, drawn anew in every run, and the others scaled up for them.
+
+    Args:
+        x: a tensor of floating-point numbers.
+        keep_prob: the share that is kept, in (0, 1]; the older way to say 1 - rate.
+        noise_shape: the shape of what is drawn, which broadcasts; that of `x` by default.
+        seed: an integer; with the graph's seed (tf.set_random_seed) it says which elements.
+        name: the scope of the operations.
+        rate: the share that becomes zero, in [0, 1).
+
+    Returns:
+        A Tensor of the dtype and shape of `x`; elements that are kept are x / (1 - rate).
+
+    Raises:
+        ValueError: `x` has another dtype, or there is neither rate nor keep_prob, or both; or the
+            rate is out of range.
+
+    Example:
+        >>> y = tf.nn.dropout(tf.ones([1000]), rate=0.5, seed=1)
+        >>> sorted(set(tf.Session().run(y).tolist()))
+        [0.0, 2.0]
+    """
     try:
         keep = 1.0 - keep_prob if keep_prob is not None else None
     except TypeError:
@@ -196,7 +217,28 @@ define(
 
 @export("math.top_k", "nn.top_k")
 def top_k(input: Any, k: Any = 1, sorted: bool = True, name: str | None = None) -> Any:
-    """The k largest elements of every row, largest first, and where they are."""
+    """The greatest elements of every row, greatest first, and where they are.
+
+    Args:
+        input: a tensor of real numbers; rows are along its last dimension.
+        k: how many, an int32 scalar.
+        sorted: accepted; they are always in order.
+        name: of the operation.
+
+    Returns:
+        A named tuple: `values`, of the dtype of `input`, and `indices`, int32; both [..., k].  Of
+        equal elements the first comes first.
+
+    Raises:
+        TypeError: the dtype is another, such as complex64.
+        ValueError: `input` is a scalar, or has known to be fewer than k columns.
+        InvalidArgumentError: it has in a run.
+
+    Example:
+        >>> values, indices = tf.nn.top_k([1.0, 7.0, 3.0], k=2)
+        >>> tf.Session().run([values, indices])
+        [array([7., 3.], dtype=float32), array([1, 2], dtype=int32)]
+    """
     return raw.TopKV2(input, k, sorted=sorted, name=name)
 
 
@@ -249,7 +291,26 @@ define(
 
 @export("math.in_top_k", "nn.in_top_k")
 def in_top_k(predictions: Any, targets: Any, k: Any, name: str | None = None) -> Any:
-    """Whether the target is among the k largest predictions."""
+    """Whether the score of the right class is among the k greatest, or equal to them.
+
+    Args:
+        predictions: float32 [batch, classes].
+        targets: the right classes, int32 or int64 [batch].
+        k: an integer, or a scalar of the dtype of `targets`.
+        name: of the operation.
+
+    Returns:
+        A bool Tensor [batch]; False for classes that there are not, or scores that are not finite.
+
+    Raises:
+        TypeError: a dtype is another.
+        ValueError: the shapes known in the graph do not fit.
+        InvalidArgumentError: those of a run do not.
+
+    Example:
+        >>> tf.Session().run(tf.nn.in_top_k([[0.1, 0.7, 0.2], [0.1, 0.7, 0.2]], [1, 0], k=2))
+        array([ True, False])
+    """
     with name_scope(name, "in_top_k"):
         return raw.InTopKV2(predictions, targets, k, name=name)
 

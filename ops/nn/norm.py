@@ -77,7 +77,27 @@ def moments(
     keep_dims: Any = None,
     keepdims: Any = None,
 ) -> tuple[Any, Any]:
-    """Mean and variance along axes; `shift` is not used."""
+    """Mean and variance along axes.
+
+    Args:
+        x: a tensor of numbers.
+        axes: a list of integers; all but the last for what batches of images need per channel.
+        shift: not used.
+        name: the scope of the operations.
+        keep_dims: the old name of `keepdims`.
+        keepdims: whether the axes stay, with size 1; they do not by default.
+
+    Returns:
+        Two Tensors of the dtype of `x`: the mean, and the mean squared distance from it.
+
+    Raises:
+        ValueError: an axis is out of range, or both names are used.
+
+    Example:
+        >>> mean, variance = tf.nn.moments(tf.constant([[1.0, 2.0], [3.0, 6.0]]), axes=[0])
+        >>> tf.Session().run([mean, variance])
+        [array([2., 4.], dtype=float32), array([1., 4.], dtype=float32)]
+    """
     keep = _keep(keep_dims, keepdims)
     with name_scope(name, "moments", [x, axes]):
         is_half = x.dtype == dtypes.float16
@@ -137,7 +157,30 @@ def batch_normalization(
     variance_epsilon: Any,
     name: str | None = None,
 ) -> Any:
-    """(x - mean) / sqrt(variance + epsilon) * scale + offset."""
+    """(x - mean) / sqrt(variance + variance_epsilon) * scale + offset.
+
+    Args:
+        x: a tensor of floating-point numbers.
+        mean, variance: tensors that broadcast against it, as of tf.nn.moments.
+        offset: the same, or None for none.
+        scale: the same, or None for none.
+        variance_epsilon: a small number, against a division by zero.
+        name: the scope of the operations.
+
+    Returns:
+        A Tensor of the shape and dtype of `x`.
+
+    Raises:
+        TypeError: the dtypes differ.
+        ValueError: the shapes known in the graph do not broadcast.
+
+    Example:
+        >>> x = tf.constant([[1.0], [3.0]])
+        >>> mean, variance = tf.nn.moments(x, [0])
+        >>> tf.Session().run(tf.nn.batch_normalization(x, mean, variance, 10.0, None, 1e-9))
+        array([[ 9.],
+               [11.]], dtype=float32)
+    """
     with name_scope(name, "batchnorm", [x, mean, variance, scale, offset]):
         inverse = tf.rsqrt(variance + variance_epsilon)
         if scale is not None:
@@ -174,7 +217,27 @@ def batch_norm_with_global_normalization(
 def l2_normalize(
     x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None, dim: Any = None
 ) -> Any:
-    """x / sqrt(max(sum(x * x), epsilon)) along axes."""
+    """x / sqrt(max(sum(x * x), epsilon)): vectors of length 1.
+
+    Args:
+        x: a tensor of floating-point numbers.
+        axis: along which axis or axes a vector is; all elements are one if None.
+        epsilon: the least square of a length.
+        name: of the operation.
+        dim: the old name of `axis`.
+
+    Returns:
+        A Tensor of the shape and dtype of `x`.
+
+    Raises:
+        TypeError: the dtype is another.
+        ValueError: an axis is out of range, or both names are used.
+
+    Example:
+        >>> tf.Session().run(tf.nn.l2_normalize([[3.0, 4.0], [0.0, 2.0]], axis=1))
+        array([[0.6, 0.8],
+               [0. , 1. ]], dtype=float32)
+    """
     axis = deprecated_argument_lookup("axis", axis, "dim", dim)
     with name_scope(name, "l2_normalize", [x]) as name:
         x = convert_to_tensor(x, name="x")

@@ -43,7 +43,31 @@ def avg_pool(
     name: str | None = None,
     input: Any = None,
 ) -> Any:
-    """The mean of every window of images."""
+    """The mean of every window of images; what is padded does not count.
+
+    Args:
+        value: float16, bfloat16, float32 or float64 [batch, height, width, channels]; with "NCHW"
+            [batch, channels, height, width].
+        ksize: the size of windows: an integer, two of them, or four in the data format.
+        strides: how far they move: likewise.
+        padding: "SAME" or "VALID".
+        data_format: "NHWC" or "NCHW".
+        name: of the operation.
+        input: another name of `value`.
+
+    Returns:
+        A Tensor of that dtype, with other height and width.
+
+    Raises:
+        TypeError: the dtype is none of these.
+        ValueError: a list has a wrong length, or sizes do not fit.
+
+    Example:
+        >>> image = tf.reshape(tf.range(16.0), [1, 4, 4, 1])
+        >>> tf.Session().run(tf.nn.avg_pool(image, 2, 2, "VALID")[0, :, :, 0])
+        array([[ 2.5,  4.5],
+               [10.5, 12.5]], dtype=float32)
+    """
     with name_scope(name, "AvgPool", [value]) as name:
         value = deprecated_argument_lookup("input", input, "value", value)
         return _plane("AvgPool", value, ksize, strides, padding, data_format or "NHWC", name)
@@ -59,7 +83,31 @@ def max_pool(
     name: str | None = None,
     input: Any = None,
 ) -> Any:
-    """The largest element of every window of images."""
+    """The greatest element of every window of images.
+
+    Args:
+        value: a tensor of real numbers [batch, height, width, channels]; with "NCHW" [batch,
+            channels, height, width].
+        ksize: the size of windows: an integer, two of them, or four in the data format.
+        strides: how far they move: likewise.
+        padding: "SAME" or "VALID".
+        data_format: "NHWC" or "NCHW".
+        name: of the operation.
+        input: another name of `value`.
+
+    Returns:
+        A Tensor of that dtype, with other height and width.
+
+    Raises:
+        TypeError: the dtype is another, such as complex64.
+        ValueError: a list has a wrong length, a size is 0, or sizes do not fit.
+
+    Example:
+        >>> image = tf.reshape(tf.range(16.0), [1, 4, 4, 1])
+        >>> tf.Session().run(tf.nn.max_pool(image, 2, 2, "VALID")[0, :, :, 0])
+        array([[ 5.,  7.],
+               [13., 15.]], dtype=float32)
+    """
     value = deprecated_argument_lookup("input", input, "value", value)
     with name_scope(name, "MaxPool", [value]) as name:
         return _plane("MaxPool", value, ksize, strides, padding, data_format or "NHWC", name)

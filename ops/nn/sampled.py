@@ -120,7 +120,34 @@ def nce_loss(
     partition_strategy: str = "mod",
     name: str = "nce_loss",
 ) -> Any:
-    """Noise-contrastive estimation: tells true classes from sampled ones; one loss per row."""
+    """Noise-contrastive estimation: telling true classes from drawn ones; for training.
+
+    Args:
+        weights: a float tensor or Variable [num_classes, size], or a list of parts of one.
+        biases: [num_classes].
+        labels: the true classes, int64 [batch, num_true].
+        inputs: [batch, size].
+        num_sampled: how many classes are drawn per batch.
+        num_classes: how many there are.
+        num_true: how many are true for each row.
+        sampled_values: what a tf.nn.*_candidate_sampler returned; the log-uniform one's by default.
+        remove_accidental_hits: whether drawn classes that are true do not count.
+        partition_strategy: as of tf.nn.embedding_lookup.
+        name: the scope of the operations.
+
+    Returns:
+        A Tensor [batch]: the losses.
+
+    Raises:
+        ValueError: the shapes known in the graph do not fit.
+
+    Example:
+        >>> weights, biases = tf.ones([50, 4]), tf.zeros([50])
+        >>> inputs, labels = tf.ones([2, 4]), tf.constant([[3], [7]], tf.int64)
+        >>> loss = tf.nn.nce_loss(weights, biases, labels, inputs, num_sampled=5, num_classes=50)
+        >>> tf.Session().run(loss).shape
+        (2,)
+    """
     logits, targets = _compute_sampled_logits(
         weights=weights,
         biases=biases,

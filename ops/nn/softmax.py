@@ -168,13 +168,52 @@ def _axis(axis: Any, dim: Any) -> Any:
 
 @export("nn.softmax", "math.softmax")
 def softmax(logits: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Any:
-    """exp(logits) divided by its sum along an axis."""
+    """exp(logits) divided by its sum along an axis: probabilities.
+
+    Args:
+        logits: float16, bfloat16, float32 or float64, of at least one dimension.
+        axis: which axis, the last one by default.
+        name: of the operation.
+        dim: the old name of `axis`.
+
+    Returns:
+        A Tensor of the dtype and the shape of `logits`.
+
+    Raises:
+        TypeError: the dtype is none of these.
+        InvalidArgumentError: the axis is out of range.
+        ValueError: there is an axis by each name.
+
+    Example:
+        >>> tf.Session().run(tf.nn.softmax([[0.0, 0.0], [0.0, 1.0]]))
+        array([[0.5       , 0.5       ],
+               [0.26894143, 0.7310586 ]], dtype=float32)
+    """
     return _along(logits, softmax_op, _axis(axis, dim), name)
 
 
 @export("nn.log_softmax", "math.log_softmax")
 def log_softmax(logits: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Any:
-    """The logarithm of softmax."""
+    """The logarithm of softmax: logits - log(sum(exp(logits))) along an axis, without overflow.
+
+    Args:
+        logits: float16, bfloat16, float32 or float64, of at least one dimension.
+        axis: which axis, the last one by default.
+        name: of the operation.
+        dim: the old name of `axis`.
+
+    Returns:
+        A Tensor of the dtype and the shape of `logits`.
+
+    Raises:
+        TypeError: the dtype is none of these.
+        InvalidArgumentError: the axis is out of range.
+        ValueError: there is an axis by each name.
+
+    Example:
+        >>> tf.Session().run(tf.nn.log_softmax([0.0, 100.0]))
+        array([-100.,    0.], dtype=float32)
+    """
     return _along(logits, log_softmax_op, _axis(axis, dim), name)
 
 

@@ -76,7 +76,29 @@ def parse_single_example(
     name: str | None = None,
     example_names: Any = None,
 ) -> dict[str, Any]:
-    """Like `parse_example`, of a scalar: tensors have no dimension for a batch."""
+    """The features of one serialized tf.train.Example as tensors.
+
+    Args:
+        serialized: a string scalar.
+        features: a dict of tf.FixedLenFeature, tf.VarLenFeature … by the names of features.
+        name: the scope of the operations.
+        example_names: a string scalar to be shown in messages.
+
+    Returns:
+        A dict by the same names: a Tensor of the feature's shape, or a SparseTensor.
+
+    Raises:
+        ValueError: there are no features, or one is described wrongly.
+        InvalidArgumentError: a string of a run is no Example, or lacks a feature without default.
+
+    Example:
+        >>> feature = tf.train.Feature(float_list=tf.train.FloatList(value=[1.0, 2.0]))
+        >>> example = tf.train.Example(features=tf.train.Features(feature={"x": feature}))
+        >>> wanted = {"x": tf.FixedLenFeature([2], tf.float32)}
+        >>> parsed = tf.parse_single_example(example.SerializeToString(), wanted)
+        >>> tf.Session().run(parsed)
+        {'x': array([1., 2.], dtype=float32)}
+    """
     if not features:
         raise ValueError("Missing features.")
     features = with_rows(features)

@@ -234,7 +234,27 @@ class QueueBase:
 
 @export("FIFOQueue", "queue.FIFOQueue")
 class FIFOQueue(QueueBase):
-    """A queue that gives elements in the order in which they came."""
+    """A queue that gives elements in the order in which they came.
+
+    Args:
+        capacity: how many it holds; `enqueue` waits while it is full.
+        dtypes: of the parts of an element: a list, or one.
+        shapes: of the parts, likewise; needed for `enqueue_many` and `dequeue_many`.
+        names: of the parts, likewise: elements are dicts then.
+        shared_name: the name under which sessions share it.
+        name: of the operation.
+
+    Raises:
+        ValueError: the lists have different lengths.
+
+    Example:
+        >>> queue = tf.FIFOQueue(10, tf.int32)
+        >>> put, get, sess = queue.enqueue(7), queue.dequeue(), tf.Session()
+        >>> sess.run([put])
+        [None]
+        >>> sess.run(get)
+        np.int32(7)
+    """
 
     def __init__(
         self,

@@ -257,7 +257,26 @@ def random_normal(
     seed: int | None = None,
     name: str | None = None,
 ) -> Any:
-    """Normally distributed numbers."""
+    """Normally distributed numbers, others in every run.
+
+    Args:
+        shape: a list of sizes or an int32 or int64 vector.
+        mean, stddev: tensors that broadcast against the shape.
+        dtype: float16, bfloat16, float32 or float64.
+        seed: an integer; with the graph's seed (tf.set_random_seed) it says which numbers.
+        name: of the operation.
+
+    Returns:
+        A Tensor of that shape and dtype.
+
+    Raises:
+        TypeError: `dtype` is none of these.
+
+    Example:
+        >>> x = tf.Session().run(tf.random_normal([10000], mean=3.0, seed=1))
+        >>> print(x.shape, round(float(x.mean()), 1), round(float(x.std()), 1))
+        (10000,) 3.0 1.0
+    """
     return _scaled(
         "RandomStandardNormal", "random_normal", (shape, mean, stddev), dtype, seed, name
     )
@@ -272,7 +291,26 @@ def truncated_normal(
     seed: int | None = None,
     name: str | None = None,
 ) -> Any:
-    """Normally distributed numbers, redrawn when more than two deviations from the mean."""
+    """Normally distributed numbers, redrawn when more than two deviations from the mean.
+
+    Args:
+        shape: a list of sizes or an int32 or int64 vector.
+        mean, stddev: tensors that broadcast against the shape: of the distribution before.
+        dtype: float16, bfloat16, float32 or float64.
+        seed: an integer; with the graph's seed (tf.set_random_seed) it says which numbers.
+        name: of the operation.
+
+    Returns:
+        A Tensor of that shape and dtype.
+
+    Raises:
+        TypeError: `dtype` is none of these.
+
+    Example:
+        >>> x = tf.Session().run(tf.truncated_normal([10000], stddev=0.1, seed=1))
+        >>> bool(abs(x).max() <= 0.2)
+        True
+    """
     return _scaled("TruncatedNormal", "truncated_normal", (shape, mean, stddev), dtype, seed, name)
 
 
@@ -300,7 +338,28 @@ def random_uniform(
     seed: int | None = None,
     name: str | None = None,
 ) -> Any:
-    """Uniformly distributed numbers in [minval, maxval)."""
+    """Uniformly distributed numbers, others in every run.
+
+    Args:
+        shape: a list of sizes or an int32 or int64 vector.
+        minval: the lower limit, which may be drawn; a scalar for integers.
+        maxval: the upper limit, which is not drawn; 1 by default, but integers need one.
+        dtype: float16, bfloat16, float32, float64, int32 or int64.
+        seed: an integer; with the graph's seed (tf.set_random_seed) it says which numbers.
+        name: of the operation.
+
+    Returns:
+        A Tensor of that shape and dtype.
+
+    Raises:
+        ValueError: `dtype` is none of these, or that of integers without `maxval`.
+        InvalidArgumentError: the limits of integers are not in order.
+
+    Example:
+        >>> x = tf.Session().run(tf.random_uniform([1000], 1, 7, dtype=tf.int32, seed=1))
+        >>> sorted(set(x.tolist()))
+        [1, 2, 3, 4, 5, 6]
+    """
     dtype, maxval = uniform_limits(dtype, maxval)
     with name_scope(name, "random_uniform", [shape, minval, maxval]) as name:
         dims = shape_tensor(shape)
@@ -315,7 +374,23 @@ def random_uniform(
 
 @export("random.shuffle", "random_shuffle")
 def random_shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Any:
-    """The rows of a tensor in random order."""
+    """The rows of a tensor in random order, another one in every run.
+
+    Args:
+        value: a tensor of any dtype; rows are along its first dimension.
+        seed: an integer; with the graph's seed (tf.set_random_seed) it says which order.
+        name: of the operation.
+
+    Returns:
+        A Tensor of that shape and dtype.
+
+    Raises:
+        ValueError: `value` cannot be made a tensor.
+
+    Example:
+        >>> sorted(tf.Session().run(tf.random_shuffle([1, 2, 3])).tolist())
+        [1, 2, 3]
+    """
     seed1, seed2 = get_seed(seed)
     return raw.RandomShuffle(value, seed=seed1, seed2=seed2, name=name)
 
@@ -352,7 +427,28 @@ def multinomial(
     name: str | None = None,
     output_dtype: Any = None,
 ) -> Any:
-    """Class numbers drawn with probabilities softmax(logits)."""
+    """Class numbers, drawn with the probabilities softmax(logits).
+
+    Args:
+        logits: real numbers [batch, classes]: logarithms of probabilities, up to a constant in
+            each row.
+        num_samples: how many are drawn per row, an int32 scalar.
+        seed: an integer; with the graph's seed (tf.set_random_seed) it says which numbers.
+        name: the scope of the operation.
+        output_dtype: tf.int64, the default, or tf.int32.
+
+    Returns:
+        A Tensor [batch, num_samples].
+
+    Raises:
+        TypeError: `output_dtype` is neither.
+        ValueError: `logits` is no matrix.
+
+    Example:
+        >>> tf.Session().run(tf.multinomial([[0.0, -np.inf], [-np.inf, 0.0]], 3))
+        array([[0, 0, 0],
+               [1, 1, 1]])
+    """
     with name_scope(name, "multinomial", [logits]):
         return _draw_classes(logits, num_samples, output_dtype, seed)
 

@@ -110,7 +110,27 @@ def sparse_to_dense(
 def sparse_tensor_to_dense(
     sp_input: Any, default_value: Any = None, validate_indices: bool = True, name: str | None = None
 ) -> Any:
-    """The dense form of a sparse tensor; zeros, or the default, where it has no entry."""
+    """The dense form of a sparse tensor.
+
+    Args:
+        sp_input: a SparseTensor of any dtype.
+        default_value: a scalar of its dtype for where it has no entry; zero, or "", if None.
+        validate_indices: whether a run checks that indices are in order and not repeated.
+        name: of the operation.
+
+    Returns:
+        A Tensor of that dtype and of `dense_shape`.
+
+    Raises:
+        TypeError: `sp_input` is no SparseTensor.
+        InvalidArgumentError: indices of a run are out of range, of order, or repeated.
+
+    Example:
+        >>> x = tf.SparseTensor([[0, 1]], [5], [2, 3])
+        >>> tf.Session().run(tf.sparse_tensor_to_dense(x, default_value=-1))
+        array([[-1,  5, -1],
+               [-1, -1, -1]], dtype=int32)
+    """
     sp_input = as_sparse(sp_input)
     if default_value is None:
         default_value = tf.zeros([], dtype=sp_input.dtype)

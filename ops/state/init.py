@@ -58,7 +58,19 @@ def _floating(dtype: Any) -> Any:
 
 @export("initializers.zeros", "zeros_initializer")
 class Zeros(Initializer):
-    """All zeros."""
+    """An initializer: all zeros.
+
+    Args:
+        dtype: of the values where the variable does not say.
+
+    Raises:
+        TypeError: `dtype` is no dtype.
+
+    Example:
+        >>> v = tf.get_variable("v", [3], initializer=tf.zeros_initializer())
+        >>> tf.Session().run(v.initial_value)
+        array([0., 0., 0.], dtype=float32)
+    """
 
     def __init__(self, dtype: Any = dtypes.float32) -> None:
         self.dtype = dtypes.as_dtype(dtype)
@@ -69,7 +81,19 @@ class Zeros(Initializer):
 
 @export("initializers.ones", "ones_initializer")
 class Ones(Initializer):
-    """All ones."""
+    """An initializer: all ones.
+
+    Args:
+        dtype: of the values where the variable does not say.
+
+    Raises:
+        TypeError: `dtype` is no dtype.
+
+    Example:
+        >>> v = tf.get_variable("v", [3], initializer=tf.ones_initializer())
+        >>> tf.Session().run(v.initial_value)
+        array([1., 1., 1.], dtype=float32)
+    """
 
     def __init__(self, dtype: Any = dtypes.float32) -> None:
         self.dtype = dtypes.as_dtype(dtype)
@@ -80,7 +104,22 @@ class Ones(Initializer):
 
 @export("initializers.constant", "constant_initializer")
 class Constant(Initializer):
-    """A value, or a list of values of which the last one repeats."""
+    """An initializer: one value, or the values of a list, of which the last one repeats.
+
+    Args:
+        value: a number, string or bool, a nested list of them or a NumPy array.
+        dtype: of the values where the variable does not say.
+        verify_shape: whether `value` must have the variable's shape.
+
+    Raises:
+        TypeError: the value is none of these, or `dtype` is no dtype.
+
+    Example:
+        >>> v = tf.get_variable("v", [2, 2], initializer=tf.constant_initializer([1, 2]))
+        >>> tf.Session().run(v.initial_value)
+        array([[1., 2.],
+               [2., 2.]], dtype=float32)
+    """
 
     def __init__(
         self, value: Any = 0, dtype: Any = dtypes.float32, verify_shape: bool = False
@@ -103,7 +142,23 @@ class Constant(Initializer):
 
 @export("initializers.random_uniform", "random_uniform_initializer")
 class RandomUniform(Initializer):
-    """Uniform in [minval, maxval)."""
+    """An initializer: uniformly distributed in [minval, maxval).
+
+    Args:
+        minval: the lower limit.
+        maxval: the upper limit; 1 by default, but integers need one.
+        seed: an integer; as of tf.random_uniform.
+        dtype: of the values where the variable does not say.
+
+    Raises:
+        TypeError: `dtype` is no dtype.
+
+    Example:
+        >>> v = tf.get_variable("v", [100], initializer=tf.random_uniform_initializer(-2, -1))
+        >>> values = tf.Session().run(v.initial_value)
+        >>> bool(values.min() >= -2), bool(values.max() < -1)
+        (True, True)
+    """
 
     def __init__(
         self, minval: Any = 0, maxval: Any = None, seed: Any = None, dtype: Any = dtypes.float32
@@ -133,7 +188,21 @@ class _Normal(Initializer):
 @export("initializers.random_normal", "random_normal_initializer")
 @without_private_bases
 class RandomNormal(_Normal):
-    """Normally distributed."""
+    """An initializer: normally distributed.
+
+    Args:
+        mean, stddev: of the distribution.
+        seed: an integer; as of tf.random_normal.
+        dtype: of the values where the variable does not say; of floating-point numbers.
+
+    Raises:
+        ValueError: `dtype` is that of something else.
+
+    Example:
+        >>> v = tf.get_variable("v", [1000], initializer=tf.random_normal_initializer(5, 0.1))
+        >>> round(float(tf.Session().run(v.initial_value).mean()))
+        5
+    """
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
         return random.random_normal(
@@ -144,7 +213,21 @@ class RandomNormal(_Normal):
 @export("initializers.truncated_normal", "truncated_normal_initializer")
 @without_private_bases
 class TruncatedNormal(_Normal):
-    """Normally distributed, redrawn when more than two deviations from the mean."""
+    """An initializer: normally distributed, redrawn when more than two deviations from the mean.
+
+    Args:
+        mean, stddev: of the distribution before.
+        seed: an integer; as of tf.truncated_normal.
+        dtype: of the values where the variable does not say; of floating-point numbers.
+
+    Raises:
+        ValueError: `dtype` is that of something else.
+
+    Example:
+        >>> v = tf.get_variable("v", [999], initializer=tf.truncated_normal_initializer(stddev=0.1))
+        >>> bool(abs(tf.Session().run(v.initial_value)).max() <= 0.2)
+        True
+    """
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
         return random.truncated_normal(

@@ -292,7 +292,29 @@ def is_variable_initialized(ref: Any, name: str | None = None) -> Any:
 
 @export("assign_sub")
 def assign_sub(ref: Any, value: Any, use_locking: Any = None, name: str | None = None) -> Any:
-    """Subtracts `value` from the variable; returns the new value, as a reference."""
+    """Subtracts from a variable.
+
+    Args:
+        ref: a Variable that has a value.
+        value: a tensor of its dtype and shape.
+        use_locking: whether others wait meanwhile.
+        name: of the operation.
+
+    Returns:
+        The variable with its new value, as a tensor.
+
+    Raises:
+        TypeError: `value` is of another dtype.
+        ValueError: `value` is known to be of another shape.
+        FailedPreconditionError: the variable has no value in a run.
+
+    Example:
+        >>> v = tf.Variable([5, 5])
+        >>> sess = tf.Session()
+        >>> sess.run(v.initializer)
+        >>> sess.run(tf.assign_sub(v, [1, 2]))
+        array([4, 3], dtype=int32)
+    """
     if is_ref(ref):
         return assign_sub_op(ref, value, name=name, **locking(use_locking))
     return ref.assign_sub(value)
@@ -300,7 +322,29 @@ def assign_sub(ref: Any, value: Any, use_locking: Any = None, name: str | None =
 
 @export("assign_add")
 def assign_add(ref: Any, value: Any, use_locking: Any = None, name: str | None = None) -> Any:
-    """Adds `value` to the variable; returns the new value, as a reference."""
+    """Adds to a variable.
+
+    Args:
+        ref: a Variable that has a value.
+        value: a tensor of its dtype and shape.
+        use_locking: whether others wait meanwhile.
+        name: of the operation.
+
+    Returns:
+        The variable with its new value, as a tensor.
+
+    Raises:
+        TypeError: `value` is of another dtype.
+        ValueError: `value` is known to be of another shape.
+        FailedPreconditionError: the variable has no value in a run.
+
+    Example:
+        >>> v = tf.Variable([5, 5])
+        >>> sess = tf.Session()
+        >>> sess.run(v.initializer)
+        >>> sess.run(tf.assign_add(v, [1, 2]))
+        array([6, 7], dtype=int32)
+    """
     if is_ref(ref):
         return assign_add_op(ref, value, name=name, **locking(use_locking))
     return ref.assign_add(value)
@@ -314,7 +358,28 @@ def assign(
     use_locking: bool | None = None,
     name: str | None = None,
 ) -> Any:
-    """Gives the variable a value; returns the new value, as a reference."""
+    """Gives a variable a value.
+
+    Args:
+        ref: a Variable, with or without a value.
+        value: a tensor of its dtype.
+        validate_shape: False allows another shape than the variable's; True by default.
+        use_locking: whether others wait meanwhile.
+        name: of the operation.
+
+    Returns:
+        The variable with its new value, as a tensor.
+
+    Raises:
+        TypeError: `value` is of another dtype.
+        ValueError: `value` is known to be of another shape, though `validate_shape`.
+        InvalidArgumentError: it is so in a run.
+
+    Example:
+        >>> v = tf.Variable([0, 0])
+        >>> tf.Session().run(tf.assign(v, [1, 2]))
+        array([1, 2], dtype=int32)
+    """
     if not is_ref(ref):
         return ref.assign(value, name=name)
     chosen = {} if validate_shape is None else {"validate_shape": validate_shape}

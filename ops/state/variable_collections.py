@@ -18,7 +18,19 @@ from . import reference as state
 
 @export("global_variables")
 def global_variables(scope: str | None = None) -> list[Any]:
-    """The variables shared between sessions of a cluster: most of them."""
+    """The variables that programs save and restore: all but local ones.
+
+    Args:
+        scope: a regular expression that the beginning of a name must match; None for all.
+
+    Returns:
+        A list of Variables, in the order in which they were made.
+
+    Example:
+        >>> a, b = tf.Variable(1, name="net/a"), tf.Variable(2, trainable=False, name="b")
+        >>> [v.name for v in tf.global_variables()], [v.name for v in tf.global_variables("net/")]
+        (['net/a:0', 'b:0'], ['net/a:0'])
+    """
     return get_collection(GraphKeys.GLOBAL_VARIABLES, scope)
 
 
@@ -30,7 +42,19 @@ def all_variables() -> list[Any]:
 
 @export("local_variables")
 def local_variables(scope: str | None = None) -> list[Any]:
-    """The variables that are not saved: counters and other bookkeeping."""
+    """The variables that are not saved: counters, and what metrics remember.
+
+    Args:
+        scope: a regular expression that the beginning of a name must match; None for all.
+
+    Returns:
+        A list of Variables, in the order in which they were made.
+
+    Example:
+        >>> mean, update = tf.metrics.mean([1.0, 2.0])
+        >>> [v.name for v in tf.local_variables()]
+        ['mean/total:0', 'mean/count:0']
+    """
     return get_collection(GraphKeys.LOCAL_VARIABLES, scope)
 
 
@@ -42,7 +66,19 @@ def model_variables(scope: str | None = None) -> list[Any]:
 
 @export("trainable_variables")
 def trainable_variables(scope: str | None = None) -> list[Any]:
-    """The variables that optimizers change."""
+    """The variables that optimizers change unless they are told which.
+
+    Args:
+        scope: a regular expression that the beginning of a name must match; None for all.
+
+    Returns:
+        A list of Variables, in the order in which they were made.
+
+    Example:
+        >>> w, step = tf.Variable(1.0, name="w"), tf.Variable(0, trainable=False, name="step")
+        >>> [v.name for v in tf.trainable_variables()]
+        ['w:0']
+    """
     return get_collection(GraphKeys.TRAINABLE_VARIABLES, scope)
 
 
@@ -54,7 +90,22 @@ def moving_average_variables(scope: str | None = None) -> list[Any]:
 
 @export("initializers.variables", "variables_initializer", "initialize_variables")
 def variables_initializer(var_list: Any, name: str = "init") -> Any:
-    """One operation that initializes the given variables."""
+    """One operation that initializes the given variables.
+
+    Args:
+        var_list: a list of Variables; the operation does nothing if it is empty.
+        name: of the operation.
+
+    Returns:
+        An Operation.
+
+    Example:
+        >>> a, b = tf.Variable(1), tf.Variable(2)
+        >>> sess = tf.Session()
+        >>> sess.run(tf.variables_initializer([b]))
+        >>> sess.run(b), sess.run(tf.is_variable_initialized(a))
+        (np.int32(2), np.False_)
+    """
     if var_list:
         return group(*[v.initializer for v in var_list], name=name)
     return no_op(name=name)
@@ -62,13 +113,35 @@ def variables_initializer(var_list: Any, name: str = "init") -> Any:
 
 @export("initializers.global_variables", "global_variables_initializer", "initialize_all_variables")
 def global_variables_initializer() -> Any:
-    """One operation that initializes all global variables."""
+    """One operation that initializes all global variables that there are by now.
+
+    Returns:
+        An Operation; variables that are made later are not in it.
+
+    Example:
+        >>> v = tf.Variable([1.0, 2.0])
+        >>> sess = tf.Session()
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(v)
+        array([1., 2.], dtype=float32)
+    """
     return variables_initializer(global_variables())
 
 
 @export("initializers.local_variables", "local_variables_initializer", "initialize_local_variables")
 def local_variables_initializer() -> Any:
-    """One operation that initializes all local variables."""
+    """One operation that initializes all local variables that there are by now.
+
+    Returns:
+        An Operation; variables that are made later are not in it.
+
+    Example:
+        >>> accuracy, update = tf.metrics.accuracy(labels=[1, 2], predictions=[1, 0])
+        >>> sess = tf.Session()
+        >>> sess.run(tf.local_variables_initializer())
+        >>> sess.run(update)
+        np.float32(0.5)
+    """
     return variables_initializer(local_variables())
 
 

@@ -76,7 +76,16 @@ def get_variable_scope_store() -> _ScopeStore:
 
 @export("get_variable_scope")
 def get_variable_scope() -> VariableScope:
-    """The current variable scope."""
+    """The variable scope that is open, or the outermost one.
+
+    Returns:
+        A VariableScope: its `name`, `reuse`, `initializer` …, and `reuse_variables()`.
+
+    Example:
+        >>> with tf.variable_scope("outer"), tf.variable_scope("inner"):
+        ...     tf.get_variable_scope().name
+        'outer/inner'
+    """
     return get_variable_scope_store().current_scope
 
 
@@ -120,7 +129,36 @@ def get_variable(
     synchronization: Any = VariableSynchronization.AUTO,
     aggregation: Any = VariableAggregation.NONE,
 ) -> Any:
-    """The variable of that name in the current scope; made unless the scope reuses."""
+    """The variable of a name in the current scope: made, or found where the scope reuses.
+
+    Args:
+        name: within the scope.
+        shape: needed for a new variable, unless `initializer` is a tensor.
+        dtype: float32 by default, or what the scope says.
+        initializer: an initializer, a function or a tensor; the scope's by default, or else
+            Glorot's uniform one for floating-point numbers, and zeros for integers and bools.
+        regularizer: a function of the variable whose result joins REGULARIZATION_LOSSES.
+        trainable: whether it is in `tf.trainable_variables()`; it is by default.
+        collections: the keys that it is added to; [tf.GraphKeys.GLOBAL_VARIABLES] by default.
+        caching_device, validate_shape, use_resource, constraint: as of tf.Variable.
+        partitioner: a function of shape and dtype that says in how many parts it is made.
+        custom_getter: called as custom_getter(getter, name, ...) in place of making the variable.
+        synchronization, aggregation: as of tf.Variable.
+
+    Returns:
+        The Variable, or a PartitionedVariable.
+
+    Raises:
+        ValueError: it exists and is not to be reused, or is to be and does not exist; or it exists
+            with another shape or dtype; or a new one has no shape.
+
+    Example:
+        >>> def weights():
+        ...     with tf.variable_scope("layer", reuse=tf.AUTO_REUSE):
+        ...         return tf.get_variable("w", [2, 3], initializer=tf.ones_initializer())
+        >>> weights() is weights(), weights().name
+        (True, 'layer/w:0')
+    """
     asked = dict(locals())
     try:
         return get_variable_scope().get_variable(default_variable_store(), **asked)
@@ -246,7 +284,33 @@ def _unique_variable_scope(prefix: str) -> str:
 
 @export("variable_scope")
 class variable_scope:  # noqa: N801
-    """Opens a scope for `get_variable`, and a name scope for operations."""
+    """A scope for `tf.get_variable`: names, reuse and defaults; and a name scope for operations.
+
+    Args:
+        name_or_scope: a name within the current scope, or a VariableScope to open again.
+        default_name: the name if that is None; made unique.
+        values: tensors, whose graph becomes the default one.
+        initializer, regularizer, caching_device, partitioner, custom_getter, dtype, use_resource:
+            the defaults of variables in the scope.
+        reuse: True to find variables only, tf.AUTO_REUSE to find or make them, None for what the
+            scope around says.
+        constraint: the default of variables in the scope.
+        auxiliary_name_scope: whether a name scope is opened too.
+
+    Returns:
+        A context manager that gives the VariableScope.
+
+    Raises:
+        TypeError: there is neither name nor default name, or one of the wrong type.
+        ValueError: `reuse` is no such value, or there is no name to be reused.
+
+    Example:
+        >>> with tf.variable_scope("net"):
+        ...     w = tf.get_variable("w", [2])
+        >>> with tf.variable_scope("net", reuse=True) as scope:
+        ...     print(tf.get_variable("w") is w, scope.name, w.name)
+        True net net/w:0
+    """
 
     def __init__(
         self,

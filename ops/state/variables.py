@@ -87,8 +87,34 @@ def _variable_arguments(
 class Variable(Trackable, metaclass=VariableMetaclass):
     """State that outlives a run, usable wherever a tensor is.
 
-    `tf.Variable(initial_value)` adds the variable to the graph's collections; its `initializer`
-    must run before its value is used.
+    Its `initializer` must have run before its value is used: `tf.global_variables_initializer()`
+    has those of all.  `assign`, `assign_add` and `load` change it, `value()` is a tensor of it.
+
+    Args:
+        initial_value: a tensor, what makes one, or a function that returns it.
+        trainable: whether it is in `tf.trainable_variables()`; it is, unless False is given.
+        collections: the keys that it is added to; [tf.GraphKeys.GLOBAL_VARIABLES] by default.
+        validate_shape: False lets the shape be unknown, and change.
+        caching_device: where reads are cached; None for no cache.
+        name: of the operation and in checkpoints; "Variable" with a number by default.
+        variable_def: a VariableDef that describes the variable, instead of an initial value.
+        dtype: what the initial value is converted to.
+        expected_shape: not used.
+        import_scope: put before the names in `variable_def`.
+        constraint: a function of the value that optimizers apply after each update.
+        use_resource: whether it is a resource variable; see tf.enable_resource_variables.
+        synchronization, aggregation: as in tf.VariableSynchronization and tf.VariableAggregation.
+        shape: of a resource variable, where the initial value's is too narrow.
+
+    Raises:
+        ValueError: there is no initial value, or its shape is unknown though `validate_shape`.
+
+    Example:
+        >>> count = tf.Variable(1, name="count")
+        >>> sess = tf.Session()
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(count.assign_add(2)), sess.run(count * 10)
+        (np.int32(3), np.int32(30))
     """
 
     SaveSliceInfo = SaveSliceInfo
@@ -152,7 +178,15 @@ class Variable(Trackable, metaclass=VariableMetaclass):
             )
 
     def load(self, value: Any, session: Any = None) -> None:
-        """Gives the variable a value in a session, without adding operations to the graph."""
+        """Gives the variable a value in a session, without adding operations to the graph.
+
+        Args:
+            value: an array of its shape.
+            session: the default session if None.
+
+        Raises:
+            ValueError: there is no session, or the shape is another.
+        """
         session = session or tf.get_default_session()
         if session is None:
             raise ValueError(

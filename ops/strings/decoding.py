@@ -281,7 +281,15 @@ def decode_raw(
 ) -> Any:
     """The bytes of strings as numbers, along a new last axis.
 
-    All strings have one length, or are cut or padded with zeros to `fixed_length`.
+    Args:
+        input_bytes: strings, of any shape, all of one length unless that is fixed.
+        out_type: as of tf.decode_raw.
+        little_endian: whether numbers begin with their lowest byte.
+        fixed_length: of all strings in bytes: longer ones are cut, shorter ones get zeros.
+        name: of the operation.
+
+    Returns:
+        A Tensor of that dtype, with one dimension more.
     """
     settings = {"out_type": out_type, "little_endian": little_endian, "name": name}
     if fixed_length is not None:
@@ -297,7 +305,29 @@ def decode_raw_v1(
     name: str | None = None,
     bytes: Any = None,
 ) -> Any:
-    """The bytes of strings as numbers, along a new last axis; all strings have one length."""
+    """The bytes of strings as numbers, along a new last axis.
+
+    Args:
+        input_bytes: strings, of any shape, all of one length.
+        out_type: float16, float32, float64, int32, uint16, uint8, int16, int8, int64, complex64,
+            complex128 or bool.
+        little_endian: whether numbers begin with their lowest byte.
+        name: of the operation.
+        bytes: the old name of `input_bytes`.
+
+    Returns:
+        A Tensor of that dtype, with one dimension more.
+
+    Raises:
+        ValueError: there is no `out_type`.
+        TypeError: there is no such dtype.
+        InvalidArgumentError: lengths in a run differ, or do not fit the dtype.
+
+    Example:
+        >>> tf.Session().run(tf.decode_raw(["ab", "cd"], tf.uint8))
+        array([[ 97,  98],
+               [ 99, 100]], dtype=uint8)
+    """
     input_bytes = deprecated_argument_lookup("input_bytes", input_bytes, "bytes", bytes)
     if out_type is None:
         raise ValueError("decode_raw_v1() missing 1 positional argument: 'out_type'")
@@ -317,9 +347,24 @@ def string_to_number(
     name: str | None = None,
     input: Any = None,
 ) -> Any:
-    """The numbers that strings are: float32, float64, int32 or int64.
+    """The numbers that strings are.
 
-    InvalidArgumentError in the run for a string that is none.
+    Args:
+        string_tensor: strings, of any shape.
+        out_type: float32, float64, int32 or int64.
+        name: of the operation.
+        input: another name of `string_tensor`.
+
+    Returns:
+        A Tensor of that shape and dtype.
+
+    Raises:
+        TypeError: there is no such dtype.
+        InvalidArgumentError: a string of a run is no number.
+
+    Example:
+        >>> tf.Session().run(tf.string_to_number(["1.5", "-2e3"]))
+        array([ 1.5e+00, -2.0e+03], dtype=float32)
     """
     string_tensor = deprecated_argument_lookup("string_tensor", string_tensor, "input", input)
     return raw.StringToNumber(string_tensor, out_type=out_type, name=name)

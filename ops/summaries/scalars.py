@@ -49,7 +49,27 @@ def collect(value: Any, collections: Any, default_collections: list[str]) -> Non
 
 @export("summary.scalar")
 def scalar(name: str, tensor: Any, collections: Any = None, family: str | None = None) -> Any:
-    """A summary of one number, called `name` within the scopes; returns a string tensor."""
+    """A summary of one number, for TensorBoard.
+
+    Args:
+        name: what it is called, within the name scopes.
+        tensor: a scalar of real numbers.
+        collections: the keys that it is added to; [tf.GraphKeys.SUMMARIES] by default.
+        family: a prefix of the name.
+
+    Returns:
+        A string scalar: a serialized Summary.
+
+    Raises:
+        TypeError: the tensor is of something else.
+        InvalidArgumentError: it is no scalar in a run.
+
+    Example:
+        >>> text = tf.Session().run(tf.summary.scalar("loss", 0.5))
+        >>> summary = tf.Summary.FromString(text)
+        >>> summary.value[0].tag, summary.value[0].simple_value
+        ('loss', 0.5)
+    """
     with summary_scope(name, family, values=[tensor]) as (tag, scope):
         result = raw.ScalarSummary(tags=tag, values=tensor, name=scope)
         collect(result, collections, [GraphKeys.SUMMARIES])
@@ -58,9 +78,26 @@ def scalar(name: str, tensor: Any, collections: Any = None, family: str | None =
 
 @export("summary.histogram")
 def histogram(name: str, values: Any, collections: Any = None, family: str | None = None) -> Any:
-    """A summary of how values of any shape are distributed; returns a string tensor.
+    """A summary of how values are distributed, for TensorBoard.
 
-    InvalidArgumentError when run with values that are not finite.
+    Args:
+        name: what it is called, within the name scopes.
+        values: a tensor of real numbers, of any shape.
+        collections: the keys that it is added to; [tf.GraphKeys.SUMMARIES] by default.
+        family: a prefix of the name.
+
+    Returns:
+        A string scalar: a serialized Summary.
+
+    Raises:
+        TypeError: the values are something else.
+        InvalidArgumentError: a value of a run is not finite.
+
+    Example:
+        >>> text = tf.Session().run(tf.summary.histogram("weights", [1.0, 2.0, 2.0]))
+        >>> histogram = tf.Summary.FromString(text).value[0].histo
+        >>> histogram.num, histogram.min, histogram.max
+        (3.0, 1.0, 2.0)
     """
     with summary_scope(name, family, "HistogramSummary", [values]) as (tag, scope):
         result = raw.HistogramSummary(tag=tag, values=values, name=scope)
@@ -76,11 +113,30 @@ def image(
     collections: Any = None,
     family: str | None = None,
 ) -> Any:
-    """A summary of the first pictures of a batch [count, height, width, 1, 3 or 4].
+    """A summary of the first pictures of a batch, for TensorBoard.
 
-    uint8 is taken as it is.  Floats are scaled picture by picture: the largest becomes 255 or,
-    where some are negative, zero becomes 128 and the largest magnitude 127 from it.  Pixels that
-    are not finite become red.
+    Floats are scaled picture by picture: the largest becomes 255 or, where some are negative, zero
+    becomes 128 and the largest magnitude 127 from it.  Pixels that are not finite become red.
+
+    Args:
+        name: what it is called, within the name scopes.
+        tensor: uint8, as it is, float16, float32 or float64 [count, height, width, channels], with
+            1, 3 or 4 channels.
+        max_outputs: how many pictures.
+        collections: the keys that it is added to; [tf.GraphKeys.SUMMARIES] by default.
+        family: a prefix of the name.
+
+    Returns:
+        A string scalar: a serialized Summary.
+
+    Raises:
+        TypeError: the dtype is none of these.
+        InvalidArgumentError: in a run it has other dimensions or channels.
+
+    Example:
+        >>> text = tf.Session().run(tf.summary.image("digits", tf.zeros([2, 28, 28, 1])))
+        >>> [value.tag for value in tf.Summary.FromString(text).value]
+        ['digits/image/0', 'digits/image/1']
     """
     with summary_scope(name, family, values=[tensor]) as (tag, scope):
         result = raw.ImageSummary(tag=tag, tensor=tensor, max_images=max_outputs, name=scope)
@@ -170,7 +226,24 @@ def get_summary_description(node_def: Any) -> Any:
 
 @export("summary.merge")
 def merge(inputs: Any, collections: Any = None, name: str | None = None) -> Any:
-    """Several summaries as one; InvalidArgumentError when run where they share a tag."""
+    """Several summaries as one.
+
+    Args:
+        inputs: a list of what other summaries returned.
+        collections: the keys that it is added to; none by default.
+        name: of the operation.
+
+    Returns:
+        A string scalar: a serialized Summary with the values of all.
+
+    Raises:
+        InvalidArgumentError: two of a run have one tag.
+
+    Example:
+        >>> merged = tf.summary.merge([tf.summary.scalar("a", 1.0), tf.summary.scalar("b", 2.0)])
+        >>> [value.tag for value in tf.Summary.FromString(tf.Session().run(merged)).value]
+        ['a', 'b']
+    """
     name = clean_tag(name)
     with name_scope(name, "Merge", inputs):
         result = raw.MergeSummary(inputs=inputs, name=name)
@@ -182,6 +255,25 @@ def merge(inputs: Any, collections: Any = None, name: str | None = None) -> Any:
 def merge_all(
     key: str = GraphKeys.SUMMARIES, scope: str | None = None, name: str | None = None
 ) -> Any:
-    """All summaries of a collection as one; None when there are none."""
+    """All summaries of the graph as one.
+
+    Args:
+        key: the collection that they are in.
+        scope: a regular expression that the beginning of a name must match; None for all.
+        name: of the operation.
+
+    Returns:
+        A string scalar, as of tf.summary.merge; None when there are no summaries.
+
+    Raises:
+        InvalidArgumentError: two of a run have one tag.
+
+    Example:
+        >>> print(tf.summary.merge_all())
+        None
+        >>> a, b = tf.summary.scalar("a", 1.0), tf.summary.scalar("b", 2.0)
+        >>> tf.Summary.FromString(tf.Session().run(tf.summary.merge_all())).value[1].tag
+        'b'
+    """
     found = get_collection(key, scope=scope)
     return merge(found, name=name) if found else None

@@ -92,6 +92,23 @@ def test_static_shape_of_reshape(shape, target, wanted) -> None:
     assert str(tf.reshape(tf.placeholder(tf.float32, shape), target).shape) == wanted
 
 
+@pytest.mark.parametrize("shape", [[-1], [2, -1], [-2, -3], [-2000, 1], [0, -1]])
+def test_no_size_is_negative(shape) -> None:
+    for make in (tf.zeros, tf.ones, lambda shape: tf.fill(shape, 1)):
+        with pytest.raises(ValueError):
+            make(shape)
+    with pytest.raises(ValueError):
+        tf.constant([], shape=shape)
+
+
+def test_a_stated_shape_must_be_possible_for_the_default_of_a_placeholder() -> None:
+    for shape in ([3], [1, 1], []):
+        with pytest.raises(ValueError, match="Shapes? must be equal rank|Shapes are"):
+            tf.placeholder_with_default([1.0], shape)
+    for shape, stated in (([1], "(1,)"), ([None], "(?,)"), (None, "<unknown>")):
+        assert str(tf.placeholder_with_default([1.0], shape).shape) == stated
+
+
 def test_errors_name_the_op_and_its_shapes() -> None:
     with pytest.raises(ValueError, match=r"Cannot reshape a tensor with 6 elements to shape \[4\]"):
         tf.reshape(tf.zeros([2, 3]), [4])

@@ -126,7 +126,26 @@ def _below(path: str, folder: str) -> str:
 
 @export("train.get_checkpoint_state")
 def get_checkpoint_state(checkpoint_dir: str, latest_filename: str | None = None) -> Any:
-    """The CheckpointState of a folder with full paths; None when there is none to read."""
+    """What the file `checkpoint` of a folder says, with full paths.
+
+    Args:
+        checkpoint_dir: the folder.
+        latest_filename: the file's name; "checkpoint" if None.
+
+    Returns:
+        A CheckpointState: `model_checkpoint_path`, the last one, and all that are kept; None if
+        there is nothing to read.
+
+    Raises:
+        ValueError: the file names no checkpoint.
+
+    Example:
+        >>> v, sess = tf.Variable(1.0), tf.Session()
+        >>> sess.run(v.initializer)
+        >>> path = tf.train.Saver().save(sess, "./logs/model.ckpt", global_step=7)
+        >>> tf.train.get_checkpoint_state("./logs").model_checkpoint_path == path
+        True
+    """
     from google.protobuf import text_format
 
     from ...io import files
@@ -171,7 +190,22 @@ def _found(prefix: str) -> list[str]:
 
 @export("train.latest_checkpoint")
 def latest_checkpoint(checkpoint_dir: str, latest_filename: str | None = None) -> str | None:
-    """The prefix of the checkpoint that was written last in a folder, or None."""
+    """The checkpoint that was written last in a folder.
+
+    Args:
+        checkpoint_dir: the folder.
+        latest_filename: the file there that says so; "checkpoint" if None.
+
+    Returns:
+        The prefix of its files, which tf.train.Saver.restore takes; None if there is none.
+
+    Example:
+        >>> v, sess = tf.Variable(1.0), tf.Session()
+        >>> sess.run(v.initializer)
+        >>> path = tf.train.Saver().save(sess, "./logs/model.ckpt", global_step=7)
+        >>> tf.train.latest_checkpoint("./logs"), tf.train.latest_checkpoint("./nowhere")
+        ('./logs/model.ckpt-7', None)
+    """
     state = get_checkpoint_state(checkpoint_dir, latest_filename)
     if state is None or not state.model_checkpoint_path:
         return None

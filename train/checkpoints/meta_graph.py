@@ -61,7 +61,29 @@ def import_meta_graph(
     import_scope: str | None = None,
     **kwargs: Any,
 ) -> Any:
-    """Adds a meta graph to the default graph; its saver, or None if it has nothing to restore."""
+    """Adds a graph that a Saver wrote (`.meta`) to the default graph.
+
+    Args:
+        meta_graph_or_file: a MetaGraphDef, or the path of a file with one.
+        clear_devices: whether operations are put where there is place.
+        import_scope: a name scope for all of it.
+        kwargs: `input_map` and what else tf.import_graph_def takes.
+
+    Returns:
+        A Saver of its variables; None if it has none.
+
+    Raises:
+        OSError: there is no such file, or it cannot be read.
+
+    Example:
+        >>> v, sess = tf.Variable(1.0, name="v"), tf.Session()
+        >>> sess.run(v.initializer)
+        >>> path = tf.train.Saver().save(sess, "./model.ckpt")
+        >>> with tf.Graph().as_default(), tf.Session() as other:
+        ...     tf.train.import_meta_graph(path + ".meta").restore(other, path)
+        ...     print(other.run("v:0"))
+        1.0
+    """
     return import_meta_graph_with_return_elements(
         meta_graph_or_file, clear_devices, import_scope, **kwargs
     )[0]

@@ -74,7 +74,40 @@ def _get_saver_or_default() -> Saver:
 
 @export("train.Saver")
 class Saver:
-    """Saves and restores variables; deletes old checkpoints beyond `max_to_keep`."""
+    """Saves variables in checkpoints and restores them; deletes old checkpoints.
+
+    Args:
+        var_list: a list of Variables, or a dict of them by the names in checkpoints; all that
+            can be saved by default.
+        reshape: whether variables are restored from other shapes with as many elements.
+        sharded: whether every device has a file of its own.
+        max_to_keep: how many checkpoints are kept; None or 0 for all.
+        keep_checkpoint_every_n_hours: one per so many hours is kept besides.
+        name: the scope of the operations.
+        restore_sequentially: whether devices restore variables one after the other.
+        saver_def: a SaverDef, for operations that are in the graph already.
+        builder: what makes the operations.
+        defer_build: whether that waits for `build`.
+        allow_empty: whether there may be nothing to save.
+        write_version: tf.train.SaverDef.V2 or V1.
+        pad_step_number: whether steps in file names have eight digits.
+        save_relative_paths: whether paths in the file `checkpoint` are relative.
+        filename: the prefix that operations use if they are not told one.
+
+    Raises:
+        ValueError: there is nothing to save, two variables have one name, or `defer_build` comes
+            with variables.
+        TypeError: `var_list` holds something else.
+
+    Example:
+        >>> v = tf.Variable(1.0)
+        >>> saver, sess = tf.train.Saver(), tf.Session()
+        >>> sess.run(v.initializer)
+        >>> path = saver.save(sess, "./model.ckpt", global_step=7)
+        >>> saver.restore(tf.Session(), path)
+        >>> path
+        './model.ckpt-7'
+    """
 
     def __init__(
         self,
@@ -257,7 +290,34 @@ class Saver:
         strip_default_attrs: bool = False,
         save_debug_info: bool = False,
     ) -> str | None:
-        """Writes a checkpoint and its meta graph; the prefix to restore it from."""
+        """Writes a checkpoint, and the graph beside it.
+
+        Args:
+            sess: a Session in which the variables have values.
+            save_path: the beginning of the files' names; their folder is made if it is missing.
+            global_step: is put behind that: a number, or a Tensor or Variable with one.
+            latest_filename: the file that says which checkpoint is the last; "checkpoint" if None.
+            meta_graph_suffix: the ending of the graph's file.
+            write_meta_graph: whether there is one.
+            write_state: whether `latest_filename` is written, and old checkpoints are deleted.
+            strip_default_attrs: whether attributes of the graph that are defaults are left out.
+            save_debug_info: whether the lines of the program that made operations are kept, too.
+
+        Returns:
+            The prefix of the checkpoint, for `restore`; None if there was nothing to save.
+
+        Raises:
+            RuntimeError: `build` was deferred and not called.
+            TypeError: `sess` is no Session.
+            ValueError: `latest_filename` is in a folder of its own, or is `save_path`.
+            FailedPreconditionError: a variable has no value.
+
+        Example:
+            >>> v, sess = tf.Variable(1.0), tf.Session()
+            >>> sess.run(v.initializer)
+            >>> tf.train.Saver().save(sess, "./model.ckpt", global_step=7)
+            './model.ckpt-7'
+        """
         if not self._is_built:
             raise RuntimeError("`build()` should be called before save if defer_build==True")
         save_path = path_to_str(save_path)
@@ -367,7 +427,27 @@ class Saver:
         )
 
     def restore(self, sess: Any, save_path: Any) -> None:
-        """Gives the variables the values that they have in a checkpoint."""
+        """Gives the variables the values that they have in a checkpoint; they need no initializer.
+
+        Args:
+            sess: a Session.
+            save_path: what `save` returned, or tf.train.latest_checkpoint.
+
+        Raises:
+            ValueError: there is no such checkpoint.
+            NotFoundError: it lacks a variable.
+            InvalidArgumentError: a variable has another shape or dtype there.
+
+        Example:
+            >>> v, saver, sess = tf.Variable(1.0), tf.train.Saver(), tf.Session()
+            >>> sess.run(v.initializer)
+            >>> path = saver.save(sess, "./model.ckpt")
+            >>> sess.run(v.assign(5.0))
+            np.float32(5.0)
+            >>> saver.restore(sess, path)
+            >>> sess.run(v)
+            np.float32(1.0)
+        """
         try:
             self._restore(sess, save_path)
         except Exception as error:

@@ -228,12 +228,38 @@ def batch(
     shared_name: str | None = None,
     name: str | None = None,
 ) -> Any:
-    """Batches of the examples that `tensors`, a list or dictionary, gives (tf.train.batch).
+    """Batches of examples, put together by threads behind a queue (tf.train.batch).
 
-    capacity: examples kept in the queue, which `num_threads` threads fill.  enqueue_many: `tensors`
-    hold several examples each.  shapes: of one example, where they are not known.  dynamic_pad:
-    unknown sizes are padded.  allow_smaller_final_batch: the last batch may be smaller.
-    Returns tensors of shape [batch_size, ...], in the structure of `tensors`.
+    Args:
+        tensors: what gives one example: a list or dictionary of tensors.
+        batch_size: how many examples a batch has.
+        num_threads: how many threads fill the queue.
+        capacity: how many examples it holds.
+        enqueue_many: whether `tensors` hold several examples each, along their first dimension.
+        shapes: of one example, where they are not known.
+        dynamic_pad: whether unknown sizes are padded to the largest of a batch.
+        allow_smaller_final_batch: whether the last batch may be smaller; else it is left out.
+        shared_name: the name under which sessions share the queue.
+        name: the scope of the operations.
+
+    Returns:
+        Tensors [batch_size, ...] in the structure of `tensors`.  The threads are started by
+        tf.train.start_queue_runners; a run raises OutOfRangeError after the last batch.
+
+    Raises:
+        ValueError: a shape is neither known nor given.
+
+    Example:
+        >>> number = tf.train.range_input_producer(6, num_epochs=1, shuffle=False).dequeue()
+        >>> pair = tf.train.batch([number], batch_size=2)
+        >>> coord, sess = tf.train.Coordinator(), tf.Session()
+        >>> sess.run(tf.local_variables_initializer())
+        >>> threads = tf.train.start_queue_runners(sess, coord)
+        >>> [sess.run(pair).tolist() for _ in range(3)]
+        [[0, 1], [2, 3], [4, 5]]
+        >>> coord.request_stop()
+        >>> sess.close()
+        >>> coord.join(threads)
     """
     return maybe_batch(
         *(tensors, True, batch_size, num_threads, capacity, enqueue_many, shapes, dynamic_pad),
@@ -318,9 +344,35 @@ def shuffle_batch(
     shared_name: str | None = None,
     name: str | None = None,
 ) -> Any:
-    """Like `batch`, of examples in random order (tf.train.shuffle_batch).
+    """Batches of examples in random order (tf.train.shuffle_batch).
 
-    Examples are drawn from at least `min_after_dequeue` + 1 of them, as long as more may come.
+    Args:
+        tensors: what gives one example: a list or dictionary of tensors.
+        batch_size: how many examples a batch has.
+        capacity: how many examples the queue holds.
+        min_after_dequeue: how many stay in it as long as more come, for others to be drawn.
+        num_threads: how many threads fill it.
+        seed: an integer, for the order.
+        enqueue_many, shapes, allow_smaller_final_batch, shared_name, name: as of tf.train.batch.
+
+    Returns:
+        Tensors [batch_size, ...] in the structure of `tensors`.  The threads are started by
+        tf.train.start_queue_runners; a run raises OutOfRangeError after the last batch.
+
+    Raises:
+        ValueError: a shape is neither known nor given.
+
+    Example:
+        >>> number = tf.train.range_input_producer(6, num_epochs=1, shuffle=False).dequeue()
+        >>> three = tf.train.shuffle_batch([number], 3, capacity=10, min_after_dequeue=2)
+        >>> coord, sess = tf.train.Coordinator(), tf.Session()
+        >>> sess.run(tf.local_variables_initializer())
+        >>> threads = tf.train.start_queue_runners(sess, coord)
+        >>> sorted(sess.run(three).tolist() + sess.run(three).tolist())
+        [0, 1, 2, 3, 4, 5]
+        >>> coord.request_stop()
+        >>> sess.close()
+        >>> coord.join(threads)
     """
     return maybe_shuffle_batch(
         *(tensors, batch_size, capacity, min_after_dequeue, True, num_threads, seed),

@@ -230,10 +230,31 @@ def start_queue_runners(
     start: bool = True,
     collection: str = GraphKeys.QUEUE_RUNNERS,
 ) -> list[threading.Thread]:
-    """Starts the threads of all runners of the graph and returns them.
+    """Starts the threads of all queue runners of the graph (tf.train.start_queue_runners).
 
-    sess: the default session.  ValueError without one, TypeError for what is no session
-    (tf.train.start_queue_runners).
+    Args:
+        sess: the Session that they run in; the default session if None.
+        coord: a tf.train.Coordinator that stops them.
+        daemon: whether the program may end while they run.
+        start: whether they are started; else only made.
+        collection: the key of the runners.
+
+    Returns:
+        The list of threads.
+
+    Raises:
+        ValueError: there is no session.
+        TypeError: `sess` is none.
+
+    Example:
+        >>> number = tf.train.range_input_producer(3, shuffle=False).dequeue()
+        >>> coord, sess = tf.train.Coordinator(), tf.Session()
+        >>> threads = tf.train.start_queue_runners(sess, coord)
+        >>> [sess.run(number).item() for _ in range(4)]
+        [0, 1, 2, 0]
+        >>> coord.request_stop()
+        >>> sess.close()
+        >>> coord.join(threads)
     """
     if sess is None:
         sess = get_default_session()

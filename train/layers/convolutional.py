@@ -190,9 +190,18 @@ class Conv3D(Conv):
     rank = 3
 
 
-conv1d = functional(Conv1D, "conv1d")
-conv2d = functional(Conv2D, "conv2d")
-conv3d = functional(Conv3D, "conv3d")
+conv1d = functional(Conv1D, "conv1d", example=("tf.zeros([2, 9, 3]), 8, 3", "(2, 7, 8)"))
+conv2d = functional(
+    Conv2D,
+    "conv2d",
+    example=(
+        'tf.zeros([2, 28, 28, 1]), filters=8, kernel_size=3, padding="same"',
+        "(2, 28, 28, 8)",
+    ),
+)
+conv3d = functional(
+    Conv3D, "conv3d", example=("tf.zeros([2, 9, 9, 9, 1]), 8, 3", "(2, 7, 7, 7, 8)")
+)
 
 Convolution1D, Convolution2D, Convolution3D = Conv1D, Conv2D, Conv3D
 convolution1d, convolution2d, convolution3d = conv1d, conv2d, conv3d

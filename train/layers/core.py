@@ -36,6 +36,12 @@ class Dense(base.Layer):
     Raises:
         TypeError: the dtype is an integer.
         ValueError: the last size of the inputs is unknown.
+
+    Example:
+        >>> layer = tf.layers.Dense(4, activation=tf.nn.relu)
+        >>> outputs = layer(tf.zeros([2, 3]))
+        >>> print(outputs.shape, layer.kernel.shape, layer.bias.name)
+        (2, 4) (3, 4) dense/bias:0
     """
 
     def __init__(
@@ -133,13 +139,16 @@ class Dense(base.Layer):
 class Dropout(base.Layer):
     """Zeroes elements at random when training, and scales up the others (tf.layers.Dropout).
 
+    The call takes `training`, a bool or a tensor (False); without it the input is the output.
+
     Args:
         rate: the share of elements that become zero.
         noise_shape: the shape of the random mask; None in it stands for the input's size there.
         seed: of the random numbers.
         name: as tf.layers.Layer.
 
-    The call takes `training`, a bool or a tensor (False); without it the input is the output.
+    Raises:
+        ValueError: the rate is not in [0, 1), or the inputs are no floating-point numbers.
     """
 
     def __init__(
@@ -208,12 +217,34 @@ class Flatten(base.Layer):
         return TensorShape([first, math.prod(others) if all(others) else None])
 
 
-dense = functional(Dense, "dense")
-dropout = functional(Dropout, "dropout", "rate noise_shape seed training name", shared=False)
+dense = functional(Dense, "dense", example=("tf.zeros([2, 3]), units=4", "(2, 4)"))
+dropout = functional(
+    Dropout,
+    "dropout",
+    "rate noise_shape seed training name",
+    shared=False,
+    example=("tf.zeros([2, 3]), rate=0.4, training=True", "(2, 3)"),
+)
 
 
 def flatten(inputs: Any, name: str | None = None, data_format: str = "channels_last") -> Any:
-    """What a new `Flatten` computes of `inputs`."""
+    """All axes but the first as one.
+
+    Args:
+        inputs: a Tensor of any dtype.
+        name: of the layer.
+        data_format: "channels_last", or "channels_first", whose channels are put last before.
+
+    Returns:
+        A Tensor [batch, the product of the other sizes].
+
+    Raises:
+        ValueError: there is no such format.
+
+    Example:
+        >>> print(tf.layers.flatten(tf.zeros([2, 7, 7, 64])).shape)
+        (2, 3136)
+    """
     return Flatten(name=name, data_format=data_format).apply(inputs)
 
 

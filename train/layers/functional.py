@@ -3,13 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from inspect import Parameter, Signature, signature
 from typing import Any
 
+from ...engine.documentation import read, written
+
 
 def functional(
-    layer: Callable[..., Any], name: str, order: str = "", shared: bool = True
+    layer: Callable[..., Any],
+    name: str,
+    order: str = "",
+    shared: bool = True,
+    example: tuple[str, str] = ("", ""),
 ) -> Callable[..., Any]:
     """The function of a layer's arguments, after its inputs.
 
@@ -18,6 +24,7 @@ def functional(
         name: the function's name.
         order: the names of the arguments; the class's own if empty.  "training" goes to the call.
         shared: whether there is an argument `reuse`, and `name` is the variable scope, too.
+        example: arguments of a call, and the shape of what it gives.
     """
     known = dict(signature(layer).parameters)
     known["training"] = Parameter("training", Parameter.POSITIONAL_OR_KEYWORD, default=False)
@@ -41,5 +48,28 @@ def functional(
 
     call.__name__ = call.__qualname__ = name
     call.__signature__ = parameters  # type: ignore[attr-defined]
-    call.__doc__ = f"What a new `{layer.__name__}` computes of `inputs`.\n\n{layer.__doc__}"
+    text = _EXAMPLE.format(name, *example) if example[0] else ""
+    call.__doc__ = _documented(layer, text, parameters.parameters)
     return call
+
+
+_ARGUMENTS = {
+    "inputs": "inputs: what the layer is applied to, a Tensor.",
+    "training": "training: whether it is applied for training; a bool or a scalar tensor.",
+    "reuse": "reuse: whether variables are found instead of made; `name` is their scope.",
+}
+
+
+_EXAMPLE = """>>> outputs = tf.layers.{}({})
+>>> print(outputs.shape)
+{}"""
+
+
+def _documented(layer: Any, example: str, parameters: Iterable[str]) -> str:
+    """The docstring: the layer's, with what the function has besides."""
+    summary, sections = read(layer.__doc__)
+    more = [text for name, text in _ARGUMENTS.items() if name in parameters]
+    sections["Args"] = "\n".join([more[0], sections["Args"], *more[1:]])
+    sections["Returns"] = f"A Tensor: what a new `{layer.__name__}` makes of the inputs."
+    sections["Example"] = example
+    return written(summary, sections)

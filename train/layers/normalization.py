@@ -419,6 +419,7 @@ batch_normalization = functional(
     "moving_mean_initializer moving_variance_initializer beta_regularizer gamma_regularizer "
     "beta_constraint gamma_constraint training trainable name reuse renorm renorm_clipping "
     "renorm_momentum fused virtual_batch_size adjustment",
+    example=("tf.zeros([2, 28, 28, 3]), training=True", "(2, 28, 28, 3)"),
 )
 
 BatchNorm, batch_norm = BatchNormalization, batch_normalization

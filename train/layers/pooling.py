@@ -122,12 +122,24 @@ class MaxPooling3D(_Pooling):
     rank, pool = 3, "max_pool3d"
 
 
-average_pooling1d = functional(AveragePooling1D, "average_pooling1d", shared=False)
-max_pooling1d = functional(MaxPooling1D, "max_pooling1d", shared=False)
-average_pooling2d = functional(AveragePooling2D, "average_pooling2d", shared=False)
-max_pooling2d = functional(MaxPooling2D, "max_pooling2d", shared=False)
-average_pooling3d = functional(AveragePooling3D, "average_pooling3d", shared=False)
-max_pooling3d = functional(MaxPooling3D, "max_pooling3d", shared=False)
+# Number of axes -> arguments of a call, and the shape of what it gives.
+_EXAMPLES = {
+    1: ("tf.zeros([2, 8, 3]), pool_size=2, strides=2", "(2, 4, 3)"),
+    2: ("tf.zeros([2, 8, 8, 3]), pool_size=2, strides=2", "(2, 4, 4, 3)"),
+    3: ("tf.zeros([2, 8, 8, 8, 3]), pool_size=2, strides=2", "(2, 4, 4, 4, 3)"),
+}
+average_pooling1d = functional(
+    AveragePooling1D, "average_pooling1d", shared=False, example=_EXAMPLES[1]
+)
+max_pooling1d = functional(MaxPooling1D, "max_pooling1d", shared=False, example=_EXAMPLES[1])
+average_pooling2d = functional(
+    AveragePooling2D, "average_pooling2d", shared=False, example=_EXAMPLES[2]
+)
+max_pooling2d = functional(MaxPooling2D, "max_pooling2d", shared=False, example=_EXAMPLES[2])
+average_pooling3d = functional(
+    AveragePooling3D, "average_pooling3d", shared=False, example=_EXAMPLES[3]
+)
+max_pooling3d = functional(MaxPooling3D, "max_pooling3d", shared=False, example=_EXAMPLES[3])
 
 AvgPool1D, MaxPool1D = AveragePooling1D, MaxPooling1D
 AvgPool2D, MaxPool2D = AveragePooling2D, MaxPooling2D

@@ -232,7 +232,11 @@ class SeparableConv2D(_Separable):
         return self.activation(outputs)
 
 
-conv2d_transpose = functional(Conv2DTranspose, "conv2d_transpose")
+conv2d_transpose = functional(
+    Conv2DTranspose,
+    "conv2d_transpose",
+    example=("tf.zeros([2, 7, 7, 8]), filters=4, kernel_size=2, strides=2", "(2, 14, 14, 4)"),
+)
 conv3d_transpose = functional(Conv3DTranspose, "conv3d_transpose")
 separable_conv1d = functional(SeparableConv1D, "separable_conv1d")
 separable_conv2d = functional(SeparableConv2D, "separable_conv2d")

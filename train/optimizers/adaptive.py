@@ -15,7 +15,26 @@ from .update_op_optimizer import GRADIENT, Number, Update, by_rule, tensor_of
 @export("train.AdagradOptimizer")
 @by_rule
 class AdagradOptimizer(Optimizer):
-    """accumulator += grad ** 2; var -= learning_rate * grad / sqrt(accumulator)."""
+    """accumulator += grad ** 2; var -= learning_rate * grad / sqrt(accumulator).
+
+    Args:
+        learning_rate: a number, a scalar tensor, or a function without arguments that gives one.
+        initial_accumulator_value: what it begins with, a positive number.
+        use_locking: whether an update of a variable excludes others.
+        name: the scope of the updates, and part of the names of what it keeps.
+
+    Raises:
+        ValueError: `initial_accumulator_value` is not positive.
+
+    Example:
+        >>> x = tf.Variable(4.0)
+        >>> step = tf.train.AdagradOptimizer(0.25).minimize(tf.square(x))
+        >>> sess = tf.Session()
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(step)
+        >>> sess.run(x)
+        np.float32(3.750195)
+    """
 
     def __init__(
         self,
@@ -108,7 +127,24 @@ class AdagradDAOptimizer(Optimizer):
 @export("train.AdadeltaOptimizer")
 @by_rule
 class AdadeltaOptimizer(Optimizer):
-    """Adadelta, https://arxiv.org/abs/1212.5701: steps in units of the variable's own changes."""
+    """Adadelta, https://arxiv.org/abs/1212.5701: steps in units of the variable's own changes.
+
+    Args:
+        learning_rate: a number, a scalar tensor, or a function without arguments that gives one.
+        rho: how much of the averages is kept: likewise.
+        epsilon: a small number, against a division by zero: likewise.
+        use_locking: whether an update of a variable excludes others.
+        name: the scope of the updates, and part of the names of what it keeps.
+
+    Example:
+        >>> x = tf.Variable(4.0)
+        >>> step = tf.train.AdadeltaOptimizer(1.0, epsilon=1e-2).minimize(tf.square(x))
+        >>> sess = tf.Session()
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(step)
+        >>> sess.run(x)
+        np.float32(3.5534837)
+    """
 
     def __init__(
         self,
@@ -147,7 +183,21 @@ class RMSPropOptimizer(Optimizer):
     mom = momentum * mom + learning_rate * grad / sqrt(mean_square + epsilon)
     var -= mom
 
-    With `centered` the average is of the variance: the squared mean gradient is taken off.
+    Args:
+        learning_rate: a number, a scalar tensor, or a function without arguments that gives one.
+        decay, momentum, epsilon: the numbers above: likewise.
+        use_locking: whether an update of a variable excludes others.
+        centered: whether the average is of the variance: the squared mean gradient is taken off.
+        name: the scope of the updates, and part of the names of what it keeps.
+
+    Example:
+        >>> x = tf.Variable(4.0)
+        >>> step = tf.train.RMSPropOptimizer(0.25).minimize(tf.square(x))
+        >>> sess = tf.Session()
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(step)
+        >>> sess.run(x)
+        np.float32(3.2597668)
     """
 
     def __init__(

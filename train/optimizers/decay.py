@@ -23,7 +23,28 @@ def exponential_decay(
     staircase: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """learning_rate * decay_rate ** (global_step / decay_steps); whole powers with `staircase`."""
+    """learning_rate * decay_rate ** (global_step / decay_steps).
+
+    Args:
+        learning_rate: what it begins with: a number or a scalar tensor.
+        global_step: how many steps there were: a number, a Variable or a scalar tensor.
+        decay_steps: in how many steps it becomes `decay_rate` of what it was.
+        decay_rate: that share.
+        staircase: whether the power is a whole number, so that the rate falls in steps.
+        name: the scope of the operations.
+
+    Returns:
+        A scalar tensor of the dtype of `learning_rate`.
+
+    Raises:
+        ValueError: `global_step` is None.
+
+    Example:
+        >>> rate = tf.train.exponential_decay(0.1, global_step=150, decay_steps=100, decay_rate=0.5)
+        >>> stairs = tf.train.exponential_decay(0.1, 150, 100, 0.5, staircase=True)
+        >>> tf.Session().run([rate, stairs])
+        [np.float32(0.03535534), np.float32(0.05)]
+    """
     with _scope(name, "ExponentialDecay") as scope:
         rate = tf.convert_to_tensor(learning_rate, name="initial_learning_rate")
         steps = tf.cast(decay_steps, rate.dtype)
@@ -69,7 +90,24 @@ def inverse_time_decay(
 def piecewise_constant(
     x: Any, boundaries: Sequence[Any], values: Sequence[Any], name: str | None = None
 ) -> Tensor:
-    """values[0] up to and at boundaries[0], then values[1] up to and at boundaries[1], ..."""
+    """values[0] up to and at boundaries[0], then values[1] up to and at boundaries[1], ...
+
+    Args:
+        x: how many steps there were: a number, a Variable or a scalar tensor.
+        boundaries: a list of rising numbers of the dtype of `x`.
+        values: a list of numbers of one dtype, one more than boundaries.
+        name: the scope of the operations.
+
+    Returns:
+        A scalar tensor of the dtype of the values.
+
+    Raises:
+        ValueError: the dtypes differ, or the lengths do not fit.
+
+    Example:
+        >>> tf.Session().run(tf.train.piecewise_constant(150, [100, 200], [1.0, 0.1, 0.01]))
+        np.float32(0.1)
+    """
     bounds = convert_n_to_tensor(boundaries)
     rates = convert_n_to_tensor(values)
     step = tf.convert_to_tensor(x)
@@ -105,9 +143,27 @@ def polynomial_decay(
     cycle: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """Falls to `end_learning_rate` along (1 - global_step / decay_steps) ** power.
+    """Falls from one rate to another along (1 - global_step / decay_steps) ** power.
 
-    With `cycle` the decay is stretched to the next multiple of `decay_steps` that is not passed.
+    Args:
+        learning_rate: what it begins with: a number or a scalar tensor.
+        global_step: how many steps there were: a number, a Variable or a scalar tensor.
+        decay_steps: in how many steps it falls.
+        end_learning_rate: what it falls to.
+        power: 1 for a line.
+        cycle: whether the decay is stretched to the next multiple of `decay_steps` that is not
+            passed; else the rate stays at its end.
+        name: the scope of the operations.
+
+    Returns:
+        A scalar tensor of the dtype of `learning_rate`.
+
+    Raises:
+        ValueError: `global_step` is None.
+
+    Example:
+        >>> tf.Session().run(tf.train.polynomial_decay(1.0, 25, 100, end_learning_rate=0.0))
+        np.float32(0.75)
     """
     with _scope(name, "PolynomialDecay") as scope:
         rate = tf.convert_to_tensor(learning_rate, name="initial_learning_rate")

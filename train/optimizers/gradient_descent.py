@@ -16,7 +16,22 @@ from .update_op_optimizer import GRADIENT, Number, Update, by_rule, tensor_of
 @export("train.GradientDescentOptimizer")
 @by_rule
 class GradientDescentOptimizer(Optimizer):
-    """Steps against the gradient: var -= learning_rate * grad."""
+    """Steps against the gradient: var -= learning_rate * grad.
+
+    Args:
+        learning_rate: a number, a scalar tensor, or a function without arguments that gives one.
+        use_locking: whether an update of a variable excludes others.
+        name: the scope of the updates, and part of the names of what it keeps.
+
+    Example:
+        >>> x = tf.Variable(4.0)
+        >>> step = tf.train.GradientDescentOptimizer(0.25).minimize(tf.square(x))
+        >>> sess = tf.Session()
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(step)
+        >>> sess.run(x)
+        np.float32(2.0)
+    """
 
     def __init__(
         self, learning_rate: Any, use_locking: bool = False, name: str = "GradientDescent"
@@ -49,7 +64,21 @@ class GradientDescentOptimizer(Optimizer):
 class MomentumOptimizer(Optimizer):
     """accumulation = momentum * accumulation + grad; var -= learning_rate * accumulation.
 
-    With `use_nesterov` the gradient is taken as at the place where momentum is about to lead.
+    Args:
+        learning_rate: a number, a scalar tensor, or a function without arguments that gives one.
+        momentum: how much of the accumulation is kept: likewise.
+        use_locking: whether an update of a variable excludes others.
+        name: the scope of the updates, and part of the names of what it keeps.
+        use_nesterov: whether the gradient is taken as at the place where momentum is about to lead.
+
+    Example:
+        >>> x = tf.Variable(4.0)
+        >>> step = tf.train.MomentumOptimizer(0.25, momentum=0.9).minimize(tf.square(x))
+        >>> sess = tf.Session()
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(step)
+        >>> sess.run(x)
+        np.float32(2.0)
     """
 
     def __init__(
@@ -88,6 +117,21 @@ class AdamOptimizer(Optimizer):
     m = beta1 * m + (1 - beta1) * grad
     v = beta2 * v + (1 - beta2) * grad ** 2
     var -= learning_rate * sqrt(1 - beta2 ** t) / (1 - beta1 ** t) * m / (sqrt(v) + epsilon)
+
+    Args:
+        learning_rate: a number, a scalar tensor, or a function without arguments that gives one.
+        beta1, beta2, epsilon: the numbers above: likewise.
+        use_locking: whether an update of a variable excludes others.
+        name: the scope of the updates, and part of the names of what it keeps.
+
+    Example:
+        >>> x = tf.Variable(4.0)
+        >>> step = tf.train.AdamOptimizer(0.25).minimize(tf.square(x))
+        >>> sess = tf.Session()
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(step)
+        >>> sess.run(x)
+        np.float32(3.75)
     """
 
     def __init__(

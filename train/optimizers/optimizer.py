@@ -28,13 +28,30 @@ GradientsAndVariables = list[tuple[Gradient, Any]]
 
 @export("train.Optimizer")
 class Optimizer(Trackable):
-    """Computes gradients of a loss and applies them to variables.
+    """Computes gradients of a loss and applies them to variables: what all optimizers share.
 
     A subclass overrides `_create_slots`, `_prepare`, `_apply_dense`, `_apply_sparse` and their
     `_resource_` forms, and `_finish` when there is work after all updates.
 
-    >>> opt = tf.train.GradientDescentOptimizer(learning_rate=0.1)
-    >>> train_op = opt.minimize(loss, global_step=step)
+
+    Args:
+        use_locking: whether an update of a variable excludes others.
+        name: the scope of the updates, and part of the names of what it keeps.
+
+    Raises:
+        ValueError: `name` is empty.
+
+    Example:
+        >>> x = tf.Variable(4.0)
+        >>> optimizer = tf.train.GradientDescentOptimizer(0.25)
+        >>> [(gradient, variable)] = optimizer.compute_gradients(tf.square(x))
+        >>> clipped = tf.clip_by_value(gradient, -1.0, 1.0)
+        >>> step = optimizer.apply_gradients([(clipped, variable)])
+        >>> sess = tf.Session()
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(step)
+        >>> sess.run(x)
+        np.float32(3.75)
     """
 
     # How much is computed before a gradient may be used: nothing, its op's gradients, all.
@@ -69,17 +86,32 @@ class Optimizer(Trackable):
         name: str | None = None,
         grad_loss: Any = None,
     ) -> Operation:
-        """Builds the op that takes one step: `compute_gradients`, then `apply_gradients`.
+        """Builds the operation that takes one step: `compute_gradients`, then `apply_gradients`.
 
         Args:
-            loss: the scalar to make small.
+            loss: the scalar to make small; or a function without arguments that returns it.
             global_step: a variable to count up after the update.
             var_list: the variables to update; all trainable ones by default.
             gate_gradients: GATE_NONE, GATE_OP or GATE_GRAPH.
             aggregation_method: how gradients of several uses are added.
-            colocate_gradients_with_ops: place gradients beside their ops.
-            name: the name of the returned op.
+            colocate_gradients_with_ops: whether gradients are put beside their operations.
+            name: of the operation.
             grad_loss: the gradient of the loss, one by default.
+
+        Returns:
+            An Operation; the count of `global_step`, if that is given.
+
+        Raises:
+            ValueError: there are no variables, or none has a gradient.
+
+        Example:
+            >>> x = tf.Variable(4.0)
+            >>> step = tf.train.GradientDescentOptimizer(0.25).minimize(x * x)
+            >>> sess = tf.Session()
+            >>> sess.run(x.initializer)
+            >>> sess.run(step)
+            >>> sess.run(x)
+            np.float32(2.0)
         """
         grads_and_vars = self.compute_gradients(
             loss,
@@ -107,10 +139,23 @@ class Optimizer(Trackable):
         colocate_gradients_with_ops: bool = False,
         grad_loss: Any = None,
     ) -> GradientsAndVariables:
-        """The gradients of `loss`, as (gradient or None, variable) pairs.
+        """The gradients of a loss by variables: the first half of `minimize`.
 
-        `loss` may be a function without arguments; without a `var_list` the variables are then
-        those that its result depends on.
+        Args:
+            loss: a tensor; or a function without arguments that returns one, whose variables are
+                those that it depends on.
+            var_list: the variables; all trainable ones by default.
+            gate_gradients: GATE_NONE, GATE_OP or GATE_GRAPH.
+            aggregation_method: how gradients of several uses are added.
+            colocate_gradients_with_ops: whether gradients are put beside their operations.
+            grad_loss: the gradient of the loss, ones by default.
+
+        Returns:
+            A list of pairs: a Tensor, an IndexedSlices or None, and the variable.
+
+        Raises:
+            ValueError: there are no variables, or the loss is not of floating-point numbers, or
+                there is no such gate.
         """
         if callable(loss):
             value = loss()
@@ -150,12 +195,19 @@ class Optimizer(Trackable):
         global_step: Any = None,
         name: str | None = None,
     ) -> Operation:
-        """Builds the op that updates the variables with the given gradients.
+        """Builds the operation that updates variables: the second half of `minimize`.
 
         Args:
-            grads_and_vars: pairs as `compute_gradients` returns them.
+            grads_and_vars: pairs as of `compute_gradients`.
             global_step: a variable to count up after the update.
-            name: the name of the returned op; the optimizer's by default.
+            name: of the operation; the optimizer's by default.
+
+        Returns:
+            An Operation; the count of `global_step`, if that is given.
+
+        Raises:
+            ValueError: there are no pairs, or there is no gradient in them.
+            TypeError: something in them is no gradient.
         """
         pairs = tuple((_as_gradient(g), v) for g, v in grads_and_vars)
         if not pairs:

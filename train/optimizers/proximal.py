@@ -93,6 +93,28 @@ class FtrlOptimizer(Optimizer):
     """Follow the regularized leader, proximal, with optional l2 shrinkage of the gradient.
 
     See https://www.eecs.tufts.edu/~dsculley/papers/ad-click-prediction.pdf
+
+    Args:
+        learning_rate: a number or a scalar tensor.
+        learning_rate_power: at most 0; 0 keeps the rate as it is.
+        initial_accumulator_value: what the sums of squares begin with, not negative.
+        l1_regularization_strength, l2_regularization_strength: not negative.
+        use_locking: whether an update of a variable excludes others.
+        name: the scope of the updates, and part of the names of what it keeps.
+        accum_name, linear_name: the names of the variables that it keeps.
+        l2_shrinkage_regularization_strength: not negative; shrinks also what gets no gradient.
+
+    Raises:
+        ValueError: a number is negative, or `learning_rate_power` positive.
+
+    Example:
+        >>> x = tf.Variable(4.0)
+        >>> step = tf.train.FtrlOptimizer(0.25).minimize(tf.square(x))
+        >>> sess = tf.Session()
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(step)
+        >>> sess.run(x)
+        np.float32(3.5922046)
     """
 
     def __init__(

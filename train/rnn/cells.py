@@ -18,7 +18,18 @@ from .cell import LayerRNNCell, RNNCell, check_input_dtypes, check_supported_dty
 
 
 class LSTMStateTuple(namedtuple("LSTMStateTuple", ("c", "h"))):
-    """The state of an LSTM (tf.nn.rnn_cell.LSTMStateTuple): the cell's, and the output `h`."""
+    """The state of an LSTM cell (tf.nn.rnn_cell.LSTMStateTuple).
+
+    Args:
+        c: the memory [batch, units].
+        h: the output [batch, units].
+
+    Example:
+        >>> cell = tf.nn.rnn_cell.BasicLSTMCell(4)
+        >>> state = cell.zero_state(2, tf.float32)
+        >>> type(state).__name__, state.c.shape.as_list(), state.h.shape.as_list()
+        ('LSTMStateTuple', [2, 4], [2, 4])
+    """
 
     __slots__ = ()
 
@@ -68,6 +79,12 @@ class BasicRNNCell(_Simple):
         activation: a function or its name; tanh if None.
         reuse: True takes variables that exist.
         name, dtype: as tf.layers.Layer.
+
+    Example:
+        >>> cell = tf.nn.rnn_cell.BasicRNNCell(4)
+        >>> output, state = cell(tf.zeros([2, 3]), cell.zero_state(2, tf.float32))
+        >>> print(output.shape, cell.trainable_variables[0].shape)
+        (2, 4) (7, 4)
     """
 
     def __init__(
@@ -102,6 +119,12 @@ class GRUCell(_Simple):
     Args:
         num_units, activation, reuse, name, dtype: as BasicRNNCell.
         kernel_initializer, bias_initializer: initializers or names; the gates' bias is 1 if None.
+
+    Example:
+        >>> cell = tf.nn.rnn_cell.GRUCell(4)
+        >>> output, state = cell(tf.zeros([2, 3]), cell.zero_state(2, tf.float32))
+        >>> print(output.shape, state.shape)
+        (2, 4) (2, 4)
     """
 
     def __init__(
@@ -166,6 +189,12 @@ class BasicLSTMCell(_Simple):
         num_units, activation, reuse, name, dtype: as BasicRNNCell.
         forget_bias: is added to the forget gate.
         state_is_tuple: whether the state is an LSTMStateTuple; else both in one tensor.
+
+    Example:
+        >>> cell = tf.nn.rnn_cell.BasicLSTMCell(4)
+        >>> output, state = cell(tf.zeros([2, 3]), cell.zero_state(2, tf.float32))
+        >>> print(output.shape, state.c.shape, cell.trainable_variables[0].shape)
+        (2, 4) (2, 4) (7, 16)
     """
 
     def __init__(
@@ -229,6 +258,12 @@ class LSTMCell(_Simple):
         proj_clip: the bound of what is projected.
         num_unit_shards, num_proj_shards: in how many parts the kernels are; old.
         forget_bias, state_is_tuple: as BasicLSTMCell.
+
+    Example:
+        >>> cell = tf.nn.rnn_cell.LSTMCell(8, num_proj=4)
+        >>> output, state = cell(tf.zeros([2, 3]), cell.zero_state(2, tf.float32))
+        >>> print(output.shape, state.c.shape, state.h.shape)
+        (2, 4) (2, 8) (2, 4)
     """
 
     def __init__(
@@ -339,12 +374,18 @@ class MultiRNNCell(RNNCell):
     """Cells one above the other, each of which takes the former's output (tf.nn.rnn_cell).
 
     Args:
-        cells: the cells, the lowest first.
+        cells: the cells, the lowest first: an object of its own for each.
         state_is_tuple: whether the state is a tuple of the cells'; else all in one tensor.
 
     Raises:
         TypeError: `cells` is no list.
         ValueError: there are none, or states are tuples where they must not be.
+
+    Example:
+        >>> cell = tf.nn.rnn_cell.MultiRNNCell([tf.nn.rnn_cell.GRUCell(n) for n in (8, 4)])
+        >>> outputs, states = tf.nn.dynamic_rnn(cell, tf.zeros([2, 5, 3]), dtype=tf.float32)
+        >>> print(outputs.shape, [state.shape.as_list() for state in states])
+        (2, 5, 4) [[2, 8], [2, 4]]
     """
 
     def __init__(self, cells: Any, state_is_tuple: bool = True) -> None:

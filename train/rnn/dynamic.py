@@ -51,6 +51,12 @@ def dynamic_rnn(
     Raises:
         TypeError: `cell` is no cell.
         ValueError: sizes of inputs are unknown or differ, or there is neither state nor dtype.
+
+    Example:
+        >>> cell = tf.nn.rnn_cell.BasicLSTMCell(4)
+        >>> outputs, state = tf.nn.dynamic_rnn(cell, tf.zeros([2, 5, 3]), dtype=tf.float32)
+        >>> print(outputs.shape, state.h.shape)
+        (2, 5, 4) (2, 4)
     """
     assert_like_rnncell("cell", cell)
     with loop_scope(scope, "rnn"):
@@ -203,10 +209,30 @@ def bidirectional_dynamic_rnn(
 ) -> Any:
     """Two `dynamic_rnn`, one of which goes backwards (tf.nn.bidirectional_dynamic_rnn).
 
-    Args: as dynamic_rnn, with a cell and a state each.
+    Args:
+        cell_fw, cell_bw: the cells, which are not the same object.
+        inputs: [batch, time, ...], or a structure of such.
+        sequence_length: int [batch]: each sequence is turned round within its own length.
+        initial_state_fw, initial_state_bw: the states at the start; zeros of `dtype` if None.
+        dtype: of outputs and of those states.
+        parallel_iterations, swap_memory: as tf.while_loop.
+        time_major: whether inputs and outputs are [time, batch, ...].
+        scope: the variable scope, "bidirectional_rnn" if None.
 
     Returns:
-        The pair of outputs and the pair of last states.
+        The pair of outputs [batch, time, size] and the pair of last states; forward first.
+
+    Raises:
+        TypeError: a cell is none.
+        ValueError: there is neither state nor dtype.
+
+    Example:
+        >>> cells = tf.nn.rnn_cell.GRUCell(4), tf.nn.rnn_cell.GRUCell(4)
+        >>> outputs, states = tf.nn.bidirectional_dynamic_rnn(
+        ...     *cells, inputs=tf.zeros([2, 5, 3]), dtype=tf.float32
+        ... )
+        >>> print(tf.concat(outputs, axis=2).shape)
+        (2, 5, 8)
     """
     assert_like_rnncell("cell_fw", cell_fw)
     assert_like_rnncell("cell_bw", cell_bw)

@@ -43,6 +43,12 @@ def static_rnn(
     Raises:
         TypeError: `cell` is no cell, or `inputs` no list.
         ValueError: the list is empty, sizes are unknown, or there is neither state nor dtype.
+
+    Example:
+        >>> steps = tf.unstack(tf.zeros([2, 5, 3]), axis=1)
+        >>> outputs, state = tf.nn.static_rnn(tf.nn.rnn_cell.GRUCell(4), steps, dtype=tf.float32)
+        >>> len(outputs), outputs[-1].shape.as_list()
+        (5, [2, 4])
     """
     assert_like_rnncell("cell", cell)
     _require_list(inputs)

@@ -85,6 +85,12 @@ class DropoutWrapper(_Wrapper):
     Raises:
         TypeError: `cell` is no cell, or the visitor no function.
         ValueError: a probability lies outside [0, 1], or an argument is missing.
+
+    Example:
+        >>> cell = tf.nn.rnn_cell.DropoutWrapper(tf.nn.rnn_cell.GRUCell(4), output_keep_prob=0.5)
+        >>> output, state = cell(tf.ones([2, 3]), cell.zero_state(2, tf.float32))
+        >>> print(output.shape, state.shape)
+        (2, 4) (2, 4)
     """
 
     def __init__(

@@ -22,6 +22,23 @@ class Coordinator:
 
     A thread works `while not coord.should_stop()`; any thread may ask all to stop, with the
     exception that made it do so, which `join` raises in the main thread.
+
+    Args:
+        clean_stop_exception_types: exceptions that are no failure; (tf.errors.OutOfRangeError,) by
+            default.
+
+    Example:
+        >>> import threading
+        >>> coord, seen = tf.train.Coordinator(), []
+        >>> def work():
+        ...     while not coord.should_stop():
+        ...         seen.append(1)
+        ...         coord.request_stop()
+        >>> thread = threading.Thread(target=work)
+        >>> thread.start()
+        >>> coord.join([thread])
+        >>> seen
+        [1]
     """
 
     def __init__(self, clean_stop_exception_types: Sequence[type] | None = None) -> None:
@@ -41,9 +58,14 @@ class Coordinator:
         return isinstance(error, self._clean_stop_exception_types)
 
     def request_stop(self, ex: Any = None) -> None:
-        """Asks all threads to stop; `ex` is the exception being handled, or its exc_info.
+        """Asks all threads to stop.
 
-        The first such exception is raised by `join`; after `join`, it is raised here.
+        Args:
+            ex: the exception being handled, or its exc_info, for `join` to raise; it raises the
+                first, and none of clean_stop_exception_types.
+
+        Raises:
+            Exception: `ex`, if `join` is through.
         """
         with self._lock:
             if self._is_clean(ex):
@@ -90,10 +112,16 @@ class Coordinator:
         stop_grace_period_secs: float = 120,
         ignore_live_threads: bool = False,
     ) -> None:
-        """Waits until the registered threads and `threads` have ended; raises what was reported.
+        """Waits until threads have ended.
 
-        RuntimeError for threads that still run `stop_grace_period_secs` after a request to stop,
-        unless `ignore_live_threads`.
+        Args:
+            threads: which ones, besides those that were registered.
+            stop_grace_period_secs: how long they may take after a request to stop.
+            ignore_live_threads: whether those that take longer are left alone.
+
+        Raises:
+            RuntimeError: a thread takes longer.
+            Exception: the one that was given to `request_stop`.
         """
         with self._lock:
             waited = list(self._registered_threads.union(threads or ()))

@@ -317,10 +317,38 @@ def MonitoredTrainingSession(  # noqa: N802 - TensorFlow's name
     save_checkpoint_steps: Any = USE_DEFAULT,
     summary_dir: Any = None,
 ) -> MonitoredSession:
-    """A monitored session for training (tf.train.MonitoredTrainingSession).
+    """A session that initializes, saves and recovers by itself (tf.train.MonitoredTrainingSession).
 
-    The chief saves checkpoints (every 600 seconds) and summaries (every 100 steps) in
-    `checkpoint_dir`, and begins with the last checkpoint there; others wait for it.
+    It begins with the last checkpoint in `checkpoint_dir`, if there is one; the graph is finalized.
+
+    Args:
+        master: the address of a server; "" for this process.
+        is_chief: whether it initializes and saves; others wait for the chief.
+        checkpoint_dir: the folder of checkpoints and summaries; None for none.
+        scaffold: a tf.train.Scaffold with operations to use in place of the usual ones.
+        hooks: a list of tf.train.SessionRunHook.
+        chief_only_hooks: hooks that only the chief has.
+        save_checkpoint_secs, save_checkpoint_steps: how often it saves, one of both or None: every
+            600 seconds by default.
+        save_summaries_secs, save_summaries_steps: likewise summaries: every 100 steps by default.
+        config: a tf.ConfigProto.
+        stop_grace_period_secs: how long threads may take to stop.
+        log_step_count_steps: how often steps per second are logged.
+        max_wait_secs: how long others wait for the chief.
+        summary_dir: the folder of summaries, if it is another one.
+
+    Returns:
+        A MonitoredSession: a context with `run` and `should_stop`.
+
+    Example:
+        >>> step = tf.train.get_or_create_global_step()
+        >>> train = tf.assign_add(step, 1)
+        >>> hooks = [tf.train.StopAtStepHook(last_step=3)]
+        >>> with tf.train.MonitoredTrainingSession(hooks=hooks) as sess:
+        ...     while not sess.should_stop():
+        ...         last = sess.run(train)
+        >>> last
+        np.int64(3)
     """
     summaries = _or_default(save_summaries_steps, save_summaries_secs, (100, None))
     checkpoints = _or_default(save_checkpoint_steps, save_checkpoint_secs, (None, 600))

@@ -31,7 +31,12 @@ class SummaryToEventTransformer:
         self.add_meta_graph(create_meta_graph_def(graph_def=graph_def or message))
 
     def add_summary(self, summary: Any, global_step: Any = None) -> None:
-        """Adds a Summary, as a message or serialized."""
+        """Adds a summary to the file.
+
+        Args:
+            summary: what a summary operation gave in a run, or a tf.Summary.
+            global_step: the step that it belongs to, an integer.
+        """
         if isinstance(summary, bytes):
             summary = protos.Summary.FromString(summary)
         for value in summary.value:
@@ -45,7 +50,17 @@ class SummaryToEventTransformer:
         self._add_event(protos.Event(session_log=session_log), global_step)
 
     def add_graph(self, graph: Any, global_step: Any = None, graph_def: Any = None) -> None:
-        """Adds a Graph (or GraphDef)."""
+        """Adds a graph to the file.
+
+        Args:
+            graph: a Graph.
+            global_step: the step that it belongs to, an integer.
+            graph_def: the old way to give it, as a GraphDef.
+
+        Raises:
+            ValueError: both are given.
+            TypeError: neither is, or something else.
+        """
         if graph is not None and graph_def is not None:
             raise ValueError("Please pass only graph, or graph_def (deprecated), but not both.")
         given = graph_def if graph is None else graph
@@ -93,11 +108,29 @@ class SummaryToEventTransformer:
 
 
 class FileWriter(SummaryToEventTransformer):
-    """Writes to an event file in a folder, which TensorBoard shows (tf.summary.FileWriter).
+    """Writes summaries to an event file, which TensorBoard shows; a context that closes it.
 
-    max_queue: events that may wait to be written.  flush_secs: how often they are handed to the
-    operating system.  session: write by operations of this session, which shares the file with
-    others of its writers for the folder.  A context that closes it.
+    Args:
+        logdir: the folder of the file, made if it is missing.
+        graph: a Graph that is written, too.
+        max_queue: how many events may wait to be written.
+        flush_secs: how often they are handed to the operating system.
+        graph_def: the old way to give a graph, as a GraphDef.
+        filename_suffix: the end of the file's name.
+        session: write by operations of this session, which shares the file with others of its
+            writers for the folder.
+
+    Raises:
+        TypeError: `graph` is something else.
+
+    Example:
+        >>> loss = tf.summary.scalar("loss", 0.5)
+        >>> with tf.Session() as sess, tf.summary.FileWriter("./logs") as writer:
+        ...     writer.add_summary(sess.run(loss), global_step=3)
+        >>> import glob
+        >>> events = list(tf.train.summary_iterator(glob.glob("./logs/events*")[0]))
+        >>> events[1].step, events[1].summary.value[0].tag
+        (3, 'loss')
     """
 
     def __init__(

@@ -20,7 +20,25 @@ GLOBAL_STEP_READ_KEY = "global_step_read_op_cache"
 
 @export("train.global_step")
 def global_step(sess: Any, global_step_tensor: Any) -> int:
-    """The value of the global step in a session."""
+    """The value of the global step in a session.
+
+    Args:
+        sess: a Session.
+        global_step_tensor: the Variable or Tensor, with one element.
+
+    Returns:
+        An int.
+
+    Raises:
+        TypeError: there are more elements.
+
+    Example:
+        >>> step = tf.train.create_global_step()
+        >>> sess = tf.Session()
+        >>> sess.run(step.initializer)
+        >>> tf.train.global_step(sess, step)
+        0
+    """
     value = np.asarray(sess.run(global_step_tensor))
     # The tensor may have one element in any number of dimensions.
     if value.size != 1:
@@ -30,7 +48,21 @@ def global_step(sess: Any, global_step_tensor: Any) -> int:
 
 @export("train.get_global_step")
 def get_global_step(graph: Any = None) -> Any:
-    """The global step of the graph (the default one if None), or None."""
+    """The global step of a graph: what optimizers count up, if they are given it.
+
+    Args:
+        graph: the default graph if None.
+
+    Returns:
+        What the collection GLOBAL_STEP has, or else the tensor "global_step:0"; None without both.
+
+    Raises:
+        TypeError: it is no integer scalar.
+
+    Example:
+        >>> print(tf.train.get_global_step())
+        None
+    """
     graph = graph or tf.get_default_graph()
     found = graph.get_collection(tf.GraphKeys.GLOBAL_STEP)
     if len(found) > 1:
@@ -67,7 +99,26 @@ def create_global_step(graph: Any = None) -> Any:
 
 @export("train.get_or_create_global_step")
 def get_or_create_global_step(graph: Any = None) -> Any:
-    """The global step of the graph, created when there is none."""
+    """The global step of a graph, made when there is none: an int64 Variable, 0 at first.
+
+    Args:
+        graph: the default graph if None.
+
+    Returns:
+        The Variable, which is not trainable; or the tensor that is there.
+
+    Raises:
+        TypeError: what is there is no integer scalar.
+
+    Example:
+        >>> x, step = tf.Variable(1.0), tf.train.get_or_create_global_step()
+        >>> train = tf.train.GradientDescentOptimizer(0.1).minimize(x * x, global_step=step)
+        >>> sess = tf.Session()
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(train)
+        >>> sess.run(step)
+        np.int64(1)
+    """
     graph = graph or tf.get_default_graph()
     step = get_global_step(graph)
     return create_global_step(graph) if step is None else step

@@ -107,16 +107,22 @@ def _unused(name: str) -> str:
 class ExponentialMovingAverage:
     """Keeps shadow variables: shadow = decay * shadow + (1 - decay) * variable.
 
-    >>> ema = tf.train.ExponentialMovingAverage(decay=0.99)
-    >>> with tf.control_dependencies([train_op]):
-    ...     train_op = ema.apply([w])
-    >>> averaged = ema.average(w)
-
     Args:
         decay: close to one: how much of the shadow is kept.
         num_updates: the step, to decay faster at first: min(decay, (1 + n) / (10 + n)).
-        zero_debias: averages of tensors start unbiased.
+        zero_debias: whether averages of tensors start unbiased.
         name: becomes part of the shadow variables' names.
+
+    Example:
+        >>> w = tf.Variable(0.0)
+        >>> average = tf.train.ExponentialMovingAverage(decay=0.75)
+        >>> with tf.control_dependencies([tf.assign(w, 8.0)]):
+        ...     update = average.apply([w])
+        >>> sess = tf.Session()
+        >>> sess.run(tf.global_variables_initializer())
+        >>> sess.run(update)
+        >>> sess.run([w, average.average(w)])
+        [np.float32(8.0), np.float32(2.0)]
     """
 
     def __init__(
@@ -138,7 +144,18 @@ class ExponentialMovingAverage:
         return self._name
 
     def apply(self, var_list: list[Any] | None = None) -> Operation:
-        """Creates the shadows that are missing and the op that updates those of `var_list`."""
+        """Builds the operation that updates the shadows, which it creates where they are missing.
+
+        Args:
+            var_list: Variables, or Tensors, of float16, float32 or float64; all trainable ones by
+                default.
+
+        Returns:
+            An Operation.
+
+        Raises:
+            TypeError: a variable has another dtype.
+        """
         if var_list is None:
             var_list = tf.trainable_variables()
         debiased = set()
@@ -174,7 +191,14 @@ class ExponentialMovingAverage:
         return tf.minimum(decay, (1.0 + count) / (10.0 + count))
 
     def average(self, var: Any) -> Any:
-        """The shadow variable of `var`, or None before `apply`."""
+        """The shadow of a variable.
+
+        Args:
+            var: a Variable or Tensor.
+
+        Returns:
+            A Variable; None before `apply`.
+        """
         return self._averages.get(id(var), (None, None))[1]
 
     def average_name(self, var: Any) -> str:
