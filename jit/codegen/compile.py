@@ -15,13 +15,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache as memoize
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 from ...engine import gc_pause, stopping
 from .. import settings, target
 from ..cache import link_journal, object_file, store
 from ..kernel.ir import Kernel, digest
+from ..kernel.module_source import module_source
 from ..library.library_kernel import LibraryKernel, namespace
 from . import compile_workers, emit
 
@@ -256,10 +256,10 @@ def _versions() -> tuple[tuple[str, str], ...]:
 @memoize
 def _emitter_version() -> str:
     """A hash of the modules whose text decides what machine code a kernel becomes."""
-    jit = Path(__file__).parents[1]
     text = hashlib.blake2b(digest_size=8)
+    jit = __name__.removesuffix(".codegen.compile")
     for name in EMITTER:
-        text.update((jit / f"{name}.py").read_bytes())
+        text.update(module_source(f"{jit}.{name.replace('/', '.')}").encode())
     return text.hexdigest()
 
 

@@ -3,8 +3,8 @@
 
 TensorFlow's normal numbers come from these functions, and equal numbers need equal bits.  The
 methods are those of Arm's optimized routines (a table of 1/c and log(c), short polynomials in
-double precision, one rounding to single); the numbers below are its constants.  Once for NumPy and
-once as text for kernels.  Imports NumPy only.
+double precision, one rounding to single); the numbers below are its constants.  Here for NumPy, in
+jit/library/random_kernels.py for kernels.  Imports NumPy only.
 """
 
 from __future__ import annotations
@@ -81,42 +81,3 @@ def sincosf(angle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     sine, cosine = sine.astype(np.float32), cosine.astype(np.float32)
     odd = (turns & 1).astype(bool)
     return np.where(odd, cosine, sine), np.where(odd, sine, cosine)
-
-
-# The same for kernels.  `table` is the address of log_table().
-TEXT = """
-@helper
-def logf(x, table):
-    entries = pointer(region(table, "float64"))
-    bits = int64(float_as_bits(x))
-    shifted = bits - 0x3F330000
-    interval = (shifted >> 19) & 15
-    exponent = shifted >> 23
-    mantissa = float64(bits_as_float(uint32(bits - (exponent << 23))))
-    r = mantissa * entries[2 * interval] - 1.0
-    near = entries[2 * interval + 1] + float64(exponent) * LN2
-    square = r * r
-    y = A0 * square + (A1 * r + A2)
-    return float32(y * square + (near + r))
-
-
-@helper
-def sincosf(angle):
-    x = float64(angle)
-    turns = (int64(x * TWO_OVER_PI) + 0x800000) >> 24
-    if abs(angle) < float32(0.78539816339744830962):
-        turns = 0
-    x = x - float64(turns) * HALF_PI
-    square = x * x
-    if (turns + 1) & 2:
-        x = -x
-    cube, fourth = square * x, square * square
-    sine = float32(x + cube * S1 + cube * square * (S2 + square * S3))
-    cosine = (1.0 + square * C1) + fourth * C2
-    cosine = cosine + fourth * square * (C3 + square * C4)
-    if turns & 2:
-        cosine = -cosine
-    if turns & 1:
-        return float32(cosine), sine
-    return sine, float32(cosine)
-"""

@@ -17,100 +17,12 @@ from ..kernel import scalar, sizes
 from ..kernel.reference import numpy_dtype
 from ..kernel.sizes import AnySize, Size
 from ..program.tensor_ir import GrowableStack, Handle, Read, Register, Value, Write
-from .library_kernel import specialise
+from . import arrays_kernels
+from .template import specialise
 
 _TILE = 1 << 16  # bytes that make a worthwhile tile
 _ADDED = ("float32", "float64", "int32", "int64")
 Problem = Callable[..., BaseException]
-
-_READ = """
-def kernel(args, r0, r1, c0, c1, worker):
-    # args: index, memory, marks, result, problem; bytes of an element, elements, whether it goes
-    index = int64(pointer(args[0])[0])
-    inside = index >= 0 and index < args[6]
-    if c0 == 0:
-        bad = uint8(1)
-        if inside:
-            mark = pointer(args[2])[index]
-            if mark != 2:
-                bad = uint8(0)
-            if args[7] != 0:
-                pointer(args[2])[index] = uint8(2)
-        pointer(args[4])[0] = bad
-    if inside:
-        end = min(c1, args[5])  # there is one column even if elements are empty
-        memory, value = as_bytes(args[1]), as_bytes(args[3])
-        copy(value + c0, memory + (index * args[5] + c0), end - c0)
-"""
-
-_ROW = """
-@helper
-def put_row(memory, marks, value, index, size, c0, c1):
-    # 1 where the element must not be written.  The size of one is in elements of its dtype where
-    # these are added, else in bytes.
-    mark = 0
-    if c0 == 0:
-        mark = int64(pointer(marks)[index])
-        pointer(marks)[index] = uint8(1)
-    if ADDS:
-        target, source = pointer(memory + index * size), pointer(value)
-        for i in range(c0, min(c1, size)):
-            target[i] = target[i] + source[i]
-        return 1 if mark == 2 else 0
-    copy(memory + (index * size + c0), value + c0, min(c1, size) - c0)
-    return 1 if mark != 0 else 0
-"""
-
-_WRITE = """
-def kernel(args, r0, r1, c0, c1, worker):
-    # args: index, value, memory, marks, problem; size of an element, elements
-    index = int64(pointer(args[0])[0])
-    bad = 1
-    if index >= 0 and index < args[6]:
-        bad = put_row(UNIT(args[2]), args[3], UNIT(args[1]), index, args[5], c0, c1)
-    if c0 == 0:
-        pointer(args[4])[0] = uint8(bad)
-"""
-
-_SCATTER = """
-def kernel(args, r0, r1, c0, c1, worker):
-    # args: indices, values, memory, marks, problem; size of an element, elements, rows
-    bad = 0
-    for row in range(args[7]):
-        index = int64(pointer(args[0])[row])
-        if index < 0 or index >= args[6]:
-            bad = 1
-        else:
-            value = UNIT(args[1]) + row * args[5]
-            bad |= put_row(UNIT(args[2]), args[3], value, index, args[5], c0, c1)
-    if c0 == 0:
-        pointer(args[4])[0] = uint8(bad)
-"""
-
-_CLEAR = """
-def kernel(args, r0, r1, c0, c1, worker):
-    # args: a record of where items are, how many, how many fit, and bytes of one
-    pointer(region(args[0], "int64"))[1] = 0
-"""
-
-_PUSH = """
-def kernel(args, r0, r1, c0, c1, worker):
-    # args: value; bytes; record.  There is room.
-    record = pointer(region(args[2], "int64"))
-    target = region(record[0] + record[1] * args[1], "uint8")
-    copy(target, as_bytes(args[0]), args[1])
-    record[1] = record[1] + 1
-"""
-
-_POP = """
-def kernel(args, r0, r1, c0, c1, worker):
-    # args: result; bytes; record
-    record = pointer(region(args[2], "int64"))
-    if record[1] > 0:
-        record[1] = record[1] - 1
-        source = region(record[0] + record[1] * args[1], "uint8")
-        copy(as_bytes(args[0]), source, args[1])
-"""
 
 
 class Array:
@@ -248,7 +160,7 @@ def read(b: Any, handle: Value, index: Value, dtype: str, problem: Problem) -> V
     if index.ndim:
         raise b.host("an index that is no scalar")
     value, bad = b.call(
-        specialise("array_read", _READ),
+        specialise("array_read", arrays_kernels.read),
         [index, _now(b, array.memory), _now(b, array.marks)],
         [(array.shape, array.dtype), ((), "bool")],
         [array.bytes, array.size, int(array.clears)],
@@ -266,7 +178,7 @@ def write(b: Any, handle: Value, index: Value, value: Value, problem: Problem) -
     array.settle(b, value.shape)
     if index.ndim:
         raise b.host("an index that is no scalar")
-    _put(b, array, "array_write", _WRITE, index, value, [], problem)
+    _put(b, array, "array_write", arrays_kernels.write, index, value, [], problem)
     return _flow(b)
 
 
@@ -274,7 +186,7 @@ def _put(
     b: Any,
     array: Array,
     name: str,
-    text: str,
+    entry: Callable[..., None],
     index: Value,
     value: Value,
     params: list[Any],
@@ -282,8 +194,7 @@ def _put(
 ) -> None:
     if value.dtype != array.dtype or (array.adds and array.dtype not in _ADDED):
         raise b.host(f"an array of {array.dtype} is given {value.dtype}")
-    text = (_ROW + text).replace("UNIT", "" if array.adds else "as_bytes")
-    kernel = specialise(name, text, ADDS=array.adds)
+    kernel = specialise(name, entry, ADDS=array.adds)
     size = sizes.product(array.shape or ()) if array.adds else array.bytes
     (bad,) = b.call(
         kernel,
@@ -322,7 +233,9 @@ def scatter(b: Any, handle: Value, indices: Value, value: Value, problem: Proble
     if indices.ndim != 1 or not value.ndim or not b.equal(indices.shape[0], value.shape[0]):
         raise b.host("rows and indices that do not belong together")
     array.settle(b, value.shape[1:])
-    _put(b, array, "array_scatter", _SCATTER, indices, value, [value.shape[0]], problem)
+    _put(
+        b, array, "array_scatter", arrays_kernels.scatter, indices, value, [value.shape[0]], problem
+    )
     return _flow(b)
 
 
@@ -332,7 +245,7 @@ def scatter(b: Any, handle: Value, indices: Value, value: Value, problem: Proble
 def make_stack(b: Any, name: str) -> Value:
     """A new stack, empty in every run."""
     stack = GrowableStack(name, b.program)
-    b.call(specialise("stack_clear", _CLEAR), [], [], writes=(stack,), stack=stack)
+    b.call(specialise("stack_clear", arrays_kernels.clear), [], [], writes=(stack,), stack=stack)
     return _handle(b, stack)
 
 
@@ -346,7 +259,7 @@ def push(b: Any, handle: Value, value: Value) -> Value:
     stack.item = value
     if value.known is None:
         stack.bytes = sizes.product(value.shape) * numpy_dtype(value.dtype).itemsize
-        b.call(specialise("stack_push", _PUSH), [value], [], [stack.bytes],
+        b.call(specialise("stack_push", arrays_kernels.push), [value], [], [stack.bytes],
                writes=(stack,), stack=stack, grows=True)  # fmt: skip
     return value
 
@@ -360,7 +273,7 @@ def pop(b: Any, handle: Value) -> Value:
     if item.known is not None:
         return b.known_as(item.known, item.dtype)  # type: ignore[no-any-return]
     (value,) = b.call(
-        specialise("stack_pop", _POP), [], [(item.shape, item.dtype)], [stack.bytes],
+        specialise("stack_pop", arrays_kernels.pop), [], [(item.shape, item.dtype)], [stack.bytes],
         writes=(stack,), stack=stack,
     )  # fmt: skip
     return value  # type: ignore[no-any-return]

@@ -14,12 +14,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..kernel.sizes import AnySize
-from . import conv_filter, conv_grad_pooled, conv_text
-from .conv_tiles import Line, Tile, line_text
+from . import conv_filter, conv_grad_pooled, conv_kernels
+from .conv_tiles import Line, Tile, tiles_of_line
 from .geometry import Axis, Padding, axes
-from .library_kernel import LibraryKernel, edge, specialise
+from .library_kernel import LibraryKernel
 from .matmul import matmul
 from .max_pool_argmax import TakesUnpooled, Windows
+from .template import specialise
 from .vectors import BYTES
 
 _BLOCK = 1280  # reduction steps per block, so that the filters of a panel stay in the second cache
@@ -167,8 +168,7 @@ def _strided_back(
     row_tile, col_tile, highest = _work_tiles(lines, cols, kh * kw * c * f, tile.panels(c))
     run = broad * f
     kernel = specialise(
-        "conv2d_input_gradient",
-        edge(conv_text.PAD_LINES + conv_text.STRIDED_GRADIENT, c % tile.panel != 0, "width"),
+        "conv2d_input_gradient", conv_kernels.strided_gradient, EDGE=tile.edge(c),
         SH=high.stride, SW=wide.stride, KH=kh, KW=kw, C=f, F=c, HIGH=tall, WIDE=broad,
         RUN_BLOCK=-(-run // -(-run // _BLOCK)), SEGMENT_BLOCK=max(1, _BLOCK // run),
         LOW=min(4, tile.pixels), HIGHEST=highest, **tile.facts(),
@@ -194,7 +194,7 @@ def _pack(
     """Filters as panels: `sizes` and `steps` are those of reduced channels and of features."""
     c, f = sizes
     kernel = specialise(
-        "pack_filter", conv_text.PACK_FILTER, TAPS=taps, C=c, F=f, STEP_C=steps[0],
+        "pack_filter", conv_kernels.pack_filter, TAPS=taps, C=c, F=f, STEP_C=steps[0],
         STEP_F=steps[1], **tile.facts(),
     )  # fmt: skip
     panels = tile.panels(f)
@@ -214,18 +214,16 @@ def _windows(
     channels = c if kw * c <= _BLOCK else -(-c // -(-kw * c // _BLOCK))
     segments = -(-kh // -(-kh // max(1, _BLOCK // (kw * channels))))
     contiguous = wide.dilation == 1 and channels == c
-    text = conv_text.PAD_LINES + conv_text.FORWARD
-    text = text.replace("TILES", line_text(Line.of(wide, c), tile, kw, contiguous))
-    text = edge(text, f % tile.panel != 0, "width")
-    known = isinstance(wide.out, int)
-    text = text.replace("LINE", str(wide.padded * c) if known else "line")
+    tiles = tiles_of_line(Line.of(wide, c), tile, kw, contiguous)
+    line = int(wide.padded) * c if isinstance(wide.out, int) else 0
     panels = tile.panels(f)
     row_tile, col_tile, highest = _work_tiles(high.out, wide.out, kh * kw * c * f, panels)
 
     def kernel(with_bias: bool, with_relu: bool) -> LibraryKernel:
         return specialise(
-            "conv2d", text, C=c, F=f, KH=kh, KW=kw, SH=high.stride, SW=wide.stride,
-            DH=high.dilation, DW=wide.dilation, CHANNELS=channels, SEGMENTS=segments,
+            "conv2d", conv_kernels.convolution, TILES=tiles, LINE=line, EDGE=tile.edge(f), C=c,
+            F=f, KH=kh, KW=kw, SH=high.stride, SW=wide.stride, DH=high.dilation,
+            DW=wide.dilation, CHANNELS=channels, SEGMENTS=segments,
             EPILOGUE=2 * with_bias + 4 * with_relu, BIAS_AT=1 + with_bias, OUT_AT=2 + with_bias,
             HIGHEST=highest, **tile.facts(),
         )  # fmt: skip

@@ -11,14 +11,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ..kernel.sizes import AnySize, ceil_div
-from . import conv_filter_text as texts
-from . import conv_grad_pooled
-from .conv_text import PAD_LINES
+from . import conv_filter_kernels, conv_grad_pooled
 from .conv_tiles import Line, Tile
 from .geometry import Axis
-from .library_kernel import LibraryKernel, edge, specialise
+from .library_kernel import LibraryKernel
 from .max_pool_argmax import TakesUnpooled, Windows
+from .template import specialise
 from .vectors import BYTES, vectors
 
 _CACHE = 32768  # two thirds of the first cache
@@ -83,29 +84,26 @@ def _kernel(
     run = c if by_tap else kw * c
     packs = windows is not None or kh * -(-run // tile.pixels) * (kw if by_tap else 1) >= _USES
     packs = packs or f * BYTES[tile.dtype] >= _FAR
-    masked = f % tile.panel != 0
-    text = texts.PACK_MAXIMA if windows else texts.PACK
-    text += texts.TILES + (texts.BY_TAP if by_tap else PAD_LINES + texts.BY_LINE) + texts.KERNEL
-    # Known strides are part of addresses.
     row: AnySize = wide.size * c if by_tap else wide.padded * c
-    text = text.replace(
-        "LINE_OF_INPUT", "w * C" if by_tap else "((ow - 1) * SW + (KW - 1) * DW + 1) * C"
-    )
-    text = text.replace("SH * LINE,", f"SH * {row}," if isinstance(row, int) else "SH * line,")
-    text = text.replace("OUT_ROW", str(wide.out) if isinstance(wide.out, int) else "ow")
-    text = text.replace("RAGGED", str(int(masked and not packs)))
-    text = edge(text.replace("ZERO", f"{tile.dtype}(0)"), masked, "width")
+    edge = tile.edge(f)
     pool = {}
     if windows:
         down, across = windows
         pool = {"PH": down.window, "PW": across.window, "PSH": down.stride, "PSW": across.stride}
     return specialise(
-        "conv2d_filter_gradient", text, C=c, F=f, KH=kh, KW=kw, SH=high.stride, SW=wide.stride,
+        "conv2d_filter_gradient", conv_filter_kernels.filter_gradient, BY_TAP=by_tap,
+        LINE=_known(row), OUT_LINE=_known(wide.out), EDGE=edge, RAGGED=int(edge == 0 and not packs),
+        ZERO=np.dtype(tile.dtype).type(0), C=c, F=f, KH=kh, KW=kw, SH=high.stride, SW=wide.stride,
         DH=high.dilation, DW=wide.dilation, REST=run % tile.pixels, RUN=run, LINES=lines,
         FROM_MAXIMA=windows is not None, PLACES_AT=2 if windows else 1,
-        OUT_AT=3 if windows else 2,
-        PACKS=packs, ROW=tile.panel if packs else f, **pool, **tile.facts(),
+        OUT_AT=3 if windows else 2, PACKS=packs,
+        ROW=tile.panel if packs else f, **pool, **tile.facts(),
     )  # fmt: skip
+
+
+def _known(stride: AnySize) -> int:
+    """A stride that is part of addresses, or 0 where it is not known."""
+    return stride if isinstance(stride, int) else 0
 
 
 def _lines(both: tuple[Axis, Axis], c: int, panel: int, size: int) -> int:

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..kernel.sizes import AnySize, ceil_div, maximum, minimum
-from . import conv_grad_pooled_text
+from . import conv_grad_pooled_kernels
 from .geometry import Axis
-from .library_kernel import specialise
 from .max_pool_argmax import Windows
+from .template import specialise
 from .vectors import BYTES, vectors
 
 _WORK = 1 << 20  # multiply-adds that make a worthwhile tile
@@ -39,11 +39,7 @@ def filter_gradient(
     kh, kw, c, f = shape
     last = (facts["BAND"] - 1) * facts["PSH"] + facts["PH"] - 1
     facts = _with_memory(facts, last * conv[0].stride + kh)
-    kernel = specialise(
-        "pooled_filter_gradient",
-        conv_grad_pooled_text.LISTS + conv_grad_pooled_text.FILTER_GRADIENT,
-        **facts,
-    )
+    kernel = specialise("pooled_filter_gradient", conv_grad_pooled_kernels.filter_gradient, **facts)
     n, size, blocks = x.shape[0], BYTES[x.dtype] * kh * kw * c * f, c // facts["BLOCK"]
     images = images_per_chunk(n, conv, size)
     chunks = ceil_div(n, images)
@@ -68,16 +64,12 @@ def input_gradient(
     facts = _with_memory(facts, (int(conv[0].out) - 1) * conv[0].stride + kh)
     block, n = facts["BLOCK"], shape[0]
     blocks = c // block
-    pack = specialise("pack_by_feature", conv_grad_pooled_text.PACK_BY_FEATURE, **facts)
+    pack = specialise("pack_by_feature", conv_grad_pooled_kernels.pack_by_feature, **facts)
     (packed,) = b.call(
         pack, [w], [((blocks, f, kh * kw, block), dy.dtype)], [], kh * kw,
         max(1, _PACKED // (c * f)), blocks, 1,
     )  # fmt: skip
-    kernel = specialise(
-        "pooled_input_gradient",
-        conv_grad_pooled_text.LISTS + conv_grad_pooled_text.INPUT_GRADIENT,
-        **facts,
-    )
+    kernel = specialise("pooled_input_gradient", conv_grad_pooled_kernels.input_gradient, **facts)
     work = facts["PHO"] * facts["PWO"] * kh * kw * c * f
     (out,) = b.call(
         kernel, [dy, places, packed], [(tuple(shape), dy.dtype)], [], n, max(1, _WORK // work),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Register tiles along a line of a convolution, and the text that walks a line with them.
+"""Register tiles along a line of a convolution.
 
 Where the width is known, a tile at the edge leaves out the taps that lie outside of the input; the
 vertical ones are left out by the loops of the kernel.
@@ -20,6 +20,7 @@ _WORTH = 0.02  # of all multiplications, for which edges get tiles of their own
 _SHORT = 8  # channels below which the loops of edge tiles cost more than they save
 
 Spans = tuple[tuple[int, int], ...]  # for every tap, the first and the last pixel (excluded)
+Tiles = tuple[tuple[int, str, bool, int], ...]
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,10 @@ class Tile:
         """Tiles for so many features."""
         return -(-features // self.panel)
 
+    def edge(self, features: int) -> int:
+        """EDGE: what tiles take for the lanes left, -1 for whole panels, else 0: the variable."""
+        return 0 if features % self.panel else -1
+
     def facts(self) -> dict[str, Any]:
         """The constants that texts use for a tile."""
         return {
@@ -108,25 +113,22 @@ class Tile:
         }  # fmt: skip
 
 
-def line_text(line: Line, tile: Tile, window: int, contiguous: bool) -> str:
-    """Code for all tiles of a line; see LINES in jit/library/conv_text.py.
+def tiles_of_line(line: Line, tile: Tile, window: int, contiguous: bool) -> Tiles:
+    """The tiles of a line; see TILES in jit/library/conv_kernels.py.
 
     contiguous: all taps of a line's window lie side by side, and are summed in one go.
     """
     if not isinstance(line.length, int):
-        tall = {tile.pixels, min(4, tile.pixels), 1}
-        code = "    col = 0\n"
-        for height in sorted(tall, reverse=True):
-            call = _call(height, _taps(((0, height),), window, contiguous), contiguous)
-            code += f"    while col + {height} <= ow:\n        {call}\n        col += {height}\n"
-        return code
-    code = ""
+        tall = sorted({tile.pixels, min(4, tile.pixels), 1}, reverse=True)
+        return tuple(
+            (height, _taps(((0, height),), window, contiguous), contiguous, 0) for height in tall
+        )
+    tiles = []
     for (height, spans), group in groupby(line.tiles(tile.pixels), lambda t: t[1:]):
-        starts = [start for start, _, _ in group]
+        *_, (last, _, _) = group
         whole = contiguous and all(span == (0, height) for span in spans)
-        call = _call(height, _taps(spans, window, whole), whole)
-        code += f"    for col in range({starts[0]}, {starts[-1] + 1}, {height}):\n        {call}\n"
-    return code
+        tiles.append((height, _taps(spans, window, whole), whole, last + height))
+    return tuple(tiles)
 
 
 def _taps(spans: Spans, window: int, whole: bool) -> str:
@@ -135,15 +137,6 @@ def _taps(spans: Spans, window: int, whole: bool) -> str:
         return f"{spans[0][0]}:{spans[0][1]}:{1 if whole else window}"
     runs = [(span, len(list(group))) for span, group in groupby(spans)]
     return ",".join(f"{first}:{last}:{count}" for (first, last), count in runs)
-
-
-def _call(height: int, taps: str, whole: bool) -> str:
-    count = "KW * C" if whole else "count"
-    return (
-        f'conv_tile({height}, VECTORS, LANES, EDGE, "{taps}", '
-        "source + col * SW * C, weights, target + col * F, bias, flags, "
-        f"segments, DH * LINE, KW * C * PANEL, {count}, DW * C, C * PANEL, SW * C, PANEL, F)"
-    )
 
 
 def _line_cycles(line: Line, tall: int, count: int) -> float:

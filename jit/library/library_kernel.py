@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """A hand-written kernel: Python text over the vocabulary of jit/codegen/vocabulary.py.
 
-The text defines `kernel(args, r0, r1, c0, c1, worker)`, serial over one tile.  The argument block
-is int64: input addresses, output addresses, parameters, then, where a kernel asks for scratch
-memory, its base address and the bytes per worker.  args[i] with the number of a buffer is an
-address with that buffer's dtype, which `LibraryKernel.over` declares; regions of scratch memory get
-theirs by `region`.  Offsets from an address count elements.  Imports nothing heavy.
+Texts are written by jit/library/template.py from functions in the same words, which
+jit/library/plain_vocabulary.py explains.  A text defines `kernel(args, r0, r1, c0, c1, worker)`,
+serial over one tile.  The argument block is int64: input addresses, output addresses, parameters,
+then, where a kernel asks for scratch memory, its base address and the bytes per worker.  args[i]
+with the number of a buffer is an address with that buffer's dtype, which `LibraryKernel.over`
+declares; regions of scratch memory get theirs by `region`.  Offsets from an address count elements.
+Imports nothing heavy.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from ..kernel.ir import declaration
@@ -46,23 +47,3 @@ def namespace() -> dict[str, Any]:
 
     names = {name: getattr(vocabulary, name) for name in VOCABULARY}
     return {**names, "min": vocabulary.minimum, "max": vocabulary.maximum}
-
-
-@cache
-def _assemble(name: str, template: str, constants: tuple[tuple[str, Any], ...]) -> LibraryKernel:
-    header = "".join(f"{key} = {value!r}\n" for key, value in constants)
-    return LibraryKernel(name, f"{header}\n{template.strip()}\n")
-
-
-def specialise(name: str, template: str, **constants: Any) -> LibraryKernel:
-    """The kernel of a template with its static facts written above it as constants.
-
-    A constant is a literal to the intrinsics; a word in the template that must be either a literal
-    or a variable is replaced before (see `edge`).
-    """
-    return _assemble(name, template, tuple(constants.items()))
-
-
-def edge(template: str, masked: bool, variable: str) -> str:
-    """Writes for EDGE the variable that bounds the lanes of a tile, or -1 for whole vectors."""
-    return template.replace("EDGE", variable if masked else "-1")

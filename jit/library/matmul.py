@@ -15,8 +15,9 @@ from typing import Any
 
 from ..kernel.sizes import AnySize, ceil_div, hint, is_positive, maximum, minimum, product, same
 from ..program.tensor_ir import Launch
-from .library_kernel import LibraryKernel, edge, specialise
-from .matmul_text import INTEGER, MULTIPLY, PACK, PACK_RIGHT
+from . import matmul_kernels
+from .library_kernel import LibraryKernel
+from .template import specialise
 from .vectors import BYTES, vectors
 
 _DEPTH = 256  # how much of the reduction is packed at a time: a panel of it fits the first cache
@@ -181,7 +182,7 @@ def _up(size: AnySize, unit: int) -> AnySize:
 
 def _integer_kernel(transpose_x: bool, transpose_y: bool) -> LibraryKernel:
     facts = {"LEFT_TRANSPOSED": transpose_x, "RIGHT_TRANSPOSED": transpose_y}
-    return specialise("matmul_integer", INTEGER, **facts)
+    return specialise("matmul_integer", matmul_kernels.integer_product, **facts)
 
 
 def _panel(dtype: str, n: AnySize) -> tuple[int, int]:
@@ -194,7 +195,7 @@ def _panel(dtype: str, n: AnySize) -> tuple[int, int]:
 def _pack_kernel(dtype: str, n: AnySize, turned: bool) -> tuple[LibraryKernel, int]:
     _, panel = _panel(dtype, n)
     kernel = specialise(
-        "matmul_pack", PACK_RIGHT + PACK, LANES=vectors(dtype).lanes, PANEL=panel,
+        "matmul_pack", matmul_kernels.pack_panels, LANES=vectors(dtype).lanes, PANEL=panel,
         RIGHT_TRANSPOSED=turned,
     )  # fmt: skip
     return kernel, panel
@@ -224,11 +225,9 @@ def product_kernel(
     pack_left = count > 1 and not transpose_x
     row = _DEPTH + _GAP
     scratch = size * ((0 if packed else _DEPTH * panel) + pack_left * _ROWS * row)
-    text = edge((MULTIPLY if packed else PACK_RIGHT + MULTIPLY), masked, "width")
-    pixel = "1" if transpose_x else str(row) if pack_left else "pixel"
-    text = text.replace("PIXEL", pixel).replace("STEP", "step" if transpose_x else "1")
     kernel = specialise(
-        "matmul", text, TALL=tall, MIDDLE=8 if tall > 8 else 4, LOW=4,
+        "matmul", matmul_kernels.product, TALL=tall, MIDDLE=8 if tall > 8 else 4, LOW=4,
+        EDGE=0 if masked else -1,
         VECTORS=count, LANES=lanes, PANEL=panel, DEPTH=_DEPTH, ROWS=_ROWS, LEFT_ROW=row,
         PACK_LEFT=pack_left, PACKED=packed, SCRATCH=scratch > 0, DTYPE=dtype,
         LEFT_TRANSPOSED=transpose_x,

@@ -7,142 +7,17 @@ Averages count only elements inside of the input.  NCHW goes through a transpose
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..kernel.sizes import AnySize, maximum
-from . import max_pool_argmax
+from . import max_pool_argmax, pooling_kernels
 from .geometry import Axis, Padding, axes, spatial
-from .library_kernel import specialise
+from .template import specialise
 from .vectors import BYTES
 
 _WORK = 1 << 15  # elements read per tile
 _CHANNELS = 512  # channels handled together: scratch for them stays in the first cache
-
-_FORWARD = """
-@helper
-def whole(x, out, source, target, line, c):
-    # A window without an edge: all its elements of a channel are combined in a register.
-    for f in range(c):
-        value = first(x[source + f])
-        for y in range(KH):
-            for i in range(KW):
-                if y + i > 0:
-                    value = combine(value, x[source + y * line + i * c + f])
-        out[target + f] = value
-
-
-@helper
-def part(x, out, source, target, line, c, rows, cols):
-    for f in range(c):
-        out[target + f] = first(x[source + f])
-    for y in range(rows):
-        for i in range(cols):
-            if y + i > 0:
-                for f in range(c):
-                    out[target + f] = combine(out[target + f], x[source + y * line + i * c + f])
-
-
-def kernel(args, r0, r1, c0, c1, worker):
-    x, out = pointer(args[0]), pointer(args[1])
-    h, w, oh, ow, c, top, left = args[2], args[3], args[4], args[5], args[6], args[7], args[8]
-    for row in range(r0, r1):
-        image = row // oh
-        y0, y1 = window(row - image * oh, SH, top, KH, h)
-        for col in range(ow):
-            x0, x1 = window(col, SW, left, KW, w)
-            source, target = ((image * h + y0) * w + x0) * c, (row * ow + col) * c
-            if y1 - y0 == KH and x1 - x0 == KW:
-                whole(x, out, source, target, w * c, c)
-            else:
-                part(x, out, source, target, w * c, c, y1 - y0, x1 - x0)
-            if AVERAGE:
-                scale = ONE / ((y1 - y0) * (x1 - x0))
-                for f in range(c):
-                    out[target + f] = out[target + f] * scale
-"""
-
-_MAXIMUM = """
-@helper
-def first(x):
-    # Of NaN and minus infinity alone the maximum is the least finite number, as in TensorFlow.
-    return x if x > LOWEST else LOWEST
-
-
-@helper
-def combine(old, new):
-    return new if new > old else old
-"""
-
-_SUM = """
-@helper
-def first(x):
-    return x
-
-
-@helper
-def combine(old, new):
-    return old + new
-"""
-
-# Rows are images, columns are channels: windows of one image may overlap.
-_MAX_GRADIENT = """
-def kernel(args, r0, r1, c0, c1, worker):
-    x, dy, out = pointer(args[0]), pointer(args[1]), pointer(args[2])
-    h, w, oh, ow, c, top, left = args[3], args[4], args[5], args[6], args[7], args[8], args[9]
-    memory = region(args[10] + worker * args[11], DTYPE)
-    best, left_over = pointer(memory), pointer(memory + CHANNELS)
-    count = c1 - c0
-    for image in range(r0, r1):
-        for pixel in range(image * h * w, (image + 1) * h * w):
-            zero(args[2] + (pixel * c + c0), count)
-        for row in range(oh):
-            y0, y1 = window(row, SH, top, KH, h)
-            for col in range(ow):
-                x0, x1 = window(col, SW, left, KW, w)
-                source = ((image * h + y0) * w + x0) * c + c0
-                for f in range(count):
-                    best[f] = x[source + f]
-                for y in range(y0, y1):
-                    for i in range(x0, x1):
-                        source = ((image * h + y) * w + i) * c + c0
-                        for f in range(count):
-                            best[f] = x[source + f] if x[source + f] > best[f] else best[f]
-                gradient = ((image * oh + row) * ow + col) * c + c0
-                for f in range(count):
-                    left_over[f] = dy[gradient + f]
-                for y in range(y0, y1):
-                    for i in range(x0, x1):
-                        source = ((image * h + y) * w + i) * c + c0
-                        for f in range(count):
-                            # Once given away, nothing is left for later elements.  NaN is the
-                            # best only where it comes first.
-                            hit = (x[source + f] == best[f]) | (best[f] != best[f])
-                            given = left_over[f] if hit else ZERO
-                            left_over[f] = ZERO if hit else left_over[f]
-                            out[source + f] += given
-"""
-
-_AVERAGE_GRADIENT = """
-def kernel(args, r0, r1, c0, c1, worker):
-    dy, out = pointer(args[0]), pointer(args[1])
-    h, w, oh, ow, c, top, left = args[2], args[3], args[4], args[5], args[6], args[7], args[8]
-    count = c1 - c0
-    for image in range(r0, r1):
-        for pixel in range(image * h * w, (image + 1) * h * w):
-            zero(args[1] + (pixel * c + c0), count)
-        for row in range(oh):
-            y0, y1 = window(row, SH, top, KH, h)
-            for col in range(ow):
-                x0, x1 = window(col, SW, left, KW, w)
-                scale = ONE / ((y1 - y0) * (x1 - x0))
-                gradient = ((image * oh + row) * ow + col) * c + c0
-                for y in range(y0, y1):
-                    for i in range(x0, x1):
-                        source = ((image * h + y) * w + i) * c + c0
-                        for f in range(count):
-                            out[source + f] += dy[gradient + f] * scale
-"""
 
 
 def max_pool(
@@ -150,7 +25,7 @@ def max_pool(
     data_format: str = "NHWC",
 ) -> Any:  # fmt: skip
     """The largest element of every window, or NotImplemented."""
-    return _pool(b, "max_pool", _MAXIMUM, x, ksize, strides, padding, data_format)
+    return _pool(b, "max_pool", False, x, ksize, strides, padding, data_format)
 
 
 def avg_pool(
@@ -158,7 +33,7 @@ def avg_pool(
     data_format: str = "NHWC",
 ) -> Any:  # fmt: skip
     """The mean of every window, or NotImplemented."""
-    return _pool(b, "avg_pool", _SUM, x, ksize, strides, padding, data_format)
+    return _pool(b, "avg_pool", True, x, ksize, strides, padding, data_format)
 
 
 def max_pool_gradient(
@@ -172,7 +47,7 @@ def max_pool_gradient(
     both = _window_axes(x.shape, ksize, strides, padding, data_format)
     for value in (y, dy):
         b.require_shape(value, (x.shape[0], both[0].out, both[1].out, x.shape[3]))
-    out = _gradient(b, "max_pool_gradient", _MAX_GRADIENT, [x, dy], x.shape, both)
+    out = _gradient(b, "max_pool_gradient", pooling_kernels.max_gradient, [x, dy], x.shape, both)
     return _channels_back(b, out, data_format)
 
 
@@ -189,7 +64,7 @@ def avg_pool_gradient(
     dy = _channels_last(b, dy, data_format)
     both = _window_axes(shape, ksize, strides, padding, data_format)
     b.require_shape(dy, (shape[0], both[0].out, both[1].out, shape[3]))
-    out = _gradient(b, "avg_pool_gradient", _AVERAGE_GRADIENT, [dy], shape, both)
+    out = _gradient(b, "avg_pool_gradient", pooling_kernels.average_gradient, [dy], shape, both)
     return _channels_back(b, out, data_format)
 
 
@@ -218,7 +93,7 @@ def _window_axes(
 
 
 def _pool(
-    b: Any, name: str, combine: str, x: Any, ksize: Sequence[int], strides: Sequence[int],
+    b: Any, name: str, average: bool, x: Any, ksize: Sequence[int], strides: Sequence[int],
     padding: Padding, data_format: str,
 ) -> Any:  # fmt: skip
     if _unfit(x.dtype, ksize, strides, data_format):
@@ -227,10 +102,10 @@ def _pool(
     n, _, _, c = x.shape
     both = _window_axes(x.shape, ksize, strides, padding, data_format)
     high, wide = both
-    text = max_pool_argmax.numbers(x.dtype, max_pool_argmax.WINDOW + combine + _FORWARD)
-    kernel = specialise(name, text, AVERAGE=combine is _SUM, **max_pool_argmax.facts(x.dtype, both))
+    facts = max_pool_argmax.facts(x.dtype, both)
+    kernel = specialise(name, pooling_kernels.pool, AVERAGE=average, **facts)
     line = maximum(wide.out * c * high.window * wide.window, 1)
-    has_places = combine is _MAXIMUM and high.window * wide.window <= max_pool_argmax.MOST_PLACES
+    has_places = not average and high.window * wide.window <= max_pool_argmax.MOST_PLACES
     (out,) = b.call(
         kernel, [x], [((n, high.out, wide.out, c), x.dtype)],
         max_pool_argmax.extents(both, c), n * high.out,
@@ -243,16 +118,15 @@ def _pool(
 def _gradient(
     b: Any,
     name: str,
-    text: str,
+    entry: Callable[..., None],
     inputs: list[Any],
     shape: Sequence[AnySize],
     both: tuple[Axis, Axis],
 ) -> Any:
     n, h, w, c = shape
     dtype = inputs[0].dtype
-    numbered = max_pool_argmax.numbers(dtype, max_pool_argmax.WINDOW + text)
-    kernel = specialise(name, numbered, CHANNELS=_CHANNELS, **max_pool_argmax.facts(dtype, both))
-    finds = text is _MAX_GRADIENT
+    kernel = specialise(name, entry, CHANNELS=_CHANNELS, **max_pool_argmax.facts(dtype, both))
+    finds = entry is pooling_kernels.max_gradient
     scratch = 2 * BYTES[dtype] * _CHANNELS if finds else 0
     (out,) = b.call(
         kernel, inputs, [(tuple(shape), dtype)], max_pool_argmax.extents(both, c), n,

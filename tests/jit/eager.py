@@ -112,7 +112,7 @@ class EagerBuilder:
         block = np.array(words, np.int64)
         extents = (rows, row_tile, columns, columns if col_tile is None else col_tile)
         grid = tuple(hint(size) for size in extents)
-        run = lambda: _run(compile_kernel(kernel), block, grid, self.threads)  # noqa: E731
+        run = lambda: self.execute(kernel, block, grid)  # noqa: E731
         run()
         for copy in inside:
             assert not copy.found(), f"{kernel.name} {copy.found()}"
@@ -120,6 +120,10 @@ class EagerBuilder:
         self.kernels.append(kernel)
         self.calls.append((kernel.name, run, (arrays, made, memory)))
         return tuple(Array(a, tuple(shape)) for a, (shape, _) in zip(made, outputs, strict=True))
+
+    def execute(self, kernel: LibraryKernel, block: np.ndarray, grid: tuple[int, ...]) -> None:
+        """Runs all tiles of a call."""
+        _run(compile_kernel(kernel), block, grid, self.threads)
 
     def launch(
         self, launch: Launch, inputs: Any, outputs: Any, role: Any = None
@@ -147,16 +151,23 @@ def _fresh(shape: Any, dtype: str) -> np.ndarray:
     return array
 
 
-def _run(code: Compiled, block: np.ndarray, grid: tuple[int, ...], threads: int) -> None:
+def tiles_of(grid: tuple[int, ...]) -> list[tuple[int, int, int, int]]:
+    """The tiles of a grid: first and last (excluded) row and column."""
     rows, row_tile, columns, col_tile = grid
     if rows <= 0 or columns <= 0:
-        return
-    call = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 6)(code.address)
-    tiles = [
+        return []
+    return [
         (r, min(r + row_tile, rows), c, min(c + col_tile, columns))
         for r in range(0, rows, row_tile)
         for c in range(0, columns, col_tile)
     ]
+
+
+def _run(code: Compiled, block: np.ndarray, grid: tuple[int, ...], threads: int) -> None:
+    tiles = tiles_of(grid)
+    if not tiles:
+        return
+    call = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 6)(code.address)
     if threads == 1:
         for tile in tiles:
             call(block.ctypes.data, *tile, 0)

@@ -164,8 +164,9 @@ def test_the_key_covers_every_module_that_decides_on_code() -> None:
     jit = Path(compiler.__file__).parents[1]
     known = {jit / f"{name}.py" for name in compiler.EMITTER}
     # What is compiled is in the key by its own text, which ir.py and the library state; the rest
-    # hands it out to processes, keeps, names and prints it.
-    others = {jit / f"{name}.py" for name in ("kernel/ir", "codegen/compile_workers", "settings")}
+    # reads sources, hands them out to processes, keeps, names and prints them.
+    names = ("kernel/ir", "kernel/module_source", "codegen/compile_workers", "settings")
+    others = {jit / f"{name}.py" for name in names}
     cache = ("store", "admin", "link_journal", "object_file", "kernel_text")
     others |= {jit / "cache" / f"{name}.py" for name in cache}
     others |= {jit.parent / "engine" / f"{name}.py" for name in ("errors", "gc_pause", "stopping")}

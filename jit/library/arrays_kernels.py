@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kernels of arrays of tensors and of stacks; see jit/library/arrays.py."""
+
+from __future__ import annotations
+
+from .plain_vocabulary import (
+    GIVEN,
+    Address,
+    Arguments,
+    as_bytes,
+    copy,
+    helper,
+    int64,
+    pointer,
+    region,
+    uint8,
+)
+
+ADDS: bool = GIVEN  # a second write to an element adds to the first
+
+
+def read(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Args: index, memory, marks, result, problem; bytes of one, elements, whether it goes."""
+    index = int64(pointer(args[0])[0])
+    inside = index >= 0 and index < args[6]
+    if c0 == 0:
+        bad = uint8(1)
+        if inside:
+            mark = pointer(args[2])[index]
+            if mark != 2:
+                bad = uint8(0)
+            if args[7] != 0:
+                pointer(args[2])[index] = uint8(2)
+        pointer(args[4])[0] = bad
+    if inside:
+        end = min(c1, args[5])  # there is one column even if elements are empty
+        memory, value = as_bytes(args[1]), as_bytes(args[3])
+        copy(value + c0, memory + (index * args[5] + c0), end - c0)
+
+
+@helper
+def put_row(
+    memory: Address, marks: Address, value: Address, index: int, size: int, c0: int, c1: int
+) -> int:
+    """Writes an element; 1 where it must not be written.
+
+    Its size is in elements of its dtype where these are added, else in bytes.
+    """
+    mark = 0
+    if c0 == 0:
+        mark = int64(pointer(marks)[index])
+        pointer(marks)[index] = uint8(1)
+    if ADDS:
+        target, source = pointer(memory + index * size), pointer(value)
+        for i in range(c0, min(c1, size)):
+            target[i] = target[i] + source[i]
+        return 1 if mark == 2 else 0
+    copy(memory + (index * size + c0), value + c0, min(c1, size) - c0)
+    return 1 if mark != 0 else 0
+
+
+def write(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Args: index, value, memory, marks, problem; size of an element, elements."""
+    index = int64(pointer(args[0])[0])
+    memory = args[2] if ADDS else as_bytes(args[2])
+    value = args[1] if ADDS else as_bytes(args[1])
+    bad = 1
+    if index >= 0 and index < args[6]:
+        bad = put_row(memory, args[3], value, index, args[5], c0, c1)
+    if c0 == 0:
+        pointer(args[4])[0] = uint8(bad)
+
+
+def scatter(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Args: indices, values, memory, marks, problem; size of an element, elements, rows."""
+    memory = args[2] if ADDS else as_bytes(args[2])
+    values = args[1] if ADDS else as_bytes(args[1])
+    bad = 0
+    for row in range(args[7]):
+        index = int64(pointer(args[0])[row])
+        if index < 0 or index >= args[6]:
+            bad = 1
+        else:
+            bad |= put_row(memory, args[3], values + row * args[5], index, args[5], c0, c1)
+    if c0 == 0:
+        pointer(args[4])[0] = uint8(bad)
+
+
+def clear(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Args: a record of where items are, how many, how many fit, and bytes of one."""
+    pointer(region(args[0], "int64"))[1] = 0
+
+
+def push(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Args: value; bytes; record.  There is room."""
+    record = pointer(region(args[2], "int64"))
+    target = region(record[0] + record[1] * args[1], "uint8")
+    copy(target, as_bytes(args[0]), args[1])
+    record[1] = record[1] + 1
+
+
+def pop(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Args: result; bytes; record."""
+    record = pointer(region(args[2], "int64"))
+    if record[1] > 0:
+        record[1] = record[1] - 1
+        source = region(record[0] + record[1] * args[1], "uint8")
+        copy(as_bytes(args[0]), source, args[1])

@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The words of library kernels in plain Python: what they mean, over real memory.
+
+The functions in `*_kernels.py` are written in these words.  Numba compiles them with the intrinsics
+of the same names and arguments in jit/codegen/vocabulary.py; here each word does, slowly, what its
+intrinsic does, so that the functions have types, and the text of a kernel runs without a compiler
+as the oracle of what is compiled from it.  Python's `min` and `max` are words too: of equal or
+unordered numbers they give the first.  Imports NumPy and the IR's dtypes.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ..kernel.reference import numpy_dtype
+
+# The value of a constant that a kernel is made for; see jit/library/template.py.
+GIVEN: Any = None
+# An element of memory, or a number made of some: its type is that of the memory.
+Scalar = Any
+_Function = TypeVar("_Function")
+
+
+class Address:
+    """Where elements of a dtype lie; `address + n` is n elements further on."""
+
+    def __init__(self, place: int, dtype: str) -> None:
+        self.place, self.dtype = place, numpy_dtype(dtype)
+
+    def __add__(self, count: int) -> Address:
+        return Address(self.place + int(count) * self.dtype.itemsize, self.dtype.name)
+
+    def elements(self, count: int) -> np.ndarray:
+        """The memory from here on, to be read and written."""
+        block = (ctypes.c_char * (int(count) * self.dtype.itemsize)).from_address(self.place)
+        return np.frombuffer(memoryview(block).cast("B"), self.dtype)
+
+    def at(self, offsets: np.ndarray) -> np.ndarray:
+        """The elements at some offsets, none of which is negative."""
+        return self.elements(offsets.max(initial=-1) + 1)[offsets]
+
+    def put(self, offsets: np.ndarray, values: np.ndarray) -> None:
+        """Writes elements at some offsets."""
+        self.elements(offsets.max(initial=-1) + 1)[offsets] = values
+
+
+class Arguments:
+    """A kernel's argument block: addresses of buffers of these dtypes, then numbers."""
+
+    def __init__(self, words: Sequence[int], dtypes: Sequence[str]) -> None:
+        self.words, self.dtypes = words, dtypes
+
+    def __getitem__(self, index: int) -> Any:
+        """A typed address for the number of a buffer, else a number."""
+        word = int(self.words[index])
+        return Address(word, self.dtypes[index]) if index < len(self.dtypes) else word
+
+
+class Pointer:
+    """The elements at an address: integers and booleans are int64 where they are read."""
+
+    def __init__(self, address: Address) -> None:
+        self._address = address
+
+    def __getitem__(self, index: int) -> Scalar:
+        value = (self._address + index).elements(1)[0]
+        return int(value) if self._address.dtype.kind in "iub" else value
+
+    def __setitem__(self, index: int, value: Scalar) -> None:
+        kind = self._address.dtype
+        number = int(value) % (1 << 8 * kind.itemsize) if kind.kind in "iu" else value
+        place = (self._address + index).elements(1)
+        place[0] = np.array(number, f"u{kind.itemsize}").view(kind) if kind.kind == "i" else number
+
+
+def helper(function: _Function) -> _Function:
+    """Marks a function that kernels call."""
+    return function
+
+
+def pointer(address: Address) -> Pointer:
+    """The address as a pointer to its elements; those of bool are uint8."""
+    return Pointer(address)
+
+
+def region(start: int, dtype: str) -> Address:
+    """Declares what lies at an int address (of scratch memory): elements of a dtype."""
+    return Address(start, dtype)
+
+
+def as_bytes(address: Address) -> Address:
+    """The address of elements of any dtype as that of their bytes, to be copied."""
+    return Address(address.place, "uint8")
+
+
+def copy(target: Address, source: Address, count: int) -> None:
+    """Copies `count` elements between addresses that do not overlap."""
+    target.elements(count)[...] = source.elements(count)
+
+
+def zero(target: Address, count: int) -> None:
+    """Sets `count` elements at an address to zero."""
+    target.elements(count)[...] = 0
+
+
+def bits_as_float(bits: Scalar) -> Scalar:
+    """The float with the given bits: float32 of uint32, float64 of uint64."""
+    return bits.view(f"f{bits.itemsize}")
+
+
+def float_as_bits(number: Scalar) -> Scalar:
+    """The bits of a float: uint32 of float32, uint64 of float64."""
+    return number.view(f"u{number.itemsize}")
+
+
+def float32(number: Scalar) -> Scalar:
+    """The number in single precision."""
+    return np.float32(number)
+
+
+def float64(number: Scalar) -> Scalar:
+    """The number in double precision."""
+    return np.float64(number)
+
+
+def int64(number: Scalar) -> int:
+    """The number as a signed integer, without what is behind its point."""
+    return int(number)
+
+
+def uint8(number: Scalar) -> Scalar:
+    """The lowest 8 bits of an integer."""
+    return np.uint8(int(number) & 0xFF)
+
+
+def uint32(number: Scalar) -> Scalar:
+    """The lowest 32 bits of an integer."""
+    return np.uint32(int(number) & 0xFFFFFFFF)
+
+
+def uint64(number: Scalar) -> Scalar:
+    """The lowest 64 bits of an integer."""
+    return np.uint64(int(number) & 0xFFFFFFFFFFFFFFFF)
+
+
+def sin(x: Scalar) -> Scalar:
+    """The sine, in the precision of x."""
+    return np.sin(x)
+
+
+def cos(x: Scalar) -> Scalar:
+    """The cosine, in the precision of x."""
+    return np.cos(x)
+
+
+def log(x: Scalar) -> Scalar:
+    """The natural logarithm, in the precision of x."""
+    return np.log(x)
+
+
+def sqrt(x: Scalar) -> Scalar:
+    """The square root, in the precision of x."""
+    return np.sqrt(x)
+
+
+def transpose_tile(
+    lanes: int, source: Address, source_row: int, target: Address, target_row: int
+) -> None:
+    """target[j * target_row + i] = source[i * source_row + j] for i, j < lanes.
+
+    Elements have 4 or 8 bytes, strides are in elements; `lanes` (a power of two) is a literal.
+    All loads come before all stores.
+    """
+    i, j = np.ogrid[:lanes, :lanes]
+    target.put(j * target_row + i, source.at(i * source_row + j))
+
+
+def fma_tile(
+    pixels: int, vectors: int, lanes: int, left: int, ragged: int,
+    x: Address, w: Address, out: Address, bias: Address | int, flags: int,
+    segments: int, x_segment: int, w_segment: int, count: int,
+    x_pixel: int, x_step: int, w_step: int, out_pixel: int,
+) -> None:  # fmt: skip
+    """A tile of sums of products, all strides in elements:
+
+    out[p * out_pixel + f] = relu(bias[f] + out[…] + sum over s < segments, q < count of
+        x[s * x_segment + p * x_pixel + q * x_step] * w[s * w_segment + q * w_step + f])
+
+    for p < pixels and f < vectors * lanes (f < left when `left` is not the literal -1).  `ragged`
+    is literal 1 when rows of w end at `left` too, 0 when they are padded to whole vectors.
+    flags: 1 adds the old `out`, 2 adds `bias`, 4 applies relu.  Both counts are at least one.
+    """
+    steps = segments, x_segment, w_segment, count, 0, 0, x_pixel, x_step, w_step
+    sums = _sums(pixels, _width(vectors, lanes, left), f"0:{pixels}:1", x, w, *steps)
+    _finish(sums, out, bias, 0, flags, out_pixel)
+
+
+def conv_tile(
+    pixels: int, vectors: int, lanes: int, left: int, taps: str,
+    x: Address, w: Address, out: Address, bias: Address | int, flags: int,
+    segments: int, x_segment: int, w_segment: int, count: int,
+    x_tap: int, w_tap: int, x_pixel: int, w_step: int, out_pixel: int,
+) -> None:  # fmt: skip
+    """Like fma_tile, for windows of taps some of which some pixels do not have:
+
+    out[p * out_pixel + f] = relu(bias[f] + out[…] + sum over s, taps t of pixel p, q < count of
+        x[s * x_segment + t * x_tap + p * x_pixel + q] *
+        w[s * w_segment + t * w_tap + q * w_step + f])
+
+    `taps` is a literal such as "1:14:1,0:14:4": pixels 1 to 13 have tap 0, all have taps 1 to 4.
+    """
+    steps = segments, x_segment, w_segment, count, x_tap, w_tap, x_pixel, 1, w_step
+    sums = _sums(pixels, _width(vectors, lanes, left), taps, x, w, *steps)
+    _finish(sums, out, bias, 0, flags, out_pixel)
+
+
+def product_tile(
+    pixels: int, vectors: int, lanes: int, left: int, ragged: int,
+    x: Address, w: Address, out: Address, bias: Address, base: Address, flags: int, count: int,
+    x_pixel: int, x_step: int, w_step: int, out_pixel: int,
+) -> None:  # fmt: skip
+    """A tile of a matrix product: fma_tile of one segment, which may add another value.
+
+    flags: as those of fma_tile, and 8 adds `base`, which lies as `out` does, before the bias.
+    """
+    steps = 1, 0, 0, count, 0, 0, x_pixel, x_step, w_step
+    sums = _sums(pixels, _width(vectors, lanes, left), f"0:{pixels}:1", x, w, *steps)
+    _finish(sums, out, bias, base, flags, out_pixel)
+
+
+def _width(vectors: int, lanes: int, left: int) -> int:
+    return vectors * lanes if left == -1 else min(left, vectors * lanes)
+
+
+def _sums(
+    pixels: int, width: int, taps: str, x: Address, w: Address,
+    segments: int, x_segment: int, w_segment: int, count: int,
+    x_tap: int, w_tap: int, x_pixel: int, x_step: int, w_step: int,
+) -> np.ndarray:  # fmt: skip
+    """For every pixel and feature, the sum over segments, the pixel's taps, and steps."""
+    sums = np.zeros((pixels, width), x.dtype)
+    s, q = np.arange(segments)[:, None, None], np.arange(count)
+    tap = 0
+    for group in taps.split(","):
+        first, last, repeats = map(int, group.split(":"))
+        p = np.arange(first, last)[:, None]
+        for t in range(tap, tap + repeats):
+            values = x.at(s * x_segment + t * x_tap + p * x_pixel + q * x_step)
+            weights = w.at(s * w_segment + t * w_tap + q[:, None] * w_step + np.arange(width))
+            sums[first:last] += np.einsum("spq,sqf->pf", values, weights)
+        tap += repeats
+    return sums
+
+
+def _finish(
+    sums: np.ndarray, out: Address, bias: Address | int, base: Address | int, flags: int,
+    out_pixel: int,
+) -> None:  # fmt: skip
+    p, f = np.ogrid[: sums.shape[0], : sums.shape[1]]
+    places = p * out_pixel + f
+    if flags & 1:
+        sums += out.at(places)
+    if flags & 8 and isinstance(base, Address):
+        sums += base.at(places)
+    if flags & 2 and isinstance(bias, Address):
+        sums += bias.at(f)
+    if flags & 4:
+        sums = np.where(sums < 0, 0, sums)
+    out.put(places, sums)
+
+
+def gather_tile(
+    rows: int, vectors: int, lanes: int, x: Address, values: Address, offsets: Address, count: int,
+    out: Address, x_row: int, out_row: int,
+) -> None:  # fmt: skip
+    """Adds sums of shifted pieces of x to a tile of out:
+
+    out[r * out_row + f] += sum over k < count of values[k] * x[offsets[k] + r * x_row + f]
+
+    for r < rows and f < vectors * lanes.  Strides are in elements; count is at least one.
+    """
+    r, f = np.ogrid[:rows, : vectors * lanes]
+    places = r * out_row + f
+    pieces = x.at(offsets.elements(count)[:, None, None] + r * x_row + f)
+    out.put(places, out.at(places) + np.einsum("k,krf->rf", values.elements(count), pieces))
+
+
+def scatter_tile(
+    rows: int, vectors: int, lanes: int, w: Address, values: Address, offsets: Address, count: int,
+    out: Address, w_row: int, out_row: int,
+) -> None:  # fmt: skip
+    """Adds multiples of a tile of w at many places of out, for k < count in order:
+
+    out[offsets[k] + r * out_row + f] += values[k] * w[r * w_row + f]
+
+    for r < rows and f < vectors * lanes.  Strides are in elements; count is at least one.
+    """
+    r, f = np.ogrid[:rows, : vectors * lanes]
+    weights = w.at(r * w_row + f)
+    for value, offset in zip(values.elements(count), offsets.elements(count), strict=True):
+        places = int(offset) + r * out_row + f
+        out.put(places, out.at(places) + value * weights)

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kernels of random numbers from Philox4x32-10; see jit/library/random.py.
+
+Logarithms, sines and cosines in single precision are those of jit/kernel/glibc_float32.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .plain_vocabulary import (
+    GIVEN,
+    Arguments,
+    Scalar,
+    bits_as_float,
+    cos,
+    float32,
+    float64,
+    float_as_bits,
+    helper,
+    int64,
+    log,
+    pointer,
+    region,
+    sin,
+    sqrt,
+    uint32,
+    uint64,
+)
+
+Four = tuple[Scalar, Scalar, Scalar, Scalar]
+
+PER: int = GIVEN  # values that a block becomes
+STRIDE: int = GIVEN  # blocks that PER values own where some are rejected
+VALUES: Callable[..., tuple[Scalar, ...]] = GIVEN  # what one block becomes
+
+# The numbers of logf and sincosf.
+LN2: float = GIVEN
+A0: float = GIVEN
+A1: float = GIVEN
+A2: float = GIVEN
+TWO_OVER_PI: float = GIVEN
+HALF_PI: float = GIVEN
+S1: float = GIVEN
+S2: float = GIVEN
+S3: float = GIVEN
+C1: float = GIVEN
+C2: float = GIVEN
+C3: float = GIVEN
+C4: float = GIVEN
+
+# Constants are unsigned so that Numba does not turn their products into floats.
+LOW = uint64(0xFFFFFFFF)
+HALF = uint64(32)
+M0, M1 = uint64(0xD2511F53), uint64(0xCD9E8D57)
+W0, W1 = uint64(0x9E3779B9), uint64(0xBB67AE85)
+ONE = uint64(1)
+SMALLEST = float32(1e-7)
+
+
+@helper
+def logf(x: Scalar, table: int) -> Scalar:
+    entries = pointer(region(table, "float64"))
+    bits = int64(float_as_bits(x))
+    shifted = bits - 0x3F330000
+    interval = (shifted >> 19) & 15
+    exponent = shifted >> 23
+    mantissa = float64(bits_as_float(uint32(bits - (exponent << 23))))
+    r = mantissa * entries[2 * interval] - 1.0
+    near = entries[2 * interval + 1] + float64(exponent) * LN2
+    square = r * r
+    y = A0 * square + (A1 * r + A2)
+    return float32(y * square + (near + r))
+
+
+@helper
+def sincosf(angle: Scalar) -> tuple[Scalar, Scalar]:
+    x = float64(angle)
+    turns = (int64(x * TWO_OVER_PI) + 0x800000) >> 24
+    if abs(angle) < float32(0.78539816339744830962):
+        turns = 0
+    x = x - float64(turns) * HALF_PI
+    square = x * x
+    if (turns + 1) & 2:
+        x = -x
+    cube, fourth = square * x, square * square
+    sine = float32(x + cube * S1 + cube * square * (S2 + square * S3))
+    cosine = (1.0 + square * C1) + fourth * C2
+    cosine = cosine + fourth * square * (C3 + square * C4)
+    if turns & 2:
+        cosine = -cosine
+    if turns & 1:
+        return float32(cosine), sine
+    return sine, float32(cosine)
+
+
+@helper
+def block(key: Scalar, low: Scalar, high: Scalar, index: Scalar) -> Four:
+    """The four 32-bit numbers of block `index`, each in a uint64."""
+    first = low + index
+    if first < low:
+        high = high + ONE
+    c0, c1, c2, c3 = first & LOW, first >> HALF, high & LOW, high >> HALF
+    k0, k1 = key & LOW, key >> HALF
+    for _ in range(10):
+        p0, p1 = c0 * M0, c2 * M1
+        c0, c2 = (p1 >> HALF) ^ c1 ^ k0, (p0 >> HALF) ^ c3 ^ k1
+        c1, c3 = p1 & LOW, p0 & LOW
+        k0, k1 = (k0 + W0) & LOW, (k1 + W1) & LOW
+    return c0, c1, c2, c3
+
+
+@helper
+def to_float(bits: Scalar) -> Scalar:
+    return bits_as_float(uint32((bits & uint64(0x7FFFFF)) | uint64(0x3F800000))) - float32(1)
+
+
+@helper
+def to_double(high: Scalar, low: Scalar) -> Scalar:
+    mantissa = ((high & uint64(0xFFFFF)) << HALF) | low
+    return bits_as_float(mantissa | uint64(0x3FF0000000000000)) - 1.0
+
+
+@helper
+def uniform_float32(c0: Scalar, c1: Scalar, c2: Scalar, c3: Scalar, low: int, high: int) -> Four:
+    return to_float(c0), to_float(c1), to_float(c2), to_float(c3)
+
+
+@helper
+def uniform_float64(
+    c0: Scalar, c1: Scalar, c2: Scalar, c3: Scalar, low: int, high: int
+) -> tuple[Scalar, Scalar]:
+    return to_double(c0, c1), to_double(c2, c3)
+
+
+@helper
+def pair(x0: Scalar, x1: Scalar, table: int) -> tuple[Scalar, Scalar]:
+    u = max(to_float(x0), SMALLEST)
+    sine, cosine = sincosf(float32(6.283185307179586 * float64(to_float(x1))))
+    radius = sqrt(float32(-2) * logf(u, table))
+    return sine * radius, cosine * radius
+
+
+@helper
+def normal_float32(c0: Scalar, c1: Scalar, c2: Scalar, c3: Scalar, low: int, high: int) -> Four:
+    a, b = pair(c0, c1, low)
+    c, d = pair(c2, c3, low)
+    return a, b, c, d
+
+
+@helper
+def normal_float64(
+    c0: Scalar, c1: Scalar, c2: Scalar, c3: Scalar, low: int, high: int
+) -> tuple[Scalar, Scalar]:
+    u = max(to_double(c0, c1), 1e-7)
+    angle = 6.283185307179586 * to_double(c2, c3)
+    radius = sqrt(-2.0 * log(u))
+    return sin(angle) * radius, cos(angle) * radius
+
+
+@helper
+def integer_32(c0: Scalar, c1: Scalar, c2: Scalar, c3: Scalar, low: int, high: int) -> Four:
+    span = (uint64(high) - uint64(low)) & LOW
+    base = uint64(low)
+    return (base + c0 % span, base + c1 % span, base + c2 % span, base + c3 % span)
+
+
+@helper
+def integer_64(
+    c0: Scalar, c1: Scalar, c2: Scalar, c3: Scalar, low: int, high: int
+) -> tuple[Scalar, Scalar]:
+    span = uint64(high) - uint64(low)
+    base = uint64(low)
+    return base + (c0 | (c1 << HALF)) % span, base + (c2 | (c3 << HALF)) % span
+
+
+def fill(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Rows are blocks.  Parameters: number of values, the limits of integers, then the stream's
+    position: key, counter low and high.
+    """
+    out = pointer(args[0])
+    size, least, most = args[1], args[2], args[3]
+    key, low, high = uint64(args[4]), uint64(args[5]), uint64(args[6])
+    whole = min(r1, size // PER)
+    for r in range(r0, whole):
+        n0, n1, n2, n3 = block(key, low, high, uint64(r))
+        made = VALUES(n0, n1, n2, n3, least, most)
+        for i in range(PER):
+            out[r * PER + i] = made[i]
+    for r in range(max(r0, whole), r1):
+        n0, n1, n2, n3 = block(key, low, high, uint64(r))
+        made = VALUES(n0, n1, n2, n3, least, most)
+        for i in range(size - r * PER):
+            out[r * PER + i] = made[i]
+
+
+def fill_truncated(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Every group of PER values owns STRIDE blocks and takes its first candidates within two
+    deviations.
+    """
+    out = pointer(args[0])
+    size = args[1]
+    key, low, high = uint64(args[4]), uint64(args[5]), uint64(args[6])
+    for r in range(r0, r1):
+        wanted = min(PER, size - r * PER)
+        found = 0
+        index = uint64(r) * uint64(STRIDE)
+        while found < wanted:
+            n0, n1, n2, n3 = block(key, low, high, index)
+            index = index + ONE
+            made = VALUES(n0, n1, n2, n3, args[2], 0)
+            for i in range(PER):
+                if found < wanted and abs(made[i]) < 2:
+                    out[r * PER + found] = made[i]
+                    found += 1

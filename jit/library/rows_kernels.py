@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kernels of scatters, running sums and transposes; see jit/library/rows.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .plain_vocabulary import (
+    GIVEN,
+    Address,
+    Arguments,
+    Scalar,
+    copy,
+    helper,
+    pointer,
+    transpose_tile,
+)
+
+COMBINE: Callable[[Scalar, Scalar], Scalar] = GIVEN  # what was there, with what comes
+START: Scalar = GIVEN  # what is there at first
+OUT_AT: int = GIVEN  # the number of the output: 3 where it begins as the buffer before it
+EXCLUSIVE: bool = GIVEN  # a sum at a position ends one position before it
+REVERSE: bool = GIVEN  # sums begin at the end
+LANES: int = GIVEN  # elements of a vector
+BLOCK: int = GIVEN  # rows and columns of the blocks of a transpose
+
+
+@helper
+def add(old: Scalar, new: Scalar) -> Scalar:
+    return old + new
+
+
+@helper
+def subtract(old: Scalar, new: Scalar) -> Scalar:
+    return old - new
+
+
+@helper
+def multiply(old: Scalar, new: Scalar) -> Scalar:
+    return old * new
+
+
+@helper
+def divide(old: Scalar, new: Scalar) -> Scalar:
+    return old / new
+
+
+# As TensorFlow has it, what follows a NaN takes its place.
+@helper
+def largest(old: Scalar, new: Scalar) -> Scalar:
+    return old if new < old else new
+
+
+@helper
+def smallest(old: Scalar, new: Scalar) -> Scalar:
+    return old if new > old else new
+
+
+@helper
+def replace(old: Scalar, new: Scalar) -> Scalar:
+    return new
+
+
+def scatter(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """The output starts as the base, or as START everywhere.  Indices outside of it are skipped."""
+    indices, updates = pointer(args[0]), pointer(args[1])
+    out = pointer(args[OUT_AT])
+    count, width = args[OUT_AT + 1], args[OUT_AT + 2]
+    if OUT_AT == 3:
+        copy(args[3] + r0 * width, args[2] + r0 * width, (r1 - r0) * width)
+    else:
+        for place in range(r0 * width, r1 * width):
+            out[place] = START
+    for i in range(count):
+        row = indices[i]
+        if row >= r0 and row < r1:
+            for f in range(width):
+                old, new = out[row * width + f], updates[i * width + f]
+                out[row * width + f] = COMBINE(old, new)
+
+
+def running(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Rows are the dimensions before the axis, columns those behind it; both are independent."""
+    x, out = pointer(args[0]), pointer(args[1])
+    length, inner = args[2], args[3]
+    for row in range(r0, r1):
+        for step in range(length):
+            at = length - 1 - step if REVERSE else step
+            before = at + 1 if REVERSE else at - 1
+            place = (row * length + at) * inner
+            last = (row * length + before) * inner
+            for c in range(c0, c1):
+                old = out[last + c] if step else START
+                new = (x[last + c] if step else START) if EXCLUSIVE else x[place + c]
+                out[place + c] = COMBINE(old, new)
+
+
+@helper
+def block(x: Address, out: Address, m: int, n: int, i0: int, i1: int, j0: int, j1: int) -> None:
+    """Whole squares go through registers."""
+    source, target = pointer(x), pointer(out)
+    i = i0
+    while i + LANES <= i1:
+        j = j0
+        while j + LANES <= j1:
+            transpose_tile(LANES, x + (i * n + j), n, out + (j * m + i), m)
+            j += LANES
+        for k in range(i, i + LANES):
+            for q in range(j, j1):
+                target[q * m + k] = source[k * n + q]
+        i += LANES
+    for q in range(j0, j1):
+        for k in range(i, i1):
+            target[q * m + k] = source[k * n + q]
+
+
+def transpose(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Rows are row blocks of all matrices."""
+    m, n = args[2], args[3]
+    blocks = (m + BLOCK - 1) // BLOCK
+    for r in range(r0, r1):
+        matrix = r // blocks
+        i = (r - matrix * blocks) * BLOCK
+        x, out = args[0] + matrix * m * n, args[1] + matrix * m * n
+        for j in range(c0, c1, BLOCK):
+            block(x, out, m, n, i, min(i + BLOCK, m), j, min(j + BLOCK, c1))

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Library kernels as plain Python against what is compiled from the same texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from numbaflow.jit import library
+from numbaflow.jit.library import arrays_kernels, conv_filter, conv_grad_pooled, max_pool_argmax
+from numbaflow.jit.library.geometry import axes
+from numbaflow.jit.library.matmul import Factor, Product
+from numbaflow.jit.library.template import specialise
+from numbaflow.ops.random import philox
+
+from .eager import EagerBuilder
+from .plain import PlainBuilder
+from .test_library_pool_random import Drawing
+
+pytestmark = pytest.mark.cpu
+
+
+def draw(shape: Any, dtype: str = "float32", seed: int = 0) -> np.ndarray:
+    """Few distinct numbers, so that maxima tie and sums are exact."""
+    return np.random.default_rng(seed).integers(-3, 4, shape).astype(dtype)
+
+
+def same_both_ways(call: Callable[[EagerBuilder], Any], kernels: str) -> None:
+    """Whether a call of some kernels gives the same as Python and compiled."""
+    plain, compiled = PlainBuilder(), EagerBuilder()
+    got, want = call(plain), call(compiled)
+    for one, other in zip(got, want, strict=True):
+        np.testing.assert_array_equal(one.data, other.data)
+    assert [kernel.name for kernel in plain.kernels] == kernels.split()
+    assert plain.kernels == compiled.kernels
+
+
+@pytest.mark.parametrize(
+    "dtype, transposed, sizes",
+    [
+        ("float32", (False, False), (27, 21, 5)),
+        ("float64", (True, True), (3, 16, 260)),
+        ("int32", (True, False), (5, 3, 7)),
+    ],
+)
+def test_products(dtype: str, transposed: Any, sizes: Any) -> None:
+    m, n, k = sizes
+    x, y = draw((m, k), dtype), draw((k, n), dtype, 1)
+    x, y = (v.T if turned else v for v, turned in zip((x, y), transposed))
+    name = "matmul_integer" if dtype == "int32" else "matmul"
+    same_both_ways(lambda b: [library.matmul(b, b.value(x), b.value(y), *transposed)], name)
+
+
+def test_a_product_of_packed_panels_with_all_that_it_can_add() -> None:
+    x, y, onto, bias = draw((20, 9)), draw((9, 19)), draw((20, 19), seed=2), draw((19,), seed=3)
+    made = Product("float32", 1, 20, 19, 9, Factor(False, 9), Factor(False, 19), onto=True)
+
+    def call(b: EagerBuilder) -> Any:
+        packed = made.panels(b, b.value(y))
+        launch = made.with_panels().launch()
+        values = [b.value(x), packed, b.value(onto), b.value(bias)]
+        kernel = made.with_panels().kernel(bias=True, relu=True)
+        places = launch.params, launch.rows, launch.row_tile, launch.columns, launch.col_tile
+        return b.call(kernel, values, [((20, 19), "float32")], *places, launch.scratch)
+
+    same_both_ways(call, "matmul_pack matmul")
+    (got,) = call(PlainBuilder())
+    np.testing.assert_array_equal(got.data, np.maximum(x @ y + onto + bias, 0))
+
+
+@pytest.mark.parametrize(
+    "kernel, channels, strides, padding, dilations",
+    [
+        ((3, 3), (8, 5), (1, 1), "SAME", (1, 1)),  # edge tiles leave taps out
+        ((2, 3), (3, 17), (1, 2), "VALID", (2, 1)),
+        ((3, 2), (16, 16), (2, 2), ((0, 0), (1, 2), (2, 0), (0, 0)), (1, 1)),
+    ],
+)
+def test_convolutions(
+    kernel: Any, channels: Any, strides: Any, padding: Any, dilations: Any
+) -> None:
+    c, f = channels
+    x, w = draw((2, 6, 9, c)), draw((*kernel, c, f), seed=1)
+    how = (strides, padding, dilations)
+    high, wide = axes(x.shape[1:3], kernel, strides, padding, dilations)
+    dy = draw((2, high.out, wide.out, f), seed=2)
+
+    def call(b: EagerBuilder) -> Any:
+        vx, vw, vdy = b.value(x), b.value(w), b.value(dy)
+        yield library.conv2d(b, vx, vw, *how, bias=b.value(draw((f,), seed=3)), relu=True)
+        yield library.conv2d_filter_gradient(b, vx, w.shape, vdy, *how)
+        if dilations == (1, 1):
+            yield library.conv2d_input_gradient(b, x.shape, vw, vdy, *how)
+
+    back = "conv2d" if strides == (1, 1) else "conv2d_input_gradient"
+    names = "pack_filter conv2d conv2d_filter_gradient"
+    names += f" pack_filter {back}" if dilations == (1, 1) else ""
+    same_both_ways(call, names)
+
+
+@pytest.mark.parametrize("channels", [(16, 3), (3, 16)])
+def test_gradients_from_places_of_maxima(channels: Any) -> None:
+    c, f = channels
+    conv = axes((8, 8), (3, 3), (1, 1), "SAME")
+    windows = axes((8, 8), (2, 2), (2, 2), "VALID")
+    x, w, y = draw((2, 8, 8, c)), draw((3, 3, c, f), seed=1), draw((2, 8, 8, f), seed=2)
+    dy = draw((2, 4, 4, f), seed=3)
+
+    def call(b: EagerBuilder) -> Any:
+        top, places = max_pool_argmax.max_pool_places(b, b.value(y), windows)
+        yield from (top, places)
+        yield max_pool_argmax.spread(b, y.shape, b.value(dy), places, windows)
+        rest = (b.value(dy), places, conv, windows)
+        yield conv_filter.from_maxima(b, b.value(x), w.shape, *rest)
+        inputs = conv_grad_pooled.input_gradient(b, x.shape, b.value(w), *rest)
+        if inputs is not NotImplemented:
+            yield inputs
+
+    last = "pooled_filter_gradient pack_by_feature pooled_input_gradient"
+    is_few = c < 16
+    same_both_ways(call, f"max_pool_places unpool {'conv2d_filter_gradient' if is_few else last}")
+
+
+def test_pools() -> None:
+    x = draw((2, 7, 6, 3))
+    x[0, :2, :2] = [np.nan, -np.inf, 2]
+    how = ((3, 2), (2, 2), "SAME")
+    high, wide = axes(x.shape[1:3], *how)
+    dy = draw((2, high.out, wide.out, 3), seed=1)
+
+    def call(b: EagerBuilder) -> Any:
+        value, gradient = b.value(x), b.value(dy)
+        top = library.max_pool(b, value, *how)
+        yield top
+        yield library.max_pool_gradient(b, value, top, gradient, *how)
+        yield library.avg_pool(b, value, *how)
+        yield library.avg_pool_gradient(b, x.shape, gradient, *how)
+
+    same_both_ways(call, "max_pool max_pool_gradient avg_pool avg_pool_gradient")
+
+
+@pytest.mark.parametrize(
+    "fn, dtype", [("add", "uint8"), ("sub", "int64"), ("max", "float32"), ("update", "float64")]
+)
+def test_scatters(fn: str, dtype: str) -> None:
+    indices, updates = np.array([3, -1, 3, 0, 9], np.int32), draw((5, 4), dtype, 1)
+    base = draw((5, 4), dtype)
+
+    def call(b: EagerBuilder) -> Any:
+        values = b.value(indices), b.value(updates)
+        yield library.scatter_rows(b, fn, *values, 5, start=2)
+        yield library.scatter_rows(b, fn, *values, 5, b.value(base))
+
+    same_both_ways(call, f"scatter_{fn} scatter_{fn}")
+
+
+def test_running_sums_and_transposes() -> None:
+    x = draw((3, 5, 4), "int64", 1) + (1 << 60)
+    floats = draw((3, 5, 4))
+    matrices = draw((2, 19, 70))
+
+    def call(b: EagerBuilder) -> Any:
+        yield library.running(b, "add", b.value(floats), 1)
+        yield library.running(b, "add", b.value(x), 1)
+        yield library.running(b, "mul", b.value(floats), 1, exclusive=True, reverse=True)
+        yield library.transpose_matrices(b, b.value(matrices))
+
+    same_both_ways(call, "running_add running_add running_mul transpose")
+    sums = [library.running(b, "add", b.value(x), 1) for b in (EagerBuilder(), PlainBuilder())]
+    for got in sums:  # exact in integers, also when floats were summed before
+        np.testing.assert_array_equal(got.data, np.cumsum(x, 1))
+
+
+class PlainDrawing(Drawing, PlainBuilder):
+    """Draws without a compiler."""
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    "draws", [library.philox_uniform, library.philox_normal, library.philox_truncated_normal]
+)
+def test_random_numbers(draws: Any, dtype: str) -> None:
+    seeds = (1 << 63) + 12345, (1 << 64) - 3
+    both = []
+    for builder in (PlainDrawing(), Drawing()):
+        stream = philox.Stream(*seeds)
+        both.append(draws(builder, None, (11,), lambda _, s=stream: s, dtype).data)
+    # In double precision logarithms and the like are those of two libraries.
+    np.testing.assert_array_max_ulp(*both, 0 if dtype == "float32" else 2)
+
+
+@pytest.mark.parametrize("dtype, limits", [("int32", (-(2**31), 7)), ("int64", (-7, 1 << 40))])
+def test_random_integers(dtype: str, limits: Any) -> None:
+    both = []
+    for builder in (PlainDrawing(), Drawing()):
+        stream = philox.Stream(3, 4)
+        made = library.philox_integers(builder, None, (11,), lambda _, s=stream: s, dtype, *limits)
+        both.append(made.data)
+    np.testing.assert_array_equal(*both)
+
+
+@pytest.mark.parametrize("adds", [False, True])
+def test_arrays(adds: bool) -> None:
+    size = 3 if adds else 12  # elements or bytes of an element
+    indices, values = np.array([2, 3], np.int32), draw((2, 3), seed=1)
+    both = []
+    for b in (PlainBuilder(), EagerBuilder()):
+        memory, marks = draw((4, 3)), np.array([0, 1, 0, 2], np.uint8)
+        bad, gone, value = np.zeros((), bool), np.ones((), bool), np.zeros(3, np.float32)
+        buffers = [indices, values, memory, marks, bad]
+        write = specialise("array_scatter", arrays_kernels.scatter, ADDS=adds)
+        read = specialise("array_read", arrays_kernels.read)
+        for kernel, arrays, params in (
+            (write, buffers, [size, 4, 2]),
+            (read, [indices, memory, marks, value, gone], [12, 4, 1]),
+        ):
+            block = np.array([*(array.ctypes.data for array in arrays), *params], np.int64)
+            b.execute(kernel.over(array.dtype.name for array in arrays), block, (1, 1, 12, 5))
+        assert bad and not gone
+        assert marks.tolist() == [0, 1, 2, 1]
+        both.append((memory.tolist(), value.tolist()))
+    assert both[0] == both[1]
+    assert both[0][1] == both[0][0][2] == values[0].tolist() or adds
+
+
+def test_stacks() -> None:
+    for b in (PlainBuilder(), EagerBuilder()):
+        room = np.zeros((4, 3), np.float32)
+        record = np.array([room.ctypes.data, 7, 4, 12], np.int64)
+        given, back = draw(3), np.zeros(3, np.float32)
+        place = record.ctypes.data
+        for entry, array, params in (
+            (arrays_kernels.clear, None, [place]),
+            (arrays_kernels.push, given + 1, [12, place]),
+            (arrays_kernels.push, given, [12, place]),
+            (arrays_kernels.pop, back, [12, place]),
+        ):
+            buffers = [] if array is None else [array]
+            block = np.array([*(a.ctypes.data for a in buffers), *params], np.int64)
+            kernel = specialise(f"stack_{entry.__name__}", entry)
+            b.execute(kernel.over(a.dtype.name for a in buffers), block, (1, 1, 1, 1))
+        assert record[1] == 1
+        np.testing.assert_array_equal(back, given)
+        np.testing.assert_array_equal(room[:2], [given + 1, given])
