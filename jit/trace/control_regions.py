@@ -53,6 +53,7 @@ def connected(members: Sequence[Any]) -> dict[Any, Any]:
     contexts: dict[int, Any] = {}
     for op in members:
         context = op._control_flow_context
+        # Of nested contexts the outermost: a region holds whole conditionals and loops.
         while context is not None and context.outer_context is not None:
             context = context.outer_context
         if context is not None:
@@ -67,6 +68,7 @@ def _merged(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Overlapping and touching spans become one."""
     result: list[tuple[int, int]] = []
     for start, end in spans:
+        # Operations keep their order, so what lies between the members of a region is in it, too.
         if result and start <= result[-1][1]:
             result[-1] = (result[-1][0], max(end, result[-1][1]))
         else:
@@ -80,6 +82,7 @@ def leaks(op: Any, inside: set[Any], number: dict[Any, int]) -> bool:
     Values of a branch that is not taken are missing, until a merge or an exit.
     """
     role = op.definition.flow
+    # What a merge or an exit gives is there whatever was decided: that may leave.
     inner = role in ("switch", "enter", "next") or (
         op._control_flow_context is not None and role not in _JOINS
     )

@@ -111,11 +111,15 @@ class Partitioner:
         if any(_refers(t) and t not in self.feeds and t.op not in self.free for t in handed):
             # Variables that change hands would have to be followed.
             return None
+        # A part takes from others that come after fewer waits; what comes after the same ones is in
+        # it.
         ordered = sorted(parts.values(), key=lambda part: part.after.bit_count())
         return Partition(ordered, waits, self.free, early)
 
     def _early(self) -> dict[Any, int]:
         """For each operation the waits that it depends on."""
+        # To a fixed point: groups that hang together share their bits, so that a later operation
+        # may change what an earlier one waits for.  Bits are only added, so it ends.
         early = dict.fromkeys(self.operations, 0)
         changed = True
         while changed:
@@ -131,6 +135,7 @@ class Partitioner:
 
     def _late(self, early: dict[Any, int]) -> dict[Any, int]:
         """For each operation the waits that may be over before anybody needs it."""
+        # From all waits downwards, until nothing takes a bit away.
         late = dict.fromkeys(self.ordinary, (1 << len(self.bits)) - 1)
         changed = True
         while changed:
@@ -216,6 +221,7 @@ def _is_free(op: Any) -> bool:
     definition = op.definition
     if definition.flow or definition.test.get("feed_only"):
         return False
+    # It takes nothing, so it gives the same wherever it runs.
     return makes_handles(op) or not definition.stateful
 
 
