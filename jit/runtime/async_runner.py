@@ -143,6 +143,7 @@ def _without(
     members = [op for op in ready if op.definition.flow or op._control_flow_context]
     group = connected(members)
     size = -1
+    # To a fixed point: what is left out takes with it what depends on it, and the rest of its loop.
     while size != len(left_out):
         size = len(left_out)
         broken = {group[op] for op in left_out if op in group}
@@ -159,6 +160,7 @@ def _is_harmless(op: Any) -> bool:
     definition = op.definition
     if definition.flow == "wait" or any(arg.is_ref for arg in definition.inputs):
         return False
+    # (What a step changes lives for one run, and the trial has its own.)
     return not definition.is_stateful or definition.flow == "step" or definition.moves == "value"
 
 
@@ -208,6 +210,7 @@ class _Run:
 
     def _next(self) -> tuple[Any, Future]:
         """Waits for one more; if it takes time, sees meanwhile whether what is left would fail."""
+        # With nothing left to compute, nothing but the wait can fail.
         if self.next_parts:
             found = self.waits.next_within(_PATIENCE)
             if found is not None:
