@@ -54,7 +54,7 @@ class Primitive:
 
 # fmt: off
 # Costs decide when a kernel is too large and how finely it is cut into tiles, so they need to be
-# right within a factor of a few.  They are those of vector code: what calls the C library
+# right within a factor of a few.  They are those of vector code: what is computed number by number
 # (floormod, atan, digamma …) takes longer than they say.
 _TABLE = (
     # name, arguments, result, kinds, meaning, cost, rounding

@@ -20,8 +20,8 @@ from . import ir, scalar
 from .reference import numpy_dtype
 from .scalar import kind_of
 
-# No chain of rules is so long: each leaves less, or moves a negation outwards.  It makes an error
-# of rules that undo each other.
+# No chain of rules is so long: each leaves less, moves a negation outwards, or ends in a product.
+# It makes an error of rules that undo each other.
 _MOST_STEPS = 32
 
 
