@@ -64,6 +64,8 @@ def _reached(from_ops: Sequence[Operation]) -> set[Operation]:
         if op not in reached:
             reached.add(op)
             for output in op.outputs:
+                # Through integers nothing flows: what depends on an x by way of an index does not
+                # depend on it here.
                 if _is_backpropagatable(output):
                     queue.extend(output.consumers())
     return reached
@@ -80,6 +82,8 @@ def _between(
     while queue:
         op = queue.popleft()
         if op in reached:
+            # So each is met once, and the order is that of the walk backwards, as TensorFlow has
+            # it.
             reached.remove(op)
             between.append(op)
             queue.extend(x.op for x in op.inputs)
@@ -93,6 +97,7 @@ def _pending_counts(between: Sequence[Operation]) -> dict[Operation, int]:
     for op in between:
         for x in op.inputs:
             if x.op in inside:
+                # By edge and not by op: one that takes x twice gives it two gradients.
                 pending[x.op] += 1
     return pending
 
@@ -151,6 +156,7 @@ def _initial_gradient(y: Tensor, grad_y: Gradient, i: int) -> Gradient:
         return _named_copy(grad_y, i)
     if y.dtype.is_complex:
         raise TypeError(f"Gradients of complex tensors must set grad_ys (y.dtype = {y.dtype!r})")
+    # The shape first, then the constant, as TensorFlow makes them: names and seeds count nodes.
     shape = public("shape")(y)
     one = public("constant")(1, dtype=y.dtype, name=f"grad_ys_{i}")
     return public("fill")(shape, one)
@@ -233,6 +239,7 @@ class _Walk:
                     f"Num gradients {len(result)} generated for op {op.node_def} do not match "
                     f"num inputs {len(op.inputs)}"
                 )
+            # One alone waits for nothing but itself.
             if self.gate and sum(x is not None for x in result) > 1:
                 result = self._gated(result)
         return result
@@ -246,6 +253,8 @@ class _Walk:
     def visit(self, op: Operation, is_stop: bool) -> None:
         """Takes the gradient through one op, all of whose outputs' gradients are complete."""
         with self.beside(op):
+            # At a loop's exit the sum is made outside of the gradient's loop, and what follows from
+            # it inside.
             with self._loop_of(op, before=True):
                 grads = self.summed(op)
             function = None
@@ -267,6 +276,8 @@ class _Walk:
             left = self.pending[x.op]
             ready = left == 0
             if self.loops is not None and left > 0:
+                # A loop's switch waits for what comes round, which comes from the switch: it may go
+                # on before.
                 ready = self.flow.is_loop_switch(x.op)
             if ready and self.flow.is_loop_exit(x.op):
                 self._defer_exit(x)
@@ -281,6 +292,8 @@ class _Walk:
         state.pending_exits_count -= 1
         if state.pending_exits_count:
             return
+        # A loop whose exits nobody differentiates needs no gradient loop; if one is used, all
+        # others have gradients of zero.
         used = [y for y in state.deferred_exits if self._has_gradient(y.op)]
         unused = [y for y in state.deferred_exits if not self._has_gradient(y.op)]
         state.unused_exits.extend(unused)
@@ -322,6 +335,7 @@ def _stop_ops(
     from_ops: Sequence[Operation], stops: Sequence[Operation], pending: dict[Operation, int]
 ) -> set[Operation]:
     """Where the walk ends: the xs that depend on no other x, and what the caller named."""
+    # An x that depends on another x is walked through: the other one's gradient comes by way of it.
     frontier = {op for op in from_ops if all(pending[x.op] <= 0 for x in op.inputs)}
     return frontier | set(stops)
 
@@ -389,6 +403,7 @@ def gradients(
     stops = [] if stop_gradients is None else _listed(stop_gradients)
     given = [None] * len(ys) if grad_ys is None else _listed(grad_ys)
     with gc_pause.held_up(), name_scope(name, "gradients", [*ys, *xs, *stops, *given]):
+        # (TensorFlow takes this name too: without it, later names of a graph would differ.)
         uid = get_default_graph().unique_name("uid")
         method = _checked_method(aggregation_method)
         walk = _Walk(uid, colocate_gradients_with_ops, gate_gradients, method)
@@ -415,6 +430,8 @@ def _run(
     walk.pending = _pending_counts(between)
     for y, grad in zip(ys, initial):
         walk.add(y, grad)
+    # A y that another y depends on becomes ready on the way, when that one's gradient has been
+    # added.
     starts = [op for op in dict.fromkeys(to_ops) if walk.pending[op] == 0 and op in reachable]
     walk.queue.extend(starts)
     if walk.loops is not None:
@@ -437,6 +454,7 @@ def _hessian_vector_product(ys: Any, xs: list[Any], v: list[Any]) -> list[Gradie
         raise ValueError("xs and v must have the same length.")
     multiply, stop = public("multiply"), public("stop_gradient")
     grads = gradients(ys, xs)
+    # The derivative of grad · v along x is H · v, v counting as a constant.
     products = [multiply(g, stop(part)) for g, part in zip(grads, v) if g is not None]
     return gradients(products, xs)
 

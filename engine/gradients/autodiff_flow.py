@@ -77,6 +77,7 @@ class ControlFlow:
 
     def zeros_outside_loop(self, op: Operation, index: int) -> Tensor:
         """Zeros in place of the missing gradient of an output that is in no loop."""
+        # No constant where the shape is known: TensorFlow has a node there that takes the output.
         return zeros_for(op.outputs[index], optimize=False)
 
     def check(self, op: Operation, from_ops: Sequence[Operation]) -> None:

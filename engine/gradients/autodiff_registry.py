@@ -50,8 +50,10 @@ def gradient_function(op: Operation) -> GradientFunction | None:
     """The gradient function of an op, None when nothing flows back; LookupError without any."""
     if not op.inputs:
         return None
+    # Set by Graph.gradient_override_map on the nodes made within it.
     override = op._attrs.get("_gradient_op_type")
     name = op.type if override is None else override.decode()
+    # What a program registers comes first; of an op that has a gradient it cannot register another.
     if name in _REGISTERED:
         return _REGISTERED[name]
     definition = op.definition if name == op.type else registry.find(name)

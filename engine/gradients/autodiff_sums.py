@@ -47,6 +47,7 @@ def _flat(grad: IndexedSlices) -> IndexedSlices:
     if isinstance(grad.values, Tensor):
         return grad
     inner = _flat(grad.values)
+    # Rows of rows: the inner indices choose among the outer ones.
     indices = public("gather")(grad.indices, inner.indices)
     return IndexedSlices(inner.values, indices, inner.dense_shape)
 
@@ -75,6 +76,7 @@ def add_sparse(grads: Sequence[Gradient]) -> Gradient:
         return public("add_n")(present)
     slices = [_flat(s) for s in _as_indexed_slices_list(present)]
     concat = public("concat")
+    # Indices may repeat: whoever applies slices adds up what has one index.
     values = concat([s.values for s in slices], axis=0)
     indices = concat([s.indices for s in slices], axis=0)
     return IndexedSlices(values, indices, slices[0].dense_shape)
@@ -95,6 +97,7 @@ def _add_by_device(tensors: Sequence[Tensor], uid: str) -> Tensor:
         devices.setdefault(tensor.device or "", []).append(tensor)
     add_n = public("add_n")
     sums = []
+    # Sorted, as in TensorFlow: one graph has one order of additions.
     for device in sorted(devices):
         first = devices[device][0].op
         graph = get_default_graph()
@@ -107,6 +110,7 @@ def _add_pairwise(op: Operation, grads: Sequence[Tensor]) -> Tensor:
     with name_scope(op.name + "_gradient_sum"):
         total = grads[0]
         for grad in grads[1:]:
+            # One after the other: each can be freed when it is added, and need not wait for all.
             total = public("add_n")([total, grad])
         return total
 
@@ -123,6 +127,7 @@ def add_up(op: Operation, grads: list[Gradient], uid: str, method: int) -> Gradi
     if method == AggregationMethod.ADD_N:
         return _add_by_device(grads, uid)
     accumulate = method == AggregationMethod.EXPERIMENTAL_ACCUMULATE_N
+    # (The node takes the shape as an attribute.)
     if accumulate and len(grads) > 2 and shape.is_fully_defined():
         return public("accumulate_n")(grads)
     return _add_pairwise(op, grads)

@@ -45,6 +45,8 @@ class CallSizes:
                 continue
             under_way.add(current)
             called = [names for names in function.calls if names]
+            # Each function is looked at once, so that this takes time as the library has calls, and
+            # not as what they stand for.
             new = {n for names in called for n in names if n not in sizes and n not in under_way}
             stack += new
             if not new:

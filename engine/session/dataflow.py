@@ -133,6 +133,8 @@ class FlowProgram(Program):
     def _count_uses(self) -> list[int]:
         """How often each slot is read, outside of all loops; 0 for what must stay to the end."""
         uses = [0] * self.size
+        # How often something in a loop reads it is not known: that stays, and so does what comes in
+        # or out.
         kept = {*self.fetch_slots, *self.feed_slots}
         for node in self.nodes:
             for slot, _ in node.step.sources:
@@ -169,6 +171,7 @@ class FlowProgram(Program):
 
     @staticmethod
     def _edge(source: Node, output: int | None, node: Node, i: int, position: int | None) -> None:
+        # (`all` is for a switch that is dead itself, and kills both sides.)
         groups = [source.all]
         if source.role == "switch":
             while len(source.branches) < 3:
@@ -190,6 +193,7 @@ class FlowProgram(Program):
                 given[i] = given.get(i, 0) + count
             for i in targets.merge_controls:
                 given[i] = given.get(i, 0) + 1
+        # Constants come once, and are there in all later iterations.
         frame.again = [(i, self.nodes[i].need - given.get(i, 0)) for i in frame.nodes]
 
     def _run(self, feeds: Sequence[Any]) -> list[Any]:
@@ -213,7 +217,7 @@ class FlowProgram(Program):
     def begin(self, values: list[Any], waits: Any) -> Resume:
         """Runs what need not wait; `waits.add(key, pending)` is told what the rest waits for.
 
-        Returns what goes on with each of them, once it is settled: a function of key and Pending.
+        Returns what goes on with each of them, once it is settled: a function of key and Future.
         """
         run = _Run(self, values, None)
         run.waits = waits
@@ -223,6 +227,7 @@ class FlowProgram(Program):
 
 def _count(plain: list[tuple[int, int]], i: int) -> None:
     if plain and plain[-1][0] == i:
+        # A node that takes an output twice comes twice in a row, as edges are made node by node.
         plain[-1] = (i, plain[-1][1] + 1)
     else:
         plain.append((i, 1))
@@ -327,8 +332,10 @@ class _Run:
         heap, nodes, session = self.heap, self.nodes, self.program.session
         while heap:
             check_session(session)
+            # The oldest of what is ready: random numbers, prints and assignments come in one order.
             i = heapq.heappop(heap)
             node = nodes[i]
+            # A merge is dead if no input lives, anything else if one does not.
             if self.chosen[i] < 0 if node.role == "merge" else self.dead[i]:
                 self._pass_dead(i, node)
             elif node.role == "wait":
@@ -340,6 +347,7 @@ class _Run:
 
     def _leave(self, node: Node) -> None:
         frame = node.frame
+        # In a loop the same slot is needed again in the next iteration.
         if not frame:
             self._release(node.step)
         self.busy[frame] -= 1
@@ -449,11 +457,13 @@ class _Run:
             self._to_merge(i, position, is_dead, from_enter)
         for i in targets.merge_controls:
             pending[i] -= 1
+            # A merge waits for all its control inputs, but for one input that lives.
             if not pending[i] and (self.chosen[i] >= 0 or dead[i] == nodes[i].arity):
                 self._ready(i)
 
     def _to_merge(self, i: int, position: int, is_dead: bool, from_enter: bool) -> None:
         if not is_dead:
+            # The first that lives counts; of a loop that is what enters, and later what comes back.
             if self.chosen[i] < 0:
                 self.chosen[i] = position
                 if not self.pending[i]:
@@ -483,6 +493,7 @@ class _Run:
 
     def _begin(self, frame: int, parent: int) -> None:
         self.active[frame] = True
+        # The loop as a whole is under way in the frame around it, which must not end before.
         self.busy[parent] += 1
         self.busy[frame] = self.arrived[frame] = 0
         self.back[frame], self.dead_exits[frame] = [], []
@@ -495,6 +506,7 @@ class _Run:
     def _rest(self, number: int) -> None:
         """Nothing runs in a frame: the next iteration begins, or the loop has ended."""
         frame = self.frames[number]
+        # Not before all that enters is there: the first iteration may still need it.
         if not number or not self.active[number] or self.arrived[number] < frame.enters:
             return
         while self.back[number]:
@@ -502,6 +514,8 @@ class _Run:
             if self.busy[number]:
                 return
         self.active[number] = False
+        # Exits are dead in every iteration but the last; in that one too if the loop was never
+        # entered.
         for i in self.dead_exits[number]:
             self._deliver(self.nodes[i].all, True, False)
         self.busy[frame.parent] -= 1

@@ -105,6 +105,7 @@ def _take(sources: dict[Any, LazyArray]) -> None:
         for cell in kept:
             cell.clear()  # Rather no value than half of one and half of another.
         raise
+    # Only now that all has been read: a file that cannot be read leaves them as they were.
     for cell in fresh:
         cell.value = targets[cell]
         cell.version += 1

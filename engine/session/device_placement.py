@@ -34,6 +34,7 @@ class Placement:
     def check(self) -> None:
         """Raises InvalidArgumentError if an operation of the graph is on a device there is not."""
         graph = self._graph
+        # Operations have been changed: those looked at may ask for another device now.
         if self._mutation != graph.mutation:
             self._mutation, self._last = graph.mutation, 0
         nodes, known, end = graph._nodes_by_id, self._known, graph._last_id
@@ -56,6 +57,7 @@ class Placement:
         wanted = parse_device(device)
         is_here = all(part in (None, own) for part, own in zip(wanted[:3], self._task[:3]))
         kind, index = wanted[3:]
+        # Soft placement moves between devices of one task, never to another task.
         if not is_here or self._is_soft:
             return is_here
         if kind == _COMPILER:

@@ -38,6 +38,7 @@ def register_session_run_conversion_functions(
         if issubclass(kind, tensor_type):
             raise ValueError(f"{tensor_type} has already been registered so ignore it.")
     entry = (tensor_type, fetch_function, feed_function, feed_function_for_partial_run)
+    # In front: the last entry takes everything.
     _EXPANSIONS.insert(0, entry)
 
 
@@ -122,6 +123,7 @@ class Fetches:
                 "when it is defined in another function or code block. Use return values, "
                 "explicit Python locals or TensorFlow collections to access it."
             )
+        # What is asked for twice is computed once.
         position = self._index.setdefault(id(element), len(self.elements))
         if position == len(self.elements):
             self.elements.append(element)
@@ -197,6 +199,8 @@ class FeedSlot:
     def convert(self, value: Any) -> Any:
         """The value as an array; TensorFlow's errors for what does not fit."""
         kind = type(value)
+        # Nearly all feeds, at the cost of a comparison.  (No copy: a run only reads what it is
+        # fed.)
         if kind is np.ndarray and value.dtype == self.dtype and not self.is_string:
             array = value
         elif kind is float and self.dtype.kind == "f":
@@ -230,6 +234,7 @@ class FeedSlot:
 
     def _check_int(self, value: int) -> None:
         try:
+            # Python's numbers have no end: one that wraps around is no value that was meant.
             fits = not self.is_string and self.dtype.type(value) == value
         except OverflowError:
             fits = False

@@ -38,6 +38,7 @@ _REASONS = (
 # Operations made for one of a body, at most: what joins branches and effects, and gradients.
 _MADE_PER_OPERATION = 4
 # Operations made in place of one are numbered behind it, before its successor.
+# As many as call_sizes.LIMIT times _MADE_PER_OPERATION, so that they never meet the successor's.
 _NUMBERS = 20
 
 
@@ -177,11 +178,14 @@ class Inliner:
             stopping.check()
             if self._caller is None:
                 self._count = 0
+                # Operations run in order of their numbers: what stands for one runs where it would
+                # have.
                 self.target._next_id_counter = op._id << _NUMBERS
             inputs = [tensors.get(tensor) for tensor in op._inputs_val]
             waits = [after[other] for other in op._control_inputs_val if other in after]
             present = [tensor for tensor in inputs if tensor is not None]
             back += [(op, i) for i, tensor in enumerate(inputs) if tensor is None]
+            # What a loop sends back is not there yet: another input holds its place until it is.
             full = [present[0] if tensor is None else tensor for tensor in inputs]
             if op.definition.expand is None:
                 outputs, last = self._plain(op, full, waits)
@@ -249,6 +253,8 @@ class Inliner:
         """What stands for a call: its outputs, and the operation that runs after it."""
         implied = [*effects, *self._loose]
         if implied:
+            # New nodes to hang the effects on: an output may be a value from outside, which others
+            # need too.
             outputs = [self.node("Identity", [output], "output") for output in outputs]
         with control_dependencies([*effects, *(output.op for output in outputs)]):
             last = self.node("NoOp", [], "done")

@@ -40,6 +40,7 @@ class Future:
                 return False
             self.result, self.error, self.is_done = result, error, True
             watchers, self._watchers = self._watchers, []
+        # Outside of the lock: watchers settle others, and take locks of their own.
         for watcher in watchers:
             watcher(self)
         return True
@@ -80,6 +81,8 @@ class AsyncTask(Future):
 
     def cancel(self) -> None:
         """Cancels what the work waits for, now and from now on."""
+        # First the flag, then what is awaited; `_advance` has it the other way round.  So one of
+        # them sees the other, and what is awaited is cancelled, whatever comes first.
         self._is_cancelled = True
         awaited = self._awaited
         if awaited is not None:
@@ -101,6 +104,7 @@ class AsyncTask(Future):
             if not awaited.is_done:
                 awaited.watch(self._advance)
                 return
+            # No recursion, however many come settled already.
             settled = awaited
 
     def _step(self, settled: Future | None) -> Future:
@@ -149,6 +153,7 @@ class FutureSet:
     def __init__(self, session: Any) -> None:
         self._session = session
         self._deadline = session.deadline
+        # (Its `put` may be called from anywhere, within another `put` of the same thread too.)
         self._settled: queue.SimpleQueue[Future] = queue.SimpleQueue()
         self._keys: dict[Future, Any] = {}
         # Why everything was cancelled, where callers are to be told so.
@@ -163,6 +168,7 @@ class FutureSet:
             self._session.waits.add(self)
         self._keys[pending] = key
         pending.watch(self._settled.put)
+        # Noted first, above: a session that begins to end just now cancels it there or here.
         if self._session.is_ending:
             pending.cancel()
 

@@ -35,6 +35,7 @@ def note(graph: Graph) -> None:
     if version == growth.version:
         return
     grown, growth.version = growth.version > 0, version
+    # Its newest node stands for all that are new.
     op = graph._nodes_by_id.get(version)
     if not grown or op is None:
         return

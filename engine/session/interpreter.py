@@ -81,6 +81,7 @@ def _predecessors(op: Operation, fed: set[Tensor], skipped: set[Operation]) -> l
 
 def _ordered(ops: list[Operation], fed: set[Tensor], skipped: set[Operation]) -> list[Operation]:
     before = {op: _predecessors(op, fed, skipped) for op in ops}
+    # As nearly all graphs are: nodes take what was there before them.
     if all(other._id < op._id for op in ops for other in before[op]):
         return ops
     # What a loop sends back is for its next iteration.
@@ -136,6 +137,7 @@ class Step:
             (slots[t], ref or t.dtype == dtypes.resource) for t, ref in zip(op._inputs_val, refs)
         ]
         lengths = [arg_length(arg, op._attrs) for arg in op.definition.inputs]
+        # (None: no input is a list, and the values are the arguments.)
         self.layout = None if all(n is None for n in lengths) else lengths
         self.handles = handle_inputs(op)
         self.first = slots[op.outputs[0]] if op.outputs else 0
@@ -148,6 +150,8 @@ class Step:
         flat = []
         for slot, ref in self.sources:
             value = values[slot]
+            # Read by who takes the value, not where the variable was made: assignments that come
+            # before are to be seen.
             if type(value) is VariableStorage and not ref:
                 value = value.read()
             flat.append(value)
@@ -172,6 +176,7 @@ class Step:
             self.store(values, self.kernel(self.context, *self.inputs(values)))
         except Exception as error:
             raise located(error, self.op) from error
+        # Large values go as soon as nobody needs them, as compiled plans reuse their memory.
         for slot in self.free:
             values[slot] = None
 
@@ -264,6 +269,7 @@ def with_handles(handles: list[tuple[int, bool]], inputs: Sequence[Any]) -> list
     result = list(inputs)
     for i, is_known in handles:
         thing = result[i]
+        # It is as the op wants it already.
         if (type(thing) is np.ndarray) != is_known:
             continue
         if is_known:
@@ -363,6 +369,7 @@ class Program:
 
     def _release(self) -> None:
         """Notes after which step each intermediate value is no longer needed."""
+        # From behind: the first step that is met is the last one that uses a value.
         kept = {*self.fetch_slots, *self.feed_slots}
         for step in reversed(self.steps):
             outputs = range(step.first, step.first + step.count)
@@ -381,6 +388,8 @@ class Program:
         for step, role in zip(reversed(self.steps), reversed(roles)):
             step.context.is_read_only = is_read_only
             step.context.may_defer = wanted.isdisjoint(step.op.outputs)
+            # Whoever computes with a value needs an array; writes and moves pass on what is in a
+            # file as it is.
             if role != "write" and not (role == "value" and step.context.may_defer):
                 wanted.update(step.op._inputs_val)
 
@@ -399,6 +408,8 @@ class Program:
     def _run(self, feeds: Sequence[Any]) -> list[Any]:
         values = self.start(feeds)
         if self.restores:
+            # Nothing but values from files to variables: they are read together, in the quickest
+            # order.
             with gc_pause.held_up(), BulkAssign():
                 self._run_steps(values)
             return []
@@ -488,6 +499,7 @@ def program_of(
 ) -> Program:
     """The program for operations in order."""
     trust.require(ops)
+    # (Imported late: it builds on this module.)
     if any(op.definition.flow for op in ops):
         from .dataflow import FlowProgram
 

@@ -40,6 +40,7 @@ class _Parts:
 
     def __init__(self, session: Any, wanted: Fetches, feeds: list[Tensor]) -> None:
         session.placement.check()
+        # What a part computed stays: a later one may need it.
         program = prepared(session, wanted.tensors, wanted.targets, feeds, release=False)
         if any(step.op.definition.flow for step in program.steps):
             raise errors.UnimplementedError(

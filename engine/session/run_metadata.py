@@ -27,6 +27,7 @@ def traced(session: Any, fetches: Any, feed_dict: Any, options: Any, metadata: A
     given = [FeedSlot(tensor).convert(value) for tensor, (_, value) in zip(feeds, pairs)]
     wanted = Fetches(graph, fetches)
     running = without_calls(graph, wanted.tensors, wanted.targets, feeds)
+    # Values stay until the end: events tell the shapes of outputs.
     program = interpreter.prepared(session, *running, release=False)
     values = program.start(given)
     events = []

@@ -263,7 +263,7 @@ class BaseSession:
     def explain(self, fetches: Any, feed_dict: Any = None) -> Any:
         """What `run` with these arguments is compiled to; print it.
 
-        Returns a report (jit/schedule/ir_printer.py: PlanReport) of the kernels, what each fuses,
+        Returns a report (jit/report/plan_report.py: PlanReport) of the kernels, what each fuses,
         the bytes it moves and its measured time, the memory of the plan and what came from the
         cache.  Nothing is changed by it.  ValueError where the graph is not compiled (jit mode
         never).
@@ -295,6 +295,7 @@ class BaseSession:
     def _find(self, fetches: Any, feed_dict: Any) -> PreparedRun | None:
         kind = type(fetches)
         try:
+            # The type as well: lists and tuples of the same tensors give different results.
             key = (kind, *fetches) if kind is list or kind is tuple else fetches
             return self._prepared.get((key, *feed_dict) if feed_dict else key)
         except TypeError:

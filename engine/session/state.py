@@ -44,8 +44,10 @@ class VariableStorage:
         self.dtype = dtype
         self.shape = shape
         self.value: np.ndarray | None = None
+        # (Taken twice by one thread where a restore that fails clears what it holds:
+        # deferred_assign.py.)
         self.lock = threading.RLock()
-        # Counts changes of the array's address or shape: plans that cached them look here.
+        # Counts changes of the array's address or shape.  (Plans look at the array itself.)
         self.version = 0
         # Whether handles stand for it, rather than references.
         self.is_resource = False
@@ -111,6 +113,8 @@ class VariableStorage:
         with self.lock:
             value = self.value
             if value is not None and value.shape == array.shape and value.dtype == array.dtype:
+                # In place: plans hold the address, and the array's identity tells them that it is
+                # the same.
                 value[...] = array
                 return
             if validate_shape:
@@ -183,6 +187,7 @@ def handle_bytes(thing: Any) -> np.ndarray:
         device="/job:localhost/replica:0/task:0/device:CPU:0",
         container=getattr(thing, "container", "") or "localhost",
         name=str(getattr(thing, "name", "")),
+        # (Of this number TensorFlow promises no more than that it holds within one execution.)
         hash_code=zlib.crc32(kind.encode()),
         maybe_type_name=kind,
     )
@@ -208,6 +213,7 @@ class Resources:
 
     def lookup(self, container: str, name: str) -> Any | None:
         """The object called `name`, or None."""
+        # (No lock: reading a dictionary is atomic.)
         return self._table.get((container, name))
 
     def lookup_or_create(self, container: str, name: str, factory: Callable[[], T]) -> T:
@@ -216,6 +222,7 @@ class Resources:
         if found is not None:
             return found
         with self._lock:
+            # Another thread may have been first; then what the factory made is dropped.
             return self._table.setdefault((container, name), factory())
 
     def store(self, container: str, name: str, thing: Any) -> None:

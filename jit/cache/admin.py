@@ -29,6 +29,7 @@ _CLOCKS_DIFFER = 300
 
 
 # More than a number in a manifest is.
+# Up to here whole numbers are exact in JSON, whoever reads it.
 _MOST = 1 << 53
 _OTHER_KEY = "its key.txt belongs to another key"
 
@@ -112,6 +113,7 @@ def _item(place: Path) -> Item | None:
         labels = labels_in(text)
         if store.key_of_text(text) != place.name:
             return replace(item, problem=_OTHER_KEY)
+        # Its other files may mean something else: what can be said of it ends here.
         if labels.get("format") != store.FORMAT:
             return replace(item, labels=labels)
         return replace(item, labels=labels, **_facts(store.manifest_of(place)))
@@ -173,6 +175,7 @@ def _meant(text: str) -> list[Item]:
     every = [item for item in items() if text]
     named = [item for item in every if item.mentions(text)]
     likely = {item.key: _likeness(item.key, text) for item in every}
+    # A few letters of a key that was typed may be wrong.
     near = [item for item in every if likely[item.key] >= 0.75]
     return named or sorted(near, key=lambda item: -likely[item.key])[:3]
 
@@ -346,6 +349,7 @@ def prune(
                 gone.append(item)
     if not dry_run:
         gone = [item for item in gone if store.remove(item.place)]
+        # Who prunes wants room now: a minute is longer than anybody writes at one entry.
         store.sweep(store.folder(), 60)
     return gone
 
@@ -371,6 +375,7 @@ def why(labels: store.Labels, source: str, name: str) -> str:
         return "the cache has no kernel like it"
     item, alike = near
     title = printable(f"{item.key[:12]} ({item.name})")
+    # The same kernel: then versions, processor or flags made the difference.
     if item.labels.get("kernel") == mine.get("kernel"):
         changes = printable("; ".join(differences(mine, item.labels)))
         return f"stored as {title} under other labels: {changes}"

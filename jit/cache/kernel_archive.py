@@ -34,6 +34,7 @@ _MOST_OF_HEADER = 1 << 16
 _RENAMING = re.compile(rb"(^|\n)\d+ (path|linkpath|size|GNU\.sparse[^=]*)=")
 _BLOCK = tarfile.BLOCKSIZE
 # The types of members that may be there, and how large each may be.
+# No links, no devices, and of tar's extensions the one that Python's own writer uses.
 _TYPES = {
     tarfile.REGTYPE: _MOST_BYTES,
     tarfile.AREGTYPE: _MOST_BYTES,
@@ -68,6 +69,7 @@ def export(path: Path, items: Iterable[Item]) -> int:
             with tarfile.open(fileobj=file, mode="w:gz", compresslevel=6) as archive:
                 for item in sorted(items, key=lambda item: item.key):
                     count += _add(archive, item)
+        # mkstemp's file is private; an archive is for others, as far as the user's umask says.
         os.chmod(aside, 0o666 & ~_umask())
         os.replace(aside, path)
     finally:
@@ -76,6 +78,7 @@ def export(path: Path, items: Iterable[Item]) -> int:
 
 
 def _umask() -> int:
+    # (There is no way to ask without setting it.)
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
@@ -87,6 +90,8 @@ def _add(archive: tarfile.TarFile, item: Item) -> bool:
         return False
     with ExitStack() as stack:
         try:
+            # All open before the first is written: then they stay readable, even if the entry is
+            # removed.
             files = [stack.enter_context(open(item.place / name, "rb")) for name in _FILES]
         except FileNotFoundError:
             return False
@@ -105,6 +110,7 @@ def load(path: Path) -> Imported:
     it or the cache cannot be read or written.
     """
     with open(path, "rb") as file:
+        # Twice through the file, since all of it at once may be larger than memory.
         problems = {key: _problem(key, files) for key, files in _entries(path, file)}
         root = store.folder()
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -162,6 +168,8 @@ def _members(stream: BinaryIO) -> Iterator[tuple[str, bytes]]:
     """The files of entries in a tar archive; everything else must be harmless, and is left out."""
     total = 0
     for _ in range(_MOST_MEMBERS):
+        # Read by hand, header by header: tarfile follows whatever sizes and names further headers
+        # state.
         block = _exactly(stream, _BLOCK)
         if not any(block):
             _read_to_the_end(stream, _MOST_IN_ALL - total)
@@ -220,6 +228,7 @@ def _problem(key: str, files: _Files) -> str:
         entry = store.Entry(manifest["symbol"], source.decode(), files["kernel.o"])
     except ValueError as error:
         return f"it cannot be read: {error}"
+    # The name of an entry is the hash of its key: a file cannot pass for another kernel.
     if store.key_of_text(text) != key:
         return "its key.txt belongs to another key"
     if manifest["checksum"] != store.checksum_of(text, manifest, source, entry.object_code):

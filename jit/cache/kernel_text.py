@@ -109,6 +109,7 @@ def is_kernel(source: str) -> bool:
 def _is_definition(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.FunctionDef):
         signature = statement.args
+        # Defaults, annotations and decorators are run when a function is defined.
         further = [*signature.defaults, *signature.kw_defaults, statement.returns]
         every = (*signature.posonlyargs, *signature.args, *signature.kwonlyargs)
         notes = [each.annotation for each in every if each is not None]
@@ -164,6 +165,7 @@ class _Formulas:
             if node in self.texts:
                 continue
             self.texts[node] = text = self._text(node)
+            # Formulas written out in full could grow as two to the power of their depth.
             if self.uses[node] > 1 and isinstance(node, (ir.Apply, ir.Load)):
                 self.texts[node] = f"%{self.shared}"
                 self.shared += 1

@@ -30,6 +30,7 @@ except ImportError:  # a system without such locks
 FOLDER = ".loading"
 _NAME = re.compile(r"\d+-[0-9a-f]{32}")
 _ABANDONED_SECONDS = 3600
+# Far more than it takes to start a process and link one kernel: what is not done by then hangs.
 _PATIENCE = 60.0
 _TRIAL = """
 code, symbol = json.loads(requests.readline())
@@ -53,6 +54,8 @@ def noted(root: Path | None) -> Iterator[Callable[[str], None]]:
         with suppress(OSError):
             if not notes:
                 notes.append(_begun(path))
+            # Written before the entry is linked, and to the system at once: it must be there if
+            # that ends us.
             os.write(notes[0], f"{key}\n".encode())
 
     try:
@@ -73,6 +76,7 @@ def _begun(path: Path) -> int:
         path.parent.mkdir(mode=0o700, exist_ok=True)
         descriptor = os.open(path, flags, 0o600)
     with suppress(OSError):
+        # The system lets go of the lock when the process ends, however it ends.
         fcntl.flock(descriptor, fcntl.LOCK_EX)
     return descriptor
 
@@ -96,6 +100,8 @@ def examine(root: Path, judge: Callable[[str], None]) -> None:
 
 def _examine_one(path: Path, judge: Callable[[str], None]) -> None:
     with open(path, "rb+", buffering=0) as file:
+        # If the process is gone, who holds the lock examines the file, and the verdict is waited
+        # for; else its owner may hold it, and lives.
         fcntl.flock(file, fcntl.LOCK_EX | (0 if _has_died(path.name) else fcntl.LOCK_NB))
         lines = file.read().decode(errors="replace").split()
         is_new = abs(time.time() - os.fstat(file.fileno()).st_mtime) < _ABANDONED_SECONDS
@@ -107,6 +113,7 @@ def _examine_one(path: Path, judge: Callable[[str], None]) -> None:
 
 def _has_died(name: str) -> bool:
     try:
+        # (The number may be that of a new process by now: then the lock alone decides.)
         os.kill(int(name.partition("-")[0]), 0)
     except ProcessLookupError:
         return True

@@ -138,6 +138,8 @@ def _elf_sections(code: bytes, machine: int | None) -> tuple[list[_Section], byt
     _must(not any(sections[0]), "its first section")
     for section in sections[1:]:
         _check_section(section, number, len(code))
+    # This bounds what linking allocates: sections that overlap could ask for far more than the file
+    # has.
     _must(sum(section[5] for section in sections) <= len(code), "its sections' sizes")
     _must(0 < names < number and sections[names][1] == _STRINGS, "its names of sections")
     return sections, _content(code, sections[names])
@@ -184,6 +186,7 @@ def _elf_symbols(
     wanted, defined = [], []
     for number, (start, info, other, place, value, length) in enumerate(symbols[1:], 1):
         name, kind, binding = _string(names, start), info & 15, info >> 4
+        # ELF has local symbols first; `info` of the table says where the others begin.
         _must(binding == (number >= table[7]), "the order of its symbols")
         _must(other & 0x7C == 0 and kind <= 4, f"a symbol has type {kind}")
         if place == 0 and binding:
@@ -199,6 +202,7 @@ def _elf_symbols(
                 _must(kind == 2 and bool(section[2] & _EXECUTE), "what it defines is no function")
                 _must(length > 0, "its function is empty")
                 defined.append(name)
+    # One more might be found in place of a function that others refer to.
     _must(defined == [symbol], f"it does not define {symbol.decode()!r} alone")
     return wanted, [False, *(each[3] != _NUMBER for each in symbols[1:])]
 
@@ -218,6 +222,7 @@ def _elf_relocations(
     for place, info, addend in _RELOCATION.iter_unpack(code[offset : offset + size]):
         width = 8 if types is None else types.get(info & 0xFFFFFFFF)
         symbol = info >> 32
+        # A place outside of its section is what ends a process: the linker writes there.
         fits = width is not None and place + width <= end and abs(addend) <= len(code)
         if not fits or symbol >= len(usable) or not usable[symbol]:
             raise _Wrong(f"a relocation of type {info & 0xFFFFFFFF} at {place:#x}")

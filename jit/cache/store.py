@@ -149,6 +149,7 @@ def _held(place: Path) -> Iterator[Callable[[], bool]]:
         return
     handle = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
     try:
+        # Of the directory that is open, whatever has its name by now.
         before = os.fstat(handle)
         _check(before, place)
         yield lambda: _is_at(before, place)
@@ -227,6 +228,8 @@ def _store(root: Path, text: str, entry: Entry, manifest: dict[str, Any]) -> boo
         _write_file(work / "key.txt", text.encode())
         _write_file(work / "manifest.json", json.dumps(manifest, indent=1).encode() + b"\n")
         try:
+            # The one moment at which the entry appears: before, nobody looks at it, and afterwards
+            # it is whole.
             os.rename(work, root / key_of_text(text))
         except OSError:
             if (root / key_of_text(text)).exists():
@@ -240,6 +243,7 @@ def _store(root: Path, text: str, entry: Entry, manifest: dict[str, Any]) -> boo
 
 def remove(place: Path) -> bool:
     """Takes an entry away, at once for every reader; False where it cannot be."""
+    # Renamed first: to delete file by file would leave others half an entry in between.
     aside = place.with_name(f"{OLD}{uuid.uuid4().hex}")
     try:
         os.rename(place, aside)
@@ -254,6 +258,7 @@ def checksum_of(text: str, manifest: dict[str, Any], source: bytes, code: bytes)
     state = hashlib.blake2b(digest_size=32)
     facts = {name: value for name, value in manifest.items() if name != "checksum"}
     for part in (text.encode(), json.dumps(facts, sort_keys=True).encode(), source, code):
+        # With lengths, so that no byte can move from one part to the next.
         state.update(len(part).to_bytes(8, "little") + part)
     return state.hexdigest()
 
@@ -268,6 +273,7 @@ def _check(status: os.stat_result, place: Path) -> None:
         return
     if status.st_uid not in (0, os.getuid()):
         raise Untrusted(f"{place} belongs to another user")
+    # An entry is code: who may write it may do whatever this user may.
     if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise Untrusted(f"{place} can be written by others")
 
@@ -275,6 +281,7 @@ def _check(status: os.stat_result, place: Path) -> None:
 def read_file(path: Path) -> bytes:
     """The contents of a file of an entry."""
     with open(path, "rb", buffering=0, opener=_not_waiting) as file:
+        # Of the file that is open: a name may lead elsewhere a moment later.
         status = os.fstat(file.fileno())
         _check(status, path)
         if not stat.S_ISREG(status.st_mode):
@@ -330,6 +337,7 @@ _SWEPT: set[Path] = set()
 
 
 def _sweep_once(root: Path) -> None:
+    # (Once in a process: it lists the whole folder.)
     if root not in _SWEPT:
         _SWEPT.add(root)
         sweep(root, _ABANDONED_SECONDS)

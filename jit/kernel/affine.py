@@ -39,6 +39,7 @@ class Affine:
         coefficients = dict(self.coefficients)
         for axis, c in other.coefficients.items():
             coefficients[axis] = coefficients[axis] + c if axis in coefficients else c
+        # What cancels out must go: an axis in here counts as one that the position walks along.
         coefficients = {a: c for a, c in coefficients.items() if not same(c, 0)}
         return Affine(coefficients, self.offset + other.offset, self.loaded + other.loaded)
 
@@ -63,6 +64,7 @@ def flatten(position: Sequence[Affine], shape: Sequence[AnySize]) -> Affine:
     """The row-major element offset of a position in a contiguous tensor."""
     total, stride = ZERO, 1
     for place, size in zip(reversed(position), reversed(shape)):
+        # On a dimension of one the position is 0, whatever expression stands for it.
         if not same(size, 1):
             total = total.plus(place.scaled(stride))
         stride = size * stride

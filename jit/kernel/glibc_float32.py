@@ -29,6 +29,8 @@ _NUMBERS = {
     "A0": "-0x1.00ea348b88334p-2",
     "A1": "0x1.5575b0be00b6ap-2",
     "A2": "-0x1.ffffef20a4123p-2",
+    # Times 2 ** 24, so that whole quarter turns are what an int32 has above its 24th bit; hence
+    # angles below 120, and 0x800000 to round to the nearest.
     "TWO_OVER_PI": "0x1.45F306DC9C883p+23",
     "HALF_PI": "0x1.921FB54442D18p0",
     "S1": "-0x1.555545995a603p-3",
@@ -53,6 +55,8 @@ def logf(x: np.ndarray) -> np.ndarray:
     k = CONSTANTS
     table = log_table()
     bits = x.view(np.uint32)
+    # 0x3F330000 is about 0.7: mantissas lie in [0.7, 1.4) then, and of numbers near 1, whose
+    # logarithm is near 0, no multiple of log(2) has to be taken away.
     shifted = bits - np.uint32(0x3F330000)
     interval = (shifted >> np.uint32(19)) % 16
     exponent = shifted.view(np.int32) >> 23
@@ -60,6 +64,7 @@ def logf(x: np.ndarray) -> np.ndarray:
     r = mantissa * table[2 * interval] - 1
     near = table[2 * interval + 1] + exponent * k["LN2"]
     square = r * r
+    # The brackets are part of the method: sums in another order round otherwise.
     y = k["A0"] * square + (k["A1"] * r + k["A2"])
     return np.asarray(y * square + (near + r)).astype(np.float32)
 
@@ -69,6 +74,7 @@ def sincosf(angle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     k = CONSTANTS
     x = angle.astype(np.float64)
     turns = ((x * k["TWO_OVER_PI"]).astype(np.int32) + 0x800000) >> 24
+    # (The C library's short way for small angles; for them 0 follows from the line above as well.)
     turns = np.where(np.abs(angle) < np.float32(np.pi / 4), 0, turns)
     x = x - turns * k["HALF_PI"]
     square = x * x

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from typing import Any, Literal, Union
 
+# Never emptied: it grows with the different expressions of a process, and equal layers, steps and
+# plans share theirs.
 _INTERNED: dict[tuple[Any, ...], Any] = {}
 _LOCK = threading.Lock()
 
@@ -24,10 +26,13 @@ class _Interned(type):
     __match_args__: tuple[str, ...]
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        # With defaults filled in, a node made by names is the one made by position.
         if kwargs or len(args) < len(cls.__match_args__):
             node = super().__call__(*args, **kwargs)
             args = tuple(getattr(node, name) for name in cls.__match_args__)
         key = (cls, cls._key(args))
+        # Found without the lock: an entry stays as it is.  Of two threads that make the same node
+        # at once the first wins.
         node = _INTERNED.get(key)
         if node is None:
             node = super().__call__(*args)
@@ -220,6 +225,7 @@ def lines(root: Any) -> list[str]:
     """
     numbers: dict[int, int] = {}
     text: list[str] = []
+    # No recursion: a chain of instructions may be longer than Python's stack is deep.
     stack: list[tuple[Any, bool]] = [(root, False)]
     while stack:
         node, ready = stack.pop()
@@ -229,6 +235,7 @@ def lines(root: Any) -> list[str]:
             stack.append((node, True))
             stack.extend((child, False) for child in reversed(_children(node)))
             continue
+        # Children are numbers in order of use, not addresses: all processes must get one text.
         values = (f"{f.name}={_text(getattr(node, f.name), numbers)}" for f in fields(node))
         numbers[id(node)] = len(text)
         text.append(f"{len(text)}: {type(node).__name__}({', '.join(values)})")
@@ -239,6 +246,8 @@ def _children(node: Any) -> list[Any]:
     found: list[Any] = []
     for field in fields(node):
         value = getattr(node, field.name)
+        # Literals have another metaclass: they are no lines of their own, but stand where they are
+        # used.
         items = value if isinstance(value, tuple) else (value,)
         found.extend(item for item in items if type(type(item)) is _Interned)
     return found

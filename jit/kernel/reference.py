@@ -124,6 +124,7 @@ def truncatediv(x: Any, y: Any) -> Any:
     """x / y towards zero; 0 where an integer y is 0."""
     if _is_float(x):
         return np.trunc(np.divide(x, y))
+    # NumPy has division towards zero for floats only.
     quotient = np.floor_divide(x, y)
     if x.dtype.kind != "i":
         return quotient
@@ -138,6 +139,7 @@ def truncatemod(x: Any, y: Any) -> Any:
 
 def minimum(x: Any, y: Any) -> Any:
     """y where y < x, else x."""
+    # NumPy's own minimum and maximum give NaN if either is; TensorFlow's are plain comparisons.
     return np.where(np.less(y, x), y, x)
 
 
@@ -159,6 +161,7 @@ def pow(x: Any, y: Any) -> Any:
     if _is_float(x) or x.dtype.kind == "O":
         return np.power(x, y)
     with np.errstate(all="ignore"):
+        # NumPy raises an error if one exponent is negative.
         safe = np.power(x, np.where(np.less(y, 0), np.zeros_like(y), y))
         inverse = safe
         if x.dtype.kind == "i":
@@ -187,6 +190,7 @@ def sigmoid(x: Any) -> Any:
     """1 / (1 + exp(-x)), without overflow for large negative x."""
     if x.dtype.kind == "c":
         return 1 / (1 + np.exp(-x))
+    # For negative x that is e^x / (1 + e^x): no exponent is positive, and nothing overflows.
     small = np.exp(-np.abs(x))
     return np.where(np.signbit(x), small, np.ones((), x.dtype)) / (1 + small)
 
@@ -203,6 +207,7 @@ def erfc(x: Any) -> Any:
 
 def lgamma(x: Any) -> Any:
     """The logarithm of the absolute value of the gamma function."""
+    # As C's lgamma; SciPy's is -inf there.
     return np.where(np.isneginf(x), np.asarray(np.inf, x.dtype), _special("gammaln")(x))
 
 
@@ -256,10 +261,13 @@ def cast(x: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
 
 
 def _float_to_int(x: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    # x86 has no unsigned conversion: compilers convert what is below 2 ** 63, and put the highest
+    # bit back.
     if dtype == np.uint64:
         high = x >= 2.0**63
         low = _truncate(np.where(high, x - 2.0**63, x), np.int64).astype(np.uint64)
         return np.where(high, low ^ np.uint64(1 << 63), low)
+    # Smaller ones are the low bits of an int32, an uint32 those of an int64: so they wrap.
     wide = np.int64 if dtype in (np.int64, np.uint32) else np.int32
     return _truncate(x, wide).astype(dtype)
 
@@ -267,6 +275,8 @@ def _float_to_int(x: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[A
 def _truncate(x: np.ndarray[Any, Any], dtype: Any) -> np.ndarray[Any, Any]:
     """cvttsd2si: the minimum stands for everything that does not fit, NaN among it."""
     limit = -float(np.iinfo(dtype).min)
+    # What lies between -2 ** 31 - 1 and -2 ** 31 is cut off to the latter.  Next to -2 ** 63 there
+    # is no such double.
     fits = (x < limit) & (x > -limit - (1 if dtype is np.int32 else 0))
     value = np.where(fits, x, 0).astype(dtype)
     return np.where(fits, value, np.iinfo(dtype).min)

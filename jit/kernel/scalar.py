@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The scalar vocabulary of kernels: every primitive once, with its NumPy meaning.
 
-`from ..jit import scalar as k; k.mul(k.exp(x), 0.5)` computes when x is an array and builds a
-kernel expression (jit/kernel/ir.py) when x is one.  Python numbers take the dtype of the other
+With `scalar` imported as k, `k.mul(k.exp(x), 0.5)` computes when x is an array and builds a kernel
+expression (jit/kernel/ir.py) when x is one.  Python numbers take the dtype of the other
 arguments; arguments of different dtypes are an error.  The NumPy meanings (jit/kernel/reference.py)
 follow TensorFlow's C++ kernels.  Imports NumPy alone; no Numba.
 """
@@ -53,6 +53,9 @@ class Primitive:
 
 
 # fmt: off
+# Costs decide when a kernel is too large and how finely it is cut into tiles, so they need to be
+# right within a factor of a few.  They are those of vector code: what is computed number by number
+# (floormod, atan, digamma …) takes longer than they say.
 _TABLE = (
     # name, arguments, result, kinds, meaning, cost, rounding
     Primitive("add", 2, "same", "fiu", reference.add, 1, "once"),
@@ -154,6 +157,7 @@ def apply(fn: str, *args: Any) -> Any:
     primitive = PRIMITIVES[fn]
     if len(args) != primitive.arity:
         raise TypeError(f"k.{fn} takes {primitive.arity} arguments, got {len(args)}")
+    # One function for both, so that the maths of an op is stated once: see ops' definitions.
     if any(isinstance(arg, NODES) for arg in args):
         return _build(primitive, args)
     return reference.evaluate(primitive.meaning, primitive.result, args)
@@ -179,6 +183,7 @@ def _same_dtype(fn: str, args: Any) -> tuple[Expr, ...]:
     if len(dtypes) > 1:
         names = ", ".join(map(str, (_dtype(a) for a in args)))
         raise TypeError(f"k.{fn}: arguments of different dtypes: {names}")
+    # Nothing is typed only in a choice between two literals.
     dtype = dtypes.pop() if dtypes else "bool" if isinstance(args[0], bool) else "float32"
     return tuple(_adapt(arg, dtype) for arg in args)
 
@@ -199,6 +204,8 @@ def _adapt(arg: Any, dtype: str) -> Expr:
 
 def const(value: Any, dtype: str) -> Const:
     """A literal of a dtype: the nearest representable value."""
+    # Rounded here: equal literals must be one, and 0.1 in float32 is another number than in
+    # float64.
     typed = reference.numpy_dtype(dtype).type(value)
     item = float(typed) if kind_of(dtype) == "f" else typed.item()
     return Const(item, reference.dtype_name(dtype))
@@ -218,6 +225,7 @@ def cast(x: Any, dtype: Any) -> Any:
         return reference.cast(np.asarray(x), reference.numpy_dtype(name))
     if x.dtype == name:
         return x
+    # Folded by the reference, which says what conversions mean that C++ leaves open.
     if isinstance(x, Const):
         value = np.asarray(x.value, reference.numpy_dtype(x.dtype))
         return const(reference.cast(value, reference.numpy_dtype(name))[()], name)

@@ -20,6 +20,8 @@ from . import ir, scalar
 from .reference import numpy_dtype
 from .scalar import kind_of
 
+# No chain of rules is so long: each leaves less, moves a negation outwards, or ends in a product.
+# It makes an error of rules that undo each other.
 _MOST_STEPS = 32
 
 
@@ -41,6 +43,7 @@ def _is_power_of_two(c: ir.Expr, **_: Any) -> bool:
     """A literal whose reciprocal is exact."""
     if not isinstance(c, ir.Const) or kind_of(c.dtype) != "f" or not c.value:
         return False
+    # Far enough from the ends of float32's exponents (±126): the reciprocal is no denormal either.
     return math.frexp(abs(c.value))[0] == 0.5 and abs(math.frexp(c.value)[1]) < 100
 
 
@@ -64,6 +67,8 @@ def _even(fn: str) -> Rule:
     return Rule((fn, ("neg", "x")), lambda x: scalar.apply(fn, x), f"{fn}(-x) = {fn}(x)")
 
 
+# What algebra allows and floats do not is no rule: -0 + 0 is +0 (but -0 - 0 is -0), 0 * x is NaN
+# for an infinite x, x - x for it too, and sums in another order round otherwise.
 RULES: tuple[Rule, ...] = (
     Rule(("mul", "x", 1), lambda x: x, "x * 1 = x"),
     Rule(("mul", 1, "x"), lambda x: x, "1 * x = x"),
@@ -73,6 +78,8 @@ RULES: tuple[Rule, ...] = (
     Rule(("add", 0, "x"), lambda x: x, "0 + n = n, integers", _is_integer),
     Rule(("mul", "x", -1), lambda x: scalar.neg(x), "x * -1 = -x"),
     Rule(("neg", ("neg", "x")), lambda x: x, "-(-x) = x"),
+    # Negations move outwards, where they cancel, become a subtraction, or leave an expression that
+    # another one without them shares.
     Rule(("add", "x", ("neg", "y")), lambda x, y: scalar.sub(x, y), "x + -y = x - y"),
     Rule(("sub", "x", ("neg", "y")), lambda x, y: scalar.add(x, y), "x - -y = x + y"),
     Rule(("add", ("neg", "x"), "y"), lambda x, y: scalar.sub(y, x), "-x + y = y - x"),
@@ -84,6 +91,7 @@ RULES: tuple[Rule, ...] = (
         ("mul", "x", ("neg", "y")), lambda x, y: scalar.neg(scalar.mul(x, y)), "x * -y = -(x * y)"
     ),
     Rule(
+        # The lowest integer is its own negative: for it -x / y and -(x / y) differ.
         ("div", ("neg", "x"), "y"),
         lambda x, y: scalar.neg(scalar.div(x, y)),
         "-x / y = -(x / y), floats",
@@ -96,8 +104,10 @@ RULES: tuple[Rule, ...] = (
         _is_power_of_two,
     ),
     Rule(("pow", "x", 1), lambda x: x, "x ^ 1 = x"),
+    # (The power of a float32 is computed in float64, where x * x is exact, and rounded once.)
     Rule(("pow", "x", 2), lambda x: scalar.mul(x, x), "x ^ 2 = x * x"),
     Rule(("square", "x"), lambda x: scalar.mul(x, x), "x² = x * x"),
+    # Also for NaN, which stays where it is the first argument.
     Rule(("maximum", "x", "x"), lambda x: x, "max(x, x) = x"),
     Rule(("minimum", "x", "x"), lambda x: x, "min(x, x) = x"),
     Rule(("abs", ("abs", "x")), lambda x: scalar.abs(x), "||x|| = |x|"),
@@ -181,6 +191,7 @@ def _matches(pattern: Any, expr: ir.Expr, bound: dict[str, ir.Expr]) -> bool:
 
 
 def _is_literal(expr: ir.Expr, number: float) -> bool:
+    # True is no 1 here, and -0.0 no 0, though Python finds them equal.
     if not isinstance(expr, ir.Const) or isinstance(expr.value, bool):
         return False
     return expr.value == number and math.copysign(1, expr.value) == math.copysign(1, number)

@@ -19,6 +19,8 @@ import numpy as np
 # Sizes of zero and one are never symbols (they change what broadcasting means), so a symbol is at
 # least two.
 SMALLEST_SYMBOL = 2
+# Products of sums are multiplied out, so that equal sizes have equal texts.  Beyond so many terms
+# the product becomes one atom: as exact, but equal by form to nothing that is written otherwise.
 _MOST_TERMS = 24
 
 Term = tuple[str, ...]  # the atoms of a product, sorted; each atom is a Python expression
@@ -78,6 +80,7 @@ class Scope:
     def ask(self, text: str, answer: bool) -> bool:
         """Notes that the trace relied on `text` being `answer`."""
         self.guards[text] = bool(answer)
+        # Of other equations, such as s0*s1 == 6, no single symbol follows.
         symbol, equals, number = text.partition(" == ")
         if answer and equals and symbol in self.examples and number.isdigit():
             self.fixed[symbol] = int(number)
@@ -102,6 +105,8 @@ def number(size: AnySize, values: Mapping[str, int]) -> int:
     return int(_evaluator(tuple(values), size.text)(*values.values()))
 
 
+# For reports and tests, which ask for one size at a time; a plan has one function that computes all
+# of its sizes (jit/schedule/bind.py).
 _evaluator = cache(compile_function)
 
 
@@ -127,6 +132,7 @@ class Size:
             for atoms, coefficient in sorted(self.terms.items()):
                 factors = [*atoms] if coefficient == 1 and atoms else [str(coefficient), *atoms]
                 parts.append("*".join(factors))
+            # In brackets, since it is put into products and quotients as it is.
             self._text = parts[0] if len(parts) == 1 else "(" + " + ".join(parts) + ")"
         return self._text
 
@@ -208,6 +214,7 @@ class Size:
         return self if self >= 0 else -self
 
     def __truediv__(self, other: Any) -> Any:
+        # A fraction follows from the number itself, and the plan serves that number only.
         return int(self) / other
 
     def __float__(self) -> float:
@@ -316,6 +323,7 @@ def _choose(name: str, a: AnySize, b: AnySize) -> AnySize:
     if not isinstance(a, Size) and not isinstance(b, Size):
         return pick(int(a), int(b))
     difference = a - b
+    # (Not a comparison, which would write a guard: both answers can be put into the text.)
     sign = _sign(difference)
     if sign is not None:
         smaller, larger = (b, a) if sign >= 0 else (a, b)
@@ -329,6 +337,7 @@ def _operand(value: Any) -> AnySize | None:
         return value
     if isinstance(value, (bool, int, np.integer)):
         return int(value)
+    # Reference kernels that compute with sizes hand over arrays without dimensions.
     if isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in "iuO":
         return _operand(value.item())
     return None
@@ -349,6 +358,7 @@ def _divisor(value: AnySize) -> str:
 
 
 def _make(scope: Scope, terms: dict[Term, int], example: int) -> AnySize:
+    # What comes out constant must be an int: everybody takes a Size for a number not known.
     terms = {atoms: c for atoms, c in terms.items() if c}
     if not terms:
         return 0
@@ -383,6 +393,7 @@ def _exact_quotient(a: AnySize, b: AnySize) -> AnySize | None:
     for factors, c in _terms(a).items():
         left = list(factors)
         for atom in atoms:
+            # As Python's // does: a quotient that is not exact is rounded down, and no polynomial.
             if atom not in left:
                 return None
             left.remove(atom)
@@ -411,6 +422,8 @@ def _sign(value: AnySize) -> int | None:
         return (value > 0) - (value < 0)
     constant = value.terms.get((), 0)
     rest = [(atoms, c) for atoms, c in value.terms.items() if atoms]
+    # Symbols are at least SMALLEST_SYMBOL, so terms of one sign have a least sum; atoms in brackets
+    # (quotients, minima) may be anything, even zero.
     for sign in (1, -1):
         if all(c * sign > 0 for _, c in rest) and not any(
             "(" in a for atoms, _ in rest for a in atoms
@@ -442,6 +455,8 @@ def unify(
     result = []
     for shape, known in zip(shapes, static):
         sizes: list[AnySize] = []
+        # That sizes happen to be equal is no guard but part of the pattern that plans are kept by:
+        # a run in which they differ finds another plan.
         for axis, size in enumerate(shape):
             fixed = known is not None and axis < len(known) and known[axis] is not None
             if fixed or size < SMALLEST_SYMBOL:

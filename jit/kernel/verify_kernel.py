@@ -79,6 +79,8 @@ def _offsets(kernel: ir.Kernel) -> str:
 
 def _combined(kernel: ir.Kernel) -> str:
     for reduction in kernel.reductions:
+        # Sums are cast before they are added up (jit/schedule/loop_nest.py): their values have the
+        # dtype of the accumulator already.
         if reduction.fn in _RESULTS:
             if reduction.dtype in _RESULTS[reduction.fn]:
                 continue
@@ -108,6 +110,7 @@ def _arguments(kernel: ir.Kernel) -> str:
         if not isinstance(expr, ir.Apply):
             continue
         primitive, dtypes = scalar.PRIMITIVES[expr.fn], [arg.dtype for arg in expr.args]
+        # Of a choice the first argument is a bool, and the other two have the dtype in question.
         choice = dtypes.pop(0) if primitive.result == "branch" else "bool"
         results = {"bool": "bool", "given": expr.dtype}
         result = results.get(primitive.result, dtypes[-1])
@@ -145,6 +148,7 @@ def _reductions(kernel: ir.Kernel) -> str:
     """A reduction may use only those before it."""
     for number, reduction in enumerate(kernel.reductions):
         alone = ir.Kernel("map", (), (), (reduction,), (), 0)
+        # What comes later is not finished when the pass of this one runs.
         used = [e.reduction for e in expressions(alone) if isinstance(e, ir.Reduced)]
         if any(other >= number for other in used):
             return f"reduction {number} uses {used}"

@@ -20,6 +20,7 @@ from .rewriting import Rule
 def _sole_map(program: Program, call: Call) -> Map | None:
     """The one map of one result that reads what a call gives, if nobody else does."""
     value = call.outputs[0]
+    # Anybody else would want the value as it is without the epilogue.
     found = program.users(value)
     if len(found) != 1 or value in program.kept:
         return None
@@ -31,6 +32,7 @@ def _sole_map(program: Program, call: Call) -> Map | None:
 
 def _bias(program: Program, call: Call) -> tuple[Map, Value] | None:
     """The map behind a call that adds a vector along the last dimension, and the vector."""
+    # The kernel adds before it cuts at zero: behind a relu no bias can follow.
     if call.launch.epilogue is None or call.launch.bias or call.launch.relu:
         return None
     node = _sole_map(program, call)
@@ -70,6 +72,7 @@ def _relu(program: Program, call: Call) -> Map | None:
     (expr,) = node.exprs
     if not isinstance(expr, ir.Apply) or expr.fn != "maximum" or len(node.inputs) != 1:
         return None
+    # In this order only: of NaN, maximum(x, 0) is NaN as a relu is, and maximum(0, x) is 0.
     x, zero = expr.args
     is_relu = isinstance(x, ir.Load) and isinstance(zero, ir.Const) and zero.value == 0
     return node if is_relu else None

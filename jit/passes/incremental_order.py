@@ -15,8 +15,10 @@ from typing import Generic, TypeVar
 Node = TypeVar("Node", bound=Hashable)
 
 # So many nodes are looked at before one is taken to depend on another.
+# If that is wrong a fusion is missed; the other mistake would be a cycle.
 _MOST_BETWEEN = 256
 # Labels that are closer than this are spread anew.
+# Doubles have thousands of numbers within it even among a million labels.
 _LEAST_STEP = 1e-6
 
 
@@ -41,6 +43,8 @@ class Order(Generic[Node]):
 
     def depend(self, node: Node, others: Iterable[Node]) -> None:
         """A node comes to depend on others, none of which depends on it."""
+        # Only what has a label between the two is looked at or moved, so that a graph that is built
+        # in order costs nothing but its edges.
         new = [other for other in others if other not in self._needs[node]]
         self._needs[node].update(new)
         for other in new:
@@ -59,6 +63,7 @@ class Order(Generic[Node]):
             node = stack.pop()
             if node == goal or len(seen) > _MOST_BETWEEN:
                 return True
+            # What is lower than the goal cannot depend on it.
             new = [n for n in self._needs[node] if n not in seen and label[n] >= least]
             seen.update(new)
             stack.extend(new)
@@ -66,6 +71,8 @@ class Order(Generic[Node]):
 
     def merge(self, old: Node, new: Node) -> None:
         """Two nodes become one, `new`; neither may depend on the other through a third."""
+        # At the lower place: what needs either of them is above it already, and what only the
+        # higher one needs moves in front of it.
         low, high = sorted((old, new), key=self._label.__getitem__)
         self._put_before(self._above(self._needs[high] - {low}, low), low)
         label = self._label[low]
@@ -100,6 +107,8 @@ class Order(Generic[Node]):
         """Gives a group labels just below that of a node; they keep their order."""
         if not group:
             return
+        # They keep their order among themselves, and everything else stays: so no edge points
+        # upwards.
         high = self._label[node]
         place = bisect_left(self._labels, high)
         low = self._labels[place - 1] if place else high - len(group) - 1

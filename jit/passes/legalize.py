@@ -63,7 +63,9 @@ def stop_before_effects(program: Program, scope: Scope) -> None:
     waiting = list(program.checks)
     passed: set[Node] = set()
     for node in program.nodes:
+        # No check can wait any longer: behind this node it would come too late.
         if waiting and lasts(node):
+            # (Others are about what comes behind, which nothing before may depend on.)
             ready = [check for check in waiting if _made_before(check) <= passed]
             for check in ready:
                 with program.adding(node, like=base(check.flag).node):
@@ -99,6 +101,7 @@ def snapshot_reads(program: Program, scope: Scope) -> None:
         if not later:
             continue
         last_use = max((reader.position for reader in readers.get(node, ())), default=-1)
+        # Of what is fetched the contents are taken when the run is over.
         if last_use > later[0].position or node in fetched:
             value = node.outputs[0]
             copy = _copy(program, value, before=node.behind)
@@ -127,6 +130,7 @@ def _copy(program: Program, value: Value, before: Node | None) -> Value:
 
 def store_views(program: Program, scope: Scope) -> None:
     """What is only a way of reading is copied where somebody needs memory, once."""
+    # Nodes are walked in order: a copy stands in front of the first that needs it, and so of all.
     stored: dict[Value, Value] = {}
 
     def memory(value: Value, before: Node | None) -> Value:
@@ -191,6 +195,8 @@ def _place_parts(program: Program, node: Compose) -> None:
         place = StoreRegion((value,), target, part)
         program.add(place)
         if filler is not None:
+            # Parts do not overlap each other (nor need an order, therefore), but they do overlap
+            # the fill.
             place.after.append(filler)
 
 
@@ -212,8 +218,12 @@ def order_effects(program: Program, scope: Scope) -> None:
             stops.append(node)
         elif lasts(node):
             node.after.extend(stops)
+        # A read is no kernel: who reads its memory waits for what it waits for (fuse.dependencies),
+        # and is what a later write waits for (`_cells_read`).
         if isinstance(node, Read) and node.cell in last_write:
             node.after.append(last_write[node.cell])
+        # What an op on the host looks at or changes cannot be told from its inputs: a handle may
+        # lead it to any variable.
         if _writes(node) and last_host is not None:
             node.after.append(last_host)
         if isinstance(node, Host) and node.effects:
@@ -224,6 +234,7 @@ def order_effects(program: Program, scope: Scope) -> None:
         for cell in written_cells(node):
             last_write[cell] = node
             node.after.extend(user for user in users.get(cell, ()) if user is not node)
+            # Those before are behind this write, and so behind everything that waits for it.
             users[cell] = [node]
         if _writes(node):
             writes.append(node)
@@ -265,11 +276,14 @@ def drop_dead(program: Program, scope: Scope) -> None:
         if node in alive:
             continue
         alive.add(node)
+        # What a node only waits for is not kept alive by it: without an effect there is nothing to
+        # wait for.
         stack.extend(value.node for value in node.inputs)
         stack.extend(flag.node for flag, _ in node.guard)
         stack.extend(places.get(node, ()))
         if isinstance(node, StoreRegion):
             stack.extend(node.after)
+    # Users go before what they use.
     for node in reversed(program.nodes):
         if node not in alive:
             program.remove(node)

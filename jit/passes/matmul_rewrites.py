@@ -41,6 +41,8 @@ def _is_plain(node: Node) -> TypeGuard[Call]:
 
 
 def _retarget(call: Call, product: Product) -> None:
+    # A launch made anew has no epilogue: those are fused behind all of this
+    # (jit/passes/pipeline.py).
     call.launch, call.role = product.launch(), product
 
 
@@ -95,9 +97,13 @@ def _through(value: Value, factor: Factor) -> tuple[Value, Factor]:
         moves = [_composed(axis, moves[axis.axis or 0]) for axis in inner.node.axes]
         inner = inner.node.inputs[0]
     rows, columns = moves
+    # A factor is rows at one distance, each without gaps: what the packing loops read.  Of a
+    # symbolic stride nobody knows the sign.
     is_row_major = same(columns.stride, 1) and isinstance(rows.stride, int) and rows.stride > 0
     if inner is value or rows.axis == columns.axis or not is_row_major:
         return value, factor
+    # What is computed where it is read is computed in part, too; read through the view, all of it
+    # would have to be stored.
     if not _is_memory(inner.node) and not _is_whole(value, inner):
         return value, factor
     width = inner.shape[1]
@@ -134,6 +140,7 @@ def _part_that_is_read(
     if not _is_plain(call):
         return None
     out = call.outputs[0]
+    # (Idle ones are what the rules for factors have read through.)
     busy = [node for node in program.users(out) if not _is_idle(program, node)]
     views = [node for node in busy if isinstance(node, View)]
     if not views or len(views) < len(busy) or out in program.kept:
@@ -154,6 +161,7 @@ def _compute_in_part(
     views, start, size = found
     out = call.outputs[0]
     _retarget(call, call.role.part(axis, start, size))
+    # Its only readers are these views, which see the same numbers as before.
     out.shape = tuple(size if i == axis else old for i, old in enumerate(out.shape))
     for view in views:
         moved = replace(view.axes[axis], offset=0)
@@ -209,6 +217,8 @@ def _addends(program: Program, node: Map) -> list[Value] | None:
     terms = _terms(node)
     if terms is None:
         return None
+    # A sum of two is the same in both orders, to the last bit; a sum of three is not, so that all
+    # others keep their places.
     if not _adds(program, terms[1]):
         terms[:2] = terms[1::-1]
     total, first, *_ = terms
@@ -245,6 +255,7 @@ def _terms(node: Map) -> list[Value] | None:
     numbers = [load.buffer for load in (expr, *found)]
     values = [node.inputs[number] for number in numbers]
     is_plain = all(same_shape(v.shape, out.shape) and v.dtype == out.dtype for v in values)
+    # (A product cannot be added to itself: its memory is what it adds to.)
     return values if is_plain and len({id(value) for value in values}) == len(values) else None
 
 
@@ -252,6 +263,8 @@ def _add_onto(program: Program, call: Call, other: Value) -> None:
     """A product adds a value, behind whose maker it comes."""
     program.set_inputs(call, (*call.inputs, other))
     _retarget(call, replace(call.role, onto=True))
+    # Its one reader, the sum, is behind both.  Should the product come behind a write to a variable
+    # that it reads now, snapshot_reads, which runs later, has that copied.
     if other.node.position > call.position:
         program.move_behind(call, other.node)
 
@@ -291,6 +304,7 @@ def share_packing(program: Program, scope: Scope) -> None:
             groups.setdefault(_right_key(node), []).append(node)
     for calls in groups.values():
         first = calls[0]
+        # Otherwise each tile packs what it needs, into memory of its thread, which is near.
         if len(calls) < 2 and not first.role.should_pack:
             continue
         with building(program, scope, first) as b:
@@ -302,5 +316,6 @@ def share_packing(program: Program, scope: Scope) -> None:
 
 def _right_key(call: Call) -> tuple[object, ...]:
     product: Product = call.role
+    # As text: to hash a symbolic size is to fix its number.
     sizes_of = (product.n, product.k, product.y.stride, product.y.offset)
     return call.inputs[1], product.dtype, product.y.turned, *map(str, sizes_of)

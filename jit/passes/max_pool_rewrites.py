@@ -23,6 +23,8 @@ from .rewriting import building
 
 def route_pooled_gradients(program: Program, scope: Scope) -> None:
     """Rewrites the gradients of max pooling that comes in the same program."""
+    # The pooling comes first in the program, as its gradient takes what it gives; without it the
+    # gradient looks for the maxima itself.
     pools: dict[tuple[Value, str], Call] = {}
     for node in program.nodes:
         if not isinstance(node, Call) or not program.holds(node):
@@ -41,6 +43,7 @@ def _remembering(
     program: Program, scope: Scope, pool: Call, windows: max_pool_argmax.Windows
 ) -> Call:
     """The pooling as one that also gives the places of its maxima."""
+    # (Another gradient of it has been here.)
     if len(pool.outputs) > 1:
         return pool
     with building(program, scope, pool) as b:
@@ -109,6 +112,7 @@ def _mask(route: Route, node: Map, whole: Value, pooled: Value) -> bool:
     """
     if len(node.exprs) != 1 or not same_shape(node.outputs[0].shape, whole.shape):
         return False
+    # What else it read would have to be looked up at the maximum as well.
     if not all(value is whole or value is route.x for value in node.inputs):
         return False
     reads = {number for number, value in enumerate(node.inputs) if value is whole}
@@ -123,6 +127,7 @@ def _mask(route: Route, node: Map, whole: Value, pooled: Value) -> bool:
 
 def _sum(route: Route, node: Reduce, whole: Value, pooled: Value) -> bool:
     """A sum over all positions: what is left out are zeros."""
+    # Both dimensions that are pooled: along one alone the rows of the pooled tensor are others.
     if node.fn != "sum" or not {1, 2} <= node.axes:
         return False
     route.program.set_inputs(node, (pooled,))
@@ -156,6 +161,7 @@ def _is_mask(expr: ir.Expr, buffers: set[int]) -> bool:
     """Is an expression one of these buffers, that times zero, or zero, whatever the others hold?"""
     if isinstance(expr, ir.Load):
         return expr.buffer in buffers
+    # Elsewhere than at the maxima the gradient is zero, and what is kept of it or not stays zero.
     if isinstance(expr, ir.Const):
         return expr.value == 0
     if isinstance(expr, ir.Apply) and expr.fn == "mul":

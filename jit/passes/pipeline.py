@@ -31,12 +31,17 @@ class Pass:
 
 
 PASSES = (
+    # First, while all nodes are there that checks remember to stand behind (Check.behind).
     Pass("stop_before_effects", legalize.stop_before_effects),
     Pass("route_pooled_gradients", max_pool_rewrites.route_pooled_gradients, straight=True),
+    # Views first: which products read the same factor shows only then, and a packed one has no
+    # views.
     Pass("read_products_through_views", partial(apply_rules, matmul_rewrites.VIEWS), straight=True),
     Pass("accumulate_products", partial(apply_rules, matmul_rewrites.SUMS), straight=True),
     Pass("share_packing", matmul_rewrites.share_packing, straight=True),
+    # Behind all that makes a product's launch anew, which would lose the epilogue.
     Pass("fuse_epilogues", partial(apply_rules, epilogue.RULES), straight=True),
+    # Behind all that moves nodes, perhaps behind a write to what they read.
     Pass("snapshot_reads", legalize.snapshot_reads),
     Pass("store_views", legalize.store_views),
     Pass("place_parts", legalize.place_parts),
@@ -53,6 +58,7 @@ def rewrite(program: Program, scope: Scope) -> dict[str, float]:
         start = time.perf_counter()
         stopping.check()
         for inner in program.all():
+            # Straight ones move nodes to where others stand, perhaps under another condition.
             if not one.straight or inner.is_straight:
                 one.run(inner, scope)
         seconds[one.name] = time.perf_counter() - start

@@ -36,6 +36,8 @@ class Rule:
 def apply_rules(rules: Sequence[Rule], program: Program, scope: Scope) -> Counter[str]:
     """Walks the nodes in order and applies each rule at most once to each; counts by name."""
     applied: Counter[str] = Counter()
+    # Once for each rule, so that it ends whatever rules make of each other's results; `holds`,
+    # since a rule may have removed nodes further behind.
     for node in program.nodes:
         for rule in rules:
             if not isinstance(node, rule.root) or not program.holds(node):

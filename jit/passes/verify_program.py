@@ -72,6 +72,7 @@ def _users(program: Program) -> Iterator[tuple[Node, object]]:
         for value in node.inputs:
             takers.setdefault(value, {})[node] = None
     for value, nodes in takers.items():
+        # Too many are wrong as well: a rewrite that wants the only reader would never apply.
         known = program.users(value)
         yield from ((node, value) for node in nodes.keys() ^ set(known))
 
@@ -149,6 +150,7 @@ def _views(program: Program) -> Iterator[tuple[Node, object]]:
                 yield node, node.axes
         elif isinstance(node, Reshape):
             before, after = (sizes.product(v.shape) for v in (node.inputs[0], node.outputs[0]))
+            # By the example: sizes that a guard has found equal need not be so by form.
             if sizes.hint(before) != sizes.hint(after):
                 yield node, f"{before} elements as {after}"
         elif isinstance(node, Gather) and node.inputs[1].dtype != "int64":
@@ -221,6 +223,7 @@ class IllegalProgram(Exception):
 
 def after(name: str, program: Program) -> None:
     """Raises IllegalProgram when a pass left something wrong; does nothing outside of tests."""
+    # The facts look at the whole program after each pass, which users need not wait for.
     if not (verify_kernel.enabled or debug.is_on()):
         return
     from .pipeline import PASSES

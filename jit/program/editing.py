@@ -56,6 +56,7 @@ class Program:
         self._last: Node | None = None
         self._count = 0
         self._place: Node | None = None  # in front of which `add` adds
+        # Tracing, which adds most nodes and takes many back, never asks.
         self._users: dict[Value, dict[Node, None]] | None = None  # None: not asked for yet
 
     # Looking at it.
@@ -155,6 +156,7 @@ class Program:
     def add(self, node: Node, *results: tuple[str, Shape]) -> tuple[Value, ...]:
         """Appends a node (or puts it where `adding` says) and makes its outputs."""
         node.origin = self.origin
+        # Ways of reading run where somebody reads, under whatever condition that does.
         if not isinstance(node, (Source, View, Reshape, Iota)):
             node.guard = self.guard
             node.after.extend(flag.node for flag, _ in self.guard)
@@ -181,6 +183,7 @@ class Program:
     def rollback(self, last: Node | None) -> set[Node]:
         """Takes back all nodes behind one that was `last`; returns them."""
         gone: set[Node] = set()
+        # From behind, so that nobody uses what goes.
         while self._last is not last and self._last is not None:
             gone.add(self._last)
             self.remove(self._last)
@@ -271,6 +274,8 @@ class Program:
         """Between those of its neighbours; when there is no number left, all get new ones."""
         low = 0.0 if node.before is None else node.before.position
         high = low + 2.0 if node.behind is None else node.behind.position
+        # Halves of doubles last for some fifty nodes at one place; then one renumbering serves as
+        # many again, and comparing positions stays the test of who comes first.
         node.position = (low + high) / 2
         if not low < node.position < high:
             for number, other in enumerate(self, 1):
@@ -284,4 +289,5 @@ class Program:
     def _unuse(self, node: Node) -> None:
         if self._users is not None:
             for value in node.inputs:
+                # (A node may take a value twice.)
                 self._users[value].pop(node, None)

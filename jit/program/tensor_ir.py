@@ -61,6 +61,7 @@ class Node:
     inputs: tuple[Value, ...]
     outputs: list[Value] = field(default_factory=list, init=False)
     origin: Any = field(default=None, init=False)
+    # What must have run though nothing of it is taken: effects, and flags of the guard.
     after: list[Node] = field(default_factory=list, init=False)
     # Ascends along a program; -1 outside of all programs.
     position: float = field(default=-1.0, init=False)
@@ -295,6 +296,7 @@ class Register:
     def __init__(self, name: str, dtype: str, shape: Shape, program: Program) -> None:
         """program: where it is first written."""
         self.name, self.program = name, program
+        # Memory belongs to values, so a register has one, of a node that is in no program.
         self.home = Value(dtype, shape, Node(()))
         self.home.node.origin = self  # which has its name
         self.value = None
@@ -351,6 +353,7 @@ def home(value: Value) -> Value:
     """The value that has the memory of this one: seen through reshapes, registers and loops."""
     while True:
         node = value.node
+        # (Not of variables, whose memory is the session's: for them the value itself stands.)
         if isinstance(value.cell, Register):
             return value.cell.home
         if isinstance(node, Reshape):

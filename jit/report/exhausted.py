@@ -20,6 +20,7 @@ _ADVICE = "Run with smaller feeds (a smaller batch), or fetch less at once."
 
 def exhausted(plan: Plan, binding: Binding) -> errors.ResourceExhaustedError:
     """The error for a run that found no memory, with its largest buffers."""
+    # Nothing is measured: there is no memory to run anything in.
     buffers = plan_report(plan, binding, [0.0] * len(plan.schedule.steps), None).buffers
     largest = sorted(buffers, key=lambda buffer: -buffer.bytes)
     lines = [_line(buffer) for buffer in largest[:_LISTED]]

@@ -192,6 +192,7 @@ class _Reporter:
             else:
                 found = self._native(place, step, next(compiled), next(rows))
                 reports.append(replace(found, seconds=time))
+        # Equal kernels of several steps were compiled once.
         unique = {kernel.key: kernel for kernel in plan.kernels}
         return PlanReport(
             tuple(tensor.name for tensor in plan.traced.exports),
@@ -278,6 +279,7 @@ class _Reporter:
         reads, writes, boundaries = self._used(place, step, used)
         count = self._moved(step, (*set(reads), *set(writes)), used)
         done = roofline.work_of(step, self.values)
+        # As many threads as that can share the step, and no more.
         tiles = -(-int(row[2]) // max(int(row[3]), 1)) * -(-int(row[4]) // max(int(row[5]), 1))
         at_best, limit = roofline.bound(self.machine, count, done.weight, tiles)
         return KernelReport(
@@ -359,6 +361,7 @@ class _Reporter:
         if known is None:
             known = self.number_of[storage] = len(self.buffers)
             self.buffers.append(self._new_buffer(home(value), place))
+        # What is fetched is copied out behind the last step.
         last = len(self.steps) - 1 if self.buffers[known].fetched else place
         self.buffers[known] = replace(self.buffers[known], last=last)
         return known
@@ -411,6 +414,7 @@ class _Reporter:
                     f"{side.node.launch.kernel.name} is a kernel of the library, complete in itself"
                 )
         theirs, mine = before.nest.cluster.nodes, step.nest.cluster.nodes
+        # One cluster, two kernels.
         if not set(mine).isdisjoint(theirs):
             return "a long reduction: first its pieces, then their results"
         # The clusters as fusion left them; long reductions have been cut in two since.

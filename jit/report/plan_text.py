@@ -132,6 +132,7 @@ def details(report: PlanReport) -> str:
     reasons: dict[str, list[str]] = {}
     for number, kernel in enumerate(report.kernels):
         for boundary in kernel.boundaries:
+            # By reason: a large plan has thousands of pairs and a dozen reasons.
             reasons.setdefault(boundary.reason, []).append(f"{boundary.step}→{number}")
     if reasons:
         parts.append("why steps are apart")

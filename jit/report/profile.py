@@ -30,6 +30,7 @@ def kernel_seconds(plan: Plan, binding: Binding, arrays: Sequence[np.ndarray]) -
     """The best of a few timed runs of every step; host steps, which may have effects, count 0."""
     run = Run(plan, binding, Arena(max(threads.count(), threads.cores())), arrays)
     run.frame.fill_sizes(binding)
+    # What arguments point to must live as long as kernels run.
     kept: list[Any] = []
     for number, memory in run.staged:
         memory[...] = arrays[number]
@@ -41,6 +42,7 @@ def kernel_seconds(plan: Plan, binding: Binding, arrays: Sequence[np.ndarray]) -
         kept.append(copy)
         run.args[places] = copy.ctypes.data
     seconds, row = [], 0
+    # Each by itself, on whatever lies in memory: jumps, which would go by it, are left out.
     for step in plan.schedule.steps:
         if isinstance(step, (HostStep, Control)):
             row += has_row(step)

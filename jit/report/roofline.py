@@ -32,9 +32,12 @@ from ..schedule.steps import CallStep, KernelStep
 
 # Bytes of the copies: within the first, second and last cache, and beyond.
 _COPIES = (1 << 10, 1 << 14, 1 << 18, 1 << 21, 1 << 23, 1 << 26)
+# Enough arithmetic (0.27 G operations on 3 MB) to be held up by nothing else, in about a
+# millisecond.
 _SIDE = 512  # of the matrices
 _ROW_TILE, _COLUMN_TILE = 64, 128
 # How often something is timed: often enough, or for long enough.
+# The best of them counts: what disturbs a run only ever makes it longer.
 _FEW, _MANY, _ENOUGH_SECONDS = 4, 100, 5e-4
 _ENOUGH_OF_THE_MACHINE = 2e-2
 
@@ -82,6 +85,8 @@ class Machine:
     def compute_seconds(self, operations: float, pieces: int) -> float:
         """How long so many float32 operations take, shared by as many threads as have work."""
         workers = min(pieces, self.threads)
+        # (Threads share caches and clock rates, so that all together are slower than each alone; of
+        # numbers in between nothing was measured.)
         rate = self.all_threads if workers == self.threads else self.one_thread * max(workers, 1)
         return operations / rate
 
@@ -111,11 +116,13 @@ def _copy_kernel() -> ir.Kernel:
 
 
 def _copy_seconds(count: int) -> float:
+    # Read and written once, four bytes each.
     items = count // 8
     x, y = (aligned_empty((items,), np.float32) for _ in range(2))
     x[...] = y[...] = 0
     kernel = compiler.compile_kernel(_copy_kernel())
     args = np.array([x.ctypes.data, y.ctypes.data, items], np.int64)
+    # Cut as a plan's own kernels are, so that small copies stay on one thread.
     row_tile, column_tile = tiles(1, items, 2.0 * items, True)
     row = [kernel.address, args.ctypes.data, 1, row_tile, items, column_tile]
     return best_seconds(driver.Program(np.array([row], np.int64)), _ENOUGH_OF_THE_MACHINE)
@@ -183,6 +190,7 @@ def work_of(step: KernelStep | CallStep, values: dict[str, int]) -> Work:
 def _nest_work(nest: Nest, values: dict[str, int]) -> Work:
     kernel = nest.kernel
     extents = [number(size, values) for size in nest.sizes]
+    # The emitter's own answer to which loops a value depends on: it is computed as often.
     writer = Writer(kernel)
     total, weight = 0, 0.0
     roots = [store.value for store in kernel.stores]
@@ -222,6 +230,8 @@ def touched(nest: Nest, values: dict[str, int]) -> list[int]:
                 places.add((node.buffer, node.index))
     counts = [0] * len(kernel.buffers)
     for buffer, index in places:
+        # At most: an element that loops come to twice counts twice, and callers know how large the
+        # buffer is.
         counts[buffer] += _positions(kernel, writer.dependence(index), extents)
     return counts
 

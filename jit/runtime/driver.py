@@ -43,6 +43,9 @@ Table = np.ndarray[Any, np.dtype[np.int64]]
 _PLACE = 3
 
 # Called with minus the number of steps it goes on at the place behind the table.
+# The clock is looked at behind a step or tile if another follows, so a plan of one small step never
+# does.  In LLVM's own language, as kernels of the cache are loaded without Numba, whose import
+# takes longer than many a plan.
 _WALK = """
 define i64 @numbaflow_walk(ptr %table, i64 %number) nounwind {
 entry:
@@ -179,6 +182,7 @@ class Program:
             raise ValueError(f"a table of steps is int64 with columns {', '.join(COLUMNS)}")
         self.table, self._place = _with_place(table)
         self._address = self.table.ctypes.data
+        # Bound once: in a plan of a few small steps the call itself is most of the time.
         self._walk = partial(serial_walker(), self._address, len(table))
         self.refresh()
 
@@ -266,6 +270,7 @@ def prepare() -> None:
 
 
 _SERIALISE = threading.Lock()
+# So many tiles go to prange at once: a walk can pause only between such batches.
 _TILES_PER_THREAD = 4
 
 
@@ -274,6 +279,8 @@ def run_parallel(table: Table, place: Table) -> None:
     walker = parallel_walker()
     threads.prepare()
     least = _TILES_PER_THREAD * threads.count()
+    # Numba's own pool, where neither OpenMP nor TBB is installed, ends a process in which two
+    # threads launch at once.
     if threads.allows_concurrent_callers():
         walker(table, place, least)
     else:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .plan import Plan
 
 # Feeds of at most so many bytes are copied into a run's own memory instead of being pointed at.
+# That takes a tenth of the time in which NumPy tells an address.
 _STAGED_BYTES = 2048
 
 
@@ -40,6 +41,7 @@ class Run:
     def __init__(
         self, plan: Plan, binding: Binding, arena: Arena, feed_types: Sequence[np.ndarray]
     ) -> None:
+        # Code for another processor is made ahead of time, and must not be run here.
         target.require_native()
         self.plan, self.binding = plan, binding
         self.evaluate = plan.traced.segment.evaluate
@@ -101,10 +103,13 @@ class Run:
         for number, memory in self.staged:
             memory[...] = feeds[number]
         for number, places in self.pointed:
+            # Kernels know the sizes of feeds, not their strides.
             if not feeds[number].flags.c_contiguous:
                 feeds = [np.ascontiguousarray(feed) for feed in feeds]
             self.args[places] = feeds[number].__array_interface__["data"][0]
         for entry in self.cells:
+            # Assignments of the same shape keep the array, so its identity stands for address,
+            # shape and dtype.
             if entry[0].value is not entry[1]:
                 self._point_at_variable(entry)
         for reserved in self.plan.template.reserves:
@@ -112,10 +117,12 @@ class Run:
         self.feeds = feeds
         self._walk()
         self._look(self.checks)
+        # Copies: the memory is the next run's.
         results = [
             np.array(self._read(read)) if isinstance(read, Value) else read()
             for read in self.results
         ]
+        # The caller's arrays must not live on in a run that is kept.
         self.feeds = ()
         return results
 
@@ -153,6 +160,7 @@ class Run:
 
     def _go_on(self, call: Callable[[], int]) -> None:
         """Does the rest of compiled steps that take long, unless the run is given up meanwhile."""
+        # (Looked for only here, where a tenth of a second has gone by.)
         program = next(program for program in self.programs if program.call is call)
         paused = 1
         while paused:
@@ -184,6 +192,7 @@ class Run:
         began = perf_counter()
         inputs = [self._read(value) for value in node.inputs]
         results = self.evaluate(node.op, inputs)
+        # It may have given a variable other memory, which the kernels behind it must use.
         for entry in self.cells if node.cells else ():
             if entry[0].value is not entry[1] and entry[0].value is not None:
                 self._point_at_variable(entry)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs of plans, for tests, in which every kernel computes on memory with guards around it.
 
-With `verify.guards` set, each step of a plan gets copies of all that it may access: the buffers of
-its argument block, the block itself, scratch memory and stacks, each of exactly its size.
+With `guards` of jit/kernel/verify_kernel.py set, each step of a plan gets copies of all that it may
+access: the buffers of its argument block, the block itself, scratch memory and stacks, each of
+exactly its size.
 
     "bytes"  bytes of a pattern lie around each.  They must be as they were when the step is done.
              The step runs twice, with different patterns, and must give the same: a result that
@@ -283,6 +284,7 @@ class Guarded(driver.Flow):
 
     def _aim(self, step: KernelStep | CallStep, block: np.ndarray, copies: list[Copy]) -> None:
         """Has an argument block point to copies."""
+        # (Empty buffers may have the address of another one.)
         places = {(c.buffer.address, c.buffer.size > 0): c.address for c in copies}
         for number, value in enumerate(step.reads):
             block[number] = places[int(block[number]), self._bytes(value) > 0]

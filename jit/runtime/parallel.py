@@ -55,6 +55,7 @@ def walk(table, place, least):  # type: ignore[no-untyped-def]
         across = (columns + column_tile - 1) // column_tile
         total = (rows + row_tile - 1) // row_tile * across
         last = min(first + batch, total)
+        # A launch of prange takes tens of microseconds.
         if total == 1:
             call_kernel(kernel, args, 0, rows, 0, columns, 0)  # type: ignore[call-arg]
         elif total > 1:
@@ -111,5 +112,6 @@ def _cache_folder() -> Path | None:
 _folder = _cache_folder()
 if _folder is not None and _is_trusted(_folder):
     walk.enable_caching()
+# One signature, so that no call ever finds arguments to compile for.
 walk.compile(nb.void(nb.int64[:, ::1], nb.int64[::1], nb.int64))
 walk.disable_compile()

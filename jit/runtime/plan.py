@@ -92,6 +92,7 @@ def _compile_kernels(steps: Schedule, traced: Traced) -> list[compiler.Compiled]
     for step in native:
         origin = partial(ir_printer.origin, step, traced.segment.operations, names)
         wanted.append((step.kernel, origin))
+    # Asked for together with the plan's own kernels, so that one round of compiling does for all.
     if any(isinstance(step, Control) and has_row(step) for step in steps.steps):
         wanted.append((thread_pool.flow_kernel(), None))
     wanted += [(kernel, None) for kernel in driver.kernels()]

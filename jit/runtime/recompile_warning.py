@@ -23,6 +23,7 @@ def note_plan(plan: Any, of_this_run: int, sizes: str, graph: Any) -> None:
     from ...engine.session import graph_growth_warning
 
     line = user_frame()[:2]
+    # Plans whose kernels are all there already cost little, and are no reason to complain.
     _COMPILED[line] += any(not k.from_cache and k.made >= plan.began for k in plan.kernels)
     if line in _TOLD:
         return

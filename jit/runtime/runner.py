@@ -44,6 +44,7 @@ _NOT_OF_VALUES = (
 )
 NONE: Mapping[Any, Any] = MappingProxyType({})
 # From so many elements on, even a first run is compiled.
+# Fewer take reference kernels some milliseconds, where to compile a single kernel takes tens.
 _LARGE = 1 << 20
 
 
@@ -183,11 +184,13 @@ class TieredRunner:
             assert isinstance(self.runner, Runner)
             if self._is_small(arrays) and self.runner.is_exact(arrays):
                 return self.reference(arrays)
+        # A compiler that broke down on these operations would do so in every run.
         if self.is_broken:
             return self.reference(arrays)
         try:
             return self.runner(arrays)
         except CompileFailure as failure:
+            # Run again, what has had effects would have them twice.
             if not failure.before_effects:
                 raise
             results = self.reference(arrays)  # raises what is wrong with the values, if it is they
@@ -323,6 +326,7 @@ class Runner:
         except (errors.OpError, CompileFailure) as error:
             return self._refused(error, plans, dict(zip(self.feeds, arrays)))
         traced = plan.traced
+        # Nearly always: one plan, and its results are the fetches in order.
         if traced.is_complete and self._distinct and not traced.passed:
             if traced.hosted:
                 self.evaluate.meter.ran(perf_counter() - began)
@@ -375,6 +379,7 @@ class Runner:
             traced = plans.trace(arrays)
         except (errors.OpError, CompileFailure):
             return True
+        # Only complaints about values: other errors, such as missing files, are what they are.
         return traced.is_pure and isinstance(error, errors.InvalidArgumentError)
 
     def trace(self, arrays: Sequence[np.ndarray]) -> Traced:
@@ -421,6 +426,7 @@ class Runner:
             if start == 0:
                 inputs = self.feeds
             else:
+                # Variables are not handed on as values: the next program reads them when it runs.
                 inputs = [t for t in self.live(start) if t not in self.handles and not _refers(t)]
             segment = Segment(
                 self.operations, start, inputs, self.live, self.evaluate, self.handles, self.regions

@@ -24,10 +24,13 @@ from .execution import Run, StalePlan
 from .plan import Plan, compile_segment
 
 # Exact sizes that are remembered per segment before the oldest are forgotten.
+# (What was forgotten is computed anew, as for any new batch size.)
 _MOST_BINDINGS = 512
 # Prepared runs that are kept per arena.
 _MOST_RUNS = 256
 # Contents of integer feeds count as sizes when there are at most so many of them.
+# Shapes rarely have more dimensions; and each new content is a binding of its own, perhaps a plan,
+# which data would be all the time.
 _SIZE_FEED_ITEMS = 8
 
 
@@ -62,11 +65,17 @@ class SegmentPlans:
         key = self._key(arrays)
         # Plans of a session take turns.
         arenas: list[Arena] = self.segment.evaluate.session.arenas
+        # A stale plan is made anew; again and again only if others keep changing a variable's
+        # shape.
         for _ in range(3):
+            # No lock on the way of a run that is prepared: reading a dictionary is atomic, and
+            # `forget` puts another one in its place.
             plan, binding = self._ready.get(key) or self._prepare(key, arrays)
             arena = arenas.pop() if arenas else None
             arena = arena or self._new_arena()
             try:
+                # By `id`: a Run keeps its binding, so while it is here no other binding has that
+                # address.
                 run = arena.runs.get(id(binding)) or self._new_run(plan, binding, arena, arrays)
                 return plan, run(arrays)
             except StalePlan:
@@ -76,6 +85,8 @@ class SegmentPlans:
 
                 raise exhausted(plan, binding) from None
             finally:
+                # Runs that go on at once take arenas of their own: there are as many as ever went
+                # on at once.
                 arenas.append(arena)
         raise errors.AbortedError(None, None, "a variable keeps changing its shape while running")
 
@@ -124,6 +135,7 @@ class SegmentPlans:
                 known.remove(traced)
 
     def _key(self, arrays: Sequence[np.ndarray]) -> object:
+        # (From a list, which takes a third of a generator's time: this is on the way of every run.)
         key: Any = tuple([array.shape for array in arrays])
         if self.may_be_sizes:
             key = (key, *(arrays[i].tobytes() for i in self.may_be_sizes))
@@ -132,6 +144,8 @@ class SegmentPlans:
     def _prepare(self, key: object, arrays: Sequence[np.ndarray]) -> tuple[Plan, Binding]:
         self.segment.evaluate.meter.is_disturbed = True
         with stopping.within(self.segment.evaluate.session):
+            # While another thread compiles, a run may be cancelled or its time be up: a lock would
+            # not tell.
             stopping.await_release(self._lock)
             return self._prepare_alone(key, arrays)
 
@@ -161,6 +175,8 @@ class SegmentPlans:
         feeds, symbols = symbolic_feeds(scope, arrays, self.static, self.dtypes, valued)
         known = self._traced.setdefault(tuple(map(_pattern, feeds)), [])
         for traced in known:
+            # A pattern has several programs where guards came out differently, or variables had
+            # other shapes.
             if traced.fits(*symbols) and traced.shapes_hold():
                 return traced, symbols
         with self._compiling():

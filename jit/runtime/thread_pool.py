@@ -66,6 +66,10 @@ def alone(row, tile, total, end):
     return tile
 """
 
+# To take a tile is one atomic addition to WORD, which gives number and total of the same step even
+# to a thread that comes late; STEP is read afterwards, and cannot change before that tile is in
+# DONE.  A thread may add beyond the total: hence steps of less than half of MASK tiles, so that
+# nothing is carried into the total's bits.
 _TAKE = """
 @helper
 def take_tiles(state, worker, end):
@@ -95,6 +99,12 @@ def take_tiles(state, worker, end):
         word += count
 """
 
+# Everything else is written before WORD, which lets others begin.  All accesses are sequentially
+# consistent (jit/codegen/atomics.py), which two pairs need: the caller raises GEN and then looks
+# for SLEEPERS, a thread counts itself among these and then has the kernel compare GEN; the caller
+# sets WAITING and then looks at DONE, threads add to DONE and then look at WAITING.  In either
+# order one sees the other, and no wake-up is lost.  When the time is up, the swap tells which tile
+# was the last begun and leaves none to begin.
 _SHARE = """
 @helper
 def share(state, row, begin, total, limit, end):
@@ -234,6 +244,8 @@ def kernel(args, r0, r1, c0, c1, worker):
         atomic_store(state + LOCK, 0)
 """
 
+# GEN is read before tiles are looked for, so that a step published meanwhile keeps the thread
+# awake.  LIMIT is how many threads the caller's session allows.
 _WORK = """
 def kernel(args, r0, r1, c0, c1, worker):
     # a thread of the pool, until it is stopped; r1: the pool's state
@@ -284,7 +296,11 @@ def flow_walk() -> Callable[..., None]:
 def _kernel(name: str, text: str) -> LibraryKernel:
     constants = {word: _LINE * place for place, word in enumerate(_WORDS)}
     constants |= {"FUTEX": _FUTEX_NUMBERS.get(platform.machine(), 0), "WAIT": 128, "WAKE": 129}
+    # SPINS take some 100 µs: a thread stays awake between the steps of a plan, and from one step of
+    # a training loop to the next, but not while a program does something else.  A third of an even
+    # SHARE of what is left leaves enough to even out threads that are held up.
     constants |= {"BITS": 20, "MASK": (1 << 20) - 1, "SPINS": 4000, "SHARES": 3}
+    # (The clock ticks every few milliseconds: what is done between two equal readings is quick.)
     constants |= {"SLICE": SLICE, "TOGETHER": 64, "SELDOM": 64}
     header = "".join(f"{key} = {value}\n" for key, value in constants.items())
     return LibraryKernel(name, header + _TILES + (_TAKE if is_supported() else "") + text)
@@ -326,6 +342,7 @@ class Pool:
         walk(table, rows, self._state, workers, table, first)
 
     def _grow(self, count: int) -> None:
+        # Never fewer: how many of them work on a step is its LIMIT.
         with self._lock:
             here = int(ctypes.CDLL(None).sched_getcpu())
             for number in range(len(self._threads) + 1, count + 1):
@@ -341,6 +358,8 @@ class Pool:
         if caller in cores:
             there = cores[(cores.index(caller) + number) % len(cores)]
             with suppress(OSError):  # where a sandbox forbids it, the system's choice stands
+                # Moved there and let go again: a pinned thread could not give way to another
+                # program.
                 os.sched_setaffinity(0, {there})
                 os.sched_setaffinity(0, cores)
         self._work(None, 0, self._state, 0, 0, number)

@@ -39,8 +39,12 @@ from .steps import (
 
 _ALIGN = 64
 # A step estimated below this many simple instructions runs on the calling thread.
+# That is some 10 µs on one core.  To share a step costs 1 to 2 µs where threads are awake, and tens
+# where they have to be woken.
 _PARALLEL_FROM = 400_000
 # Tiles of parallel steps are about this many simple instructions.
+# Some 4 µs: a thread that comes late or is held up delays the others by little; to take one is an
+# atomic addition.
 _TILE = 150_000
 # Columns are cut at multiples of this, so that tiles start on vector boundaries.
 _COLUMN_UNIT = 64
@@ -212,6 +216,7 @@ class _Layout:
         if isinstance(step, Fail):
             for value in step.reads:
                 self.shape(value)
+            # No row: the table ends here, and Python looks at the flag between two walks.
             if step.is_between:
                 self.segments.append(step)
                 return
@@ -453,6 +458,7 @@ def place(slots: Sequence[tuple[int, int]]) -> tuple[list[int], int]:
         return _place_in_time(slots)
     offsets = [0] * len(slots)
     taken: list[tuple[int, int, int]] = []  # start, end, steps; by start
+    # Large ones are hardest to place; small ones fit into what is left between them.
     for number in sorted(range(len(slots)), key=lambda i: -slots[i][0]):
         count, live = slots[number]
         count = -(-count // _ALIGN) * _ALIGN
@@ -542,6 +548,7 @@ def tiles(rows: int, columns: int, work: float, cut_columns: bool) -> tuple[int,
     if work < _PARALLEL_FROM or rows * columns == 0:
         return max(rows, 1), max(columns, 1)
     pieces = max(int(work / _TILE), 1)
+    # Whole rows as long as there are enough of them: a row is read along memory.
     row_tile = -(-rows // min(pieces, rows))
     left = pieces // -(-rows // row_tile)
     if not cut_columns or left < 2:
@@ -554,6 +561,7 @@ def grow(entry: list[np.ndarray]) -> None:
     """Doubles a stack: its record (address, items, room, bytes of one), and its memory."""
     record, old = entry
     _, count, room, item = (int(n) for n in record)
+    # Doubled: however many are pushed, each is copied about once.
     room = max(2 * room, _LEAST_ITEMS)
     memory = aligned_empty((room * item,), np.uint8)
     memory[: count * item] = old[: count * item]
@@ -573,7 +581,9 @@ class Arena:
     def reserve(self, count: int) -> np.ndarray:
         """At least `count` bytes.  A move makes everything that was prepared void."""
         if count > self.memory.nbytes:
+            # Runs hold addresses in it.
             self.runs.clear()
+            # A quarter more, so that batches which grow by little do not move it each time.
             self.memory = aligned_empty((count + count // 4,), np.uint8)
         return self.memory
 

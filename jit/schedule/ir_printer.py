@@ -57,6 +57,7 @@ def _graph_line(op: Any) -> str:
 
 def _timing_text(plan: Any) -> str:
     """How long the stages of making a plan took, and which kernels were compiled for it."""
+    # Others were made for plans before, in this process.
     fresh = {k.key: k for k in plan.kernels if k.made >= plan.began}.values()
     new = [k for k in fresh if not k.from_cache]
     lines = [
@@ -165,6 +166,7 @@ def _cluster_lines(fused: Fused, names: _Names) -> Iterator[str]:
         yield f"cluster {number} over [{domain}]{reduced}"
         for node in cluster.nodes:
             yield "    " + node_text(node, names)
+        # (A node that was refused may have come in all the same, with another cluster.)
         for node, reason in cluster.refusals:
             if fused.home.get(node) is not cluster:
                 yield _cut(f"    not with {node_name(node)}: {reason}")

@@ -36,10 +36,15 @@ from ..program.tensor_ir import (
 )
 
 # Strides and offsets that stand in the kernel's text; others are arguments.
+# LLVM must see a 1 to load vectors and a 0 to load once; with any size in the text, each would have
+# a kernel of its own.
 _LITERAL_STRIDES = (0, 1, -1, 2)
 # Axes of at most this static size are written into the kernel, so that LLVM may unroll them.
 _SHORT_AXIS = 16
 # Reductions with at most so many results, over at least so many positions, are chunked.
+# Threads share rows, so of few they would have nothing to share.  A piece has at least _LONG
+# elements: some microseconds, well over what a second kernel costs.  64 pieces are enough for as
+# many threads.
 _FEW_RESULTS = 64
 _FEW_ROWS = 8
 _LONG = 16384
@@ -95,6 +100,7 @@ class _Arguments:
     def buffer(self, value: Value, access: str) -> int:
         """The number of a value's memory, noting how it is used."""
         key = memory(value)
+        # All accesses to one memory are to one buffer: a kernel's buffers must not overlap.
         for number, other in enumerate(self.buffers):
             if memory(other) is key:
                 if access not in self.access[number]:
@@ -191,6 +197,7 @@ class NestBuilder:
             return self.value(node.inputs[0], inner)
         if isinstance(node, Iota):
             return self._number_of(position[node.axis])
+        # A number that follows from sizes is an argument as they are, and no memory is read.
         if isinstance(node, Sizes) and value.ndim == 0:
             return scalar.cast(self.arguments.param(node.items.item()), value.dtype)
         if node in self.cluster.align:
@@ -203,6 +210,7 @@ class NestBuilder:
         """A position as an int64 scalar."""
         total: ir.Expr | None = None
         for axis, factor in place.coefficients.items():
+            # Its number is not known where its loop has been merged with another.
             self.pinned.add(axis)
             number: ir.Expr = ir.AxisIndex(self._loop(axis))
             number = number if same(factor, 1) else scalar.mul(number, self._number(factor))
@@ -266,6 +274,8 @@ class NestBuilder:
         axis, count = node.axis, indices.ndim
         chosen = self._input(indices, position[axis : axis + count])
         zero, last = ir.Const(0, "int64"), self._number(params.shape[axis] - 1)
+        # Whether indices are in range is checked, but the error comes when the walk is over: until
+        # then nothing may be read outside.
         row = scalar.minimum(scalar.maximum(chosen, zero), last)
         place = Affine(loaded=((row, 1),))
         inner = (*position[:axis], place, *position[axis + count :])
@@ -362,15 +372,21 @@ def loops(cluster: Cluster, stored: set[Value]) -> tuple[Form, Groups]:
         return "map", _merged(cluster, stored, kept)
     last = reduced[-1]
     if last == len(cluster.domain) - 1 or not kept:
+        # The reduced axis lies along memory: a row is read from end to end, into a few
+        # accumulators.
         return "row", _merged(cluster, stored, kept + reduced)
     outer, inner = [a for a in kept if a < last], [a for a in kept if a > last]
+    # The kept axis innermost: neighbours in memory are neighbours in the loop and fill a vector,
+    # each with an accumulator of its own.
     groups = _merged(cluster, stored, outer + reduced + inner)
+    # The form has one inner loop; the other kept axes go outside of the reduction.
     if groups[-1] != tuple(inner):
         groups = _merged(cluster, stored, outer + inner[:-1] + reduced + inner[-1:])
     return "column", groups
 
 
 def _merged(cluster: Cluster, stored: set[Value], order: Sequence[int]) -> Groups:
+    # Written once with a loop for each axis, to see all accesses.
     trial = NestBuilder(cluster, stored, [(axis,) for axis in order])
     for node in cluster.nodes:
         trial.write(node)
@@ -387,6 +403,8 @@ def _mergeable(outer: int, inner: int, cluster: Cluster, trial: NestBuilder) -> 
     reduced = cluster.reduced or frozenset()
     if (outer in reduced) != (inner in reduced) or {outer, inner} & trial.pinned:
         return False
+    # One loop does for two if a step of the outer one is a whole turn of the inner one, in every
+    # access.
     size = cluster.domain[inner]
     return all(
         same(place.coefficients.get(outer, 0), place.coefficients.get(inner, 0) * size)
@@ -402,10 +420,13 @@ def _is_chunked(cluster: Cluster, form: Form, groups: Groups) -> bool:
     outer = groups if form == "row" else groups[:-1]
     count = sizes.product(cluster.domain[a] for group in outer for a in group if a not in reduced)
     extent = sizes.product(cluster.domain[axis] for axis in reduced)
+    # In the column form threads may share columns, too.
     if isinstance(count, Size) or count > (_FEW_RESULTS if form == "row" else _FEW_ROWS):
         return False
+    # (What is symbolic may be long; if it is not, it makes one piece.)
     if not isinstance(extent, Size) and extent < _LONG:
         return False
+    # What combines pieces sees values, not where in its piece each was.
     if any(isinstance(n, Reduce) and n.fn.startswith("arg") for n in cluster.nodes):
         return False
     return not any(_uses_row(node, cluster) for node in cluster.nodes)
@@ -431,6 +452,8 @@ def _chunked(cluster: Cluster, stored: set[Value], form: Form, groups: Groups) -
     other = sizes.product(
         cluster.domain[axis] for group in groups for axis in group if group != groups[first]
     )
+    # Pieces follow from the sizes alone, never from the number of threads: so do the sums' last
+    # bits.
     least = sizes.maximum(sizes.ceil_div(_LONG, sizes.maximum(other, 1)), 1)
     length = sizes.maximum(sizes.ceil_div(extent, _MOST_CHUNKS), least)
     chunks = sizes.maximum(sizes.ceil_div(extent, length), 1)
@@ -495,6 +518,7 @@ def _finish(builder: NestBuilder, form: Form, lead: Sequence[tuple[ir.Axis, AnyS
         extent = sizes.product(cluster.domain[axis] for axis in group)
         short = None if isinstance(extent, Size) or extent > _SHORT_AXIS else extent
         chunked = any(axis.of == len(axes) for axis in axes)
+        # (Of an axis in pieces the last one may be shorter: no loop over it has a fixed length.)
         axes.append(ir.Axis("reduce" if group[0] in reduced else "map", None if chunked else short))
         extents.append(extent)
     buffers = tuple(

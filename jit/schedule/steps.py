@@ -194,6 +194,7 @@ class Slot:
     Bit i of `live` says that step i needs the slot; slots that no step needs together may overlap.
     """
 
+    # (A Python int of bits: whether two lives overlap is one `&`, however many steps there are.)
     values: list[Value]
     live: int
 
@@ -236,6 +237,7 @@ def _straight(fused: Fused, is_inside: bool) -> list[Step | Label]:
     guard: Guard = ()
     end: list[Label] = []
     for cluster in early(fused, made):
+        # Neighbours under one condition are jumped over together.
         if cluster.guard != guard:
             guard = cluster.guard
             steps += end
@@ -244,6 +246,8 @@ def _straight(fused: Fused, is_inside: bool) -> list[Step | Label]:
     steps += end
     for check in fused.program.checks:
         guard = base(check.flag).node.guard
+        # Python cannot look at these when the run is over: the flag may never have been made, or is
+        # that of the last turn alone.
         if is_inside or guard:
             end = _skips(guard, steps)
             steps += [Fail(check), *end]
@@ -253,6 +257,7 @@ def _straight(fused: Fused, is_inside: bool) -> list[Step | Label]:
 def _skips(guard: Guard, steps: list[Step | Label]) -> list[Label]:
     """Adds jumps to a new label unless all conditions hold; no label where there are none."""
     end = Label()
+    # The outermost condition first: where it does not hold, the inner flags have not been made.
     steps += [Skip(flag, side, end) for flag, side in guard]
     return [end] if guard else []
 
@@ -279,6 +284,7 @@ def _steps(
             yield HostStep(node, is_inside or bool(node.guard))
         return
     for nest in nests(cluster, stored):
+        # What nobody outside reads may leave nothing to do.
         if nest.kernel.stores:
             yield KernelStep(nest, cost(nest.kernel))
 
@@ -297,11 +303,13 @@ def stored_values(fused: Fused) -> set[Value]:
     """The results of clusters that somebody outside reads."""
     stored = {base(value) for value in fused.program.kept}
     for node in fused.program:
+        # Jumps look at memory.
         stored.update(flag for flag, _ in node.guard)
         if isinstance(node, (View, Reshape, Source, Iota)):
             continue
         for value in node.inputs:
             maker = base(value).node
+            # Within a kernel a value stays in a register, unless it is read at other positions.
             shared = fused.home.get(maker) is fused.home.get(node)
             alone = isinstance(node, (Call, Host, Gather, Loop, Stop))
             if not shared or alone or _crosses_reshape(value):
@@ -386,8 +394,10 @@ class _Early:
                 self.held.add(value)
                 users = self.users[value]
                 del users[current]
+                # Its last user can free it.
                 if len(users) == 1:
                     stack.extend(users)
+            # Reversed for the stack, so that the first in program order comes first.
             stack.extend(reversed(self.followers.get(current, ())))
 
     def _shrinks(self, cluster: Cluster) -> bool:
@@ -395,6 +405,7 @@ class _Early:
             return False
         change = 0
         for value in self.touched[cluster]:
+            # By the sizes met first: one order has to do for all.
             size = sizes.hint(byte_size(value))
             if value not in self.held:
                 change += size
@@ -446,8 +457,12 @@ def _assign_slots(
             if isinstance(value.node, Sizes):
                 place, live = len(slots), (1 << (end + 1)) - 1  # written before the first step
             else:
+                # Only values of one symbolic size take turns in a slot, which is decided before
+                # sizes are known; once they are, slots of any sizes share memory
+                # (jit/schedule/bind.py).
                 pool = pools.setdefault(sizes.expression(byte_size(value)), _Pool())
                 place = pool.take(number, last[value], len(slots))
+                # The bits from `number` to `last`, both among them.
                 live = (2 << last[value]) - (1 << number)
             if place == len(slots):
                 slots.append(Slot([], 0))
@@ -469,6 +484,8 @@ class _Pool:
 
         Requests come in order of their first steps.
         """
+        # Not of values that this very step reads for the last time: a kernel's buffers do not
+        # overlap.
         while self._busy and self._busy[0][0] < first:
             heappush(self._free, heappop(self._busy)[1])
         place = heappop(self._free) if self._free else new

@@ -18,6 +18,7 @@ from ..program.editing import Program
 from ..program.tensor_ir import Call, Loop, Map, Node, Reduce, base
 from .tracer import FOLD_LIMIT, is_handle, makes_handles
 
+# They give one of the values, in whatever order these are looked at.
 _SELECTING = frozenset("max min any all argmax argmin".split())
 
 
@@ -40,6 +41,7 @@ def is_exact(program: Program) -> bool:
             elif not node.effects.writes:  # arrays and stacks move values
                 return False
         elif isinstance(node, Reduce):
+            # (Sums of integers wrap, and are the same in any order.)
             if node.fn not in _SELECTING and kind_of(node.outputs[0].dtype) not in "iub":
                 return False
         elif isinstance(node, Map) and not all(map(_is_rounded, node.exprs)):
@@ -58,6 +60,7 @@ def _is_rounded(expr: ir.Expr) -> bool:
         if not isinstance(one, ir.Apply) or one in seen:
             continue
         seen.add(one)
+        # Also of comparisons and casts, whose results are no floats.
         is_float = kind_of(one.dtype) == "f" or any(kind_of(a.dtype) == "f" for a in one.args)
         if is_float and PRIMITIVES[one.fn].rounding == "free":
             return False

@@ -233,7 +233,7 @@ class Builder:
         return made[0]
 
     def view(self, value: Value, axes: tuple[Axis, ...], shape: Shape) -> Value:
-        """Reads a value at moved positions (see tensor.View)."""
+        """Reads a value at moved positions (see tensor_ir.View)."""
         identity = sizes.same_shape(shape, value.shape) and all(
             (a.axis == i and same(a.stride, 1) and same(a.offset, 0)) or same(value.shape[i], 1)
             for i, a in enumerate(axes)
@@ -403,7 +403,7 @@ class Builder:
         among the results, as they are afterwards.  touches, writes, stack, grows: see Effects.
 
         The argument block holds input addresses, output addresses, params, the ints that
-        `reserve` (library/random.py) takes at every run, then scratch base and bytes per worker
+        `reserve` (jit/library/random.py) takes at every run, then scratch base and bytes per worker
         when scratch is not 0.
         """
         launch = Launch(
@@ -534,7 +534,7 @@ class Builder:
     def _once(
         self, key: tuple[Any, ...], make: Callable[[], tuple[Value, ...]]
     ) -> tuple[Value, ...]:
-        """Equal subexpressions of one program are one node."""
+        """Equal subexpressions of one program are one node, if they run under one condition."""
         key = (*key, *self.program.guard)
         if key not in self._equal:
             self._equal[key] = make()

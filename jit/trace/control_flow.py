@@ -103,6 +103,7 @@ class Flow:
             guards = [self.guard(t) for t in op._inputs_val]
             guards += [self.guards.get(other, ()) for other in op._control_inputs_val]
             for flag, side in (condition for guard in guards for condition in guard):
+                # It would need a condition and its opposite.
                 if (flag, not side) in found:
                     return None
                 if (flag, side) not in found:
@@ -111,6 +112,7 @@ class Flow:
 
     def _operation(self, op: Any) -> None:
         role = op.definition.flow
+        # A trigger runs whatever becomes of what it waits for.
         guard = () if role == "trigger" else self._guard_of([op])
         if guard is None:
             self.dead |= {op, *op.outputs}
@@ -146,6 +148,8 @@ class Flow:
         pred = self.tracer._inputs(op)[1]
         for side, output in enumerate(op.outputs):
             self.tracer.values[output] = data
+            # A condition that is known while tracing costs no jump, and the other side is not even
+            # compiled.
             if pred.known is not None:
                 if bool(pred.known) != bool(side):
                     self.dead.add(output)
@@ -153,6 +157,7 @@ class Flow:
             flag = self._flag(pred, self.guard(op._inputs_val[1]))
             if (flag, not side) in guard:
                 self.dead.add(output)
+            # (A second switch on the same condition, within a branch, adds nothing.)
             elif (flag, bool(side)) not in guard:
                 self.sides[output] = (*guard, (flag, bool(side)))
 
@@ -161,6 +166,8 @@ class Flow:
         if pred.ndim or pred.dtype != "bool":
             raise Unstructured("a condition that is no scalar")
         if pred not in self.flags:
+            # Copied where the condition is known, perhaps outside of the branch that asks for it
+            # now.
             before, self.program.guard = self.program.guard, guard
             self.flags[pred] = self._copied(pred)
             self.program.guard = before
@@ -176,6 +183,7 @@ class Flow:
             self.dead |= {op, *op.outputs}
             return
         self.program.origin = op
+        # The other side never runs, so what is merged is there exactly when this side is.
         if len(alive) == 1:
             (tensor,) = alive
             self.guards[op] = self.guard(tensor)
@@ -209,6 +217,7 @@ class Flow:
         one, two = (self.guard(t) for t in alive)
         common = tuple(condition for condition in one if condition in two)
         rest = [c for c in one if c not in common], [c for c in two if c not in common]
+        # Only the two sides of one condition: exactly one of the two writes to the register then.
         if [len(r) for r in rest] != [1, 1] or rest[0][0] != (rest[1][0][0], not rest[1][0][1]):
             raise Unstructured(f"'{op.name}' merges what does not belong together")
         return common, rest[0][0]
@@ -235,6 +244,8 @@ class Flow:
     def _require_like(self, one: Value, two: Value, name: str) -> None:
         if one.dtype != two.dtype or not compiles(one.dtype):
             raise Unstructured(f"'{name}' is of type {one.dtype}")
+        # (A register has one shape for the whole run; TensorFlow lets shapes change from turn to
+        # turn.)
         equal = self.tracer.builder.equal
         if one.ndim != two.ndim or not all(map(equal, one.shape, two.shape)):
             raise Unstructured(f"the shape of '{name}' changes")
@@ -272,6 +283,8 @@ class Flow:
             self._write(registers[-1], value)
         loop = Loop((), Program(), Program())
         constants = {op: tracer._inputs(op)[0] for op in frame.constants}
+        # Two programs, since what the test needs and the body needs as well runs in both, and the
+        # test runs once more than the body.
         parts = [_Part(tracer, loop, frame, registers, constants) for _ in range(2)]
         loop.test, loop.body = (part.program for part in parts)
         parts[0].trace_test()
@@ -328,6 +341,8 @@ class _Part(Flow):
         self.program.origin = frame.condition
         self.registers = list(registers)
         self._captured: dict[Value, Value] = {}
+        # What comes round is read first; if it is written before it is used for the last time it is
+        # copied (legalize.snapshot_reads), which makes variables that swap right.
         self.carried = [self._read(register) for register in registers]
         for variable, value in zip(frame.variables, self.carried):
             self.tracer.values[variable.merge.outputs[0]] = value
@@ -342,6 +357,7 @@ class _Part(Flow):
             (handle,) = self.program.add(Handle(value.cell), (value.dtype, value.shape))
             handle.cell = value.cell
             return handle
+        # Known contents go in as they are: shapes stay known within the loop.
         if value.known is not None:
             return self.tracer.builder.known_as(value.known, value.dtype)
         if not compiles(value.dtype):
@@ -358,13 +374,16 @@ class _Part(Flow):
         (pred,) = self.tracer._inputs(self.frame.condition)
         if pred.ndim or self._guard_of([self.frame.condition]) != ():
             raise Unstructured(f"'{self.frame.condition.name}' is no scalar")
+        # (In memory of its own, where the jump looks.)
         self.program.fetches = [self._copied(pred)]
 
     def trace_body(self) -> None:
         """Adds one turn, at whose end all that goes round is written."""
+        # A body runs only when the condition held.
         true = self.tracer.builder.constant(np.array(True))
         self.tracer.values[self.frame.condition.outputs[0]] = true
         self.run(self.frame.body)
+        # All results before the first write: one variable may take what another one has.
         results = []
         for variable, before in zip(self.frame.variables, self.carried):
             if self._guard_of([variable.next]) != ():

@@ -97,6 +97,7 @@ def connected(members: Sequence[Any]) -> dict[Any, Any]:
     contexts: dict[int, Any] = {}
     for op in members:
         context = op._control_flow_context
+        # Of nested contexts the outermost: a region holds whole conditionals and loops.
         while context is not None and context.outer_context is not None:
             context = context.outer_context
         if context is not None:

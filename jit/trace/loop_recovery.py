@@ -69,6 +69,7 @@ def structured(operations: Sequence[Any]) -> list[Item]:
 
 def _place(op: Any, home: dict[Any, Frame], top: Frame, present: set[Any]) -> None:
     """Finds the frame that an operation is in; of an exit, the one that it leaves."""
+    # What comes back from an iteration is created later, and so is not in `home` yet.
     before = [t.op for t in op._inputs_val if t.op in home]
     before += [other for other in op._control_inputs_val if other in home]
     frames = {id(f): f for f in (_after(other, home) for other in before)}
@@ -123,6 +124,8 @@ def _find_variables(frame: Frame) -> None:
         if enter.attr("is_constant"):
             continue
         merge = merges.get(enter)
+        # (Who asks which input was merged asks whether this is the first turn: there is no value
+        # for that.)
         if merge is None or len(merge._inputs_val) != 2 or merge.outputs[1]._consumers:
             raise Unstructured(f"'{enter.name}' does not go round")
         back = merge._inputs_val[1].op
@@ -187,6 +190,7 @@ def _split(frame: Frame, items: list[Item]) -> None:
     test = _needed([frame.condition], makers)
     frame.test = [item for item in items if id(item) in test]
     rest = [item for item in items if id(item) not in test]
+    # What both need is traced in both programs, and so runs twice in a turn: pure ones may.
     again = _needed([*rest, *(v.next for v in frame.variables)], makers)
     frame.body = [item for item in items if id(item) not in test or id(item) in again]
     for item in frame.test:
@@ -223,6 +227,7 @@ def _sorted(frame: Frame, home: dict[Any, Frame]) -> list[Item]:
             maker[op] = number
     needs: list[set[int]] = []
     for number, item in enumerate(items):
+        # What comes from the turn before is no reason to wait.
         back = not isinstance(item, Frame) and _is(item, "merge") and frame.parent is not None
         before = _before(item)
         found = {maker[op] for op in before if op in maker}
@@ -233,6 +238,7 @@ def _sorted(frame: Frame, home: dict[Any, Frame]) -> list[Item]:
     for number, found in enumerate(needs):
         for other in found:
             users[other].append(number)
+    # In order of creation where there is a choice: effects happen in the order of the program.
     place = [_id(item) for item in items]
     heap = [(place[n], n) for n, found in enumerate(needs) if not found]
     heapq.heapify(heap)

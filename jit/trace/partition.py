@@ -304,6 +304,7 @@ def _is_free(op: Any) -> bool:
     definition = op.definition
     if definition.flow or definition.test.get("feed_only"):
         return False
+    # It takes nothing, so it gives the same wherever it runs.
     return makes_handles(op) or not definition.stateful
 
 

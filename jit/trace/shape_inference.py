@@ -44,6 +44,7 @@ class TracedShapes(ShapeContext):
             return unknown_shape() if self._sees_sizes else super().value_as_shape(index)
         if np.ndim(known) != 1:
             return super().value_as_shape(index)
+        # (-1 is how graphs spell a size that is left open.)
         return TensorShape([None if item == -1 else item for item in known.tolist()])
 
 
@@ -97,6 +98,8 @@ def _inferred(scope: Scope, op: Any, values: Sequence[Value]) -> list[TensorShap
     function = op.definition.shape
     if function is None or len(values) != len(op._inputs_val):
         return None
+    # First with inputs that spell sizes: a function which computes with them may find more wrong.
+    # One that needs their numbers is asked again without.
     for sees_sizes in (True, False):
         try:
             with scope.symbolic():

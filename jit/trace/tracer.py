@@ -44,6 +44,7 @@ from .control_flow import trace_region
 from .shape_inference import output_shapes, refusal
 
 # Larger results of constant operations are computed in the plan, not kept in it.
+# (bit_exact.py relies on it: what folds is computed by reference kernels either way.)
 FOLD_LIMIT = 1 << 16
 
 
@@ -217,6 +218,7 @@ class Tracer:
         nothing = Segment((), 0, (), lambda stop: (), self.evaluate)
         tracer = Tracer(nothing, (), self.scope)
         tracer.hosted = self.hosted
+        # One set for all: what the loop does to a variable holds behind it as well.
         tracer.builder.unsettled = self.builder.unsettled
         return tracer
 
@@ -237,6 +239,7 @@ class Tracer:
     def _next(self, number: int) -> bool:
         """Adds an operation; True if it is a barrier."""
         op = self.segment.operations[number]
+        # All of it is fed, or given by the segment before.
         if op.outputs and all(output in self.values for output in op.outputs):
             return False
         self.program.origin = op
@@ -276,6 +279,7 @@ class Tracer:
         if makes_handles(op):
             self._handles(op)
             return False
+        # It only orders others, and they are in order.
         if not op.outputs and definition.kernel is None:
             return False
         missing = [tensor for tensor in op._inputs_val if tensor not in self.values]
@@ -284,6 +288,8 @@ class Tracer:
         inputs = self._inputs(op)
         if self._fold(op, definition, inputs):
             return False
+        # Reference kernels look for themselves; compiled ones trust the shapes that they were made
+        # for.
         if definition.lower is not None:
             self._require_shapes(op, inputs)
         reason = self._lower(op, definition, inputs)
@@ -309,6 +315,7 @@ class Tracer:
         for tensor, wanted in zip(op._inputs_val, op._input_types_val):
             value = self.values[tensor]
             is_variable = value.cell is not None and not is_handle(tensor)
+            # Read here and not where the variable was made: writes in between are to be seen.
             if is_variable and not wanted._is_ref_dtype and not op.definition.passes_ref:
                 value = self.builder.read(value)
             result.append(value)
@@ -329,10 +336,13 @@ class Tracer:
         if symbolic and not all(compiles(dtype_name(y.dtype)) for y in op.outputs):
             return False  # Complex numbers are known as numbers only.
         try:
+            # Reference kernels compute with sizes as with numbers; one that needs the number itself
+            # would tie the plan to it, so that then the op is lowered instead.
             with self.scope.symbolic():
                 results = [np.asarray(result) for result in self.evaluate(op, known)]
         except sizes.NeedsNumber:
             return False
+        # (A constant of the graph is there anyway, however large.)
         if inputs and sum(array.nbytes for array in results) > FOLD_LIMIT:
             return False
         for output, array in zip(op.outputs, results):
@@ -445,6 +455,8 @@ def symbolic_feeds(
     result = []
     for array, shape, dtype, is_valued in zip(arrays, shapes, dtypes, valued):
         known: Any = None
+        # Contents that are sizes elsewhere get the same symbol, so that a reshape to them is known
+        # to fit; negative ones are no sizes.
         if is_valued and array.size and array.min() >= 0:
             items: Any = np.empty(array.shape, object)
             for place, item in np.ndenumerate(array):
