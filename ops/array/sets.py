@@ -199,8 +199,12 @@ def _set_operation(a: Any, b: Any, operation: str, validate: bool) -> SparseTens
     def parts(x: Any) -> tuple[Any, ...]:
         return (x.indices, x.values, x.dense_shape) if isinstance(x, SparseTensor) else (x,)
 
-    kinds = ["Sparse" if isinstance(x, SparseTensor) else "Dense" for x in (a, b)]
-    function = getattr(raw, f"{kinds[0]}To{kinds[1]}SetOperation")
+    if isinstance(a, SparseTensor):
+        function = raw.SparseToSparseSetOperation
+    elif isinstance(b, SparseTensor):
+        function = raw.DenseToSparseSetOperation
+    else:
+        function = raw.DenseToDenseSetOperation
     return SparseTensor(*function(*parts(a), *parts(b), operation, validate))
 
 

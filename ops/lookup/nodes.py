@@ -253,33 +253,42 @@ def _pairs(c: Any) -> list[TensorShape]:
     return []
 
 
-for _kind, _make, _inputs, _attrs, _doc in (
+for _names, _make, _inputs, _attrs, _doc in (
     (
-        *("HashTable", lambda c, name: StaticTable(name, *_types_of(c)), ("", ""), ""),
+        ("HashTable", "HashTableV2"),
+        lambda c, name: StaticTable(name, *_types_of(c)),
+        ("", ""),
+        "",
         "A table that is filled once.",
     ),
     (
-        *("MutableHashTable", lambda c, name: MutableTable(name, *_types_of(c)), ("", ""), ""),
+        ("MutableHashTable", "MutableHashTableV2"),
+        lambda c, name: MutableTable(name, *_types_of(c)),
+        ("", ""),
+        "",
         "A table of scalars.",
     ),
     (
-        *("MutableHashTableOfTensors", _of_tensors, ("", ""), "; value_shape: shape = []"),
+        ("MutableHashTableOfTensors", "MutableHashTableOfTensorsV2"),
+        _of_tensors,
+        ("", ""),
+        "; value_shape: shape = []",
         "A table of vectors.",
     ),
     (
-        *("MutableDenseHashTable", _dense),
+        *(("MutableDenseHashTable", "MutableDenseHashTableV2"), _dense),
         ("empty_key: key_dtype ", "empty_key: key_dtype, deleted_key: key_dtype "),
         "; value_shape: shape = []; initial_num_buckets: int = 131072; "
         "max_load_factor: float = 0.8",
         "A table in arrays of buckets; two keys are reserved.",
     ),
 ):
-    for _suffix, _handle, _shape, _input in (
-        ("", "Ref(string)", [2], _inputs[0]),
-        ("V2", "resource", [], _inputs[1]),
+    for _name, _handle, _shape, _input in (
+        (_names[0], "Ref(string)", [2], _inputs[0]),
+        (_names[1], "resource", [], _inputs[1]),
     ):
         define(
-            f"{_kind}{_suffix}",
+            _name,
             f"{_input}-> table_handle: {_handle}",
             f"{_SHARING}; {_TYPES}{_attrs}",
             shape=lambda c, shape=_shape: TensorShape(shape),
@@ -289,9 +298,9 @@ for _kind, _make, _inputs, _attrs, _doc in (
             doc=_doc,
         )
 
-for _suffix, _handle in (("", "Ref(string)"), ("V2", "resource")):
+for _is_resource, _handle in ((False, "Ref(string)"), (True, "resource")):
     define(
-        f"LookupTableFind{_suffix}",
+        ("LookupTableFind", "LookupTableFindV2")[_is_resource],
         f"table_handle: {_handle}, keys: Tin, default_value: Tout -> values: Tout",
         shape=_found_shape,
         kernel=_find,
@@ -299,14 +308,14 @@ for _suffix, _handle in (("", "Ref(string)"), ("V2", "resource")):
         doc="The values of keys; default_value for those that a table lacks.",
     )
     define(
-        f"LookupTableInsert{_suffix}",
+        ("LookupTableInsert", "LookupTableInsertV2")[_is_resource],
         f"table_handle: {_handle}, keys: Tin, values: Tout ->",
         kernel=_insert,
         gradient=_DISCRETE,
         doc="Gives keys values in a table.",
     )
     define(
-        f"LookupTableSize{_suffix}",
+        ("LookupTableSize", "LookupTableSizeV2")[_is_resource],
         f"table_handle: {_handle} -> size: int64",
         shape=lambda c: TensorShape([]),
         kernel=lambda c, table: np.asarray(table.size(), np.int64),
@@ -314,7 +323,7 @@ for _suffix, _handle in (("", "Ref(string)"), ("V2", "resource")):
         doc="The number of keys in a table.",
     )
     define(
-        f"LookupTableExport{_suffix}",
+        ("LookupTableExport", "LookupTableExportV2")[_is_resource],
         f"table_handle: {_handle} -> keys: Tkeys, values: Tvalues",
         "Tkeys: type; Tvalues: type",
         shape=_exported_shapes,
@@ -323,15 +332,15 @@ for _suffix, _handle in (("", "Ref(string)"), ("V2", "resource")):
         doc="All keys and values of a table.",
     )
     define(
-        f"LookupTableImport{_suffix}",
+        ("LookupTableImport", "LookupTableImportV2")[_is_resource],
         f"table_handle: {_handle}, keys: Tin, values: Tout ->",
-        shape=_pairs if _suffix else None,
+        shape=_pairs if _is_resource else None,
         kernel=_import,
         gradient=_DISCRETE,
         doc="Puts keys and values in place of all that a table has.",
     )
     define(
-        f"InitializeTable{_suffix}",
+        ("InitializeTable", "InitializeTableV2")[_is_resource],
         f"table_handle: {_handle}, keys: Tkey, values: Tval ->",
         shape=_pairs,
         kernel=_initialize,
@@ -339,7 +348,7 @@ for _suffix, _handle in (("", "Ref(string)"), ("V2", "resource")):
         doc="Fills a table.",
     )
     define(
-        f"InitializeTableFromTextFile{_suffix}",
+        ("InitializeTableFromTextFile", "InitializeTableFromTextFileV2")[_is_resource],
         f"table_handle: {_handle}, filename: string ->",
         "key_index: int >= -2; value_index: int >= -2; vocab_size: int >= -1 = -1; "
         "delimiter: string = '\\t'",

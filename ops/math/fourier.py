@@ -23,7 +23,8 @@ from ..public import tf
 from ..wording import refuse, text_of
 
 _COMPLEX = "Tcomplex: {complex64, complex128} = complex64"
-_RANKS = {1: "", 2: "2D", 3: "3D"}
+# The transform over so many dimensions, and its inverse.
+_NAMES = {1: ("FFT", "IFFT"), 2: ("FFT2D", "IFFT2D"), 3: ("FFT3D", "IFFT3D")}
 
 
 def _transform(rank: int, is_inverse: bool) -> Callable[..., np.ndarray]:
@@ -55,14 +56,14 @@ def _elements(x: Tensor, rank: int) -> Tensor:
 def _gradient(rank: int, is_inverse: bool) -> Callable[..., Tensor]:
     def gradient(op: Any, grad: Tensor) -> Tensor:
         size = tf.cast(_elements(grad, rank), grad.dtype)
-        other = OpFunction(f"{'' if is_inverse else 'I'}FFT{_RANKS[rank]}")(grad)
+        other = OpFunction(_NAMES[rank][not is_inverse])(grad)
         return other / size if is_inverse else other * size
 
     return gradient
 
 
 def _define_complex(rank: int, is_inverse: bool) -> None:
-    name = f"{'I' if is_inverse else ''}FFT{_RANKS[rank]}"
+    name = _NAMES[rank][is_inverse]
     define(
         name,
         "input: Tcomplex -> output: Tcomplex",
@@ -92,7 +93,7 @@ def _define_complex(rank: int, is_inverse: bool) -> None:
     export(f"signal.{public}", f"spectral.{public}", public)(function)
 
 
-for _rank in _RANKS:
+for _rank in _NAMES:
     for _is_inverse in (False, True):
         _define_complex(_rank, _is_inverse)
 

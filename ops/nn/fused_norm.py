@@ -29,7 +29,8 @@ _TYPES = (
     "T: {half, bfloat16, float32}; U: {float32}",
     "T: {half, bfloat16, float32}; U: {float32}",
 )
-_SUFFIX = ("", "V2", "V3")
+_FORWARD = ("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
+_BACKWARD = ("FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3")
 
 
 def _axes(form: str, ndim: int) -> tuple[int, ...]:
@@ -167,7 +168,7 @@ def _gradient(version: int) -> Callable[..., Any]:
         x, scale, _, mean, variance = op.inputs
         form = nw.text(op.get_attr("data_format"))
         training = op.get_attr("is_training")
-        function = getattr(raw, f"FusedBatchNormGrad{_SUFFIX[version]}")
+        function = getattr(raw, _BACKWARD[version])
         extra = [op.outputs[5]] if version == 2 else []
         attrs = {"epsilon": op.get_attr("epsilon"), "is_training": training}
         if training:
@@ -308,14 +309,14 @@ def _second(version: int) -> Callable[..., Any]:
 
 
 def _define_all(version: int) -> None:
-    s, types = _SUFFIX[version], _TYPES[version]
+    types = _TYPES[version]
     u = "T" if version == 0 else "U"
     form = _FORM_5 if version == 2 else _FORM_4
     attrs = f"{types}; epsilon: float = 0.0001; {form}; is_training: bool = true"
     inputs = f"x: T, scale: {u}, offset: {u}, mean: {u}, variance: {u}"
     extra = f", reserve_space_3: {u}" if version == 2 else ""
     define(
-        f"FusedBatchNorm{s}",
+        _FORWARD[version],
         f"{inputs} -> y: T, batch_mean: {u}, batch_variance: {u}, reserve_space_1: {u}, "
         f"reserve_space_2: {u}{extra}",
         attrs,
@@ -336,7 +337,7 @@ def _define_all(version: int) -> None:
     given = f"y_backprop: T, x: T, scale: {kind}, reserve_space_1: {u}, reserve_space_2: {u}{extra}"
     first = 4 if version == 2 else 3
     define(
-        f"FusedBatchNormGrad{s}",
+        _BACKWARD[version],
         f"{given} -> x_backprop: T, scale_backprop: {u}, offset_backprop: {u}, "
         f"reserve_space_{first}: {u}, reserve_space_{first + 1}: {u}",
         attrs.replace(_FORM_4, _FORM_5) if version == 0 else attrs,

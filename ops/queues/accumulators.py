@@ -237,9 +237,9 @@ def _step_shape(c: Any) -> list[TensorShape]:
     return [unknown_shape() for _ in c.op.outputs]
 
 
-for _prefix, _handle in (("Resource", "resource"), ("", "Ref(string)")):
+for _is_resource, _handle in ((True, "resource"), (False, "Ref(string)")):
     define(
-        f"{_prefix}ConditionalAccumulator",
+        ("ConditionalAccumulator", "ResourceConditionalAccumulator")[_is_resource],
         f"-> handle: {_handle}",
         _MAKER,
         # The handle of either kind is two strings.
@@ -250,7 +250,7 @@ for _prefix, _handle in (("Resource", "resource"), ("", "Ref(string)")):
         doc="An accumulator of dense gradients.",
     )
     define(
-        f"{_prefix}AccumulatorNumAccumulated",
+        ("AccumulatorNumAccumulated", "ResourceAccumulatorNumAccumulated")[_is_resource],
         f"handle: {_handle} -> num_accumulated: int32",
         shape=lambda c: TensorShape([]),
         kernel=lambda c, owner: np.asarray(owner.count, np.int32),
@@ -258,7 +258,7 @@ for _prefix, _handle in (("Resource", "resource"), ("", "Ref(string)")):
         doc="How many gradients were added.",
     )
     define(
-        f"{_prefix}AccumulatorSetGlobalStep",
+        ("AccumulatorSetGlobalStep", "ResourceAccumulatorSetGlobalStep")[_is_resource],
         f"handle: {_handle}, new_global_step: int64 ->",
         shape=_step_shape,
         kernel=lambda c, owner, step: owner.set_step(_one(step, "new_global_step")),
@@ -266,7 +266,7 @@ for _prefix, _handle in (("Resource", "resource"), ("", "Ref(string)")):
         doc="Makes a step the present one.",
     )
     define(
-        f"{_prefix}AccumulatorApplyGradient",
+        ("AccumulatorApplyGradient", "ResourceAccumulatorApplyGradient")[_is_resource],
         f"handle: {_handle}, local_step: int64, gradient: dtype ->",
         "dtype: numbertype",
         shape=_step_shape,
@@ -275,7 +275,7 @@ for _prefix, _handle in (("Resource", "resource"), ("", "Ref(string)")):
         doc="Adds a gradient, unless its step is over.",
     )
     define(
-        f"{_prefix}AccumulatorTakeGradient",
+        ("AccumulatorTakeGradient", "ResourceAccumulatorTakeGradient")[_is_resource],
         f"handle: {_handle}, num_required: int32 -> average: dtype",
         "dtype: numbertype",
         shape=_step_shape,
@@ -320,7 +320,7 @@ define(
 class ConditionalAccumulatorBase:
     """What both accumulators share."""
 
-    _prefix = "Resource"
+    _is_resource = True
 
     def __init__(self, dtype: Any, shape: Any, accumulator_ref: Any) -> None:
         self._dtype = dtype
@@ -328,8 +328,8 @@ class ConditionalAccumulatorBase:
         self._accumulator_ref = accumulator_ref
         self._name = accumulator_ref.op.name.split("/")[-1]
 
-    def _raw(self, what: str) -> Callable[..., Any]:
-        return getattr(raw, f"{self._prefix}Accumulator{what}")
+    def _raw(self, on_reference: str, on_resource: str) -> Callable[..., Any]:
+        return getattr(raw, on_resource if self._is_resource else on_reference)
 
     @property
     def accumulator_ref(self) -> Any:
@@ -349,12 +349,16 @@ class ConditionalAccumulatorBase:
     def num_accumulated(self, name: str | None = None) -> Any:
         """How many gradients were added since the last take, a tensor."""
         name = f"{self._name}_NumAccumulated" if name is None else name
-        return self._raw("NumAccumulated")(self._accumulator_ref, name=name)
+        return self._raw("AccumulatorNumAccumulated", "ResourceAccumulatorNumAccumulated")(
+            self._accumulator_ref, name=name
+        )
 
     def set_global_step(self, new_global_step: Any, name: str | None = None) -> Any:
         """An operation that makes a step the present one."""
         step = tf.cast(convert_to_tensor(new_global_step), dtypes.int64)
-        return self._raw("SetGlobalStep")(self._accumulator_ref, step, name=name)
+        return self._raw("AccumulatorSetGlobalStep", "ResourceAccumulatorSetGlobalStep")(
+            self._accumulator_ref, step, name=name
+        )
 
 
 @export("ConditionalAccumulator")
@@ -383,13 +387,13 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
         grad = convert_to_tensor(grad, self._dtype)
         grad.shape.assert_is_compatible_with(self._shape)
         local_step = tf.cast(convert_to_tensor(local_step), dtypes.int64)
-        return self._raw("ApplyGradient")(
+        return self._raw("AccumulatorApplyGradient", "ResourceAccumulatorApplyGradient")(
             self._accumulator_ref, local_step=local_step, gradient=grad, name=name
         )
 
     def take_grad(self, num_required: Any, name: str | None = None) -> Any:
         """The average of the gradients, once there are so many; then a new step begins."""
-        result = self._raw("TakeGradient")(
+        result = self._raw("AccumulatorTakeGradient", "ResourceAccumulatorTakeGradient")(
             self._accumulator_ref, num_required, dtype=self._dtype, name=name
         )
         result.set_shape(self._shape)
@@ -400,7 +404,7 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
 class SparseConditionalAccumulator(ConditionalAccumulatorBase):
     """Adds up gradients of rows (tf.SparseConditionalAccumulator)."""
 
-    _prefix = ""
+    _is_resource = False
 
     def __init__(
         self,

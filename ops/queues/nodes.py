@@ -36,24 +36,24 @@ def _shuffled(c: Any, name: str) -> ShuffleQueue:
 
 
 # Kind -> what makes a queue for a node and a name, the attributes, the documentation.
-_KINDS: dict[str, tuple[Callable[[Any, str], Queue], str, str]] = {
-    "FIFOQueue": (
+_KINDS: dict[tuple[str, str], tuple[Callable[[Any, str], Queue], str, str]] = {
+    ("FIFOQueue", "FIFOQueueV2"): (
         lambda c, name: FifoQueue(name, *_common(c)),
         f"{_TYPES}; shapes: list(shape) >= 0 = []; capacity: int = -1",
         "A queue that gives elements in the order in which they came.",
     ),
-    "PaddingFIFOQueue": (
+    ("PaddingFIFOQueue", "PaddingFIFOQueueV2"): (
         lambda c, name: PaddingQueue(name, *_common(c)),
         f"{_TYPES}; shapes: list(shape) >= 0 = []; capacity: int = -1",
         "A queue in order that pads the elements of a batch to one shape.",
     ),
-    "RandomShuffleQueue": (
+    ("RandomShuffleQueue", "RandomShuffleQueueV2"): (
         _shuffled,
         f"{_TYPES}; shapes: list(shape) >= 0 = []; capacity: int = -1; min_after_dequeue: int = 0; "
         "seed: int = 0; seed2: int = 0",
         "A queue that gives elements in random order.",
     ),
-    "PriorityQueue": (
+    ("PriorityQueue", "PriorityQueueV2"): (
         lambda c, name: PriorityQueue(name, *_common(c)),
         "component_types: list(type) >= 0 = []; shapes: list(shape) >= 0; capacity: int = -1",
         "A queue that gives the element with the least number first.",
@@ -132,10 +132,10 @@ def _unknown(c: Any) -> list[TensorShape]:
     return [unknown_shape() for _ in c.op.outputs]
 
 
-for _kind, (_make, _attrs, _doc) in _KINDS.items():
-    for _suffix, _handle, _shape in (("", "Ref(string)", [2]), ("V2", "resource", [])):
+for _names, (_make, _attrs, _doc) in _KINDS.items():
+    for _name, _handle, _shape in zip(_names, ("Ref(string)", "resource"), ([2], []), strict=True):
         define(
-            f"{_kind}{_suffix}",
+            _name,
             f"-> handle: {_handle}",
             f"{_attrs}; {_SHARING}",
             shape=lambda c, shape=_shape: TensorShape(shape),
@@ -155,13 +155,19 @@ define(
     doc="A queue's resource as a reference.",
 )
 
-for _suffix, _handle in (("", "Ref(string)"), ("V2", "resource")):
-    for _name, _kernel, _what in (
-        ("QueueEnqueue", _enqueue, "Adds one element, once there is room."),
-        ("QueueEnqueueMany", _enqueue_many, "Adds the rows of a batch, as there is room."),
+for _is_resource, _handle in ((False, "Ref(string)"), (True, "resource")):
+    for _names, _kernel, _what in (
+        (
+            *(("QueueEnqueue", "QueueEnqueueV2"), _enqueue),
+            "Adds one element, once there is room.",
+        ),
+        (
+            *(("QueueEnqueueMany", "QueueEnqueueManyV2"), _enqueue_many),
+            "Adds the rows of a batch, as there is room.",
+        ),
     ):
         define(
-            f"{_name}{_suffix}",
+            _names[_is_resource],
             f"handle: {_handle}, components: Tcomponents ->",
             f"Tcomponents: list(type) >= 1; {_WAITS}",
             kernel=_kernel,
@@ -170,7 +176,7 @@ for _suffix, _handle in (("", "Ref(string)"), ("V2", "resource")):
             doc=_what,
         )
     define(
-        f"QueueDequeue{_suffix}",
+        ("QueueDequeue", "QueueDequeueV2")[_is_resource],
         f"handle: {_handle} -> components: component_types",
         f"{_TYPES}; {_WAITS}",
         shape=_unknown,
@@ -179,12 +185,18 @@ for _suffix, _handle in (("", "Ref(string)"), ("V2", "resource")):
         flow="wait",
         doc="Takes one element, once there is one.",
     )
-    for _name, _small, _rule, _what in (
-        ("QueueDequeueMany", False, _batch_shape, "Takes n elements as one batch."),
-        ("QueueDequeueUpTo", True, _unknown, "Takes n elements; fewer from a closed queue."),
+    for _names, _small, _rule, _what in (
+        (
+            *(("QueueDequeueMany", "QueueDequeueManyV2"), False, _batch_shape),
+            "Takes n elements as one batch.",
+        ),
+        (
+            *(("QueueDequeueUpTo", "QueueDequeueUpToV2"), True, _unknown),
+            "Takes n elements; fewer from a closed queue.",
+        ),
     ):
         define(
-            f"{_name}{_suffix}",
+            _names[_is_resource],
             f"handle: {_handle}, n: int32 -> components: component_types",
             f"{_TYPES}; {_WAITS}",
             shape=_rule,
@@ -194,7 +206,7 @@ for _suffix, _handle in (("", "Ref(string)"), ("V2", "resource")):
             doc=_what,
         )
     define(
-        f"QueueClose{_suffix}",
+        ("QueueClose", "QueueCloseV2")[_is_resource],
         f"handle: {_handle} ->",
         "cancel_pending_enqueues: bool = false",
         kernel=_close,
@@ -203,7 +215,7 @@ for _suffix, _handle in (("", "Ref(string)"), ("V2", "resource")):
         doc="Closes a queue behind the enqueues that wait, or cancels those.",
     )
     define(
-        f"QueueIsClosed{_suffix}",
+        ("QueueIsClosed", "QueueIsClosedV2")[_is_resource],
         f"handle: {_handle} -> is_closed: bool",
         shape=lambda c: TensorShape([]),
         kernel=lambda c, queue: _scalar(queue.is_closed, np.bool_),
@@ -211,7 +223,7 @@ for _suffix, _handle in (("", "Ref(string)"), ("V2", "resource")):
         doc="Whether a queue is closed.",
     )
     define(
-        f"QueueSize{_suffix}",
+        ("QueueSize", "QueueSizeV2")[_is_resource],
         f"handle: {_handle} -> size: int32",
         shape=lambda c: TensorShape([]),
         kernel=lambda c, queue: _scalar(queue.size(), np.int32),

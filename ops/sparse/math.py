@@ -253,9 +253,9 @@ def _sum_gradient(op: Any, grad: Any) -> Any:
 
 _NONE = NoGradient("TensorFlow has none for it", silent=False)
 _REDUCED = "input_indices: int64, input_values: T, input_shape: int64, reduction_axes: int32"
-for _name, _kind, _types, _gradient in (
-    ("SparseReduceSum", "sum", "numbertype", _sum_gradient),
-    ("SparseReduceMax", "max", "realnumbertype", _NONE),
+for _name, _sparse_name, _kind, _types, _gradient in (
+    ("SparseReduceSum", "SparseReduceSumSparse", "sum", "numbertype", _sum_gradient),
+    ("SparseReduceMax", "SparseReduceMaxSparse", "max", "realnumbertype", _NONE),
 ):
     define(
         _name,
@@ -269,7 +269,7 @@ for _name, _kind, _types, _gradient in (
         test={"values": [[*SAMPLE, np.int32([1])]], "gradient": False},
     )
     define(
-        f"{_name}Sparse",
+        _sparse_name,
         f"{_REDUCED} -> output_indices: int64, output_values: T, output_shape: int64",
         f"keep_dims: bool = false; T: {_types}",
         shape=lambda c: [unknown_shape()] * 3,

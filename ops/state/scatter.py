@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,24 +42,43 @@ def _divide(array: np.ndarray, where: Any, updates: np.ndarray) -> None:
         np.divide.at(array, where, updates)
 
 
-UPDATES: dict[str, Update] = {
-    "Update": _set,
-    "Add": np.add.at,
-    "Sub": np.subtract.at,
-    "Mul": np.multiply.at,
-    "Div": _divide,
-    "Min": np.minimum.at,
-    "Max": np.maximum.at,
-}
-# What kernels do with a row, where that is the same to the last bit.
-_BODIES: dict[str, Callable[..., Any]] = {
-    "Update": lambda old, new: new,
-    "Add": k.add,
-    "Sub": k.sub,
-    "Mul": k.mul,
-}
-_TYPES = {"Update": "type", "Min": "{half, bfloat16, float32, float64, int32, int64}"}
-_TYPES["Max"] = _TYPES["Min"]
+class _Kind(NamedTuple):
+    """One way to update: its ops on variables and on resource variables, and what these do."""
+
+    name: str
+    rows: tuple[str, str]
+    slices: tuple[str, str] | None
+    update: Update
+    # What kernels do with a row, where that is the same to the last bit.
+    body: Callable[..., Any] | None = None
+    types: str = "numbertype"
+
+
+_ORDERED = "{half, bfloat16, float32, float64, int32, int64}"
+_KINDS = (
+    _Kind(
+        *("Update", ("ScatterUpdate", "ResourceScatterUpdate")),
+        *(("ScatterNdUpdate", "ResourceScatterNdUpdate"), _set, lambda old, new: new, "type"),
+    ),
+    _Kind(
+        *("Add", ("ScatterAdd", "ResourceScatterAdd")),
+        *(("ScatterNdAdd", "ResourceScatterNdAdd"), np.add.at, k.add),
+    ),
+    _Kind(
+        *("Sub", ("ScatterSub", "ResourceScatterSub")),
+        *(("ScatterNdSub", "ResourceScatterNdSub"), np.subtract.at, k.sub),
+    ),
+    _Kind("Mul", ("ScatterMul", "ResourceScatterMul"), None, np.multiply.at, k.mul),
+    _Kind("Div", ("ScatterDiv", "ResourceScatterDiv"), None, _divide),
+    _Kind(
+        *("Min", ("ScatterMin", "ResourceScatterMin"), None, np.minimum.at, None),
+        types=_ORDERED,
+    ),
+    _Kind(
+        *("Max", ("ScatterMax", "ResourceScatterMax"), None, np.maximum.at, None),
+        types=_ORDERED,
+    ),
+)
 
 
 def require_indices(indices: np.ndarray, size: int) -> None:
@@ -203,64 +222,61 @@ def _check_slices(c: Any, var: TensorShape) -> None:
 
 
 def _define_all() -> None:
-    for kind, update in UPDATES.items():
-        types = _TYPES.get(kind, "numbertype")
-        lock = "true" if kind == "Update" else "false"
+    for kind in _KINDS:
+        lock = "true" if kind.name == "Update" else "false"
         define(
-            f"Scatter{kind}",
+            kind.rows[0],
             "ref: Ref(T), indices: Tindices, updates: T -> output_ref: Ref(T)",
-            f"T: {types}; Tindices: index; use_locking: bool = {lock}",
+            f"T: {kind.types}; Tindices: index; use_locking: bool = {lock}",
             shape=_scatter_shape,
-            kernel=_scatter_kernel(update),
-            lower=_lowering(_BODIES.get(kind), True),
+            kernel=_scatter_kernel(kind.update),
+            lower=_lowering(kind.body, True),
             gradient=UPDATE,
-            doc=f"{kind} of the rows of a variable at `indices`.",
+            doc=f"{kind.name} of the rows of a variable at `indices`.",
         )
         define(
-            f"ResourceScatter{kind}",
+            kind.rows[1],
             "resource: resource, indices: Tindices, updates: dtype ->",
-            f"dtype: {'type' if kind == 'Update' else 'numbertype'}; Tindices: index",
+            f"dtype: {'type' if kind.name == 'Update' else 'numbertype'}; Tindices: index",
             shape=_resource_scatter_shape,
-            kernel=_without_result(_scatter_kernel(update)),
-            lower=_lowering(_BODIES.get(kind), False),
+            kernel=_without_result(_scatter_kernel(kind.update)),
+            lower=_lowering(kind.body, False),
             gradient=UPDATE,
             stateful=True,
-            doc=f"{kind} of the rows of a resource variable at `indices`.",
+            doc=f"{kind.name} of the rows of a resource variable at `indices`.",
         )
-        if kind in ("Update", "Add", "Sub"):
-            _define_nd(kind, update, lock)
+        if kind.slices:
+            _define_nd(kind, kind.slices, lock)
 
 
-def _define_nd(kind: str, update: Update, lock: str) -> None:
+def _define_nd(kind: _Kind, names: tuple[str, str], lock: str) -> None:
     define(
-        f"ScatterNd{kind}",
+        names[0],
         "ref: Ref(T), indices: Tindices, updates: T -> output_ref: Ref(T)",
-        f"T: {'type' if kind == 'Update' else 'numbertype'}; Tindices: index; "
+        f"T: {'type' if kind.name == 'Update' else 'numbertype'}; Tindices: index; "
         f"use_locking: bool = {lock}",
         shape=_scatter_nd_shape,
-        kernel=_scatter_nd_kernel(update),
+        kernel=_scatter_nd_kernel(kind.update),
         gradient=UPDATE,
-        doc=f"{kind} of the slices of a variable that `indices` names.",
+        doc=f"{kind.name} of the slices of a variable that `indices` names.",
     )
     define(
-        f"ResourceScatterNd{kind}",
+        names[1],
         "ref: resource, indices: Tindices, updates: T ->",
         "T: type; Tindices: index; use_locking: bool = true",
         shape=_resource_scatter_nd_shape,
-        kernel=_without_result(_scatter_nd_kernel(update)),
+        kernel=_without_result(_scatter_nd_kernel(kind.update)),
         gradient=UPDATE,
         stateful=True,
-        doc=f"{kind} of the slices of a resource variable that `indices` names.",
+        doc=f"{kind.name} of the slices of a resource variable that `indices` names.",
     )
 
 
 _define_all()
 
 
-def _public(kind: str, nd: bool = False) -> Callable[..., Any]:
-    op_type = f"Scatter{'Nd' if nd else ''}{kind}"
-    name_of = f"scatter_{'nd_' if nd else ''}{kind.lower()}"
-    locked = kind == "Update"
+def _public(name: str, op_type: str, on_resource: str, what: str) -> Callable[..., Any]:
+    locked = what == "Update"
 
     def scatter(
         ref: Any, indices: Any, updates: Any, use_locking: bool = locked, name: str | None = None
@@ -268,25 +284,27 @@ def _public(kind: str, nd: bool = False) -> Callable[..., Any]:
         if is_ref(ref):
             function = getattr(raw, op_type)
             return function(ref, indices, updates, use_locking=use_locking, name=name)
-        function, read = getattr(raw, "Resource" + op_type), ref._lazy_read
+        function, read = getattr(raw, on_resource), ref._lazy_read
         values = convert_to_tensor(updates, ref.dtype)
         return read(function(ref.handle, indices, values, name=name))
 
-    scatter.__name__ = scatter.__qualname__ = name_of
-    scatter.__doc__ = f"{kind} of the parts of a variable that `indices` names; the new value."
-    return export(name_of)(scatter)
+    scatter.__name__ = scatter.__qualname__ = name
+    scatter.__doc__ = f"{what} of the parts of a variable that `indices` names; the new value."
+    return export(name)(scatter)
 
 
-scatter_update = _public("Update")
-scatter_add = _public("Add")
-scatter_sub = _public("Sub")
-scatter_mul = _public("Mul")
-scatter_div = _public("Div")
-scatter_min = _public("Min")
-scatter_max = _public("Max")
-scatter_nd_update = _public("Update", nd=True)
-scatter_nd_add = _public("Add", nd=True)
-scatter_nd_sub = _public("Sub", nd=True)
+scatter_update = _public("scatter_update", "ScatterUpdate", "ResourceScatterUpdate", "Update")
+scatter_add = _public("scatter_add", "ScatterAdd", "ResourceScatterAdd", "Add")
+scatter_sub = _public("scatter_sub", "ScatterSub", "ResourceScatterSub", "Sub")
+scatter_mul = _public("scatter_mul", "ScatterMul", "ResourceScatterMul", "Mul")
+scatter_div = _public("scatter_div", "ScatterDiv", "ResourceScatterDiv", "Div")
+scatter_min = _public("scatter_min", "ScatterMin", "ResourceScatterMin", "Min")
+scatter_max = _public("scatter_max", "ScatterMax", "ResourceScatterMax", "Max")
+scatter_nd_update = _public(
+    "scatter_nd_update", "ScatterNdUpdate", "ResourceScatterNdUpdate", "Update"
+)
+scatter_nd_add = _public("scatter_nd_add", "ScatterNdAdd", "ResourceScatterNdAdd", "Add")
+scatter_nd_sub = _public("scatter_nd_sub", "ScatterNdSub", "ResourceScatterNdSub", "Sub")
 
 
 @export("batch_scatter_update")

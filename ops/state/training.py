@@ -22,6 +22,8 @@ from .. import rules
 from .reference import UPDATE
 from .resource import handle_shape
 
+# The ops on reference and on resource variables, where there are such.
+Forms = tuple[str | None, str | None]
 # body(op) -> update(*variables, *other inputs) -> the new values of the variables
 Body = Callable[[Any], Callable[..., tuple[Any, ...]]]
 
@@ -181,32 +183,33 @@ def _text(parts: Sequence[str], refs: int, resource: bool) -> str:
 
 
 def update_op(
-    name: str,
+    op_types: Forms,
     variables: str,
     inputs: str,
     body: Body,
     *,
     attrs: str = "",
-    sparse: str | None = None,
+    sparse: Forms = (None, None),
+    sparse_inputs: str = "",
     doc: str,
-    only_resource: bool = False,
 ) -> None:
-    """Defines Apply<name> and ResourceApply<name>, and with `sparse` inputs the sparse forms.
+    """Defines the ops of one update: on reference and on resource variables, dense and sparse.
 
     body(op) is a function of the variables and then the other inputs, in the given order (sparse:
     without the indices); it returns the variables' new values.
     """
     held = variables.split()
     extra = "; use_locking: bool = false" + (f"; {attrs}" if attrs else "")
-    forms = [("", inputs)] + ([("Sparse", sparse)] if sparse else [])
-    for form, given in forms:
+    for is_sparse, forms, given in ((False, op_types, inputs), (True, sparse, sparse_inputs)):
         names = held + given.split()
-        kernel_of = _sparse_kernel if form else _dense_kernel
-        lowering_of = _sparse_lowering if form else _lowering
-        index = "; Tindices: index" if form else ""
-        for resource in (True,) if only_resource else (False, True):
+        kernel_of = _sparse_kernel if is_sparse else _dense_kernel
+        lowering_of = _sparse_lowering if is_sparse else _lowering
+        index = "; Tindices: index" if is_sparse else ""
+        for resource, op_type in zip((False, True), forms, strict=True):
+            if op_type is None:
+                continue
             define(
-                f"{'Resource' if resource else ''}{form}Apply{name}",
+                op_type,
                 _text(names, len(held), resource),
                 f"T: numbertype{index}{extra}",
                 shape=_shape_rule(names, len(held), resource),
@@ -214,7 +217,7 @@ def update_op(
                 lower=lowering_of(names, len(held), body, not resource),
                 gradient=UPDATE,
                 stateful=resource,
-                doc=f"{doc}{' Of some rows.' if form else ''}",
+                doc=f"{doc}{' Of some rows.' if is_sparse else ''}",
             )
 
 
@@ -253,7 +256,13 @@ def _descent(op: Any) -> Any:
     return lambda var, rate, delta: (k.sub(var, k.mul(delta, rate)),)
 
 
-update_op("GradientDescent", "var", "alpha delta", _descent, doc="var -= alpha * delta.")
+update_op(
+    ("ApplyGradientDescent", "ResourceApplyGradientDescent"),
+    "var",
+    "alpha delta",
+    _descent,
+    doc="var -= alpha * delta.",
+)
 
 
 def _shrunk(x: Any, rate: Any, l1: Any, l2: Any) -> Any:
@@ -269,11 +278,12 @@ def _proximal_descent(op: Any) -> Any:
 
 
 update_op(
-    "ProximalGradientDescent",
+    ("ApplyProximalGradientDescent", "ResourceApplyProximalGradientDescent"),
     "var",
     "alpha l1 l2 delta",
     _proximal_descent,
-    sparse="alpha l1 l2 grad indices",
+    sparse=("SparseApplyProximalGradientDescent", "ResourceSparseApplyProximalGradientDescent"),
+    sparse_inputs="alpha l1 l2 grad indices",
     doc="A proximal step of gradient descent.",
 )
 
@@ -304,23 +314,24 @@ def _keras_momentum(op: Any) -> Any:
 
 
 update_op(
-    "Momentum",
+    ("ApplyMomentum", "ResourceApplyMomentum"),
     "var accum",
     "lr grad momentum",
     _momentum,
     attrs="use_nesterov: bool = false",
-    sparse="lr grad indices momentum",
+    sparse=("SparseApplyMomentum", "ResourceSparseApplyMomentum"),
+    sparse_inputs="lr grad indices momentum",
     doc="accum = accum * momentum + grad; var -= lr * accum.",
 )
 update_op(
-    "KerasMomentum",
+    (None, "ResourceApplyKerasMomentum"),
     "var accum",
     "lr grad momentum",
     _keras_momentum,
     attrs="use_nesterov: bool = false",
-    sparse="lr grad indices momentum",
+    sparse=(None, "ResourceSparseApplyKerasMomentum"),
+    sparse_inputs="lr grad indices momentum",
     doc="accum = accum * momentum - lr * grad; var += accum.",
-    only_resource=True,
 )
 
 
@@ -345,21 +356,23 @@ def _adagrad_v2(op: Any) -> Any:
 
 
 update_op(
-    "Adagrad",
+    ("ApplyAdagrad", "ResourceApplyAdagrad"),
     "var accum",
     "lr grad",
     _adagrad,
     attrs="update_slots: bool = true",
-    sparse="lr grad indices",
+    sparse=("SparseApplyAdagrad", "ResourceSparseApplyAdagrad"),
+    sparse_inputs="lr grad indices",
     doc="accum += grad * grad; var -= lr * grad / sqrt(accum).",
 )
 update_op(
-    "AdagradV2",
+    ("ApplyAdagradV2", "ResourceApplyAdagradV2"),
     "var accum",
     "lr epsilon grad",
     _adagrad_v2,
     attrs="update_slots: bool = true",
-    sparse="lr epsilon grad indices",
+    sparse=("SparseApplyAdagradV2", "ResourceSparseApplyAdagradV2"),
+    sparse_inputs="lr epsilon grad indices",
     doc="Adagrad with epsilon added to the root.",
 )
 
@@ -374,11 +387,12 @@ def _proximal_adagrad(op: Any) -> Any:
 
 
 update_op(
-    "ProximalAdagrad",
+    ("ApplyProximalAdagrad", "ResourceApplyProximalAdagrad"),
     "var accum",
     "lr l1 l2 grad",
     _proximal_adagrad,
-    sparse="lr l1 l2 grad indices",
+    sparse=("SparseApplyProximalAdagrad", "ResourceSparseApplyProximalAdagrad"),
+    sparse_inputs="lr l1 l2 grad indices",
     doc="A proximal step of Adagrad.",
 )
 
@@ -398,10 +412,11 @@ def _adagrad_da(op: Any) -> Any:
 
 
 update_op(
-    "AdagradDA",
+    ("ApplyAdagradDA", "ResourceApplyAdagradDA"),
     "var gradient_accumulator gradient_squared_accumulator",
     "grad lr l1 l2 global_step",
     _adagrad_da,
-    sparse="grad indices lr l1 l2 global_step",
+    sparse=("SparseApplyAdagradDA", "ResourceSparseApplyAdagradDA"),
+    sparse_inputs="grad indices lr l1 l2 global_step",
     doc="Adagrad with dual averaging.",
 )
