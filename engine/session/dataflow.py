@@ -167,9 +167,7 @@ class FlowProgram(Program):
         """The fetched values; InvalidArgumentError for one on a branch that was not taken."""
         for position, slot in enumerate(self.fetch_slots):
             if values[slot] is None:
-                raise errors.InvalidArgumentError(
-                    None, None, f"Retval[{position}] does not have value"
-                )
+                raise errors.invalid(f"Retval[{position}] does not have value")
         return [fetched(values[slot], t) for slot, t in zip(self.fetch_slots, self.fetches)]
 
     def execute(self, values: list[Any], watch: Watch | None = None) -> None:
@@ -371,11 +369,9 @@ class _Run:
         try:
             data, condition = step.inputs(self.values)
             if condition.ndim:
-                raise errors.InvalidArgumentError(
-                    None,
-                    None,
+                raise errors.invalid(
                     "The second input must be a scalar, but it has shape "
-                    f"{str(list(condition.shape)).replace(' ', '')}",
+                    f"{str(list(condition.shape)).replace(' ', '')}"
                 )
         except Exception as error:
             raise located(error, step.op) from error

@@ -65,11 +65,9 @@ def check_types(ops: Iterable[Operation]) -> None:
     for op in ops:
         for i, (tensor, kind) in enumerate(zip(op._inputs_val, op._input_types_val)):
             if not kind.base_dtype.is_compatible_with(tensor.dtype.base_dtype):
-                raise errors.InvalidArgumentError(
-                    None,
-                    None,
+                raise errors.invalid(
                     f"Input {i} of node {op.name} was passed {tensor.dtype.base_dtype.name} from "
-                    f"{tensor.name} incompatible with expected {kind.base_dtype.name}.",
+                    f"{tensor.name} incompatible with expected {kind.base_dtype.name}."
                 )
 
 
@@ -104,11 +102,9 @@ def _ordered(ops: list[Operation], fed: set[Tensor], skipped: set[Operation]) ->
                 heapq.heappush(ready, other._id)
     if len(result) < len(ops):
         stuck = sorted(op.name for op in ops if waiting[op])
-        raise errors.InvalidArgumentError(
-            None,
-            None,
+        raise errors.invalid(
             f"Graph is invalid, contains a cycle with {len(stuck)} nodes, including: "
-            f"{', '.join(stuck[:8])}",
+            f"{', '.join(stuck[:8])}"
         )
     return result
 
@@ -213,9 +209,7 @@ class Step:
                 x for item in items for x in (item if isinstance(item, (list, tuple)) else (item,))
             ]
         if len(items) != self.count:
-            raise errors.InternalError(
-                None, None, f"The kernel of {self.op.type} gave {len(items)} results"
-            )
+            raise errors.internal(f"The kernel of {self.op.type} gave {len(items)} results")
         return items
 
     def settle(self, index: int, value: Any) -> Any:
@@ -281,12 +275,10 @@ def _holds_array(tensor: Tensor) -> bool:
 def _verify(tensor: Tensor, value: np.ndarray) -> None:
     kind = tensor.dtype.base_dtype.np_dtype
     if value.dtype != kind:
-        raise errors.InternalError(
-            None, None, f"{tensor.name} should be {kind} but its kernel gave {value.dtype}"
-        )
+        raise errors.internal(f"{tensor.name} should be {kind} but its kernel gave {value.dtype}")
     if not tensor.shape.is_compatible_with(value.shape):
-        raise errors.InternalError(
-            None, None, f"{tensor.name} should be {tensor.shape} but its kernel gave {value.shape}"
+        raise errors.internal(
+            f"{tensor.name} should be {tensor.shape} but its kernel gave {value.shape}"
         )
 
 

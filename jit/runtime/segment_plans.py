@@ -77,7 +77,7 @@ class SegmentPlans:
                 raise exhausted(plan, binding) from None
             finally:
                 arenas.append(arena)
-        raise errors.AbortedError(None, None, "a variable keeps changing its shape while running")
+        raise errors.aborted("a variable keeps changing its shape while running")
 
     def taken(self, known: Mapping[Any, np.ndarray]) -> list[np.ndarray]:
         """The inputs among what is known; kernels read what reference kernels gave as it lies."""

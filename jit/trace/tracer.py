@@ -291,7 +291,7 @@ class Tracer:
         """Raises what the op's shape function has against the shapes of the inputs."""
         reason = refusal(self.scope, op, inputs)
         if reason is not None:
-            raise located(errors.InvalidArgumentError(None, None, reason), op)
+            raise located(errors.invalid(reason), op)
 
     def _handles(self, op: Any) -> None:
         for output, thing in zip(op.outputs, self.evaluate(op, [])):

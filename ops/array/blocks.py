@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.constants import constant_value
@@ -17,7 +18,6 @@ from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
 from .. import rules
 from .constant import zeros
-from .join import invalid
 from .shape import renamed
 from .stack import stack
 
@@ -31,7 +31,7 @@ def _text(value: Any) -> str:
 def _is_channels_first(attr: Any) -> bool:
     layout = _text(attr("data_format"))
     if layout == "NCHW_VECT_C":
-        raise invalid("NCHW_VECT_C is for quantized types on GPUs and not supported")
+        raise errors.invalid("NCHW_VECT_C is for quantized types on GPUs and not supported")
     return layout == "NCHW"
 
 
@@ -69,7 +69,7 @@ def _blocks(shape_: Any, block: int, first: bool, to_depth: bool) -> tuple[Any, 
     for size, by in ((h, block), (w, block)) if to_depth else ((d, block * block),):
         if isinstance(size, int) and size % by:
             what = "Image width and height" if to_depth else "Input depth dimension"
-            raise invalid(f"{what} should be divisible by block_size: {size} and {by}")
+            raise errors.invalid(f"{what} should be divisible by block_size: {size} and {by}")
     if to_depth and first:
         split, perm = (n, d, h // block, block, w // block, block), (0, 3, 5, 1, 2, 4)
     elif to_depth:
@@ -88,7 +88,7 @@ def _blocks(shape_: Any, block: int, first: bool, to_depth: bool) -> tuple[Any, 
 def _space_depth_kernel(to_depth: bool) -> Any:
     def kernel(c: Any, x: np.ndarray) -> np.ndarray:
         if x.ndim != 4:
-            raise invalid(f"Input rank should be: 4 instead of: {x.ndim}")
+            raise errors.invalid(f"Input rank should be: 4 instead of: {x.ndim}")
         first, block = _is_channels_first(c.attr), c.attr("block_size")
         split, perm, out = _blocks(x.shape, block, first, to_depth)
         return x.reshape(split).transpose(perm).reshape(out)
@@ -210,11 +210,11 @@ def _moved(given: Any, block: list[int], edges: Any, to_batch: bool) -> TensorSh
 
 def _check_blocks(shape_: Any, block: Any, edges: Any) -> None:
     if block.ndim != 1:
-        raise invalid(f"block_shape rank should be 1 instead of {block.ndim}")
+        raise errors.invalid(f"block_shape rank should be 1 instead of {block.ndim}")
     if len(shape_) < 1 + len(block):
-        raise invalid(f"input rank should be >= {1 + len(block)} instead of {len(shape_)}")
+        raise errors.invalid(f"input rank should be >= {1 + len(block)} instead of {len(shape_)}")
     if edges.shape != (len(block), 2):
-        raise invalid(f"paddings or crops should have shape [{len(block)}, 2]")
+        raise errors.invalid(f"paddings or crops should have shape [{len(block)}, 2]")
 
 
 def _space_to_batch(c: Any, x: np.ndarray, block: np.ndarray, paddings: np.ndarray) -> np.ndarray:
@@ -226,7 +226,9 @@ def _space_to_batch(c: Any, x: np.ndarray, block: np.ndarray, paddings: np.ndarr
     for i, n in enumerate(block.tolist()):
         size = x.shape[i + 1]
         if size % n:
-            raise invalid(f"padded_shape[{i}]={size} is not divisible by block_shape[{i}]={n}")
+            raise errors.invalid(
+                f"padded_shape[{i}]={size} is not divisible by block_shape[{i}]={n}"
+            )
         split += [size // n, n]
     perm = [2 * i + 2 for i in range(count)] + [0] + [2 * i + 1 for i in range(count)]
     perm += range(2 * count + 1, 2 * count + 1 + len(tail))
@@ -239,7 +241,7 @@ def _batch_to_space(c: Any, x: np.ndarray, block: np.ndarray, crops: np.ndarray)
     _check_blocks(x.shape, block, crops)
     count, volume = len(block), int(np.prod(block, dtype=np.int64))
     if x.shape[0] % volume:
-        raise invalid(
+        raise errors.invalid(
             f"Input batch dimension ({x.shape[0]}) is not divisible by product of block sizes "
             f"({volume})"
         )
@@ -255,7 +257,9 @@ def _batch_to_space(c: Any, x: np.ndarray, block: np.ndarray, crops: np.ndarray)
     cut = [slice(None)]
     for (before, after), size in zip(crops.tolist(), full):
         if before < 0 or after < 0 or before + after > size:
-            raise invalid(f"crops must be non-negative and within the size, got {before}, {after}")
+            raise errors.invalid(
+                f"crops must be non-negative and within the size, got {before}, {after}"
+            )
         cut.append(slice(before, size - after))
     return moved[tuple(cut)]
 

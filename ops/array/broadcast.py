@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
-from ...engine.types.shape import TensorShape
+from ...engine.types.shape import TensorShape, shape_text
 from .. import rules
 from ..public import tf
 from ..ranks import ranked, vector
-from .join import invalid
 from .shape import reshape, shape
 
 
@@ -29,7 +29,7 @@ def broadcast_dims(a: Any, b: Any) -> list[Any]:
         elif (isinstance(q, int) and q == 1) or p == q:
             out.append(p)
         else:
-            raise invalid(f"Incompatible shapes: {rules.text(a)} vs. {rules.text(b)}")
+            raise errors.invalid(f"Incompatible shapes: {shape_text(a)} vs. {shape_text(b)}")
     return out
 
 
@@ -50,8 +50,8 @@ def _broadcast_to(c: Any, x: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     try:
         return np.broadcast_to(x, target).copy()
     except ValueError:
-        raise invalid(
-            f"Incompatible shapes: {rules.text(x.shape)} vs. {rules.text(target)}"
+        raise errors.invalid(
+            f"Incompatible shapes: {shape_text(x.shape)} vs. {shape_text(target)}"
         ) from None
 
 

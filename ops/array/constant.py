@@ -23,7 +23,7 @@ from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
 from ...engine.types.repeated import whole
-from ...engine.types.shape import Dimension, TensorShape
+from ...engine.types.shape import Dimension, TensorShape, shape_text
 from .. import rules
 from ..public import tf
 from ..ranks import ranked, scalar
@@ -137,12 +137,10 @@ register_tensor_conversion_function(Dimension, _from_dimension, 100)
 def _not_fed(c: Any) -> None:
     dtype = dtypes.as_dtype(c.attr("dtype"))
     shape = c.attr("shape") if c.op.type.startswith("Placeholder") else None
-    known = f" and shape {rules.text(shape.as_list())}" if shape is not None and shape.ndims else ""
-    raise errors.InvalidArgumentError(
-        None,
-        None,
+    known = f" and shape {shape_text(shape.as_list())}" if shape is not None and shape.ndims else ""
+    raise errors.invalid(
         f"You must feed a value for placeholder tensor '{c.op.name}' with dtype "
-        f"{dtypes.runtime_name(dtype)}{known}",
+        f"{dtypes.runtime_name(dtype)}{known}"
     )
 
 
@@ -251,14 +249,10 @@ def _fill_shape(c: Any) -> TensorShape:
 
 def _fill_kernel(c: Any, shape: np.ndarray, value: np.ndarray) -> np.ndarray:
     if shape.ndim != 1:
-        raise errors.InvalidArgumentError(
-            None, None, f"dims must be a vector, got shape {rules.text(shape.shape)}"
-        )
+        raise errors.invalid(f"dims must be a vector, got shape {shape_text(shape.shape)}")
     for i, size in enumerate(shape.tolist()):
         if isinstance(size, int) and size < 0:
-            raise errors.InvalidArgumentError(
-                None, None, f"dims[{i}] = {size} must be nonnegative."
-            )
+            raise errors.invalid(f"dims[{i}] = {size} must be nonnegative.")
     return np.full(tuple(shape.tolist()), value[()], dtype=value.dtype)
 
 

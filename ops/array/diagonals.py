@@ -11,27 +11,28 @@ from typing import Any
 
 import numpy as np
 
+from ...engine import errors
 from ...engine.graph.build import define
 from ...engine.graph.tensor import Tensor
-from ...engine.types.shape import TensorShape
+from ...engine.types.shape import TensorShape, shape_text
 from .. import rules
 from ..public import tf
 from .constant import zeros, zeros_like
-from .join import concat, invalid
+from .join import concat
 from .shape import reshape, shape
 
 
 def _range(k: np.ndarray) -> tuple[int, int]:
     """The lowest and the uppermost diagonal that `k` names."""
     if k.ndim > 1 or k.size not in (1, 2):
-        raise invalid(
+        raise errors.invalid(
             "diag_index must be a vector with one or two elements. It has shape "
-            f"{rules.text(k.shape)}"
+            f"{shape_text(k.shape)}"
         )
     flat = k.reshape(-1)
     low, high = int(flat[0]), int(flat[-1])
     if low > high:
-        raise invalid(
+        raise errors.invalid(
             "lower_diag_index must not be larger than upper_diag_index: "
             f"lower_diag_index = {low} > upper_diag_index = {high}"
         )
@@ -41,7 +42,9 @@ def _range(k: np.ndarray) -> tuple[int, int]:
 def _check_bounds(rows: int, columns: int, low: int, high: int) -> None:
     for name, d in (("lower_diag_index", low), ("upper_diag_index", high)):
         if not (-rows < d < columns or d == 0):
-            raise invalid(f"{name} is out of bound: {d}. It must be between {-rows} and {columns}")
+            raise errors.invalid(
+                f"{name} is out of bound: {d}. It must be between {-rows} and {columns}"
+            )
 
 
 def _longest(rows: Any, columns: Any, low: int, high: int) -> Any:
@@ -60,7 +63,7 @@ def _as_bands(x: np.ndarray, low: int, high: int) -> np.ndarray:
     if low == high:
         return x[..., None, :]
     if x.ndim < 2 or x.shape[-2] != high - low + 1:
-        raise invalid(
+        raise errors.invalid(
             "The number of diagonals provided in the input does not match the lower_diag_index "
             "and upper_diag_index range."
         )
@@ -76,9 +79,9 @@ def _extent(length: int, low: int, high: int, rows: int, columns: int) -> tuple[
     columns = least_columns if columns == -1 else columns
     for name, size, least in (("rows", rows, least_rows), ("columns", columns, least_columns)):
         if size < least:
-            raise invalid(f"The number of {name} is too small.")
+            raise errors.invalid(f"The number of {name} is too small.")
     if rows != least_rows and columns != least_columns:
-        raise invalid(
+        raise errors.invalid(
             "The number of rows or columns is not consistent with the specified d_lower, "
             "d_upper, and diagonal."
         )
@@ -87,7 +90,7 @@ def _extent(length: int, low: int, high: int, rows: int, columns: int) -> tuple[
 
 def _diag(c: Any, x: Any, k: Any, num_rows: Any, num_cols: Any, padding: Any) -> np.ndarray:
     if not x.ndim:
-        raise invalid("diagonal must be at least 1-dim, received shape: []")
+        raise errors.invalid("diagonal must be at least 1-dim, received shape: []")
     low, high = _range(k)
     bands = _as_bands(x, low, high)
     rows, columns = _extent(x.shape[-1], low, high, int(num_rows), int(num_cols))
@@ -100,7 +103,7 @@ def _diag(c: Any, x: Any, k: Any, num_rows: Any, num_cols: Any, padding: Any) ->
 
 def _diag_part(c: Any, x: np.ndarray, k: np.ndarray, padding: np.ndarray) -> np.ndarray:
     if x.ndim < 2:
-        raise invalid(f"input must be at least 2-dim, received shape: {rules.text(x.shape)}")
+        raise errors.invalid(f"input must be at least 2-dim, received shape: {shape_text(x.shape)}")
     (low, high), (rows, columns) = _range(k), x.shape[-2:]
     _check_bounds(rows, columns, low, high)
     length = _longest(rows, columns, low, high)
@@ -113,19 +116,19 @@ def _diag_part(c: Any, x: np.ndarray, k: np.ndarray, padding: np.ndarray) -> np.
 
 def _set_diag(c: Any, x: np.ndarray, diagonal: np.ndarray, k: np.ndarray) -> np.ndarray:
     if x.ndim < 2:
-        raise invalid(f"input must be at least 2-dim, received shape: {rules.text(x.shape)}")
+        raise errors.invalid(f"input must be at least 2-dim, received shape: {shape_text(x.shape)}")
     if not diagonal.ndim:
-        raise invalid("diagonal must be at least 1-dim, received shape: []")
+        raise errors.invalid("diagonal must be at least 1-dim, received shape: []")
     (low, high), (rows, columns) = _range(k), x.shape[-2:]
     _check_bounds(rows, columns, low, high)
     count = [] if low == high else [high - low + 1]
     wanted = [*x.shape[:-2], *count, _longest(rows, columns, low, high)]
     if list(diagonal.shape) != wanted:
-        raise invalid(
+        raise errors.invalid(
             "Either first dimensions of diagonal don't match input.shape[:-2], or diagonal.shape"
             "[:-1] is not equal to the longests diagonal in range [lower_diag_index:"
-            f"upper_diag_index].\nInput shape: {rules.text(x.shape)}\nDiagonal shape: "
-            f"{rules.text(diagonal.shape)}\nExpected diagonal shape: {rules.text(wanted)}"
+            f"upper_diag_index].\nInput shape: {shape_text(x.shape)}\nDiagonal shape: "
+            f"{shape_text(diagonal.shape)}\nExpected diagonal shape: {shape_text(wanted)}"
         )
     bands, out = _as_bands(diagonal, low, high), x.copy()
     for d in range(low, high + 1):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.constants import constant_value
@@ -15,12 +16,12 @@ from ...engine.graph.graph import colocate_with, name_scope
 from ...engine.graph.tensor import IndexedSlices, Tensor
 from ...engine.types import dtypes
 from ...engine.types.indices import first_outside, not_inside
-from ...engine.types.shape import TensorShape
+from ...engine.types.shape import TensorShape, shape_text
 from .. import rules
 from ..public import raw, tf
 from ..ranks import ranked, scalar
 from .constant import ones, zeros
-from .join import concat, invalid
+from .join import concat
 from .layout import transpose
 from .pad import meshgrid, tile
 from .shape import expand_dims, rank, reshape, shape, size, squeeze
@@ -70,18 +71,18 @@ def _checked_indices(indices: np.ndarray, limit: Any) -> None:
 
 def _gather(c: Any, params: np.ndarray, indices: np.ndarray, axis: Any = 0, batch: int = 0) -> Any:
     if params.ndim < 1:
-        raise invalid("params must be at least 1 dimensional")
+        raise errors.invalid("params must be at least 1 dimensional")
     where = int(axis)
     if not -params.ndim <= where < params.ndim:
-        raise invalid(
+        raise errors.invalid(
             f"Expected axis in the range [{-params.ndim}, {params.ndim}), but got {where}"
         )
     where %= params.ndim
     batch = batch + indices.ndim if batch < 0 else batch
     if where < batch:
-        raise invalid(f"batch_dims ({batch}) must be less than or equal to axis ({where}).")
+        raise errors.invalid(f"batch_dims ({batch}) must be less than or equal to axis ({where}).")
     if params.shape[:batch] != indices.shape[:batch]:
-        raise invalid(
+        raise errors.invalid(
             f"params.shape[0]: {params.shape[0]} should be equal to indices.shape[0]: "
             f"{indices.shape[0]}"
         )
@@ -305,7 +306,7 @@ def _gather_nd_shape(c: Any) -> TensorShape:
     if indices[-1] > len(params):
         raise ValueError(
             f"indices.shape[-1] must be <= params.rank, but saw indices shape: "
-            f"{rules.text(indices)} and params shape: {rules.text(params)}"
+            f"{shape_text(indices)} and params shape: {shape_text(params)}"
         )
     return TensorShape(indices[:-1] + params[indices[-1] :])
 
@@ -313,9 +314,9 @@ def _gather_nd_shape(c: Any) -> TensorShape:
 def gather_nd_kernel(c: Any, params: np.ndarray, indices: np.ndarray) -> np.ndarray:
     """The slices of an array that index vectors name; InvalidArgumentError for those outside."""
     if params.size == 0 and indices.size:
-        raise invalid(
+        raise errors.invalid(
             "Requested more than 0 entries, but params is empty.  Params shape: "
-            + rules.text(params.shape)
+            + shape_text(params.shape)
         )
     depth = check_nd_indices(params.shape, indices)
     return params[tuple(np.moveaxis(indices, -1, 0))] if depth else _all_of(params, indices)
@@ -328,10 +329,10 @@ def _all_of(params: np.ndarray, indices: np.ndarray) -> np.ndarray:
 def check_nd_indices(sizes: tuple[int, ...], indices: np.ndarray) -> int:
     """How many dimensions the indices name, after checking that they are inside."""
     if indices.ndim < 1:
-        raise invalid("indices must be at least a vector")
+        raise errors.invalid("indices must be at least a vector")
     depth = indices.shape[-1]
     if depth > len(sizes):
-        raise invalid(
+        raise errors.invalid(
             f"index innermost dimension length must be <= params rank; saw: {depth} vs. "
             f"{len(sizes)}"
         )
@@ -339,9 +340,9 @@ def check_nd_indices(sizes: tuple[int, ...], indices: np.ndarray) -> int:
     if wrong.any():
         at = np.unravel_index(int(np.argmax(wrong)), wrong.shape) if wrong.ndim else ()
         place = f"[{','.join(map(str, at))}]" if at else "[0]"
-        raise invalid(
-            f"indices{place} = {rules.text(indices[at].tolist()).replace(',', ', ')} does not "
-            f"index into param shape {rules.text(sizes)}"
+        raise errors.invalid(
+            f"indices{place} = {shape_text(indices[at].tolist()).replace(',', ', ')} does not "
+            f"index into param shape {shape_text(sizes)}"
         )
     return depth
 

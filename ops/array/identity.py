@@ -13,7 +13,7 @@ from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
-from ...engine.types.shape import TensorShape
+from ...engine.types.shape import TensorShape, shape_text
 from .. import rules
 
 
@@ -107,9 +107,7 @@ debug_gradient_identity = define(
 
 def _promised(c: Any, x: Any) -> Any:
     if c.op.inputs[0].dtype.base_dtype == dtypes.resource:
-        raise errors.InvalidArgumentError(
-            None, None, "Input tensor cannot be a resource variable handle."
-        )
+        raise errors.invalid("Input tensor cannot be a resource variable handle.")
     return x
 
 
@@ -172,9 +170,7 @@ def _checked(c: Any, x: np.ndarray) -> np.ndarray:
     has_nan, has_inf = bool(np.isnan(values).any()), bool(np.isinf(values).any())
     if has_nan or has_inf:
         found = " and ".join(n for n, has in (("Inf", has_inf), ("NaN", has_nan)) if has)
-        raise errors.InvalidArgumentError(
-            None, None, f"{_text(c.attr('message'))} : Tensor had {found} values"
-        )
+        raise errors.invalid(f"{_text(c.attr('message'))} : Tensor had {found} values")
     return x
 
 
@@ -232,10 +228,8 @@ def _bitcast_kernel(c: Any, x: np.ndarray) -> np.ndarray:
         shape = (*x.shape, before // after)
     else:
         if not x.ndim or x.shape[-1] != after // before:
-            raise errors.InvalidArgumentError(
-                None,
-                None,
-                f"Cannot bitcast from {x.dtype} to {target}: shape {rules.text(x.shape)}",
+            raise errors.invalid(
+                f"Cannot bitcast from {x.dtype} to {target}: shape {shape_text(x.shape)}"
             )
         shape = x.shape[:-1]
     return np.frombuffer(np.ascontiguousarray(x).tobytes(), dtype=target).reshape(shape).copy()

@@ -14,11 +14,11 @@ from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.graph import name_scope
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
-from ...engine.types.shape import TensorShape
+from ...engine.types.shape import TensorShape, shape_text
 from .. import rules
 from ..public import raw
 from ..ranks import ranked, vector
-from .join import concat, invalid
+from .join import concat
 from .shape import rank, renamed
 
 # Transpose
@@ -42,19 +42,19 @@ def _transpose_shape(c: Any) -> TensorShape:
 
 def _checked_perm(ndim: int, perm: np.ndarray) -> list[int]:
     if perm.ndim != 1:
-        raise invalid(f"perm must be a vector, not {rules.text(perm.shape)}")
+        raise errors.invalid(f"perm must be a vector, not {shape_text(perm.shape)}")
     if len(perm) != ndim:
-        raise invalid(
+        raise errors.invalid(
             f"transpose expects a vector of size {ndim}. But input(1) is a vector of size "
             f"{len(perm)}"
         )
     axes = [int(axis) + ndim if axis < 0 else int(axis) for axis in perm]
     for i, axis in enumerate(axes):
         if not 0 <= axis < ndim:
-            raise invalid(f"{int(perm[i])} is out of range [0 .. {ndim})")
+            raise errors.invalid(f"{int(perm[i])} is out of range [0 .. {ndim})")
     for axis in range(ndim):
         if axis not in axes:
-            raise invalid(f"{axis} is missing from {{{','.join(map(str, perm.tolist()))}}}.")
+            raise errors.invalid(f"{axis} is missing from {{{','.join(map(str, perm.tolist()))}}}.")
     return axes
 
 
@@ -112,9 +112,9 @@ def _inverse(c: Any, x: np.ndarray) -> np.ndarray:
     if sorted(x.tolist()) != list(range(len(x))):
         for value in x.tolist():
             if not 0 <= value < len(x):
-                raise invalid(f"{value} is not between 0 and {len(x)}")
+                raise errors.invalid(f"{value} is not between 0 and {len(x)}")
         twice = next(v for v in x.tolist() if x.tolist().count(v) > 1)
-        raise invalid(f"{twice} is duplicated in the input.")
+        raise errors.invalid(f"{twice} is duplicated in the input.")
     return np.argsort(x).astype(x.dtype)
 
 
@@ -205,7 +205,7 @@ def _reverse_dims_shape(c: Any) -> TensorShape:
 
 def _reverse_dims(c: Any, x: np.ndarray, marks: np.ndarray) -> np.ndarray:
     if len(marks) != x.ndim:
-        raise invalid(
+        raise errors.invalid(
             "'dims' must have the same number of values as 'input' has dimensions. "
             f"'input' has {x.ndim}'dims' has {len(marks)} values"
         )
@@ -247,9 +247,9 @@ def _reverse_axes(ndim: int, axes: np.ndarray) -> set[int]:
     for i, axis in enumerate(axes.reshape(-1).tolist()):
         where = axis + ndim if axis < 0 else axis
         if not 0 <= where < ndim:
-            raise invalid(f"'axis'[{i}] = {axis} is out of valid range [0, {ndim - 1}]")
+            raise errors.invalid(f"'axis'[{i}] = {axis} is out of valid range [0, {ndim - 1}]")
         if where in seen:
-            raise invalid(f"axis {where} specified more than once.")
+            raise errors.invalid(f"axis {where} specified more than once.")
         seen.add(where)
     return seen
 
@@ -299,16 +299,16 @@ def _reverse_sequence_shape(c: Any) -> TensorShape:
 def _reverse_sequence(c: Any, x: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     seq, batch = c.attr("seq_dim"), c.attr("batch_dim")
     if seq == batch:
-        raise invalid(f"batch_dim == seq_dim == {seq}")
+        raise errors.invalid(f"batch_dim == seq_dim == {seq}")
     if len(lengths) != x.shape[batch]:
-        raise invalid(
+        raise errors.invalid(
             f"Length of seq_lengths != input.dims({batch}), ({len(lengths)} vs. {x.shape[batch]})"
         )
     for i, length in enumerate(lengths.tolist()):
         if length < 0:
-            raise invalid(f"seq_lens({i}) < 0")
+            raise errors.invalid(f"seq_lens({i}) < 0")
         if length > x.shape[seq]:
-            raise invalid(f"seq_lens({i}) > input.dims({seq})")
+            raise errors.invalid(f"seq_lens({i}) > input.dims({seq})")
     out = x.copy()
     source, target = (np.moveaxis(a, (batch, seq), (0, 1)) for a in (x, out))
     for i, length in enumerate(lengths.tolist()):
@@ -363,17 +363,21 @@ def reverse_sequence(
 
 def _roll_kernel(c: Any, x: np.ndarray, shift: np.ndarray, axis: np.ndarray) -> np.ndarray:
     if x.ndim < 1:
-        raise invalid("input must be 1-D or higher")
+        raise errors.invalid("input must be 1-D or higher")
     if shift.ndim > 1:
-        raise invalid("shift must be a scalar or a 1-D vector. Found: " + rules.text(shift.shape))
+        raise errors.invalid(
+            "shift must be a scalar or a 1-D vector. Found: " + shape_text(shift.shape)
+        )
     if axis.ndim > 1:
-        raise invalid("axis must be a scalar or a 1-D vector. Found: " + rules.text(axis.shape))
+        raise errors.invalid(
+            "axis must be a scalar or a 1-D vector. Found: " + shape_text(axis.shape)
+        )
     if shift.shape != axis.shape:
-        raise invalid("shift and axis must have the same size")
+        raise errors.invalid("shift and axis must have the same size")
     out = x
     for step, where in zip(shift.reshape(-1).tolist(), axis.reshape(-1).tolist()):
         if not -x.ndim <= where < x.ndim:
-            raise errors.InvalidArgumentError(None, None, f"axis {where} is out of range")
+            raise errors.invalid(f"axis {where} is out of range")
         out = np.roll(out, step, axis=where)
     return out
 

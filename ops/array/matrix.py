@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 
 from ...engine import compat as tf_compat
+from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.graph import colocate_with
 from ...engine.graph.tensor import Tensor
-from ...engine.types.shape import TensorShape
+from ...engine.types.shape import TensorShape, shape_text
 from .. import rules
 from ..public import raw, tf
 from .constant import zeros, zeros_like
-from .join import concat, invalid
+from .join import concat
 from .shape import rank, shape
 
 _NUMBERS = "{bfloat16, half, float32, float64, int32, int64, complex64, complex128}"
@@ -56,11 +57,13 @@ def _diag_part_shape(c: Any) -> TensorShape:
 def _diag_part(c: Any, x: np.ndarray) -> np.ndarray:
     half = x.ndim // 2
     if x.ndim % 2 or not x.ndim:
-        raise invalid(
-            f"The rank of the tensor should be even and positive, got {rules.text(x.shape)}"
+        raise errors.invalid(
+            f"The rank of the tensor should be even and positive, got {shape_text(x.shape)}"
         )
     if x.shape[:half] != x.shape[half:]:
-        raise invalid("Invalid shape " + rules.text(x.shape) + ": dimensions do not match in pairs")
+        raise errors.invalid(
+            "Invalid shape " + shape_text(x.shape) + ": dimensions do not match in pairs"
+        )
     count = int(np.prod(x.shape[:half], dtype=np.int64))
     return np.diagonal(x.reshape(count, count)).reshape(x.shape[:half]).copy()
 
@@ -99,7 +102,7 @@ def _matrix_diag_shape(c: Any) -> TensorShape:
 
 def _matrix_diag(c: Any, x: np.ndarray) -> np.ndarray:
     if not x.ndim:
-        raise invalid("diagonal must be at least 1-dim, received shape: []")
+        raise errors.invalid("diagonal must be at least 1-dim, received shape: []")
     out = np.zeros((*x.shape, x.shape[-1]), dtype=x.dtype)
     at = np.arange(x.shape[-1])
     out[..., at, at] = x
@@ -127,7 +130,7 @@ def _matrix_diag_part_shape(c: Any) -> TensorShape:
 
 def _matrix_diag_part(c: Any, x: np.ndarray) -> np.ndarray:
     if x.ndim < 2:
-        raise invalid(f"input must be at least 2-dim, received shape: {rules.text(x.shape)}")
+        raise errors.invalid(f"input must be at least 2-dim, received shape: {shape_text(x.shape)}")
     return np.diagonal(x, axis1=-2, axis2=-1).copy()
 
 
@@ -162,14 +165,14 @@ def _set_diag_shape(c: Any) -> TensorShape:
 
 def _set_diag(c: Any, x: np.ndarray, diagonal: np.ndarray) -> np.ndarray:
     if x.ndim < 2:
-        raise invalid(f"input must be at least 2-dim, received shape: {rules.text(x.shape)}")
+        raise errors.invalid(f"input must be at least 2-dim, received shape: {shape_text(x.shape)}")
     if not diagonal.ndim:
-        raise invalid("diagonal must be at least 1-dim, received shape: []")
+        raise errors.invalid("diagonal must be at least 1-dim, received shape: []")
     wanted = (*x.shape[:-2], min(x.shape[-2:]))
     if diagonal.shape != wanted:
-        raise invalid(
+        raise errors.invalid(
             "must have diagonal.shape == input.shape[:-2] + min(input.shape[-2:]), but received "
-            f"input shape: {rules.text(x.shape)} and diagonal shape: {rules.text(diagonal.shape)}"
+            f"input shape: {shape_text(x.shape)} and diagonal shape: {shape_text(diagonal.shape)}"
         )
     out = x.copy()
     at = np.arange(wanted[-1])
@@ -210,13 +213,13 @@ def _band_shape(c: Any) -> TensorShape:
 
 def _band(c: Any, x: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     if x.ndim < 2:
-        raise invalid(f"input must be at least 2-dim, received shape: {rules.text(x.shape)}")
+        raise errors.invalid(f"input must be at least 2-dim, received shape: {shape_text(x.shape)}")
     rows, columns = x.shape[-2:]
     for name, value, limit in (("num_lower", lower, rows), ("num_upper", upper, columns)):
         if value.ndim:
-            raise invalid(f"{name} must be scalar, got shape {rules.text(value.shape)}")
+            raise errors.invalid(f"{name} must be scalar, got shape {shape_text(value.shape)}")
         if value > limit:
-            raise invalid(
+            raise errors.invalid(
                 f"{name} must be negative or less or equal to number of "
                 f"{'rows' if limit is rows else 'columns'} ({limit}) got: {int(value)}"
             )

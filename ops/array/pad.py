@@ -15,12 +15,12 @@ from ...engine.graph.constants import constant_value
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.graph import name_scope
 from ...engine.graph.tensor import IndexedSlices, Tensor
-from ...engine.types.shape import TensorShape
+from ...engine.types.shape import TensorShape, shape_text
 from .. import rules
 from ..public import tf
 from ..ranks import ranked, scalar
 from .constant import ones
-from .join import concat, invalid
+from .join import concat
 from .layout import transpose
 from .shape import rank, reshape, shape, size
 from .stack import stack
@@ -48,15 +48,17 @@ def _pad_shape(c: Any) -> TensorShape:
 
 def _amounts(ndim: int, paddings: np.ndarray) -> list[tuple[Any, Any]]:
     if paddings.ndim != 2 or paddings.shape[1] != 2:
-        raise invalid(f"paddings must be a matrix with 2 columns: {rules.text(paddings.shape)}")
+        raise errors.invalid(
+            f"paddings must be a matrix with 2 columns: {shape_text(paddings.shape)}"
+        )
     if len(paddings) != ndim:
-        raise invalid(
+        raise errors.invalid(
             "The first dimension of paddings must be the rank of inputs"
-            f"{rules.text(paddings.shape)} {ndim}"
+            f"{shape_text(paddings.shape)} {ndim}"
         )
     for before, after in paddings.tolist():
         if before < 0 or after < 0:
-            raise invalid(f"Paddings must be non-negative: {before} {after}")
+            raise errors.invalid(f"Paddings must be non-negative: {before} {after}")
     return [(before, after) for before, after in paddings.tolist()]
 
 
@@ -68,8 +70,8 @@ def _pad_kernel(c: Any, x: np.ndarray, paddings: np.ndarray, fill: Any = None) -
         fill = fill[()]
     shape_ = [n + before + after for n, (before, after) in zip(x.shape, amounts)]
     if math.prod(shape_) > np.iinfo(np.int64).max:
-        raise errors.InternalError(
-            None, None, f"Encountered overflow when multiplying the sizes of {rules.text(shape_)}"
+        raise errors.internal(
+            f"Encountered overflow when multiplying the sizes of {shape_text(shape_)}"
         )
     out = np.full(shape_, fill, dtype=x.dtype)
     out[tuple(slice(before, before + n) for n, (before, _) in zip(x.shape, amounts))] = x
@@ -129,7 +131,7 @@ def _mirrored(n: int, before: int, after: int, offset: int) -> np.ndarray:
     """For every position of a padded dimension, the position it mirrors."""
     if before > n - offset or after > n - offset:
         bound = "less than the dimension size" if offset else "no greater than the dimension size"
-        raise invalid(f"paddings must be {bound}: {before}, {after} {bound.split()[0]} {n}")
+        raise errors.invalid(f"paddings must be {bound}: {before}, {after} {bound.split()[0]} {n}")
     at = np.arange(-before, n + after)
     at = np.where(at < 0, -at - 1 + offset, at)
     return np.where(at >= n, 2 * n - 1 - at - offset, at)
@@ -265,22 +267,24 @@ def _tile_shape(c: Any) -> TensorShape:
 
 def _multiples(ndim: int, multiples: np.ndarray) -> list[Any]:
     if multiples.ndim != 1:
-        raise invalid(f"Expected multiples to be 1-D, but got shape {rules.text(multiples.shape)}")
+        raise errors.invalid(
+            f"Expected multiples to be 1-D, but got shape {shape_text(multiples.shape)}"
+        )
     if len(multiples) != ndim:
-        raise invalid(
+        raise errors.invalid(
             f"Expected multiples argument to be a vector of length {ndim} but got length "
             f"{len(multiples)}"
         )
     for i, times in enumerate(multiples.tolist()):
         if times < 0:
-            raise invalid(f"Expected multiples[{i}] >= 0, but got {times}")
+            raise errors.invalid(f"Expected multiples[{i}] >= 0, but got {times}")
     return multiples.tolist()
 
 
 def _tile_kernel(c: Any, x: np.ndarray, multiples: np.ndarray) -> np.ndarray:
     times = _multiples(x.ndim, multiples)
     if math.prod(n * m for n, m in zip(x.shape, times)) > np.iinfo(np.int64).max:
-        raise invalid(f"The result of tiling {rules.text(x.shape)} by {times} is too large")
+        raise errors.invalid(f"The result of tiling {shape_text(x.shape)} by {times} is too large")
     return np.tile(x, times)
 
 

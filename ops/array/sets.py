@@ -36,14 +36,10 @@ _VALID = frozenset(
 )
 
 
-def _invalid(message: str) -> errors.OpError:
-    return errors.InvalidArgumentError(None, None, message)
-
-
 def _of_dense(x: np.ndarray) -> tuple[_Sets, tuple[int, ...]]:
     """The set of each row, and the shape of the rows."""
     if x.ndim < 2:
-        raise _invalid(f"Invalid rank {x.ndim}.")
+        raise errors.invalid(f"Invalid rank {x.ndim}.")
     return {at: set(x[at].tolist()) for at in np.ndindex(*x.shape[:-1])}, x.shape[:-1]
 
 
@@ -54,9 +50,9 @@ def _check(indices: np.ndarray, shape: np.ndarray) -> None:
         text = f"indices[{i}] = [{','.join(map(str, index))}] is "
         if any(not 0 <= n < size for n, size in zip(index, shape, strict=True)):
             sizes = ",".join(str(size) for size in shape)
-            raise _invalid(f"{text}out of bounds: need 0 <= index < [{sizes}]")
+            raise errors.invalid(f"{text}out of bounds: need 0 <= index < [{sizes}]")
         if i and index <= before:
-            raise _invalid(text + ("repeated" if index == before else "out of order"))
+            raise errors.invalid(text + ("repeated" if index == before else "out of order"))
         before = index
 
 
@@ -75,11 +71,11 @@ def _combined(c: Any, first: Any, second: Any) -> tuple[np.ndarray, ...]:
     """The result of the op's operation on all rows, as a sparse tensor."""
     (a, shape), (b, other) = first, second
     if shape != other:
-        raise _invalid(f"Mismatched group shapes [{shape}] vs [{other}].")
+        raise errors.invalid(f"Mismatched group shapes [{shape}] vs [{other}].")
     name = c.attr("set_operation")
     name = (name.decode() if isinstance(name, bytes) else name).lower()
     if name not in _OPERATIONS:
-        raise _invalid(f"Invalid set_operation {name}.")
+        raise errors.invalid(f"Invalid set_operation {name}.")
     operation = _OPERATIONS[name]
     empty: set[Any] = set()
 

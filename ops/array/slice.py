@@ -12,7 +12,7 @@ from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.tensor import Tensor
-from ...engine.types.shape import TensorShape
+from ...engine.types.shape import TensorShape, shape_text
 from .. import rules
 from ..public import tf
 from .join import concat
@@ -59,26 +59,20 @@ def _sizes_of_slice(c: Any, count: int) -> TensorShape:
 
 def _slice_ranges(shape_: Any, begin: Any, size: Any) -> tuple[list[Any], list[Any]]:
     if begin.shape != (len(shape_),) or size.shape != (len(shape_),):
-        raise errors.InvalidArgumentError(
-            None,
-            None,
+        raise errors.invalid(
             "Expected begin and size arguments to be 1-D tensors of size "
-            f"{len(shape_)}, but got shapes {rules.text(begin.shape)} and "
-            f"{rules.text(size.shape)} instead.",
+            f"{len(shape_)}, but got shapes {shape_text(begin.shape)} and "
+            f"{shape_text(size.shape)} instead."
         )
     starts, sizes = begin.tolist(), size.tolist()
     for i, whole in enumerate(shape_):
         if isinstance(sizes[i], int) and sizes[i] == -1:
             sizes[i] = whole - starts[i]
         if not 0 <= starts[i] <= whole:
-            raise errors.InvalidArgumentError(
-                None, None, f"Expected begin[{i}] in [0, {whole}], but got {starts[i]}"
-            )
+            raise errors.invalid(f"Expected begin[{i}] in [0, {whole}], but got {starts[i]}")
         if not (sizes[i] >= 0 and starts[i] + sizes[i] <= whole):
-            raise errors.InvalidArgumentError(
-                None,
-                None,
-                f"Expected size[{i}] in [0, {whole - starts[i]}], but got {sizes[i]}",
+            raise errors.invalid(
+                f"Expected size[{i}] in [0, {whole - starts[i]}], but got {sizes[i]}"
             )
     return starts, sizes
 

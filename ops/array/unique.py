@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.convert import convert_to_tensor
@@ -15,12 +16,12 @@ from ...engine.graph.graph import name_scope
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
-from ...engine.types.shape import TensorShape
+from ...engine.types.shape import TensorShape, shape_text
 from .. import rules
 from ..public import raw, tf
 from .broadcast import broadcast_to
 from .constant import ones
-from .join import concat, invalid
+from .join import concat
 from .pad import tile
 from .scatter import all_dimensions, boolean_mask, sequence_mask
 from .shape import expand_dims, rank, reshape, shape, shape_internal
@@ -51,15 +52,15 @@ def _first_seen(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def _unique(c: Any, x: np.ndarray, axis: np.ndarray | None = None) -> tuple[np.ndarray, ...]:
     if axis is None or axis.size == 0:
         if x.ndim != 1:
-            raise invalid("unique expects a 1D vector.")
+            raise errors.invalid("unique expects a 1D vector.")
         first, number, counts = _first_seen(x)
         values = x[first]
     else:
         if axis.size != 1:
-            raise invalid("axis does not support input tensors larger than 1 elements")
+            raise errors.invalid("axis does not support input tensors larger than 1 elements")
         where = int(axis.reshape(-1)[0])
         if not -x.ndim <= where < x.ndim:
-            raise invalid(f"axis has to be between [0, {x.ndim})")
+            raise errors.invalid(f"axis has to be between [0, {x.ndim})")
         moved = np.moveaxis(x, where, 0)
         first, number, counts = _first_seen(moved.reshape(len(moved), -1) if x.ndim > 1 else moved)
         values = np.moveaxis(moved[first], 0, where)
@@ -138,7 +139,7 @@ def unique_with_counts(x: Any, out_idx: Any = dtypes.int32, name: str | None = N
 def _difference(c: Any, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     for name, value in (("x", x), ("y", y)):
         if value.ndim != 1:
-            raise invalid(f"{name} should be a 1D vector.")
+            raise errors.invalid(f"{name} should be a 1D vector.")
     left = set(y.tolist())
     at = np.array([i for i, v in enumerate(x.tolist()) if v not in left], dtype=c.out_dtype(1))
     return x[at], at
@@ -179,15 +180,15 @@ def _partition_shape(c: Any) -> list[TensorShape]:
 def _partition(c: Any, data: np.ndarray, marks: np.ndarray) -> tuple[np.ndarray, ...]:
     count = c.attr("num_partitions")
     if data.shape[: marks.ndim] != marks.shape:
-        raise invalid(
+        raise errors.invalid(
             "data.shape must start with partitions.shape, got data.shape = "
-            f"{rules.text(data.shape)}, partitions.shape = {rules.text(marks.shape)}"
+            f"{shape_text(data.shape)}, partitions.shape = {shape_text(marks.shape)}"
         )
     wrong = (marks < 0) | (marks >= count)
     if wrong.any():
         at = np.unravel_index(int(np.argmax(wrong)), marks.shape)
-        place = rules.text(at) if at else ""
-        raise invalid(f"partitions{place} = {marks[at]} is not in [0, {count})")
+        place = shape_text(at) if at else ""
+        raise errors.invalid(f"partitions{place} = {marks[at]} is not in [0, {count})")
     return tuple(data[marks == i] for i in range(count))
 
 
@@ -245,9 +246,9 @@ def _stitch_shape(c: Any) -> TensorShape:
 def _stitch(c: Any, indices: list[np.ndarray], data: list[np.ndarray]) -> np.ndarray:
     for i, (at, rows) in enumerate(zip(indices, data)):
         if rows.shape[: at.ndim] != at.shape:
-            raise invalid(
-                f"data[{i}].shape = {rules.text(rows.shape)} does not start with "
-                f"indices[{i}].shape = {rules.text(at.shape)}"
+            raise errors.invalid(
+                f"data[{i}].shape = {shape_text(rows.shape)} does not start with "
+                f"indices[{i}].shape = {shape_text(at.shape)}"
             )
     tail = data[0].shape[indices[0].ndim :]
     length = max((int(at.max()) + 1 for at in indices if at.size), default=0)
@@ -256,7 +257,7 @@ def _stitch(c: Any, indices: list[np.ndarray], data: list[np.ndarray]) -> np.nda
         out[...] = b""
     for at, rows in zip(indices, data):
         if at.size and at.min() < 0:
-            raise invalid(f"indices[{int(at.min())}] is out of range")
+            raise errors.invalid(f"indices[{int(at.min())}] is out of range")
         out[at.reshape(-1)] = rows.reshape((-1, *tail))
     return out
 
@@ -312,7 +313,7 @@ def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
 def _search(side: str) -> Any:
     def kernel(c: Any, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
         if rows.shape[0] != values.shape[0]:
-            raise invalid("Leading dim_size of both tensors must match.")
+            raise errors.invalid("Leading dim_size of both tensors must match.")
         out = np.zeros(values.shape, dtype=c.out_dtype())
         for i, (row, wanted) in enumerate(zip(rows, values)):
             out[i] = np.searchsorted(row, wanted, side=side)
@@ -364,11 +365,11 @@ def searchsorted(
 def _unravel(c: Any, indices: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     total = math.prod(sizes.tolist())
     if total > np.iinfo(sizes.dtype).max:
-        raise invalid("Input dims product is causing integer overflow")
+        raise errors.invalid("Input dims product is causing integer overflow")
     if (indices < 0).any():
-        raise invalid("index is out of bound: negative indices are not supported")
+        raise errors.invalid("index is out of bound: negative indices are not supported")
     if indices.size and indices.max() >= total:
-        raise invalid(f"index is out of bound as with dims: {rules.text(sizes.tolist())}")
+        raise errors.invalid(f"index is out of bound as with dims: {shape_text(sizes.tolist())}")
     parts = np.unravel_index(indices, tuple(sizes.tolist()))
     return np.stack([np.asarray(p) for p in parts]).astype(c.out_dtype())
 

@@ -67,12 +67,12 @@ def _nested(texts: list[str], shape: tuple[int, ...]) -> str:
 def _assert_kernel(c: Any, condition: np.ndarray, data: list[np.ndarray]) -> None:
     if condition.size != 1:
         text = "In[0] should be a scalar: " + str(list(condition.shape))
-        raise errors.InvalidArgumentError(None, None, text)
+        raise errors.invalid(text)
     if condition:
         return
     parts = (f"[{_summary(np.asarray(value), c.attr('summarize'))}]" for value in data)
     text = "assertion failed: " + " ".join(parts)
-    raise errors.InvalidArgumentError(None, None, text)
+    raise errors.invalid(text)
 
 
 def _assert_shape(c: Any) -> list[Any]:

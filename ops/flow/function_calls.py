@@ -54,11 +54,9 @@ def _symbolic_gradient(x: Inliner, op: Operation, inputs: list[Tensor]) -> Steps
     found = yield x.place(name, body, inputs)
     wanted = len(op.attr("Tout"))
     if len(found.outputs) != wanted:
-        raise errors.InvalidArgumentError(
-            None,
-            None,
+        raise errors.invalid(
             f"SymGrad expects to return {wanted} values but get {len(found.outputs)} values "
-            f"instead (function {called.name})",
+            f"instead (function {called.name})"
         )
     return found
 

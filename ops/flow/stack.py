@@ -21,7 +21,7 @@ def _make(c: Any, max_size: Any = None) -> Stack:
     if max_size is not None:
         if max_size.ndim:
             text = f"Stack size must be a scalar, but had shape: {list(max_size.shape)}"
-            raise errors.InvalidArgumentError(None, None, text)
+            raise errors.invalid(text)
         limit = int(max_size)
     return Stack(c.attr("stack_name"), limit)
 

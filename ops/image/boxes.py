@@ -24,10 +24,6 @@ _THRESHOLDS = "T: {half, float32} = float32; T_threshold: {half, float32} = floa
 _BOXES = np.array([[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, 3, 1, 4], [1, 4, 0, 3]], np.float32)
 
 
-def _invalid(reason: str) -> errors.InvalidArgumentError:
-    return errors.InvalidArgumentError(None, None, reason)
-
-
 # Suppression
 
 
@@ -48,13 +44,13 @@ def _suppress(
     boxes: np.ndarray, scores: np.ndarray, count: int, overlap: float, score: float
 ) -> np.ndarray:
     if boxes.ndim != 2 or boxes.shape[1] != 4:
-        raise _invalid(f"boxes must be 2-D with 4 columns{list(boxes.shape)}")
+        raise errors.invalid(f"boxes must be 2-D with 4 columns{list(boxes.shape)}")
     if scores.shape != boxes.shape[:1]:
-        raise _invalid("scores has incompatible shape")
+        raise errors.invalid("scores has incompatible shape")
     if count < 0:
-        raise _invalid("output size must be non-negative")
+        raise errors.invalid("output size must be non-negative")
     if not 0 <= overlap <= 1:
-        raise _invalid("iou_threshold must be in [0, 1]")
+        raise errors.invalid("iou_threshold must be in [0, 1]")
     kept: list[int] = []
     for i in np.argsort(-scores, kind="stable"):
         if len(kept) == count or not scores[i] > score:
@@ -204,23 +200,23 @@ class _Cut(NamedTuple):
 
 def _check(image: Any, boxes: np.ndarray, indices: np.ndarray) -> None:
     if len(image) != 4:
-        raise _invalid(f"input image must be 4-D{list(image)}")
+        raise errors.invalid(f"input image must be 4-D{list(image)}")
     if 0 in image[1:3]:
-        raise _invalid("image dimensions must be positive")
+        raise errors.invalid("image dimensions must be positive")
     if boxes.size or indices.size:
         if boxes.ndim != 2 or boxes.shape[1] != 4:
-            raise _invalid(f"boxes must be 2-D with 4 columns{list(boxes.shape)}")
+            raise errors.invalid(f"boxes must be 2-D with 4 columns{list(boxes.shape)}")
         if indices.shape != boxes.shape[:1]:
-            raise _invalid("box_index has incompatible shape")
+            raise errors.invalid("box_index has incompatible shape")
     if ((indices < 0) | (indices >= image[0])).any():
-        raise errors.OutOfRangeError(None, None, "box_index has values outside [0, batch_size)")
+        raise errors.out_of_range("box_index has values outside [0, batch_size)")
 
 
 def _crop_and_resize(
     c: Any, image: np.ndarray, boxes: np.ndarray, indices: np.ndarray, crop: np.ndarray
 ) -> np.ndarray:
     if crop.shape != (2,) or (crop <= 0).any():
-        raise _invalid("crop dimensions must be positive")
+        raise errors.invalid("crop dimensions must be positive")
     _check(image.shape, boxes, indices)
     result = np.empty((len(indices), *crop, image.shape[3]), np.float32)
     for i, index in enumerate(indices):

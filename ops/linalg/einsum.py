@@ -84,10 +84,10 @@ def _kernel(c: Any, inputs: list[np.ndarray]) -> np.ndarray:
     try:
         named, out = labels(c, [x.ndim for x in inputs])
     except ValueError as error:
-        raise errors.InvalidArgumentError(None, None, str(error)) from None
+        raise errors.invalid(str(error)) from None
     if len(set(out)) < len(out):
-        raise errors.UnimplementedError(
-            None, None, f"Einsum with a label twice in its result: {_text(c.attr('equation'))}"
+        raise errors.unimplemented(
+            f"Einsum with a label twice in its result: {_text(c.attr('equation'))}"
         )
     numbers = {label: i for i, label in enumerate(sorted(set("".join(named))))}
     kind = inputs[0].dtype
@@ -98,7 +98,7 @@ def _kernel(c: Any, inputs: list[np.ndarray]) -> np.ndarray:
     try:
         result = np.einsum(*arguments, [numbers[label] for label in out], optimize=True)
     except ValueError as error:
-        raise errors.InvalidArgumentError(None, None, f"Einsum: {error}") from None
+        raise errors.invalid(f"Einsum: {error}") from None
     return np.asarray(result).astype(kind, copy=False)
 
 

@@ -57,11 +57,9 @@ def check_square(x: np.ndarray, what: str = "Input") -> None:
     """Raises TensorFlow's error unless x is a stack of square matrices."""
     if x.ndim < 2:
         text = f"{what} tensor must have rank >= 2, got {x.ndim}"
-        raise errors.InvalidArgumentError(None, None, text)
+        raise errors.invalid(text)
     if x.shape[-1] != x.shape[-2]:
-        raise errors.InvalidArgumentError(
-            None, None, f"Input matrix must be square, got: {x.shape[-2]} vs. {x.shape[-1]}"
-        )
+        raise errors.invalid(f"Input matrix must be square, got: {x.shape[-2]} vs. {x.shape[-1]}")
 
 
 def lapack(message: str, function: Callable[..., Any], *args: Any) -> Any:
@@ -70,7 +68,7 @@ def lapack(message: str, function: Callable[..., Any], *args: Any) -> Any:
         with np.errstate(all="ignore"):
             return function(*args)
     except np.linalg.LinAlgError:
-        raise errors.InvalidArgumentError(None, None, message) from None
+        raise errors.invalid(message) from None
 
 
 def _adjoint(x: np.ndarray) -> np.ndarray:

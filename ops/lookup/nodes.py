@@ -9,15 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from ...engine import errors
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient, reads
 from ...engine.types import dtypes
 from ...engine.types.dtypes import runtime_name
-from ...engine.types.shape import TensorShape, as_shape, unknown_shape
+from ...engine.types.shape import TensorShape, as_shape, shape_text, unknown_shape
 from .. import rules
-from ..elementwise import shape_text
 from ..state.shared_state import kept
-from ..wording import refuse
 from .dense import DenseTable
 from .store import MutableTable, StaticTable, Table, lines_of
 
@@ -41,13 +40,15 @@ def _value_shape(c: Any) -> tuple[int, ...]:
 def _of_tensors(c: Any, name: str) -> Table:
     shape = _value_shape(c)
     if len(shape) != 1:
-        raise refuse(f"Default value must be a vector, got shape {shape_text(shape)}")
+        raise errors.invalid(f"Default value must be a vector, got shape {shape_text(shape)}")
     return MutableTable(name, *_types_of(c), shape)
 
 
 def _dense(c: Any, name: str, empty_key: np.ndarray, *deleted_key: np.ndarray) -> Table:
     if not deleted_key:
-        raise refuse("MutableDenseHashTable needs a deleted_key: use MutableDenseHashTableV2")
+        raise errors.invalid(
+            "MutableDenseHashTable needs a deleted_key: use MutableDenseHashTableV2"
+        )
     return DenseTable(
         *(name, _types_of(c), _value_shape(c), empty_key, deleted_key[0]),
         *(c.attr("initial_num_buckets"), c.attr("max_load_factor")),
@@ -84,7 +85,7 @@ def _require_pair(c: Any) -> None:
     key, value = (dtype.name for dtype in _types_of(c))
     allowed = _PAIRS[c.type.removesuffix("V2")]
     if value not in allowed.get(key, "").split():
-        raise refuse(
+        raise errors.invalid(
             f"No OpKernel was registered to support Op '{c.type}' used by {c.name} with these "
             f"attrs: key_dtype {key}, value_dtype {value}"
         )
@@ -113,7 +114,7 @@ def _require(c: Any, table: Table, *wanted: Any) -> None:
     have, expected = (
         ", ".join([handle, *map(runtime_name, kinds)]) + results for kinds in (given, wanted)
     )
-    raise refuse(f"Signature mismatch, have: {have} expected: {expected}")
+    raise errors.invalid(f"Signature mismatch, have: {have} expected: {expected}")
 
 
 def _find(c: Any, table: Table, keys: np.ndarray, default: np.ndarray) -> np.ndarray:
@@ -145,7 +146,7 @@ def _import(c: Any, table: Table, keys: np.ndarray, values: np.ndarray) -> None:
 
 def _static(table: Table) -> StaticTable:
     if not isinstance(table, StaticTable):
-        raise refuse(f"Table localhost {table.name} is not initializable")
+        raise errors.invalid(f"Table localhost {table.name} is not initializable")
     return table
 
 
@@ -154,9 +155,13 @@ def _initialize(c: Any, table: Table, keys: np.ndarray, values: np.ndarray) -> N
     _require(c, table, table.key_dtype, table.value_dtype)
     for what, array in (("Keys", keys), ("Values", values)):
         if array.ndim != 1:
-            raise refuse(f"{what} must be a vector, but received shape{shape_text(array.shape)}")
+            raise errors.invalid(
+                f"{what} must be a vector, but received shape{shape_text(array.shape)}"
+            )
     if keys.size != values.size:
-        raise refuse(f"Keys and values must have the same size {keys.size} vs {values.size}")
+        raise errors.invalid(
+            f"Keys and values must have the same size {keys.size} vs {values.size}"
+        )
     table.import_values(keys, values)
 
 
@@ -164,13 +169,13 @@ def _initialize_from_file(c: Any, table: Table, filename: np.ndarray) -> None:
     table = _static(table)
     if filename.ndim:
         shape = shape_text(filename.shape)
-        raise refuse(f"filename should be a single string, but got {shape}")
+        raise errors.invalid(f"filename should be a single string, but got {shape}")
     name = os.fsdecode(filename.item())
     if not name:
-        raise refuse("filename cannot be empty.")
+        raise errors.invalid("filename cannot be empty.")
     delimiter = c.attr("delimiter").encode()
     if len(delimiter) != 1:
-        raise refuse("delimiter should be only 1 char")
+        raise errors.invalid("delimiter should be only 1 char")
     columns = c.attr("key_index"), c.attr("value_index")
     _require_columns(table, *columns)
     if table.is_initialized:
@@ -203,7 +208,7 @@ def _require_columns(table: Table, key_index: int, value_index: int) -> None:
         )
     else:
         return
-    raise refuse(rule)
+    raise errors.invalid(rule)
 
 
 # Static shapes
@@ -235,8 +240,7 @@ def _found_shape(c: Any) -> TensorShape:
     key, value = facts
     if keys.ndims < key.ndims:
         raise ValueError(
-            f"Expected keys to have suffix {shape_text(key.sizes)} but saw shape: "
-            f"{shape_text(keys.sizes)}"
+            f"Expected keys to have suffix {shape_text(key)} but saw shape: {shape_text(keys)}"
         )
     return TensorShape(keys[: keys.ndims - key.ndims]).concatenate(value)
 

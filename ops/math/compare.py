@@ -11,9 +11,9 @@ from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
-from ...engine.types.shape import TensorShape
+from ...engine.types.shape import TensorShape, shape_text
 from ...jit.kernel import scalar as k
-from ..elementwise import broadcast_shape, elementwise, is_lowerable, require_broadcast, shape_text
+from ..elementwise import broadcast_shape, elementwise, is_lowerable, require_broadcast
 from ..public import raw, tf
 from ..rules import merge
 
@@ -117,11 +117,9 @@ def _approximate_shape(c: Any) -> TensorShape:
 
 def _approximate_kernel(c: Any, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     if x.shape != y.shape:
-        raise errors.InvalidArgumentError(
-            None,
-            None,
+        raise errors.invalid(
             "x and y must be of the same shape. "
-            f"x shape: {shape_text(x.shape)}. y shape: {shape_text(y.shape)}",
+            f"x shape: {shape_text(x.shape)}. y shape: {shape_text(y.shape)}"
         )
     with np.errstate(all="ignore"):
         difference = np.abs(np.subtract(x, y))
@@ -195,21 +193,17 @@ def _select_shape(c: Any) -> TensorShape:
 
 def _select_kernel(c: Any, condition: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     if x.shape != y.shape:
-        raise errors.InvalidArgumentError(
-            None,
-            None,
+        raise errors.invalid(
             "'then' and 'else' must have the same size.  but received: "
-            f"{shape_text(x.shape)} vs. {shape_text(y.shape)}",
+            f"{shape_text(x.shape)} vs. {shape_text(y.shape)}"
         )
     rows = condition.ndim == 1 and x.ndim > 1 and condition.shape[0] == x.shape[0]
     if rows:
         condition = condition.reshape(condition.shape + (1,) * (x.ndim - 1))
     elif condition.ndim and condition.shape != x.shape:
-        raise errors.InvalidArgumentError(
-            None,
-            None,
+        raise errors.invalid(
             "'cond' must be a scalar, a vector with the first size of 'then', or of its shape, "
-            f"but saw: {shape_text(condition.shape)} vs. {shape_text(x.shape)}",
+            f"but saw: {shape_text(condition.shape)} vs. {shape_text(x.shape)}"
         )
     return np.where(condition, x, y)
 

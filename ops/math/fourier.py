@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
+from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import OpFunction, define
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.graph import name_scope
 from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
-from ...engine.types.shape import TensorShape
+from ...engine.types.shape import TensorShape, shape_text
 from .. import rules
 from ..public import tf
-from ..wording import refuse, text_of
 
 _COMPLEX = "Tcomplex: {complex64, complex128} = complex64"
 # The transform over so many dimensions, and its inverse.
@@ -32,7 +32,9 @@ def _transform(rank: int, is_inverse: bool) -> Callable[..., np.ndarray]:
 
     def kernel(c: Any, x: np.ndarray) -> np.ndarray:
         if x.ndim < rank:
-            raise refuse(f"Input must have rank of at least {rank} but got: {text_of(x.shape)}")
+            raise errors.invalid(
+                f"Input must have rank of at least {rank} but got: {shape_text(x.shape)}"
+            )
         if not x.size:
             return x.copy()
         return function(x, axes=tuple(range(-rank, 0))).astype(x.dtype, copy=False)
@@ -100,18 +102,18 @@ for _rank in _NAMES:
 
 def _length_of(c: Any, x: np.ndarray, fft_length: np.ndarray) -> int:
     if x.ndim < 1:
-        raise refuse(f"Input must have rank of at least 1 but got: {text_of(x.shape)}")
+        raise errors.invalid(f"Input must have rank of at least 1 but got: {shape_text(x.shape)}")
     if fft_length.shape != (1,):
-        raise refuse("fft_length must have shape [1]")
+        raise errors.invalid("fft_length must have shape [1]")
     length = int(fft_length[0])
     if length < 0:
-        raise refuse(f"fft_length[0] must be >= 0, but got: {length}")
+        raise errors.invalid(f"fft_length[0] must be >= 0, but got: {length}")
     return length
 
 
 def _require_enough(x: np.ndarray, least: int) -> None:
     if x.size and x.shape[-1] < least:
-        raise refuse(
+        raise errors.invalid(
             f"Input dimension {x.ndim - 1} must have length of at least {least} but got: "
             f"{x.shape[-1]}"
         )

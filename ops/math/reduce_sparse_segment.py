@@ -43,22 +43,18 @@ def _counted_shape(c: Any) -> TensorShape:
     return rows_shape(None if count is None else int(count), c.inputs[0])
 
 
-def _invalid(text: str) -> errors.InvalidArgumentError:
-    return errors.InvalidArgumentError(None, None, text)
-
-
 def _segments(
     data: np.ndarray, indices: np.ndarray, ids: np.ndarray, count: np.ndarray | None
 ) -> int:
     """The number of output rows, after checking the inputs."""
     if indices.shape != ids.shape:
-        raise _invalid("segment_ids and indices should have same size.")
+        raise errors.invalid("segment_ids and indices should have same size.")
     rows = check_sorted(ids, None if count is None else int(count))
     outside = (indices < 0) | (indices >= data.shape[0])
     if outside.any():
         bad = int(np.argmax(outside))
         text = f"Bad: indices[{bad}] == {indices[bad]} out of range [0, {data.shape[0]})"
-        raise _invalid(text)
+        raise errors.invalid(text)
     return rows
 
 
@@ -158,7 +154,7 @@ def _grad_shape(c: Any) -> TensorShape:
 def _check_range(what: str, values: np.ndarray, limit: int) -> None:
     outside = np.flatnonzero((values < 0) | (values >= limit))
     if outside.size:
-        raise _invalid(f"{what} {values[outside[0]]} out of range [0, {limit}).")
+        raise errors.invalid(f"{what} {values[outside[0]]} out of range [0, {limit}).")
 
 
 def _grad_kernel(power: float) -> Callable[..., np.ndarray]:
@@ -169,7 +165,7 @@ def _grad_kernel(power: float) -> Callable[..., np.ndarray]:
         segments = grad.shape[0]
         if rows and ids.size:
             if ids[-1] >= segments:
-                raise _invalid("Invalid number of segments")
+                raise errors.invalid("Invalid number of segments")
             _check_range("Segment id", ids, segments)
             _check_range("Index", indices, rows)
         weights = _weights(ids, segments, power, grad.dtype)

@@ -17,10 +17,10 @@ from ...engine.graph.build import OpFunction
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.scope_functions import control_dependencies, name_scope
-from ...engine.types.shape import TensorShape
+from ...engine.types.shape import TensorShape, shape_text
 from ...jit.kernel import scalar as k
 from ..array.constant import constant
-from ..elementwise import elementwise, maps_sparse, shape_text
+from ..elementwise import elementwise, maps_sparse
 from ..public import tf
 from ..rules import merge
 from .gradient import shapes_and_axes, sum_to
@@ -322,7 +322,7 @@ def _betainc(a: np.ndarray, b: np.ndarray, x: np.ndarray) -> np.ndarray:
         if one.ndim and other.ndim and one.shape != other.shape:
             shapes = f"{shape_text(one.shape)} vs. {shape_text(other.shape)}"
             text = f"Shapes of {name} and {other_name} are inconsistent: {shapes}"
-            raise errors.InvalidArgumentError(None, None, text)
+            raise errors.invalid(text)
     return _scipy("betainc")(a, b, x)
 
 

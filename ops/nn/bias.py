@@ -12,8 +12,7 @@ from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.graph import name_scope
-from ...engine.session.state import shape_text
-from ...engine.types.shape import TensorShape
+from ...engine.types.shape import TensorShape, shape_text
 from ..elementwise import is_lowerable
 from ..public import raw, tf
 from ..ranks import Rank, ranked
@@ -54,19 +53,13 @@ def _aligned(size: Any, ndim: int, at: int) -> list[Any]:
 def _bias_kernel(c: Any, value: np.ndarray, bias: np.ndarray) -> np.ndarray:
     at = _channel(c.attr, value.ndim) if c.op.type == "BiasAdd" else value.ndim - 1
     if value.ndim < 2:
-        raise errors.InvalidArgumentError(
-            None, None, f"Input tensor must be at least 2D: {shape_text(value.shape)}"
-        )
+        raise errors.invalid(f"Input tensor must be at least 2D: {shape_text(value.shape)}")
     if bias.ndim != 1:
-        raise errors.InvalidArgumentError(
-            None, None, f"Biases must be 1D: {shape_text(bias.shape)}"
-        )
+        raise errors.invalid(f"Biases must be 1D: {shape_text(bias.shape)}")
     if value.shape[at] != bias.shape[0]:
-        raise errors.InvalidArgumentError(
-            None,
-            None,
+        raise errors.invalid(
             f"Must provide as many biases as the last dimension of the input tensor: "
-            f"{shape_text(bias.shape)} vs. {shape_text(value.shape)}",
+            f"{shape_text(bias.shape)} vs. {shape_text(value.shape)}"
         )
     return value + bias.reshape(_aligned(-1, value.ndim, at))
 

@@ -154,9 +154,7 @@ def convolve_filter_gradient(
 
 def _require_depth(x: np.ndarray, depth: int) -> None:
     if x.shape[-1] != depth:
-        raise errors.InvalidArgumentError(
-            None, None, f"input and filter must have the same depth: {x.shape[-1]} vs {depth}"
-        )
+        raise errors.invalid(f"input and filter must have the same depth: {x.shape[-1]} vs {depth}")
 
 
 @np.errstate(all="ignore")
@@ -189,19 +187,15 @@ def _full_input(sizes: Any, w: Any, dy: Any, form: str) -> list[int]:
         return given
     if len(given) == len(w.shape) - 2:
         return nw.arranged(dy.shape[0], given, w.shape[-2], form)
-    raise errors.InvalidArgumentError(
-        None, None, "Conv2DBackpropInput: input_sizes must be a vector of 2 or 4 values"
-    )
+    raise errors.invalid("Conv2DBackpropInput: input_sizes must be a vector of 2 or 4 values")
 
 
 def _require_output(dy: np.ndarray, window: nw.Window, depth: int) -> None:
     if list(dy.shape[1:-1]) != window.out or dy.shape[-1] != depth:
         expected = [*window.out, depth]
-        raise errors.InvalidArgumentError(
-            None,
-            None,
+        raise errors.invalid(
             f"Size of out_backprop doesn't match computed: actual = {list(dy.shape[1:])}, "
-            f"computed = {expected}",
+            f"computed = {expected}"
         )
 
 
@@ -219,7 +213,7 @@ def _require_gradient(c: Any, batch: int, depth: int, dy: np.ndarray, filters: A
 
 def _refused(c: Any, text: str) -> errors.InvalidArgumentError:
     label = c.type.replace("Conv2DBackprop", "Conv2DCustomBackprop")
-    return errors.InvalidArgumentError(None, None, f"{label}: {text}")
+    return errors.invalid(f"{label}: {text}")
 
 
 @np.errstate(all="ignore")

@@ -42,10 +42,8 @@ def _forward(c: Any, x: np.ndarray, w: np.ndarray) -> np.ndarray:
     form, kind = c.attr("data_format"), _sum_type(x.dtype)
     last = nw.channels_last(x, form).astype(kind, copy=False)
     if last.shape[-1] != w.shape[2]:
-        raise errors.InvalidArgumentError(
-            None,
-            None,
-            f"input and filter must have the same depth: {last.shape[-1]} vs {w.shape[2]}",
+        raise errors.invalid(
+            f"input and filter must have the same depth: {last.shape[-1]} vs {w.shape[2]}"
         )
     window = nw.at_run_time(geometry, c.attr, last.shape[1:-1], w.shape[:2])
     padded = window.pad(last)

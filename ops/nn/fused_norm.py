@@ -13,8 +13,7 @@ from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.registry import NoGradient
-from ...engine.session.state import shape_text
-from ...engine.types.shape import TensorShape
+from ...engine.types.shape import TensorShape, shape_text
 from ...jit.kernel import scalar as k
 from ..elementwise import is_lowerable
 from ..public import raw, tf
@@ -47,10 +46,10 @@ def _require_images(form: str, *arrays: np.ndarray) -> None:
     rank = 5 if "D" in form else 4
     for x in arrays:
         if x.ndim != rank:
-            raise _refused(f"input must be {rank}-dimensional{shape_text(x.shape)}")
+            raise errors.invalid(f"input must be {rank}-dimensional{shape_text(x.shape)}")
         if x.shape != arrays[-1].shape:
             shapes = " and ".join(shape_text(array.shape) for array in arrays)
-            raise _refused(f"x and y_backprop must have same shape, but instead got {shapes}")
+            raise errors.invalid(f"x and y_backprop must have same shape, but instead got {shapes}")
 
 
 def _require_vectors(
@@ -60,16 +59,12 @@ def _require_vectors(
     channels = x.shape[1 if nw.is_channels_first(form) else -1]
     for name, value in stated.items():
         if value.ndim != 1:
-            raise _refused(f"{name} must be 1-dimensional{shape_text(value.shape)}")
+            raise errors.invalid(f"{name} must be 1-dimensional{shape_text(value.shape)}")
         if name in used and len(value) != channels:
-            raise _refused(
+            raise errors.invalid(
                 f"{name} must have the same number of elements as the channels of x, got "
                 f"{len(value)} and {channels}"
             )
-
-
-def _refused(text: str) -> errors.InvalidArgumentError:
-    return errors.InvalidArgumentError(None, None, text)
 
 
 def _unbiased(count: int) -> float:

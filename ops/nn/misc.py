@@ -133,11 +133,11 @@ def _top_k_shape(c: Any) -> list[TensorShape]:
 def _top_k(c: Any, x: np.ndarray, k: Any = None) -> tuple[np.ndarray, np.ndarray]:
     count = c.attr("k") if k is None else int(k)
     if count < 0:
-        raise errors.InvalidArgumentError(None, None, f"Need k >= 0, got {count}")
+        raise errors.invalid(f"Need k >= 0, got {count}")
     if x.ndim < 1:
-        raise errors.InvalidArgumentError(None, None, "input must be >= 1-D, got shape []")
+        raise errors.invalid("input must be >= 1-D, got shape []")
     if x.shape[-1] < count:
-        raise errors.InvalidArgumentError(None, None, "input must have at least k columns")
+        raise errors.invalid("input must have at least k columns")
     # Stable in descending order: equal elements keep their order.
     order = np.argsort(-x.astype(np.float64) if x.dtype.kind == "f" or x.dtype.itemsize < 8
                        else np.iinfo(x.dtype).max - x, axis=-1, kind="stable")  # fmt: skip
@@ -203,11 +203,9 @@ def top_k(input: Any, k: Any = 1, sorted: bool = True, name: str | None = None) 
 def _in_top_k(c: Any, predictions: np.ndarray, targets: np.ndarray, k: Any = None) -> np.ndarray:
     count = c.attr("k") if k is None else int(k)
     if predictions.shape[0] != targets.shape[0]:
-        raise errors.InvalidArgumentError(
-            None,
-            None,
+        raise errors.invalid(
             f"First dimension of predictions {predictions.shape[0]} must match length of targets "
-            f"{targets.shape[0]}",
+            f"{targets.shape[0]}"
         )
     rows, classes = np.arange(len(targets)), predictions.shape[1]
     valid = (targets >= 0) & (targets < classes)
@@ -257,7 +255,7 @@ def in_top_k(predictions: Any, targets: Any, k: Any, name: str | None = None) ->
 def _nth(c: Any, x: np.ndarray, n: np.ndarray) -> np.ndarray:
     at = int(n)
     if not 0 <= at < x.shape[-1]:
-        raise errors.InvalidArgumentError(None, None, "Input must have at least n+1 columns")
+        raise errors.invalid("Input must have at least n+1 columns")
     ordered = np.sort(x, axis=-1)
     return ordered[..., x.shape[-1] - 1 - at if c.attr("reverse") else at]
 

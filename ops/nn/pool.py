@@ -42,9 +42,7 @@ class _Pool:
         strides = c.attr("strides") if strides is None else [int(n) for n in strides]
         self.deep = nw.channels(ksize, self.form) != 1
         if ksize[0] != 1 or strides[0] != 1:
-            raise errors.UnimplementedError(
-                None, None, "Pooling is not yet supported on the batch dimension."
-            )
+            raise errors.unimplemented("Pooling is not yet supported on the batch dimension.")
         ends = [nw.channels(v, self.form) for v in (shape, ksize, strides)] if self.deep else []
         sizes, windows, steps = (
             nw.spatial(v, self.form) + ends[i : i + 1]
@@ -53,11 +51,9 @@ class _Pool:
         if self.deep:
             _require_depth(*ends)
             if any(size != 1 for v in (ksize, strides) for size in nw.spatial(v, self.form)):
-                raise errors.UnimplementedError(
-                    None,
-                    None,
+                raise errors.unimplemented(
                     "MaxPooling supports exactly one of pooling across depth or pooling across "
-                    "width/height.",
+                    "width/height."
                 )
         padding = nw.text(c.attr("padding"))
         self.window = nw.at_run_time(nw.window, sizes, windows, steps, padding)
@@ -85,14 +81,12 @@ class _Pool:
 def _require_depth(size: int, window: int, stride: int) -> None:
     """What pooling over channels supports."""
     if size % window:
-        raise errors.UnimplementedError(
-            None,
-            None,
-            "Depthwise max pooling requires the depth window to evenly divide the input depth",
+        raise errors.unimplemented(
+            "Depthwise max pooling requires the depth window to evenly divide the input depth"
         )
     if stride != window:
-        raise errors.UnimplementedError(
-            None, None, "Depthwise max pooling requires the depth window to equal the depth stride"
+        raise errors.unimplemented(
+            "Depthwise max pooling requires the depth window to equal the depth stride"
         )
 
 
@@ -122,10 +116,8 @@ def _max_pool_grad(
 def _require_output(pool: _Pool, *arrays: np.ndarray) -> None:
     for array in arrays:
         if list(array.shape) != pool.output:
-            raise errors.InvalidArgumentError(
-                None,
-                None,
-                f"Expected grad and orig_output of shape {pool.output}, got {list(array.shape)}",
+            raise errors.invalid(
+                f"Expected grad and orig_output of shape {pool.output}, got {list(array.shape)}"
             )
 
 
@@ -136,9 +128,7 @@ def _max_pool_grad_grad(
     inner, top, grad = pool.inside(x), pool.inside(y), pool.inside(ddx)
     _require_output(pool, top)
     if grad.shape != inner.shape:
-        raise errors.InvalidArgumentError(
-            None, None, f"Expected grad of shape {list(inner.shape)}, got {list(grad.shape)}"
-        )
+        raise errors.invalid(f"Expected grad of shape {list(inner.shape)}, got {list(grad.shape)}")
     padded = pool.window.pad(grad)
     result = np.zeros_like(top)
     for where, hit in windows.equal_hits(pool, inner, top):
@@ -173,7 +163,7 @@ def _avg_pool_grad(c: Any, sizes: np.ndarray, dy: np.ndarray) -> np.ndarray:
     shape = rules.run_time_sizes(sizes)
     if len(shape) != dy.ndim:
         text = f"out_backprop must be 1-dimensional and {dy.ndim} elements"
-        raise errors.InvalidArgumentError(None, None, text)
+        raise errors.invalid(text)
     pool = _Pool(c, shape)
     grad = _wide(pool.inside(dy))
     _require_output(pool, grad)

@@ -165,7 +165,7 @@ def at_run_time(function: Any, *args: Any, **kwargs: Any) -> Any:
     try:
         return function(*args, **kwargs)
     except ValueError as error:
-        raise errors.InvalidArgumentError(None, None, str(error)) from None
+        raise errors.invalid(str(error)) from None
 
 
 def known_dims(shape: TensorShape, rank: int) -> list[Dim]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.convert import convert_to_tensor
@@ -20,11 +21,10 @@ from ...engine.interface.log import get_logger
 from ...engine.session.futures import Future
 from ...engine.types import dtypes
 from ...engine.types.dtypes import runtime_name
-from ...engine.types.shape import TensorShape, as_shape, unknown_shape
+from ...engine.types.shape import TensorShape, as_shape, shape_text, unknown_shape
 from .. import rules
 from ..public import raw, tf
 from ..state.shared_state import kept
-from ..wording import refuse, text_of
 from .attempts import STUCK, Attempt, Served
 
 _STATE = NoGradient("adds up between runs")
@@ -69,7 +69,7 @@ class Accumulator(Served):
     def take(self, wanted: int) -> Future:
         """The average (or sum), once there are so many gradients; begins the next step."""
         if wanted <= 0:
-            raise refuse(f"Argument num_required must be positive, but was {wanted}")
+            raise errors.invalid(f"Argument num_required must be positive, but was {wanted}")
 
         def advance(attempt: Attempt) -> int:
             if self.count < wanted:
@@ -85,8 +85,9 @@ class Accumulator(Served):
         wanted = [as_shape(self._sum.shape)] if self.count else []
         for shape in (*wanted, self.shape):
             if not shape.is_compatible_with(gradient.shape):
-                raise refuse(
-                    f"Shape mismatch: expected {text_of(shape)}, got {text_of(gradient.shape)}"
+                raise errors.invalid(
+                    f"Shape mismatch: expected {shape_text(shape)}, got "
+                    f"{shape_text(gradient.shape)}"
                 )
 
     def _first(self, gradient: Any) -> Any:
@@ -105,19 +106,19 @@ class SparseAccumulator(Accumulator):
     def _require(self, gradient: Sparse) -> None:
         rows, values, shape = gradient
         if rows.ndim != 1:
-            raise refuse(
-                f"Input indices should be vector but received shape: {text_of(rows.shape)}"
+            raise errors.invalid(
+                f"Input indices should be vector but received shape: {shape_text(rows.shape)}"
             )
         if not values.ndim:
-            raise refuse("Values cannot be 0-dimensional.")
+            raise errors.invalid("Values cannot be 0-dimensional.")
         if len(values) != len(rows):
-            raise refuse(f"Expected {len(rows)} non-empty input values, got {len(values)}")
+            raise errors.invalid(f"Expected {len(rows)} non-empty input values, got {len(values)}")
         wanted = self.shape.as_list() if self.shape.ndims else []
         if shape is not None:
             self._require_sizes(wanted, shape.tolist())
         for place, row in enumerate(rows if wanted and wanted[0] is not None else ()):
             if row >= wanted[0]:
-                raise refuse(
+                raise errors.invalid(
                     f"Shape mismatch: index of slice {place} exceeded limits of shape; index is "
                     f"{row} exceeded {wanted[0]}"
                 )
@@ -126,27 +127,29 @@ class SparseAccumulator(Accumulator):
     @staticmethod
     def _require_sizes(wanted: list[int | None], sizes: list[int]) -> None:
         if len(wanted) > len(sizes):
-            raise refuse(
+            raise errors.invalid(
                 f"Shape mismatch: expected shape rank at least {len(wanted)}, got {len(sizes)}"
             )
         for i, (size, given) in enumerate(zip(wanted, sizes)):
             if size not in (None, given):
-                raise refuse(f"Shape mismatch: expected shape dim {i} to be {size}, got {given}")
+                raise errors.invalid(
+                    f"Shape mismatch: expected shape dim {i} to be {size}, got {given}"
+                )
 
     def _require_values(self, wanted: list[int | None], values: np.ndarray) -> None:
         if self.count:
             wanted = list(self._sum[1].shape)
             if len(wanted) != values.ndim:
-                raise refuse(
+                raise errors.invalid(
                     f"Shape mismatch: expected values rank {len(wanted)}, got {values.ndim}"
                 )
         elif len(wanted) > values.ndim:
-            raise refuse(
+            raise errors.invalid(
                 f"Shape mismatch: expected values rank at least {len(wanted)}, got {values.ndim}"
             )
         for i in range(1, len(wanted)):
             if wanted[i] not in (None, values.shape[i]):
-                raise refuse(
+                raise errors.invalid(
                     f"Shape mismatch: expected values dim {i} to be {wanted[i]}, got "
                     f"{values.shape[i]}"
                 )
@@ -190,7 +193,7 @@ def _make(kind: type[Accumulator]) -> Callable[[Any], Accumulator]:
     def kernel(c: Any) -> Accumulator:
         dtype = c.op._attrs["dtype"]
         if dtype not in _DTYPES:
-            raise refuse(
+            raise errors.invalid(
                 f"No OpKernel was registered to support Op '{c.type}' used by {c.name} with dtype "
                 f"{runtime_name(dtype)}"
             )
@@ -203,7 +206,9 @@ def _make(kind: type[Accumulator]) -> Callable[[Any], Accumulator]:
 
 def _one(value: np.ndarray, what: str) -> int:
     if value.ndim:
-        raise refuse(f"Argument {what} must be scalar, but had bad shape {text_of(value.shape)}")
+        raise errors.invalid(
+            f"Argument {what} must be scalar, but had bad shape {shape_text(value.shape)}"
+        )
     return int(value)
 
 
@@ -211,7 +216,7 @@ def _require_type(c: Any, owner: Accumulator, first: str) -> None:
     asked, mine = c.op._attrs["dtype"], owner.dtype
     if asked != mine:
         have, expected = (f"{first}, {runtime_name(kind)}->" for kind in (asked, mine))
-        raise refuse(f"Signature mismatch, have: {have} expected: {expected}")
+        raise errors.invalid(f"Signature mismatch, have: {have} expected: {expected}")
 
 
 def _apply(c: Any, owner: Accumulator, step: np.ndarray, gradient: np.ndarray) -> None:

@@ -47,7 +47,7 @@ class Attempt(Future):
 
     def cancelled(self) -> errors.CancelledError:
         """What a cancelled attempt fails with."""
-        return errors.CancelledError(None, None, f"{self.name} operation was cancelled")
+        return errors.cancelled(f"{self.name} operation was cancelled")
 
     def cancel(self) -> None:
         """Gives up, unless the attempt is over."""

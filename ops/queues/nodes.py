@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ...engine import errors
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types.shape import TensorShape, as_shape, unknown_shape
 from ..state.shared_state import kept
-from ..wording import refuse
 from .kinds import FifoQueue, PaddingQueue, PriorityQueue, ShuffleQueue
 from .store import Queue, types_text
 
@@ -83,7 +83,7 @@ def _require(c: Any, queue: Queue, gives: bool) -> None:
         ", ".join(before) + ("->" if gives else ", ") + types_text(types) + ("" if gives else "->")
         for types in (given, queue.dtypes)
     )
-    raise refuse(f"Signature mismatch, have: {have} expected: {expected}")
+    raise errors.invalid(f"Signature mismatch, have: {have} expected: {expected}")
 
 
 def _enqueue(c: Any, queue: Queue, components: list[np.ndarray]) -> Any:
@@ -106,7 +106,7 @@ def _dequeue_batch(allow_small: bool) -> Callable[..., Any]:
         count = int(n.flat[0])
         if count < 0:
             # Both ops report themselves by the name of the first.
-            raise refuse(f"DequeueManyOp requested {count} < 0 elements")
+            raise errors.invalid(f"DequeueManyOp requested {count} < 0 elements")
         _require(c, queue, gives=True)
         return queue.dequeue_many(count, allow_small)
 

@@ -13,13 +13,11 @@ from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient, Touch
 from ...engine.types import dtypes
-from ...engine.types.shape import TensorShape
+from ...engine.types.shape import TensorShape, shape_text
 from .. import rules
-from ..elementwise import shape_text
 from ..public import raw
 from ..state.shared_state import kept
 from ..strings.files import one_text
-from ..wording import refuse
 from . import reader_store as store
 from .queues import QueueBase
 from .reader_store import Reader
@@ -31,8 +29,8 @@ _ANY_FILES = (Touch("files"),)
 
 
 def _lmdb(c: Any, name: str) -> Reader:
-    raise errors.UnimplementedError(
-        None, None, "LMDBReader: LMDB databases are not supported; write TFRecord files."
+    raise errors.unimplemented(
+        "LMDBReader: LMDB databases are not supported; write TFRecord files."
     )
 
 
@@ -87,7 +85,9 @@ def _up_to(c: Any, reader: Reader, queue: Any, count: np.ndarray) -> Any:
 
 def _restore(c: Any, reader: Reader, state: np.ndarray) -> None:
     if state.ndim:
-        raise refuse(f"Reader state must be scalar, but had shape: {shape_text(state.shape)}")
+        raise errors.invalid(
+            f"Reader state must be scalar, but had shape: {shape_text(state.shape)}"
+        )
     reader.restore(state.item())
 
 

@@ -11,16 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.graph import colocate_with, get_default_graph, name_scope
 from ...engine.graph.registry import NoGradient
-from ...engine.types.shape import TensorShape, unknown_shape
-from ..elementwise import shape_text
+from ...engine.types.shape import TensorShape, shape_text, unknown_shape
 from ..public import raw, tf
 from ..state.shared_state import kept
-from ..wording import refuse
 from .staging_store import Buffer, Map
 
 _STATE = NoGradient("moves values between runs")
@@ -50,9 +49,11 @@ def _map(c: Any) -> Map:
 
 def _key(key: np.ndarray) -> int:
     if not key.size:
-        raise refuse("key must not be empty")
+        raise errors.invalid("key must not be empty")
     if key.size != 1:
-        raise refuse(f"key must be an int64 scalar, got tensor with shape: {shape_text(key.shape)}")
+        raise errors.invalid(
+            f"key must be an int64 scalar, got tensor with shape: {shape_text(key.shape)}"
+        )
     return int(key.item())
 
 

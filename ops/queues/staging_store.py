@@ -11,7 +11,6 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.session.futures import Future
-from ..wording import refuse
 from .attempts import STUCK, Attempt, Served
 
 _PUTS, _TAKES = range(2)
@@ -42,11 +41,9 @@ class Area(Served):
 
     def _require_fit(self, values: Sequence[Any]) -> None:
         if self._limit and _bytes(values) > self._limit:
-            raise errors.ResourceExhaustedError(
-                None,
-                None,
+            raise errors.resource_exhausted(
                 f"Attempted to insert tensors with combined size of '{_bytes(values)}' bytes into "
-                f"Staging Area with a memory limit of '{self._limit}'.",
+                f"Staging Area with a memory limit of '{self._limit}'."
             )
 
     def _empty(self) -> None:
@@ -112,7 +109,7 @@ class Buffer(Area):
 
 def _answer(attempt: Attempt, found: list[np.ndarray], count: int) -> int:
     if len(found) != count:
-        return attempt.fail(refuse(f"Mismatch stage/unstage: {len(found)} vs. {count}"))
+        return attempt.fail(errors.invalid(f"Mismatch stage/unstage: {len(found)} vs. {count}"))
     return attempt.succeed(list(found))
 
 
@@ -163,7 +160,7 @@ class Map(Area):
         for index in indices:
             self._require_index(key, index)
             if present[index] is not None:
-                raise refuse(
+                raise errors.invalid(
                     f"The tensor for index '{index}' for key '{key}' was already initialized "
                     f"'{self._count}'."
                 )
@@ -177,7 +174,9 @@ class Map(Area):
 
     def _require_index(self, key: int, index: int) -> None:
         if not 0 <= index < self._count:
-            raise refuse(f"Index '{index}' for key '{key}' was out of bounds '{self._count}'.")
+            raise errors.invalid(
+                f"Index '{index}' for key '{key}' was out of bounds '{self._count}'."
+            )
 
     def peek(self, key: int, indices: list[int]) -> Future:
         """Components of a tuple, once it is there; they stay."""
@@ -223,7 +222,9 @@ class Map(Area):
         for index in indices:
             self._require_index(key, index)
             if present[index] is None:
-                raise refuse(f"Tensor at index '{index}' for key '{key}' has already been removed.")
+                raise errors.invalid(
+                    f"Tensor at index '{index}' for key '{key}' has already been removed."
+                )
         found = [present[index] for index in indices]
         if takes:
             self._bytes -= _bytes(found)
@@ -236,6 +237,6 @@ class Map(Area):
 
 def _require_order(indices: list[int]) -> None:
     if not indices:
-        raise refuse("Indices are empty")
+        raise errors.invalid("Indices are empty")
     if any(a >= b for a, b in zip(indices, indices[1:])):
-        raise refuse("Indices are not strictly ordered")
+        raise errors.invalid("Indices are not strictly ordered")

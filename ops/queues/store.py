@@ -11,8 +11,7 @@ import numpy as np
 from ...engine import errors
 from ...engine.session.futures import Future
 from ...engine.types.dtypes import DType, runtime_name
-from ...engine.types.shape import TensorShape
-from ..wording import text_of
+from ...engine.types.shape import TensorShape, shape_text
 from .attempts import DONE, MOVED, STUCK, Attempt, Served, settled
 
 Element = tuple[np.ndarray, ...]
@@ -34,13 +33,13 @@ class Queue(Served):
         self.dtypes, self.shapes = list(dtypes), list(shapes)
         self.is_closed = False
         if not self.dtypes:
-            raise _wrong(f"Empty component types for queue {name}")
+            raise errors.invalid(f"Empty component types for queue {name}")
         self._require_shapes()
         super().__init__(lines=2)
 
     def _require_shapes(self) -> None:
         if self.shapes and len(self.shapes) != len(self.dtypes):
-            raise _wrong(
+            raise errors.invalid(
                 f"Different number of component types.  Types: {types_text(self.dtypes)}, "
                 f"Shapes: {shapes_text(self.shapes)}"
             )
@@ -157,7 +156,7 @@ class Queue(Served):
     def _close_turn(self, attempt: Attempt) -> int:
         if self.is_closed:
             text = f"Queue '{self.name}' is already closed."
-            return attempt.fail(errors.CancelledError(None, None, text))
+            return attempt.fail(errors.cancelled(text))
         self.is_closed = True
         return attempt.succeed()
 
@@ -199,19 +198,17 @@ class Queue(Served):
     # Errors.
 
     def _closed_error(self) -> errors.CancelledError:
-        return errors.CancelledError(None, None, f"{self.kind} '{self.name}' is closed.")
+        return errors.cancelled(f"{self.kind} '{self.name}' is closed.")
 
     def _insufficient(self, wanted: int, count: int) -> errors.OutOfRangeError:
-        return errors.OutOfRangeError(
-            None,
-            None,
+        return errors.out_of_range(
             f"{self.kind} '{self.name}' is closed and has insufficient elements "
-            f"(requested {wanted}, current size {count})",
+            f"(requested {wanted}, current size {count})"
         )
 
     def _require_types(self, values: Sequence[np.ndarray]) -> None:
         if len(values) != len(self.dtypes):
-            raise _wrong(
+            raise errors.invalid(
                 "Wrong number of components in tuple. Expected "
                 f"{len(self.dtypes)}, got {len(values)}"
             )
@@ -226,7 +223,7 @@ class Queue(Served):
             self._require_shape(i, value, TensorShape([rows]).concatenate(shape))
         for i, value in enumerate(batch if not self.shapes else ()):
             if value.shape[:1] != (rows,):
-                raise _wrong(
+                raise errors.invalid(
                     "All input tensors must have the same size in the 0th dimension. Component "
                     f"{i} has {value.shape[0] if value.ndim else 1}, and should have {rows}"
                 )
@@ -234,14 +231,14 @@ class Queue(Served):
     @staticmethod
     def _require_shape(i: int, value: np.ndarray, wanted: TensorShape) -> None:
         if not wanted.is_compatible_with(value.shape):
-            raise _wrong(
-                f"Shape mismatch in tuple component {i}. Expected {text_of(wanted)}, got "
-                f"{text_of(value.shape)}"
+            raise errors.invalid(
+                f"Shape mismatch in tuple component {i}. Expected {shape_text(wanted)}, got "
+                f"{shape_text(value.shape)}"
             )
 
     def _require_batches(self) -> None:
         if not self.shapes:
-            raise _wrong(
+            raise errors.invalid(
                 f"{self.kind}'s DequeueMany and DequeueUpTo require the components to have "
                 "specified shapes."
             )
@@ -251,7 +248,7 @@ class Queue(Served):
     def require_same(self, other: Queue) -> None:
         """InvalidArgumentError unless `other`, asked for under the same name, is like this one."""
         if other.kind != self.kind:
-            raise _wrong(f"Expected {self.kind}, found {other.kind}V2")
+            raise errors.invalid(f"Expected {self.kind}, found {other.kind}V2")
         self._require_equal("capacity", self.capacity, other.capacity)
         self._require_settings(other)
         mine, asked = types_text(self.dtypes), types_text(other.dtypes)
@@ -268,13 +265,9 @@ class Queue(Served):
     def _require_equal(self, what: str, mine: Any, asked: Any) -> None:
         if mine != asked:
             be = "were" if what.endswith("s") else "was"
-            raise _wrong(
+            raise errors.invalid(
                 f"Shared queue '{self.name}' has {what} {mine} but requested {what} {be} {asked}"
             )
-
-
-def _wrong(text: str) -> errors.InvalidArgumentError:
-    return errors.InvalidArgumentError(None, None, text)
 
 
 def types_text(dtypes: Sequence[DType]) -> str:
@@ -284,4 +277,4 @@ def types_text(dtypes: Sequence[DType]) -> str:
 
 def shapes_text(shapes: Sequence[TensorShape]) -> str:
     """A list of shapes as the runtime prints it."""
-    return f"[{', '.join(map(text_of, shapes))}]"
+    return f"[{', '.join(map(shape_text, shapes))}]"

@@ -15,8 +15,8 @@ from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
-from ...engine.session.state import VariableStorage, shape_text
-from ...engine.types.shape import TensorShape, as_shape, unknown_shape
+from ...engine.session.state import VariableStorage
+from ...engine.types.shape import TensorShape, as_shape, shape_text, unknown_shape
 from .. import rules
 
 UPDATE = NoGradient("an assignment is not differentiable")
@@ -68,7 +68,7 @@ def _temporary(c: Any) -> VariableStorage:
     shape, name = c.attr("shape"), text(c.attr("var_name")) or c.name
     present = c.session_state.lookup_or_create(_TEMPORARY, name, lambda: _Temporaries(c.name))
     if present.node != c.name:
-        raise errors.AlreadyExistsError(None, None, f"TemporaryVariable {name} already exists")
+        raise errors.already_exists(f"TemporaryVariable {name} already exists")
     # Several runs at once have one each.
     present.alive += 1
     cell = VariableStorage(name, c.attr("dtype"), shape)
@@ -80,7 +80,7 @@ def _destroy_temporary(c: Any, cell: VariableStorage) -> np.ndarray:
     name = text(c.attr("var_name"))
     present = c.session_state.lookup(_TEMPORARY, name)
     if present is None:
-        raise errors.NotFoundError(None, None, f"TemporaryVariable {name} does not exist")
+        raise errors.not_found(f"TemporaryVariable {name} does not exist")
     present.alive -= 1
     if not present.alive:
         c.session_state.remove(_TEMPORARY, name)
@@ -156,7 +156,7 @@ def require_same_shape(cell: VariableStorage, value: np.ndarray) -> np.ndarray:
     """The cell's array, when `value` may be added to it."""
     array = cell.read()
     if array.shape != value.shape:
-        raise errors.InvalidArgumentError(None, None, "Parameters and update must be the same size")
+        raise errors.invalid("Parameters and update must be the same size")
     return array
 
 
@@ -195,11 +195,9 @@ def _count(c: Any, cell: VariableStorage) -> np.ndarray:
     with cell.lock:
         array = cell.looked_up()
         if array.ndim:
-            raise errors.InvalidArgumentError(
-                None, None, f"input is not a scalar: {shape_text(array.shape)}"
-            )
+            raise errors.invalid(f"input is not a scalar: {shape_text(array.shape)}")
         if array >= limit:
-            raise errors.OutOfRangeError(None, None, f"Reached limit of {limit}")
+            raise errors.out_of_range(f"Reached limit of {limit}")
         before = array.copy()
         array += 1
         return before

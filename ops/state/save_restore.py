@@ -14,9 +14,8 @@ from ...engine import errors
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient, reads, writes
 from ...engine.graph.tensor import Tensor
-from ...engine.session.state import shape_text
 from ...engine.types import dtypes
-from ...engine.types.shape import TensorShape
+from ...engine.types.shape import TensorShape, shape_text
 from .. import rules
 from ..public import raw
 
@@ -63,25 +62,21 @@ def _restore_v2_shape(c: Any) -> list[TensorShape]:
     return [_slice_shape(text) for text in slices]
 
 
-def _invalid(text: str) -> errors.InvalidArgumentError:
-    return errors.InvalidArgumentError(None, None, text)
-
-
 def _one_text(value: np.ndarray, what: str) -> str:
     """A prefix or file name: one element."""
     if value.size != 1:
-        raise _invalid(f"{what} should have a single element, got {value.size} instead.")
+        raise errors.invalid(f"{what} should have a single element, got {value.size} instead.")
     return os.fsdecode(value.reshape(-1)[0])
 
 
 def _validate(names: np.ndarray, slices: np.ndarray) -> None:
     if names.ndim != 1 or slices.ndim != 1:
-        raise _invalid(
+        raise errors.invalid(
             "Input tensor_names and shape_and_slices should be an 1-D tensors, got "
             f"{shape_text(names.shape)} and {shape_text(slices.shape)} instead."
         )
     if names.size != slices.size:
-        raise _invalid(
+        raise errors.invalid(
             "tensor_names and shape_and_slices have different number of elements: "
             f"{names.size} vs. {slices.size}"
         )
@@ -93,7 +88,7 @@ def _part_to_save(text: bytes, tensor: np.ndarray) -> tuple[Any, Any]:
 
     shape, part, part_shape = parse_shape_and_slice(text.decode())
     if part_shape != tensor.shape:
-        raise _invalid(
+        raise errors.invalid(
             "Slice in shape_and_slice specification does not match the shape of the tensor to  "
             f"save: {text.decode()}, tensor: {shape_text(tensor.shape)}"
         )
@@ -108,7 +103,7 @@ def _save_v2(
     path = _one_text(prefix, "Input prefix")
     _validate(names, slices)
     if len(tensors) != names.size:
-        raise _invalid(f"Got {names.size} tensor names but {len(tensors)} tensors.")
+        raise errors.invalid(f"Got {names.size} tensor names but {len(tensors)} tensors.")
     kinds = c.attr("dtypes")
     size = sum(tensor.nbytes for tensor in tensors if tensor.dtype != object)
     with BundleWriter(path, size) as writer:
@@ -129,12 +124,12 @@ def _save_v1(c: Any, filename: np.ndarray, names: np.ndarray, *rest: Any) -> Non
     path = _one_text(filename, "Input 0 (filename)")
     *slices, tensors = rest
     if slices and slices[0].size != names.size:
-        raise _invalid(
+        raise errors.invalid(
             f"Expected {names.size} elements for the tensor shapes and slices but got "
             f"{slices[0].size}"
         )
     if len(tensors) != names.size:
-        raise _invalid(f"Got {names.size} tensor names but {len(tensors)} tensors.")
+        raise errors.invalid(f"Got {names.size} tensor names but {len(tensors)} tensors.")
     texts = slices[0].reshape(-1) if slices else [b""] * names.size
     parts = []
     for name, text, tensor, kind in zip(names.reshape(-1), texts, tensors, c.attr("T")):
@@ -152,7 +147,7 @@ def _restore_v2(
 
     kinds = c.attr("dtypes")
     if names.size != len(kinds):
-        raise _invalid(f"Got {names.size} tensor names, but {len(kinds)} expected dtypes.")
+        raise errors.invalid(f"Got {names.size} tensor names, but {len(kinds)} expected dtypes.")
     path = _one_text(prefix, "Input prefix")
     _validate(names, slices)
     while True:
@@ -173,7 +168,7 @@ def _restored_all(c: Any, reader: Any, names: np.ndarray, slices: np.ndarray) ->
         if stored is not kind and stored != kind.base_dtype:
             wrong.append(_other_type(reader, name, kind, stored))
     if wrong:
-        raise _invalid("\n".join(wrong))
+        raise errors.invalid("\n".join(wrong))
     # In one direction through the file, all of it, before anything gets a value.
     places = [reader.place(key) for key in keys]
     results: list[Any] = [None] * len(keys)
@@ -199,7 +194,9 @@ def _restored(reader: Any, name: bytes, text: bytes, defer: bool = False) -> Any
     full, part, _ = parse_shape_and_slice(text.decode())
     stored = reader.dtype_and_shape(name)[1]
     if full != stored:
-        raise _invalid(reader.wrong_shape(name.decode(), shape_text(full), shape_text(stored)))
+        raise errors.invalid(
+            reader.wrong_shape(name.decode(), shape_text(full), shape_text(stored))
+        )
     return reader.read_slice(name, part, defer)
 
 
@@ -214,7 +211,7 @@ def _restore_v1(
         stored, _ = reader.dtype_and_shape(key)
         kind = c.attr("dt")
         if stored != kind.base_dtype:
-            raise _invalid(
+            raise errors.invalid(
                 f"Expected to restore a tensor of type {dtypes.runtime_name(kind)}, got a "
                 f"tensor of type {dtypes.runtime_name(stored)} instead: "
                 f"tensor_name = {key.decode()}"

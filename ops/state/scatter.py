@@ -8,16 +8,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.graph import name_scope
-from ...engine.session.state import VariableStorage, shape_text
+from ...engine.session.state import VariableStorage
 from ...engine.types.indices import first_outside, not_inside, place_text
-from ...engine.types.shape import TensorShape
+from ...engine.types.shape import TensorShape, shape_text
 from ...jit.kernel import scalar as k
 from .. import rules
-from ..array.join import invalid
 from ..public import raw, tf
 from .reference import UPDATE, is_ref
 
@@ -31,7 +31,7 @@ def _set(array: np.ndarray, where: Any, updates: np.ndarray) -> None:
 def _divide(array: np.ndarray, where: Any, updates: np.ndarray) -> None:
     if array.dtype.kind in "iu":
         if np.any(updates == 0):
-            raise invalid("updates must not contain 0")
+            raise errors.invalid("updates must not contain 0")
         # C's division: towards zero.
         np_divide = np.frompyfunc(lambda x, y: int(x / y) if y else 0, 2, 1)
         flat = np.broadcast_to(updates, array[where].shape)
@@ -107,9 +107,9 @@ def _scatter_kernel(update: Update) -> Callable[..., Any]:
 
 def _require_rows(array: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> None:
     if array.ndim == 0:
-        raise invalid(f"params must be at least 1-D, got shape {shape_text(array.shape)}")
+        raise errors.invalid(f"params must be at least 1-D, got shape {shape_text(array.shape)}")
     if updates.ndim and updates.shape != indices.shape + array.shape[1:]:
-        raise invalid(
+        raise errors.invalid(
             "Must have updates.shape = indices.shape + params.shape[1:] or "
             f"updates.shape = [], got updates.shape {shape_text(updates.shape)}, "
             f"indices.shape {shape_text(indices.shape)}, params.shape {shape_text(array.shape)}"
@@ -130,7 +130,7 @@ def _scatter_nd_kernel(update: Update) -> Callable[..., Any]:
             update(array, tuple(where.reshape(-1, depth)[:done].T), rows)
             if done is not None:
                 values = ", ".join(str(i) for i in where.reshape(-1, depth)[done])
-                raise invalid(
+                raise errors.invalid(
                     f"indices{place_text(done, where.shape[:-1])} = [{values}] does not index into "
                     f"shape {shape_text(array.shape)}"
                 )
@@ -141,21 +141,21 @@ def _scatter_nd_kernel(update: Update) -> Callable[..., Any]:
 
 def _require_slices(shape: tuple[int, ...], indices: np.ndarray, updates: np.ndarray) -> None:
     if not shape:
-        raise invalid(f"Output must be at least 1-D, got shape: {shape_text(shape)}")
+        raise errors.invalid(f"Output must be at least 1-D, got shape: {shape_text(shape)}")
     if 0 in shape and (indices.size or updates.size):
-        raise invalid(
+        raise errors.invalid(
             "Indices and updates specified for empty output.  indices shape: "
             f"{shape_text(indices.shape)}"
         )
     if updates.shape[:1] != indices.shape[:1]:
-        raise invalid(
+        raise errors.invalid(
             "The outermost dimension of updates and indices must match. Got indices.shape "
             f"{shape_text(indices.shape)}, updates.shape {shape_text(updates.shape)}"
         )
     depth = indices.shape[-1] if indices.ndim > 1 else 1
     outer = indices.shape[:-1] if indices.ndim > 1 else indices.shape[:1]
     if depth > len(shape) or updates.shape != outer + shape[depth:]:
-        raise invalid(
+        raise errors.invalid(
             "Must have updates.shape = indices.shape[:batch_dim] + params_shape[slice_dim:], got "
             f"updates.shape: {shape_text(updates.shape)}, indices.shape: "
             f"{shape_text(indices.shape)}, params_shape: {shape_text(shape)}, slice_dim: {depth}, "

@@ -48,9 +48,7 @@ def _find(c: Any, handle: np.ndarray) -> np.ndarray:
     text = handle.item().decode()
     kept = _store(c.session_state).get(text)
     if kept is None:
-        raise errors.InvalidArgumentError(
-            None, None, f"The tensor with handle '{text}' is not in the session store."
-        )
+        raise errors.invalid(f"The tensor with handle '{text}' is not in the session store.")
     return kept
 
 
@@ -129,8 +127,8 @@ class TensorHandle:
         """The tensor itself, as the session keeps it."""
         kept = _store(self._session.resources).get(self._handle)
         if kept is None:
-            raise errors.InvalidArgumentError(
-                None, None, f"The tensor with handle '{self._handle}' is not in the session store."
+            raise errors.invalid(
+                f"The tensor with handle '{self._handle}' is not in the session store."
             )
         return kept
 

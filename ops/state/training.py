@@ -14,9 +14,8 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.graph.build import define
-from ...engine.session.state import shape_text
 from ...engine.types.indices import first_outside
-from ...engine.types.shape import TensorShape
+from ...engine.types.shape import TensorShape, shape_text
 from ...jit.kernel import scalar as k
 from .. import rules
 from .reference import UPDATE
@@ -42,12 +41,12 @@ def _require(names: Sequence[str], arrays: Sequence[np.ndarray], refs: int) -> N
     for name, array in zip(names[1:], arrays[1:], strict=True):
         if name in _LIKE_VARIABLE or name in names[:refs]:
             if array.shape != first.shape:
-                raise _invalid(
+                raise errors.invalid(
                     f"{names[0]} and {name} do not have the same shape"
                     f"{shape_text(first.shape)} {shape_text(array.shape)}"
                 )
         elif array.ndim:
-            raise _invalid(f"{name} is not a scalar: {shape_text(array.shape)}")
+            raise errors.invalid(f"{name} is not a scalar: {shape_text(array.shape)}")
 
 
 def _dense_kernel(names: Sequence[str], refs: int, body: Body, gives: bool) -> Callable[..., Any]:
@@ -88,28 +87,24 @@ def _require_rows(names: Sequence[str], arrays: Sequence[np.ndarray], refs: int)
     _require(names[:refs], arrays[:refs], refs)
     stated, first = dict(zip(names, arrays, strict=True)), arrays[0]
     if not first.ndim:
-        raise _invalid(f"{names[0]} must be at least 1 dimensional")
+        raise errors.invalid(f"{names[0]} must be at least 1 dimensional")
     for name, array in zip(names[refs:], arrays[refs:], strict=True):
         # TensorFlow takes vectors of one element for scalars here.
         if name not in (*_LIKE_VARIABLE, "indices") and array.shape not in ((), (1,)):
-            raise _invalid(f"{name} is not a scalar: {shape_text(array.shape)}")
+            raise errors.invalid(f"{name} is not a scalar: {shape_text(array.shape)}")
     if stated["indices"].ndim != 1:
-        raise _invalid("indices must be one-dimensional")
+        raise errors.invalid("indices must be one-dimensional")
     grad = stated["grad"].shape
     for place, size in enumerate(first.shape[1:], 1):
         if place >= len(grad) or grad[place] != size:
-            raise _invalid(f"{names[0]} and grad must match in dimension {place}")
+            raise errors.invalid(f"{names[0]} and grad must match in dimension {place}")
     if len(grad) != first.ndim or grad[0] != len(stated["indices"]):
-        raise _invalid("grad must be the same size as indices in the first dimension.")
-
-
-def _invalid(text: str) -> errors.InvalidArgumentError:
-    return errors.InvalidArgumentError(None, None, text)
+        raise errors.invalid("grad must be the same size as indices in the first dimension.")
 
 
 def _outside(indices: np.ndarray, size: int) -> errors.InvalidArgumentError:
     bad = first_outside(indices, size) or 0
-    return _invalid(f"Index {indices[bad]} at offset {bad} in indices is out of range")
+    return errors.invalid(f"Index {indices[bad]} at offset {bad} in indices is out of range")
 
 
 def _sparse_kernel(names: Sequence[str], refs: int, body: Body, gives: bool) -> Callable[..., Any]:

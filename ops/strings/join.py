@@ -12,8 +12,7 @@ from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
-from ...engine.session.state import shape_text
-from ...engine.types.shape import TensorShape
+from ...engine.types.shape import TensorShape, shape_text
 from .. import rules
 
 
@@ -32,10 +31,8 @@ def _join(c: Any, inputs: list[np.ndarray]) -> np.ndarray:
     shape: tuple[int, ...] = ()
     for array in inputs:
         if array.ndim and shape not in ((), array.shape):
-            raise errors.InvalidArgumentError(
-                None,
-                None,
-                f"Input shapes do not match: {shape_text(shape)} vs. {shape_text(array.shape)}",
+            raise errors.invalid(
+                f"Input shapes do not match: {shape_text(shape)} vs. {shape_text(array.shape)}"
             )
         shape = array.shape or shape
     separator = c.attr("separator").encode()
