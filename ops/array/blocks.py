@@ -24,12 +24,8 @@ from .stack import stack
 # Space and depth
 
 
-def _text(value: Any) -> str:
-    return value.decode() if isinstance(value, bytes) else value
-
-
 def _is_channels_first(attr: Any) -> bool:
-    layout = _text(attr("data_format"))
+    layout = attr("data_format")
     if layout == "NCHW_VECT_C":
         raise errors.invalid("NCHW_VECT_C is for quantized types on GPUs and not supported")
     return layout == "NCHW"
@@ -106,7 +102,7 @@ def _lower_space_depth(to_depth: bool) -> Any:
 
 
 def _space_depth_gradient(op: Any, grad: Tensor) -> Tensor:
-    layout = _text(op.get_attr("data_format"))
+    layout = op.attr("data_format")
     if layout == "NCHW_VECT_C":
         raise ValueError(
             f"Cannot compute {op.type} gradient with NCHW_VECT_C. NCHW_VECT_C requires qint8 "

@@ -75,11 +75,7 @@ _stop_gradient = define(
 
 
 def _prevented(op: Any, grad: Any) -> Any:
-    raise LookupError(f"Gradient explicitly disabled. Reason: {_text(op.get_attr('message'))}")
-
-
-def _text(value: Any) -> str:
-    return value.decode() if isinstance(value, bytes) else value
+    raise LookupError(f"Gradient explicitly disabled. Reason: {op.attr('message')}")
 
 
 _prevent_gradient = define(
@@ -170,14 +166,13 @@ def _checked(c: Any, x: np.ndarray) -> np.ndarray:
     has_nan, has_inf = bool(np.isnan(values).any()), bool(np.isinf(values).any())
     if has_nan or has_inf:
         found = " and ".join(n for n, has in (("Inf", has_inf), ("NaN", has_nan)) if has)
-        raise errors.invalid(f"{_text(c.attr('message'))} : Tensor had {found} values")
+        raise errors.invalid(f"{c.attr('message')} : Tensor had {found} values")
     return x
 
 
 def _check_numerics_gradient(op: Any, grad: Any) -> Tensor:
     message = (
-        "Not a number (NaN) or infinity (Inf) values detected in gradient. "
-        f"{_text(op.get_attr('message'))}"
+        f"Not a number (NaN) or infinity (Inf) values detected in gradient. {op.attr('message')}"
     )
     return _check_numerics(grad, message)
 

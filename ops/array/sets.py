@@ -72,8 +72,7 @@ def _combined(c: Any, first: Any, second: Any) -> tuple[np.ndarray, ...]:
     (a, shape), (b, other) = first, second
     if shape != other:
         raise errors.invalid(f"Mismatched group shapes [{shape}] vs [{other}].")
-    name = c.attr("set_operation")
-    name = (name.decode() if isinstance(name, bytes) else name).lower()
+    name = c.attr("set_operation").lower()
     if name not in _OPERATIONS:
         raise errors.invalid(f"Invalid set_operation {name}.")
     operation = _OPERATIONS[name]

@@ -24,11 +24,6 @@ def _channel(attr: Any, ndim: int) -> int:
     return 1 if attr("data_format") == "NCHW" else ndim - 1
 
 
-def _format(op: Any) -> str:
-    value = op.get_attr("data_format")
-    return value.decode() if isinstance(value, bytes) else value
-
-
 def _bias_shape(c: Any) -> TensorShape:
     value, bias = c.inputs
     if bias.ndims not in (None, 1):
@@ -76,7 +71,7 @@ def _lower_bias(b: Any, op: Any, value: Any, bias: Any) -> Any:
 
 
 def _bias_gradient(op: Any, grad: Any) -> tuple[Any, Any]:
-    return grad, raw.BiasAddGrad(grad, data_format=_format(op))
+    return grad, raw.BiasAddGrad(grad, data_format=op.attr("data_format"))
 
 
 define(
@@ -130,7 +125,7 @@ def _grad_shape(c: Any) -> TensorShape:
 
 def _grad_gradient(op: Any, grad: Any) -> Any:
     shape, bias_shape = tf.shape(op.inputs[0]), tf.shape(grad)
-    if _format(op) == "NCHW":
+    if op.attr("data_format") == "NCHW":
         head, tail = tf.ones_like(shape[:1]), tf.ones_like(shape[2:])
         expanded_shape = tf.concat([head, bias_shape, tail], 0)
         multiples = tf.concat([shape[:1], [1], shape[2:]], 0)

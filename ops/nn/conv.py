@@ -32,14 +32,14 @@ _ATTRS_3D = (
 
 def geometry(attr: Any, sizes: Any, windows: Any) -> nw.Window:
     """The window of a convolution op."""
-    form, padding = nw.text(attr("data_format")), nw.text(attr("padding"))
+    form, padding = attr("data_format"), attr("padding")
     explicit = nw.pairs(attr("explicit_paddings"), form) if padding == "EXPLICIT" else None
     strides, dilations = nw.spatial(attr("strides"), form), nw.spatial(attr("dilations"), form)
     return nw.window(sizes, windows, strides, padding, dilations, explicit)
 
 
 def _check_attrs(attr: Any, rank: int) -> None:
-    form = nw.text(attr("data_format"))
+    form = attr("data_format")
     for name in ("strides", "dilations"):
         values = attr(name)
         if len(values) != rank:
@@ -54,7 +54,7 @@ def _check_attrs(attr: Any, rank: int) -> None:
             )
         if min(values) <= 0:
             raise ValueError(f"Dimensions of {name} should be larger than 0.")
-    if rank == 4 and nw.text(attr("padding")) == "EXPLICIT":
+    if rank == 4 and attr("padding") == "EXPLICIT":
         _check_explicit(list(attr("explicit_paddings")), form)
 
 
@@ -232,8 +232,8 @@ def _filter_gradient(c: Any, x: np.ndarray, sizes: np.ndarray, dy: np.ndarray) -
 
 
 def _library_arguments(op: Any) -> tuple[Any, ...]:
-    form = nw.text(op.attr("data_format"))
-    padding: Any = nw.text(op.attr("padding"))
+    form = op.attr("data_format")
+    padding: Any = op.attr("padding")
     if padding == "EXPLICIT":
         padding = nw.pairs(op.attr("explicit_paddings"), form)
     strides, dilations = op.attr("strides"), op.attr("dilations")
@@ -266,8 +266,7 @@ def _lower_filter_gradient(b: Any, op: Any, x: Any, sizes: Any, dy: Any) -> Any:
 
 
 def _attrs_of(op: Any, *names: str) -> dict[str, Any]:
-    values = {name: op.get_attr(name) for name in names}
-    return {key: nw.text(value) for key, value in values.items()}
+    return {name: op.attr(name) for name in names}
 
 
 _NAMES_2D = (

@@ -28,7 +28,7 @@ _NAMES = ("strides", "rates", "padding")
 
 def _window(attr: Any, sizes: list[Any], filters: list[Any]) -> nw.Window:
     strides, rates = attr("strides"), attr("rates")
-    return nw.window(sizes, filters, strides[1:3], nw.text(attr("padding")), rates[1:3])
+    return nw.window(sizes, filters, strides[1:3], attr("padding"), rates[1:3])
 
 
 def _shape(c: Any) -> TensorShape:

@@ -104,7 +104,7 @@ def _lower_forward(version: int) -> Callable[..., Any]:
     def lower(b: Any, op: Any, x: Any, scale: Any, offset: Any, mean: Any, variance: Any) -> Any:
         if x.dtype != "float32":
             return NotImplemented
-        form, epsilon = nw.text(op.attr("data_format")), op.attr("epsilon")
+        form, epsilon = op.attr("data_format"), op.attr("epsilon")
         axes = _axes(form, x.ndim)
         at = next(i for i in range(x.ndim) if i not in axes)
         used = (scale, offset) if op.attr("is_training") else (scale, offset, mean, variance)
@@ -161,7 +161,7 @@ def _forward_shape(version: int) -> Callable[[Any], list[TensorShape]]:
 def _gradient(version: int) -> Callable[..., Any]:
     def gradient(op: Any, grad: Any, *unused: Any) -> Any:
         x, scale, _, mean, variance = op.inputs
-        form = nw.text(op.get_attr("data_format"))
+        form = op.attr("data_format")
         training = op.get_attr("is_training")
         function = getattr(raw, _BACKWARD[version])
         extra = [op.outputs[5]] if version == 2 else []
@@ -220,7 +220,7 @@ def _lower_backward(
 ) -> Any:
     if not is_lowerable(x.dtype) or x.dtype != "float32":
         return NotImplemented
-    form, epsilon = nw.text(op.attr("data_format")), op.attr("epsilon")
+    form, epsilon = op.attr("data_format"), op.attr("epsilon")
     axes = _axes(form, x.ndim)
     at = next(i for i in range(x.ndim) if i not in axes)
     b.require(x.ndim == (5 if "D" in form else 4))
@@ -262,7 +262,7 @@ def _backward_shape(c: Any) -> list[TensorShape]:
 
 def _composed(dy: Any, x: Any, scale: Any, mean: Any, variance: Any, op: Any) -> Any:
     """The gradient ops' outputs by smaller ops, which have gradients of their own."""
-    epsilon, form = op.get_attr("epsilon"), nw.text(op.get_attr("data_format"))
+    epsilon, form = op.get_attr("epsilon"), op.attr("data_format")
     axes = list(_axes(form, x.shape.ndims))
     first = nw.is_channels_first(form)
     if first:

@@ -37,7 +37,7 @@ class _Pool:
     def __init__(
         self, c: Any, shape: Sequence[int], ksize: Any = None, strides: Any = None
     ) -> None:
-        self.form = nw.text(c.attr("data_format")) if _has(c, "data_format") else "NHWC"
+        self.form = c.attr("data_format") if _has(c, "data_format") else "NHWC"
         ksize = c.attr("ksize") if ksize is None else [int(n) for n in ksize]
         strides = c.attr("strides") if strides is None else [int(n) for n in strides]
         self.deep = nw.channels(ksize, self.form) != 1
@@ -55,7 +55,7 @@ class _Pool:
                     "MaxPooling supports exactly one of pooling across depth or pooling across "
                     "width/height."
                 )
-        padding = nw.text(c.attr("padding"))
+        padding = c.attr("padding")
         self.window = nw.at_run_time(nw.window, sizes, windows, steps, padding)
         depth = 1 if self.deep else nw.channels(shape, self.form)
         self.output = [int(shape[0]), *self.window.out, int(depth)]
@@ -205,8 +205,8 @@ def _library_arguments(op: Any) -> tuple[Any, ...]:
     return (
         op.attr("ksize"),
         op.attr("strides"),
-        nw.text(op.attr("padding")),
-        nw.text(op.attr("data_format")),
+        op.attr("padding"),
+        op.attr("data_format"),
     )
 
 

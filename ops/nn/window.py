@@ -19,11 +19,6 @@ from ...engine.types.shape import TensorShape
 Dim = int | None
 
 
-def text(value: Any) -> str:
-    """A string attribute as str."""
-    return value.decode() if isinstance(value, bytes) else value
-
-
 def is_channels_first(data_format: str) -> bool:
     """Whether the channels stand behind the batch and not at the end."""
     return data_format.startswith("NC")

@@ -23,16 +23,11 @@ UPDATE = NoGradient("an assignment is not differentiable")
 STORAGE = NoGradient("a variable has no inputs")
 
 
-def text(value: Any) -> str:
-    """A string attribute as str."""
-    return value.decode() if isinstance(value, bytes) else value or ""
-
-
 def cell_of(c: Any) -> VariableStorage:
     """The cell that a variable op with container, shared_name, dtype and shape stands for."""
     if c.resource_key is None:
-        name = text(c.attr("shared_name")) or c.name
-        c.resource_key = (text(c.attr("container")), name, c.attr("dtype"), c.attr("shape"))
+        name = c.attr("shared_name") or c.name
+        c.resource_key = (c.attr("container"), name, c.attr("dtype"), c.attr("shape"))
     return c.session_state.cell(*c.resource_key)
 
 
@@ -65,7 +60,7 @@ class _Temporaries:
 
 
 def _temporary(c: Any) -> VariableStorage:
-    shape, name = c.attr("shape"), text(c.attr("var_name")) or c.name
+    shape, name = c.attr("shape"), c.attr("var_name") or c.name
     present = c.session_state.lookup_or_create(_TEMPORARY, name, lambda: _Temporaries(c.name))
     if present.node != c.name:
         raise errors.already_exists(f"TemporaryVariable {name} already exists")
@@ -77,7 +72,7 @@ def _temporary(c: Any) -> VariableStorage:
 
 
 def _destroy_temporary(c: Any, cell: VariableStorage) -> np.ndarray:
-    name = text(c.attr("var_name"))
+    name = c.attr("var_name")
     present = c.session_state.lookup(_TEMPORARY, name)
     if present is None:
         raise errors.not_found(f"TemporaryVariable {name} does not exist")
