@@ -69,10 +69,6 @@ class Graph:
         self._min_consumer = MIN_CONSUMER
         self._unfeedable_tensors: set[Tensor] = set()
         self._unfetchable_ops: set[Operation] = set()
-        self._handle_feeders: dict[Any, Any] = {}
-        self._handle_readers: dict[Any, Any] = {}
-        self._handle_movers: dict[Any, Any] = {}
-        self._handle_deleters: dict[Any, Any] = {}
 
     # Versions, seed, finalizing
 

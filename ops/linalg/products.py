@@ -41,7 +41,7 @@ def _turned(x: np.ndarray, turn: bool, conjugate: bool = False) -> np.ndarray:
     return np.conj(x) if conjugate and x.dtype.kind == "c" else x
 
 
-# --- MatMul -----------------------------------------------------------------------------------
+# MatMul
 
 
 def _matmul_shape(c: Any) -> TensorShape:
@@ -122,7 +122,7 @@ mat_mul = define(
 )
 
 
-# --- batches ----------------------------------------------------------------------------------
+# Batches
 
 
 def _stack_dims(x: TensorShape, y: TensorShape, adj_x: bool, adj_y: bool) -> tuple[Any, ...]:
@@ -271,7 +271,7 @@ batch_mat_mul_v2 = define(
 )
 
 
-# --- sparse -----------------------------------------------------------------------------------
+# Sparse
 
 
 def _sparse_kernel(c: Any, x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -329,7 +329,7 @@ def sparse_matmul(
     return sparse_mat_mul(a, b, transpose_a, transpose_b, a_is_sparse, b_is_sparse, name=name)
 
 
-# --- public -----------------------------------------------------------------------------------
+# Public
 
 
 def _is_stack(shapes: Sequence[TensorShape]) -> bool:

@@ -75,7 +75,7 @@ def _adjoint(x: np.ndarray) -> np.ndarray:
     return np.conj(np.swapaxes(x, -1, -2))
 
 
-# --- inverse and determinants -----------------------------------------------------------------
+# Inverse and determinants
 
 
 def _inverse_kernel(c: Any, x: np.ndarray) -> np.ndarray:
@@ -157,7 +157,7 @@ log_matrix_determinant = define(
 export("linalg.slogdet")(log_matrix_determinant)
 
 
-# --- Cholesky ---------------------------------------------------------------------------------
+# Cholesky
 
 
 def _cholesky_kernel(c: Any, x: np.ndarray) -> np.ndarray:
@@ -202,7 +202,7 @@ def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Any:
         return matrix_triangular_solve(chol, y, adjoint=True, lower=True)
 
 
-# --- systems ----------------------------------------------------------------------------------
+# Systems
 
 
 def _system_shape(c: Any) -> TensorShape:
@@ -284,7 +284,7 @@ matrix_triangular_solve = define(
 export("linalg.triangular_solve", "matrix_triangular_solve")(matrix_triangular_solve)
 
 
-# --- least squares ----------------------------------------------------------------------------
+# Least squares
 
 
 def _least_squares_kernel(

@@ -139,7 +139,7 @@ approximate_equal = define(
 )
 
 
-# --- logic ------------------------------------------------------------------------------------
+# Logic
 
 _LOGIC = "x: bool, y: bool -> z: bool"
 
@@ -177,7 +177,7 @@ def logical_xor(x: Any, y: Any, name: str | None = "LogicalXor") -> Any:
     return logical_and(logical_or(x, y), logical_not(logical_and(x, y)), name=name)
 
 
-# --- select -----------------------------------------------------------------------------------
+# Select
 
 
 def _select_shape(c: Any) -> TensorShape:

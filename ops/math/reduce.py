@@ -197,7 +197,7 @@ reduce_any = _reduction(
 )
 
 
-# --- positions of extremes --------------------------------------------------------------------
+# Positions of extremes
 
 
 def _position_shape(c: Any) -> TensorShape:

@@ -146,7 +146,7 @@ def count_nonzero(
         return tf.cast(_apply(ops.reduce_sum, flags, axis, keepdims, None), dtype=dtype)
 
 
-# --- positions of extremes --------------------------------------------------------------------
+# Positions of extremes
 
 
 def _position(op: Any, name: str, doc: str) -> Callable[..., Any]:

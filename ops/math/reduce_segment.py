@@ -197,7 +197,7 @@ segment_min = _segment(
 )
 
 
-# --- unsorted ---------------------------------------------------------------------------------
+# Unsorted
 
 
 def _unsorted_shape(c: Any) -> TensorShape:

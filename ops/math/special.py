@@ -49,7 +49,7 @@ def _unary(name: str, body: Any, gradient: Any, *public: str, **facts: Any) -> O
     return export(*public)(op) if public else op
 
 
-# --- error function ---------------------------------------------------------------------------
+# Error function
 
 
 def _erf_gradient(op: Any, grad: Any, sign: int = 1) -> Any:
@@ -71,7 +71,7 @@ erfc = _unary(
 )
 
 
-# --- gamma ------------------------------------------------------------------------------------
+# Gamma
 
 
 def _lgamma_gradient(op: Any, grad: Any) -> Any:
@@ -116,7 +116,7 @@ def lbeta(x: Any, name: str | None = None) -> Any:
         return log_product - log_of_sum
 
 
-# --- Bessel -----------------------------------------------------------------------------------
+# Bessel
 
 
 def _bessel_i0e_gradient(op: Any, grad: Any) -> Any:
@@ -169,7 +169,7 @@ def bessel_i1(x: Any, name: str | None = None) -> Any:
         return tf.exp(tf.abs(x)) * bessel_i1e(x)
 
 
-# --- two and three arguments ------------------------------------------------------------------
+# Two and three arguments
 
 
 def _igamma_gradients(op: Any, grad: Any) -> tuple[Any, Any]:

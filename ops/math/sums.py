@@ -133,7 +133,7 @@ def accumulate_n(
     return raw_accumulate_n(inputs, name=name, shape=merged)
 
 
-# --- cross product ----------------------------------------------------------------------------
+# Cross product
 
 
 def _cross_shape(c: Any) -> TensorShape:
@@ -170,7 +170,7 @@ cross = define(
 export("linalg.cross", "cross")(cross)
 
 
-# --- counts -----------------------------------------------------------------------------------
+# Counts
 
 
 def _bincount_shape(c: Any) -> TensorShape:

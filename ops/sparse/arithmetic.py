@@ -28,7 +28,7 @@ _SAMPLE = [
 ]
 
 
-# --- sparse times dense -----------------------------------------------------------------------
+# Sparse times dense
 
 
 def _values_shape(c: Any) -> TensorShape:
@@ -104,7 +104,7 @@ sparse_dense_cwise_add = _cwise(
 )
 
 
-# --- sparse plus dense ------------------------------------------------------------------------
+# Sparse plus dense
 
 
 def _dense_add_kernel(
@@ -137,7 +137,7 @@ sparse_tensor_dense_add = define(
 )
 
 
-# --- confusion matrix -------------------------------------------------------------------------
+# Confusion matrix
 
 
 def remove_squeezable_dimensions(

@@ -22,7 +22,7 @@ from ..rules import merge_dim, ranked
 from .layout import sparse_reorder
 from .rules import SAMPLE, as_sparse, parts, require_inside, require_order
 
-# --- conversion ---------------------------------------------------------------------------------
+# Conversion
 
 
 def _check_parts(indices: np.ndarray, shape: np.ndarray, values: np.ndarray, default: Any) -> None:
@@ -159,7 +159,7 @@ def sparse_eye(
         )
 
 
-# --- products -----------------------------------------------------------------------------------
+# Products
 
 
 def _check_product(
@@ -251,7 +251,7 @@ def sparse_tensor_dense_matmul(
         )
 
 
-# --- indicators ---------------------------------------------------------------------------------
+# Indicators
 
 
 def _ids_and_sizes(sp_ids: Any, vocab_size: Any) -> tuple[list[Any], list[Any]]:

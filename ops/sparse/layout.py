@@ -32,7 +32,7 @@ from .rules import (
     sparse_shapes,
 )
 
-# --- order --------------------------------------------------------------------------------------
+# Order
 
 
 def _reorder(c: Any, indices: np.ndarray, values: np.ndarray, shape: np.ndarray) -> Any:
@@ -91,7 +91,7 @@ def sparse_transpose(sp_input: Any, perm: Any = None, name: str | None = None) -
         return sparse_reorder(SparseTensor(indices, sp_input.values, shape))
 
 
-# --- shape --------------------------------------------------------------------------------------
+# Shape
 
 
 def _target(shape: np.ndarray, wanted: np.ndarray) -> list[int]:
@@ -222,7 +222,7 @@ def sparse_expand_dims(sp_input: Any, axis: Any = None, name: str | None = None)
         return SparseTensor(indices, sp_input.values, shape)
 
 
-# --- parts --------------------------------------------------------------------------------------
+# Parts
 
 
 def _concat(c: Any, indices: list[Any], values: list[Any], shapes: list[Any]) -> Any:

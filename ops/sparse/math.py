@@ -34,7 +34,7 @@ from .rules import (
     sparse_shapes,
 )
 
-# --- two sparse tensors -------------------------------------------------------------------------
+# Two sparse tensors
 
 
 def _require_alike(a: Any, b: Any) -> None:
@@ -180,7 +180,7 @@ export("sparse.maximum", "sparse_maximum")(sparse_maximum)
 export("sparse.minimum", "sparse_minimum")(sparse_minimum)
 
 
-# --- reductions ---------------------------------------------------------------------------------
+# Reductions
 
 
 def _grouped(
@@ -342,7 +342,7 @@ def sparse_reduce_max_sparse(
     return SparseTensor(*found)
 
 
-# --- softmax ------------------------------------------------------------------------------------
+# Softmax
 
 
 @np.errstate(all="ignore")

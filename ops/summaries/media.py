@@ -14,7 +14,7 @@ from ...engine.graph.build import define
 from ...engine.types.shape import TensorShape, shape_text
 from .kinds import FOR_PEOPLE, only_tag, serialized
 
-# --- pictures ---------------------------------------------------------------------------------
+# Pictures
 
 _MODES = {1: "L", 3: "RGB", 4: "RGBA"}
 _LEAST = 1e-6
@@ -102,7 +102,7 @@ define(
     test={"values": [[np.array(b"a", object), np.float32([[[[1.5], [-2]]]])]]},
 )
 
-# --- sounds -----------------------------------------------------------------------------------
+# Sounds
 
 
 def _wav(frames: np.ndarray, rate: int) -> bytes:
