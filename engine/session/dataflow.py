@@ -199,7 +199,7 @@ def _nodes(steps: list[Step], fed: set[Tensor], frames: list[Frame]) -> list[Nod
     nodes: list[Node] = []
     present = {step.op for step in steps}
     for step in steps:
-        op, role = step.op, step.op.definition.flow
+        op, role = step.op, step.op.definition.control_flow_role
         waits = [t.op for t in op._inputs_val if t not in fed]
         controls = [other for other in op._control_inputs_val if other in present]
         frame = _frame_of(op, [*waits, *controls], frame_after, frames)

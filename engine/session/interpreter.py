@@ -83,7 +83,9 @@ def _ordered(ops: list[Operation], fed: set[Tensor], skipped: set[Operation]) ->
         return ops
     # What a loop sends back is for its next iteration.
     for op in ops:
-        before[op] = [o for o in before[op] if o.definition.flow != "next" or o._id < op._id]
+        before[op] = [
+            o for o in before[op] if o.definition.control_flow_role != "next" or o._id < op._id
+        ]
     waiting = {op: len(set(before[op])) for op in ops}
     after: dict[Operation, list[Operation]] = {op: [] for op in ops}
     for op in ops:
@@ -243,7 +245,7 @@ def handle_inputs(op: Operation) -> list[tuple[int, bool]]:
     """
     if all(tensor.dtype != dtypes.resource for tensor in op._inputs_val):
         return []
-    if op.definition.flow in _PASSING or op.definition.passes_ref:
+    if op.definition.control_flow_role in _PASSING or op.definition.passes_ref:
         return []
     known: list[bool] = []
     for arg in op.definition.inputs:
@@ -368,7 +370,7 @@ class Program:
 
         wanted: tensors that must be arrays.
         """
-        roles = [step.op.definition.moves for step in self.steps]
+        roles = [step.op.definition.transfer for step in self.steps]
         is_read_only = "write" not in roles and "" not in roles
         for step, role in zip(reversed(self.steps), reversed(roles)):
             step.context.is_read_only = is_read_only
@@ -417,7 +419,7 @@ class Program:
 
 def _only_restores(steps: Sequence[Step]) -> bool:
     """Whether steps move values from files to variables, and none sees a variable's value."""
-    roles = [step.op.definition.moves for step in steps]
+    roles = [step.op.definition.transfer for step in steps]
     if "" in roles or not any(r == "file" and step.count for r, step in zip(roles, steps)):
         return False
     return not any(_reads(step) for step in steps)
@@ -426,7 +428,7 @@ def _only_restores(steps: Sequence[Step]) -> bool:
 def _reads(step: Step) -> bool:
     """Whether a step that moves values takes one out of a variable."""
     definition = step.op.definition
-    hands_on = definition.moves == "value" and not definition.passes_ref
+    hands_on = definition.transfer == "value" and not definition.passes_ref
     for tensor, (_, wants_cell) in zip(step.op._inputs_val, step.sources):
         if tensor.dtype == dtypes.resource:
             if hands_on:
@@ -480,7 +482,7 @@ def program_of(
 ) -> Program:
     """The program for operations in order."""
     trust.require(ops)
-    if any(op.definition.flow for op in ops):
+    if any(op.definition.control_flow_role for op in ops):
         from .dataflow import FlowProgram
 
         return FlowProgram(session, ops, fetches, feeds)

@@ -39,7 +39,7 @@ class _Parts:
     def __init__(self, session: Any, wanted: Fetches, feeds: list[Tensor]) -> None:
         session.placement.check()
         program = prepared(session, wanted.tensors, wanted.targets, feeds, release=False)
-        if any(step.op.definition.flow for step in program.steps):
+        if any(step.op.definition.control_flow_role for step in program.steps):
             raise errors.unimplemented(
                 "partial_run does not run graphs with branches, loops or TensorArrays"
             )

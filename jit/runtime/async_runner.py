@@ -140,7 +140,7 @@ def _without(
     ready: set[Any], left_out: set[Any], operations: Sequence[Any], given: set[Any]
 ) -> list[Any]:
     """Operations in order without some, what depends on these, and whole groups they are in."""
-    members = [op for op in ready if op.definition.flow or op._control_flow_context]
+    members = [op for op in ready if op.definition.control_flow_role or op._control_flow_context]
     group = connected(members)
     size = -1
     while size != len(left_out):
@@ -157,14 +157,18 @@ def _without(
 def _is_harmless(op: Any) -> bool:
     """Does an operation neither change anything nor draw random numbers nor wait?"""
     definition = op.definition
-    if definition.flow == "wait" or any(arg.is_ref for arg in definition.inputs):
+    if definition.control_flow_role == "wait" or any(arg.is_ref for arg in definition.inputs):
         return False
-    return not definition.is_stateful or definition.flow == "step" or definition.moves == "value"
+    return (
+        not definition.is_stateful
+        or definition.control_flow_role == "step"
+        or definition.transfer == "value"
+    )
 
 
 def _waiting(wait: Stage) -> Any:
     """The operation of a wait that may have to wait; the first, of a conditional or loop."""
-    return next(op for op in wait.operations if op.definition.flow == "wait")
+    return next(op for op in wait.operations if op.definition.control_flow_role == "wait")
 
 
 class _Inside:

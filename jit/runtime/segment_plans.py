@@ -195,7 +195,7 @@ class SegmentPlans:
 
 def _may_be_sizes(tensor: Any) -> bool:
     """Are the contents of a feed perhaps sizes?  Small integer vectors of static length."""
-    if tensor.op.definition.flow == "wait":
+    if tensor.op.definition.control_flow_role == "wait":
         # What comes out of queues is data.
         return False
     if dtype_name(tensor.dtype) not in ("int32", "int64"):

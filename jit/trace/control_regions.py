@@ -29,7 +29,7 @@ def find_regions(operations: Sequence[Any], feeds: Iterable[Any]) -> dict[int, i
 
 
 def _is_member(op: Any) -> bool:
-    return bool(op.definition.flow) or op._control_flow_context is not None
+    return bool(op.definition.control_flow_role) or op._control_flow_context is not None
 
 
 def _spans(members: Sequence[Any], number: dict[Any, int]) -> list[tuple[int, int]]:
@@ -79,7 +79,7 @@ def leaks(op: Any, inside: set[Any], number: dict[Any, int]) -> bool:
 
     Values of a branch that is not taken are missing, until a merge or an exit.
     """
-    role = op.definition.flow
+    role = op.definition.control_flow_role
     inner = role in ("switch", "enter", "next") or (
         op._control_flow_context is not None and role not in _JOINS
     )

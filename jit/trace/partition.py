@@ -44,7 +44,7 @@ class Partition:
 
 def waits_at_top(op: Any) -> bool:
     """May an operation have to wait, outside of all branches and loops?"""
-    return op.definition.flow == "wait" and op._control_flow_context is None
+    return op.definition.control_flow_role == "wait" and op._control_flow_context is None
 
 
 def cut(
@@ -65,7 +65,7 @@ class Partitioner:
         members = [op for op in operations if _hangs_together(op) and op not in self.free]
         self.root = {**{op: op for op in operations}, **connected(members)}
         waits: dict[Any, list[Any]] = {}
-        waiting = {self.root[op] for op in operations if op.definition.flow == "wait"}
+        waiting = {self.root[op] for op in operations if op.definition.control_flow_role == "wait"}
         for op in operations:
             if self.root[op] in waiting:
                 waits.setdefault(self.root[op], []).append(op)
@@ -85,7 +85,7 @@ class Partitioner:
 
     def _is_eager(self, op: Any) -> bool:
         """Does an operation run at once, rather than with those that need it?"""
-        if op.definition.lower is None and not op.definition.flow:
+        if op.definition.lower is None and not op.definition.control_flow_role:
             return True
         return _has_effects(op) and not any(tensor._consumers for tensor in op.outputs)
 
@@ -172,12 +172,12 @@ class Partitioner:
 def _hangs_together(op: Any) -> bool:
     if waits_at_top(op):
         return False
-    return bool(op.definition.flow) or op._control_flow_context is not None
+    return bool(op.definition.control_flow_role) or op._control_flow_context is not None
 
 
 def _changed(op: Any) -> list[Any]:
     """What makes the variables and resources that an operation may change."""
-    reads = op.definition.moves == "value"
+    reads = op.definition.transfer == "value"
     args = [arg for arg in op.definition.inputs if arg.is_ref]
     return [] if reads and not args else [t.op for t in op._inputs_val if _refers(t)]
 
@@ -198,7 +198,7 @@ def _writers_after(operations: Sequence[Any]) -> dict[Any, list[Any]]:
     for op in operations:
         cells = [t.op for t in op._inputs_val if _refers(t)]
         cells += [cell for t in op._inputs_val for cell in read.get(t.op, ())]
-        if op.definition.moves == "value":
+        if op.definition.transfer == "value":
             read[op] = cells
         if _has_effects(op):
             for cell in _changed(op):
@@ -214,7 +214,7 @@ def _is_free(op: Any) -> bool:
     if op._inputs_val or op._control_inputs_val or not op.outputs:
         return False
     definition = op.definition
-    if definition.flow or definition.test.get("feed_only"):
+    if definition.control_flow_role or definition.test.get("feed_only"):
         return False
     return makes_handles(op) or not definition.stateful
 

@@ -44,7 +44,7 @@ const_op = define(
     "value: tensor; dtype: type",
     shape=lambda c: TensorShape(c.attr("value").shape),
     kernel=lambda c: whole(c.attr("value")),
-    moves="value",
+    transfer="value",
     lower=_lower_const,
     gradient=_CONSTANT,
     sizes=True,
@@ -158,7 +158,7 @@ _placeholder = define(
     shape=_placeholder_shape,
     kernel=_not_fed,
     gradient=NoGradient("a fed value depends on nothing", silent=False),
-    moves="value",
+    transfer="value",
     doc="A tensor that every run must feed.",
     test={"feed_only": True},
 )
@@ -180,7 +180,7 @@ _placeholder_with_default = define(
     kernel=lambda c, value: value,
     lower=lambda b, op, value: b.identity(value),
     gradient=lambda op, grad: grad,
-    moves="value",
+    transfer="value",
     doc="A tensor that a run may feed and that is its input otherwise.",
     test={"attrs": [{"shape": TensorShape(None)}], "gradient": True},
 )

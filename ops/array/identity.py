@@ -38,7 +38,7 @@ _identity = define(
     gradient=lambda op, grad: grad,
     sizes=True,
     passes_ref=True,
-    moves="value",
+    transfer="value",
     doc="The input.",
     test={"gradient": True},
 )

@@ -86,7 +86,7 @@ for _is_ref, _type, _many in ((False, "T", "N * T"), (True, "Ref(T)", "Ref(N * T
         shape=_both,
         kernel=_switch_kernel,
         gradient=NoGradient(_LATER),
-        flow="switch",
+        control_flow_role="switch",
         test=_PART,
         doc=f"Hands {_kind} to the output that pred tells; the other one is dead.",
     )
@@ -97,7 +97,7 @@ for _is_ref, _type, _many in ((False, "T", "N * T"), (True, "Ref(T)", "Ref(N * T
         shape=_merge_shape,
         kernel=lambda c, inputs: (inputs[0], 0),
         gradient=NoGradient(_LATER),
-        flow="merge",
+        control_flow_role="merge",
         test=_PART,
         doc=f"The one of the inputs that is {_kind} and not dead, with its number.",
     )
@@ -108,7 +108,7 @@ for _is_ref, _type, _many in ((False, "T", "N * T"), (True, "Ref(T)", "Ref(N * T
         shape=(lambda c: c.inputs[0]) if _is_ref else _entered_shape,
         kernel=_pass,
         gradient=NoGradient(_LATER),
-        flow="enter",
+        control_flow_role="enter",
         test=_PART,
         doc=f"Makes {_kind} available in a loop body.",
     )
@@ -118,7 +118,7 @@ for _is_ref, _type, _many in ((False, "T", "N * T"), (True, "Ref(T)", "Ref(N * T
         shape=lambda c: c.inputs[0],
         kernel=_pass,
         gradient=NoGradient(_LATER),
-        flow="exit",
+        control_flow_role="exit",
         test=_PART,
         doc=f"Makes {_kind} of the last iteration available outside of the loop.",
     )
@@ -128,7 +128,7 @@ for _is_ref, _type, _many in ((False, "T", "N * T"), (True, "Ref(T)", "Ref(N * T
         shape=lambda c: c.inputs[0],
         kernel=_pass,
         gradient=NoGradient(_LATER),
-        flow="next",
+        control_flow_role="next",
         test=_PART,
         doc=f"Makes {_kind} available in the next iteration.",
     )
@@ -138,7 +138,7 @@ define(
     shape=_scalar_condition,
     kernel=_pass,
     gradient=NoGradient("a decision has no slope"),
-    flow="condition",
+    control_flow_role="condition",
     test=_PART,
     doc="Whether a loop goes on.",
 )
@@ -149,7 +149,7 @@ define(
     shape=lambda c: _merge_shape_of_references(c),
     kernel=lambda c, index, inputs: inputs[int(index)],
     gradient=NoGradient("hands on a reference", silent=False),
-    flow="step",
+    control_flow_role="step",
     test=_PART,
     doc="One of several references.",
 )

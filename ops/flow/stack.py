@@ -67,7 +67,7 @@ for _is_resource, _handle, _size in (
         lower=_lower_make if _is_resource else None,
         gradient=_STATE,
         stateful=True,
-        flow="step",
+        control_flow_role="step",
         doc="A stack of at most max_size values; any number when that is negative.",
     )
     define(
@@ -78,7 +78,7 @@ for _is_resource, _handle, _size in (
         kernel=_push,
         lower=_lower_push if _is_resource else None,
         gradient=_STATE,
-        flow="step",
+        control_flow_role="step",
         doc="Puts a value on a stack; also gives it.",
     )
     define(
@@ -89,7 +89,7 @@ for _is_resource, _handle, _size in (
         kernel=lambda c, stack: stack.pop(),
         lower=_lower_pop if _is_resource else None,
         gradient=_STATE,
-        flow="step",
+        control_flow_role="step",
         doc="Takes the last value from a stack.",
     )
     define(
@@ -98,6 +98,6 @@ for _is_resource, _handle, _size in (
         kernel=_close,
         lower=(lambda b, op, stack: ()) if _is_resource else None,
         gradient=_STATE,
-        flow="step",
+        control_flow_role="step",
         doc="Drops the values of a stack.",
     )

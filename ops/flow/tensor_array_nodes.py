@@ -434,6 +434,6 @@ for _name, _signature, _attrs, _shape, _kernel, _gradient, _doc in (
         lower=LOWER.get(_name),
         gradient=_gradient,
         stateful=_name in ("TensorArrayV3", "TensorArrayGradV3", "TensorArrayGradWithShape"),
-        flow="step",
+        control_flow_role="step",
         doc=_doc,
     )

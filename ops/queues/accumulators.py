@@ -286,7 +286,7 @@ for _is_resource, _handle in ((True, "resource"), (False, "Ref(string)")):
         shape=_step_shape,
         kernel=_take,
         gradient=_STATE,
-        flow="wait",
+        control_flow_role="wait",
         doc="The average gradient, once there are enough.",
     )
 define(
@@ -316,7 +316,7 @@ define(
     shape=_step_shape,
     kernel=_take,
     gradient=_STATE,
-    flow="wait",
+    control_flow_role="wait",
     doc="The average gradients of rows, once there are enough.",
 )
 

@@ -225,7 +225,7 @@ define(
     shape=_pairs,
     kernel=_insert_many,
     gradient=_STATE,
-    flow="wait",
+    control_flow_role="wait",
     doc="Gives elements one of their components.",
 )
 define(
@@ -237,7 +237,7 @@ define(
     shape=lambda c: [unknown_shape() for _ in c.op.outputs],
     kernel=_take_many,
     gradient=_STATE,
-    flow="wait",
+    control_flow_role="wait",
     doc="Takes complete elements.",
 )
 define(
@@ -246,7 +246,7 @@ define(
     "cancel_pending_enqueues: bool = false",
     kernel=lambda c, store: store.close(c.attr("cancel_pending_enqueues")),
     gradient=_STATE,
-    flow="wait",
+    control_flow_role="wait",
     doc="Closes a barrier for new keys.",
 )
 for _name, _size, _what in (

@@ -172,7 +172,7 @@ for _is_resource, _handle in ((False, "Ref(string)"), (True, "resource")):
             f"Tcomponents: list(type) >= 1; {_WAITS}",
             kernel=_kernel,
             gradient=_STATE,
-            flow="wait",
+            control_flow_role="wait",
             doc=_what,
         )
     define(
@@ -182,7 +182,7 @@ for _is_resource, _handle in ((False, "Ref(string)"), (True, "resource")):
         shape=_unknown,
         kernel=_dequeue,
         gradient=_STATE,
-        flow="wait",
+        control_flow_role="wait",
         doc="Takes one element, once there is one.",
     )
     for _names, _small, _rule, _what in (
@@ -202,7 +202,7 @@ for _is_resource, _handle in ((False, "Ref(string)"), (True, "resource")):
             shape=_rule,
             kernel=_dequeue_batch(_small),
             gradient=_STATE,
-            flow="wait",
+            control_flow_role="wait",
             doc=_what,
         )
     define(
@@ -211,7 +211,7 @@ for _is_resource, _handle in ((False, "Ref(string)"), (True, "resource")):
         "cancel_pending_enqueues: bool = false",
         kernel=_close,
         gradient=_STATE,
-        flow="wait",
+        control_flow_role="wait",
         doc="Closes a queue behind the enqueues that wait, or cancels those.",
     )
     define(

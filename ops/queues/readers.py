@@ -194,7 +194,7 @@ for _is_resource, _handle in ((False, "Ref(string)"), (True, "resource")):
             kernel=_kernel,
             gradient=_FILES,
             touches=_ANY_FILES if _role else (),
-            flow=_role,
+            control_flow_role=_role,
             doc=_doc,
         )
 

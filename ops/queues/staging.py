@@ -89,7 +89,7 @@ def _define(
         kernel=kernel,
         gradient=_STATE,
         stateful=True,
-        flow="wait" if waits else "",
+        control_flow_role="wait" if waits else "",
         doc=doc,
         test={"session_only": True},
     )

@@ -45,7 +45,7 @@ for _name in ("VariableV2", "Variable"):
         shape=_variable_shape,
         kernel=cell_of,
         gradient=STORAGE,
-        moves="value",
+        transfer="value",
         stateful=True,
         doc="The storage of a variable, as a reference.",
     )
@@ -142,7 +142,7 @@ assign_op = define(
     kernel=_assign,
     lower=_lower_assign,
     gradient=UPDATE,
-    moves="write",
+    transfer="write",
     doc="Gives a variable a value.",
 )
 

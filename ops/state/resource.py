@@ -39,7 +39,7 @@ define(
     shape=lambda c: TensorShape([]),
     kernel=_handle,
     gradient=STORAGE,
-    moves="value",
+    transfer="value",
     stateful=True,
     doc="The handle of a variable.",
 )
@@ -88,7 +88,7 @@ define(
     kernel=_read,
     lower=lambda b, op, cell: b.read(cell),
     gradient=lambda op, grad: grad,
-    moves="value",
+    transfer="value",
     stateful=True,
     doc="The variable's value at this point of the order of execution.",
 )
@@ -111,7 +111,7 @@ define(
     kernel=_write,
     lower=lambda b, op, cell, value: _written(b.write(cell, value)),
     gradient=UPDATE,
-    moves="write",
+    transfer="write",
     stateful=True,
     doc="Gives a resource variable a value.",
 )
