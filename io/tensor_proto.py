@@ -131,7 +131,7 @@ def make_tensor_proto(
     allow_broadcast: bool = False,
 ) -> Any:
     """A TensorProto of Python values or an array, as the value of a Const holds it."""
-    from ..ops.array.values import as_array, element_count
+    from ..ops.array.python_values import as_array, element_count
 
     if isinstance(values, protos.TensorProto):
         return values

@@ -16,7 +16,7 @@ from ...engine.graph.graph import name_scope
 from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
-from .. import rules
+from .. import shape_inference
 from .constant import zeros
 from .shape import renamed
 from .stack import stack
@@ -51,7 +51,7 @@ def _times(size: int | None, by: int) -> int | None:
 
 def _space_depth_shape(c: Any, to_depth: bool) -> TensorShape:
     first, block = _is_channels_first(c.attr), c.attr("block_size")
-    n, h, w, d = _last(rules.ranked(c.inputs[0], 4), first)
+    n, h, w, d = _last(shape_inference.ranked(c.inputs[0], 4), first)
     if to_depth:
         out = [n, _divided(h, block), _divided(w, block), _times(d, block * block)]
     else:
@@ -165,15 +165,15 @@ def depth_to_space(
 
 
 def _block_shape(c: Any, to_batch: bool) -> TensorShape:
-    count = rules.ranked(c.inputs[1], 1)[0]
-    given, block, edges = rules.dims(c.inputs[0]), c.value(1), c.value(2)
-    columns = rules.ranked(c.inputs[2], 2)
-    rules.merge_dim(columns[1], 2)
+    count = shape_inference.ranked(c.inputs[1], 1)[0]
+    given, block, edges = shape_inference.dims(c.inputs[0]), c.value(1), c.value(2)
+    columns = shape_inference.ranked(c.inputs[2], 2)
+    shape_inference.merge_dim(columns[1], 2)
     if count is not None and columns[0] is not None and columns[0] != count:
         raise ValueError(f"Dimension must be {count} but is {columns[0]}")
     if given is None or count is None:
-        return rules.of_rank(None if given is None else len(given))
-    rules.ranked_at_least(c.inputs[0], count + 1)
+        return shape_inference.of_rank(None if given is None else len(given))
+    shape_inference.ranked_at_least(c.inputs[0], count + 1)
     tail = given[count + 1 :]
     if block is None:
         return TensorShape([None] * (count + 1) + tail)
@@ -330,7 +330,7 @@ _batch_to_space_nd = define(
 
 
 def _old_shape(c: Any, to_batch: bool) -> TensorShape:
-    given = rules.ranked(c.inputs[0], 4)
+    given = shape_inference.ranked(c.inputs[0], 4)
     return _moved(given, [c.attr("block_size")] * 2, c.value(1), to_batch)
 
 

@@ -13,7 +13,7 @@ from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
 from ...engine.types.shape import TensorShape, shape_text
-from .. import rules
+from .. import shape_inference
 from ..public import tf
 from ..ranks import ranked, vector
 from .shape import reshape, shape
@@ -34,7 +34,10 @@ def broadcast_dims(a: Any, b: Any) -> list[Any]:
 
 
 def _broadcast_to_shape(c: Any) -> TensorShape:
-    given, wanted = rules.dims(c.inputs[0]), rules.dims(rules.shape_value(c, 1))
+    given, wanted = (
+        shape_inference.dims(c.inputs[0]),
+        shape_inference.dims(shape_inference.shape_value(c, 1)),
+    )
     if wanted is None or given is None:
         return TensorShape(wanted)
     if len(given) > len(wanted):
@@ -123,7 +126,7 @@ broadcast_gradient_args = define(
     "BroadcastGradientArgs",
     "s0: T, s1: T -> r0: T, r1: T",
     "T: index = int32",
-    shape=lambda c: [rules.vector(None), rules.vector(None)],
+    shape=lambda c: [shape_inference.vector(None), shape_inference.vector(None)],
     kernel=_gradient_axes,
     gradient=NoGradient("axes are integers"),
     sizes=True,
@@ -134,8 +137,8 @@ broadcast_gradient_args = define(
 
 
 def _broadcast_args_shape(c: Any) -> TensorShape:
-    sizes = [rules.ranked(s, 1)[0] for s in c.inputs]
-    return rules.vector(None if None in sizes else max(sizes))
+    sizes = [shape_inference.ranked(s, 1)[0] for s in c.inputs]
+    return shape_inference.vector(None if None in sizes else max(sizes))
 
 
 _broadcast_args = define(
@@ -143,7 +146,9 @@ _broadcast_args = define(
     "s0: T, s1: T -> r0: T",
     "T: index = int32",
     shape=_broadcast_args_shape,
-    kernel=lambda c, s0, s1: rules.size_array(c, broadcast_dims(s0.tolist(), s1.tolist())),
+    kernel=lambda c, s0, s1: shape_inference.size_array(
+        c, broadcast_dims(s0.tolist(), s1.tolist())
+    ),
     gradient=NoGradient("shapes are integers", silent=False),
     sizes=True,
     doc="The shape that two shapes broadcast to.",

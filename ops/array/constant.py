@@ -24,11 +24,11 @@ from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
 from ...engine.types.repeated import whole
 from ...engine.types.shape import Dimension, TensorShape, shape_text
-from .. import rules
+from .. import shape_inference
 from ..public import tf
 from ..ranks import ranked, scalar
+from .python_values import as_array, element_count
 from .tensor_list_store import zeros_like as zeros_of_lists
-from .values import as_array, element_count
 
 _CONSTANT = NoGradient("a constant depends on nothing")
 
@@ -148,7 +148,7 @@ def _placeholder_shape(c: Any) -> TensorShape:
     shape = TensorShape(c.attr("shape"))
     # Graphs of old wrote "any shape" as the scalar shape.
     is_old = c.op.type == "Placeholder" and c.op.graph._producer <= 21
-    return rules.unknown() if is_old and shape.ndims == 0 else shape
+    return shape_inference.unknown() if is_old and shape.ndims == 0 else shape
 
 
 _placeholder = define(
@@ -239,8 +239,8 @@ def _filled(shape: tuple[int, ...], dtype: np.dtype, value: int) -> np.ndarray:
 
 
 def _fill_shape(c: Any) -> TensorShape:
-    rules.ranked(c.inputs[1], 0)
-    rules.ranked(c.inputs[0], 1)
+    shape_inference.ranked(c.inputs[1], 0)
+    shape_inference.ranked(c.inputs[0], 1)
     value = c.value(0)
     if value is not None and (value < 0).any():
         raise ValueError(f"Fill dimensions must be >= 0, got {value[value < 0][0]}")

@@ -17,7 +17,7 @@ from ...engine.graph.tensor import IndexedSlices, Tensor
 from ...engine.types import dtypes
 from ...engine.types.indices import first_outside, not_inside
 from ...engine.types.shape import TensorShape, shape_text
-from .. import rules
+from .. import shape_inference
 from ..public import raw, tf
 from ..ranks import ranked, scalar
 from .constant import ones, zeros
@@ -35,30 +35,30 @@ def _gather_dims(params: Any, indices: Any, axis: int, batch: int) -> Any:
 
 
 def _gather_shape(c: Any) -> TensorShape:
-    rules.ranked_at_least(c.inputs[0], 1)
+    shape_inference.ranked_at_least(c.inputs[0], 1)
     return TensorShape(c.inputs[1]).concatenate(c.inputs[0][1:])
 
 
 def _gather_v2_shape(c: Any) -> TensorShape:
-    rules.ranked_at_least(c.inputs[0], 1)
-    rules.ranked(c.inputs[2], 0)
-    params, indices = rules.dims(c.inputs[0]), rules.dims(c.inputs[1])
+    shape_inference.ranked_at_least(c.inputs[0], 1)
+    shape_inference.ranked(c.inputs[2], 0)
+    params, indices = shape_inference.dims(c.inputs[0]), shape_inference.dims(c.inputs[1])
     axis, batch = c.value(2), c.attr("batch_dims")
     if params is None or indices is None:
-        return rules.unknown()
+        return shape_inference.unknown()
     if not -len(indices) <= batch <= len(indices):
         raise ValueError(f"batch_dims {batch} must be in [{-len(indices)}, {len(indices)}]")
     batch = batch + len(indices) if batch < 0 else batch
     if axis is None:
-        return rules.of_rank(len(params) + len(indices) - 1 - batch)
+        return shape_inference.of_rank(len(params) + len(indices) - 1 - batch)
     axis = int(axis)
     if axis >= len(params) or axis < -len(params):
-        rules.ranked_at_least(c.inputs[0], axis + 1 if axis >= 0 else -axis)
+        shape_inference.ranked_at_least(c.inputs[0], axis + 1 if axis >= 0 else -axis)
     axis = axis + len(params) if axis < 0 else axis
     if axis < batch:
         raise ValueError(f"axis {axis} must not be below batch_dims {batch}")
     for p, q in zip(params[:batch], indices[:batch]):
-        rules.merge_dim(p, q)
+        shape_inference.merge_dim(p, q)
     return TensorShape(_gather_dims(params, indices, axis, batch))
 
 
@@ -300,9 +300,12 @@ def _flat_batch_gather(params: Tensor, indices: Tensor, batch: int) -> Tensor:
 
 
 def _gather_nd_shape(c: Any) -> TensorShape:
-    params, indices = rules.dims(c.inputs[0]), rules.ranked_at_least(c.inputs[1], 1)
+    params, indices = (
+        shape_inference.dims(c.inputs[0]),
+        shape_inference.ranked_at_least(c.inputs[1], 1),
+    )
     if params is None or indices is None or indices[-1] is None:
-        return rules.unknown()
+        return shape_inference.unknown()
     if indices[-1] > len(params):
         raise ValueError(
             f"indices.shape[-1] must be <= params.rank, but saw indices shape: "

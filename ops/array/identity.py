@@ -14,7 +14,7 @@ from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
-from .. import rules
+from .. import shape_inference
 
 
 def _same(c: Any) -> TensorShape:
@@ -200,7 +200,7 @@ def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor
 
 
 def _bitcast_shape(c: Any) -> TensorShape:
-    given = rules.dims(c.inputs[0])
+    given = shape_inference.dims(c.inputs[0])
     before, after = c.dtype(0).size, dtypes.as_dtype(c.attr("type")).size
     if given is None or before == after:
         return c.inputs[0]

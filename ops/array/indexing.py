@@ -21,7 +21,7 @@ from ...engine.graph.graph import name_scope
 from ...engine.graph.tensor import Tensor, overload
 from ...engine.types import dtypes
 from ...engine.types.shape import Dimension, TensorShape, shape_text
-from .. import rules
+from .. import shape_inference
 from ..public import raw, tf
 from .constant import constant
 from .shape import shape
@@ -142,11 +142,11 @@ def resolve(
 
 def _strided_slice_shape(c: Any) -> TensorShape:
     for i in (1, 2, 3):
-        rules.ranked(c.inputs[i], 1)
-    merged = rules.merge(rules.merge(c.inputs[1], c.inputs[2]), c.inputs[3])
-    sizes, strides = rules.dims(c.inputs[0]), c.value(3)
+        shape_inference.ranked(c.inputs[i], 1)
+    merged = shape_inference.merge(shape_inference.merge(c.inputs[1], c.inputs[2]), c.inputs[3])
+    sizes, strides = shape_inference.dims(c.inputs[0]), c.value(3)
     if sizes is None or strides is None or merged.ndims is None:
-        return rules.unknown()
+        return shape_inference.unknown()
     begin, end = (None if v is None else v.tolist() for v in (c.value(1), c.value(2)))
     return TensorShape(resolve(sizes, begin, end, strides.tolist(), _masks(c.attr))[1])
 

@@ -17,7 +17,7 @@ from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import IndexedSlices, Tensor
 from ...engine.types import dtypes
 from ...engine.types.shape import Dimension, TensorShape, shape_text
-from .. import rules
+from .. import shape_inference
 from ..public import tf
 from ..ranks import ranked, scalar, vector
 from .constant import constant, is_constant
@@ -28,26 +28,28 @@ from .shape import expand_dims, rank, shape, shape_n, squeeze
 
 
 def _concat_shape(c: Any, values: list[TensorShape], axis_index: int) -> TensorShape:
-    rules.ranked(c.inputs[axis_index], 0)
+    shape_inference.ranked(c.inputs[axis_index], 0)
     axis = c.value(axis_index)
     ranks = {shape.ndims for shape in values if shape.ndims is not None}
     if not ranks:
-        return rules.unknown()
+        return shape_inference.unknown()
     if axis is None:
-        return rules.of_rank(_common_rank(values))
+        return shape_inference.of_rank(_common_rank(values))
     axis, rank = int(axis), max(ranks)
     for given_shape in values:
-        rules.ranked_at_least(given_shape, axis + 1 if axis >= 0 else -axis)
-    where = rules.canonical_axis(axis, rank) if len(ranks) == 1 else axis
+        shape_inference.ranked_at_least(given_shape, axis + 1 if axis >= 0 else -axis)
+    where = shape_inference.canonical_axis(axis, rank) if len(ranks) == 1 else axis
     total: int | None = 0
     merged = TensorShape(None)
     for given_shape in values:
-        given = rules.dims(given_shape)
+        given = shape_inference.dims(given_shape)
         total = (
             None if total is None or given is None or given[where] is None else total + given[where]
         )
         if given is not None:
-            merged = rules.merge(merged, TensorShape(given[:where] + [None] + given[where:][1:]))
+            merged = shape_inference.merge(
+                merged, TensorShape(given[:where] + [None] + given[where:][1:])
+            )
     out = merged.as_list()
     out[where] = total
     return TensorShape(out)
@@ -56,7 +58,7 @@ def _concat_shape(c: Any, values: list[TensorShape], axis_index: int) -> TensorS
 def _common_rank(values: list[TensorShape]) -> int:
     rank = next(shape.ndims for shape in values if shape.ndims is not None)
     for given in values:
-        rules.ranked(given, rank)
+        shape_inference.ranked(given, rank)
     if rank == 0:
         raise ValueError("Can't concatenate scalars (use tf.stack instead)")
     return rank
@@ -237,7 +239,7 @@ def _concat_offset_kernel(c: Any, axis: np.ndarray, shapes: list[np.ndarray]) ->
         _check_offset_input(i, sizes, shapes[0], where)
         begin = [0] * count
         begin[where] = offset
-        offsets.append(rules.size_array(c, begin))
+        offsets.append(shape_inference.size_array(c, begin))
         offset = offset + sizes.tolist()[where]
     return tuple(offsets)
 
@@ -287,12 +289,12 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
 
 
 def _split_shape(c: Any) -> list[TensorShape]:
-    rules.ranked(c.inputs[0], 0)
-    given, axis, count = rules.dims(c.inputs[1]), c.value(0), c.attr("num_split")
+    shape_inference.ranked(c.inputs[0], 0)
+    given, axis, count = shape_inference.dims(c.inputs[1]), c.value(0), c.attr("num_split")
     if given is None or axis is None:
-        return [rules.of_rank(None if given is None else len(given))] * count
-    rules.ranked_at_least(c.inputs[1], axis + 1 if axis >= 0 else -axis)
-    where = rules.canonical_axis(int(axis), len(given))
+        return [shape_inference.of_rank(None if given is None else len(given))] * count
+    shape_inference.ranked_at_least(c.inputs[1], axis + 1 if axis >= 0 else -axis)
+    where = shape_inference.canonical_axis(int(axis), len(given))
     if given[where] is not None and given[where] % count:
         raise ValueError(
             "Number of ways to split should evenly divide the split dimension, but got "
@@ -362,12 +364,12 @@ _split_op = define(
 
 def _split_v_shape(c: Any) -> list[TensorShape]:
     count = c.attr("num_split")
-    rules.ranked(c.inputs[1], 1)
-    rules.ranked_at_most(c.inputs[2], 1)
-    given, axis, sizes = rules.dims(c.inputs[0]), c.value(2), c.value(1)
+    shape_inference.ranked(c.inputs[1], 1)
+    shape_inference.ranked_at_most(c.inputs[2], 1)
+    given, axis, sizes = shape_inference.dims(c.inputs[0]), c.value(2), c.value(1)
     if given is None or axis is None:
-        return [rules.of_rank(None if given is None else len(given))] * count
-    where = rules.canonical_axis(int(np.asarray(axis).reshape(-1)[0]), len(given))
+        return [shape_inference.of_rank(None if given is None else len(given))] * count
+    where = shape_inference.canonical_axis(int(np.asarray(axis).reshape(-1)[0]), len(given))
     if sizes is None:
         return [TensorShape(given[:where] + [None] + given[where + 1 :])] * count
     lengths = _checked_lengths(given[where], [int(size) for size in sizes])

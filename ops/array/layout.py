@@ -15,7 +15,7 @@ from ...engine.graph.graph import name_scope
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
 from ...engine.types.shape import TensorShape, shape_text
-from .. import rules
+from .. import shape_inference
 from ..public import raw
 from ..ranks import ranked, vector
 from .join import concat
@@ -25,15 +25,15 @@ from .shape import rank, renamed
 
 
 def _transpose_shape(c: Any) -> TensorShape:
-    rules.ranked(c.inputs[1], 1)
-    given, perm = rules.dims(c.inputs[0]), c.value(1)
+    shape_inference.ranked(c.inputs[1], 1)
+    given, perm = shape_inference.dims(c.inputs[0]), c.value(1)
     count = c.inputs[1].as_list()[0] if c.inputs[1].ndims is not None else None
     if given is not None and count is not None and len(given) != count:
         raise ValueError(f"Shape must be rank {count} but is rank {len(given)}")
     if count in (0, 1) and given is None:
         return c.inputs[0]
     if perm is None or given is None:
-        return rules.of_rank(count if given is None else len(given))
+        return shape_inference.of_rank(count if given is None else len(given))
     for axis in perm.tolist():
         if not -len(given) <= axis < len(given):
             raise ValueError(f"perm dim {axis} is out of range of input rank {len(given)}")
@@ -122,7 +122,7 @@ _invert = define(
     "InvertPermutation",
     "x: T -> y: T",
     "T: index = int32",
-    shape=lambda c: TensorShape(rules.ranked(c.inputs[0], 1)),
+    shape=lambda c: TensorShape(shape_inference.ranked(c.inputs[0], 1)),
     kernel=_inverse,
     gradient=NoGradient("a permutation is a vector of integers"),
     sizes=True,
@@ -154,7 +154,7 @@ def transpose(
             ranks = raw.Rank(a)
             perm = (ranks - 1) - raw.Range(0, ranks, 1)
         result = function(a, perm, name=name)
-        static = rules.dims(result.op.inputs[0].get_shape())
+        static = shape_inference.dims(result.op.inputs[0].get_shape())
         if static is not None:
             result.set_shape(static[::-1])
         return result
@@ -196,8 +196,8 @@ def _flipped(b: Any, x: Any, axes: set[int]) -> Any:
 
 
 def _reverse_dims_shape(c: Any) -> TensorShape:
-    given = rules.dims(c.inputs[0])
-    marks = rules.ranked(c.inputs[1], 1)
+    given = shape_inference.dims(c.inputs[0])
+    marks = shape_inference.ranked(c.inputs[1], 1)
     if given is not None and marks[0] is not None and marks[0] != len(given):
         raise ValueError(f"Shape must be rank {marks[0]} but is rank {len(given)}")
     return c.inputs[0]
@@ -225,8 +225,8 @@ _reverse_marked = define(
 
 
 def _reverse_shape(c: Any) -> TensorShape:
-    given, axes = rules.dims(c.inputs[0]), c.value(1)
-    rules.ranked(c.inputs[1], 1)
+    given, axes = shape_inference.dims(c.inputs[0]), c.value(1)
+    shape_inference.ranked(c.inputs[1], 1)
     if given is None or axes is None:
         return c.inputs[0]
     seen = set()
@@ -283,16 +283,16 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
 
 
 def _reverse_sequence_shape(c: Any) -> TensorShape:
-    given = rules.dims(c.inputs[0])
-    lengths = rules.ranked(c.inputs[1], 1)
+    given = shape_inference.dims(c.inputs[0])
+    lengths = shape_inference.ranked(c.inputs[1], 1)
     seq, batch = c.attr("seq_dim"), c.attr("batch_dim")
     if given is None:
-        return rules.unknown()
+        return shape_inference.unknown()
     for name, axis in (("batch_dim", batch), ("seq_dim", seq)):
         if axis >= len(given):
             raise ValueError(f"{name} must be < input rank: {axis} vs. {len(given)}")
     out = list(given)
-    out[batch] = rules.merge_dim(given[batch], lengths[0])
+    out[batch] = shape_inference.merge_dim(given[batch], lengths[0])
     return TensorShape(out)
 
 
@@ -383,10 +383,10 @@ def _roll_kernel(c: Any, x: np.ndarray, shift: np.ndarray, axis: np.ndarray) -> 
 
 
 def _roll_shape(c: Any) -> TensorShape:
-    rules.ranked_at_least(c.inputs[0], 1)
-    rules.ranked_at_most(c.inputs[1], 1)
-    rules.ranked_at_most(c.inputs[2], 1)
-    rules.merge(c.inputs[1], c.inputs[2])
+    shape_inference.ranked_at_least(c.inputs[0], 1)
+    shape_inference.ranked_at_most(c.inputs[1], 1)
+    shape_inference.ranked_at_most(c.inputs[2], 1)
+    shape_inference.merge(c.inputs[1], c.inputs[2])
     return c.inputs[0]
 
 

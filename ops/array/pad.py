@@ -16,7 +16,7 @@ from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.graph import name_scope
 from ...engine.graph.tensor import IndexedSlices, Tensor
 from ...engine.types.shape import TensorShape, shape_text
-from .. import rules
+from .. import shape_inference
 from ..public import tf
 from ..ranks import ranked, scalar
 from .constant import ones
@@ -29,14 +29,14 @@ from .stack import stack
 
 
 def _pad_shape(c: Any) -> TensorShape:
-    columns = rules.ranked(c.inputs[1], 2)
-    rules.merge_dim(columns[1], 2)
-    given, paddings = rules.dims(c.inputs[0]), c.value(1)
+    columns = shape_inference.ranked(c.inputs[1], 2)
+    shape_inference.merge_dim(columns[1], 2)
+    given, paddings = shape_inference.dims(c.inputs[0]), c.value(1)
     count = columns[0] if given is None else len(given)
     if columns[0] is not None and given is not None and columns[0] != len(given):
         raise ValueError(f"Shape must be rank {columns[0]} but is rank {len(given)}")
     if paddings is None:
-        return rules.of_rank(count)
+        return shape_inference.of_rank(count)
     if (paddings < 0).any():
         before, after = paddings[(paddings < 0).any(1)][0]
         raise ValueError(f"Paddings must be non-negative: {before}, {after}")
@@ -170,10 +170,10 @@ def _mirror_pad_grad_kernel(c: Any, dy: np.ndarray, paddings: np.ndarray) -> np.
 
 
 def _mirror_pad_grad_shape(c: Any) -> TensorShape:
-    given, paddings = rules.dims(c.inputs[0]), c.value(1)
+    given, paddings = shape_inference.dims(c.inputs[0]), c.value(1)
     if given is None or paddings is None:
-        count = rules.ranked(c.inputs[1], 2)[0]
-        return rules.of_rank(count if given is None else len(given))
+        count = shape_inference.ranked(c.inputs[1], 2)[0]
+        return shape_inference.of_rank(count if given is None else len(given))
     return TensorShape(
         [None if d is None else d - int(p[0]) - int(p[1]) for d, p in zip(given, paddings)]
     )
@@ -236,7 +236,7 @@ def pad(
 def _refine_padded(result: Tensor) -> None:
     """What paddings that are only partly constant still tell about the shape."""
     paddings = constant_value(result.op.inputs[1], partial=True)
-    given = rules.dims(result.op.inputs[0].get_shape())
+    given = shape_inference.dims(result.op.inputs[0].get_shape())
     if given is None or paddings is None or result.get_shape().is_fully_defined():
         return
     out = []
@@ -250,13 +250,13 @@ def _refine_padded(result: Tensor) -> None:
 
 
 def _tile_shape(c: Any) -> TensorShape:
-    given = rules.dims(c.inputs[0])
-    count = rules.ranked(c.inputs[1], 1)[0]
+    given = shape_inference.dims(c.inputs[0])
+    count = shape_inference.ranked(c.inputs[1], 1)[0]
     if given is not None and count is not None and len(given) != count:
         raise ValueError(f"Shape must be rank {len(given)} but is rank {count}")
-    multiples = rules.dims(c.value_as_shape(1))
+    multiples = shape_inference.dims(c.value_as_shape(1))
     if multiples is None or given is None:
-        return rules.of_rank(count if given is None else len(given))
+        return shape_inference.of_rank(count if given is None else len(given))
     return TensorShape(
         [
             0 if 0 in (d, m) else None if d is None or m is None else d * m

@@ -12,7 +12,7 @@ from ...engine.graph.build import define
 from ...engine.graph.tensor import SparseTensor, Tensor
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
-from .. import rules
+from .. import shape_inference
 from ..public import tf
 from .constant import ones
 from .join import concat
@@ -30,7 +30,7 @@ def _window(size: int, k: int, stride: int, rate: int, same: bool) -> tuple[int,
 
 
 def _patches_shape(c: Any) -> TensorShape:
-    n, h, w, d = rules.ranked(c.inputs[0], 4)
+    n, h, w, d = shape_inference.ranked(c.inputs[0], 4)
     k, s, r = c.attr("ksizes"), c.attr("strides"), c.attr("rates")
     same = c.attr("padding") == "SAME"
     rows = columns = None

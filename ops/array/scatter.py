@@ -16,7 +16,7 @@ from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, as_shape, shape_text
-from .. import rules
+from .. import shape_inference
 from ..public import raw, tf
 from ..ranks import ranked, scalar
 from .constant import constant, zeros_like
@@ -29,9 +29,9 @@ from .shape import expand_dims, rank, reshape, shape, squeeze
 
 
 def _scatter_nd_shape(c: Any) -> TensorShape:
-    rules.ranked_at_least(c.inputs[0], 1)
-    rules.ranked_at_least(c.inputs[1], 1)
-    rules.ranked(c.inputs[2], 1)
+    shape_inference.ranked_at_least(c.inputs[0], 1)
+    shape_inference.ranked_at_least(c.inputs[1], 1)
+    shape_inference.ranked(c.inputs[2], 1)
     out = c.value_as_shape(2)
     check_updates(c.inputs[0], c.inputs[1], out, "output")
     return out
@@ -44,9 +44,9 @@ def check_updates(
 
     `whole` is the shape of what is updated, called `what` in the error.
     """
-    if rules.product(whole.as_list() if whole.ndims is not None else [None]) == 0:
+    if shape_inference.product(whole.as_list() if whole.ndims is not None else [None]) == 0:
         for given in (indices, updates):
-            if given.ndims is not None and rules.product(given.as_list()):
+            if given.ndims is not None and shape_inference.product(given.as_list()):
                 raise ValueError("Indices and updates specified for empty output shape")
     if indices.ndims is None or updates.ndims is None or indices.as_list()[-1] is None:
         return
@@ -56,7 +56,7 @@ def check_updates(
         ("inner", what, whole[depth:], updates[outer:], (whole.ndims or 0) - depth),
     ):
         try:
-            rules.merge(mine, theirs)
+            shape_inference.merge(mine, theirs)
         except ValueError as reason:
             given = indices if side == "outer" else whole
             others = outer if side == "outer" else updates.ndims - outer
@@ -124,7 +124,7 @@ def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) 
 
 
 def _tensor_scatter_shape(c: Any) -> TensorShape:
-    rules.ranked_at_least(c.inputs[1], 1)
+    shape_inference.ranked_at_least(c.inputs[1], 1)
     check_updates(c.inputs[1], c.inputs[2], c.inputs[0], "output")
     return c.inputs[0]
 
@@ -287,12 +287,12 @@ def boolean_mask(tensor: Any, mask: Any, name: str = "boolean_mask", axis: Any =
 
 def _one_hot_shape(c: Any) -> TensorShape:
     for i in (1, 2, 3):
-        rules.ranked(c.inputs[i], 0)
-    given, axis, depth = rules.dims(c.inputs[0]), c.attr("axis"), c.value(1)
+        shape_inference.ranked(c.inputs[i], 0)
+    given, axis, depth = shape_inference.dims(c.inputs[0]), c.attr("axis"), c.value(1)
     if axis < -1:
         raise ValueError(f"axis must be >= -1: {axis}")
     if given is None:
-        return rules.unknown()
+        return shape_inference.unknown()
     where_ = len(given) if axis == -1 else axis
     if where_ > len(given):
         raise ValueError(f"axis must be <= {len(given)}: {axis}")

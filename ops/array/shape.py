@@ -19,7 +19,7 @@ from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import SparseTensor, SparseTensorValue, Tensor
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
-from .. import rules
+from .. import shape_inference
 from ..public import raw
 from ..ranks import ranked, vector
 from .constant import constant, set_static_shape
@@ -35,7 +35,7 @@ def _sizes(values: Any) -> np.ndarray:
 
 
 def _vector_of_rank(shape: TensorShape) -> TensorShape:
-    return rules.vector(shape.ndims)
+    return shape_inference.vector(shape.ndims)
 
 
 _shape = define(
@@ -167,15 +167,15 @@ def rank_internal(input: Any, name: str | None = None, optimize: bool = True) ->
 
 
 def _reshape_shape(c: Any) -> TensorShape:
-    given = rules.dims(c.inputs[0])
-    wanted = rules.shape_value(c, 1)
+    given = shape_inference.dims(c.inputs[0])
+    wanted = shape_inference.shape_value(c, 1)
     if wanted.ndims is None:
         return wanted
     out = wanted.as_list()
     if given is None or None in given:
         return wanted
-    total = rules.product(given)
-    known = rules.product([d for d in out if d is not None])
+    total = shape_inference.product(given)
+    known = shape_inference.product([d for d in out if d is not None])
     if None not in out:
         if known != total:
             raise ValueError(
@@ -277,14 +277,14 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
 
 
 def _expand_dims_shape(c: Any) -> TensorShape:
-    rules.ranked_at_most(c.inputs[1], 1)
+    shape_inference.ranked_at_most(c.inputs[1], 1)
     if c.inputs[1].ndims is not None and (c.inputs[1].num_elements() or 1) != 1:
         raise ValueError("'dim' input must be a tensor with a single value")
-    given, axis = rules.dims(c.inputs[0]), c.value(1)
+    given, axis = shape_inference.dims(c.inputs[0]), c.value(1)
     if given is None:
-        return rules.unknown()
+        return shape_inference.unknown()
     if axis is None:
-        return rules.of_rank(len(given) + 1)
+        return shape_inference.of_rank(len(given) + 1)
     axis = int(axis.reshape(-1)[0])
     if not -1 - len(given) <= axis <= len(given):
         raise ValueError(f"dim {axis} not in the interval [{-1 - len(given)}, {len(given)}].")
@@ -352,10 +352,10 @@ def renamed(new: str, value: Any, old: str, old_value: Any) -> Any:
 
 
 def _squeeze_shape(c: Any) -> TensorShape:
-    given = rules.dims(c.inputs[0])
+    given = shape_inference.dims(c.inputs[0])
     axes = c.attr("squeeze_dims") or []
     if given is None:
-        return rules.unknown()
+        return shape_inference.unknown()
     for axis in axes:
         if not -len(given) <= axis < len(given):
             raise ValueError(
@@ -363,7 +363,7 @@ def _squeeze_shape(c: Any) -> TensorShape:
             )
     chosen = {axis % len(given) for axis in axes} if axes else set()
     if not axes and None in given:
-        return rules.unknown()
+        return shape_inference.unknown()
     for axis in sorted(chosen):
         if given[axis] not in (1, None):
             raise ValueError(
@@ -426,7 +426,7 @@ def _ensured(c: Any, x: np.ndarray) -> np.ndarray:
     if not TensorShape(c.attr("shape")).is_compatible_with(TensorShape(list(x.shape))):
         raise errors.invalid(
             f"Shape of tensor {c.op.inputs[0].op.name} {shape_text(x.shape)} is not compatible "
-            f"with expected shape {shape_text(rules.dims(TensorShape(c.attr('shape'))))}."
+            f"with expected shape {shape_text(shape_inference.dims(TensorShape(c.attr('shape'))))}."
         )
     return x
 
@@ -435,7 +435,7 @@ _ensure_shape = define(
     "EnsureShape",
     "input: T -> output: T",
     "shape: shape; T: type",
-    shape=lambda c: rules.merge(c.inputs[0], TensorShape(c.attr("shape"))),
+    shape=lambda c: shape_inference.merge(c.inputs[0], TensorShape(c.attr("shape"))),
     kernel=_ensured,
     gradient=lambda op, grad: grad,
     doc="The input, checked to have a shape when the graph runs.",

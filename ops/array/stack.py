@@ -19,22 +19,22 @@ from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
-from .. import rules
+from .. import shape_inference
 from ..public import raw
 from .constant import constant
 from .join import pieces, split_axis
+from .python_values import flatten
 from .shape import expand_dims
-from .values import flatten
 
 
 def _pack_shape(c: Any) -> TensorShape:
     merged = TensorShape(None)
     for shape_ in reversed(c.inputs):
-        merged = rules.merge(shape_, merged)
-    given = rules.dims(merged)
+        merged = shape_inference.merge(shape_, merged)
+    given = shape_inference.dims(merged)
     if given is None:
         return merged
-    where = rules.canonical_axis(c.attr("axis"), len(given) + 1)
+    where = shape_inference.canonical_axis(c.attr("axis"), len(given) + 1)
     return TensorShape(given[:where] + [len(c.inputs)] + given[where:])
 
 
@@ -74,11 +74,11 @@ _pack_op = define(
 
 
 def _unpack_shape(c: Any) -> list[TensorShape]:
-    given, count = rules.dims(c.inputs[0]), c.attr("num")
+    given, count = shape_inference.dims(c.inputs[0]), c.attr("num")
     if given is None:
-        return [rules.unknown()] * count
-    where = rules.canonical_axis(c.attr("axis"), len(given))
-    rules.merge_dim(given[where], count)
+        return [shape_inference.unknown()] * count
+    where = shape_inference.canonical_axis(c.attr("axis"), len(given))
+    shape_inference.merge_dim(given[where], count)
     return [TensorShape(given[:where] + given[where + 1 :])] * count
 
 

@@ -17,7 +17,7 @@ from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
-from .. import rules
+from .. import shape_inference
 from ..public import raw, tf
 from .broadcast import broadcast_to
 from .constant import ones
@@ -69,12 +69,20 @@ def _unique(c: Any, x: np.ndarray, axis: np.ndarray | None = None) -> tuple[np.n
 
 
 def _unique_shapes(c: Any) -> list[TensorShape]:
-    size = rules.ranked(c.inputs[0], 1)[0]
-    return [rules.vector(None), rules.vector(size), rules.vector(None)]
+    size = shape_inference.ranked(c.inputs[0], 1)[0]
+    return [
+        shape_inference.vector(None),
+        shape_inference.vector(size),
+        shape_inference.vector(None),
+    ]
 
 
 def _unique_v2_shapes(c: Any) -> list[TensorShape]:
-    return [rules.of_rank(c.inputs[0].ndims), rules.vector(None), rules.vector(None)]
+    return [
+        shape_inference.of_rank(c.inputs[0].ndims),
+        shape_inference.vector(None),
+        shape_inference.vector(None),
+    ]
 
 
 def _define_unique(name: str, signature: str, attrs: str, outputs: int, sample: Any) -> Any:
@@ -149,7 +157,7 @@ _list_diff = define(
     "ListDiff",
     "x: T, y: T -> out: T, idx: out_idx",
     "T: type; out_idx: index = int32",
-    shape=lambda c: [rules.vector(None)] * 2,
+    shape=lambda c: [shape_inference.vector(None)] * 2,
     kernel=_difference,
     gradient=_NO_ORDER,
     sizes=True,
@@ -172,8 +180,8 @@ def _partition_shape(c: Any) -> list[TensorShape]:
     data, marks = c.inputs
     count = c.attr("num_partitions")
     if data.ndims is None or marks.ndims is None:
-        return [rules.unknown()] * count
-    rules.merge(data[: marks.ndims], marks)
+        return [shape_inference.unknown()] * count
+    shape_inference.merge(data[: marks.ndims], marks)
     return [TensorShape([None]).concatenate(data[marks.ndims :])] * count
 
 
@@ -238,8 +246,8 @@ def _stitch_shape(c: Any) -> TensorShape:
         if value is not None and value.size:
             longest = max(longest, int(value.max()) + 1)
         if at.ndims is not None and rows.ndims is not None:
-            rules.merge(rows[: at.ndims], at)
-            tail = rules.merge(tail, rows[at.ndims :])
+            shape_inference.merge(rows[: at.ndims], at)
+            tail = shape_inference.merge(tail, rows[at.ndims :])
     return TensorShape([longest if complete else None]).concatenate(tail)
 
 
@@ -323,8 +331,8 @@ def _search(side: str) -> Any:
 
 
 def _search_shape(c: Any) -> TensorShape:
-    rules.ranked(c.inputs[0], 2)
-    rules.ranked(c.inputs[1], 2)
+    shape_inference.ranked(c.inputs[0], 2)
+    shape_inference.ranked(c.inputs[1], 2)
     return c.inputs[1]
 
 
@@ -375,10 +383,10 @@ def _unravel(c: Any, indices: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 
 
 def _unravel_shape(c: Any) -> TensorShape:
-    rules.ranked_at_most(c.inputs[0], 1)
-    count = rules.ranked(c.inputs[1], 1)[0]
+    shape_inference.ranked_at_most(c.inputs[0], 1)
+    count = shape_inference.ranked(c.inputs[1], 1)[0]
     if c.inputs[0].ndims is None:
-        return rules.unknown()
+        return shape_inference.unknown()
     return TensorShape([count, *c.inputs[0].as_list()])
 
 

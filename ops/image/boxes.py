@@ -17,7 +17,7 @@ from ...engine.graph.scope_functions import name_scope
 from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
-from .. import rules
+from .. import shape_inference
 from ..public import raw, tf
 
 _THRESHOLDS = "T: {half, float32} = float32; T_threshold: {half, float32} = float32"
@@ -61,10 +61,10 @@ def _suppress(
 
 
 def _suppressed_shape(c: Any) -> TensorShape:
-    rules.ranked(c.inputs[0], 2)
-    rules.ranked(c.inputs[1], 1)
+    shape_inference.ranked(c.inputs[0], 2)
+    shape_inference.ranked(c.inputs[1], 1)
     for shape in c.inputs[2:]:
-        rules.ranked(shape, 0)
+        shape_inference.ranked(shape, 0)
     return TensorShape([None])
 
 
@@ -281,8 +281,10 @@ def _grad(op: Any, grad: Tensor) -> list[Any]:
 
 
 def _cut_shape(c: Any) -> TensorShape:
-    depth = rules.ranked(c.inputs[0], 4)[3]
-    count = rules.merge_dim(rules.ranked(c.inputs[1], 2)[0], rules.ranked(c.inputs[2], 1)[0])
+    depth = shape_inference.ranked(c.inputs[0], 4)[3]
+    count = shape_inference.merge_dim(
+        shape_inference.ranked(c.inputs[1], 2)[0], shape_inference.ranked(c.inputs[2], 1)[0]
+    )
     size = c.value(3)
     height, width = (None, None) if size is None else (int(size[0]), int(size[1]))
     return TensorShape([count, height, width, depth])
@@ -299,7 +301,7 @@ define(
     "CropAndResizeGradImage",
     "grads: float32, boxes: float32, box_ind: int32, image_size: int32 -> output: T",
     f"T: {{float32, half, float64}}; {_METHOD}",
-    shape=lambda c: rules.shape_value(c, 3),
+    shape=lambda c: shape_inference.shape_value(c, 3),
     kernel=_image_grad,
     gradient=_NO_GRADIENT,
     doc="The gradient of CropAndResize for the images.",

@@ -17,7 +17,7 @@ from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
 from ...engine.types.shape import TensorShape
 from ...jit.kernel import scalar as k
-from .. import rules
+from .. import shape_inference
 from ..public import raw, tf
 from ..ranks import ranked, vector
 
@@ -30,8 +30,8 @@ _SAMPLES = {
 
 
 def _resized_shape(c: Any) -> TensorShape:
-    n, _, _, depth = rules.ranked(c.inputs[0], 4)
-    rules.ranked(c.inputs[1], 1)
+    n, _, _, depth = shape_inference.ranked(c.inputs[0], 4)
+    shape_inference.ranked(c.inputs[1], 1)
     size = c.value(1)
     if size is not None and len(size) != 2:
         raise ValueError(f"Dimension must be 2 but is {len(size)}")

@@ -15,7 +15,7 @@ from ...engine.graph.scope_functions import control_dependencies, name_scope
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
 from ..public import raw, tf
-from ..rules import ranked_at_least
+from ..shape_inference import ranked_at_least
 from .solve import (
     TYPES,
     adjoint,

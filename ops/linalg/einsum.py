@@ -11,7 +11,7 @@ import numpy as np
 from ...engine import errors
 from ...engine.graph.build import define
 from ...engine.types.shape import TensorShape, unknown_shape
-from .. import rules
+from .. import shape_inference
 from ..public import raw, tf
 
 _SUMS = {"bool": "b", "float16": "f", "bfloat16": "f"}
@@ -72,7 +72,7 @@ def _shape(c: Any) -> TensorShape:
             if label.isdigit() and 1 in (before, size):
                 found[label] = size if before == 1 else before
             else:
-                found[label] = rules.merge_dim(before, size)
+                found[label] = shape_inference.merge_dim(before, size)
     return TensorShape([found[label] for label in out])
 
 

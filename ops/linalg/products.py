@@ -19,7 +19,7 @@ from ...engine.types.shape import TensorShape, shape_text
 from ...jit.kernel import sizes
 from ..elementwise import static_broadcast
 from ..public import tf
-from ..rules import merge, merge_dim, ranked, ranked_at_least
+from ..shape_inference import merge, merge_dim, ranked, ranked_at_least
 
 _TYPES = "T: {bfloat16, half, float32, float64, int32, int64, complex64, complex128}"
 _HALF = ("float16", "bfloat16")

@@ -21,7 +21,7 @@ from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
 from ..public import tf
-from ..rules import merge, merge_dim, ranked_at_least
+from ..shape_inference import merge, merge_dim, ranked_at_least
 
 TYPES = "T: {float64, float32, half, complex64, complex128}"
 # LAPACK's letter for a dtype.

@@ -15,9 +15,9 @@ from ...engine.graph.registry import NoGradient, reads
 from ...engine.types import dtypes
 from ...engine.types.dtypes import runtime_name
 from ...engine.types.shape import TensorShape, as_shape, shape_text, unknown_shape
-from .. import rules
+from .. import shape_inference
 from ..state.shared_state import kept
-from .dense import DenseTable
+from .dense_hash_table import DenseTable
 from .store import MutableTable, StaticTable, Table, lines_of
 
 _DISCRETE = NoGradient("tables look up, they do not compute")
@@ -252,8 +252,8 @@ def _exported_shapes(c: Any) -> list[TensorShape]:
 
 
 def _pairs(c: Any) -> list[TensorShape]:
-    rules.ranked(c.inputs[1], 1)
-    rules.merge(c.inputs[1], c.inputs[2])
+    shape_inference.ranked(c.inputs[1], 1)
+    shape_inference.merge(c.inputs[1], c.inputs[2])
     return []
 
 
@@ -356,7 +356,7 @@ for _is_resource, _handle in ((False, "Ref(string)"), (True, "resource")):
         f"table_handle: {_handle}, filename: string ->",
         "key_index: int >= -2; value_index: int >= -2; vocab_size: int >= -1 = -1; "
         "delimiter: string = '\\t'",
-        shape=lambda c: rules.ranked(c.inputs[1], 0) and [],
+        shape=lambda c: shape_inference.ranked(c.inputs[1], 0) and [],
         kernel=_initialize_from_file,
         gradient=_DISCRETE,
         touches=reads("filename"),

@@ -15,7 +15,7 @@ from ...engine.types.shape import TensorShape, shape_text
 from ...jit.kernel import scalar as k
 from ..elementwise import broadcast_shape, elementwise, is_lowerable, require_broadcast
 from ..public import raw, tf
-from ..rules import merge
+from ..shape_inference import merge
 
 _COMPARISON = "x: T, y: T -> z: bool"
 _NONE = NoGradient("the result is boolean")

@@ -19,7 +19,7 @@ from ...engine.graph.graph import name_scope
 from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
-from .. import rules
+from .. import shape_inference
 from ..public import tf
 
 _COMPLEX = "Tcomplex: {complex64, complex128} = complex64"
@@ -44,7 +44,7 @@ def _transform(rank: int, is_inverse: bool) -> Callable[..., np.ndarray]:
 
 def _unchanged(rank: int) -> Callable[[Any], TensorShape]:
     def shape(c: Any) -> TensorShape:
-        rules.ranked_at_least(c.inputs[0], rank)
+        shape_inference.ranked_at_least(c.inputs[0], rank)
         return c.inputs[0]
 
     return shape
@@ -138,7 +138,7 @@ def _irfft(c: Any, x: np.ndarray, fft_length: np.ndarray) -> np.ndarray:
 
 def _real_shape(is_inverse: bool) -> Callable[[Any], TensorShape]:
     def shape(c: Any) -> TensorShape:
-        rules.ranked_at_least(c.inputs[0], 1)
+        shape_inference.ranked_at_least(c.inputs[0], 1)
         known = c.value(1)
         if known is None:
             last = None

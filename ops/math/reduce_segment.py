@@ -24,7 +24,7 @@ from ...engine.types.shape import TensorShape, shape_text
 from ..array.constant import constant
 from ..public import raw, tf
 from ..ranks import ranked, scalar
-from ..rules import merge
+from ..shape_inference import merge
 from .limits import highest, lowest
 
 _INDICES = "Tindices: {int32, int64}"

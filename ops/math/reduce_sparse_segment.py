@@ -14,7 +14,7 @@ from ...engine.graph.build import OpFunction, define
 from ...engine.graph.registry import NoGradient
 from ...engine.types.shape import TensorShape
 from ..public import raw, tf
-from ..rules import merge
+from ..shape_inference import merge
 from .reduce_segment import check_sorted, combine, rows_shape
 
 _INPUTS = "data: T, indices: Tidx, segment_ids: int32"

@@ -22,7 +22,7 @@ from ...jit.kernel import scalar as k
 from ..array.constant import constant
 from ..elementwise import elementwise, maps_sparse
 from ..public import tf
-from ..rules import merge
+from ..shape_inference import merge
 from .gradient import shapes_and_axes, sum_to
 
 _UNARY = "x: T -> y: T"

@@ -20,7 +20,7 @@ from ...jit.kernel import scalar as k
 from ..array.constant import constant
 from ..elementwise import is_lowerable
 from ..public import raw, tf
-from ..rules import merge
+from ..shape_inference import merge
 
 
 def _same_gradient(op: Any, grad: Any) -> list[Any]:

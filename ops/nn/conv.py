@@ -12,7 +12,7 @@ import numpy as np
 from ...engine import errors
 from ...engine.graph.build import define
 from ...engine.types.shape import TensorShape
-from .. import rules
+from .. import shape_inference
 from ..public import raw, tf
 from ..ranks import image, ranked, vector
 from . import window as nw
@@ -182,7 +182,7 @@ def _input_gradient(c: Any, sizes: np.ndarray, w: np.ndarray, dy: np.ndarray) ->
 
 def _full_input(sizes: Any, w: Any, dy: Any, form: str) -> list[int]:
     """The input's shape; two values name only height and width."""
-    given = rules.run_time_sizes(sizes)
+    given = shape_inference.run_time_sizes(sizes)
     if len(given) == len(w.shape):
         return given
     if len(given) == len(w.shape) - 2:
@@ -219,7 +219,7 @@ def _refused(c: Any, text: str) -> errors.InvalidArgumentError:
 @np.errstate(all="ignore")
 def _filter_gradient(c: Any, x: np.ndarray, sizes: np.ndarray, dy: np.ndarray) -> np.ndarray:
     form, kind = c.attr("data_format"), _sum_type(dy.dtype)
-    shape = rules.run_time_sizes(sizes)
+    shape = shape_inference.run_time_sizes(sizes)
     if len(shape) != x.ndim:
         raise _refused(c, f"filter must be {x.ndim}-dimensional")
     last = nw.channels_last(x, form).astype(kind, copy=False)

@@ -12,7 +12,7 @@ from ...engine import errors
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types.shape import TensorShape
-from .. import rules
+from .. import shape_inference
 from ..public import raw, tf
 from ..ranks import Rank, ranked, vector
 from . import pool_maxima as windows
@@ -160,7 +160,7 @@ def _avg_pool(c: Any, x: np.ndarray) -> np.ndarray:
 
 
 def _avg_pool_grad(c: Any, sizes: np.ndarray, dy: np.ndarray) -> np.ndarray:
-    shape = rules.run_time_sizes(sizes)
+    shape = shape_inference.run_time_sizes(sizes)
     if len(shape) != dy.ndim:
         text = f"out_backprop must be 1-dimensional and {dy.ndim} elements"
         raise errors.invalid(text)

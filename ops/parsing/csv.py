@@ -15,7 +15,7 @@ from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
-from .. import rules
+from .. import shape_inference
 from ..public import raw
 from ..strings.files import text_array
 from ..strings.numbers import parse_number, parse_numbers
@@ -157,7 +157,7 @@ def _value(field: bytes, kind: Any, i: int, j: int) -> Any:
 
 def _shape(c: Any) -> list[TensorShape]:
     for default in c.inputs[1:]:
-        known = rules.ranked_at_most(default, 1)
+        known = shape_inference.ranked_at_most(default, 1)
         if known and known[0] is not None and known[0] > 1:
             raise ValueError(
                 "Shape of a default must be a length-0 or length-1 vector, or a scalar."

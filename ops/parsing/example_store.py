@@ -16,7 +16,7 @@ from ...engine import errors
 from ...engine.types import dtypes
 from ...engine.types.dtypes import DType, runtime_name
 from ...engine.types.shape import shape_text
-from ..sparse.rules import indices_of
+from ..sparse.common import indices_of
 from ..strings.files import text_array
 from .example_wire import Column, Unusual, Wire
 

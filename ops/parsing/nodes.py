@@ -13,7 +13,7 @@ from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, as_shape, shape_text
-from .. import rules
+from .. import shape_inference
 from .example_store import Dense, Sparse, check_defaults, nothing, parse_batch, parse_single
 from .sequence_store import Asked, parse_sequences, parse_single_sequence
 
@@ -153,7 +153,7 @@ def _parse_single_sequence(
 
 
 def _sparse_shapes(count: int, rank: int) -> list[TensorShape]:
-    shapes = (TensorShape([None, rank]), rules.vector(None), rules.vector(rank))
+    shapes = (TensorShape([None, rank]), shape_inference.vector(None), shape_inference.vector(rank))
     return [shape for shape in shapes for _ in range(count)]
 
 
@@ -163,13 +163,13 @@ def _dense_shapes(front: TensorShape, shapes: Sequence[Any]) -> list[TensorShape
 
 def _batch_of(c: Any) -> int | None:
     for shape in c.inputs[:2]:
-        rules.ranked(shape, 1)
-    known = rules.dims(c.inputs[0])
+        shape_inference.ranked(shape, 1)
+    known = shape_inference.dims(c.inputs[0])
     return None if known is None else known[0]
 
 
 def _example_shapes(c: Any) -> list[TensorShape]:
-    front = rules.vector(_batch_of(c))
+    front = shape_inference.vector(_batch_of(c))
     attrs = c.op._attrs
     return [
         *_sparse_shapes(len(attrs["sparse_types"]), 2),
@@ -178,7 +178,7 @@ def _example_shapes(c: Any) -> list[TensorShape]:
 
 
 def _single_shapes(c: Any) -> list[TensorShape]:
-    rules.ranked(c.inputs[0], 0)
+    shape_inference.ranked(c.inputs[0], 0)
     attrs = c.op._attrs
     return [
         *_sparse_shapes(len(attrs["sparse_types"]), 1),
@@ -191,22 +191,22 @@ def _sequence_shapes(c: Any) -> list[TensorShape]:
     lists = attrs["feature_list_dense_shapes"]
     return [
         *_sparse_shapes(len(attrs["context_sparse_types"]), 2),
-        *_dense_shapes(rules.vector(batch), attrs["context_dense_shapes"]),
+        *_dense_shapes(shape_inference.vector(batch), attrs["context_dense_shapes"]),
         *_sparse_shapes(len(attrs["feature_list_sparse_types"]), 3),
         *_dense_shapes(TensorShape([batch, None]), lists),
-        *(rules.vector(batch) for _ in lists),
+        *(shape_inference.vector(batch) for _ in lists),
     ]
 
 
 def _single_sequence_shapes(c: Any) -> list[TensorShape]:
-    rules.ranked(c.inputs[0], 0)
-    rules.ranked(c.inputs[1], 1)
+    shape_inference.ranked(c.inputs[0], 0)
+    shape_inference.ranked(c.inputs[1], 1)
     attrs = c.op._attrs
     return [
         *_sparse_shapes(len(attrs["context_sparse_types"]), 1),
         *_dense_shapes(TensorShape([]), attrs["context_dense_shapes"]),
         *_sparse_shapes(len(attrs["feature_list_sparse_types"]), 2),
-        *_dense_shapes(rules.vector(None), attrs["feature_list_dense_shapes"]),
+        *_dense_shapes(shape_inference.vector(None), attrs["feature_list_dense_shapes"]),
     ]
 
 

@@ -22,10 +22,10 @@ from ...engine.session.futures import Future
 from ...engine.types import dtypes
 from ...engine.types.dtypes import runtime_name
 from ...engine.types.shape import TensorShape, as_shape, shape_text, unknown_shape
-from .. import rules
+from .. import shape_inference
 from ..public import raw, tf
 from ..state.shared_state import kept
-from .attempts import STUCK, Attempt, Served
+from .requests import STUCK, Request, RequestQueue
 
 _STATE = NoGradient("adds up between runs")
 _MAKER = (
@@ -37,7 +37,7 @@ _DTYPES = (dtypes.float16, dtypes.float32, dtypes.float64)
 Sparse = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-class Accumulator(Served):
+class Accumulator(RequestQueue):
     """The sum of dense gradients, how many they are, and the present step."""
 
     def __init__(self, dtype: Any, shape: TensorShape, is_mean: bool) -> None:
@@ -51,7 +51,7 @@ class Accumulator(Served):
         with self._lock:
             if step < self.step:
                 get_logger().warning(
-                    "Attempt to set current_global_step_ to smaller value: current_global_step_ = "
+                    "Request to set current_global_step_ to smaller value: current_global_step_ = "
                     "%d >= %d = new_global_step.",
                     *(self.step, step),
                 )
@@ -71,13 +71,13 @@ class Accumulator(Served):
         if wanted <= 0:
             raise errors.invalid(f"Argument num_required must be positive, but was {wanted}")
 
-        def advance(attempt: Attempt) -> int:
+        def advance(request: Request) -> int:
             if self.count < wanted:
                 return STUCK
             self.step += 1
             result = self._result()
             self.count, self._sum = 0, None
-            return attempt.succeed(result)
+            return request.succeed(result)
 
         return self._begin(0, "TakeGrad", wanted, advance)
 
@@ -238,7 +238,7 @@ def _take(c: Any, owner: Accumulator, wanted: np.ndarray) -> Future:
 
 
 def _step_shape(c: Any) -> list[TensorShape]:
-    rules.ranked(c.inputs[1], 0)
+    shape_inference.ranked(c.inputs[1], 0)
     return [unknown_shape() for _ in c.op.outputs]
 
 

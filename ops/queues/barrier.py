@@ -16,12 +16,12 @@ from ...engine.graph.registry import NoGradient
 from ...engine.session.futures import Future
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, as_shape, shape_text, unknown_shape
-from .. import rules
+from .. import shape_inference
 from ..public import raw
 from ..state.shared_state import kept
-from .attempts import settled
-from .kinds import PriorityQueue
+from .queue_types import PriorityQueue
 from .queues import as_shape_list, as_type_list
+from .requests import settled
 from .store import shapes_text, types_text
 
 _STATE = NoGradient("moves values between runs")
@@ -200,10 +200,10 @@ def _take_many(c: Any, store: Store, count: np.ndarray) -> Future:
 
 
 def _pairs(c: Any) -> list[TensorShape]:
-    rules.ranked(c.inputs[1], 1)
-    rules.ranked_at_least(c.inputs[2], 1)
+    shape_inference.ranked(c.inputs[1], 1)
+    shape_inference.ranked_at_least(c.inputs[2], 1)
     if c.inputs[2].ndims is not None:
-        rules.merge(c.inputs[1], TensorShape([c.inputs[2][0]]))
+        shape_inference.merge(c.inputs[1], TensorShape([c.inputs[2][0]]))
     return []
 
 

@@ -13,7 +13,7 @@ from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types.shape import TensorShape, as_shape, unknown_shape
 from ..state.shared_state import kept
-from .kinds import FifoQueue, PaddingQueue, PriorityQueue, ShuffleQueue
+from .queue_types import FifoQueue, PaddingQueue, PriorityQueue, ShuffleQueue
 from .store import Queue, types_text
 
 _STATE = NoGradient("moves values between runs")

@@ -14,7 +14,7 @@ from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient, Touch
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
-from .. import rules
+from .. import shape_inference
 from ..public import raw
 from ..state.shared_state import kept
 from ..strings.files import one_text
@@ -96,12 +96,12 @@ def _scalars(c: Any) -> list[TensorShape]:
 
 
 def _vectors(c: Any) -> list[TensorShape]:
-    rules.ranked(c.inputs[2], 0)
+    shape_inference.ranked(c.inputs[2], 0)
     return [TensorShape([None]), TensorShape([None])]
 
 
 def _state_shape(c: Any) -> list[TensorShape]:
-    rules.ranked(c.inputs[1], 0)
+    shape_inference.ranked(c.inputs[1], 0)
     return []
 
 

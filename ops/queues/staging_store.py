@@ -11,7 +11,7 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.session.futures import Future
-from .attempts import STUCK, Attempt, Served
+from .requests import STUCK, Request, RequestQueue
 
 _PUTS, _TAKES = range(2)
 
@@ -20,7 +20,7 @@ def _bytes(values: Sequence[Any]) -> int:
     return sum(value.nbytes for value in values if value is not None)
 
 
-class Area(Served):
+class Area(RequestQueue):
     """What both areas share; requests that wait do not hold up each other."""
 
     in_order = False
@@ -75,42 +75,42 @@ class Buffer(Area):
         copies = [np.array(value) for value in values]
         self._require_fit(copies)
 
-        def advance(attempt: Attempt) -> int:
+        def advance(request: Request) -> int:
             if not self._has_room(copies, adds=True):
                 return STUCK
             self._tuples.append(copies)
             self._bytes += _bytes(copies)
-            return attempt.succeed()
+            return request.succeed()
 
         return self._begin(_PUTS, "Stage", 1, advance)
 
     def get(self, count: int) -> Future:
         """Takes the first tuple, once there is one."""
 
-        def advance(attempt: Attempt) -> int:
+        def advance(request: Request) -> int:
             if not self._tuples:
                 return STUCK
             found = self._tuples.popleft()
             self._bytes -= _bytes(found)
-            return _answer(attempt, found, count)
+            return _answer(request, found, count)
 
         return self._begin(_TAKES, "Unstage", 1, advance)
 
     def peek(self, index: int, count: int) -> Future:
         """The tuple at a place, once there are so many; it stays."""
 
-        def advance(attempt: Attempt) -> int:
+        def advance(request: Request) -> int:
             if index >= len(self._tuples):
                 return STUCK
-            return _answer(attempt, self._tuples[index], count)
+            return _answer(request, self._tuples[index], count)
 
         return self._begin(_TAKES, "StagePeek", 1, advance)
 
 
-def _answer(attempt: Attempt, found: list[np.ndarray], count: int) -> int:
+def _answer(request: Request, found: list[np.ndarray], count: int) -> int:
     if len(found) != count:
-        return attempt.fail(errors.invalid(f"Mismatch stage/unstage: {len(found)} vs. {count}"))
-    return attempt.succeed(list(found))
+        return request.fail(errors.invalid(f"Mismatch stage/unstage: {len(found)} vs. {count}"))
+    return request.succeed(list(found))
 
 
 class Map(Area):
@@ -140,7 +140,7 @@ class Map(Area):
         self._require_fit(copies)
         is_whole = len(indices) == self._count
 
-        def advance(attempt: Attempt) -> int:
+        def advance(request: Request) -> int:
             if not self._has_room(copies, adds=is_whole):
                 return STUCK
             if is_whole:
@@ -149,9 +149,9 @@ class Map(Area):
                 try:
                     self._add(key, indices, copies)
                 except errors.InvalidArgumentError as error:
-                    return attempt.fail(error)
+                    return request.fail(error)
             self._bytes += _bytes(copies)
-            return attempt.succeed()
+            return request.succeed()
 
         return self._begin(_PUTS, "MapStage", 1, advance)
 
@@ -205,15 +205,15 @@ class Map(Area):
     ) -> Future:
         _require_order(indices)
 
-        def advance(attempt: Attempt) -> int:
+        def advance(request: Request) -> int:
             key = find()
             if key is None:
                 return STUCK
             try:
                 found = self._parts(key, indices, takes)
             except errors.InvalidArgumentError as error:
-                return attempt.fail(error)
-            return attempt.succeed([np.asarray(key, np.int64), *found] if with_key else found)
+                return request.fail(error)
+            return request.succeed([np.asarray(key, np.int64), *found] if with_key else found)
 
         return self._begin(_TAKES, "MapUnstage", 1, advance)
 

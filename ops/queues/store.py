@@ -12,14 +12,14 @@ from ...engine import errors
 from ...engine.session.futures import Future
 from ...engine.types.dtypes import DType, runtime_name
 from ...engine.types.shape import TensorShape, shape_text
-from .attempts import DONE, MOVED, STUCK, Attempt, Served, settled
+from .requests import DONE, MOVED, STUCK, Request, RequestQueue, settled
 
 Element = tuple[np.ndarray, ...]
 
 _ENQUEUES, _DEQUEUES = range(2)
 
 
-class Queue(Served):
+class Queue(RequestQueue):
     """A bounded queue of tuples of arrays; the kinds differ in what is taken next."""
 
     kind = ""
@@ -84,12 +84,12 @@ class Queue(Served):
         self._require_element(element)
         copies = tuple(np.array(value) for value in element)
 
-        def advance(attempt: Attempt) -> int:
+        def advance(request: Request) -> int:
             if self.is_closed:
-                return attempt.fail(self._closed_error())
+                return request.fail(self._closed_error())
             if self._count() >= self.capacity:
                 return STUCK
-            return self._put_checked(attempt, copies) or attempt.succeed()
+            return self._put_checked(request, copies) or request.succeed()
 
         return self._begin(_ENQUEUES, "Enqueue", 1, advance)
 
@@ -100,19 +100,19 @@ class Queue(Served):
         total = len(batch[0])
         rows = [np.array(value) for value in batch]
 
-        def advance(attempt: Attempt) -> int:
+        def advance(request: Request) -> int:
             if self.is_closed:
-                return attempt.fail(self._closed_error())
+                return request.fail(self._closed_error())
             turn = STUCK
             while self._count() < self.capacity:
                 turn = MOVED
-                row = total - attempt.wanted
+                row = total - request.wanted
                 element = tuple(value[row, ...].copy() for value in rows)
-                if self._put_checked(attempt, element):
+                if self._put_checked(request, element):
                     return DONE
-                attempt.wanted -= 1
-                if not attempt.wanted:
-                    return attempt.succeed()
+                request.wanted -= 1
+                if not request.wanted:
+                    return request.succeed()
             return turn
 
         return self._begin(_ENQUEUES, "Enqueue", total, advance) if total else settled()
@@ -120,11 +120,11 @@ class Queue(Served):
     def dequeue(self) -> Future:
         """Takes one element once there is one."""
 
-        def advance(attempt: Attempt) -> int:
+        def advance(request: Request) -> int:
             count = self._count()
             if self.is_closed and not count:
-                return attempt.fail(self._insufficient(1, count))
-            return attempt.succeed(self._take()) if self._available() > 0 else STUCK
+                return request.fail(self._insufficient(1, count))
+            return request.succeed(self._take()) if self._available() > 0 else STUCK
 
         return self._begin(_DEQUEUES, "Dequeue", 1, advance)
 
@@ -148,42 +148,42 @@ class Queue(Served):
 
     # Attempts.
 
-    def _put_checked(self, attempt: Attempt, element: Element) -> int:
+    def _put_checked(self, request: Request, element: Element) -> int:
         """Adds an element; DONE if that failed."""
         self._put(element)
         return 0
 
-    def _close_turn(self, attempt: Attempt) -> int:
+    def _close_turn(self, request: Request) -> int:
         if self.is_closed:
             text = f"Queue '{self.name}' is already closed."
-            return attempt.fail(errors.cancelled(text))
+            return request.fail(errors.cancelled(text))
         self.is_closed = True
-        return attempt.succeed()
+        return request.succeed()
 
-    def _dequeue_turn(self, allow_small: bool) -> Callable[[Attempt], int]:
-        def advance(attempt: Attempt) -> int:
-            if self.is_closed and self._count() < attempt.wanted:
-                # No more will come: the attempt starts again with what there is, or fails.
-                count, missing = self._count(), attempt.wanted
-                self._give_back(attempt.elements)
-                attempt.elements = []
+    def _dequeue_turn(self, allow_small: bool) -> Callable[[Request], int]:
+        def advance(request: Request) -> int:
+            if self.is_closed and self._count() < request.wanted:
+                # No more will come: the request starts again with what there is, or fails.
+                count, missing = self._count(), request.wanted
+                self._give_back(request.elements)
+                request.elements = []
                 if not (allow_small and self._count()):
                     if allow_small and self._lines[_ENQUEUES]:
                         return MOVED
-                    return attempt.fail(self._insufficient(missing, count))
-                attempt.wanted = self._count()
-            return self._take_some(attempt)
+                    return request.fail(self._insufficient(missing, count))
+                request.wanted = self._count()
+            return self._take_some(request)
 
         return advance
 
-    def _take_some(self, attempt: Attempt) -> int:
+    def _take_some(self, request: Request) -> int:
         turn = STUCK
         while self._available() > 0:
             turn = MOVED
-            attempt.elements.append(self._take())
-            attempt.wanted -= 1
-            if not attempt.wanted:
-                return attempt.succeed(self._batch(attempt.elements))
+            request.elements.append(self._take())
+            request.wanted -= 1
+            if not request.wanted:
+                return request.succeed(self._batch(request.elements))
         return turn
 
     def _batch(self, elements: list[Element]) -> list[np.ndarray]:

@@ -21,7 +21,7 @@ from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
 from ..public import raw
 from . import philox
-from .draws import RANDOM, _dims, shape_of, stream
+from .random_ops import RANDOM, _dims, shape_of, stream
 
 _PARAMETERS = ("means", "stddevs", "minvals", "maxvals")
 _MOST_TRIES = 1000

@@ -18,7 +18,7 @@ from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
 from ..control import with_dependencies
 from ..public import tf
-from ..rules import ranked
+from ..shape_inference import ranked
 
 _SAMPLE = [
     np.array([[0, 1], [1, 0]], np.int64),

@@ -18,9 +18,9 @@ from ...engine.graph.tensor import SparseTensor, SparseTensorValue, Tensor
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
 from ..public import raw, tf
-from ..rules import merge_dim, ranked
+from ..shape_inference import merge_dim, ranked
+from .common import SAMPLE, as_sparse, parts, require_inside, require_order
 from .layout import sparse_reorder
-from .rules import SAMPLE, as_sparse, parts, require_inside, require_order
 
 # Conversion
 

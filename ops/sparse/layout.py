@@ -20,7 +20,7 @@ from ...engine.graph.tensor import SparseTensor, Tensor
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
 from ..public import raw, tf
-from .rules import (
+from .common import (
     OTHER,
     SAMPLE,
     as_sparse,

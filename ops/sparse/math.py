@@ -21,8 +21,8 @@ from ...engine.types.shape import TensorShape, shape_text, unknown_shape
 from ..math.reduce_gradient import reduced_shape
 from ..math.reduce_public import reduction_axes
 from ..public import raw, tf
-from ..rules import ranked
-from .rules import (
+from ..shape_inference import ranked
+from .common import (
     OTHER,
     SAMPLE,
     as_sparse,

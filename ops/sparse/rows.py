@@ -19,8 +19,8 @@ from ...engine.types import dtypes
 from ...engine.types.shape import Dimension, TensorShape
 from ..control import with_dependencies
 from ..public import raw, tf
-from ..rules import merge_dim, ranked
-from .rules import SAMPLE, as_sparse, parts, sparse_shapes
+from ..shape_inference import merge_dim, ranked
+from .common import SAMPLE, as_sparse, parts, sparse_shapes
 
 
 def _fill_rows(c: Any, indices: Any, values: Any, shape: Any, default: Any) -> Any:

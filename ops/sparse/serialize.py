@@ -15,8 +15,8 @@ from ...engine.graph.tensor import SparseTensor
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
 from ..public import raw
-from ..rules import ranked
-from .rules import SAMPLE, as_sparse, in_order, parts, sparse_shapes
+from ..shape_inference import ranked
+from .common import SAMPLE, as_sparse, in_order, parts, sparse_shapes
 
 _NO_GRADIENT = NoGradient("serialized tensors have no gradient")
 

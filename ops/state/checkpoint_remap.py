@@ -14,7 +14,7 @@ from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient, reads
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
-from .. import rules
+from .. import shape_inference
 
 _FILES = NoGradient("what a file holds does not depend on the graph")
 
@@ -51,7 +51,7 @@ def _remapping(c: Any, new_file: np.ndarray, old_file: np.ndarray) -> tuple[np.n
 
 def _remapping_shape(c: Any) -> list[TensorShape]:
     for shape in c.inputs:
-        rules.ranked(shape, 0)
+        shape_inference.ranked(shape, 0)
     return [TensorShape([c.attr("num_new_vocab")]), TensorShape([])]
 
 
@@ -160,7 +160,7 @@ def _fill_missing(result: np.ndarray, present: np.ndarray, initial: np.ndarray) 
 
 
 def _load_shape(c: Any) -> TensorShape:
-    rules.ranked(c.inputs[1], 0)
+    shape_inference.ranked(c.inputs[1], 0)
     return TensorShape([c.attr("num_rows"), c.attr("num_cols")])
 
 

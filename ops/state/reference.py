@@ -17,7 +17,7 @@ from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.session.state import VariableStorage
 from ...engine.types.shape import TensorShape, as_shape, shape_text, unknown_shape
-from .. import rules
+from .. import shape_inference
 
 UPDATE = NoGradient("an assignment is not differentiable")
 STORAGE = NoGradient("a variable has no inputs")
@@ -116,7 +116,7 @@ is_initialized_op = define(
 
 def merged_shape(c: Any) -> TensorShape:
     """Shape function: both inputs have one shape."""
-    return rules.merge(c.inputs[0], c.inputs[1])
+    return shape_inference.merge(c.inputs[0], c.inputs[1])
 
 
 def _assign_shape(c: Any) -> TensorShape:
@@ -199,7 +199,7 @@ def _count(c: Any, cell: VariableStorage) -> np.ndarray:
 
 
 def _scalar_shape(c: Any) -> TensorShape:
-    rules.ranked(c.inputs[0], 0)
+    shape_inference.ranked(c.inputs[0], 0)
     return TensorShape([])
 
 
@@ -217,7 +217,7 @@ count_up_to_op = define(
 def _resource_count_shape(c: Any) -> TensorShape:
     from .resource import handle_shape
 
-    rules.ranked(handle_shape(c.tensor(0)), 0)
+    shape_inference.ranked(handle_shape(c.tensor(0)), 0)
     return TensorShape([])
 
 

@@ -19,7 +19,7 @@ from ...engine.session.state import VariableStorage
 from ...engine.types import dtypes
 from ...engine.types.dtypes import runtime_name
 from ...engine.types.shape import TensorShape, shape_text, unknown_shape
-from .. import rules
+from .. import shape_inference
 from ..array.gather import gather_nd_kernel
 from ..public import raw, tf
 from .reference import STORAGE, UPDATE, cell_of
@@ -96,7 +96,7 @@ define(
 
 def _check_write(c: Any) -> None:
     """The value's dtype and shape must be those of the variable, as far as they are known."""
-    rules.merge(shape_behind(c), c.inputs[1])
+    shape_inference.merge(shape_behind(c), c.inputs[1])
 
 
 def _write(c: Any, cell: VariableStorage, value: np.ndarray) -> None:

@@ -16,7 +16,7 @@ from ...engine.graph.registry import NoGradient, reads, writes
 from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
-from .. import rules
+from .. import shape_inference
 from ..public import raw
 
 _FILES = NoGradient("what a file holds does not depend on the graph")
@@ -24,9 +24,9 @@ _FILES = NoGradient("what a file holds does not depend on the graph")
 
 def _check_names(c: Any, first: int, count: int, vectors: int) -> None:
     """Names (and slices) are vectors with an element per tensor."""
-    rules.ranked(c.inputs[0], 0)
+    shape_inference.ranked(c.inputs[0], 0)
     for i in range(first, first + vectors):
-        size = rules.ranked(c.inputs[i], 1)[0]
+        size = shape_inference.ranked(c.inputs[i], 1)[0]
         if size is not None and size != count:
             raise ValueError(f"Dimension must be {count} but is {size}")
 
@@ -49,14 +49,14 @@ def _slice_shape(text: bytes) -> TensorShape:
 
 
 def _restore_v2_shape(c: Any) -> list[TensorShape]:
-    rules.ranked(c.inputs[0], 0)
-    rules.ranked(c.inputs[1], 1)
-    rules.ranked(c.inputs[2], 1)
-    rules.merge(c.inputs[1], c.inputs[2])
+    shape_inference.ranked(c.inputs[0], 0)
+    shape_inference.ranked(c.inputs[1], 1)
+    shape_inference.ranked(c.inputs[2], 1)
+    shape_inference.merge(c.inputs[1], c.inputs[2])
     outputs = len(c.op.outputs)
     slices = c.value(2)
     if slices is None:
-        return [rules.unknown()] * outputs
+        return [shape_inference.unknown()] * outputs
     if slices.size != outputs:
         raise ValueError("The number of shape_and_slice doesn't match tensor outputs.")
     return [_slice_shape(text) for text in slices]
@@ -243,21 +243,21 @@ def _text(value: str) -> np.ndarray:
 
 def _scalars(c: Any) -> TensorShape:
     for shape in c.inputs:
-        rules.ranked(shape, 0)
+        shape_inference.ranked(shape, 0)
     return TensorShape([])
 
 
 def _merge_shape(c: Any) -> list[TensorShape]:
-    rules.ranked(c.inputs[0], 1)
-    rules.ranked(c.inputs[1], 0)
+    shape_inference.ranked(c.inputs[0], 1)
+    shape_inference.ranked(c.inputs[1], 0)
     return []
 
 
 def _restore_v1_shape(c: Any) -> TensorShape:
     for shape in c.inputs:
-        rules.ranked(shape, 0)
+        shape_inference.ranked(shape, 0)
     text = c.value(2) if len(c.inputs) > 2 else None
-    return rules.unknown() if text is None else _slice_shape(text.item())
+    return shape_inference.unknown() if text is None else _slice_shape(text.item())
 
 
 define(

@@ -17,7 +17,7 @@ from ...engine.session.state import VariableStorage
 from ...engine.types.indices import first_outside, not_inside, place_text
 from ...engine.types.shape import TensorShape, shape_text
 from ...jit.kernel import scalar as k
-from .. import rules
+from .. import shape_inference
 from ..public import raw, tf
 from .reference import UPDATE, is_ref
 
@@ -188,7 +188,7 @@ def _without_result(kernel: Callable[..., Any]) -> Callable[..., None]:
 
 def _check_rows(var: TensorShape, indices: TensorShape, updates: TensorShape) -> None:
     if updates.ndims != 0:
-        rules.merge(updates, indices.concatenate(var[1:] if var.ndims else var))
+        shape_inference.merge(updates, indices.concatenate(var[1:] if var.ndims else var))
 
 
 def _scatter_shape(c: Any) -> TensorShape:
@@ -217,7 +217,7 @@ def _check_slices(c: Any, var: TensorShape) -> None:
     from ..array.scatter import check_updates
 
     for given in c.inputs[1:]:
-        rules.ranked_at_least(given, 1)
+        shape_inference.ranked_at_least(given, 1)
     check_updates(c.inputs[1], c.inputs[2], var, "input")
 
 

@@ -22,7 +22,7 @@ from ...engine.graph.tensor import Tensor
 from ...engine.session import fetches
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
-from .. import rules
+from .. import shape_inference
 from ..public import tf
 
 _KEPT = NoGradient("what a session keeps is not differentiable")
@@ -58,8 +58,8 @@ def _forget(c: Any, handle: np.ndarray) -> None:
 
 
 def _one_handle(c: Any) -> list[TensorShape]:
-    rules.ranked(c.inputs[0], 0)
-    return [rules.unknown() for _ in c.op.outputs]
+    shape_inference.ranked(c.inputs[0], 0)
+    return [shape_inference.unknown() for _ in c.op.outputs]
 
 
 _get_handle = define(

@@ -17,7 +17,7 @@ from ...engine.graph.build import define
 from ...engine.types.indices import first_outside
 from ...engine.types.shape import TensorShape, shape_text
 from ...jit.kernel import scalar as k
-from .. import rules
+from .. import shape_inference
 from .reference import UPDATE
 from .resource import handle_shape
 
@@ -225,11 +225,11 @@ def _shape_rule(names: Sequence[str], refs: int, resource: bool) -> Callable[...
         shape = given[0]
         for i, name in enumerate(names):
             if 0 < i < refs:
-                shape = rules.merge(shape, given[i])
+                shape = shape_inference.merge(shape, given[i])
             elif name in ("grad", "delta"):
                 shape = _merged_gradient(shape, c.inputs[i], c.inputs[i + 1] if sparse else None)
             elif i >= refs and name != "indices":
-                rules.ranked(c.inputs[i], 0)
+                shape_inference.ranked(c.inputs[i], 0)
         return None if resource else shape
 
     return rule
@@ -239,12 +239,12 @@ def _merged_gradient(
     shape: TensorShape, grad: TensorShape, indices: TensorShape | None
 ) -> TensorShape:
     if indices is None or grad.ndims == 0:
-        return rules.merge(shape, grad)
-    rows = rules.ranked(indices, 1)
+        return shape_inference.merge(shape, grad)
+    rows = shape_inference.ranked(indices, 1)
     if grad.ndims is None:
         return shape
-    rules.merge_dim(rows[0] if rows else None, grad.as_list()[0])
-    return rules.merge(shape, TensorShape([None, *grad.as_list()[1:]]))
+    shape_inference.merge_dim(rows[0] if rows else None, grad.as_list()[0])
+    return shape_inference.merge(shape, TensorShape([None, *grad.as_list()[1:]]))
 
 
 def _descent(op: Any) -> Any:

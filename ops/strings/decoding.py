@@ -17,7 +17,7 @@ from ...engine.graph.registry import NoGradient
 from ...engine.types import dtypes
 from ...engine.types.dtypes import DType, runtime_name
 from ...engine.types.shape import TensorShape, shape_text, unknown_shape
-from .. import rules
+from .. import shape_inference
 from ..public import raw
 from .files import one_text
 from .numbers import parse_numbers
@@ -84,7 +84,7 @@ def _raw_shape(c: Any) -> TensorShape:
 
 
 def _padded_shape(c: Any) -> TensorShape:
-    rules.ranked(c.inputs[1], 0)
+    shape_inference.ranked(c.inputs[1], 0)
     length = c.value(1)
     width = None if length is None else int(length) // c.out_dtype().size
     return c.inputs[0].concatenate([width])

@@ -14,7 +14,7 @@ from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient, reads, writes
 from ...engine.types.shape import TensorShape, shape_text
-from .. import rules
+from .. import shape_inference
 from ..public import raw
 
 _FILES = NoGradient("what a file holds does not depend on the graph")
@@ -80,7 +80,7 @@ def _names_shape(c: Any) -> TensorShape:
 
 def _scalars(c: Any) -> list[TensorShape]:
     for shape in c.inputs:
-        rules.ranked(shape, 0)
+        shape_inference.ranked(shape, 0)
     return [TensorShape([]) for _ in c.op.outputs]
 
 

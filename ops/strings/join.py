@@ -13,17 +13,17 @@ from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
 from ...engine.types.shape import TensorShape, shape_text
-from .. import rules
+from .. import shape_inference
 
 
 def _shape(c: Any) -> TensorShape:
     if all(shape.ndims == 0 for shape in c.inputs):
         return TensorShape([])
-    result = rules.unknown()
+    result = shape_inference.unknown()
     for shape in c.inputs:
         # One of unknown rank may be a scalar: it tells nothing.
         if shape.ndims:
-            result = rules.merge(result, shape)
+            result = shape_inference.merge(result, shape)
     return result
 
 

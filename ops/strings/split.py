@@ -20,9 +20,9 @@ from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import SparseTensor
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text, unknown_shape
-from .. import rules
+from .. import shape_inference
 from ..public import raw, tf
-from ..sparse.rules import indices_of
+from ..sparse.common import indices_of
 from .files import text_array
 
 _TEXT = NoGradient("texts have no derivative")
@@ -76,8 +76,8 @@ def _split_v2(c: Any, texts: np.ndarray, sep: np.ndarray) -> list[np.ndarray]:
 
 
 def _split_shape(c: Any) -> list[TensorShape]:
-    rules.ranked(c.inputs[0], 1)
-    rules.ranked(c.inputs[1], 0)
+    shape_inference.ranked(c.inputs[0], 1)
+    shape_inference.ranked(c.inputs[1], 0)
     return [TensorShape([None, 2]), TensorShape([None]), TensorShape([2])]
 
 

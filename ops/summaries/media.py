@@ -12,7 +12,7 @@ import numpy as np
 from ...engine import errors
 from ...engine.graph.build import define
 from ...engine.types.shape import TensorShape, shape_text
-from .kinds import FOR_PEOPLE, only_tag, serialized
+from .summary_ops import FOR_PEOPLE, only_tag, serialized
 
 # Pictures
 

@@ -11,7 +11,7 @@ import numpy as np
 from ...engine import errors
 from ...engine.graph.tensor import SparseTensor, SparseTensorValue
 from ...engine.types.shape import TensorShape, shape_text
-from ..rules import ranked
+from ..shape_inference import ranked
 
 
 def as_sparse(value: Any) -> SparseTensor:

@@ -15,7 +15,7 @@ from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types.shape import TensorShape, as_shape, broadcast_static, shape_text
-from .. import rules
+from .. import shape_inference
 from ..public import raw
 
 _TEXT = NoGradient("texts have no derivative")
@@ -131,7 +131,7 @@ def _substr(c: Any, texts: np.ndarray, pos: np.ndarray, length: np.ndarray) -> n
 
 
 def _substr_shape(c: Any) -> TensorShape:
-    rules.merge(c.inputs[1], c.inputs[2])
+    shape_inference.merge(c.inputs[1], c.inputs[2])
     return as_shape(broadcast_static(c.inputs[0], c.inputs[1]))
 
 

@@ -15,7 +15,7 @@ from ...engine import errors
 from ...engine.graph.build import define
 from ...engine.graph.tensor import Tensor
 from ...engine.types.shape import TensorShape, shape_text
-from .. import rules
+from .. import shape_inference
 from ..public import tf
 from .constant import zeros, zeros_like
 from .join import concat
@@ -148,15 +148,15 @@ def _known_range(c: Any, i: int) -> tuple[int, int] | None:
 
 
 def _diag_shape(c: Any) -> TensorShape:
-    given = rules.ranked_at_least(c.inputs[0], 1)
+    given = shape_inference.ranked_at_least(c.inputs[0], 1)
     found, sizes = _known_range(c, 1), [c.value(2), c.value(3)]
     if given is None or found is None:
-        return rules.unknown()
+        return shape_inference.unknown()
     low, high = found
     batch = given[:-1] if low == high else given[:-2]
     if low != high:
-        rules.ranked_at_least(c.inputs[0], 2)
-        rules.merge_dim(given[-2], high - low + 1)
+        shape_inference.ranked_at_least(c.inputs[0], 2)
+        shape_inference.merge_dim(given[-2], high - low + 1)
     if given[-1] is None or any(size is None for size in sizes):
         return TensorShape([*batch, None, None])
     try:
@@ -166,9 +166,9 @@ def _diag_shape(c: Any) -> TensorShape:
 
 
 def _diag_part_shape(c: Any) -> TensorShape:
-    given, found = rules.ranked_at_least(c.inputs[0], 2), _known_range(c, 1)
+    given, found = shape_inference.ranked_at_least(c.inputs[0], 2), _known_range(c, 1)
     if given is None or found is None:
-        return rules.unknown()
+        return shape_inference.unknown()
     low, high = found
     count = [] if low == high else [high - low + 1]
     length = None if None in given[-2:] else _longest(*given[-2:], low, high)
@@ -176,14 +176,14 @@ def _diag_part_shape(c: Any) -> TensorShape:
 
 
 def _set_diag_shape(c: Any) -> TensorShape:
-    given, found = rules.ranked_at_least(c.inputs[0], 2), _known_range(c, 2)
-    rules.ranked_at_least(c.inputs[1], 1)
+    given, found = shape_inference.ranked_at_least(c.inputs[0], 2), _known_range(c, 2)
+    shape_inference.ranked_at_least(c.inputs[1], 1)
     if given is None or found is None:
         return c.inputs[0]
     low, high = found
     count = [] if low == high else [high - low + 1]
     length = None if None in given[-2:] else _longest(*given[-2:], low, high)
-    rules.merge(c.inputs[1], TensorShape([*given[:-2], *count, length]))
+    shape_inference.merge(c.inputs[1], TensorShape([*given[:-2], *count, length]))
     return c.inputs[0]
 
 

@@ -15,7 +15,7 @@ from ...engine.session.futures import Future
 from ...engine.types import dtypes
 from ...engine.types.dtypes import DType
 from ...engine.types.shape import TensorShape, shape_text
-from .attempts import STUCK, Attempt
+from .requests import STUCK, Request
 from .store import Element, Queue, shapes_text
 
 # Blocks of four random numbers drawn at a time.
@@ -192,11 +192,11 @@ class PriorityQueue(Queue):
     def _count(self) -> int:
         return len(self._heap)
 
-    def _put_checked(self, attempt: Attempt, element: Element) -> int:
+    def _put_checked(self, request: Request, element: Element) -> int:
         if element[0].ndim:
             shape = shape_text(element[0].shape)
             text = f"Expected the priority element to be a scalar, but received shape: {shape}"
-            return attempt.fail(errors.invalid(text))
+            return request.fail(errors.invalid(text))
         self._put(element)
         return STUCK
 
@@ -209,13 +209,13 @@ class PriorityQueue(Queue):
         return super().dequeue_many(count, allow_small)
 
     def _dequeue_turn(self, allow_small: bool) -> Any:
-        def advance(attempt: Attempt) -> int:
+        def advance(request: Request) -> int:
             count = self._count()
-            if self.is_closed and (not count or (not allow_small and count < attempt.wanted)):
-                return attempt.fail(self._insufficient(attempt.wanted, count))
-            if count < attempt.wanted and not (count and self.is_closed and allow_small):
+            if self.is_closed and (not count or (not allow_small and count < request.wanted)):
+                return request.fail(self._insufficient(request.wanted, count))
+            if count < request.wanted and not (count and self.is_closed and allow_small):
                 return STUCK
-            elements = [self._take() for _ in range(min(count, attempt.wanted))]
-            return attempt.succeed(self._batch(elements))
+            elements = [self._take() for _ in range(min(count, request.wanted))]
+            return request.succeed(self._batch(elements))
 
         return advance

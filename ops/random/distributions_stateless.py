@@ -24,7 +24,7 @@ from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
 from ..public import raw, tf
 from . import philox
-from .draws import RANDOM, _dims, _integers, _multinomial, shape_of, stream, uniform_limits
+from .random_ops import RANDOM, _dims, _integers, _multinomial, shape_of, stream, uniform_limits
 from .rejection import Lanes, gamma, poisson
 
 _SEEDS = "seed: int = 0; seed2: int = 0"

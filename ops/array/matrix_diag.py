@@ -14,7 +14,7 @@ from ...engine.graph.build import define
 from ...engine.graph.graph import colocate_with
 from ...engine.graph.tensor import Tensor
 from ...engine.types.shape import TensorShape, shape_text
-from .. import rules
+from .. import shape_inference
 from ..public import raw, tf
 from .constant import zeros, zeros_like
 from .join import concat
@@ -24,7 +24,7 @@ _NUMBERS = "{bfloat16, half, float32, float64, int32, int64, complex64, complex1
 
 
 def _diag_shape(c: Any) -> TensorShape:
-    given = rules.ranked_at_least(c.inputs[0], 1)
+    given = shape_inference.ranked_at_least(c.inputs[0], 1)
     return TensorShape(None if given is None else given * 2)
 
 
@@ -45,13 +45,15 @@ _diag_op = define(
 
 
 def _diag_part_shape(c: Any) -> TensorShape:
-    given = rules.dims(c.inputs[0])
+    given = shape_inference.dims(c.inputs[0])
     if given is None:
-        return rules.unknown()
+        return shape_inference.unknown()
     if len(given) % 2 or not given:
         raise ValueError(f"Input must have even and non-zero rank, input rank is {len(given)}")
     half = len(given) // 2
-    return TensorShape([rules.merge_dim(p, q) for p, q in zip(given[:half], given[half:])])
+    return TensorShape(
+        [shape_inference.merge_dim(p, q) for p, q in zip(given[:half], given[half:])]
+    )
 
 
 def _diag_part(c: Any, x: np.ndarray) -> np.ndarray:
@@ -96,7 +98,7 @@ def diag_part(input: Any, name: str | None = None) -> Tensor:
 
 
 def _matrix_diag_shape(c: Any) -> TensorShape:
-    given = rules.ranked_at_least(c.inputs[0], 1)
+    given = shape_inference.ranked_at_least(c.inputs[0], 1)
     return TensorShape(None if given is None else [*given, given[-1]])
 
 
@@ -121,9 +123,9 @@ _matrix_diag_op = define(
 
 
 def _matrix_diag_part_shape(c: Any) -> TensorShape:
-    given = rules.ranked_at_least(c.inputs[0], 2)
+    given = shape_inference.ranked_at_least(c.inputs[0], 2)
     if given is None:
-        return rules.unknown()
+        return shape_inference.unknown()
     known = None not in given[-2:]
     return TensorShape([*given[:-2], min(given[-2:]) if known else None])
 
@@ -153,13 +155,13 @@ _matrix_diag_part_op = define(
 
 
 def _set_diag_shape(c: Any) -> TensorShape:
-    given = rules.ranked_at_least(c.inputs[0], 2)
-    diagonal = rules.ranked_at_least(c.inputs[1], 1)
+    given = shape_inference.ranked_at_least(c.inputs[0], 2)
+    diagonal = shape_inference.ranked_at_least(c.inputs[1], 1)
     if given is None or diagonal is None:
         return c.inputs[0]
     small = min(given[-2:]) if None not in given[-2:] else None
-    rules.merge(TensorShape(diagonal), TensorShape([*given[:-2], small]))
-    batch = rules.merge(TensorShape(given[:-2]), TensorShape(diagonal[:-1]))
+    shape_inference.merge(TensorShape(diagonal), TensorShape([*given[:-2], small]))
+    batch = shape_inference.merge(TensorShape(given[:-2]), TensorShape(diagonal[:-1]))
     return batch.concatenate(TensorShape(given[-2:]))
 
 
@@ -208,7 +210,7 @@ _set_diag_op = define(
 
 
 def _band_shape(c: Any) -> TensorShape:
-    return TensorShape(rules.ranked_at_least(c.inputs[0], 2))
+    return TensorShape(shape_inference.ranked_at_least(c.inputs[0], 2))
 
 
 def _band(c: Any, x: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:

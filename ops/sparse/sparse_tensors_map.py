@@ -17,9 +17,9 @@ from ...engine.graph.tensor import SparseTensor
 from ...engine.types.dtypes import runtime_name
 from ...engine.types.shape import TensorShape, shape_text
 from ..public import raw
-from ..rules import ranked
+from ..shape_inference import ranked
 from ..state.shared_state import kept
-from .rules import as_sparse, in_order, parts, sparse_shapes
+from .common import as_sparse, in_order, parts, sparse_shapes
 
 _STATE = NoGradient("keeps tensors between runs")
 _ATTRS = "container: string = ''; shared_name: string = ''"
