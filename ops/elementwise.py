@@ -23,7 +23,7 @@ from ..jit.kernel.sizes import same_shape
 Body = Callable[..., Any]
 
 
-def kind_of(value: Any) -> str:
+def _kind(value: Any) -> str:
     """NumPy's one-letter kind of the dtype of an array or kernel expression; bfloat16 is "f"."""
     name = str(value.dtype)
     return "f" if name == "bfloat16" else np.dtype(name).kind
@@ -31,12 +31,12 @@ def kind_of(value: Any) -> str:
 
 def is_integer(value: Any) -> bool:
     """Whether an array or kernel expression holds signed or unsigned integers."""
-    return kind_of(value) in "iu"
+    return _kind(value) in "iu"
 
 
 def is_complex(value: Any) -> bool:
     """Whether an array or kernel expression holds complex numbers."""
-    return kind_of(value) == "c"
+    return _kind(value) == "c"
 
 
 def static_broadcast(x: TensorShape, y: TensorShape) -> TensorShape:

@@ -18,7 +18,14 @@ from .. import threads
 from ..kernel.scalar import compiles
 from ..kernel.sizes import Scope
 from ..schedule.bind import Arena, Binding, bind
-from ..trace.tracer import FeedType, Segment, Traced, dtype_name, symbolic_feeds, trace_segment
+from ..trace.tracer import (
+    FeedType,
+    Segment,
+    Traced,
+    array_dtype_name,
+    symbolic_feeds,
+    trace_segment,
+)
 from . import recompile_warning
 from .execution import Run, StalePlan
 from .plan import Plan, compile_segment
@@ -49,7 +56,7 @@ class SegmentPlans:
         self.segment = segment
         inputs = segment.inputs
         self.static = [tensor.shape.sizes for tensor in inputs]
-        self.dtypes = [dtype_name(tensor.dtype) for tensor in inputs]
+        self.dtypes = [array_dtype_name(tensor.dtype) for tensor in inputs]
         self.may_be_sizes = [i for i, tensor in enumerate(inputs) if _may_be_sizes(tensor)]
         # By pattern of the feeds: what was traced, and of that what was compiled.
         self._traced: dict[tuple[object, ...], list[Traced]] = {}
@@ -198,7 +205,7 @@ def _may_be_sizes(tensor: Any) -> bool:
     if tensor.op.definition.control_flow_role == "wait":
         # What comes out of queues is data.
         return False
-    if dtype_name(tensor.dtype) not in ("int32", "int64"):
+    if array_dtype_name(tensor.dtype) not in ("int32", "int64"):
         return False
     shape = tensor.shape.sizes
     if shape is None or len(shape) > 1 or any(size is None for size in shape):

@@ -187,7 +187,7 @@ class OpView:
 
     def dtype(self, index: int = 0) -> str:
         """The NumPy dtype name of an output."""
-        return dtype_name(self.node.outputs[index].dtype)
+        return array_dtype_name(self.node.outputs[index].dtype)
 
     def shape(self, index: int = 0) -> Any:
         """The static shape of an output."""
@@ -298,7 +298,7 @@ class Tracer:
             self._handle(output, thing)
 
     def _handle(self, tensor: Any, thing: Any) -> None:
-        (value,) = self.program.add(Handle(thing), (dtype_name(tensor.dtype), ()))
+        (value,) = self.program.add(Handle(thing), (array_dtype_name(tensor.dtype), ()))
         value.cell = thing
         self.values[tensor] = value
 
@@ -324,7 +324,7 @@ class Tracer:
         symbolic = any(array.dtype == object for array in known)  # type: ignore[union-attr]
         if symbolic and not definition.sizes:
             return False
-        if symbolic and not all(compiles(dtype_name(y.dtype)) for y in op.outputs):
+        if symbolic and not all(compiles(array_dtype_name(y.dtype)) for y in op.outputs):
             return False  # Complex numbers are known as numbers only.
         try:
             with self.scope.symbolic():
@@ -338,7 +338,7 @@ class Tracer:
         return True
 
     def _know(self, output: Any, array: np.ndarray) -> None:
-        dtype = dtype_name(output.dtype)
+        dtype = array_dtype_name(output.dtype)
         if compiles(dtype):
             self.values[output] = self.builder.known_as(np.asarray(array), dtype)
             return
@@ -386,7 +386,8 @@ class Tracer:
         effects = definition.stateful or bool(cells) or _uses_handle(op) or not op.outputs
         node = Host(tuple(inputs), op, reason, effects, cells)
         made = self.program.add(
-            node, *((dtype_name(o.dtype), shape or ()) for o, shape in zip(op.outputs, shapes))
+            node,
+            *((array_dtype_name(o.dtype), shape or ()) for o, shape in zip(op.outputs, shapes)),
         )
         self.hosted.append((op, reason))
         for output, value, ref in zip(op.outputs, made, refs):
@@ -404,7 +405,7 @@ class Tracer:
         return False
 
 
-def dtype_name(dtype: Any) -> str:
+def array_dtype_name(dtype: Any) -> str:
     """The NumPy name of a graph dtype; "object" for strings, resources and variants."""
     kind = dtype.base_dtype
     name = kind.name

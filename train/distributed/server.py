@@ -152,9 +152,7 @@ def _reserve(port: int) -> Any:
 def _resources_at(target: str, opens: bool) -> Resources:
     server = _servers.get(target)
     if server is None:
-        raise errors.UnavailableError(
-            None, None, f"There is no server at {target} in this process."
-        )
+        raise errors.unavailable(f"There is no server at {target} in this process.")
     if opens:
         server.require_single()
     return server.resources
