@@ -89,7 +89,7 @@ HOMES = {
         "list_ops": ".ops.flow.tensor_list raw",
         "logging_ops": ".ops.checks.logging tf tf.summary",
         "lookup_ops": (
-            "tf.lookup .ops.lookup.tables .ops.lookup.index .train.checkpoints.lookup_mutable "
+            "tf.lookup .ops.lookup.tables .ops.lookup.vocabulary .train.checkpoints.lookup_mutable "
             "tf raw"
         ),
         "losses.losses": "tf.losses",
@@ -106,13 +106,13 @@ HOMES = {
         "metrics_impl": "tf.metrics",
         "nn": "tf.nn",
         "nn_grad": "",
-        "nn_impl": "tf.nn .ops.nn.misc .ops.nn.sampled",
-        "nn_ops": "tf.nn raw .ops.nn.misc .ops.nn.format .ops.nn.fractional_pool",
+        "nn_impl": "tf.nn .ops.nn.dropout .ops.nn.sampled",
+        "nn_ops": "tf.nn raw .ops.nn.dropout .ops.nn.top_k .ops.nn.format .ops.nn.fractional_pool",
         "numerics": "tf",
         "parsing_ops": "tf tf.io",
         "partitioned_variables": "tf",
-        "random_grad": ".ops.random.more",
-        "random_ops": ".ops.random.draws tf tf.random .ops.random.bounded",
+        "random_grad": ".ops.random.distributions_stateless",
+        "random_ops": ".ops.random.random_ops tf tf.random .ops.random.bounded",
         "resources": ".ops.state.resources",
         "resource_variable_ops": (
             ".ops.state.resource_variable .ops.state.variables .ops.state.reference tf raw"
@@ -134,7 +134,7 @@ HOMES = {
         "standard_ops": "tf",
         "state_grad": "",
         "state_ops": "tf .ops.state.reference raw",
-        "stateless_random_ops": ".ops.random.more tf.random",
+        "stateless_random_ops": ".ops.random.distributions_stateless tf.random",
         "string_ops": ".ops.checks.logging tf tf.strings raw",
         "summary_ops": "tf.summary",
         "template": "tf .ops.state.template",
@@ -264,9 +264,9 @@ HOMES["ops"].update(
         "divergence": "kullback_leibler",
         "special": "special_math",
         "checks": "util",
-        "location": "laplace normal student_t uniform",
-        "positive": "beta dirichlet exponential gamma",
-        "counts": "bernoulli categorical dirichlet_multinomial multinomial",
+        "location_scale": "laplace normal student_t uniform",
+        "positive_support": "beta dirichlet exponential gamma",
+        "discrete": "bernoulli categorical dirichlet_multinomial multinomial",
     }.items()
     for name in names.split()
 )

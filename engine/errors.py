@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import linecache
 import warnings
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from .api import constant, export
 from .signatures import without_private_bases
@@ -244,6 +245,37 @@ class DataLossError(_Specific):
 
     CODE = 15
 
+
+Made = TypeVar("Made", bound=OpError)
+
+
+def _of_no_operation(kind: Callable[[Any, Any, str], Made]) -> Callable[[str], Made]:
+    """Makes errors of a class by their text alone.
+
+    A kernel does not know its operation: who runs it says that afterwards.
+    """
+
+    def make(text: str) -> Made:
+        return kind(None, None, text)
+
+    return make
+
+
+invalid = _of_no_operation(InvalidArgumentError)
+not_found = _of_no_operation(NotFoundError)
+data_loss = _of_no_operation(DataLossError)
+out_of_range = _of_no_operation(OutOfRangeError)
+cancelled = _of_no_operation(CancelledError)
+aborted = _of_no_operation(AbortedError)
+already_exists = _of_no_operation(AlreadyExistsError)
+unimplemented = _of_no_operation(UnimplementedError)
+failed_precondition = _of_no_operation(FailedPreconditionError)
+internal = _of_no_operation(InternalError)
+resource_exhausted = _of_no_operation(ResourceExhaustedError)
+permission_denied = _of_no_operation(PermissionDeniedError)
+deadline_exceeded = _of_no_operation(DeadlineExceededError)
+unavailable = _of_no_operation(UnavailableError)
+unknown = _of_no_operation(UnknownError)
 
 _BY_CODE: dict[int, type[OpError]] = {
     vars(kind)["CODE"]: kind for kind in OpError.__subclasses__() if "CODE" in vars(kind)

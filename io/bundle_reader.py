@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..engine.errors import DataLossError, InvalidArgumentError, NotFoundError, UnimplementedError
+from ..engine import errors
+from ..engine.errors import DataLossError
 from ..engine.memory import aligned_empty
 from ..engine.session.deferred_assign import LazyArray
-from ..engine.session.state import shape_text
 from ..engine.types import dtypes
+from ..engine.types.shape import shape_text
 from . import bulk_read, crc, files, protos
 from .atomic_file import PIECE
 from .atomic_replace import data_of_index
@@ -58,8 +59,8 @@ class StoredTensor(LazyArray):
         try:
             bulk_read.read([(s.file, s.offset, target) for s, target in zip(sources, targets)])
         except bulk_read.CutShortError as error:
-            raise DataLossError(
-                None, None, f"The data file {error.path} was cut while it was read"
+            raise errors.data_loss(
+                f"The data file {error.path} was cut while it was read"
             ) from None
 
 
@@ -128,9 +129,7 @@ class BundleReader:
         if text is None:
             name = key.decode(errors="replace")
             names = [k.decode(errors="replace") for k in self._texts if k[:1] != b"\0"]
-            raise NotFoundError(
-                None, None, f"Key {name} not found in checkpoint{nearest(name, names)}"
-            )
+            raise errors.not_found(f"Key {name} not found in checkpoint{nearest(name, names)}")
         try:
             message = self._parse(text)
         except self._unreadable:
@@ -184,11 +183,9 @@ class BundleReader:
         shape = entry.shape
         parts = find_cover(entry.slices or {TensorSlice.full(len(shape)): None}, wanted, shape)
         if parts is None:
-            raise InvalidArgumentError(
-                None,
-                None,
+            raise errors.invalid(
                 "Does not have sufficient slices for partitioned tensor "
-                f"{key.decode(errors='replace')} to restore in slice_spec: {wanted}",
+                f"{key.decode(errors='replace')} to restore in slice_spec: {wanted}"
             )
         found = {part: self._stored(key, entry, part) for part in parts}
         for part, (part_key, stored) in found.items():
@@ -221,17 +218,15 @@ class BundleReader:
 
     def _lost(self, key: bytes, reason: str) -> DataLossError:
         name = key.decode(errors="replace")
-        return DataLossError(None, None, f"{reason} (tensor {name} in {self.prefix})")
+        return errors.data_loss(f"{reason} (tensor {name} in {self.prefix})")
 
     def _require_plain(self, key: bytes, entry: Entry) -> None:
         """The entry must be of a type that files have, and as long as its shape says."""
         kind = entry.dtype
         if kind == dtypes.variant or kind == dtypes.resource:
             name = key.decode(errors="replace")
-            raise UnimplementedError(
-                None,
-                None,
-                f"Restoring data type {entry.dtype.name} not yet supported (tensor {name})",
+            raise errors.unimplemented(
+                f"Restoring data type {entry.dtype.name} not yet supported (tensor {name})"
             )
         count = math.prod(entry.shape)
         if kind == dtypes.string:

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ..engine import errors
 from ..engine.compat import as_bytes, path_to_str
-from ..engine.errors import InvalidArgumentError, NotFoundError, OpError
+from ..engine.errors import NotFoundError, OpError
 from ..engine.types import dtypes
 from . import files
 from .bundle_reader import BundleReader, nearest
@@ -25,7 +26,7 @@ def open_checkpoint(prefix: str) -> BundleReader | V1Reader:
         return V1Reader(prefix)
     except NotFoundError as error:
         hint = nearest_checkpoints(prefix)
-        raise NotFoundError(None, None, f"{error.message}{hint}") from None
+        raise errors.not_found(f"{error.message}{hint}") from None
 
 
 def _has_index(prefix: str) -> bool:
@@ -34,11 +35,9 @@ def _has_index(prefix: str) -> bool:
     except OpError as error:
         # TensorFlow's readers say it so, where its functions that look for files do not.
         kind = "Not found" if isinstance(error, NotFoundError) else "Failed precondition"
-        raise InvalidArgumentError(
-            None,
-            None,
+        raise errors.invalid(
             "Unsuccessful TensorSliceReader constructor: Failed to get matching files on "
-            f"{prefix}: {kind}: {error.message}",
+            f"{prefix}: {kind}: {error.message}"
         ) from None
 
 
@@ -85,7 +84,7 @@ class CheckpointReader:
         if isinstance(self._reader, V1Reader) and key not in self._reader:
             name = key.decode(errors="replace")
             hint = nearest(name, list(self._shapes))
-            raise NotFoundError(None, None, f"{name} not found in checkpoint file{hint}")
+            raise errors.not_found(f"{name} not found in checkpoint file{hint}")
         value: np.ndarray = self._reader.read(key)
         return value[()] if value.ndim == 0 else value
 

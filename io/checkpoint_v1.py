@@ -13,16 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from ..engine import errors
 from ..engine.errors import (
     DataLossError,
-    InternalError,
-    InvalidArgumentError,
-    NotFoundError,
     OpError,
-    UnimplementedError,
 )
-from ..engine.session.state import shape_text
 from ..engine.types import dtypes
+from ..engine.types.shape import shape_text
 from . import files, protos, table
 from .bundle_reader import nearest
 from .claims import is_array_shape, stored_type
@@ -70,18 +67,14 @@ def _describe(meta: Any, known: dict[bytes, Any], part: Part) -> None:
         entry.shape.SetInParent()
     elif tuple(dim.size for dim in entry.shape.dim) != shape:
         sizes = shape_text(tuple(dim.size for dim in entry.shape.dim))
-        raise InternalError(
-            None,
-            None,
+        raise errors.internal(
             f"Mismatching shapes: existing tensor = {sizes}, trying to add name {name.decode()}, "
-            f"shape = {shape_text(shape)}",
+            f"shape = {shape_text(shape)}"
         )
     elif entry.type != dtype.as_datatype_enum:
-        raise InternalError(
-            None,
-            None,
+        raise errors.internal(
             f"Mismatching types: existing type = {dtypes.as_dtype(entry.type).name}, trying to "
-            f"add name {name.decode()}, type = {dtype.name}",
+            f"add name {name.decode()}, type = {dtype.name}"
         )
     extents.write_to(entry.slice.add())
 
@@ -89,9 +82,7 @@ def _describe(meta: Any, known: dict[bytes, Any], part: Part) -> None:
 def _data(part: Part) -> bytes:
     name, _, extents, array, dtype = part
     if array.nbytes >= _LIMIT:
-        raise InvalidArgumentError(
-            None, None, f"Tensor slice is too large to serialize: {name.decode()}"
-        )
+        raise errors.invalid(f"Tensor slice is too large to serialize: {name.decode()}")
     message = protos.SavedTensorSlices()
     message.data.name = name.decode()
     extents.write_to(message.data.slice)
@@ -111,11 +102,9 @@ class V1Reader:
         self.pattern = pattern
         paths = files.get_matching_files(pattern)
         if not paths:
-            raise NotFoundError(
-                None,
-                None,
+            raise errors.not_found(
                 "Unsuccessful TensorSliceReader constructor: Failed to find any matching files "
-                f"for {pattern}",
+                f"for {pattern}"
             )
         self._tables: list[table.Table] = []
         # Name -> dtype, full shape, {slice: number of its table}.
@@ -130,20 +119,16 @@ class V1Reader:
             with files.open_binary(path, "rb") as file, files.translated(path):
                 content = table.Table(file.read())
         except OpError as error:
-            raise DataLossError(
-                None,
-                None,
+            raise errors.data_loss(
                 f"Unable to open table file {path}: {_status(error)}: perhaps your file is in a "
-                "different file format and you need to use a different restore operator?",
+                "different file format and you need to use a different restore operator?"
             ) from None
         try:
             message = protos.SavedTensorSlices.FromString(content.get(_META) or b"\xff")
         except DecodeError:
-            raise InternalError(
-                None,
-                None,
+            raise errors.internal(
                 "Failed to find the saved tensor slices at the beginning of the checkpoint file: "
-                f"{path}",
+                f"{path}"
             ) from None
         number = len(self._tables)
         self._tables.append(content)
@@ -179,11 +164,9 @@ class V1Reader:
         if found is None:
             name = key.decode(errors="replace")
             names = [k.decode(errors="replace") for k in self._tensors]
-            raise NotFoundError(
-                None,
-                None,
+            raise errors.not_found(
                 f'Tensor name "{name}" not found in checkpoint files {self.pattern}'
-                f"{nearest(name, names)}",
+                f"{nearest(name, names)}"
             )
         return found
 
@@ -213,11 +196,9 @@ class V1Reader:
         dtype, shape, parts = self._tensor(key)
         found = find_cover(parts, wanted, shape)
         if found is None:
-            raise InvalidArgumentError(
-                None,
-                None,
+            raise errors.invalid(
                 f"Error copying slice data: the stored slices of {key.decode(errors='replace')} "
-                f"do not make up {wanted}",
+                f"do not make up {wanted}"
             )
         sources = [self._part(key, part) for part in found]
         if found == [wanted]:
@@ -242,8 +223,8 @@ class V1Reader:
         except DecodeError:
             raise _lost(f"Slice {part} is not parseable", name, self.pattern) from None
         except TypeError:
-            raise UnimplementedError(
-                None, None, f"Restoring data type {dtype.name} not yet supported"
+            raise errors.unimplemented(
+                f"Restoring data type {dtype.name} not yet supported"
             ) from None
         shape = part.shape(whole)
         if array.size != math.prod(shape):
@@ -263,7 +244,7 @@ class V1Reader:
 
 
 def _lost(reason: str, name: str, path: str) -> DataLossError:
-    return DataLossError(None, None, f"{reason} (tensor {name} in {path})")
+    return errors.data_loss(f"{reason} (tensor {name} in {path})")
 
 
 def _status(error: OpError) -> str:

@@ -131,8 +131,8 @@ class RemoteFiles:
 
             self.system: Any = fsspec.filesystem(_SCHEMES.get(scheme, scheme))
         except (ImportError, ValueError) as error:
-            raise errors.UnimplementedError(
-                None, None, f"File system scheme '{scheme}' not implemented: {error}"
+            raise errors.unimplemented(
+                f"File system scheme '{scheme}' not implemented: {error}"
             ) from None
         self.scheme = scheme
 

@@ -55,9 +55,7 @@ class FileIO:
     def __init__(self, name: Any, mode: str) -> None:
         plain = mode.replace("b", "")
         if plain not in ("r", "w", "a", "r+", "w+", "a+"):
-            raise errors.InvalidArgumentError(
-                None, None, "mode is not 'r' or 'w' or 'a' or 'r+' or 'w+' or 'a+'"
-            )
+            raise errors.invalid("mode is not 'r' or 'w' or 'a' or 'r+' or 'w+' or 'a+'")
         self._name = name
         self._mode = mode
         self._binary_mode = "b" in mode
@@ -84,7 +82,7 @@ class FileIO:
     def _reading(self) -> IO[bytes]:
         if self._reader is None:
             if not self._readable:
-                raise errors.PermissionDeniedError(None, None, "File isn't open for reading")
+                raise errors.permission_denied("File isn't open for reading")
             self._reader = self._open("rb")
         if self._writer is not None:
             self._writer.flush()
@@ -93,7 +91,7 @@ class FileIO:
     def _writing(self) -> IO[bytes]:
         if self._writer is None:
             if not self._writable:
-                raise errors.PermissionDeniedError(None, None, "File isn't open for writing")
+                raise errors.permission_denied("File isn't open for writing")
             self._writer = self._open("ab" if "a" in self._mode else "wb")
         return self._writer
 
@@ -128,17 +126,13 @@ class FileIO:
         elif whence == 2:
             target += self.size()
         elif whence != 0:
-            raise errors.InvalidArgumentError(
-                None, None, f"Invalid whence argument: {whence}. Valid values are 0, 1, or 2."
-            )
+            raise errors.invalid(f"Invalid whence argument: {whence}. Valid values are 0, 1, or 2.")
         if target < 0:
-            raise errors.InvalidArgumentError(
-                None, None, f"Seeking to a negative position: {target}"
-            )
+            raise errors.invalid(f"Seeking to a negative position: {target}")
         # No position lies behind the end, as in TensorFlow.
         if target > (size := self.size()):
             reader.seek(size)
-            raise errors.OutOfRangeError(None, None, "reached end of file")
+            raise errors.out_of_range("reached end of file")
         reader.seek(target)
 
     def readline(self) -> Any:
@@ -335,12 +329,12 @@ def recursive_create_dir(dirname: Any) -> None:
         try:
             system.make_directories(path)
         except FileExistsError:
-            raise errors.FailedPreconditionError(None, None, f"{path} is not a directory") from None
+            raise errors.failed_precondition(f"{path} is not a directory") from None
 
 
 def _refuse_to_replace(path: str, overwrite: bool) -> None:
     if not overwrite and file_exists(path):
-        raise errors.AlreadyExistsError(None, None, "file already exists")
+        raise errors.already_exists("file already exists")
 
 
 def copy(oldpath: Any, newpath: Any, overwrite: bool = False) -> None:
@@ -363,8 +357,8 @@ def rename(oldname: Any, newname: Any, overwrite: bool = False) -> None:
     _refuse_to_replace(target, overwrite)
     system = file_systems.of(source)
     if system is not file_systems.of(target):
-        raise errors.UnimplementedError(
-            None, None, f"Renaming {source} to {target} not implemented: file systems differ"
+        raise errors.unimplemented(
+            f"Renaming {source} to {target} not implemented: file systems differ"
         )
     with translated(source):
         system.rename(source, target)
@@ -390,7 +384,7 @@ def delete_recursively(dirname: Any) -> None:
     """Removes a folder with all that is in it."""
     path = _text(dirname)
     if not file_exists(path):
-        raise errors.NotFoundError(None, None, f"{path} doesn't exist")
+        raise errors.not_found(f"{path} doesn't exist")
     with translated(path):
         file_systems.of(path).remove_tree(path)
 
@@ -411,7 +405,7 @@ def list_directory(dirname: Any) -> list[str]:
     """The names in a folder, in no particular order."""
     path = _text(dirname)
     if not is_directory(path):
-        raise errors.NotFoundError(None, None, f"Could not find directory {path}")
+        raise errors.not_found(f"Could not find directory {path}")
     with translated(path):
         return file_systems.of(path).children(path)
 

@@ -164,9 +164,7 @@ def _check_signature(signature: Any) -> None:
     kinds = {attr.name: attr.type for attr in signature.attr}
 
     def wrong(text: str) -> errors.InvalidArgumentError:
-        return errors.InvalidArgumentError(
-            None, None, f"The signature of function '{signature.name}' is malformed: {text}"
-        )
+        return errors.invalid(f"The signature of function '{signature.name}' is malformed: {text}")
 
     for attr in signature.attr:
         if attr.type.removeprefix("list(").removesuffix(")") not in KINDS:
@@ -224,9 +222,7 @@ def _body(definition: Any, attrs: Mapping[str, Any], functions: Mapping[str, Any
             for argument in signature.output_arg
         ]
     except (ValueError, errors.OpError) as error:
-        raise errors.UnimplementedError(
-            None, None, f"Function {signature.name} cannot run here: {error}"
-        ) from error
+        raise errors.unimplemented(f"Function {signature.name} cannot run here: {error}") from error
 
     wanted = set(definition.control_ret.values())
     inner = _without(graph, parameters)

@@ -59,11 +59,9 @@ def graph_to_function_def(
     """
     del graph
     if out_names and len(outputs) != len(out_names):
-        raise errors.InvalidArgumentError(
-            None,
-            None,
+        raise errors.invalid(
             "output names must be either empty or equal in size to outputs. output names size = "
-            f"{len(out_names)} outputs size = {len(outputs)}",
+            f"{len(out_names)} outputs size = {len(outputs)}"
         )
     if out_names and len(set(out_names)) < len(out_names):
         raise ValueError(f"Must not have duplicates in out_names: {', '.join(out_names)}")

@@ -55,11 +55,9 @@ class NodeWriter:
             parts += (_NODE, put(len(content)), content)
         size = sum(len(part) for part in parts)
         if size > _LIMIT:
-            raise errors.InvalidArgumentError(
-                None,
-                None,
+            raise errors.invalid(
                 "Cannot serialize protocol buffer of type tensorflow.GraphDef as the serialized "
-                f"size ({size}bytes) would be larger than the limit ({_LIMIT} bytes)",
+                f"size ({size}bytes) would be larger than the limit ({_LIMIT} bytes)"
             )
         return b"".join(parts)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ..engine.errors import InvalidArgumentError
+from ..engine import errors
 from ..engine.graph import trust
 from ..engine.graph.collections import GraphKeys, get_collection_proto_type, get_from_proto_function
 from ..engine.graph.graph import Graph, get_default_graph
@@ -202,12 +202,10 @@ def _named(key: str) -> Iterator[None]:
     try:
         yield
     except (KeyError, DecodeError, UnicodeDecodeError) as error:
-        raise InvalidArgumentError(
-            None,
-            None,
+        raise errors.invalid(
             f"A member of collection '{key}' of the meta graph does not go with its graph, or is "
             f"damaged: {error.args[0] if isinstance(error, KeyError) else error}. Leave the "
-            "collection out with `restore_collections_predicate`, or write the meta graph anew.",
+            "collection out with `restore_collections_predicate`, or write the meta graph anew."
         ) from error
 
 

@@ -162,11 +162,9 @@ def _extract(f: IO[bytes], magic: int, what: str, sizes: int) -> tuple[np.ndarra
 
 
 def _damaged(f: IO[bytes], what: str, reason: str) -> errors.DataLossError:
-    return errors.DataLossError(
-        None,
-        None,
+    return errors.data_loss(
         f"The MNIST {what} file {f.name} is damaged or was not written to its end: {reason}. "
-        "Delete it and have it downloaded again.",
+        "Delete it and have it downloaded again."
     )
 
 

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ..engine.errors import NotFoundError
+from ..engine import errors
 from ..engine.graph import registry
 from ..engine.types import dtypes
 from ..engine.types.dtypes import runtime_name
@@ -49,11 +49,9 @@ def find_definition(op_type: str, functions: Mapping[str, Any] | None = None) ->
     if definition is None and functions and op_type in functions:
         return functions[op_type].op_definition
     if definition is None:
-        raise NotFoundError(
-            None,
-            None,
+        raise errors.not_found(
             f"Op type not registered '{op_type}' in binary running on localhost. Make sure the Op "
-            "and Kernel are registered in the binary running in this process.",
+            "and Kernel are registered in the binary running in this process."
         )
     return definition
 

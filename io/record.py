@@ -150,9 +150,7 @@ class TFRecordWriter:
 
     def _open(self) -> IO[bytes]:
         if self._file is None:
-            raise errors.FailedPreconditionError(
-                None, None, "Writer not initialized or previously closed"
-            )
+            raise errors.failed_precondition("Writer not initialized or previously closed")
         return self._file
 
     def write(self, record: bytes) -> None:
@@ -233,7 +231,7 @@ class Source:
                 piece = inflater.decompress(chunk, _CHUNK)
             except zlib.error as error:
                 text = f"inflate() failed with error {error}"
-                raise errors.DataLossError(None, None, text) from None
+                raise errors.data_loss(text) from None
             self._waiting = inflater.unconsumed_tail
             if piece or not chunk:
                 return piece
@@ -302,11 +300,9 @@ class RecordReader:
             data = self._source.read(length + _FOOTER.size)
             record = data[:length]
         except MemoryError:
-            raise errors.ResourceExhaustedError(
-                None,
-                None,
+            raise errors.resource_exhausted(
                 f"OOM when reading the record of {length} bytes at {self.offset} of {self._path}: "
-                "there is not so much memory. Write smaller records.",
+                "there is not so much memory. Write smaller records."
             ) from None
         if len(data) < length + _FOOTER.size:
             # Where nothing is left at all, the record is to blame; else what it holds.
@@ -319,11 +315,9 @@ class RecordReader:
         return self._lost(f"{how} record at {offset}", f"the record begins at {self.offset}")
 
     def _lost(self, reason: str, where: str) -> errors.DataLossError:
-        return errors.DataLossError(
-            None,
-            None,
+        return errors.data_loss(
             f"{reason} ({where} of {self._path}): the file was cut or changed, or is compressed in "
-            "another way than was said. Write it anew; the records before this one are whole.",
+            "another way than was said. Write it anew; the records before this one are whole."
         )
 
 

@@ -90,9 +90,7 @@ def _foreign(op_type: str) -> registry.OpDef | None:
 
 
 def _refuse(c: Any, *inputs: Any) -> Any:
-    raise errors.UnimplementedError(
-        None,
-        None,
+    raise errors.unimplemented(
         f"Op type '{c.op.type}' has no kernel: numbaflow keeps such nodes of imported graphs, but "
-        "cannot run them. Fetch what does not need the node, or feed its result.",
+        "cannot run them. Fetch what does not need the node, or feed its result."
     )

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..engine.errors import DataLossError
+from ..engine import errors
 from . import varint
 
 
@@ -20,7 +20,7 @@ def decompress(data: bytes) -> bytes:
     except IndexError:
         size, result = 0, bytearray(1)
     if len(result) != size:
-        raise DataLossError(None, None, "corrupted compressed block contents")
+        raise errors.data_loss("corrupted compressed block contents")
     return bytes(result)
 
 

@@ -11,6 +11,7 @@ import struct
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 
+from ..engine import errors
 from ..engine.errors import DataLossError
 from . import crc, varint
 from .snappy import decompress
@@ -127,10 +128,10 @@ class Table:
 
     def __init__(self, data: bytes) -> None:
         if len(data) < _FOOTER:
-            raise DataLossError(None, None, "file is too short to be an sstable")
+            raise errors.data_loss("file is too short to be an sstable")
         footer = data[-_FOOTER:]
         if struct.unpack("<Q", footer[-8:])[0] != MAGIC:
-            raise DataLossError(None, None, "not an sstable (bad magic number)")
+            raise errors.data_loss("not an sstable (bad magic number)")
         self._data = data
         _, position = _handle(footer, 0)
         (offset, size), _ = _handle(footer, position)
@@ -191,7 +192,7 @@ class Table:
 
 
 def _lost(reason: str, offset: int) -> DataLossError:
-    return DataLossError(None, None, f"{reason} at {offset}")
+    return errors.data_loss(f"{reason} at {offset}")
 
 
 def _handle(data: bytes, position: int) -> tuple[tuple[int, int], int]:
@@ -200,5 +201,5 @@ def _handle(data: bytes, position: int) -> tuple[tuple[int, int], int]:
         offset, position = varint.get(data, position)
         size, position = varint.get(data, position)
     except IndexError:
-        raise DataLossError(None, None, "bad block handle") from None
+        raise errors.data_loss("bad block handle") from None
     return (offset, size), position

@@ -14,15 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from ..engine import errors
 from ..engine.errors import (
     AlreadyExistsError,
     DataLossError,
-    InvalidArgumentError,
     OpError,
-    UnimplementedError,
 )
-from ..engine.session.state import shape_text
 from ..engine.types import dtypes
+from ..engine.types.shape import shape_text
 from . import crc, files, protos, table
 from .atomic_file import Output, remove_abandoned
 from .atomic_replace import replacing
@@ -75,15 +74,11 @@ class BundleWriter:
     def add(self, key: bytes, array: np.ndarray, dtype: dtypes.DType) -> None:
         """Adds a tensor."""
         if key in self.entries:
-            raise InvalidArgumentError(
-                None, None, f"Adding duplicate key: {key.decode(errors='replace')}"
-            )
+            raise errors.invalid(f"Adding duplicate key: {key.decode(errors='replace')}")
         if dtype in (dtypes.resource, dtypes.variant):
-            raise UnimplementedError(
-                None,
-                None,
+            raise errors.unimplemented(
                 f"Saving data type {dtype.name} not yet supported "
-                f"(tensor {key.decode(errors='replace')})",
+                f"(tensor {key.decode(errors='replace')})"
             )
         entry = _entry(dtype, array.shape)
         start = self.data.size
@@ -111,11 +106,9 @@ class BundleWriter:
         if whole is None:
             whole = self.entries[key] = _entry(dtype, shape)
         elif whole.dtype != dtype.as_datatype_enum or _shape_of(whole) != shape:
-            raise InvalidArgumentError(
-                None,
-                None,
+            raise errors.invalid(
                 f"Slices of {key.decode(errors='replace')} differ in dtype or full shape: "
-                f"{shape_text(_shape_of(whole))} and {shape_text(shape)}",
+                f"{shape_text(_shape_of(whole))} and {shape_text(shape)}"
             )
         part.write_to(whole.slices.add())
         self.add(encoded_name(key, part), array, dtype)
@@ -178,13 +171,11 @@ def read_index(prefix: str) -> tuple[dict[bytes, bytes], int]:
     try:
         entries = dict(table.Table(data))
     except DataLossError as error:
-        raise DataLossError(None, None, f"{error.message} ({path})") from None
+        raise errors.data_loss(f"{error.message} ({path})") from None
     if HEADER_KEY not in entries:
-        raise DataLossError(
-            None,
-            None,
+        raise errors.data_loss(
             f"Unable to read file ({path}). Perhaps the file is corrupt or was produced by a newer "
-            "version of TensorFlow with format changes (failed to seek to header entry)",
+            "version of TensorFlow with format changes (failed to seek to header entry)"
         )
     return entries, crc.value(data)
 
@@ -193,11 +184,9 @@ def parse_header(prefix: str, text: bytes) -> Any:
     """The header of an index; InvalidArgumentError for a format of the future."""
     header = _parsed(protos.BundleHeaderProto(), text, "the header", index_path(prefix))
     if header.version.min_consumer > VERSION:
-        raise InvalidArgumentError(
-            None,
-            None,
+        raise errors.invalid(
             f"Checkpoint min consumer version {header.version.min_consumer} above current version "
-            f"{VERSION}.  Please upgrade.",
+            f"{VERSION}.  Please upgrade."
         )
     return header
 
@@ -214,7 +203,7 @@ def _parsed(message: Any, text: bytes, what: str, path: str) -> Any:
     try:
         message.ParseFromString(text)
     except DecodeError:
-        raise DataLossError(None, None, f"Entry for {what} not parseable ({path}).") from None
+        raise errors.data_loss(f"Entry for {what} not parseable ({path}).") from None
     return message
 
 
@@ -269,11 +258,9 @@ class _Merge:
                 self.entries[key] = entry
                 continue
             if not present.slices or not entry.slices:
-                raise InvalidArgumentError(
-                    None,
-                    None,
+                raise errors.invalid(
                     f"Duplicate tensor keyed by {key.decode(errors='replace')} encountered, when "
-                    f"merging prefix: {prefix}",
+                    f"merging prefix: {prefix}"
                 )
             present.slices.extend(entry.slices)
 
@@ -282,13 +269,9 @@ class _Merge:
         if self.header is None:
             self.header = header
         elif self.header.endianness != header.endianness:
-            raise InvalidArgumentError(
-                None, None, "Merging bundles with conflicting endianness; inputs corrupted?"
-            )
+            raise errors.invalid("Merging bundles with conflicting endianness; inputs corrupted?")
         elif self.header.version != header.version:
-            raise InvalidArgumentError(
-                None,
-                None,
+            raise errors.invalid(
                 "Merging bundles with different format versions: merged "
-                f"{self.header.version} vs. curr {header.version}",
+                f"{self.header.version} vs. curr {header.version}"
             )

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from ..engine import errors
 from ..engine.api import constant, export
-from ..engine.errors import ResourceExhaustedError
 from ..engine.types import dtypes
 from ..engine.types.repeated import Repeated, whole
 from ..engine.types.shape import TensorShape, as_shape
@@ -131,7 +131,7 @@ def make_tensor_proto(
     allow_broadcast: bool = False,
 ) -> Any:
     """A TensorProto of Python values or an array, as the value of a Const holds it."""
-    from ..ops.array.values import as_array, element_count
+    from ..ops.array.python_values import as_array, element_count
 
     if isinstance(values, protos.TensorProto):
         return values
@@ -148,8 +148,8 @@ def make_ndarray(tensor: Any) -> np.ndarray:
     try:
         return whole(_decoded(tensor, surplus=False))
     except MemoryError as error:
-        raise ResourceExhaustedError(
-            None, None, f"OOM when allocating the array of a TensorProto: {error}"
+        raise errors.resource_exhausted(
+            f"OOM when allocating the array of a TensorProto: {error}"
         ) from None
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.errors import InternalError, InvalidArgumentError
-from ..engine.session.state import shape_text
+from ..engine import errors
+from ..engine.types.shape import shape_text
 from . import varint
 
 Shape = tuple[int, ...]
@@ -66,18 +66,14 @@ class TensorSlice(tuple[tuple[int, int], ...]):
     def bounds(self, shape: Shape) -> list[tuple[int, int]]:
         """Where it begins and ends in each dimension of a tensor."""
         if len(self) != len(shape):
-            raise InternalError(
-                None, None, f"Mismatching ranks: shape = {shape_text(shape)}, slice = {self}"
-            )
+            raise errors.internal(f"Mismatching ranks: shape = {shape_text(shape)}, slice = {self}")
         result = []
         for d, ((start, length), size) in enumerate(zip(self, shape)):
             end = size if length == FULL else start + length
             if not 0 <= start <= end <= size:
-                raise InternalError(
-                    None,
-                    None,
+                raise errors.internal(
                     f"Extent in dimension {d} out of bounds: shape = {shape_text(shape)}, "
-                    f"slice = {self}",
+                    f"slice = {self}"
                 )
             result.append((start, end))
         return result
@@ -92,15 +88,13 @@ def _extent(item: str, text: str) -> tuple[int, int]:
     try:
         start, length = (int(part) for part in parts)
     except ValueError:
-        raise InvalidArgumentError(
-            None, None, f"Expected a pair of numbers or '-' but got '{item}': string = {text}"
+        raise errors.invalid(
+            f"Expected a pair of numbers or '-' but got '{item}': string = {text}"
         ) from None
     if start < 0 or length <= 0:
-        raise InvalidArgumentError(
-            None,
-            None,
+        raise errors.invalid(
             "Expected non-negative start and positive length but got start = "
-            f"{start}, length = {length}: string = {text}",
+            f"{start}, length = {length}: string = {text}"
         )
     return start, length
 
@@ -109,16 +103,12 @@ def parse_shape_and_slice(text: str) -> tuple[Shape, TensorSlice, Shape]:
     """Full shape, slice and shape of the slice, from a text such as "4 10 0,2:-"."""
     *sizes, last = text.split(" ")
     if not sizes:
-        raise InvalidArgumentError(
-            None, None, f"Need least two elements in shape_and_slice specification: {text}"
-        )
+        raise errors.invalid(f"Need least two elements in shape_and_slice specification: {text}")
     part = TensorSlice.parse(last)
     try:
         shape = tuple(int(size) for size in sizes)
     except ValueError:
-        raise InvalidArgumentError(
-            None, None, f"Non numerical dimension in shape_and_slice: {text}"
-        ) from None
+        raise errors.invalid(f"Non numerical dimension in shape_and_slice: {text}") from None
     return shape, part, part.shape(shape)
 
 

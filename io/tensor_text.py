@@ -7,7 +7,7 @@ import struct
 
 import numpy as np
 
-from ..engine.errors import DataLossError
+from ..engine import errors
 from . import crc, varint
 
 _LARGE = 1 << 32
@@ -40,17 +40,13 @@ def read_text_tensor(data: bytes, count: int, big_endian: bool = False) -> tuple
             lengths.append(length)
         stored = struct.unpack(order + "I", data[position : position + 4])[0]
     except (IndexError, struct.error):
-        raise DataLossError(
-            None, None, f"String lengths longer than expected offset {len(data)}"
-        ) from None
+        raise errors.data_loss(f"String lengths longer than expected offset {len(data)}") from None
     checked = (struct.pack(order + ("I" if n < _LARGE else "Q"), n) for n in lengths)
     checksum = crc.value(b"".join(checked))
     if crc.unmask(stored) != checksum:
-        raise DataLossError(
-            None,
-            None,
+        raise errors.data_loss(
             f"The length checksum does not match: expected {crc.unmask(stored):08d} "
-            f"but actual is {checksum:08d}",
+            f"but actual is {checksum:08d}"
         )
     position += 4
     checksum = crc.extend(checksum, data[position - 4 : position])
@@ -60,5 +56,5 @@ def read_text_tensor(data: bytes, count: int, big_endian: bool = False) -> tuple
         texts[i] = data[position : position + length]
         position += length
     if position != len(data):
-        raise DataLossError(None, None, "the texts do not end where the tensor ends")
+        raise errors.data_loss("the texts do not end where the tensor ends")
     return texts, checksum

@@ -73,11 +73,9 @@ def require_native() -> None:
     if missing:
         from ..engine import errors
 
-        raise errors.FailedPreconditionError(
-            None,
-            None,
+        raise errors.failed_precondition(
             f"Code for {aim.cpu} needs {' '.join(missing)}, which this processor has not. Unset "
-            "NUMBAFLOW_TARGET to run; `numbaflow compile` makes code for other processors.",
+            "NUMBAFLOW_TARGET to run; `numbaflow compile` makes code for other processors."
         )
 
 

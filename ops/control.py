@@ -28,7 +28,7 @@ _no_op = define(
     kernel=lambda c: None,
     lower=lambda b, op: (),
     gradient=_NOTHING,
-    moves="value",
+    transfer="value",
     doc="Does nothing; for control dependencies.",
 )
 define(
@@ -37,7 +37,7 @@ define(
     kernel=lambda c: None,
     lower=lambda b, op: (),
     gradient=_NOTHING,
-    flow="trigger",
+    control_flow_role="trigger",
     doc="Does nothing; runs even where its control inputs are dead.",
 )
 

@@ -18,13 +18,13 @@ from ..engine import errors
 from ..engine.graph.build import OpFunction, define
 from ..engine.graph.shape_rules import merge
 from ..engine.graph.tensor import SparseTensor
-from ..engine.types.shape import TensorShape
+from ..engine.types.shape import TensorShape, shape_text
 from ..jit.kernel.sizes import same_shape
 
 Body = Callable[..., Any]
 
 
-def kind_of(value: Any) -> str:
+def _kind(value: Any) -> str:
     """NumPy's one-letter kind of the dtype of an array or kernel expression; bfloat16 is "f"."""
     name = str(value.dtype)
     return "f" if name == "bfloat16" else np.dtype(name).kind
@@ -32,12 +32,12 @@ def kind_of(value: Any) -> str:
 
 def is_integer(value: Any) -> bool:
     """Whether an array or kernel expression holds signed or unsigned integers."""
-    return kind_of(value) in "iu"
+    return _kind(value) in "iu"
 
 
 def is_complex(value: Any) -> bool:
     """Whether an array or kernel expression holds complex numbers."""
-    return kind_of(value) == "c"
+    return _kind(value) == "c"
 
 
 def static_broadcast(x: TensorShape, y: TensorShape) -> TensorShape:
@@ -74,18 +74,13 @@ def first_shape(c: Any) -> TensorShape:
     return c.inputs[0]
 
 
-def shape_text(shape: Sequence[int]) -> str:
-    """A run-time shape as TensorFlow prints it: [2,3]."""
-    return "[" + ",".join(str(size) for size in shape) + "]"
-
-
 def require_broadcast(inputs: Sequence[np.ndarray]) -> None:
     """Raises TensorFlow's error when run-time shapes do not broadcast."""
     try:
         np.broadcast_shapes(*(x.shape for x in inputs))
     except ValueError:
         texts = " vs. ".join(shape_text(x.shape) for x in inputs)
-        raise errors.InvalidArgumentError(None, None, f"Incompatible shapes: {texts}") from None
+        raise errors.invalid(f"Incompatible shapes: {texts}") from None
 
 
 def _require_alike(c: Any, inputs: Sequence[np.ndarray]) -> None:
@@ -93,11 +88,9 @@ def _require_alike(c: Any, inputs: Sequence[np.ndarray]) -> None:
     first = inputs[0].shape
     for i, x in enumerate(inputs):
         if x.shape != first:
-            raise errors.InvalidArgumentError(
-                None,
-                None,
+            raise errors.invalid(
                 f"Inputs to operation {c.name} of type {c.type} must have the same size and shape."
-                f"  Input 0: {shape_text(first)} != input {i}: {shape_text(x.shape)}",
+                f"  Input 0: {shape_text(first)} != input {i}: {shape_text(x.shape)}"
             )
 
 
@@ -135,7 +128,7 @@ class Guard:
         return value is not None and value.dtype != object and not np.any(self.is_bad(value))
 
     def _error(self) -> errors.InvalidArgumentError:
-        return errors.InvalidArgumentError(None, None, self.message)
+        return errors.invalid(self.message)
 
 
 def elementwise(

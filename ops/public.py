@@ -62,9 +62,9 @@ for _module, _names in {
         "Distribution FULLY_REPARAMETERIZED NOT_REPARAMETERIZED ReparameterizationType"
     ),
     "divergence": "RegisterKL kl_divergence",
-    "location": "Laplace Normal StudentT Uniform",
-    "positive": "Beta Dirichlet Exponential Gamma",
-    "counts": "Bernoulli Categorical DirichletMultinomial Multinomial",
+    "location_scale": "Laplace Normal StudentT Uniform",
+    "positive_support": "Beta Dirichlet Exponential Gamma",
+    "discrete": "Bernoulli Categorical DirichletMultinomial Multinomial",
 }.items():
     for _name in _names.split():
         api.lazy(f"ops.distributions.{_module}:{_name}", f"distributions.{_name}")
@@ -77,7 +77,7 @@ _METRICS = {
     ),
     "classes": "mean_iou mean_per_class_accuracy",
     "counts": "false_negatives false_positives precision recall true_negatives true_positives",
-    "curves": "auc sensitivity_at_specificity specificity_at_sensitivity",
+    "auc": "auc sensitivity_at_specificity specificity_at_sensitivity",
     "means": (
         "accuracy mean mean_absolute_error mean_cosine_distance mean_relative_error "
         "mean_squared_error mean_tensor percentage_below root_mean_squared_error"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..engine import errors
-from ..engine.session.state import shape_text
+from ..engine.types.shape import shape_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Rank:
         shape = inputs[self.index].shape
         if len(shape) not in self.allowed:
             text = self.text.format(shape=shape_text(shape), rank=len(shape))
-            raise errors.InvalidArgumentError(None, None, text)
+            raise errors.invalid(text)
 
 
 def scalar(index: int, text: str) -> Rank:

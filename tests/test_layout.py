@@ -249,3 +249,17 @@ def test_families_of_ops_import_one_way() -> None:
                 wrong.append(f"{name_of(file)}:{line} imports {module}")
     assert not wrong
     assert found - {""} == set(FAMILIES)
+
+
+def test_errors_of_no_operation_are_made_in_one_way() -> None:
+    """By the makers of engine/errors.py, such as `errors.invalid(text)`."""
+    wrong = [
+        f"{name_of(file)}:{node.lineno}"
+        for file in package_files()
+        if name_of(file) != "engine/errors.py"
+        for node in ast.walk(tree(file))
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func).rpartition(".")[2].endswith("Error")
+        and [ast.unparse(argument) for argument in node.args[:2]] == ["None", "None"]
+    ]
+    assert not wrong

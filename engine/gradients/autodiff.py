@@ -449,7 +449,10 @@ def _run(
 
 
 def _hessian_vector_product(ys: Any, xs: list[Any], v: list[Any]) -> list[Gradient]:
-    """The product of the Hessian of `ys` with respect to `xs` and a vector, without the matrix."""
+    """The product of the Hessian of `ys` with respect to `xs` and a vector, without the matrix.
+
+    Programs import it, by this name, from TensorFlow's gradients_impl.
+    """
     if len(v) != len(xs):
         raise ValueError("xs and v must have the same length.")
     multiply, stop = public("multiply"), public("stop_gradient")

@@ -19,7 +19,7 @@ from .convert import internal_convert_n_to_tensor, internal_convert_to_tensor
 from .defaults import get_default_graph
 from .inference import ShapeContext, infer_shapes
 from .operation import Operation, group
-from .registry import Arg, Attr, OpDef
+from .registry import Arg, Attr, ControlFlowRole, OpDef, Transfer
 from .scope_functions import get_graph_from_inputs
 from .tensor import Tensor
 
@@ -51,8 +51,8 @@ def define(
     sizes: bool = False,
     dynamic_shape: bool = False,
     passes_ref: bool = False,
-    moves: str = "",
-    flow: str = "",
+    transfer: Transfer = "",
+    control_flow_role: ControlFlowRole = "",
     expand: Callable[..., Any] | None = None,
     touches: tuple[registry.Touch, ...] | None = None,
     doc: str = "",
@@ -73,8 +73,8 @@ def define(
         sizes=sizes,
         dynamic_shape=dynamic_shape,
         passes_ref=passes_ref,
-        moves=moves,
-        flow=flow,
+        transfer=transfer,
+        control_flow_role=control_flow_role,
         expand=expand,
         touches=touches,
         doc=doc,

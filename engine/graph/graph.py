@@ -11,9 +11,9 @@ from contextlib import AbstractContextManager as Scope
 from contextlib import contextmanager
 from typing import Any
 
+from .. import errors
 from ..api import export
 from ..compat import as_text
-from ..errors import InvalidArgumentError, NotFoundError
 from ..hints import hinted
 from ..tracebacks import shorten
 from ..types.dtypes import DType
@@ -83,10 +83,6 @@ class Graph:
         self._min_consumer = MIN_CONSUMER
         self._unfeedable_tensors: set[Tensor] = set()
         self._unfetchable_ops: set[Operation] = set()
-        self._handle_feeders: dict[Any, Any] = {}
-        self._handle_readers: dict[Any, Any] = {}
-        self._handle_movers: dict[Any, Any] = {}
-        self._handle_deleters: dict[Any, Any] = {}
 
     # Versions, seed, finalizing
 
@@ -142,11 +138,9 @@ class Graph:
         name = as_text(function.name)
         known = self._functions.get(name)
         if known is not None and known.definition != function.definition:
-            raise InvalidArgumentError(
-                None,
-                None,
+            raise errors.invalid(
                 f"Cannot add function '{name}' because a different function with the same name "
-                "already exists.",
+                "already exists."
             )
         self._functions[name] = function
         # Programs before that version know no functions.
@@ -190,11 +184,9 @@ class Graph:
         if definition is None and op_type in self._functions:
             definition = self._functions[op_type].op_definition
         if definition is None:
-            raise NotFoundError(
-                None,
-                None,
+            raise errors.not_found(
                 f"Op type not registered '{op_type}' in binary running on localhost. Make sure "
-                "the Op and Kernel are registered in the binary running in this process.",
+                "the Op and Kernel are registered in the binary running in this process."
             )
         plain = {key: plain_attr(value) for key, value in (attrs or {}).items()}
         return self._create(definition, name, inputs, plain, input_types, compute_device)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..types.dtypes import DType
-from ..types.shape import TensorShape, as_shape, unknown_shape
+from ..types.shape import TensorShape, as_shape, shape_text, unknown_shape
 from .constants import evaluate, evaluate_shape
 from .operation import Operation
-from .tensor import Tensor, shape_text
+from .tensor import Tensor
 
 
 class ShapeContext:
@@ -98,7 +98,7 @@ def _is_shape(value: Any) -> bool:
 
 def _shape_error(op: Operation, context: ShapeContext, reason: str) -> str:
     shapes = ", ".join(
-        "?" if shape.sizes is None else shape_text(shape.sizes) for shape in context.inputs
+        "?" if shape.sizes is None else shape_text(shape) for shape in context.inputs
     )
     text = f"{reason} for '{op.name}' (op: '{op.type}') with input shapes: {shapes}"
     partial, computed = [], []
@@ -106,7 +106,7 @@ def _shape_error(op: Operation, context: ShapeContext, reason: str) -> str:
         if i in context.shapes_asked:
             shape = context.value_as_shape(i)
             if shape.rank is not None:
-                partial.append(f"input[{i}] = {shape_text(shape.sizes)}")
+                partial.append(f"input[{i}] = {shape_text(shape)}")
         elif i in context.values_asked:
             value = context.value(i)
             if value is not None:

@@ -9,14 +9,15 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from .. import errors
 from ..api import export
 from ..types.dtypes import DType
-from ..types.shape import TensorShape
+from ..types.shape import TensorShape, shape_text
 from . import defaults
 from .devices import device_string
 from .registry import Arg, OpDef
 from .scopes import Location
-from .tensor import Tensor, shape_text
+from .tensor import Tensor
 
 if TYPE_CHECKING:
     from .graph import Graph
@@ -310,23 +311,15 @@ class Operation:
             raise TypeError(f"tensor must be a Tensor: {tensor}")
         self._same_graph(tensor)
         if not 0 <= index < len(self._inputs_val):
-            from ..errors import OutOfRangeError
-
-            raise OutOfRangeError(
-                None,
-                None,
+            raise errors.out_of_range(
                 f"Cannot update edge. Input index [{index}] is greater than the number of total "
-                f"inputs [{len(self._inputs_val)}].",
+                f"inputs [{len(self._inputs_val)}]."
             )
         old = self._inputs_val[index]
         if not tensor.shape.is_compatible_with(old.shape):
-            from ..errors import InvalidArgumentError
-
-            raise InvalidArgumentError(
-                None,
-                None,
-                f"Cannot update edge, incompatible shapes: {shape_text(tensor.shape.sizes)} and "
-                f"{shape_text(old.shape.sizes)}.",
+            raise errors.invalid(
+                f"Cannot update edge, incompatible shapes: {shape_text(tensor.shape)} and "
+                f"{shape_text(old.shape)}."
             )
         values = list(self._inputs_val)
         values[index] = tensor

@@ -14,7 +14,7 @@ import functools
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -89,10 +89,22 @@ class Folding:
     partial: Callable[..., Any] | None = None
 
 
+# What an op does with values as they are: "value" hands them on, "write" puts one into a variable,
+# "file" carries them between values and files.
+Transfer = Literal["", "value", "write", "file"]
+# "next" is an iteration's; "trigger" runs even where dead; "condition" is a loop's; "step" is an
+# ordinary op whose resource lives for one run; the kernel of "wait" may return a Future
+# (engine/session/futures.py).
+ControlFlowRole = Literal[
+    "", "switch", "merge", "enter", "exit", "next", "trigger", "condition", "step", "wait"
+]
+_TRANSFERS, _CONTROL_FLOW_ROLES = get_args(Transfer), get_args(ControlFlowRole)
+
 # What an op may touch beside the values of its session: files (here and behind schemes such as
 # gs://), functions of this Python process, its streams and log, and what other nodes of the session
 # keep under names that are data.
-TOUCHED = ("files", "python", "output", "session")
+Touched = Literal["files", "python", "output", "session"]
+TOUCHED = get_args(Touched)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +115,7 @@ class Touch:
     it that begin with `scheme` are paths.
     """
 
-    kind: str
+    kind: Touched
     path: str = ""
     scheme: str = ""
     writes: bool = False
@@ -149,15 +161,12 @@ class OpDef:
     dynamic_shape: bool = False
     # A reference to a variable passes through: the output is the variable itself.
     passes_ref: bool = False
-    # What it does with values as they are: "value" (hands them on), "write" (puts one into a
-    # variable) or "file" (between values and files).  A run of nothing else is not compiled, and
-    # kernels learn from their context what they need not copy (engine/session/interpreter.py).
-    moves: str = ""
-    # The role in control flow: "switch", "merge", "enter", "exit", "next" (iteration), "trigger"
-    # (runs even where dead), "condition" (of a loop), "step" (an ordinary op whose resource lives
-    # for one run) or "wait" (its kernel may return a Pending, engine/session/futures.py).  The
-    # reference runs a graph with any of them by engine/session/dataflow.py.
-    flow: str = ""
+    # What it does with values as they are.  A run of ops that have such a role alone is not
+    # compiled, and kernels learn from their context what they need not copy
+    # (engine/session/interpreter.py).
+    transfer: Transfer = ""
+    # The role in control flow; the reference runs a graph with any by engine/session/dataflow.py.
+    control_flow_role: ControlFlowRole = ""
     # expand(x, op, inputs) -> (outputs, operations that must run): what stands in place of an op
     # that calls functions, before anything runs; `x` is an Expander
     # (engine/session/function_inlining.py).
@@ -170,6 +179,9 @@ class OpDef:
     doc: str = ""
     # Free-form facts for the property tests: input ranges, dtypes, attribute samples, tolerance.
     test: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _check_roles(self.name, self.transfer, self.control_flow_role)
 
     @property
     def is_stateful(self) -> bool:
@@ -195,6 +207,13 @@ class UnparsedOpDef:
     fields: dict[str, Any]
 
 
+def _check_roles(name: str, transfer: str, control_flow_role: str) -> None:
+    """ValueError for a role that there is not: nobody would act on it."""
+    for role, values in ((transfer, _TRANSFERS), (control_flow_role, _CONTROL_FLOW_ROLES)):
+        if role not in values:
+            raise ValueError(f"op {name} cannot have the role {role!r}; it is one of {values}")
+
+
 _TABLE: dict[str, OpDef | UnparsedOpDef] = {}
 
 
@@ -206,6 +225,7 @@ def register(definition: OpDef) -> OpDef:
 
 def state(name: str, signature: str, attrs: str, **fields: Any) -> None:
     """Adds a definition in the notation of `parse`, which is read when the op is first wanted."""
+    _check_roles(name, fields.get("transfer", ""), fields.get("control_flow_role", ""))
     _add(name, UnparsedOpDef(signature, attrs, fields))
 
 

@@ -26,11 +26,6 @@ def unknown(c: Any) -> list[TensorShape]:
     return [unknown_shape()] * len(c.op.outputs)
 
 
-def vector_of(length: int | None) -> ShapeFunction:
-    """The output is a vector."""
-    return lambda c: TensorShape([length])
-
-
 def broadcast(c: Any) -> TensorShape:
     """All inputs broadcast against each other."""
     result = c.inputs[0]

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import itertools
 from collections import namedtuple
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..api import export
 from ..errors import OperatorNotAllowedInGraphError
 from ..hints import hinted
 from ..types.dtypes import DType
-from ..types.shape import TensorShape, unknown_shape
+from ..types.shape import TensorShape, shape_text, unknown_shape
 from . import defaults
 
 if TYPE_CHECKING:
@@ -285,13 +285,6 @@ def _merge_for_set(old: TensorShape, new: TensorShape) -> TensorShape:
                 f"Shapes are {shape_text(a)} and {shape_text(b)}.",
             )
     return TensorShape([n if m is None else m for m, n in zip(a, b)])
-
-
-def shape_text(sizes: Sequence[int | None] | None) -> str:
-    """A shape as TensorFlow's runtime prints it: [2,?]."""
-    if sizes is None:
-        return "<unknown>"
-    return "[" + ",".join("?" if size is None else str(size) for size in sizes) + "]"
 
 
 @export("IndexedSlices")

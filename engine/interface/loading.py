@@ -7,22 +7,18 @@ import os
 import sys
 from typing import Any
 
-from ..errors import NotFoundError, UnimplementedError
+from .. import errors
 
 
 def load_op_library(library_filename: str) -> Any:
     """Refuses: compiled TensorFlow ops call TensorFlow's C++ runtime, which is not here."""
     if not os.path.exists(library_filename):
-        raise NotFoundError(
-            None,
-            None,
-            f"{library_filename}: cannot open shared object file: No such file or directory",
+        raise errors.not_found(
+            f"{library_filename}: cannot open shared object file: No such file or directory"
         )
-    raise UnimplementedError(
-        None,
-        None,
+    raise errors.unimplemented(
         f"Cannot load {library_filename}: libraries of compiled ops need TensorFlow's C++ runtime. "
-        "Define the op in Python with numbaflow.engine.graph.build.define.",
+        "Define the op in Python with numbaflow.engine.graph.build.define."
     )
 
 

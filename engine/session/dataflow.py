@@ -205,9 +205,7 @@ class FlowProgram(Program):
         """The fetched values; InvalidArgumentError for one on a branch that was not taken."""
         for position, slot in enumerate(self.fetch_slots):
             if values[slot] is None:
-                raise errors.InvalidArgumentError(
-                    None, None, f"Retval[{position}] does not have value"
-                )
+                raise errors.invalid(f"Retval[{position}] does not have value")
         return [fetched(values[slot], t) for slot, t in zip(self.fetch_slots, self.fetches)]
 
     def execute(self, values: list[Any], watch: Watch | None = None) -> None:
@@ -240,7 +238,7 @@ def _nodes(steps: list[Step], fed: set[Tensor], frames: list[Frame]) -> list[Nod
     nodes: list[Node] = []
     present = {step.op for step in steps}
     for step in steps:
-        op, role = step.op, step.op.definition.flow
+        op, role = step.op, step.op.definition.control_flow_role
         waits = [t.op for t in op._inputs_val if t not in fed]
         controls = [other for other in op._control_inputs_val if other in present]
         if isinstance(step, Outside):
@@ -415,11 +413,9 @@ class _Run:
         try:
             data, condition = step.inputs(self.values)
             if condition.ndim:
-                raise errors.InvalidArgumentError(
-                    None,
-                    None,
+                raise errors.invalid(
                     "The second input must be a scalar, but it has shape "
-                    f"{str(list(condition.shape)).replace(' ', '')}",
+                    f"{str(list(condition.shape)).replace(' ', '')}"
                 )
         except Exception as error:
             raise located(error, step.op) from error

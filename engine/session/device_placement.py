@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..errors import InvalidArgumentError, NotFoundError
+from .. import errors
+from ..errors import InvalidArgumentError
 from ..graph.devices import Parts, parse_device
 from ..graph.graph import Graph
 
@@ -25,7 +26,7 @@ class Placement:
         self._is_soft = config is not None and config.allow_soft_placement
         count = config.device_count.get("CPU", 1) if config is not None else 1
         if not count:
-            raise NotFoundError(None, None, "No CPU devices are available in this process")
+            raise errors.not_found("No CPU devices are available in this process")
         self.devices = [f"{task}/device:CPU:{i}" for i in range(count)]
         self._known: set[str] = {""}
         self._last = 0
@@ -68,13 +69,11 @@ class Placement:
         advice = ""
         if parse_device(op._device)[3] == "GPU":
             advice = " The requested device appears to be a GPU, but CUDA is not enabled."
-        return InvalidArgumentError(
-            None,
-            None,
+        return errors.invalid(
             f"Cannot assign a device for operation {op.name}: {{{{node {op.name}}}}} was "
             f"explicitly assigned to {op._device} but available devices are "
             f"[ {', '.join(self.devices)} ]. Make sure the device specification refers to a "
-            f"valid device.{advice}\n\t [[{op.name}]]",
+            f"valid device.{advice}\n\t [[{op.name}]]"
         )
 
 

@@ -102,7 +102,7 @@ class InlinedGraph:
         needed = needed_operations([*fetches, *feeds], targets, [])
         new = [op for op in needed if op not in self._after]
         expander = self._expander
-        expander.has_flow |= any(op.definition.flow in _BRANCHING for op in new)
+        expander.has_flow |= any(op.definition.control_flow_role in _BRANCHING for op in new)
         with expander.target.as_default():
             expander.copy(new, self._tensors, self._after)
         found = [self._tensors[tensor] for tensor in fetches]
@@ -375,7 +375,7 @@ def _conditional(operations: list[Operation]) -> set[Operation]:
     """The operations that lie in a branch, and may not run."""
     found: set[Operation] = set()
     for op in operations:
-        flow = op.definition.flow
+        flow = op.definition.control_flow_role
         before = [*(tensor.op for tensor in op._inputs_val), *op._control_inputs_val]
         if flow == "switch" or (flow not in _JOINING and any(other in found for other in before)):
             found.add(op)

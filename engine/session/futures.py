@@ -55,7 +55,7 @@ class Future:
 
     def cancel(self) -> None:
         """Gives up waiting: settles with CancelledError unless a result came first."""
-        self.settle(error=errors.CancelledError(None, None, "Operation was cancelled"))
+        self.settle(error=errors.cancelled("Operation was cancelled"))
 
     def outcome(self) -> Any:
         """The result; raises the error if there is one."""
@@ -187,7 +187,7 @@ class FutureSet:
         except queue.Empty:
             return None
         if self._reason:
-            raise errors.CancelledError(None, None, self._reason)
+            raise errors.cancelled(self._reason)
         key = self._keys.pop(pending)
         if not self._keys:
             self._session.waits.discard(self)

@@ -65,11 +65,9 @@ def check_types(ops: Iterable[Operation]) -> None:
     for op in ops:
         for i, (tensor, kind) in enumerate(zip(op._inputs_val, op._input_types_val)):
             if not kind.base_dtype.is_compatible_with(tensor.dtype.base_dtype):
-                raise errors.InvalidArgumentError(
-                    None,
-                    None,
+                raise errors.invalid(
                     f"Input {i} of node {op.name} was passed {tensor.dtype.base_dtype.name} from "
-                    f"{tensor.name} incompatible with expected {kind.base_dtype.name}.",
+                    f"{tensor.name} incompatible with expected {kind.base_dtype.name}."
                 )
 
 
@@ -86,7 +84,9 @@ def _ordered(ops: list[Operation], fed: set[Tensor], skipped: set[Operation]) ->
         return ops
     # What a loop sends back is for its next iteration.
     for op in ops:
-        before[op] = [o for o in before[op] if o.definition.flow != "next" or o._id < op._id]
+        before[op] = [
+            o for o in before[op] if o.definition.control_flow_role != "next" or o._id < op._id
+        ]
     waiting = {op: len(set(before[op])) for op in ops}
     after: dict[Operation, list[Operation]] = {op: [] for op in ops}
     for op in ops:
@@ -105,11 +105,9 @@ def _ordered(ops: list[Operation], fed: set[Tensor], skipped: set[Operation]) ->
                 heapq.heappush(ready, other._id)
     if len(result) < len(ops):
         stuck = sorted(op.name for op in ops if waiting[op])
-        raise errors.InvalidArgumentError(
-            None,
-            None,
+        raise errors.invalid(
             f"Graph is invalid, contains a cycle with {len(stuck)} nodes, including: "
-            f"{', '.join(stuck[:8])}",
+            f"{', '.join(stuck[:8])}"
         )
     return result
 
@@ -218,9 +216,7 @@ class Step:
                 x for item in items for x in (item if isinstance(item, (list, tuple)) else (item,))
             ]
         if len(items) != self.count:
-            raise errors.InternalError(
-                None, None, f"The kernel of {self.op.type} gave {len(items)} results"
-            )
+            raise errors.internal(f"The kernel of {self.op.type} gave {len(items)} results")
         return items
 
     def settle(self, index: int, value: Any) -> Any:
@@ -254,7 +250,7 @@ def handle_inputs(op: Operation) -> list[tuple[int, bool]]:
     """
     if all(tensor.dtype != dtypes.resource for tensor in op._inputs_val):
         return []
-    if op.definition.flow in _PASSING or op.definition.passes_ref:
+    if op.definition.control_flow_role in _PASSING or op.definition.passes_ref:
         return []
     known: list[bool] = []
     for arg in op.definition.inputs:
@@ -287,12 +283,10 @@ def _holds_array(tensor: Tensor) -> bool:
 def _verify(tensor: Tensor, value: np.ndarray) -> None:
     kind = tensor.dtype.base_dtype.np_dtype
     if value.dtype != kind:
-        raise errors.InternalError(
-            None, None, f"{tensor.name} should be {kind} but its kernel gave {value.dtype}"
-        )
+        raise errors.internal(f"{tensor.name} should be {kind} but its kernel gave {value.dtype}")
     if not tensor.shape.is_compatible_with(value.shape):
-        raise errors.InternalError(
-            None, None, f"{tensor.name} should be {tensor.shape} but its kernel gave {value.shape}"
+        raise errors.internal(
+            f"{tensor.name} should be {tensor.shape} but its kernel gave {value.shape}"
         )
 
 
@@ -383,7 +377,7 @@ class Program:
 
         wanted: tensors that must be arrays.
         """
-        roles = [step.op.definition.moves for step in self.steps]
+        roles = [step.op.definition.transfer for step in self.steps]
         is_read_only = "write" not in roles and "" not in roles
         for step, role in zip(reversed(self.steps), reversed(roles)):
             step.context.is_read_only = is_read_only
@@ -436,7 +430,7 @@ class Program:
 
 def _only_restores(steps: Sequence[Step]) -> bool:
     """Whether steps move values from files to variables, and none sees a variable's value."""
-    roles = [step.op.definition.moves for step in steps]
+    roles = [step.op.definition.transfer for step in steps]
     if "" in roles or not any(r == "file" and step.count for r, step in zip(roles, steps)):
         return False
     return not any(_reads(step) for step in steps)
@@ -445,7 +439,7 @@ def _only_restores(steps: Sequence[Step]) -> bool:
 def _reads(step: Step) -> bool:
     """Whether a step that moves values takes one out of a variable."""
     definition = step.op.definition
-    hands_on = definition.moves == "value" and not definition.passes_ref
+    hands_on = definition.transfer == "value" and not definition.passes_ref
     for tensor, (_, wants_cell) in zip(step.op._inputs_val, step.sources):
         if tensor.dtype == dtypes.resource:
             if hands_on:
@@ -500,7 +494,7 @@ def program_of(
     """The program for operations in order."""
     trust.require(ops)
     # (Imported late: it builds on this module.)
-    if any(op.definition.flow for op in ops):
+    if any(op.definition.control_flow_role for op in ops):
         from .dataflow import FlowProgram
 
         return FlowProgram(session, ops, fetches, feeds)

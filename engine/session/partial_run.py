@@ -26,9 +26,7 @@ def setup(session: Any, fetches: Any, feeds: Any) -> tuple[str, PartialRun]:
     tensors = [tensor for feed in feeds for tensor in feed_elements(session.graph, feed)]
     run = PartialRun(session, fetches, tensors)
     if not (run.wanted.tensors or run.wanted.targets):
-        raise errors.InvalidArgumentError(
-            None, None, "Must specify at least one target to fetch or execute."
-        )
+        raise errors.invalid("Must specify at least one target to fetch or execute.")
     names = ",".join(tensor.name for tensor in tensors)
     outputs = ",".join(tensor.name for tensor in run.wanted.tensors)
     targets = ",".join(op.name for op in run.wanted.targets)
@@ -42,9 +40,9 @@ class _Parts:
         session.placement.check()
         # What a part computed stays: a later one may need it.
         program = prepared(session, wanted.tensors, wanted.targets, feeds, release=False)
-        if any(step.op.definition.flow for step in program.steps):
-            raise errors.UnimplementedError(
-                None, None, "partial_run does not run graphs with branches, loops or TensorArrays"
+        if any(step.op.definition.control_flow_role for step in program.steps):
+            raise errors.unimplemented(
+                "partial_run does not run graphs with branches, loops or TensorArrays"
             )
         self.program, self.feeds = program, feeds
         self.steps: dict[Any, Step] = {step.op: step for step in program.steps}
@@ -106,7 +104,7 @@ class PartialRun:
                     if known
                     else "was not specified in partial_run_setup"
                 )
-                raise errors.InvalidArgumentError(None, None, f"The fetch {tensor.name} {problem}.")
+                raise errors.invalid(f"The fetch {tensor.name} {problem}.")
         operations, fed = self._prepared.part(part.tensors)
         self._require_fed(fed)
         for op in operations:
@@ -128,24 +126,20 @@ class PartialRun:
             tensor = feed_tensor(self._graph, key)
             array = FeedSlot(tensor).convert(value)
             if tensor not in self._slot_of:
-                raise errors.InvalidArgumentError(
-                    None, None, f"The feed {tensor.name} was not specified in partial_run_setup."
+                raise errors.invalid(
+                    f"The feed {tensor.name} was not specified in partial_run_setup."
                 )
             if tensor in self._fed:
-                raise errors.InvalidArgumentError(
-                    None, None, f"The feed {tensor.name} has already been fed."
-                )
+                raise errors.invalid(f"The feed {tensor.name} has already been fed.")
             self._fed.add(tensor)
             self._values[self._slot_of[tensor]] = array
 
     def _require_fed(self, tensors: list[Tensor]) -> None:
         for tensor in tensors:
             if tensor not in self._fed:
-                raise errors.InvalidArgumentError(
-                    None,
-                    None,
+                raise errors.invalid(
                     f"Fetch {tensor.name} can't be computed from the feeds that have been fed so "
-                    "far.",
+                    "far."
                 )
 
     def _finish(self) -> None:

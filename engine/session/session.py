@@ -204,7 +204,7 @@ class BaseSession:
 
     def _require_open(self) -> None:
         if self._closed:
-            raise errors.CancelledError(None, None, "Session has been closed.")
+            raise errors.cancelled("Session has been closed.")
 
     # Running
 
@@ -290,7 +290,7 @@ class BaseSession:
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
         if self.is_ending:
-            raise errors.CancelledError(None, None, "Session has been closed.")
+            raise errors.cancelled("Session has been closed.")
 
     def _find(self, fetches: Any, feed_dict: Any) -> PreparedRun | None:
         kind = type(fetches)
@@ -455,9 +455,7 @@ class BaseSession:
             raise TypeError(f"handle must be a string of partial_run_setup, but got {handle!r}")
         run = self._partial_runs.get(handle)
         if run is None:
-            raise errors.InvalidArgumentError(
-                None, None, "Must run 'setup' before performing partial runs!"
-            )
+            raise errors.invalid("Must run 'setup' before performing partial runs!")
         with self._limited(self._timeout) if self._timeout else nullcontext():
             result = run.advance(fetches, feed_dict or {})
         if run.finished:
@@ -475,9 +473,7 @@ def _require_mapping(feed_dict: Any) -> None:
 
 def _nothing_to_run(*values: Any, **options: Any) -> Any:
     del values, options
-    raise errors.InvalidArgumentError(
-        None, None, "Must specify at least one target to fetch or execute."
-    )
+    raise errors.invalid("Must specify at least one target to fetch or execute.")
 
 
 def _expanded_values(graph: Graph, feed_dict: Any, slots: list[FeedSlot]) -> list[Any]:
@@ -551,7 +547,7 @@ class Session(BaseSession):
                 if config is None or not config.operation_timeout_in_ms:
                     raise
                 # TensorFlow would wait for the server, as long as it may.
-                raise errors.DeadlineExceededError(None, None, "Deadline Exceeded") from None
+                raise errors.deadline_exceeded("Deadline Exceeded") from None
             return
         for session in list(_local_sessions):
             session.resources.clear(names)

@@ -43,9 +43,7 @@ def resources_of(target: bytes | None, config: Any = None, opens: bool = True) -
             shared = resolve(text, opens)
             is_alone = config is not None and config.isolate_session_state
             return Resources(shared.task) if is_alone else shared
-    raise errors.NotFoundError(
-        None,
-        None,
+    raise errors.not_found(
         f'No session factory registered for the given session options: {{target: "{text}" '
-        "config: } Registered factories are {DIRECT_SESSION}.",
+        "config: } Registered factories are {DIRECT_SESSION}."
     )

@@ -19,15 +19,10 @@ import numpy as np
 from .. import errors
 from ..memory import ALIGNMENT, aligned_copy, aligned_empty  # noqa: F401  for those who make values
 from ..types.dtypes import DType
-from ..types.shape import TensorShape
+from ..types.shape import TensorShape, shape_text
 from .deferred_assign import EagerArray, LazyArray, current, take
 
 T = TypeVar("T")
-
-
-def shape_text(shape: tuple[int | None, ...]) -> str:
-    """A run-time shape as TensorFlow prints it: [2,3]; ? for what is not known."""
-    return "[" + ",".join("?" if size is None else str(size) for size in shape) + "]"
 
 
 class VariableStorage:
@@ -70,13 +65,13 @@ class VariableStorage:
     def read(self) -> np.ndarray:
         """The live array; FailedPreconditionError before the first assignment."""
         if self.value is None:
-            raise errors.FailedPreconditionError(None, None, self._missing())
+            raise errors.failed_precondition(self._missing())
         return self.value
 
     def looked_up(self) -> np.ndarray:
         """The live array as what does not just read it sees it: NotFoundError for resources."""
         if self.value is None and self.is_resource:
-            raise errors.NotFoundError(None, None, self._not_found())
+            raise errors.not_found(self._not_found())
         return self.read()
 
     def _missing(self) -> str:
@@ -166,11 +161,9 @@ class VariableStorage:
 def _other_shape(
     present: tuple[int | None, ...], shape: tuple[int, ...], which: str = ""
 ) -> errors.InvalidArgumentError:
-    return errors.InvalidArgumentError(
-        None,
-        None,
+    return errors.invalid(
         "Assign requires shapes of both tensors to match. "
-        f"lhs shape= {shape_text(present)} rhs shape= {shape_text(shape)}{which}",
+        f"lhs shape= {shape_text(present)} rhs shape= {shape_text(shape)}{which}"
     )
 
 
@@ -265,10 +258,8 @@ class Resources:
         if not isinstance(cell, VariableStorage) or (
             cell.dtype is not dtype and cell.dtype != dtype
         ):
-            raise errors.InvalidArgumentError(
-                None,
-                None,
+            raise errors.invalid(
                 f"Trying to access resource {name} of another kind: {cell!r} is no "
-                f"{dtype.name} variable",
+                f"{dtype.name} variable"
             )
         return cell

@@ -30,7 +30,7 @@ def outside_error(
     bad = first_outside(indices, size, low) or 0
     place = place_text(bad, indices.shape)
     text = f"{name}{place} = {indices.flat[bad]} is {verb} [0, {size})"
-    return errors.InvalidArgumentError(None, None, text)
+    return errors.invalid(text)
 
 
 def not_inside(indices: np.ndarray, size: int) -> errors.InvalidArgumentError:

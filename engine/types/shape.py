@@ -421,6 +421,14 @@ def _merge(x: int | None, y: int | None) -> int | None:
     return y if x is None else x
 
 
+def shape_text(shape: TensorShape | Iterable[int | None] | None) -> str:
+    """A shape as TensorFlow's runtime prints it: [2,?]."""
+    sizes = shape.sizes if isinstance(shape, TensorShape) else shape
+    if sizes is None:
+        return "<unknown>"
+    return "[" + ",".join("?" if size is None else str(size) for size in sizes) + "]"
+
+
 def as_shape(shape: Any) -> TensorShape:
     """`shape` as a TensorShape."""
     return shape if isinstance(shape, TensorShape) else TensorShape(shape)

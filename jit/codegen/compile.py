@@ -40,7 +40,6 @@ class Compiled:
     seconds: float
     from_cache: bool
     source: str
-    object_bytes: int
     reason: str = ""
     made: float = 0.0
 
@@ -201,8 +200,8 @@ def _loaded(
     name: str, labels: store.Labels, entry: store.Entry, seconds: float, reason: str = ""
 ) -> Compiled:
     address = link_object(entry.object_code, entry.symbol)
-    key, size, made = store.key_of(labels), len(entry.object_code), time.perf_counter()
-    return Compiled(address, name, key, seconds, seconds == 0.0, entry.source, size, reason, made)
+    key, made = store.key_of(labels), time.perf_counter()
+    return Compiled(address, name, key, seconds, seconds == 0.0, entry.source, reason, made)
 
 
 def _job(kernel: Kernel | LibraryKernel, labels: store.Labels) -> compile_workers.Job:

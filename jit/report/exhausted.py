@@ -31,7 +31,7 @@ def exhausted(plan: Plan, binding: Binding) -> errors.ResourceExhaustedError:
         f"between its steps, {size_text(binding.scratch_bytes)} for each thread. {_ADVICE} The "
         "largest buffers:"
     )
-    return errors.ResourceExhaustedError(None, None, "\n".join([text, *lines]))
+    return errors.resource_exhausted("\n".join([text, *lines]))
 
 
 def _line(buffer: Buffer) -> str:
@@ -44,4 +44,4 @@ def _line(buffer: Buffer) -> str:
 def beyond_addresses() -> errors.ResourceExhaustedError:
     """The error for sizes that no memory has."""
     text = f"OOM: a tensor of the run has more bytes than memory can have addresses. {_ADVICE}"
-    return errors.ResourceExhaustedError(None, None, text)
+    return errors.resource_exhausted(text)

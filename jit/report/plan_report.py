@@ -285,9 +285,9 @@ class _Reporter:
         return KernelReport(
             kernel.name,
             kind,
-            work,
-            tuple(names),
-            user_line(ops[-1]) if ops else "",
+            work=work,
+            ops=tuple(names),
+            line=user_line(ops[-1]) if ops else "",
             key=kernel.key,
             from_cache=kernel.from_cache,
             compile_seconds=kernel.seconds,

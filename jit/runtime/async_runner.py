@@ -186,7 +186,7 @@ class _Nobody:
 
 def _waiting(wait: Stage) -> Any:
     """The operation of a wait that may have to wait; the first, of a conditional or loop."""
-    waiting = (op for op in wait.operations if op.definition.flow == "wait")
+    waiting = (op for op in wait.operations if op.definition.control_flow_role == "wait")
     return next(waiting, wait.operations[0])
 
 

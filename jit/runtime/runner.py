@@ -71,8 +71,8 @@ def make_runner(
 def _only_moves(operations: Sequence[Any]) -> bool:
     """Whether values go to or from files and nothing is computed that could be compiled."""
     kinds = [op.definition for op in operations]
-    return any(kind.moves == "file" for kind in kinds) and all(
-        kind.moves or kind.lower is None for kind in kinds
+    return any(kind.transfer == "file" for kind in kinds) and all(
+        kind.transfer or kind.lower is None for kind in kinds
     )
 
 
@@ -85,7 +85,7 @@ def _compiled(
 ) -> Runner | AsyncRunner | InterpretedRunner:
     """What compiles the operations, as far as that can be."""
     evaluate = Evaluator(session)
-    if not any(op.definition.flow == "wait" for op in operations):
+    if not any(op.definition.control_flow_role == "wait" for op in operations):
         return _without_waits(evaluate, operations, fetches, feeds)
     parts = cut(operations, fetches, feeds)
     if parts is None:
@@ -115,7 +115,7 @@ def _without_waits(
     feeds: Sequence[Any],
     cells: Mapping[Any, Any] = NONE,
 ) -> Runner | InterpretedRunner:
-    flow = next((op for op in operations if op.definition.flow), None)
+    flow = next((op for op in operations if op.definition.control_flow_role), None)
     regions: dict[int, int] | None = {}
     if flow is not None:
         found = arranged(operations, feeds)

@@ -18,7 +18,14 @@ from .. import threads
 from ..kernel.scalar import compiles
 from ..kernel.sizes import Scope
 from ..schedule.bind import Arena, Binding, bind
-from ..trace.tracer import FeedType, Segment, Traced, dtype_name, symbolic_feeds, trace_segment
+from ..trace.tracer import (
+    FeedType,
+    Segment,
+    Traced,
+    array_dtype_name,
+    symbolic_feeds,
+    trace_segment,
+)
 from . import recompile_warning
 from .execution import Run, StalePlan
 from .plan import Plan, compile_segment
@@ -52,7 +59,7 @@ class SegmentPlans:
         self.segment = segment
         inputs = segment.inputs
         self.static = [tensor.shape.sizes for tensor in inputs]
-        self.dtypes = [dtype_name(tensor.dtype) for tensor in inputs]
+        self.dtypes = [array_dtype_name(tensor.dtype) for tensor in inputs]
         self.may_be_sizes = [i for i, tensor in enumerate(inputs) if _may_be_sizes(tensor)]
         # By pattern of the feeds: what was traced, and of that what was compiled.
         self._traced: dict[tuple[object, ...], list[Traced]] = {}
@@ -88,7 +95,7 @@ class SegmentPlans:
                 # Runs that go on at once take arenas of their own: there are as many as ever went
                 # on at once.
                 arenas.append(arena)
-        raise errors.AbortedError(None, None, "a variable keeps changing its shape while running")
+        raise errors.aborted("a variable keeps changing its shape while running")
 
     def taken(self, known: Mapping[Any, np.ndarray]) -> list[np.ndarray]:
         """The inputs among what is known; kernels read what reference kernels gave as it lies."""
@@ -212,10 +219,10 @@ class SegmentPlans:
 
 def _may_be_sizes(tensor: Any) -> bool:
     """Are the contents of a feed perhaps sizes?  Small integer vectors of static length."""
-    if tensor.op.definition.flow == "wait":
+    if tensor.op.definition.control_flow_role == "wait":
         # What comes out of queues is data.
         return False
-    if dtype_name(tensor.dtype) not in ("int32", "int64"):
+    if array_dtype_name(tensor.dtype) not in ("int32", "int64"):
         return False
     shape = tensor.shape.sizes
     if shape is None or len(shape) > 1 or any(size is None for size in shape):

@@ -27,6 +27,7 @@ from functools import cache, partial
 from ..codegen import compile as compiler
 from ..codegen.clock import SLICE
 from ..library.library_kernel import LibraryKernel
+from ..schedule.bind import AGAIN, HOST, ROOM, ROW, SKIP
 
 _FUTEX_NUMBERS = {"x86_64": 202, "aarch64": 98}
 _LINE = 64  # every word of the pool's state has a cache line of its own
@@ -142,14 +143,14 @@ def kernel(args, r0, r1, c0, c1, worker):
     # args: the table; c1: its address; r0: its steps; r1: the pool's state; c0: workers to use;
     # worker: -1 to go on at the place behind the table: step, tile, whether the walk paused
     state = r1
-    place = 6 * r0
+    place = ROW * r0
     mine = take_if_zero(state + LOCK) if c0 > 0 else 0
     s = args[place] if worker < 0 else 0
     tile = args[place + 1] if worker < 0 else 0
     args[place + 2] = 0
     end = clock() + SLICE
     while s < r0:
-        row = c1 + 48 * s
+        row = c1 + 8 * ROW * s
         total = count_tiles(row)
         if total > 1 and total < MASK // 2 and mine == 1:
             tile = share(state, row, tile, total, c0, end)
@@ -179,7 +180,7 @@ def kernel(args, r0, r1, c0, c1, worker):
     # As the walk above, from row `worker` on.  The place is: row where it stopped, tile, whether
     # it only paused.
     state = r1
-    place = 6 * r0
+    place = ROW * r0
     mine = take_if_zero(state + LOCK) if c0 > 0 else 0
     s = args[place] if worker < 0 else worker
     tile = args[place + 1] if worker < 0 else 0
@@ -198,36 +199,36 @@ def kernel(args, r0, r1, c0, c1, worker):
             every = min(2 * every, SELDOM) if now == seen else 1
             left = every
             seen = now
-        if args[6 * s] == 0:
-            kind = args[6 * s + 2]
-            if kind == 0:
-                flag = pointer(region(word_at(args[6 * s + 1]), "uint8"))[0]
-                s = s + 1 if int64(flag) == args[6 * s + 4] else args[6 * s + 3]
+        if args[ROW * s] == 0:
+            kind = args[ROW * s + 2]
+            if kind == SKIP:
+                flag = pointer(region(word_at(args[ROW * s + 1]), "uint8"))[0]
+                s = s + 1 if int64(flag) == args[ROW * s + 4] else args[ROW * s + 3]
                 continue
-            if kind == 1:
-                s = args[6 * s + 3]
+            if kind == AGAIN:
+                s = args[ROW * s + 3]
                 continue
-            if kind == 3:
+            if kind == HOST:
                 break
-            if kind == 4:
-                record = pointer(region(word_at(args[6 * s + 1]), "int64"))
+            if kind == ROOM:
+                record = pointer(region(word_at(args[ROW * s + 1]), "int64"))
                 if record[1] >= record[2]:
                     break
                 s += 1
                 continue
-            flag = pointer(region(word_at(args[6 * s + 1]), "uint8"))[0]
+            flag = pointer(region(word_at(args[ROW * s + 1]), "uint8"))[0]
             if int64(flag) != 0:
                 break
             s += 1
             continue
-        rows, row_tile = args[6 * s + 2], args[6 * s + 3]
-        columns, column_tile = args[6 * s + 4], args[6 * s + 5]
+        rows, row_tile = args[ROW * s + 2], args[ROW * s + 3]
+        columns, column_tile = args[ROW * s + 4], args[ROW * s + 5]
         if rows <= row_tile and columns <= column_tile:
             if rows > 0 and columns > 0:
-                call_kernel(args[6 * s], args[6 * s + 1], 0, rows, 0, columns, 0)
+                call_kernel(args[ROW * s], args[ROW * s + 1], 0, rows, 0, columns, 0)
             s += 1
             continue
-        row = c1 + 48 * s
+        row = c1 + 8 * ROW * s
         total = count_tiles(row)
         if total < MASK // 2 and mine == 1:
             tile = share(state, row, tile, total, c0, end)
@@ -301,7 +302,8 @@ def _kernel(name: str, text: str) -> LibraryKernel:
     # SHARE of what is left leaves enough to even out threads that are held up.
     constants |= {"BITS": 20, "MASK": (1 << 20) - 1, "SPINS": 4000, "SHARES": 3}
     # (The clock ticks every few milliseconds: what is done between two equal readings is quick.)
-    constants |= {"SLICE": SLICE, "TOGETHER": 64, "SELDOM": 64}
+    constants |= {"SLICE": SLICE, "TOGETHER": 64, "SELDOM": 64, "ROW": ROW}
+    constants |= {"SKIP": SKIP, "AGAIN": AGAIN, "HOST": HOST, "ROOM": ROOM}
     header = "".join(f"{key} = {value}\n" for key, value in constants.items())
     return LibraryKernel(name, header + _TILES + (_TAKE if is_supported() else "") + text)
 

@@ -77,11 +77,11 @@ def is_made_of_constants(operations: Sequence[Any], feeds: Sequence[Any]) -> boo
     contents: set[Any] = set(feeds)  # what variables hold, and feeds
     for op in operations:
         kind, inputs = op.definition, op._inputs_val
-        is_read = kind.moves != "write" and any(map(_refers, inputs))
-        if kind.moves or makes_handles(op) or not op.outputs:
+        is_read = kind.transfer != "write" and any(map(_refers, inputs))
+        if kind.transfer or makes_handles(op) or not op.outputs:
             if is_read or not contents.isdisjoint(inputs):
                 contents.update(op.outputs)
-        elif is_read or kind.flow or not contents.isdisjoint(inputs):
+        elif is_read or kind.control_flow_role or not contents.isdisjoint(inputs):
             return False
         elif kind.stateful or not random.isdisjoint(inputs):
             random.update(op.outputs)

@@ -217,11 +217,9 @@ class Builder:
             return value
         self._need_compiled(value.dtype)
         if not self.equal(sizes.product(target), sizes.product(value.shape)):
-            raise errors.InvalidArgumentError(
-                None,
-                None,
+            raise errors.invalid(
                 f"Input to reshape is a tensor with {sizes.hint(sizes.product(value.shape))} "
-                f"values, but the requested shape has {sizes.hint(sizes.product(target))}",
+                f"values, but the requested shape has {sizes.hint(sizes.product(target))}"
             )
         axes = _unit_moves(value.shape, target)
         if axes is not None:
@@ -268,8 +266,8 @@ class Builder:
         )
         for i, size in enumerate(value.shape):
             if axes[i].axis is not None and not self.equal(size, target[lead + i]):
-                raise errors.InvalidArgumentError(
-                    None, None, f"Incompatible shapes: {_show(value.shape)} vs. {_show(target)}"
+                raise errors.invalid(
+                    f"Incompatible shapes: {_show(value.shape)} vs. {_show(target)}"
                 )
         return self.view(value, axes, target)
 
@@ -304,11 +302,9 @@ class Builder:
         for value in values:
             for i, size in enumerate(value.shape):
                 if i != axis and not self.equal(size, first.shape[i]):
-                    raise errors.InvalidArgumentError(
-                        None,
-                        None,
+                    raise errors.invalid(
                         "ConcatOp : Dimensions of inputs should match: shape[0] = "
-                        f"{_show(first.shape)} vs. shape[{len(parts)}] = {_show(value.shape)}",
+                        f"{_show(first.shape)} vs. shape[{len(parts)}] = {_show(value.shape)}"
                     )
             parts.append((value, [offset if i == axis else 0 for i in range(first.ndim)], None))
             offset = offset + value.shape[axis]
@@ -493,7 +489,7 @@ class Builder:
     def require(self, fits: Any) -> None:
         """Refuses inputs that do not fit: reference kernels say what is wrong with them."""
         if not fits:
-            raise errors.InvalidArgumentError(None, None, "The inputs do not fit each other")
+            raise errors.invalid("The inputs do not fit each other")
 
     def require_shape(self, value: Value, shape: Sequence[AnySize]) -> None:
         """Refuses a value of another shape, which a library kernel would read as this one."""
@@ -522,8 +518,8 @@ class Builder:
                 if same(result[axis], 1):
                     result[axis] = size
                 elif not same(size, 1) and not self.equal(size, result[axis]):
-                    raise errors.InvalidArgumentError(
-                        None, None, f"Incompatible shapes: {_show(shapes[0])} vs. {_show(shape)}"
+                    raise errors.invalid(
+                        f"Incompatible shapes: {_show(shapes[0])} vs. {_show(shape)}"
                     )
         return tuple(result)
 
@@ -564,9 +560,7 @@ def _shape(sizes_: Sequence[Any]) -> Shape:
     shape = tuple(map(_size, sizes_))
     for size in shape:
         if size < 0:
-            raise errors.InvalidArgumentError(
-                None, None, f"Dimension {sizes.hint(size)} must be >= 0"
-            )
+            raise errors.invalid(f"Dimension {sizes.hint(size)} must be >= 0")
     return shape
 
 

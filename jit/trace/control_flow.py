@@ -82,7 +82,7 @@ class Flow:
         for item in items:
             if isinstance(item, Frame):
                 self._loop(item)
-            elif item.definition.flow == "merge":
+            elif item.definition.control_flow_role == "merge":
                 self._merge(item)
             else:
                 self._operation(item)
@@ -111,7 +111,7 @@ class Flow:
         return tuple(found)
 
     def _operation(self, op: Any) -> None:
-        role = op.definition.flow
+        role = op.definition.control_flow_role
         # A trigger runs whatever becomes of what it waits for.
         guard = () if role == "trigger" else self._guard_of([op])
         if guard is None:

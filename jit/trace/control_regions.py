@@ -66,7 +66,7 @@ def conditional(operations: Sequence[Any]) -> list[Any]:
     members: dict[Any, None] = {}
     inner: set[Any] = set()  # tensors and operations whose users are members
     for op in operations:
-        role = op.definition.flow
+        role = op.definition.control_flow_role
         has_context = op._control_flow_context is not None
         takes = any(t in inner for t in op._inputs_val)
         takes = takes or any(other in inner for other in op._control_inputs_val)
@@ -103,7 +103,9 @@ def connected(members: Sequence[Any]) -> dict[Any, Any]:
         if context is not None:
             parent[root(op)] = root(contexts.setdefault(id(context), op))
         for other in (*(t.op for t in op._inputs_val), *op._control_inputs_val):
-            is_out = other.definition.flow in _JOINS and other._control_flow_context is None
+            is_out = (
+                other.definition.control_flow_role in _JOINS and other._control_flow_context is None
+            )
             if other in parent and not is_out:
                 parent[root(op)] = root(other)
     return {op: root(op) for op in members}
@@ -111,7 +113,7 @@ def connected(members: Sequence[Any]) -> dict[Any, Any]:
 
 def leaks(op: Any, inside: set[Any], number: dict[Any, int]) -> bool:
     """Does an operation outside take from this one a variable, or a value that may be missing?"""
-    role = op.definition.flow
+    role = op.definition.control_flow_role
     inner = role in _PARTS or (op._control_flow_context is not None and role not in _JOINS)
     return any(
         (inner or _refers(tensor))

@@ -76,7 +76,7 @@ def _place(op: Any, home: dict[Any, Frame], top: Frame, present: set[Any]) -> No
     if len(frames) > 1:
         raise Unstructured(f"'{op.name}' has inputs from several loops")
     frame = next(iter(frames.values()), top)
-    role = op.definition.flow
+    role = op.definition.control_flow_role
     if role == "enter":
         name = op.attr("frame_name")
         child = frame.children.setdefault(name, Frame(name, frame))
@@ -95,9 +95,9 @@ def _place(op: Any, home: dict[Any, Frame], top: Frame, present: set[Any]) -> No
 def _after(op: Any, home: dict[Any, Frame]) -> Frame:
     """The frame that an operation's outputs are in."""
     frame = home[op]
-    if op.definition.flow == "enter":
+    if op.definition.control_flow_role == "enter":
         return frame.children[op.attr("frame_name")]
-    if op.definition.flow == "exit":
+    if op.definition.control_flow_role == "exit":
         assert frame.parent is not None
         return frame.parent
     return frame
@@ -160,7 +160,7 @@ def _behind_the_last_turn(frame: Frame) -> dict[Any, None]:
         op = found.pop()
         if op in after:
             continue
-        if op.definition.flow:
+        if op.definition.control_flow_role:
             raise Unstructured(f"'{op.name}' branches behind the last turn")
         after[op] = None
         found += [user for t in op.outputs for user in t._consumers if user in members]
@@ -172,7 +172,7 @@ def _behind_the_last_turn(frame: Frame) -> dict[Any, None]:
 
 
 def _is(op: Any, role: str) -> bool:
-    return bool(op.definition.flow == role)
+    return bool(op.definition.control_flow_role == role)
 
 
 def _split(frame: Frame, items: list[Item]) -> None:

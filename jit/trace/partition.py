@@ -51,7 +51,7 @@ class Partition:
 
 def waits_at_top(op: Any) -> bool:
     """May an operation have to wait, outside of all branches and loops?"""
-    return op.definition.flow == "wait" and op._control_flow_context is None
+    return op.definition.control_flow_role == "wait" and op._control_flow_context is None
 
 
 def cut(
@@ -72,7 +72,9 @@ class Partitioner:
         members = [op for op in operations if _hangs_together(op) and op not in self.free]
         self.root = {**{op: op for op in operations}, **connected(members)}
         self.origins: dict[Any, Any] = {}
-        self._note_waits({self.root[op] for op in operations if op.definition.flow == "wait"})
+        self._note_waits(
+            {self.root[op] for op in operations if op.definition.control_flow_role == "wait"}
+        )
         self.before: dict[Any, list[Any]] = {}
         self.users: dict[Any, list[Any]] = {op: [] for op in operations}
         for op in operations:
@@ -154,7 +156,7 @@ class Partitioner:
                 for other in self.before[op]:
                     if self.root[other] is root:
                         # What a loop sends back is for later than its first iteration.
-                        bits |= own[other] if other.definition.flow != "next" else 0
+                        bits |= own[other] if other.definition.control_flow_role != "next" else 0
                     else:
                         bits |= whole[self.root[other]] | self.bits.get(other, 0)
                 changed |= bits != own[op]
@@ -224,7 +226,7 @@ class Partitioner:
         while self._changes_hands(tensor):
             definition = tensor.op.definition
             first = next(iter(tensor.op._inputs_val), None)
-            if first is None or not first.dtype._is_ref_dtype or definition.flow:
+            if first is None or not first.dtype._is_ref_dtype or definition.control_flow_role:
                 return None
             if not tensor.dtype._is_ref_dtype or not definition.inputs[0].is_ref:
                 return None
@@ -245,7 +247,7 @@ class Partitioner:
         for op in self.ordinary:
             cells = [self._stands_for(t) for t in op._inputs_val if _refers(t)]
             used = [*cells, *(cell for t in op._inputs_val for cell in read.get(t.op, ()))]
-            if op.definition.moves == "value":
+            if op.definition.transfer == "value":
                 read[op] = used
             if _acts(op):
                 for cell in cells:
@@ -263,13 +265,13 @@ class Partitioner:
 def _hangs_together(op: Any) -> bool:
     if waits_at_top(op):
         return False
-    return bool(op.definition.flow) or op._control_flow_context is not None
+    return bool(op.definition.control_flow_role) or op._control_flow_context is not None
 
 
 def _acts(op: Any) -> bool:
     """Does an operation change anything beside its results?"""
     definition = op.definition
-    if definition.flow or definition.passes_ref:
+    if definition.control_flow_role or definition.passes_ref:
         return False
     if any(arg.is_ref for arg in definition.inputs):
         return True
@@ -278,23 +280,29 @@ def _acts(op: Any) -> bool:
 
 def _is_eager(op: Any) -> bool:
     """Does an operation run at once, rather than with those that need it?"""
-    return _acts(op) or (op.definition.lower is None and not op.definition.flow)
+    return _acts(op) or (op.definition.lower is None and not op.definition.control_flow_role)
 
 
 def draws(op: Any) -> bool:
     """Does an operation that can be compiled take something from a state of its own?"""
     definition = op.definition
-    return bool(definition.is_stateful) and not definition.flow and definition.moves != "value"
+    return (
+        bool(definition.is_stateful)
+        and not definition.control_flow_role
+        and definition.transfer != "value"
+    )
 
 
 def is_harmless(op: Any) -> bool:
     """Could an operation be run once more, had it no state of its own, and change nothing?"""
     definition = op.definition
-    if definition.flow:
-        return definition.flow != "wait"
+    if definition.control_flow_role:
+        return definition.control_flow_role != "wait"
     if _acts(op):
         return False
-    return definition.lower is not None or not definition.is_stateful or definition.moves == "value"
+    return (
+        definition.lower is not None or not definition.is_stateful or definition.transfer == "value"
+    )
 
 
 def _is_free(op: Any) -> bool:
@@ -302,7 +310,7 @@ def _is_free(op: Any) -> bool:
     if op._inputs_val or op._control_inputs_val or not op.outputs:
         return False
     definition = op.definition
-    if definition.flow or definition.test.get("feed_only"):
+    if definition.control_flow_role or definition.test.get("feed_only"):
         return False
     # It takes nothing, so it gives the same wherever it runs.
     return makes_handles(op) or not definition.stateful

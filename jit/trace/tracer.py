@@ -190,7 +190,7 @@ class OpView:
 
     def dtype(self, index: int = 0) -> str:
         """The NumPy dtype name of an output."""
-        return dtype_name(self.node.outputs[index].dtype)
+        return array_dtype_name(self.node.outputs[index].dtype)
 
     def shape(self, index: int = 0) -> Any:
         """The static shape of an output."""
@@ -299,14 +299,14 @@ class Tracer:
         """Raises what the op's shape function has against the shapes of the inputs."""
         reason = refusal(self.scope, op, inputs)
         if reason is not None:
-            raise located(errors.InvalidArgumentError(None, None, reason), op)
+            raise located(errors.invalid(reason), op)
 
     def _handles(self, op: Any) -> None:
         for output, thing in zip(op.outputs, self.evaluate(op, [])):
             self._handle(output, thing)
 
     def _handle(self, tensor: Any, thing: Any) -> None:
-        (value,) = self.program.add(Handle(thing), (dtype_name(tensor.dtype), ()))
+        (value,) = self.program.add(Handle(thing), (array_dtype_name(tensor.dtype), ()))
         value.cell = thing
         self.values[tensor] = value
 
@@ -333,7 +333,7 @@ class Tracer:
         symbolic = any(array.dtype == object for array in known)  # type: ignore[union-attr]
         if symbolic and not definition.sizes:
             return False
-        if symbolic and not all(compiles(dtype_name(y.dtype)) for y in op.outputs):
+        if symbolic and not all(compiles(array_dtype_name(y.dtype)) for y in op.outputs):
             return False  # Complex numbers are known as numbers only.
         try:
             # Reference kernels compute with sizes as with numbers; one that needs the number itself
@@ -350,7 +350,7 @@ class Tracer:
         return True
 
     def _know(self, output: Any, array: np.ndarray) -> None:
-        dtype = dtype_name(output.dtype)
+        dtype = array_dtype_name(output.dtype)
         if compiles(dtype):
             self.values[output] = self.builder.known_as(np.asarray(array), dtype)
             return
@@ -398,7 +398,8 @@ class Tracer:
         effects = definition.stateful or bool(cells) or _uses_handle(op) or not op.outputs
         node = Host(tuple(inputs), op, reason, effects, cells)
         made = self.program.add(
-            node, *((dtype_name(o.dtype), shape or ()) for o, shape in zip(op.outputs, shapes))
+            node,
+            *((array_dtype_name(o.dtype), shape or ()) for o, shape in zip(op.outputs, shapes)),
         )
         self.hosted.append((op, reason))
         for output, value, ref in zip(op.outputs, made, refs):
@@ -416,7 +417,7 @@ class Tracer:
         return False
 
 
-def dtype_name(dtype: Any) -> str:
+def array_dtype_name(dtype: Any) -> str:
     """The NumPy name of a graph dtype; "object" for strings, resources and variants."""
     kind = dtype.base_dtype
     name = kind.name

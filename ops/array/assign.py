@@ -11,8 +11,7 @@ from ...engine import errors
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.session.state import VariableStorage
-from ...engine.types.shape import TensorShape
-from ..rules import text
+from ...engine.types.shape import TensorShape, shape_text
 from .indexing import MASKS, resolved, taken
 
 _UPDATE = NoGradient("an update of a variable has no gradient", silent=False)
@@ -27,11 +26,9 @@ def _assign(
         if 0 in out:
             return cell  # Nothing is assigned: TensorFlow takes values of any shape.
         if list(value.shape) != out:
-            raise errors.UnimplementedError(
-                None,
-                None,
-                f"sliced l-value shape {text(out)} does not match r-value shape "
-                f"{text(value.shape)}. Automatic broadcasting not yet implemented.",
+            raise errors.unimplemented(
+                f"sliced l-value shape {shape_text(out)} does not match r-value shape "
+                f"{shape_text(value.shape)}. Automatic broadcasting not yet implemented."
             )
         array[tuple(taken(r) for r in ranges)] = value.reshape([r.size for r in ranges])
     return cell

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.constants import constant_value
@@ -15,23 +16,18 @@ from ...engine.graph.graph import name_scope
 from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
-from .. import rules
+from .. import shape_inference
 from .constant import zeros
-from .join import invalid
 from .shape import renamed
 from .stack import stack
 
 # Space and depth
 
 
-def _text(value: Any) -> str:
-    return value.decode() if isinstance(value, bytes) else value
-
-
 def _is_channels_first(attr: Any) -> bool:
-    layout = _text(attr("data_format"))
+    layout = attr("data_format")
     if layout == "NCHW_VECT_C":
-        raise invalid("NCHW_VECT_C is for quantized types on GPUs and not supported")
+        raise errors.invalid("NCHW_VECT_C is for quantized types on GPUs and not supported")
     return layout == "NCHW"
 
 
@@ -55,7 +51,7 @@ def _times(size: int | None, by: int) -> int | None:
 
 def _space_depth_shape(c: Any, to_depth: bool) -> TensorShape:
     first, block = _is_channels_first(c.attr), c.attr("block_size")
-    n, h, w, d = _last(rules.ranked(c.inputs[0], 4), first)
+    n, h, w, d = _last(shape_inference.ranked(c.inputs[0], 4), first)
     if to_depth:
         out = [n, _divided(h, block), _divided(w, block), _times(d, block * block)]
     else:
@@ -69,7 +65,7 @@ def _blocks(shape_: Any, block: int, first: bool, to_depth: bool) -> tuple[Any, 
     for size, by in ((h, block), (w, block)) if to_depth else ((d, block * block),):
         if isinstance(size, int) and size % by:
             what = "Image width and height" if to_depth else "Input depth dimension"
-            raise invalid(f"{what} should be divisible by block_size: {size} and {by}")
+            raise errors.invalid(f"{what} should be divisible by block_size: {size} and {by}")
     if to_depth and first:
         split, perm = (n, d, h // block, block, w // block, block), (0, 3, 5, 1, 2, 4)
     elif to_depth:
@@ -88,7 +84,7 @@ def _blocks(shape_: Any, block: int, first: bool, to_depth: bool) -> tuple[Any, 
 def _space_depth_kernel(to_depth: bool) -> Any:
     def kernel(c: Any, x: np.ndarray) -> np.ndarray:
         if x.ndim != 4:
-            raise invalid(f"Input rank should be: 4 instead of: {x.ndim}")
+            raise errors.invalid(f"Input rank should be: 4 instead of: {x.ndim}")
         first, block = _is_channels_first(c.attr), c.attr("block_size")
         split, perm, out = _blocks(x.shape, block, first, to_depth)
         return x.reshape(split).transpose(perm).reshape(out)
@@ -106,7 +102,7 @@ def _lower_space_depth(to_depth: bool) -> Any:
 
 
 def _space_depth_gradient(op: Any, grad: Tensor) -> Tensor:
-    layout = _text(op.get_attr("data_format"))
+    layout = op.attr("data_format")
     if layout == "NCHW_VECT_C":
         raise ValueError(
             f"Cannot compute {op.type} gradient with NCHW_VECT_C. NCHW_VECT_C requires qint8 "
@@ -169,15 +165,15 @@ def depth_to_space(
 
 
 def _block_shape(c: Any, to_batch: bool) -> TensorShape:
-    count = rules.ranked(c.inputs[1], 1)[0]
-    given, block, edges = rules.dims(c.inputs[0]), c.value(1), c.value(2)
-    columns = rules.ranked(c.inputs[2], 2)
-    rules.merge_dim(columns[1], 2)
+    count = shape_inference.ranked(c.inputs[1], 1)[0]
+    given, block, edges = shape_inference.dims(c.inputs[0]), c.value(1), c.value(2)
+    columns = shape_inference.ranked(c.inputs[2], 2)
+    shape_inference.merge_dim(columns[1], 2)
     if count is not None and columns[0] is not None and columns[0] != count:
         raise ValueError(f"Dimension must be {count} but is {columns[0]}")
     if given is None or count is None:
-        return rules.of_rank(None if given is None else len(given))
-    rules.ranked_at_least(c.inputs[0], count + 1)
+        return shape_inference.of_rank(None if given is None else len(given))
+    shape_inference.ranked_at_least(c.inputs[0], count + 1)
     tail = given[count + 1 :]
     if block is None:
         return TensorShape([None] * (count + 1) + tail)
@@ -210,11 +206,11 @@ def _moved(given: Any, block: list[int], edges: Any, to_batch: bool) -> TensorSh
 
 def _check_blocks(shape_: Any, block: Any, edges: Any) -> None:
     if block.ndim != 1:
-        raise invalid(f"block_shape rank should be 1 instead of {block.ndim}")
+        raise errors.invalid(f"block_shape rank should be 1 instead of {block.ndim}")
     if len(shape_) < 1 + len(block):
-        raise invalid(f"input rank should be >= {1 + len(block)} instead of {len(shape_)}")
+        raise errors.invalid(f"input rank should be >= {1 + len(block)} instead of {len(shape_)}")
     if edges.shape != (len(block), 2):
-        raise invalid(f"paddings or crops should have shape [{len(block)}, 2]")
+        raise errors.invalid(f"paddings or crops should have shape [{len(block)}, 2]")
 
 
 def _space_to_batch(c: Any, x: np.ndarray, block: np.ndarray, paddings: np.ndarray) -> np.ndarray:
@@ -226,7 +222,9 @@ def _space_to_batch(c: Any, x: np.ndarray, block: np.ndarray, paddings: np.ndarr
     for i, n in enumerate(block.tolist()):
         size = x.shape[i + 1]
         if size % n:
-            raise invalid(f"padded_shape[{i}]={size} is not divisible by block_shape[{i}]={n}")
+            raise errors.invalid(
+                f"padded_shape[{i}]={size} is not divisible by block_shape[{i}]={n}"
+            )
         split += [size // n, n]
     perm = [2 * i + 2 for i in range(count)] + [0] + [2 * i + 1 for i in range(count)]
     perm += range(2 * count + 1, 2 * count + 1 + len(tail))
@@ -239,7 +237,7 @@ def _batch_to_space(c: Any, x: np.ndarray, block: np.ndarray, crops: np.ndarray)
     _check_blocks(x.shape, block, crops)
     count, volume = len(block), int(np.prod(block, dtype=np.int64))
     if x.shape[0] % volume:
-        raise invalid(
+        raise errors.invalid(
             f"Input batch dimension ({x.shape[0]}) is not divisible by product of block sizes "
             f"({volume})"
         )
@@ -255,7 +253,9 @@ def _batch_to_space(c: Any, x: np.ndarray, block: np.ndarray, crops: np.ndarray)
     cut = [slice(None)]
     for (before, after), size in zip(crops.tolist(), full):
         if before < 0 or after < 0 or before + after > size:
-            raise invalid(f"crops must be non-negative and within the size, got {before}, {after}")
+            raise errors.invalid(
+                f"crops must be non-negative and within the size, got {before}, {after}"
+            )
         cut.append(slice(before, size - after))
     return moved[tuple(cut)]
 
@@ -330,7 +330,7 @@ _batch_to_space_nd = define(
 
 
 def _old_shape(c: Any, to_batch: bool) -> TensorShape:
-    given = rules.ranked(c.inputs[0], 4)
+    given = shape_inference.ranked(c.inputs[0], 4)
     return _moved(given, [c.attr("block_size")] * 2, c.value(1), to_batch)
 
 

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
-from ...engine.types.shape import TensorShape
-from .. import rules
+from ...engine.types.shape import TensorShape, shape_text
+from .. import shape_inference
 from ..public import tf
 from ..ranks import ranked, vector
-from .join import invalid
 from .shape import reshape, shape
 
 
@@ -29,12 +29,15 @@ def broadcast_dims(a: Any, b: Any) -> list[Any]:
         elif (isinstance(q, int) and q == 1) or p == q:
             out.append(p)
         else:
-            raise invalid(f"Incompatible shapes: {rules.text(a)} vs. {rules.text(b)}")
+            raise errors.invalid(f"Incompatible shapes: {shape_text(a)} vs. {shape_text(b)}")
     return out
 
 
 def _broadcast_to_shape(c: Any) -> TensorShape:
-    given, wanted = rules.dims(c.inputs[0]), rules.dims(rules.shape_value(c, 1))
+    given, wanted = (
+        shape_inference.dims(c.inputs[0]),
+        shape_inference.dims(shape_inference.shape_value(c, 1)),
+    )
     if wanted is None or given is None:
         return TensorShape(wanted)
     if len(given) > len(wanted):
@@ -50,8 +53,8 @@ def _broadcast_to(c: Any, x: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     try:
         return np.broadcast_to(x, target).copy()
     except ValueError:
-        raise invalid(
-            f"Incompatible shapes: {rules.text(x.shape)} vs. {rules.text(target)}"
+        raise errors.invalid(
+            f"Incompatible shapes: {shape_text(x.shape)} vs. {shape_text(target)}"
         ) from None
 
 
@@ -123,7 +126,7 @@ broadcast_gradient_args = define(
     "BroadcastGradientArgs",
     "s0: T, s1: T -> r0: T, r1: T",
     "T: index = int32",
-    shape=lambda c: [rules.vector(None), rules.vector(None)],
+    shape=lambda c: [shape_inference.vector(None), shape_inference.vector(None)],
     kernel=_gradient_axes,
     gradient=NoGradient("axes are integers"),
     sizes=True,
@@ -134,8 +137,8 @@ broadcast_gradient_args = define(
 
 
 def _broadcast_args_shape(c: Any) -> TensorShape:
-    sizes = [rules.ranked(s, 1)[0] for s in c.inputs]
-    return rules.vector(None if None in sizes else max(sizes))
+    sizes = [shape_inference.ranked(s, 1)[0] for s in c.inputs]
+    return shape_inference.vector(None if None in sizes else max(sizes))
 
 
 _broadcast_args = define(
@@ -143,7 +146,9 @@ _broadcast_args = define(
     "s0: T, s1: T -> r0: T",
     "T: index = int32",
     shape=_broadcast_args_shape,
-    kernel=lambda c, s0, s1: rules.size_array(c, broadcast_dims(s0.tolist(), s1.tolist())),
+    kernel=lambda c, s0, s1: shape_inference.size_array(
+        c, broadcast_dims(s0.tolist(), s1.tolist())
+    ),
     gradient=NoGradient("shapes are integers", silent=False),
     sizes=True,
     doc="The shape that two shapes broadcast to.",

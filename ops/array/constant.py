@@ -24,12 +24,12 @@ from ...engine.graph.tensor import Tensor
 from ...engine.tracebacks import shorten
 from ...engine.types import dtypes
 from ...engine.types.repeated import whole
-from ...engine.types.shape import Dimension, TensorShape
-from .. import rules
+from ...engine.types.shape import Dimension, TensorShape, shape_text
+from .. import shape_inference
 from ..public import tf
 from ..ranks import ranked, scalar
+from .python_values import as_array, element_count
 from .tensor_list_store import zeros_like as zeros_of_lists
-from .values import as_array, element_count
 
 _CONSTANT = NoGradient("a constant depends on nothing")
 
@@ -45,7 +45,7 @@ const_op = define(
     "value: tensor; dtype: type",
     shape=lambda c: TensorShape(c.attr("value").shape),
     kernel=lambda c: whole(c.attr("value")),
-    moves="value",
+    transfer="value",
     lower=_lower_const,
     gradient=_CONSTANT,
     sizes=True,
@@ -164,12 +164,10 @@ register_tensor_conversion_function(Dimension, _from_dimension, 100)
 def _not_fed(c: Any) -> None:
     dtype = dtypes.as_dtype(c.attr("dtype"))
     shape = c.attr("shape") if c.op.type.startswith("Placeholder") else None
-    known = f" and shape {rules.text(shape.as_list())}" if shape is not None and shape.ndims else ""
-    raise errors.InvalidArgumentError(
-        None,
-        None,
+    known = f" and shape {shape_text(shape.as_list())}" if shape is not None and shape.ndims else ""
+    raise errors.invalid(
         f"You must feed a value for placeholder tensor '{c.op.name}' with dtype "
-        f"{dtypes.runtime_name(dtype)}{known}",
+        f"{dtypes.runtime_name(dtype)}{known}"
     )
 
 
@@ -177,7 +175,7 @@ def _placeholder_shape(c: Any) -> TensorShape:
     shape = TensorShape(c.attr("shape"))
     # Graphs of old wrote "any shape" as the scalar shape.
     is_old = c.op.type == "Placeholder" and c.op.graph._producer <= 21
-    return rules.unknown() if is_old and shape.ndims == 0 else shape
+    return shape_inference.unknown() if is_old and shape.ndims == 0 else shape
 
 
 _placeholder = define(
@@ -187,7 +185,7 @@ _placeholder = define(
     shape=_placeholder_shape,
     kernel=_not_fed,
     gradient=NoGradient("a fed value depends on nothing", silent=False),
-    moves="value",
+    transfer="value",
     doc="A tensor that every run must feed.",
     test={"feed_only": True},
 )
@@ -205,7 +203,7 @@ _placeholder_v2 = define(
 
 def _stated_shape(c: Any) -> TensorShape:
     """The shape that is stated, which may say less than the default's, but not something else."""
-    rules.merge(c.inputs[0], TensorShape(c.attr("shape")))
+    shape_inference.merge(c.inputs[0], TensorShape(c.attr("shape")))
     return TensorShape(c.attr("shape"))
 
 
@@ -217,7 +215,7 @@ _placeholder_with_default = define(
     kernel=lambda c, value: value,
     lower=lambda b, op, value: b.identity(value),
     gradient=lambda op, grad: grad,
-    moves="value",
+    transfer="value",
     doc="A tensor that a run may feed and that is its input otherwise.",
     test={"attrs": [{"shape": TensorShape(None)}], "gradient": True},
 )
@@ -312,8 +310,8 @@ def _filled(shape: tuple[int, ...], dtype: np.dtype, value: int) -> np.ndarray:
 
 
 def _fill_shape(c: Any) -> TensorShape:
-    rules.ranked(c.inputs[1], 0)
-    rules.ranked(c.inputs[0], 1)
+    shape_inference.ranked(c.inputs[1], 0)
+    shape_inference.ranked(c.inputs[0], 1)
     value = c.value(0)
     if value is not None and (value < 0).any():
         raise ValueError(f"Fill dimensions must be >= 0, got {value[value < 0][0]}")
@@ -322,14 +320,10 @@ def _fill_shape(c: Any) -> TensorShape:
 
 def _fill_kernel(c: Any, shape: np.ndarray, value: np.ndarray) -> np.ndarray:
     if shape.ndim != 1:
-        raise errors.InvalidArgumentError(
-            None, None, f"dims must be a vector, got shape {rules.text(shape.shape)}"
-        )
+        raise errors.invalid(f"dims must be a vector, got shape {shape_text(shape.shape)}")
     for i, size in enumerate(shape.tolist()):
         if isinstance(size, int) and size < 0:
-            raise errors.InvalidArgumentError(
-                None, None, f"dims[{i}] = {size} must be nonnegative."
-            )
+            raise errors.invalid(f"dims[{i}] = {size} must be nonnegative.")
     return np.full(tuple(shape.tolist()), value[()], dtype=value.dtype)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.constants import constant_value
@@ -15,12 +16,12 @@ from ...engine.graph.graph import colocate_with, name_scope
 from ...engine.graph.tensor import IndexedSlices, Tensor
 from ...engine.types import dtypes
 from ...engine.types.indices import first_outside, not_inside
-from ...engine.types.shape import TensorShape
-from .. import rules
+from ...engine.types.shape import TensorShape, shape_text
+from .. import shape_inference
 from ..public import raw, tf
 from ..ranks import ranked, scalar
 from .constant import ones, zeros
-from .join import concat, invalid
+from .join import concat
 from .layout import transpose
 from .pad import meshgrid, tile
 from .shape import expand_dims, rank, reshape, shape, size, squeeze
@@ -34,30 +35,30 @@ def _gather_dims(params: Any, indices: Any, axis: int, batch: int) -> Any:
 
 
 def _gather_shape(c: Any) -> TensorShape:
-    rules.ranked_at_least(c.inputs[0], 1)
+    shape_inference.ranked_at_least(c.inputs[0], 1)
     return TensorShape(c.inputs[1]).concatenate(c.inputs[0][1:])
 
 
 def _gather_v2_shape(c: Any) -> TensorShape:
-    rules.ranked_at_least(c.inputs[0], 1)
-    rules.ranked(c.inputs[2], 0)
-    params, indices = rules.dims(c.inputs[0]), rules.dims(c.inputs[1])
+    shape_inference.ranked_at_least(c.inputs[0], 1)
+    shape_inference.ranked(c.inputs[2], 0)
+    params, indices = shape_inference.dims(c.inputs[0]), shape_inference.dims(c.inputs[1])
     axis, batch = c.value(2), c.attr("batch_dims")
     if params is None or indices is None:
-        return rules.unknown()
+        return shape_inference.unknown()
     if not -len(indices) <= batch <= len(indices):
         raise ValueError(f"batch_dims {batch} must be in [{-len(indices)}, {len(indices)}]")
     batch = batch + len(indices) if batch < 0 else batch
     if axis is None:
-        return rules.of_rank(len(params) + len(indices) - 1 - batch)
+        return shape_inference.of_rank(len(params) + len(indices) - 1 - batch)
     axis = int(axis)
     if axis >= len(params) or axis < -len(params):
-        rules.ranked_at_least(c.inputs[0], axis + 1 if axis >= 0 else -axis)
+        shape_inference.ranked_at_least(c.inputs[0], axis + 1 if axis >= 0 else -axis)
     axis = axis + len(params) if axis < 0 else axis
     if axis < batch:
         raise ValueError(f"axis {axis} must not be below batch_dims {batch}")
     for p, q in zip(params[:batch], indices[:batch]):
-        rules.merge_dim(p, q)
+        shape_inference.merge_dim(p, q)
     return TensorShape(_gather_dims(params, indices, axis, batch))
 
 
@@ -70,18 +71,18 @@ def _checked_indices(indices: np.ndarray, limit: Any) -> None:
 
 def _gather(c: Any, params: np.ndarray, indices: np.ndarray, axis: Any = 0, batch: int = 0) -> Any:
     if params.ndim < 1:
-        raise invalid("params must be at least 1 dimensional")
+        raise errors.invalid("params must be at least 1 dimensional")
     where = int(axis)
     if not -params.ndim <= where < params.ndim:
-        raise invalid(
+        raise errors.invalid(
             f"Expected axis in the range [{-params.ndim}, {params.ndim}), but got {where}"
         )
     where %= params.ndim
     batch = batch + indices.ndim if batch < 0 else batch
     if where < batch:
-        raise invalid(f"batch_dims ({batch}) must be less than or equal to axis ({where}).")
+        raise errors.invalid(f"batch_dims ({batch}) must be less than or equal to axis ({where}).")
     if params.shape[:batch] != indices.shape[:batch]:
-        raise invalid(
+        raise errors.invalid(
             f"params.shape[0]: {params.shape[0]} should be equal to indices.shape[0]: "
             f"{indices.shape[0]}"
         )
@@ -324,13 +325,16 @@ def _flat_batch_gather(params: Tensor, indices: Tensor, batch: int) -> Tensor:
 
 
 def _gather_nd_shape(c: Any) -> TensorShape:
-    params, indices = rules.dims(c.inputs[0]), rules.ranked_at_least(c.inputs[1], 1)
+    params, indices = (
+        shape_inference.dims(c.inputs[0]),
+        shape_inference.ranked_at_least(c.inputs[1], 1),
+    )
     if params is None or indices is None or indices[-1] is None:
-        return rules.unknown()
+        return shape_inference.unknown()
     if indices[-1] > len(params):
         raise ValueError(
             f"indices.shape[-1] must be <= params.rank, but saw indices shape: "
-            f"{rules.text(indices)} and params shape: {rules.text(params)}"
+            f"{shape_text(indices)} and params shape: {shape_text(params)}"
         )
     return TensorShape(indices[:-1] + params[indices[-1] :])
 
@@ -338,9 +342,9 @@ def _gather_nd_shape(c: Any) -> TensorShape:
 def gather_nd_kernel(c: Any, params: np.ndarray, indices: np.ndarray) -> np.ndarray:
     """The slices of an array that index vectors name; InvalidArgumentError for those outside."""
     if params.size == 0 and indices.size:
-        raise invalid(
+        raise errors.invalid(
             "Requested more than 0 entries, but params is empty.  Params shape: "
-            + rules.text(params.shape)
+            + shape_text(params.shape)
         )
     depth = check_nd_indices(params.shape, indices)
     return params[tuple(np.moveaxis(indices, -1, 0))] if depth else _all_of(params, indices)
@@ -353,10 +357,10 @@ def _all_of(params: np.ndarray, indices: np.ndarray) -> np.ndarray:
 def check_nd_indices(sizes: tuple[int, ...], indices: np.ndarray) -> int:
     """How many dimensions the indices name, after checking that they are inside."""
     if indices.ndim < 1:
-        raise invalid("indices must be at least a vector")
+        raise errors.invalid("indices must be at least a vector")
     depth = indices.shape[-1]
     if depth > len(sizes):
-        raise invalid(
+        raise errors.invalid(
             f"index innermost dimension length must be <= params rank; saw: {depth} vs. "
             f"{len(sizes)}"
         )
@@ -364,9 +368,9 @@ def check_nd_indices(sizes: tuple[int, ...], indices: np.ndarray) -> int:
     if wrong.any():
         at = np.unravel_index(int(np.argmax(wrong)), wrong.shape) if wrong.ndim else ()
         place = f"[{','.join(map(str, at))}]" if at else "[0]"
-        raise invalid(
-            f"indices{place} = {rules.text(indices[at].tolist()).replace(',', ', ')} does not "
-            f"index into param shape {rules.text(sizes)}"
+        raise errors.invalid(
+            f"indices{place} = {shape_text(indices[at].tolist()).replace(',', ', ')} does not "
+            f"index into param shape {shape_text(sizes)}"
         )
     return depth
 

@@ -13,8 +13,8 @@ from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
-from ...engine.types.shape import TensorShape
-from .. import rules
+from ...engine.types.shape import TensorShape, shape_text
+from .. import shape_inference
 
 
 def _same(c: Any) -> TensorShape:
@@ -38,7 +38,7 @@ _identity = define(
     gradient=lambda op, grad: grad,
     sizes=True,
     passes_ref=True,
-    moves="value",
+    transfer="value",
     doc="The input.",
     test={"gradient": True},
 )
@@ -75,11 +75,7 @@ _stop_gradient = define(
 
 
 def _prevented(op: Any, grad: Any) -> Any:
-    raise LookupError(f"Gradient explicitly disabled. Reason: {_text(op.get_attr('message'))}")
-
-
-def _text(value: Any) -> str:
-    return value.decode() if isinstance(value, bytes) else value
+    raise LookupError(f"Gradient explicitly disabled. Reason: {op.attr('message')}")
 
 
 _prevent_gradient = define(
@@ -107,9 +103,7 @@ debug_gradient_identity = define(
 
 def _promised(c: Any, x: Any) -> Any:
     if c.op.inputs[0].dtype.base_dtype == dtypes.resource:
-        raise errors.InvalidArgumentError(
-            None, None, "Input tensor cannot be a resource variable handle."
-        )
+        raise errors.invalid("Input tensor cannot be a resource variable handle.")
     return x
 
 
@@ -208,16 +202,13 @@ def _checked(c: Any, x: np.ndarray) -> np.ndarray:
     has_nan, has_inf = bool(np.isnan(values).any()), bool(np.isinf(values).any())
     if has_nan or has_inf:
         found = " and ".join(n for n, has in (("Inf", has_inf), ("NaN", has_nan)) if has)
-        raise errors.InvalidArgumentError(
-            None, None, f"{_text(c.attr('message'))} : Tensor had {found} values"
-        )
+        raise errors.invalid(f"{c.attr('message')} : Tensor had {found} values")
     return x
 
 
 def _check_numerics_gradient(op: Any, grad: Any) -> Tensor:
     message = (
-        "Not a number (NaN) or infinity (Inf) values detected in gradient. "
-        f"{_text(op.get_attr('message'))}"
+        f"Not a number (NaN) or infinity (Inf) values detected in gradient. {op.attr('message')}"
     )
     return _check_numerics(grad, message)
 
@@ -245,7 +236,7 @@ def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor
 
 
 def _bitcast_shape(c: Any) -> TensorShape:
-    given = rules.dims(c.inputs[0])
+    given = shape_inference.dims(c.inputs[0])
     before, after = c.dtype(0).size, dtypes.as_dtype(c.attr("type")).size
     if given is None or before == after:
         return c.inputs[0]
@@ -268,10 +259,8 @@ def _bitcast_kernel(c: Any, x: np.ndarray) -> np.ndarray:
         shape = (*x.shape, before // after)
     else:
         if not x.ndim or x.shape[-1] != after // before:
-            raise errors.InvalidArgumentError(
-                None,
-                None,
-                f"Cannot bitcast from {x.dtype} to {target}: shape {rules.text(x.shape)}",
+            raise errors.invalid(
+                f"Cannot bitcast from {x.dtype} to {target}: shape {shape_text(x.shape)}"
             )
         shape = x.shape[:-1]
     return np.frombuffer(np.ascontiguousarray(x).tobytes(), dtype=target).reshape(shape).copy()

@@ -20,8 +20,8 @@ from ...engine.graph.build import define
 from ...engine.graph.graph import name_scope
 from ...engine.graph.tensor import Tensor, overload
 from ...engine.types import dtypes
-from ...engine.types.shape import Dimension, TensorShape
-from .. import rules
+from ...engine.types.shape import Dimension, TensorShape, shape_text
+from .. import shape_inference
 from ..public import raw, tf
 from .constant import constant
 from .shape import shape
@@ -142,11 +142,11 @@ def resolve(
 
 def _strided_slice_shape(c: Any) -> TensorShape:
     for i in (1, 2, 3):
-        rules.ranked(c.inputs[i], 1)
-    merged = rules.merge(rules.merge(c.inputs[1], c.inputs[2]), c.inputs[3])
-    sizes, strides = rules.dims(c.inputs[0]), c.value(3)
+        shape_inference.ranked(c.inputs[i], 1)
+    merged = shape_inference.merge(shape_inference.merge(c.inputs[1], c.inputs[2]), c.inputs[3])
+    sizes, strides = shape_inference.dims(c.inputs[0]), c.value(3)
     if sizes is None or strides is None or merged.ndims is None:
-        return rules.unknown()
+        return shape_inference.unknown()
     begin, end = (None if v is None else v.tolist() for v in (c.value(1), c.value(2)))
     return TensorShape(resolve(sizes, begin, end, strides.tolist(), _masks(c.attr))[1])
 
@@ -155,17 +155,15 @@ def resolved(sizes: Any, begin: Any, end: Any, strides: Any, attr: Any) -> Any:
     """As `resolve`, from arrays, with errors as the run time raises them."""
     shapes = [np.shape(v) for v in (begin, end, strides)]
     if len(shapes[2]) != 1 or len(set(shapes)) > 1:
-        texts = [rules.text(shape) for shape in shapes]
-        raise errors.InvalidArgumentError(
-            None,
-            None,
+        texts = [shape_text(shape) for shape in shapes]
+        raise errors.invalid(
             "Expected begin, end, and strides to be 1D equal size tensors, but got shapes "
-            f"{texts[0]}, {texts[1]}, and {texts[2]} instead.",
+            f"{texts[0]}, {texts[1]}, and {texts[2]} instead."
         )
     try:
         return resolve(sizes, begin.tolist(), end.tolist(), strides.tolist(), _masks(attr))
     except ValueError as error:
-        raise errors.InvalidArgumentError(None, None, str(error)) from None
+        raise errors.invalid(str(error)) from None
 
 
 def taken(r: Range) -> Any:
@@ -236,16 +234,14 @@ def _strided_slice_grad_kernel(
     c: Any, sizes: np.ndarray, begin: Any, end: Any, strides: Any, dy: np.ndarray
 ) -> np.ndarray:
     if sizes.ndim != 1:
-        text = f"shape must be 1-D, got shape.shape = {rules.text(sizes.shape)}"
-        raise errors.InvalidArgumentError(None, None, text)
+        text = f"shape must be 1-D, got shape.shape = {shape_text(sizes.shape)}"
+        raise errors.invalid(text)
     for size in sizes.tolist():
         if size < 0:
-            raise errors.InvalidArgumentError(None, None, f"Dimension {size} must be >= 0")
+            raise errors.invalid(f"Dimension {size} must be >= 0")
     ranges, out = resolved(sizes.tolist(), begin, end, strides, c.attr)
     if list(dy.shape) != out:
-        raise errors.InvalidArgumentError(
-            None, None, f"shape of dy was {rules.text(dy.shape)} instead of {rules.text(out)}"
-        )
+        raise errors.invalid(f"shape of dy was {shape_text(dy.shape)} instead of {shape_text(out)}")
     whole = np.zeros([int(n) for n in sizes.tolist()], dtype=dy.dtype)
     if dy.size:
         whole[tuple(taken(r) for r in ranges)] = dy.reshape([r.size for r in ranges])

@@ -16,8 +16,8 @@ from ...engine.graph.graph import name_scope
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import IndexedSlices, Tensor
 from ...engine.types import dtypes
-from ...engine.types.shape import Dimension, TensorShape
-from .. import rules
+from ...engine.types.shape import Dimension, TensorShape, shape_text
+from .. import shape_inference
 from ..public import tf
 from ..ranks import ranked, scalar, vector
 from .constant import constant, is_constant
@@ -27,40 +27,36 @@ from .shape import expand_dims, rank, shape, shape_n, squeeze
 # Concat
 
 
-def invalid(message: str) -> errors.InvalidArgumentError:
-    return errors.InvalidArgumentError(None, None, message)
-
-
 def _concat_shape(c: Any, values: list[TensorShape], axis_index: int) -> TensorShape:
-    rules.ranked(c.inputs[axis_index], 0)
+    shape_inference.ranked(c.inputs[axis_index], 0)
     if all(shape.ndims is None for shape in values):
-        return rules.unknown()
+        return shape_inference.unknown()
     # Ranks must agree whatever the axis is: it is looked at afterwards.
     rank = _common_rank(values)
     axis = c.value(axis_index)
     if axis is None:
-        return rules.of_rank(rank)
+        return shape_inference.of_rank(rank)
     axis = int(axis)
     for given_shape in values:
-        rules.ranked_at_least(given_shape, axis + 1 if axis >= 0 else -axis)
-    where = rules.canonical_axis(axis, rank)
+        shape_inference.ranked_at_least(given_shape, axis + 1 if axis >= 0 else -axis)
+    where = shape_inference.canonical_axis(axis, rank)
     total: int | None = 0
     before, after = TensorShape(None), TensorShape(None)
     for given_shape in values:
-        given = rules.dims(given_shape)
+        given = shape_inference.dims(given_shape)
         total = (
             None if total is None or given is None or given[where] is None else total + given[where]
         )
         if given is not None:
-            before = rules.merge(before, TensorShape(given[:where]))
-            after = rules.merge(after, TensorShape(given[where:][1:]))
+            before = shape_inference.merge(before, TensorShape(given[:where]))
+            after = shape_inference.merge(after, TensorShape(given[where:][1:]))
     return before.concatenate([total]).concatenate(after)
 
 
 def _common_rank(values: list[TensorShape]) -> int:
     rank = next(shape.ndims for shape in values if shape.ndims is not None)
     for given in values:
-        rules.ranked(given, rank)
+        shape_inference.ranked(given, rank)
     if rank == 0:
         raise ValueError("Can't concatenate scalars (use tf.stack instead)")
     return rank
@@ -68,14 +64,14 @@ def _common_rank(values: list[TensorShape]) -> int:
 
 def _concat(c: Any, values: list[np.ndarray], axis: np.ndarray) -> np.ndarray:
     if axis.ndim:
-        raise invalid(
-            f"Concat dim tensor should be a scalar, but got shape {rules.text(axis.shape)}"
+        raise errors.invalid(
+            f"Concat dim tensor should be a scalar, but got shape {shape_text(axis.shape)}"
         )
     rank, where = values[0].ndim, int(axis)
     if rank == 0:
-        raise invalid("ConcatOp : Expected at least one-dimensional inputs")
+        raise errors.invalid("ConcatOp : Expected at least one-dimensional inputs")
     if not -rank <= where < rank:
-        raise invalid(
+        raise errors.invalid(
             f"ConcatOp : Expected concatenating dimensions in the range [{-rank}, {rank}), "
             f"but got {where}"
         )
@@ -83,14 +79,14 @@ def _concat(c: Any, values: list[np.ndarray], axis: np.ndarray) -> np.ndarray:
     first = values[0].shape
     for i, value in enumerate(values[1:], 1):
         if value.ndim != rank:
-            raise invalid(
+            raise errors.invalid(
                 "ConcatOp : Ranks of all input tensors should match: "
-                f"shape[0] = {rules.text(first)} vs. shape[{i}] = {rules.text(value.shape)}"
+                f"shape[0] = {shape_text(first)} vs. shape[{i}] = {shape_text(value.shape)}"
             )
         if value.shape[:where] + value.shape[where + 1 :] != first[:where] + first[where + 1 :]:
-            raise invalid(
+            raise errors.invalid(
                 "ConcatOp : Dimensions of inputs should match: "
-                f"shape[0] = {rules.text(first)} vs. shape[{i}] = {rules.text(value.shape)}"
+                f"shape[0] = {shape_text(first)} vs. shape[{i}] = {shape_text(value.shape)}"
             )
     return np.concatenate(values, axis=where)
 
@@ -229,11 +225,11 @@ _concat_v2 = define(
 def _concat_offset_kernel(c: Any, axis: np.ndarray, shapes: list[np.ndarray]) -> tuple[Any, ...]:
     for i, sizes in enumerate(shapes):
         if sizes.ndim != 1:
-            got = rules.text(sizes.shape)
-            raise invalid(f"input {i + 1} should be a vector, but got shape {got}")
+            got = shape_text(sizes.shape)
+            raise errors.invalid(f"input {i + 1} should be a vector, but got shape {got}")
     count, where = len(shapes[0]), int(axis)
     if not -count <= where < count:
-        raise invalid(f"Concat dim is out of range: {where} vs. {count}")
+        raise errors.invalid(f"Concat dim is out of range: {where} vs. {count}")
     where %= count
     offset: Any = 0
     offsets = []
@@ -241,7 +237,7 @@ def _concat_offset_kernel(c: Any, axis: np.ndarray, shapes: list[np.ndarray]) ->
         _check_offset_input(i, sizes, shapes[0], where)
         begin = [0] * count
         begin[where] = offset
-        offsets.append(rules.size_array(c, begin))
+        offsets.append(shape_inference.size_array(c, begin))
         offset = offset + sizes.tolist()[where]
     return tuple(offsets)
 
@@ -249,13 +245,13 @@ def _concat_offset_kernel(c: Any, axis: np.ndarray, shapes: list[np.ndarray]) ->
 def _check_offset_input(i: int, sizes: np.ndarray, first: np.ndarray, where: int) -> None:
     count = len(first)
     if len(sizes) != count:
-        raise invalid(f"input {i} should contain {count} elements, but got {len(sizes)}")
+        raise errors.invalid(f"input {i} should contain {count} elements, but got {len(sizes)}")
     # Symbolic sizes are equal by construction: the graph concatenates along this axis.
     if first.dtype == object or sizes.dtype == object:
         return
     if any(p != q for j, (p, q) in enumerate(zip(first, sizes)) if j != where):
         texts = [" ".join(map(str, s.tolist())) for s in (sizes, first)]
-        raise invalid(
+        raise errors.invalid(
             f"All dimensions except {where} must match. Input {i} has shape [{texts[0]}] and "
             f"doesn't match input 0 with shape [{texts[1]}]."
         )
@@ -312,12 +308,12 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
 
 
 def _split_shape(c: Any) -> list[TensorShape]:
-    rules.ranked(c.inputs[0], 0)
-    given, axis, count = rules.dims(c.inputs[1]), c.value(0), c.attr("num_split")
+    shape_inference.ranked(c.inputs[0], 0)
+    given, axis, count = shape_inference.dims(c.inputs[1]), c.value(0), c.attr("num_split")
     if given is None or axis is None:
-        return [rules.of_rank(None if given is None else len(given))] * count
-    rules.ranked_at_least(c.inputs[1], axis + 1 if axis >= 0 else -axis)
-    where = rules.canonical_axis(int(axis), len(given))
+        return [shape_inference.of_rank(None if given is None else len(given))] * count
+    shape_inference.ranked_at_least(c.inputs[1], axis + 1 if axis >= 0 else -axis)
+    where = shape_inference.canonical_axis(int(axis), len(given))
     if given[where] is not None and given[where] % count:
         raise ValueError(
             "Number of ways to split should evenly divide the split dimension, but got "
@@ -331,14 +327,16 @@ def split_axis(axis: np.ndarray, ndim: int) -> int:
     """A non-negative axis; InvalidArgumentError when it is out of range."""
     where = int(axis)
     if not -ndim <= where < ndim:
-        raise invalid(f"-input rank(-{ndim}) <= split_dim < input rank ({ndim}), but got {where}")
+        raise errors.invalid(
+            f"-input rank(-{ndim}) <= split_dim < input rank ({ndim}), but got {where}"
+        )
     return where % ndim
 
 
 def _split(c: Any, axis: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, ...]:
     where, count = split_axis(axis, x.ndim), c.attr("num_split")
     if x.shape[where] % count:
-        raise invalid(
+        raise errors.invalid(
             "Number of ways to split should evenly divide the split dimension, but got "
             f"split_dim {where} (size = {x.shape[where]}) and num_split {count}"
         )
@@ -385,12 +383,12 @@ _split_op = define(
 
 def _split_v_shape(c: Any) -> list[TensorShape]:
     count = c.attr("num_split")
-    rules.ranked(c.inputs[1], 1)
-    rules.ranked_at_most(c.inputs[2], 1)
-    given, axis, sizes = rules.dims(c.inputs[0]), c.value(2), c.value(1)
+    shape_inference.ranked(c.inputs[1], 1)
+    shape_inference.ranked_at_most(c.inputs[2], 1)
+    given, axis, sizes = shape_inference.dims(c.inputs[0]), c.value(2), c.value(1)
     if given is None or axis is None:
-        return [rules.of_rank(None if given is None else len(given))] * count
-    where = rules.canonical_axis(int(np.asarray(axis).reshape(-1)[0]), len(given))
+        return [shape_inference.of_rank(None if given is None else len(given))] * count
+    where = shape_inference.canonical_axis(int(np.asarray(axis).reshape(-1)[0]), len(given))
     if sizes is None:
         return [TensorShape(given[:where] + [None] + given[where + 1 :])] * count
     lengths = _checked_lengths(given[where], [int(size) for size in sizes])
@@ -406,12 +404,12 @@ def _checked_lengths(total: int | None, lengths: list[int]) -> list[int | None]:
         rest = None if total is None else total - known
         if rest is not None and rest < 0:
             raise ValueError(
-                f"can't split axis of size {total} into pieces of size {rules.text(lengths)}"
+                f"can't split axis of size {total} into pieces of size {shape_text(lengths)}"
             )
         return [rest if length == -1 else length for length in lengths]
     if total is not None and known != total:
         raise ValueError(
-            f"can't split axis of size {total} into pieces of size {rules.text(lengths)}"
+            f"can't split axis of size {total} into pieces of size {shape_text(lengths)}"
         )
     return list(lengths)
 
@@ -420,12 +418,12 @@ def _lengths(total: Any, sizes: np.ndarray) -> list[Any]:
     lengths = sizes.reshape(-1).tolist()
     missing = [i for i, n in enumerate(lengths) if isinstance(n, int) and n == -1]
     if len(missing) > 1:
-        raise invalid("There can only be one -1 in the input.")
+        raise errors.invalid("There can only be one -1 in the input.")
     known = sum(n for i, n in enumerate(lengths) if i not in missing)
     if missing:
         lengths[missing[0]] = total - known
     if (not missing and known != total) or (missing and lengths[missing[0]] < 0):
-        raise invalid(
+        raise errors.invalid(
             "Determined shape must either match input shape along split_dim exactly if fully "
             "specified, or be less than the size of the input along split_dim if not fully "
             f"specified.  Got: {known}"
@@ -435,11 +433,11 @@ def _lengths(total: Any, sizes: np.ndarray) -> list[Any]:
 
 def _split_v(c: Any, x: np.ndarray, sizes: np.ndarray, axis: np.ndarray) -> tuple[Any, ...]:
     if axis.size != 1:
-        raise invalid("split_dim_tensor must have exactly one element.")
+        raise errors.invalid("split_dim_tensor must have exactly one element.")
     where = split_axis(axis.reshape(-1)[0], x.ndim)
     lengths = _lengths(x.shape[where], sizes)
     if len(lengths) != c.attr("num_split"):
-        raise invalid(
+        raise errors.invalid(
             "size_splits must have one element per output, got "
             f"{len(lengths)} for {c.attr('num_split')}"
         )

@@ -14,26 +14,26 @@ from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.graph import name_scope
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
-from ...engine.types.shape import TensorShape
-from .. import rules
+from ...engine.types.shape import TensorShape, shape_text
+from .. import shape_inference
 from ..public import raw
 from ..ranks import ranked, vector
-from .join import concat, invalid
+from .join import concat
 from .shape import rank, renamed
 
 # Transpose
 
 
 def _transpose_shape(c: Any) -> TensorShape:
-    rules.ranked(c.inputs[1], 1)
-    given, perm = rules.dims(c.inputs[0]), c.value(1)
+    shape_inference.ranked(c.inputs[1], 1)
+    given, perm = shape_inference.dims(c.inputs[0]), c.value(1)
     count = c.inputs[1].as_list()[0] if c.inputs[1].ndims is not None else None
     if given is not None and count is not None and len(given) != count:
         raise ValueError(f"Shape must be rank {count} but is rank {len(given)}")
     if count in (0, 1) and given is None:
         return c.inputs[0]
     if perm is None or given is None:
-        return rules.of_rank(count if given is None else len(given))
+        return shape_inference.of_rank(count if given is None else len(given))
     for axis in perm.tolist():
         if not -len(given) <= axis < len(given):
             raise ValueError(f"perm dim {axis} is out of range of input rank {len(given)}")
@@ -42,19 +42,19 @@ def _transpose_shape(c: Any) -> TensorShape:
 
 def _checked_perm(ndim: int, perm: np.ndarray) -> list[int]:
     if perm.ndim != 1:
-        raise invalid(f"perm must be a vector, not {rules.text(perm.shape)}")
+        raise errors.invalid(f"perm must be a vector, not {shape_text(perm.shape)}")
     if len(perm) != ndim:
-        raise invalid(
+        raise errors.invalid(
             f"transpose expects a vector of size {ndim}. But input(1) is a vector of size "
             f"{len(perm)}"
         )
     axes = [int(axis) + ndim if axis < 0 else int(axis) for axis in perm]
     for i, axis in enumerate(axes):
         if not 0 <= axis < ndim:
-            raise invalid(f"{int(perm[i])} is out of range [0 .. {ndim})")
+            raise errors.invalid(f"{int(perm[i])} is out of range [0 .. {ndim})")
     for axis in range(ndim):
         if axis not in axes:
-            raise invalid(f"{axis} is missing from {{{','.join(map(str, perm.tolist()))}}}.")
+            raise errors.invalid(f"{axis} is missing from {{{','.join(map(str, perm.tolist()))}}}.")
     return axes
 
 
@@ -112,9 +112,9 @@ def _inverse(c: Any, x: np.ndarray) -> np.ndarray:
     if sorted(x.tolist()) != list(range(len(x))):
         for value in x.tolist():
             if not 0 <= value < len(x):
-                raise invalid(f"{value} is not between 0 and {len(x)}")
+                raise errors.invalid(f"{value} is not between 0 and {len(x)}")
         twice = next(v for v in x.tolist() if x.tolist().count(v) > 1)
-        raise invalid(f"{twice} is duplicated in the input.")
+        raise errors.invalid(f"{twice} is duplicated in the input.")
     return np.argsort(x).astype(x.dtype)
 
 
@@ -122,7 +122,7 @@ _invert = define(
     "InvertPermutation",
     "x: T -> y: T",
     "T: index = int32",
-    shape=lambda c: TensorShape(rules.ranked(c.inputs[0], 1)),
+    shape=lambda c: TensorShape(shape_inference.ranked(c.inputs[0], 1)),
     kernel=_inverse,
     gradient=NoGradient("a permutation is a vector of integers"),
     sizes=True,
@@ -176,7 +176,7 @@ def transpose(
             ranks = raw.Rank(a)
             perm = (ranks - 1) - raw.Range(0, ranks, 1)
         result = function(a, perm, name=name)
-        static = rules.dims(result.op.inputs[0].get_shape())
+        static = shape_inference.dims(result.op.inputs[0].get_shape())
         if static is not None:
             result.set_shape(static[::-1])
         return result
@@ -218,8 +218,8 @@ def _flipped(b: Any, x: Any, axes: set[int]) -> Any:
 
 
 def _reverse_dims_shape(c: Any) -> TensorShape:
-    given = rules.dims(c.inputs[0])
-    marks = rules.ranked(c.inputs[1], 1)
+    given = shape_inference.dims(c.inputs[0])
+    marks = shape_inference.ranked(c.inputs[1], 1)
     if given is not None and marks[0] is not None and marks[0] != len(given):
         raise ValueError(f"Shape must be rank {marks[0]} but is rank {len(given)}")
     return c.inputs[0]
@@ -227,7 +227,7 @@ def _reverse_dims_shape(c: Any) -> TensorShape:
 
 def _reverse_dims(c: Any, x: np.ndarray, marks: np.ndarray) -> np.ndarray:
     if len(marks) != x.ndim:
-        raise invalid(
+        raise errors.invalid(
             "'dims' must have the same number of values as 'input' has dimensions. "
             f"'input' has {x.ndim}'dims' has {len(marks)} values"
         )
@@ -247,8 +247,8 @@ _reverse_marked = define(
 
 
 def _reverse_shape(c: Any) -> TensorShape:
-    given, axes = rules.dims(c.inputs[0]), c.value(1)
-    rules.ranked(c.inputs[1], 1)
+    given, axes = shape_inference.dims(c.inputs[0]), c.value(1)
+    shape_inference.ranked(c.inputs[1], 1)
     if given is None or axes is None:
         return c.inputs[0]
     seen = set()
@@ -269,9 +269,9 @@ def _reverse_axes(ndim: int, axes: np.ndarray) -> set[int]:
     for i, axis in enumerate(axes.reshape(-1).tolist()):
         where = axis + ndim if axis < 0 else axis
         if not 0 <= where < ndim:
-            raise invalid(f"'axis'[{i}] = {axis} is out of valid range [0, {ndim - 1}]")
+            raise errors.invalid(f"'axis'[{i}] = {axis} is out of valid range [0, {ndim - 1}]")
         if where in seen:
-            raise invalid(f"axis {where} specified more than once.")
+            raise errors.invalid(f"axis {where} specified more than once.")
         seen.add(where)
     return seen
 
@@ -322,32 +322,32 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
 
 
 def _reverse_sequence_shape(c: Any) -> TensorShape:
-    given = rules.dims(c.inputs[0])
-    lengths = rules.ranked(c.inputs[1], 1)
+    given = shape_inference.dims(c.inputs[0])
+    lengths = shape_inference.ranked(c.inputs[1], 1)
     seq, batch = c.attr("seq_dim"), c.attr("batch_dim")
     if given is None:
-        return rules.unknown()
+        return shape_inference.unknown()
     for name, axis in (("batch_dim", batch), ("seq_dim", seq)):
         if axis >= len(given):
             raise ValueError(f"{name} must be < input rank: {axis} vs. {len(given)}")
     out = list(given)
-    out[batch] = rules.merge_dim(given[batch], lengths[0])
+    out[batch] = shape_inference.merge_dim(given[batch], lengths[0])
     return TensorShape(out)
 
 
 def _reverse_sequence(c: Any, x: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     seq, batch = c.attr("seq_dim"), c.attr("batch_dim")
     if seq == batch:
-        raise invalid(f"batch_dim == seq_dim == {seq}")
+        raise errors.invalid(f"batch_dim == seq_dim == {seq}")
     if len(lengths) != x.shape[batch]:
-        raise invalid(
+        raise errors.invalid(
             f"Length of seq_lengths != input.dims({batch}), ({len(lengths)} vs. {x.shape[batch]})"
         )
     for i, length in enumerate(lengths.tolist()):
         if length < 0:
-            raise invalid(f"seq_lens({i}) < 0")
+            raise errors.invalid(f"seq_lens({i}) < 0")
         if length > x.shape[seq]:
-            raise invalid(f"seq_lens({i}) > input.dims({seq})")
+            raise errors.invalid(f"seq_lens({i}) > input.dims({seq})")
     out = x.copy()
     source, target = (np.moveaxis(a, (batch, seq), (0, 1)) for a in (x, out))
     for i, length in enumerate(lengths.tolist()):
@@ -402,26 +402,30 @@ def reverse_sequence(
 
 def _roll_kernel(c: Any, x: np.ndarray, shift: np.ndarray, axis: np.ndarray) -> np.ndarray:
     if x.ndim < 1:
-        raise invalid("input must be 1-D or higher")
+        raise errors.invalid("input must be 1-D or higher")
     if shift.ndim > 1:
-        raise invalid("shift must be a scalar or a 1-D vector. Found: " + rules.text(shift.shape))
+        raise errors.invalid(
+            "shift must be a scalar or a 1-D vector. Found: " + shape_text(shift.shape)
+        )
     if axis.ndim > 1:
-        raise invalid("axis must be a scalar or a 1-D vector. Found: " + rules.text(axis.shape))
+        raise errors.invalid(
+            "axis must be a scalar or a 1-D vector. Found: " + shape_text(axis.shape)
+        )
     if shift.shape != axis.shape:
-        raise invalid("shift and axis must have the same size")
+        raise errors.invalid("shift and axis must have the same size")
     out = x
     for step, where in zip(shift.reshape(-1).tolist(), axis.reshape(-1).tolist()):
         if not -x.ndim <= where < x.ndim:
-            raise errors.InvalidArgumentError(None, None, f"axis {where} is out of range")
+            raise errors.invalid(f"axis {where} is out of range")
         out = np.roll(out, step, axis=where)
     return out
 
 
 def _roll_shape(c: Any) -> TensorShape:
-    rules.ranked_at_least(c.inputs[0], 1)
-    rules.ranked_at_most(c.inputs[1], 1)
-    rules.ranked_at_most(c.inputs[2], 1)
-    rules.merge(c.inputs[1], c.inputs[2])
+    shape_inference.ranked_at_least(c.inputs[0], 1)
+    shape_inference.ranked_at_most(c.inputs[1], 1)
+    shape_inference.ranked_at_most(c.inputs[2], 1)
+    shape_inference.merge(c.inputs[1], c.inputs[2])
     return c.inputs[0]
 
 

@@ -15,12 +15,12 @@ from ...engine.graph.constants import constant_value
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.graph import name_scope
 from ...engine.graph.tensor import IndexedSlices, Tensor
-from ...engine.types.shape import TensorShape
-from .. import rules
+from ...engine.types.shape import TensorShape, shape_text
+from .. import shape_inference
 from ..public import tf
 from ..ranks import ranked, scalar
 from .constant import ones
-from .join import concat, invalid
+from .join import concat
 from .layout import transpose
 from .shape import rank, reshape, shape, size
 from .stack import stack
@@ -29,14 +29,14 @@ from .stack import stack
 
 
 def _pad_shape(c: Any) -> TensorShape:
-    columns = rules.ranked(c.inputs[1], 2)
-    rules.merge_dim(columns[1], 2)
-    given, paddings = rules.dims(c.inputs[0]), c.value(1)
+    columns = shape_inference.ranked(c.inputs[1], 2)
+    shape_inference.merge_dim(columns[1], 2)
+    given, paddings = shape_inference.dims(c.inputs[0]), c.value(1)
     count = columns[0] if given is None else len(given)
     if columns[0] is not None and given is not None and columns[0] != len(given):
         raise ValueError(f"Shape must be rank {columns[0]} but is rank {len(given)}")
     if paddings is None:
-        return rules.of_rank(count)
+        return shape_inference.of_rank(count)
     if (paddings < 0).any():
         before, after = paddings[(paddings < 0).any(1)][0]
         raise ValueError(f"Paddings must be non-negative: {before}, {after}")
@@ -48,15 +48,17 @@ def _pad_shape(c: Any) -> TensorShape:
 
 def _amounts(ndim: int, paddings: np.ndarray) -> list[tuple[Any, Any]]:
     if paddings.ndim != 2 or paddings.shape[1] != 2:
-        raise invalid(f"paddings must be a matrix with 2 columns: {rules.text(paddings.shape)}")
+        raise errors.invalid(
+            f"paddings must be a matrix with 2 columns: {shape_text(paddings.shape)}"
+        )
     if len(paddings) != ndim:
-        raise invalid(
+        raise errors.invalid(
             "The first dimension of paddings must be the rank of inputs"
-            f"{rules.text(paddings.shape)} {ndim}"
+            f"{shape_text(paddings.shape)} {ndim}"
         )
     for before, after in paddings.tolist():
         if before < 0 or after < 0:
-            raise invalid(f"Paddings must be non-negative: {before} {after}")
+            raise errors.invalid(f"Paddings must be non-negative: {before} {after}")
     return [(before, after) for before, after in paddings.tolist()]
 
 
@@ -68,8 +70,8 @@ def _pad_kernel(c: Any, x: np.ndarray, paddings: np.ndarray, fill: Any = None) -
         fill = fill[()]
     shape_ = [n + before + after for n, (before, after) in zip(x.shape, amounts)]
     if math.prod(shape_) > np.iinfo(np.int64).max:
-        raise errors.InternalError(
-            None, None, f"Encountered overflow when multiplying the sizes of {rules.text(shape_)}"
+        raise errors.internal(
+            f"Encountered overflow when multiplying the sizes of {shape_text(shape_)}"
         )
     out = np.full(shape_, fill, dtype=x.dtype)
     out[tuple(slice(before, before + n) for n, (before, _) in zip(x.shape, amounts))] = x
@@ -129,7 +131,7 @@ def _mirrored(n: int, before: int, after: int, offset: int) -> np.ndarray:
     """For every position of a padded dimension, the position it mirrors."""
     if before > n - offset or after > n - offset:
         bound = "less than the dimension size" if offset else "no greater than the dimension size"
-        raise invalid(f"paddings must be {bound}: {before}, {after} {bound.split()[0]} {n}")
+        raise errors.invalid(f"paddings must be {bound}: {before}, {after} {bound.split()[0]} {n}")
     at = np.arange(-before, n + after)
     at = np.where(at < 0, -at - 1 + offset, at)
     return np.where(at >= n, 2 * n - 1 - at - offset, at)
@@ -168,10 +170,10 @@ def _mirror_pad_grad_kernel(c: Any, dy: np.ndarray, paddings: np.ndarray) -> np.
 
 
 def _mirror_pad_grad_shape(c: Any) -> TensorShape:
-    given, paddings = rules.dims(c.inputs[0]), c.value(1)
+    given, paddings = shape_inference.dims(c.inputs[0]), c.value(1)
     if given is None or paddings is None:
-        count = rules.ranked(c.inputs[1], 2)[0]
-        return rules.of_rank(count if given is None else len(given))
+        count = shape_inference.ranked(c.inputs[1], 2)[0]
+        return shape_inference.of_rank(count if given is None else len(given))
     return TensorShape(
         [None if d is None else d - int(p[0]) - int(p[1]) for d, p in zip(given, paddings)]
     )
@@ -258,7 +260,7 @@ def pad(
 def _refine_padded(result: Tensor) -> None:
     """What paddings that are only partly constant still tell about the shape."""
     paddings = constant_value(result.op.inputs[1], partial=True)
-    given = rules.dims(result.op.inputs[0].get_shape())
+    given = shape_inference.dims(result.op.inputs[0].get_shape())
     if given is None or paddings is None or result.get_shape().is_fully_defined():
         return
     out = []
@@ -272,13 +274,13 @@ def _refine_padded(result: Tensor) -> None:
 
 
 def _tile_shape(c: Any) -> TensorShape:
-    given = rules.dims(c.inputs[0])
-    count = rules.ranked(c.inputs[1], 1)[0]
+    given = shape_inference.dims(c.inputs[0])
+    count = shape_inference.ranked(c.inputs[1], 1)[0]
     if given is not None and count is not None and len(given) != count:
         raise ValueError(f"Shape must be rank {len(given)} but is rank {count}")
-    multiples = rules.dims(c.value_as_shape(1))
+    multiples = shape_inference.dims(c.value_as_shape(1))
     if multiples is None or given is None:
-        return rules.of_rank(count if given is None else len(given))
+        return shape_inference.of_rank(count if given is None else len(given))
     return TensorShape(
         [
             0 if 0 in (d, m) else None if d is None or m is None else d * m
@@ -289,22 +291,24 @@ def _tile_shape(c: Any) -> TensorShape:
 
 def _multiples(ndim: int, multiples: np.ndarray) -> list[Any]:
     if multiples.ndim != 1:
-        raise invalid(f"Expected multiples to be 1-D, but got shape {rules.text(multiples.shape)}")
+        raise errors.invalid(
+            f"Expected multiples to be 1-D, but got shape {shape_text(multiples.shape)}"
+        )
     if len(multiples) != ndim:
-        raise invalid(
+        raise errors.invalid(
             f"Expected multiples argument to be a vector of length {ndim} but got length "
             f"{len(multiples)}"
         )
     for i, times in enumerate(multiples.tolist()):
         if times < 0:
-            raise invalid(f"Expected multiples[{i}] >= 0, but got {times}")
+            raise errors.invalid(f"Expected multiples[{i}] >= 0, but got {times}")
     return multiples.tolist()
 
 
 def _tile_kernel(c: Any, x: np.ndarray, multiples: np.ndarray) -> np.ndarray:
     times = _multiples(x.ndim, multiples)
     if math.prod(n * m for n, m in zip(x.shape, times)) > np.iinfo(np.int64).max:
-        raise invalid(f"The result of tiling {rules.text(x.shape)} by {times} is too large")
+        raise errors.invalid(f"The result of tiling {shape_text(x.shape)} by {times} is too large")
     return np.tile(x, times)
 
 

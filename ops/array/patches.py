@@ -12,16 +12,12 @@ from ...engine.graph.build import define
 from ...engine.graph.tensor import SparseTensor, Tensor
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
-from .. import rules
+from .. import shape_inference
 from ..public import tf
 from .constant import ones
 from .join import concat
 from .layout import transpose
 from .shape import expand_dims, renamed, reshape, shape
-
-
-def _text(value: Any) -> str:
-    return value.decode() if isinstance(value, bytes) else value
 
 
 def _window(size: int, k: int, stride: int, rate: int, same: bool) -> tuple[int, int]:
@@ -34,9 +30,9 @@ def _window(size: int, k: int, stride: int, rate: int, same: bool) -> tuple[int,
 
 
 def _patches_shape(c: Any) -> TensorShape:
-    n, h, w, d = rules.ranked(c.inputs[0], 4)
+    n, h, w, d = shape_inference.ranked(c.inputs[0], 4)
     k, s, r = c.attr("ksizes"), c.attr("strides"), c.attr("rates")
-    same = _text(c.attr("padding")) == "SAME"
+    same = c.attr("padding") == "SAME"
     rows = columns = None
     if h is not None and w is not None:
         rows, columns = (_window(x, k[i], s[i], r[i], same)[0] for i, x in ((1, h), (2, w)))
@@ -45,7 +41,7 @@ def _patches_shape(c: Any) -> TensorShape:
 
 def _patches(c: Any, x: np.ndarray) -> np.ndarray:
     k, s, r = c.attr("ksizes"), c.attr("strides"), c.attr("rates")
-    same = _text(c.attr("padding")) == "SAME"
+    same = c.attr("padding") == "SAME"
     (rows, top), (columns, left) = (_window(x.shape[i], k[i], s[i], r[i], same) for i in (1, 2))
     parts = np.zeros((x.shape[0], rows, columns, k[1], k[2], x.shape[3]), dtype=x.dtype)
     for i in range(k[1]):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.convert import convert_to_tensor
@@ -14,23 +15,23 @@ from ...engine.graph.graph import name_scope
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
-from ...engine.types.shape import TensorShape, as_shape
-from .. import rules
+from ...engine.types.shape import TensorShape, as_shape, shape_text
+from .. import shape_inference
 from ..public import raw, tf
 from ..ranks import ranked, scalar
 from .constant import constant, zeros_like
 from .gather import check_nd_indices, gather
 from .identity import identity
-from .join import concat, invalid
+from .join import concat
 from .shape import expand_dims, rank, reshape, shape, squeeze
 
 # ScatterNd
 
 
 def _scatter_nd_shape(c: Any) -> TensorShape:
-    rules.ranked_at_least(c.inputs[0], 1)
-    rules.ranked_at_least(c.inputs[1], 1)
-    rules.ranked(c.inputs[2], 1)
+    shape_inference.ranked_at_least(c.inputs[0], 1)
+    shape_inference.ranked_at_least(c.inputs[1], 1)
+    shape_inference.ranked(c.inputs[2], 1)
     out = c.value_as_shape(2)
     check_updates(c.inputs[0], c.inputs[1], out, "output")
     return out
@@ -43,9 +44,9 @@ def check_updates(
 
     `whole` is the shape of what is updated, called `what` in the error.
     """
-    if rules.product(whole.as_list() if whole.ndims is not None else [None]) == 0:
+    if shape_inference.product(whole.as_list() if whole.ndims is not None else [None]) == 0:
         for given in (indices, updates):
-            if given.ndims is not None and rules.product(given.as_list()):
+            if given.ndims is not None and shape_inference.product(given.as_list()):
                 raise ValueError("Indices and updates specified for empty output shape")
     if indices.ndims is None or updates.ndims is None or indices.as_list()[-1] is None:
         return
@@ -55,26 +56,26 @@ def check_updates(
         ("inner", what, whole[depth:], updates[outer:], (whole.ndims or 0) - depth),
     ):
         try:
-            rules.merge(mine, theirs)
+            shape_inference.merge(mine, theirs)
         except ValueError as reason:
             given = indices if side == "outer" else whole
             others = outer if side == "outer" else updates.ndims - outer
             raise ValueError(
-                f"The {side} {count} dimensions of {name}.shape={rules.text(given.as_list())} must "
+                f"The {side} {count} dimensions of {name}.shape={shape_text(given.as_list())} must "
                 f"match the {side} {others} dimensions of updates.shape="
-                f"{rules.text(updates.as_list())}: {reason}"
+                f"{shape_text(updates.as_list())}: {reason}"
             ) from None
 
 
 def _add_at(out: np.ndarray, indices: np.ndarray, updates: np.ndarray, how: Any) -> np.ndarray:
     if out.size == 0 and (indices.size or updates.size):
-        raise invalid("Indices and updates specified for empty output tensor")
+        raise errors.invalid("Indices and updates specified for empty output tensor")
     depth = check_nd_indices(out.shape, indices)
     if updates.shape != indices.shape[:-1] + out.shape[depth:]:
-        raise invalid(
+        raise errors.invalid(
             "Must have updates.shape = indices.shape[:batch_dim] + buffer_shape[num_index_dims:], "
-            f"got updates.shape: {rules.text(updates.shape)}, indices.shape: "
-            f"{rules.text(indices.shape)}, buffer_shape: {rules.text(out.shape)}"
+            f"got updates.shape: {shape_text(updates.shape)}, indices.shape: "
+            f"{shape_text(indices.shape)}, buffer_shape: {shape_text(out.shape)}"
         )
     at = tuple(np.moveaxis(indices, -1, 0)) if depth else (Ellipsis,)
     if updates.size == 0:
@@ -93,7 +94,7 @@ def _add_at(out: np.ndarray, indices: np.ndarray, updates: np.ndarray, how: Any)
 
 def _scatter_nd_kernel(c: Any, indices: np.ndarray, updates: np.ndarray, sizes: np.ndarray) -> Any:
     if (sizes < 0).any():
-        raise invalid(f"Shape {rules.text(sizes.tolist())} has negative dimensions")
+        raise errors.invalid(f"Shape {shape_text(sizes.tolist())} has negative dimensions")
     out = np.zeros(sizes.tolist(), dtype=updates.dtype)
     if updates.dtype == object:
         out[...] = b""
@@ -143,7 +144,7 @@ def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) 
 
 
 def _tensor_scatter_shape(c: Any) -> TensorShape:
-    rules.ranked_at_least(c.inputs[1], 1)
+    shape_inference.ranked_at_least(c.inputs[1], 1)
     check_updates(c.inputs[1], c.inputs[2], c.inputs[0], "output")
     return c.inputs[0]
 
@@ -347,12 +348,12 @@ def boolean_mask(tensor: Any, mask: Any, name: str = "boolean_mask", axis: Any =
 
 def _one_hot_shape(c: Any) -> TensorShape:
     for i in (1, 2, 3):
-        rules.ranked(c.inputs[i], 0)
-    given, axis, depth = rules.dims(c.inputs[0]), c.attr("axis"), c.value(1)
+        shape_inference.ranked(c.inputs[i], 0)
+    given, axis, depth = shape_inference.dims(c.inputs[0]), c.attr("axis"), c.value(1)
     if axis < -1:
         raise ValueError(f"axis must be >= -1: {axis}")
     if given is None:
-        return rules.unknown()
+        return shape_inference.unknown()
     where_ = len(given) if axis == -1 else axis
     if where_ > len(given):
         raise ValueError(f"axis must be <= {len(given)}: {axis}")
@@ -364,9 +365,9 @@ def _one_hot_kernel(
 ) -> np.ndarray:
     axis = indices.ndim if c.attr("axis") == -1 else c.attr("axis")
     if depth.ndim:
-        raise invalid(f"depth must be a scalar, but got: {rules.text(depth.shape)}")
+        raise errors.invalid(f"depth must be a scalar, but got: {shape_text(depth.shape)}")
     if depth < 0:
-        raise invalid(f"depth must be non-negative, got: {int(depth)}")
+        raise errors.invalid(f"depth must be non-negative, got: {int(depth)}")
     steps = np.arange(int(depth)).reshape([-1] + [1] * (indices.ndim - axis))
     hot = np.expand_dims(indices, axis) == steps
     return np.where(hot, on[()], off[()]).astype(on.dtype)

@@ -36,14 +36,10 @@ _VALID = frozenset(
 )
 
 
-def _invalid(message: str) -> errors.OpError:
-    return errors.InvalidArgumentError(None, None, message)
-
-
 def _of_dense(x: np.ndarray) -> tuple[_Sets, tuple[int, ...]]:
     """The set of each row, and the shape of the rows."""
     if x.ndim < 2:
-        raise _invalid(f"Invalid rank {x.ndim}.")
+        raise errors.invalid(f"Invalid rank {x.ndim}.")
     return {at: set(x[at].tolist()) for at in np.ndindex(*x.shape[:-1])}, x.shape[:-1]
 
 
@@ -54,9 +50,9 @@ def _check(indices: np.ndarray, shape: np.ndarray) -> None:
         text = f"indices[{i}] = [{','.join(map(str, index))}] is "
         if any(not 0 <= n < size for n, size in zip(index, shape, strict=True)):
             sizes = ",".join(str(size) for size in shape)
-            raise _invalid(f"{text}out of bounds: need 0 <= index < [{sizes}]")
+            raise errors.invalid(f"{text}out of bounds: need 0 <= index < [{sizes}]")
         if i and index <= before:
-            raise _invalid(text + ("repeated" if index == before else "out of order"))
+            raise errors.invalid(text + ("repeated" if index == before else "out of order"))
         before = index
 
 
@@ -75,11 +71,10 @@ def _combined(c: Any, first: Any, second: Any) -> tuple[np.ndarray, ...]:
     """The result of the op's operation on all rows, as a sparse tensor."""
     (a, shape), (b, other) = first, second
     if shape != other:
-        raise _invalid(f"Mismatched group shapes [{shape}] vs [{other}].")
-    name = c.attr("set_operation")
-    name = (name.decode() if isinstance(name, bytes) else name).lower()
+        raise errors.invalid(f"Mismatched group shapes [{shape}] vs [{other}].")
+    name = c.attr("set_operation").lower()
     if name not in _OPERATIONS:
-        raise _invalid(f"Invalid set_operation {name}.")
+        raise errors.invalid(f"Invalid set_operation {name}.")
     operation = _OPERATIONS[name]
     empty: set[Any] = set()
 
@@ -199,8 +194,12 @@ def _set_operation(a: Any, b: Any, operation: str, validate: bool) -> SparseTens
     def parts(x: Any) -> tuple[Any, ...]:
         return (x.indices, x.values, x.dense_shape) if isinstance(x, SparseTensor) else (x,)
 
-    kinds = ["Sparse" if isinstance(x, SparseTensor) else "Dense" for x in (a, b)]
-    function = getattr(raw, f"{kinds[0]}To{kinds[1]}SetOperation")
+    if isinstance(a, SparseTensor):
+        function = raw.SparseToSparseSetOperation
+    elif isinstance(b, SparseTensor):
+        function = raw.DenseToSparseSetOperation
+    else:
+        function = raw.DenseToDenseSetOperation
     return SparseTensor(*function(*parts(a), *parts(b), operation, validate))
 
 

@@ -18,8 +18,8 @@ from ...engine.graph.graph import name_scope
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import SparseTensor, SparseTensorValue, Tensor
 from ...engine.types import dtypes
-from ...engine.types.shape import TensorShape
-from .. import rules
+from ...engine.types.shape import TensorShape, shape_text
+from .. import shape_inference
 from ..public import raw
 from ..ranks import ranked, vector
 from .constant import constant, set_static_shape
@@ -35,7 +35,7 @@ def _sizes(values: Any) -> np.ndarray:
 
 
 def _vector_of_rank(shape: TensorShape) -> TensorShape:
-    return rules.vector(shape.ndims)
+    return shape_inference.vector(shape.ndims)
 
 
 _shape = define(
@@ -219,19 +219,19 @@ def rank_internal(input: Any, name: str | None = None, optimize: bool = True) ->
 
 
 def _reshape_shape(c: Any) -> TensorShape:
-    given = rules.dims(c.inputs[0])
-    wanted = rules.shape_value(c, 1)
+    given = shape_inference.dims(c.inputs[0])
+    wanted = shape_inference.shape_value(c, 1)
     if wanted.ndims is None:
         return wanted
     out = wanted.as_list()
     if given is None or None in given:
         return wanted
-    total = rules.product(given)
-    known = rules.product([d for d in out if d is not None])
+    total = shape_inference.product(given)
+    known = shape_inference.product([d for d in out if d is not None])
     if None not in out:
         if known != total:
             raise ValueError(
-                f"Cannot reshape a tensor with {total} elements to shape {rules.text(out)} "
+                f"Cannot reshape a tensor with {total} elements to shape {shape_text(out)} "
                 f"({known} elements)"
             )
         return wanted
@@ -247,48 +247,38 @@ def _reshape_target(shape: tuple[Any, ...], target: list[Any]) -> tuple[Any, ...
     """The target with its -1 replaced; sizes may be symbolic."""
     unknown = [i for i, size in enumerate(target) if isinstance(size, int) and size == -1]
     if len(unknown) > 1:
-        raise errors.InvalidArgumentError(
-            None, None, f"Only one input size may be -1, not both {unknown[0]} and {unknown[1]}"
+        raise errors.invalid(
+            f"Only one input size may be -1, not both {unknown[0]} and {unknown[1]}"
         )
     for i, wanted in enumerate(target):
         if isinstance(wanted, int) and wanted < -1:
-            raise errors.InvalidArgumentError(
-                None, None, f"Size {i} must be non-negative, not {wanted}"
-            )
+            raise errors.invalid(f"Size {i} must be non-negative, not {wanted}")
     total = _count(shape)
     if not unknown:
         return tuple(target)
     rest = _count(size for i, size in enumerate(target) if i != unknown[0])
     if isinstance(rest, int) and rest == 0:
-        raise errors.InvalidArgumentError(
-            None,
-            None,
+        raise errors.invalid(
             "reshape cannot infer the missing input size for an empty tensor unless all "
-            "specified input sizes are non-zero",
+            "specified input sizes are non-zero"
         )
     missing = total // rest
     if isinstance(missing, int) and isinstance(rest, int) and missing * rest != total:
-        raise errors.InvalidArgumentError(
-            None,
-            None,
+        raise errors.invalid(
             f"Input to reshape is a tensor with {total} values, but the requested shape "
-            f"requires a multiple of {rest}",
+            f"requires a multiple of {rest}"
         )
     return tuple(missing if i == unknown[0] else size for i, size in enumerate(target))
 
 
 def _reshape_kernel(c: Any, x: np.ndarray, target: np.ndarray) -> np.ndarray:
     if target.ndim > 1:
-        raise errors.InvalidArgumentError(
-            None, None, f"sizes input must be 1-D, not {rules.text(target.shape)}"
-        )
+        raise errors.invalid(f"sizes input must be 1-D, not {shape_text(target.shape)}")
     shape = _reshape_target(x.shape, target.reshape(-1).tolist())
     if _count(shape) != x.size:
-        raise errors.InvalidArgumentError(
-            None,
-            None,
+        raise errors.invalid(
             f"Input to reshape is a tensor with {x.size} values, but the requested shape has "
-            f"{_count(shape)}",
+            f"{_count(shape)}"
         )
     return x.reshape([int(size) for size in shape])
 
@@ -358,14 +348,14 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
 
 
 def _expand_dims_shape(c: Any) -> TensorShape:
-    rules.ranked_at_most(c.inputs[1], 1)
+    shape_inference.ranked_at_most(c.inputs[1], 1)
     if c.inputs[1].ndims is not None and (c.inputs[1].num_elements() or 1) != 1:
         raise ValueError("'dim' input must be a tensor with a single value")
-    given, axis = rules.dims(c.inputs[0]), c.value(1)
+    given, axis = shape_inference.dims(c.inputs[0]), c.value(1)
     if given is None:
-        return rules.unknown()
+        return shape_inference.unknown()
     if axis is None:
-        return rules.of_rank(len(given) + 1)
+        return shape_inference.of_rank(len(given) + 1)
     axis = int(axis.reshape(-1)[0])
     if not -1 - len(given) <= axis <= len(given):
         raise ValueError(f"dim {axis} not in the interval [{-1 - len(given)}, {len(given)}].")
@@ -375,10 +365,8 @@ def _expand_dims_shape(c: Any) -> TensorShape:
 
 def _expanded(shape: tuple[Any, ...], axis: int) -> tuple[Any, ...]:
     if not -1 - len(shape) <= axis <= len(shape):
-        raise errors.InvalidArgumentError(
-            None,
-            None,
-            f"Tried to expand dim index {axis} for tensor with {len(shape)} dimensions.",
+        raise errors.invalid(
+            f"Tried to expand dim index {axis} for tensor with {len(shape)} dimensions."
         )
     axis = axis + len(shape) + 1 if axis < 0 else axis
     return (*shape[:axis], 1, *shape[axis:])
@@ -386,7 +374,7 @@ def _expanded(shape: tuple[Any, ...], axis: int) -> tuple[Any, ...]:
 
 def _expand_dims_kernel(c: Any, x: np.ndarray, axis: np.ndarray) -> np.ndarray:
     if axis.size != 1:
-        raise errors.InvalidArgumentError(None, None, "'dim' must be a tensor with a single value")
+        raise errors.invalid("'dim' must be a tensor with a single value")
     return x.reshape(_expanded(x.shape, int(axis.reshape(-1)[0])))
 
 
@@ -452,10 +440,10 @@ def renamed(new: str, value: Any, old: str, old_value: Any) -> Any:
 
 
 def _squeeze_shape(c: Any) -> TensorShape:
-    given = rules.dims(c.inputs[0])
+    given = shape_inference.dims(c.inputs[0])
     axes = c.attr("squeeze_dims") or []
     if given is None:
-        return rules.unknown()
+        return shape_inference.unknown()
     for axis in axes:
         if not -len(given) <= axis < len(given):
             raise ValueError(
@@ -463,7 +451,7 @@ def _squeeze_shape(c: Any) -> TensorShape:
             )
     chosen = {axis % len(given) for axis in axes} if axes else set()
     if not axes and None in given:
-        return rules.unknown()
+        return shape_inference.unknown()
     for axis in sorted(chosen):
         if given[axis] not in (1, None):
             raise ValueError(
@@ -481,18 +469,14 @@ def _without(sizes: Any, chosen: set[int], explicit: bool) -> list[Any]:
 def _squeezed(shape: tuple[Any, ...], axes: list[int]) -> list[Any]:
     for axis in axes:
         if not -len(shape) <= axis < len(shape):
-            raise errors.InvalidArgumentError(
-                None,
-                None,
-                f"Tried to squeeze dim index {axis} for tensor with {len(shape)} dimensions.",
+            raise errors.invalid(
+                f"Tried to squeeze dim index {axis} for tensor with {len(shape)} dimensions."
             )
     chosen = {axis % len(shape) for axis in axes}
     for axis in sorted(chosen):
         if shape[axis] != 1:
-            raise errors.InvalidArgumentError(
-                None,
-                None,
-                f"Can not squeeze dim[{axis}], expected a dimension of 1, got {shape[axis]}",
+            raise errors.invalid(
+                f"Can not squeeze dim[{axis}], expected a dimension of 1, got {shape[axis]}"
             )
     return _without(shape, chosen, bool(axes))
 
@@ -548,11 +532,9 @@ def squeeze(
 
 def _ensured(c: Any, x: np.ndarray) -> np.ndarray:
     if not TensorShape(c.attr("shape")).is_compatible_with(TensorShape(list(x.shape))):
-        raise errors.InvalidArgumentError(
-            None,
-            None,
-            f"Shape of tensor {c.op.inputs[0].op.name} {rules.text(x.shape)} is not compatible "
-            f"with expected shape {rules.text(rules.dims(TensorShape(c.attr('shape'))))}.",
+        raise errors.invalid(
+            f"Shape of tensor {c.op.inputs[0].op.name} {shape_text(x.shape)} is not compatible "
+            f"with expected shape {shape_text(shape_inference.dims(TensorShape(c.attr('shape'))))}."
         )
     return x
 
@@ -561,7 +543,7 @@ _ensure_shape = define(
     "EnsureShape",
     "input: T -> output: T",
     "shape: shape; T: type",
-    shape=lambda c: rules.merge(c.inputs[0], TensorShape(c.attr("shape"))),
+    shape=lambda c: shape_inference.merge(c.inputs[0], TensorShape(c.attr("shape"))),
     kernel=_ensured,
     gradient=lambda op, grad: grad,
     doc="The input, checked to have a shape when the graph runs.",

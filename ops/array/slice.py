@@ -12,8 +12,8 @@ from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.tensor import Tensor
-from ...engine.types.shape import TensorShape
-from .. import rules
+from ...engine.types.shape import TensorShape, shape_text
+from .. import shape_inference
 from ..public import tf
 from .join import concat
 from .shape import rank, reshape, shape
@@ -21,22 +21,22 @@ from .stack import stack
 
 
 def _slice_shape(c: Any) -> TensorShape:
-    given = rules.dims(c.inputs[0])
-    rules.ranked(c.inputs[1], 1)
-    rules.ranked(c.inputs[2], 1)
-    merged = rules.merge(c.inputs[1], c.inputs[2])
+    given = shape_inference.dims(c.inputs[0])
+    shape_inference.ranked(c.inputs[1], 1)
+    shape_inference.ranked(c.inputs[2], 1)
+    merged = shape_inference.merge(c.inputs[1], c.inputs[2])
     count = None if merged.ndims is None else merged.as_list()[0]
     if given is not None and count is not None and len(given) != count:
         raise ValueError(f"Shape must be rank {count} but is rank {len(given)}")
     count = len(given) if given is not None else count
     if count is None:
-        return rules.unknown()
+        return shape_inference.unknown()
     given = given or [None] * count
     size = c.value(2)
     if size is None:
         return _sizes_of_slice(c, count)
     # Begins may be known in part.
-    begin = rules.dims(c.value_as_shape(1)) or [None] * count
+    begin = shape_inference.dims(c.value_as_shape(1)) or [None] * count
     out = []
     for start, whole, length in zip(begin, given, size.tolist()):
         if length != -1:
@@ -54,31 +54,25 @@ def _slice_shape(c: Any) -> TensorShape:
 
 def _sizes_of_slice(c: Any, count: int) -> TensorShape:
     known = c.value_as_shape(2)
-    return known if known.ndims == count else rules.of_rank(count)
+    return known if known.ndims == count else shape_inference.of_rank(count)
 
 
 def _slice_ranges(shape_: Any, begin: Any, size: Any) -> tuple[list[Any], list[Any]]:
     if begin.shape != (len(shape_),) or size.shape != (len(shape_),):
-        raise errors.InvalidArgumentError(
-            None,
-            None,
+        raise errors.invalid(
             "Expected begin and size arguments to be 1-D tensors of size "
-            f"{len(shape_)}, but got shapes {rules.text(begin.shape)} and "
-            f"{rules.text(size.shape)} instead.",
+            f"{len(shape_)}, but got shapes {shape_text(begin.shape)} and "
+            f"{shape_text(size.shape)} instead."
         )
     starts, sizes = begin.tolist(), size.tolist()
     for i, whole in enumerate(shape_):
         if isinstance(sizes[i], int) and sizes[i] == -1:
             sizes[i] = whole - starts[i]
         if not 0 <= starts[i] <= whole:
-            raise errors.InvalidArgumentError(
-                None, None, f"Expected begin[{i}] in [0, {whole}], but got {starts[i]}"
-            )
+            raise errors.invalid(f"Expected begin[{i}] in [0, {whole}], but got {starts[i]}")
         if not (sizes[i] >= 0 and starts[i] + sizes[i] <= whole):
-            raise errors.InvalidArgumentError(
-                None,
-                None,
-                f"Expected size[{i}] in [0, {whole - starts[i]}], but got {sizes[i]}",
+            raise errors.invalid(
+                f"Expected size[{i}] in [0, {whole - starts[i]}], but got {sizes[i]}"
             )
     return starts, sizes
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.convert import convert_to_tensor, register_tensor_conversion_function
@@ -17,33 +18,33 @@ from ...engine.graph.graph import name_scope
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
-from ...engine.types.shape import TensorShape
-from .. import rules
+from ...engine.types.shape import TensorShape, shape_text
+from .. import shape_inference
 from ..public import raw
 from .constant import constant
-from .join import invalid, pieces, split_axis
+from .join import pieces, split_axis
+from .python_values import flatten
 from .shape import expand_dims
-from .values import flatten
 
 
 def _pack_shape(c: Any) -> TensorShape:
     merged = TensorShape(None)
     for shape_ in reversed(c.inputs):
-        merged = rules.merge(shape_, merged)
-    given = rules.dims(merged)
+        merged = shape_inference.merge(shape_, merged)
+    given = shape_inference.dims(merged)
     if given is None:
         return merged
-    where = rules.canonical_axis(c.attr("axis"), len(given) + 1)
+    where = shape_inference.canonical_axis(c.attr("axis"), len(given) + 1)
     return TensorShape(given[:where] + [len(c.inputs)] + given[where:])
 
 
 def _pack(c: Any, values: list[np.ndarray]) -> np.ndarray:
     for i, value in enumerate(values[1:], 1):
         if value.shape != values[0].shape:
-            raise invalid(
+            raise errors.invalid(
                 "Shapes of all inputs must match: "
-                f"values[0].shape = {rules.text(values[0].shape)} != "
-                f"values[{i}].shape = {rules.text(value.shape)}"
+                f"values[0].shape = {shape_text(values[0].shape)} != "
+                f"values[{i}].shape = {shape_text(value.shape)}"
             )
     return np.stack(values, axis=c.attr("axis"))
 
@@ -73,19 +74,19 @@ _pack_op = define(
 
 
 def _unpack_shape(c: Any) -> list[TensorShape]:
-    given, count = rules.dims(c.inputs[0]), c.attr("num")
+    given, count = shape_inference.dims(c.inputs[0]), c.attr("num")
     if given is None:
-        return [rules.unknown()] * count
-    where = rules.canonical_axis(c.attr("axis"), len(given))
-    rules.merge_dim(given[where], count)
+        return [shape_inference.unknown()] * count
+    where = shape_inference.canonical_axis(c.attr("axis"), len(given))
+    shape_inference.merge_dim(given[where], count)
     return [TensorShape(given[:where] + given[where + 1 :])] * count
 
 
 def _unpack(c: Any, x: np.ndarray) -> tuple[np.ndarray, ...]:
     where, count = split_axis(c.attr("axis"), x.ndim), c.attr("num")
     if x.shape[where] != count:
-        raise invalid(
-            f"Input shape axis {where} must equal {count}, got shape {rules.text(x.shape)}"
+        raise errors.invalid(
+            f"Input shape axis {where} must equal {count}, got shape {shape_text(x.shape)}"
         )
     moved = np.moveaxis(x, where, 0)
     return tuple(moved[i, ...] for i in range(count))

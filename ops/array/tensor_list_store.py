@@ -12,31 +12,21 @@ from typing import Any
 import numpy as np
 
 from ...engine import errors
-from ...engine.graph.tensor import shape_text
 from ...engine.types import dtypes
-from ...engine.types.shape import TensorShape
+from ...engine.types.shape import TensorShape, shape_text
 
 Element = np.ndarray | None
-
-
-def refuse(reason: str) -> errors.InvalidArgumentError:
-    """The error for a list op that cannot be done."""
-    return errors.InvalidArgumentError(None, None, reason)
-
-
-def text(shape: Any) -> str:
-    """A shape as the runtime prints it."""
-    sizes = shape.sizes if isinstance(shape, TensorShape) else shape
-    return "<unknown>" if sizes is None else shape_text(sizes)
 
 
 def merged(shape: TensorShape, other: Any) -> TensorShape:
     """What two shapes say together; InvalidArgumentError when they contradict."""
     other = TensorShape(other)
     if shape.rank is not None and other.rank is not None and shape.rank != other.rank:
-        raise refuse(f"Incompatible ranks during merge: {shape.rank} vs. {other.rank}")
+        raise errors.invalid(f"Incompatible ranks during merge: {shape.rank} vs. {other.rank}")
     if not shape.is_compatible_with(other):
-        raise refuse(f"Incompatible shapes during merge: {text(shape)} vs. {text(other)}")
+        raise errors.invalid(
+            f"Incompatible shapes during merge: {shape_text(shape)} vs. {shape_text(other)}"
+        )
     return shape.merge_with(other)
 
 
@@ -44,7 +34,7 @@ def shape_of(sizes: np.ndarray) -> TensorShape:
     """The shape in a tensor: a vector with -1 for what is unknown, or the scalar -1."""
     if sizes.ndim == 0:
         if sizes != -1:
-            raise refuse(
+            raise errors.invalid(
                 "The only valid scalar shape tensor is the fully unknown shape specified as -1."
             )
         return TensorShape(None)
@@ -77,7 +67,7 @@ class TensorList:
     def require(self, dtype: dtypes.DType) -> None:
         """Raises InvalidArgumentError unless the elements are of a type."""
         if dtype != self.dtype:
-            raise refuse(
+            raise errors.invalid(
                 f"Invalid data types; op elements {dtype.name} but list elements {self.dtype.name}"
             )
 
@@ -119,17 +109,17 @@ class TensorList:
         if not isinstance(other, TensorList):
             return NotImplemented
         if self.dtype != other.dtype:
-            raise refuse(
+            raise errors.invalid(
                 "Trying to add two lists of tensors of different dtypes. One is "
                 f"{self.dtype.name} and the other is {other.dtype.name}"
             )
         if not self.shape.is_compatible_with(other.shape):
-            raise refuse(
+            raise errors.invalid(
                 "Trying to add two lists of tensors with incompatible element shapes. One is "
-                f"{text(self.shape)} and the other is {text(other.shape)}"
+                f"{shape_text(self.shape)} and the other is {shape_text(other.shape)}"
             )
         if len(self.items) != len(other.items):
-            raise refuse(
+            raise errors.invalid(
                 "Trying to add two lists of tensors with different lengths. One is "
                 f"{len(self.items)} and the other is {len(other.items)}"
             )
@@ -139,7 +129,7 @@ class TensorList:
         return TensorList(sums, self.dtype, self.shape.merge_with(other.shape))
 
     def __repr__(self) -> str:
-        return f"TensorList({len(self.items)} of {self.dtype.name} {text(self.shape)})"
+        return f"TensorList({len(self.items)} of {self.dtype.name} {shape_text(self.shape)})"
 
 
 def zeros_like(value: np.ndarray, dtype: dtypes.DType) -> np.ndarray:
@@ -156,5 +146,5 @@ def list_in(value: Any) -> TensorList:
     """The list that a scalar variant tensor holds."""
     found = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
     if not isinstance(found, TensorList):
-        raise refuse(f"Input handle is not a list. Saw: '{found!r}'")
+        raise errors.invalid(f"Input handle is not a list. Saw: '{found!r}'")
     return found

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.convert import convert_to_tensor
@@ -15,12 +16,12 @@ from ...engine.graph.graph import name_scope
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
-from ...engine.types.shape import TensorShape
-from .. import rules
+from ...engine.types.shape import TensorShape, shape_text
+from .. import shape_inference
 from ..public import raw, tf
 from .broadcast import broadcast_to
 from .constant import ones
-from .join import concat, invalid
+from .join import concat
 from .pad import tile
 from .scatter import all_dimensions, boolean_mask, sequence_mask
 from .shape import expand_dims, rank, reshape, shape, shape_internal
@@ -51,15 +52,15 @@ def _first_seen(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def _unique(c: Any, x: np.ndarray, axis: np.ndarray | None = None) -> tuple[np.ndarray, ...]:
     if axis is None or axis.size == 0:
         if x.ndim != 1:
-            raise invalid("unique expects a 1D vector.")
+            raise errors.invalid("unique expects a 1D vector.")
         first, number, counts = _first_seen(x)
         values = x[first]
     else:
         if axis.size != 1:
-            raise invalid("axis does not support input tensors larger than 1 elements")
+            raise errors.invalid("axis does not support input tensors larger than 1 elements")
         where = int(axis.reshape(-1)[0])
         if not -x.ndim <= where < x.ndim:
-            raise invalid(f"axis has to be between [0, {x.ndim})")
+            raise errors.invalid(f"axis has to be between [0, {x.ndim})")
         moved = np.moveaxis(x, where, 0)
         first, number, counts = _first_seen(moved.reshape(len(moved), -1) if x.ndim > 1 else moved)
         values = np.moveaxis(moved[first], 0, where)
@@ -68,12 +69,20 @@ def _unique(c: Any, x: np.ndarray, axis: np.ndarray | None = None) -> tuple[np.n
 
 
 def _unique_shapes(c: Any) -> list[TensorShape]:
-    size = rules.ranked(c.inputs[0], 1)[0]
-    return [rules.vector(None), rules.vector(size), rules.vector(None)]
+    size = shape_inference.ranked(c.inputs[0], 1)[0]
+    return [
+        shape_inference.vector(None),
+        shape_inference.vector(size),
+        shape_inference.vector(None),
+    ]
 
 
 def _unique_v2_shapes(c: Any) -> list[TensorShape]:
-    return [rules.of_rank(c.inputs[0].ndims), rules.vector(None), rules.vector(None)]
+    return [
+        shape_inference.of_rank(c.inputs[0].ndims),
+        shape_inference.vector(None),
+        shape_inference.vector(None),
+    ]
 
 
 def _define_unique(name: str, signature: str, attrs: str, outputs: int, sample: Any) -> Any:
@@ -156,7 +165,7 @@ def unique_with_counts(x: Any, out_idx: Any = dtypes.int32, name: str | None = N
 def _difference(c: Any, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     for name, value in (("x", x), ("y", y)):
         if value.ndim != 1:
-            raise invalid(f"{name} should be a 1D vector.")
+            raise errors.invalid(f"{name} should be a 1D vector.")
     left = set(y.tolist())
     at = np.array([i for i, v in enumerate(x.tolist()) if v not in left], dtype=c.out_dtype(1))
     return x[at], at
@@ -166,7 +175,7 @@ _list_diff = define(
     "ListDiff",
     "x: T, y: T -> out: T, idx: out_idx",
     "T: type; out_idx: index = int32",
-    shape=lambda c: [rules.vector(None)] * 2,
+    shape=lambda c: [shape_inference.vector(None)] * 2,
     kernel=_difference,
     gradient=_NO_ORDER,
     sizes=True,
@@ -189,23 +198,23 @@ def _partition_shape(c: Any) -> list[TensorShape]:
     data, marks = c.inputs
     count = c.attr("num_partitions")
     if data.ndims is None or marks.ndims is None:
-        return [rules.unknown()] * count
-    rules.merge(data[: marks.ndims], marks)
+        return [shape_inference.unknown()] * count
+    shape_inference.merge(data[: marks.ndims], marks)
     return [TensorShape([None]).concatenate(data[marks.ndims :])] * count
 
 
 def _partition(c: Any, data: np.ndarray, marks: np.ndarray) -> tuple[np.ndarray, ...]:
     count = c.attr("num_partitions")
     if data.shape[: marks.ndim] != marks.shape:
-        raise invalid(
+        raise errors.invalid(
             "data.shape must start with partitions.shape, got data.shape = "
-            f"{rules.text(data.shape)}, partitions.shape = {rules.text(marks.shape)}"
+            f"{shape_text(data.shape)}, partitions.shape = {shape_text(marks.shape)}"
         )
     wrong = (marks < 0) | (marks >= count)
     if wrong.any():
         at = np.unravel_index(int(np.argmax(wrong)), marks.shape)
-        place = rules.text(at) if at else ""
-        raise invalid(f"partitions{place} = {marks[at]} is not in [0, {count})")
+        place = shape_text(at) if at else ""
+        raise errors.invalid(f"partitions{place} = {marks[at]} is not in [0, {count})")
     return tuple(data[marks == i] for i in range(count))
 
 
@@ -255,17 +264,17 @@ def _stitch_shape(c: Any) -> TensorShape:
         if value is not None and value.size:
             longest = max(longest, int(value.max()) + 1)
         if at.ndims is not None and rows.ndims is not None:
-            rules.merge(rows[: at.ndims], at)
-            tail = rules.merge(tail, rows[at.ndims :])
+            shape_inference.merge(rows[: at.ndims], at)
+            tail = shape_inference.merge(tail, rows[at.ndims :])
     return TensorShape([longest if complete else None]).concatenate(tail)
 
 
 def _stitch(c: Any, indices: list[np.ndarray], data: list[np.ndarray]) -> np.ndarray:
     for i, (at, rows) in enumerate(zip(indices, data)):
         if rows.shape[: at.ndim] != at.shape:
-            raise invalid(
-                f"data[{i}].shape = {rules.text(rows.shape)} does not start with "
-                f"indices[{i}].shape = {rules.text(at.shape)}"
+            raise errors.invalid(
+                f"data[{i}].shape = {shape_text(rows.shape)} does not start with "
+                f"indices[{i}].shape = {shape_text(at.shape)}"
             )
     tail = data[0].shape[indices[0].ndim :]
     length = max((int(at.max()) + 1 for at in indices if at.size), default=0)
@@ -274,7 +283,7 @@ def _stitch(c: Any, indices: list[np.ndarray], data: list[np.ndarray]) -> np.nda
         out[...] = b""
     for at, rows in zip(indices, data):
         if at.size and at.min() < 0:
-            raise invalid(f"indices[{int(at.min())}] is out of range")
+            raise errors.invalid(f"indices[{int(at.min())}] is out of range")
         out[at.reshape(-1)] = rows.reshape((-1, *tail))
     return out
 
@@ -330,7 +339,7 @@ def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
 def _search(side: str) -> Any:
     def kernel(c: Any, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
         if rows.shape[0] != values.shape[0]:
-            raise invalid("Leading dim_size of both tensors must match.")
+            raise errors.invalid("Leading dim_size of both tensors must match.")
         out = np.zeros(values.shape, dtype=c.out_dtype())
         for i, (row, wanted) in enumerate(zip(rows, values)):
             out[i] = np.searchsorted(row, wanted, side=side)
@@ -340,8 +349,8 @@ def _search(side: str) -> Any:
 
 
 def _search_shape(c: Any) -> TensorShape:
-    rules.ranked(c.inputs[0], 2)
-    rules.ranked(c.inputs[1], 2)
+    shape_inference.ranked(c.inputs[0], 2)
+    shape_inference.ranked(c.inputs[1], 2)
     return c.inputs[1]
 
 
@@ -382,20 +391,20 @@ def searchsorted(
 def _unravel(c: Any, indices: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     total = math.prod(sizes.tolist())
     if total > np.iinfo(sizes.dtype).max:
-        raise invalid("Input dims product is causing integer overflow")
+        raise errors.invalid("Input dims product is causing integer overflow")
     if (indices < 0).any():
-        raise invalid("index is out of bound: negative indices are not supported")
+        raise errors.invalid("index is out of bound: negative indices are not supported")
     if indices.size and indices.max() >= total:
-        raise invalid(f"index is out of bound as with dims: {rules.text(sizes.tolist())}")
+        raise errors.invalid(f"index is out of bound as with dims: {shape_text(sizes.tolist())}")
     parts = np.unravel_index(indices, tuple(sizes.tolist()))
     return np.stack([np.asarray(p) for p in parts]).astype(c.out_dtype())
 
 
 def _unravel_shape(c: Any) -> TensorShape:
-    rules.ranked_at_most(c.inputs[0], 1)
-    count = rules.ranked(c.inputs[1], 1)[0]
+    shape_inference.ranked_at_most(c.inputs[0], 1)
+    count = shape_inference.ranked(c.inputs[1], 1)[0]
     if c.inputs[0].ndims is None:
-        return rules.unknown()
+        return shape_inference.unknown()
     return TensorShape([count, *c.inputs[0].as_list()])
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...engine import errors
-from ...engine.api import NAMES, export
+from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.constants import constant_value
 from ...engine.graph.convert import convert_n_to_tensor, convert_to_tensor
@@ -37,7 +37,7 @@ NUMERIC_TYPES = frozenset(
 )
 
 
-# --- Assert -----------------------------------------------------------------------------------
+# Assert
 
 
 def _summary(value: np.ndarray, entries: int) -> str:
@@ -67,12 +67,12 @@ def _nested(texts: list[str], shape: tuple[int, ...]) -> str:
 def _assert_kernel(c: Any, condition: np.ndarray, data: list[np.ndarray]) -> None:
     if condition.size != 1:
         text = "In[0] should be a scalar: " + str(list(condition.shape))
-        raise errors.InvalidArgumentError(None, None, text)
+        raise errors.invalid(text)
     if condition:
         return
     parts = (f"[{_summary(np.asarray(value), c.attr('summarize'))}]" for value in data)
     text = "assertion failed: " + " ".join(parts)
-    raise errors.InvalidArgumentError(None, None, text)
+    raise errors.invalid(text)
 
 
 def _assert_shape(c: Any) -> list[Any]:
@@ -122,9 +122,6 @@ def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | 
         if all(x.dtype in (dtypes.string, dtypes.int32) for x in tensors):
             return raw_assert(condition, data, summarize, name="Assert")
         condition = convert_to_tensor(condition, name="Condition")
-        if "cond" not in NAMES:
-            # Without control flow the data is computed whether or not it is needed.
-            return raw_assert(condition, data, summarize, name="Assert")
         guarded = tf.cond(
             condition,
             tf.no_op,
@@ -142,10 +139,10 @@ def _check_now(condition: bool, data: list[Any]) -> None:
     for item in data:
         known = constant_value(item) if isinstance(item, Tensor) else item
         texts.append(str(item if known is None else known))
-    raise errors.InvalidArgumentError(node_def=None, op=None, message="\n".join(texts))
+    raise errors.invalid("\n".join(texts))
 
 
-# --- comparisons ------------------------------------------------------------------------------
+# Comparisons
 
 
 def _compare(
@@ -299,7 +296,7 @@ def assert_near(
         return Assert(condition, data, summarize=summarize)
 
 
-# --- iterables and order ----------------------------------------------------------------------
+# Iterables and order
 
 
 @export("debugging.assert_proper_iterable", "assert_proper_iterable")

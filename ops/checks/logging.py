@@ -133,11 +133,9 @@ def _nested(value: Any, entries: int, depth: int = 0) -> str:
 def _format(c: Any, inputs: list[np.ndarray]) -> np.ndarray:
     pieces = c.attr("template").split(c.attr("placeholder"))
     if len(pieces) != len(inputs) + 1:
-        raise errors.InvalidArgumentError(
-            None,
-            None,
+        raise errors.invalid(
             f"num placeholders in template and num inputs must match: {len(pieces) - 1} vs. "
-            f"{len(inputs)}",
+            f"{len(inputs)}"
         )
     texts = [_quoted(np.asarray(x), c.attr("summarize")) for x in inputs]
     whole = pieces[0] + "".join(t + p for t, p in zip(texts, pieces[1:], strict=True))

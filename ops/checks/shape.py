@@ -21,7 +21,7 @@ class _RankError(ValueError):
     """A static rank that does not do; the callers word it."""
 
 
-# --- ranks ------------------------------------------------------------------------------------
+# Ranks
 
 
 def _rank_condition(
@@ -133,7 +133,7 @@ def assert_rank_in(
             raise _rank_error(message, x, "in ", known) from None
 
 
-# --- types ------------------------------------------------------------------------------------
+# Types
 
 
 @export("debugging.assert_integer", "assert_integer")
@@ -204,7 +204,7 @@ def assert_scalar(tensor: Any, name: str | None = None, message: str | None = No
         return tensor
 
 
-# --- shapes -----------------------------------------------------------------------------------
+# Shapes
 
 
 @dataclass(frozen=True)

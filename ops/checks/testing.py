@@ -201,14 +201,14 @@ def _boxed(thing: Any) -> np.ndarray:
 
 def _create(c: Any, handle: Any) -> Any:
     if handle.exists:
-        raise errors.AlreadyExistsError(None, None, "Resource exists: a stub of a resource")
+        raise errors.already_exists("Resource exists: a stub of a resource")
     handle.exists = True
     return ()
 
 
 def _use(c: Any, handle: Any) -> Any:
     if not handle.exists:
-        raise errors.NotFoundError(None, None, "Resource does not exist: a stub of a resource")
+        raise errors.not_found("Resource does not exist: a stub of a resource")
     return ()
 
 

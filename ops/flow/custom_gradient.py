@@ -17,7 +17,7 @@ from ...engine.graph.defaults import get_default_graph
 from ...engine.graph.scope_functions import control_dependencies
 from ...engine.graph.tensor import Tensor, uid
 from ..array.identity import identity_n
-from ..array.values import flatten
+from ..array.python_values import flatten
 from ..public import raw
 
 _VARIABLES = ("VariableV2", "VarHandleOp")

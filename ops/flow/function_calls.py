@@ -54,11 +54,9 @@ def _symbolic_gradient(x: Inliner, op: Operation, inputs: list[Tensor]) -> Steps
     found = yield x.place(name, body, inputs)
     wanted = len(op.attr("Tout"))
     if len(found.outputs) != wanted:
-        raise errors.InvalidArgumentError(
-            None,
-            None,
+        raise errors.invalid(
             f"SymGrad expects to return {wanted} values but get {len(found.outputs)} values "
-            f"instead (function {called.name})",
+            f"instead (function {called.name})"
         )
     return found
 
@@ -167,9 +165,9 @@ define(
     test=_TEST,
     doc="The gradients of a function's parameters, from these and its results' gradients.",
 )
-for _prefix, _stateful in (("", False), ("Stateful", True)):
+for _stateful in (False, True):
     define(
-        f"{_prefix}PartitionedCall",
+        ("PartitionedCall", "StatefulPartitionedCall")[_stateful],
         "args: Tin -> output: Tout",
         f"{_TYPES}; {_CALL}",
         shape=_unknown,
@@ -179,9 +177,9 @@ for _prefix, _stateful in (("", False), ("Stateful", True)):
         test=_TEST,
         doc="The results of a function.",
     )
-for _prefix, _stateful in (("Stateless", False), ("", True)):
+for _stateful in (False, True):
     define(
-        f"{_prefix}If",
+        ("StatelessIf", "If")[_stateful],
         "cond: Tcond, input: Tin -> output: Tout",
         f"Tcond: type; {_TYPES}; {_BRANCH}",
         shape=_stated("Tout"),
@@ -192,7 +190,7 @@ for _prefix, _stateful in (("Stateless", False), ("", True)):
         doc="The results of one of two functions.",
     )
     define(
-        f"{_prefix}Case",
+        ("StatelessCase", "Case")[_stateful],
         "branch_index: int32, input: Tin -> output: Tout",
         f"{_TYPES}; branches: list(func) >= 1; output_shapes: list(shape) = []",
         shape=_stated("Tout"),
@@ -203,7 +201,7 @@ for _prefix, _stateful in (("Stateless", False), ("", True)):
         doc="The results of one of several functions, by its number.",
     )
     define(
-        f"{_prefix}While",
+        ("StatelessWhile", "While")[_stateful],
         "input: T -> output: T",
         "T: list(type) >= 0; cond: func; body: func; output_shapes: list(shape) = []; "
         "parallel_iterations: int = 10",

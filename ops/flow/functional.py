@@ -184,6 +184,51 @@ def map_fn(
         return outputs.packed(_stacked(results, flat))
 
 
+def _fold(
+    name: str | None,
+    default_name: str,
+    fn: Callable[..., Any],
+    elems: Any,
+    initializer: Any,
+    options: tuple[int, bool, bool],
+    backwards: bool,
+) -> Any:
+    _require_callable(fn)
+    with name_scope(name, default_name, [elems]), _cached_variables():
+        flat = [convert_to_tensor(elem, name="elem") for elem in nest.flatten(elems)]
+        n = _count(flat[0])
+        arrays = nest.map_structure(lambda elem: _rows(elem, n), elems)
+
+        def row(i: Tensor | int) -> Any:
+            return nest.map_structure(lambda array: array.read(i), arrays)
+
+        def forward(i: Tensor, a: Any) -> list[Any]:
+            a = fn(a, row(i))
+            return [i + 1, a]
+
+        def backward(i: Tensor, a: Any) -> list[Any]:
+            i -= 1
+            return [i, fn(a, row(i))]
+
+        # The nodes are made in TensorFlow's order, which is another one in each direction.
+        if backwards:
+            first = n if initializer is not None else n - 1
+            start = row(first) if initializer is None else initializer
+        else:
+            start = row(0) if initializer is None else initializer
+            first = tf.constant(0 if initializer is not None else 1)
+        parallel_iterations, back_prop, swap_memory = options
+        return tf.while_loop(
+            lambda i, a: i > 0 if backwards else i < n,
+            backward if backwards else forward,
+            [first, start],
+            parallel_iterations=parallel_iterations,
+            back_prop=back_prop,
+            swap_memory=swap_memory,
+            maximum_iterations=n,
+        )[1]
+
+
 @export("foldl")
 def foldl(
     fn: Callable[..., Any],
@@ -205,31 +250,8 @@ def foldl(
       swap_memory: As in `tf.while_loop`.
       name: The scope of the nodes.
     """
-    _require_callable(fn)
-    with name_scope(name, "foldl", [elems]), _cached_variables():
-        flat = [convert_to_tensor(elem, name="elem") for elem in nest.flatten(elems)]
-        n = _count(flat[0])
-        arrays = nest.map_structure(lambda elem: _rows(elem, n), elems)
-        if initializer is None:
-            start = nest.map_structure(lambda array: array.read(0), arrays)
-            i = tf.constant(1)
-        else:
-            start, i = initializer, tf.constant(0)
-
-        def body(i: Tensor, a: Any) -> list[Any]:
-            row = nest.map_structure(lambda array: array.read(i), arrays)
-            a = fn(a, row)
-            return [i + 1, a]
-
-        return tf.while_loop(
-            lambda i, a: i < n,
-            body,
-            [i, start],
-            parallel_iterations=parallel_iterations,
-            back_prop=back_prop,
-            swap_memory=swap_memory,
-            maximum_iterations=n,
-        )[1]
+    options = (parallel_iterations, back_prop, swap_memory)
+    return _fold(name, "foldl", fn, elems, initializer, options, backwards=False)
 
 
 @export("foldr")
@@ -253,31 +275,8 @@ def foldr(
       swap_memory: As in `tf.while_loop`.
       name: The scope of the nodes.
     """
-    _require_callable(fn)
-    with name_scope(name, "foldr", [elems]), _cached_variables():
-        flat = [convert_to_tensor(elem, name="elem") for elem in nest.flatten(elems)]
-        n = _count(flat[0])
-        arrays = nest.map_structure(lambda elem: _rows(elem, n), elems)
-        if initializer is None:
-            i = n - 1
-            start = nest.map_structure(lambda array: array.read(i), arrays)
-        else:
-            i, start = n, initializer
-
-        def body(i: Tensor, a: Any) -> list[Any]:
-            i -= 1
-            row = nest.map_structure(lambda array: array.read(i), arrays)
-            return [i, fn(a, row)]
-
-        return tf.while_loop(
-            lambda i, a: i > 0,
-            body,
-            [i, start],
-            parallel_iterations=parallel_iterations,
-            back_prop=back_prop,
-            swap_memory=swap_memory,
-            maximum_iterations=n,
-        )[1]
+    options = (parallel_iterations, back_prop, swap_memory)
+    return _fold(name, "foldr", fn, elems, initializer, options, backwards=True)
 
 
 @export("scan")

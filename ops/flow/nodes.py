@@ -78,57 +78,57 @@ _SWITCH = "data: {T}, pred: bool -> output_false: {T}, output_true: {T}"
 _MERGE = "inputs: {N} -> output: {T}, value_index: int32"
 _FRAME = "T: type; frame_name: string; is_constant: bool = false; parallel_iterations: int = 10"
 
-for _prefix, _type, _many in (("", "T", "N * T"), ("Ref", "Ref(T)", "Ref(N * T)")):
-    _kind = "a reference" if _prefix else "a value"
+for _is_ref, _type, _many in ((False, "T", "N * T"), (True, "Ref(T)", "Ref(N * T)")):
+    _kind = "a reference" if _is_ref else "a value"
     define(
-        f"{_prefix}Switch",
+        ("Switch", "RefSwitch")[_is_ref],
         _SWITCH.format(T=_type),
         shape=_both,
         kernel=_switch_kernel,
         gradient=NoGradient(_LATER),
-        flow="switch",
+        control_flow_role="switch",
         test=_PART,
         doc=f"Hands {_kind} to the output that pred tells; the other one is dead.",
     )
     define(
-        f"{_prefix}Merge",
+        ("Merge", "RefMerge")[_is_ref],
         _MERGE.format(N=_many, T=_type),
         "T: type; N: int >= 1",
         shape=_merge_shape,
         kernel=lambda c, inputs: (inputs[0], 0),
         gradient=NoGradient(_LATER),
-        flow="merge",
+        control_flow_role="merge",
         test=_PART,
         doc=f"The one of the inputs that is {_kind} and not dead, with its number.",
     )
     define(
-        f"{_prefix}Enter",
+        ("Enter", "RefEnter")[_is_ref],
         f"data: {_type} -> output: {_type}",
         _FRAME,
-        shape=(lambda c: c.inputs[0]) if _prefix else _entered_shape,
+        shape=(lambda c: c.inputs[0]) if _is_ref else _entered_shape,
         kernel=_pass,
         gradient=NoGradient(_LATER),
-        flow="enter",
+        control_flow_role="enter",
         test=_PART,
         doc=f"Makes {_kind} available in a loop body.",
     )
     define(
-        f"{_prefix}Exit",
+        ("Exit", "RefExit")[_is_ref],
         f"data: {_type} -> output: {_type}",
         shape=lambda c: c.inputs[0],
         kernel=_pass,
         gradient=NoGradient(_LATER),
-        flow="exit",
+        control_flow_role="exit",
         test=_PART,
         doc=f"Makes {_kind} of the last iteration available outside of the loop.",
     )
     define(
-        f"{_prefix}NextIteration",
+        ("NextIteration", "RefNextIteration")[_is_ref],
         f"data: {_type} -> output: {_type}",
         shape=lambda c: c.inputs[0],
         kernel=_pass,
         gradient=NoGradient(_LATER),
-        flow="next",
+        control_flow_role="next",
         test=_PART,
         doc=f"Makes {_kind} available in the next iteration.",
     )
@@ -138,7 +138,7 @@ define(
     shape=_scalar_condition,
     kernel=_pass,
     gradient=NoGradient("a decision has no slope"),
-    flow="condition",
+    control_flow_role="condition",
     test=_PART,
     doc="Whether a loop goes on.",
 )
@@ -149,7 +149,7 @@ define(
     shape=lambda c: _merge_shape_of_references(c),
     kernel=lambda c, index, inputs: inputs[int(index)],
     gradient=NoGradient("hands on a reference", silent=False),
-    flow="step",
+    control_flow_role="step",
     test=_PART,
     doc="One of several references.",
 )

@@ -61,9 +61,7 @@ class FunctionRegistry:
         """The function with this token."""
         held = self._functions.get(token)
         if held is None:
-            raise errors.InvalidArgumentError(
-                None, None, f"ValueError: callback {token} is not found"
-            )
+            raise errors.invalid(f"ValueError: callback {token} is not found")
         return held.function
 
     def size(self) -> int:
@@ -79,7 +77,7 @@ def _texts(array: np.ndarray) -> np.ndarray:
     result = np.empty(array.shape, object)
     for i, item in enumerate(array.flat):
         if not isinstance(item, (bytes, str)):
-            raise errors.InternalError(None, None, f"Unsupported object type {type(item).__name__}")
+            raise errors.internal(f"Unsupported object type {type(item).__name__}")
         result.flat[i] = item.encode() if isinstance(item, str) else item
     return result
 
@@ -95,7 +93,7 @@ def _converted(value: Any) -> np.ndarray:
     try:
         as_dtype(array.dtype)
     except TypeError:
-        raise errors.InternalError(None, None, "Unsupported numpy data type") from None
+        raise errors.internal("Unsupported numpy data type") from None
     return array
 
 
@@ -123,18 +121,14 @@ def _name_of(dtype: Any) -> str:
 def check_results(token: str, arrays: Sequence[np.ndarray], kinds: Sequence[DType]) -> None:
     """Raises InvalidArgumentError unless the results are what the operation declares."""
     if len(arrays) != len(kinds):
-        raise errors.InvalidArgumentError(
-            None,
-            None,
-            f"{token} returns {len(arrays)} values, but expects to see {len(kinds)} values.",
+        raise errors.invalid(
+            f"{token} returns {len(arrays)} values, but expects to see {len(kinds)} values."
         )
     for i, (array, kind) in enumerate(zip(arrays, kinds, strict=True)):
         if array.dtype != kind.base_dtype.np_dtype:
             given = "string" if array.dtype == object else _name_of(array.dtype)
-            raise errors.InvalidArgumentError(
-                None,
-                None,
-                f"{i}-th value returned by {token} is {given}, but expects {_name_of(kind)}",
+            raise errors.invalid(
+                f"{i}-th value returned by {token} is {given}, but expects {_name_of(kind)}"
             )
 
 

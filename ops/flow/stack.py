@@ -21,7 +21,7 @@ def _make(c: Any, max_size: Any = None) -> Stack:
     if max_size is not None:
         if max_size.ndim:
             text = f"Stack size must be a scalar, but had shape: {list(max_size.shape)}"
-            raise errors.InvalidArgumentError(None, None, text)
+            raise errors.invalid(text)
         limit = int(max_size)
     return Stack(c.attr("stack_name"), limit)
 
@@ -54,47 +54,50 @@ def _lower_pop(b: Any, op: Any, stack: Any) -> Any:
     return arrays.pop(b, stack)
 
 
-for _suffix, _handle, _size in (("V2", "resource", "max_size: int32 "), ("", "Ref(string)", "")):
+for _is_resource, _handle, _size in (
+    (True, "resource", "max_size: int32 "),
+    (False, "Ref(string)", ""),
+):
     define(
-        f"Stack{_suffix}",
+        ("Stack", "StackV2")[_is_resource],
         f"{_size}-> handle: {_handle}",
         "elem_type: type; stack_name: string = ''",
         shape=lambda c: TensorShape([2]),
         kernel=_make,
-        lower=_lower_make if _suffix else None,
+        lower=_lower_make if _is_resource else None,
         gradient=_STATE,
         stateful=True,
-        flow="step",
+        control_flow_role="step",
         doc="A stack of at most max_size values; any number when that is negative.",
     )
     define(
-        f"StackPush{_suffix}",
+        ("StackPush", "StackPushV2")[_is_resource],
         f"handle: {_handle}, elem: T -> output: T",
         "T: type; swap_memory: bool = false",
         shape=lambda c: c.inputs[1],
         kernel=_push,
-        lower=_lower_push if _suffix else None,
+        lower=_lower_push if _is_resource else None,
         gradient=_STATE,
-        flow="step",
+        control_flow_role="step",
         doc="Puts a value on a stack; also gives it.",
     )
     define(
-        f"StackPop{_suffix}",
+        ("StackPop", "StackPopV2")[_is_resource],
         f"handle: {_handle} -> elem: elem_type",
         "elem_type: type",
         shape=lambda c: unknown_shape(),
         kernel=lambda c, stack: stack.pop(),
-        lower=_lower_pop if _suffix else None,
+        lower=_lower_pop if _is_resource else None,
         gradient=_STATE,
-        flow="step",
+        control_flow_role="step",
         doc="Takes the last value from a stack.",
     )
     define(
-        f"StackClose{_suffix}",
+        ("StackClose", "StackCloseV2")[_is_resource],
         f"handle: {_handle} ->",
         kernel=_close,
-        lower=(lambda b, op, stack: ()) if _suffix else None,
+        lower=(lambda b, op, stack: ()) if _is_resource else None,
         gradient=_STATE,
-        flow="step",
+        control_flow_role="step",
         doc="Drops the values of a stack.",
     )

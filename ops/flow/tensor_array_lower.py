@@ -19,7 +19,7 @@ def _problem(op: Any, text: str) -> Callable[..., BaseException]:
     def error(index: np.ndarray) -> BaseException:
         where = " ".join(str(i) for i in index.ravel())
         message = f"TensorArray of node '{op.name}': {text.format(where)}"
-        return errors.InvalidArgumentError(None, None, message)
+        return errors.invalid(message)
 
     return error
 

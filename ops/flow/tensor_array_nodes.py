@@ -11,9 +11,8 @@ from ...engine import errors
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types.dtypes import runtime_name
-from ...engine.types.shape import TensorShape, as_shape, unknown_shape
+from ...engine.types.shape import TensorShape, as_shape, shape_text, unknown_shape
 from ..public import tf
-from ..wording import refuse, text_of
 from .tensor_array_lower import LOWER
 from .tensor_array_store import Store
 
@@ -33,7 +32,9 @@ def _handle_and_flow(c: Any) -> list[TensorShape]:
 
 def _make(c: Any, size: np.ndarray) -> tuple[Store, np.ndarray]:
     if size.ndim:
-        raise refuse(f"TensorArray size must be scalar, but had shape: {text_of(size.shape)}")
+        raise errors.invalid(
+            f"TensorArray size must be scalar, but had shape: {shape_text(size.shape)}"
+        )
     store = Store(
         c.op._attrs["dtype"],
         int(size),
@@ -48,7 +49,9 @@ def _make(c: Any, size: np.ndarray) -> tuple[Store, np.ndarray]:
 
 def _index(index: np.ndarray) -> int:
     if index.ndim:
-        raise refuse(f"TensorArray index must be scalar, but had shape: {text_of(index.shape)}")
+        raise errors.invalid(
+            f"TensorArray index must be scalar, but had shape: {shape_text(index.shape)}"
+        )
     return int(index)
 
 
@@ -61,14 +64,16 @@ def _check_type(c: Any, store: Store) -> None:
     wanted = c.op._attrs["dtype"]
     if store.dtype != wanted:
         mine, asked = runtime_name(store.dtype), runtime_name(wanted)
-        raise refuse(f"TensorArray dtype is {mine} but Op requested dtype {asked}.")
+        raise errors.invalid(f"TensorArray dtype is {mine} but Op requested dtype {asked}.")
 
 
 def _written_type(c: Any, store: Store, value: np.ndarray) -> None:
     given = c.op._attrs["T"]
     if store.dtype != given:
         mine, offered = runtime_name(store.dtype), runtime_name(given)
-        raise refuse(f"TensorArray dtype is {mine} but Op is trying to write dtype {offered}.")
+        raise errors.invalid(
+            f"TensorArray dtype is {mine} but Op is trying to write dtype {offered}."
+        )
 
 
 def _write(c: Any, store: Store, index: Any, value: np.ndarray, flow: Any) -> np.ndarray:
@@ -91,48 +96,48 @@ def _gather(c: Any, store: Store, indices: np.ndarray, flow: Any) -> np.ndarray:
     if not len(indices):
         if not wanted.is_fully_defined():
             text = (
-                f"TensorArray has size zero, but element shape {text_of(wanted)} is not fully "
+                f"TensorArray has size zero, but element shape {shape_text(wanted)} is not fully "
                 "defined. Currently only static shapes are supported when packing zero-size "
                 "TensorArrays."
             )
-            raise errors.UnimplementedError(None, None, text)
+            raise errors.unimplemented(text)
         return np.zeros([0, *wanted.as_list()], store.dtype.np_dtype)
     values = [store.read(int(i)) for i in indices]
     if not wanted.is_compatible_with(values[0].shape):
-        raise refuse(
-            f"TensorArray was passed element_shape {text_of(wanted)} which does not match the "
-            f"Tensor at index 0: {text_of(values[0].shape)}"
+        raise errors.invalid(
+            f"TensorArray was passed element_shape {shape_text(wanted)} which does not match the "
+            f"Tensor at index 0: {shape_text(values[0].shape)}"
         )
     for i, value in enumerate(values):
         if value.shape != values[0].shape:
-            raise refuse(
+            raise errors.invalid(
                 "TensorArray has inconsistent shapes.  Index 0 has shape: "
-                f"{text_of(values[0].shape)} but index {i} has shape: {text_of(value.shape)}"
+                f"{shape_text(values[0].shape)} but index {i} has shape: {shape_text(value.shape)}"
             )
     return np.stack(values)
 
 
 def _require_vector(indices: np.ndarray) -> None:
     if indices.ndim != 1:
-        shape = text_of(indices.shape)
-        raise refuse(f"Expected indices to be a vector, but received shape: {shape}")
+        shape = shape_text(indices.shape)
+        raise errors.invalid(f"Expected indices to be a vector, but received shape: {shape}")
 
 
 def _scatter(c: Any, store: Store, indices: Any, value: np.ndarray, flow: Any) -> np.ndarray:
     _written_type(c, store, value)
     if not value.ndim:
-        shape = text_of(value.shape)
+        shape = shape_text(value.shape)
         text = f"Input value for unpack must be at least a vector but received shape: {shape}"
-        raise refuse(text)
+        raise errors.invalid(text)
     _require_vector(indices)
     if len(indices) != len(value):
-        raise refuse(
+        raise errors.invalid(
             f"Expected len(indices) == values.shape[0], but saw: {len(indices)} vs. {len(value)}"
         )
     last = int(indices.max()) if len(indices) else -1
     size = max(store.size, last + 1) if store.dynamic else store.size
     if last >= size:
-        raise refuse(f"Max scatter index must be < array size ({last} vs. {size})")
+        raise errors.invalid(f"Max scatter index must be < array size ({last} vs. {size})")
     for i, row in zip(indices, value):
         store.write(int(i), np.array(row, value.dtype))
     return _FLOW
@@ -145,11 +150,11 @@ def _concat(c: Any, store: Store, flow: Any) -> tuple[np.ndarray, np.ndarray]:
     if size <= 0:
         if not wanted.is_fully_defined():
             text = (
-                f"TensorArray has size zero, but element_shape_except0 {text_of(wanted)} is not "
+                f"TensorArray has size zero, but element_shape_except0 {shape_text(wanted)} is not "
                 "fully defined. Currently only static shapes are supported when concatenating "
                 "zero-size TensorArrays."
             )
-            raise errors.UnimplementedError(None, None, text)
+            raise errors.unimplemented(text)
         empty = np.zeros([0, *wanted.as_list()], store.dtype.np_dtype)
         return empty, np.zeros(0, np.int64)
     values = [store.read(i) for i in range(size)]
@@ -160,41 +165,41 @@ def _concat(c: Any, store: Store, flow: Any) -> tuple[np.ndarray, np.ndarray]:
 
 def _check_part(i: int, value: np.ndarray, first: np.ndarray, wanted: TensorShape) -> None:
     if not value.ndim:
-        raise refuse(
+        raise errors.invalid(
             f"Concat saw a scalar shape at index {i} but requires at least vectors.  Did you mean "
             "to call pack?"
         )
     rest = value.shape[1:]
     if i == 0 and not wanted.is_compatible_with(rest):
-        raise refuse(
-            f"TensorArray was passed element_shape_except0 {text_of(wanted)} but index 0 has "
-            f"(excepting dimension 0) shape: {text_of(rest)} which does not match."
+        raise errors.invalid(
+            f"TensorArray was passed element_shape_except0 {shape_text(wanted)} but index 0 has "
+            f"(excepting dimension 0) shape: {shape_text(rest)} which does not match."
         )
     if rest != first.shape[1:]:
-        raise refuse(
+        raise errors.invalid(
             "TensorArray has inconsistent shapes.  Index 0 has (excepting dimension 0) shape: "
-            f"{text_of(first.shape[1:])} but index {i} has (excepting dimension 0) shape: "
-            f"{text_of(rest)}"
+            f"{shape_text(first.shape[1:])} but index {i} has (excepting dimension 0) shape: "
+            f"{shape_text(rest)}"
         )
 
 
 def _split(c: Any, store: Store, value: Any, lengths: Any, flow: Any) -> np.ndarray:
     if lengths.ndim != 1:
-        shape = text_of(lengths.shape)
-        raise refuse(f"Expected lengths to be a vector, received shape: {shape}")
+        shape = shape_text(lengths.shape)
+        raise errors.invalid(f"Expected lengths to be a vector, received shape: {shape}")
     if not value.ndim:
-        shape = text_of(value.shape)
-        raise refuse(f"Expected value to be at least a vector, but received shape: {shape}")
+        shape = shape_text(value.shape)
+        raise errors.invalid(f"Expected value to be at least a vector, but received shape: {shape}")
     total = int(lengths.sum())
     if total != len(value):
-        raise refuse(
+        raise errors.invalid(
             "Expected sum of lengths to be equal to values.shape[0], but sum of lengths is "
-            f"{total} and value's shape is: {text_of(value.shape)} "
+            f"{total} and value's shape is: {shape_text(value.shape)} "
         )
     size = max(store.size, len(lengths)) if store.dynamic else store.size
     if size != len(lengths):
         kind = "dynamically resizeable" if store.dynamic else "marked as dynamically resizeable"
-        raise refuse(
+        raise errors.invalid(
             "TensorArray's size is not equal to the size of lengths "
             f"({size} vs. {len(lengths)}), and the TensorArray is not {kind}"
         )
@@ -429,6 +434,6 @@ for _name, _signature, _attrs, _shape, _kernel, _gradient, _doc in (
         lower=LOWER.get(_name),
         gradient=_gradient,
         stateful=_name in ("TensorArrayV3", "TensorArrayGradV3", "TensorArrayGradWithShape"),
-        flow="step",
+        control_flow_role="step",
         doc=_doc,
     )

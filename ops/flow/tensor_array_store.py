@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ...engine import errors
 from ...engine.types.dtypes import runtime_name
-from ...engine.types.shape import TensorShape
-from ..wording import refuse, text_of
+from ...engine.types.shape import TensorShape, shape_text
 
 _numbers = itertools.count()
 
@@ -43,7 +43,7 @@ class Store:
         is_gradient: bool = False,
     ) -> None:
         if size < 0:
-            raise refuse("Size should be >= 0.")
+            raise errors.invalid("Size should be >= 0.")
         self.name = name if is_gradient else f"{name}_{next(_numbers)}"
         self.dtype, self.element_shape, self.same_shapes = dtype, element_shape, same_shapes
         self.dynamic, self.clears, self.is_gradient = dynamic, clears, is_gradient
@@ -72,7 +72,7 @@ class Store:
 
     def _require_open(self) -> None:
         if self.closed:
-            raise refuse(f"TensorArray {self.name} has already been closed.")
+            raise errors.invalid(f"TensorArray {self.name} has already been closed.")
 
     def gradient(self, source: str, prefix: tuple[int, ...] = ()) -> Store:
         """The array of gradients for one call of `gradients`, made when first asked for."""
@@ -80,7 +80,7 @@ class Store:
         self.dynamic = False
         size = self.size
         if self.added_up:
-            raise refuse(
+            raise errors.invalid(
                 f"Unable to create a gradients TensorArray for {self.name}.  Perhaps you used the "
                 "multiple_writes_aggregate flag on a previous write?  Gradient calculation is "
                 "impossible when multiple writes are performed to the same index."
@@ -103,7 +103,7 @@ class Store:
         self._require_open()
         size = len(self.entries)
         if index < 0 or (not self.dynamic and index >= size):
-            raise refuse(
+            raise errors.invalid(
                 f"TensorArray {self.name}: Tried to write to index {index} but array is not "
                 f"resizeable and size is: {size}"
             )
@@ -112,24 +112,24 @@ class Store:
         problem = f"TensorArray {self.name}: Could not write to TensorArray index {index} because "
         self._check_value(value, problem)
         if entry.read:
-            raise refuse(f"{problem}it has already been read.")
+            raise errors.invalid(f"{problem}it has already been read.")
         if not entry.written:
             entry.value, entry.shape, entry.written = value, value.shape, True
         elif not self.is_gradient:
-            raise refuse(f"{problem}it has already been written to.")
+            raise errors.invalid(f"{problem}it has already been written to.")
         else:
             self._add(entry, value, index)
 
     def _check_value(self, value: np.ndarray, problem: str) -> None:
         if value.dtype != self.dtype.np_dtype:
-            raise refuse(
+            raise errors.invalid(
                 f"{problem}the value dtype is {runtime_name(value.dtype)} but TensorArray dtype is "
                 f"{runtime_name(self.dtype)}."
             )
         if not self.element_shape.is_compatible_with(value.shape):
-            raise refuse(
-                f"{problem}the value shape is {text_of(value.shape)} which is incompatible with "
-                f"the TensorArray's inferred element shape: {text_of(self.element_shape)} "
+            raise errors.invalid(
+                f"{problem}the value shape is {shape_text(value.shape)} which is incompatible with "
+                f"the TensorArray's inferred element shape: {shape_text(self.element_shape)} "
                 "(consider setting infer_shape=False)."
             )
         if self.same_shapes and not self.element_shape.is_fully_defined():
@@ -137,10 +137,10 @@ class Store:
 
     def _add(self, entry: _Entry, value: np.ndarray, index: int) -> None:
         if value.shape != entry.shape:
-            raise refuse(
+            raise errors.invalid(
                 f"TensorArray {self.name}: Could not aggregate to TensorArray index {index} "
-                f"because the existing shape is {text_of(entry.shape)} but the new input shape "
-                f"is {text_of(value.shape)}."
+                f"because the existing shape is {shape_text(entry.shape)} but the new input shape "
+                f"is {shape_text(value.shape)}."
             )
         if entry.value is None:
             entry.value = value
@@ -156,12 +156,14 @@ class Store:
         """An element; zeros where a gradient was never written."""
         self._require_open()
         if index < 0 or (not self.is_gradient and index >= len(self.entries)):
-            raise refuse(f"Tried to read from index {index} but array size is: {len(self.entries)}")
+            raise errors.invalid(
+                f"Tried to read from index {index} but array size is: {len(self.entries)}"
+            )
         if index >= len(self.entries) or not self.entries[index].written:
             self._fill(index)
         entry = self.entries[index]
         if entry.cleared:
-            raise refuse(
+            raise errors.invalid(
                 f"TensorArray {self.name}: Could not read index {index} twice because it was "
                 "cleared after a previous read (perhaps try setting clear_after_read = false?)."
             )
@@ -181,10 +183,10 @@ class Store:
         elif self.element_shape.is_fully_defined():
             shape = tuple(self.element_shape.as_list())
         else:
-            raise refuse(
+            raise errors.invalid(
                 f"TensorArray {self.name}: Could not read from TensorArray index {index}.  "
                 "Furthermore, the element shape is not fully defined: "
-                f"{text_of(self.element_shape)}.  It is possible you are working with a "
+                f"{shape_text(self.element_shape)}.  It is possible you are working with a "
                 "resizeable TensorArray and stop_gradients is not allowing the gradients to be "
                 "written.  If you set the full element_shape property on the forward TensorArray, "
                 "the proper all-zeros tensor will be returned instead of incurring this error."
@@ -207,20 +209,20 @@ class Stack:
 
     def _require_open(self) -> None:
         if self.closed:
-            raise refuse(f"Stack[{self.name}] has already been closed.")
+            raise errors.invalid(f"Stack[{self.name}] has already been closed.")
 
     def push(self, value: Any) -> None:
         """Puts a value on top."""
         self._require_open()
         if 0 <= self.limit <= len(self.items):
-            raise refuse(f"Stack[{self.name}] overflowed its max_size ({self.limit})")
+            raise errors.invalid(f"Stack[{self.name}] overflowed its max_size ({self.limit})")
         self.items.append(value)
 
     def pop(self) -> Any:
         """Takes the value on top away."""
         self._require_open()
         if not self.items:
-            raise refuse(f"Stack[{self.name}] is empty when calling Pop().")
+            raise errors.invalid(f"Stack[{self.name}] is empty when calling Pop().")
         return self.items.pop()
 
     def close(self) -> None:

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.types.shape import unknown_shape
-from ..array.tensor_list_store import list_in, merged, refuse, shape_of, text
+from ...engine import errors
+from ...engine.types.shape import shape_text, unknown_shape
+from ..array.tensor_list_store import list_in, merged, shape_of
 from . import tensor_list_rules as rules
 from .tensor_list_making import rows_of
 from .tensor_list_rules import NONE, TYPE, define_list_op, kind
@@ -17,13 +18,13 @@ from .tensor_list_rules import NONE, TYPE, define_list_op, kind
 def _push(c: Any, handle: Any, item: np.ndarray, place: str = "") -> np.ndarray:
     found = list_in(handle)
     if not found.shape.is_compatible_with(item.shape):
-        raise refuse(
+        raise errors.invalid(
             f"Tried to append a tensor with incompatible shape to a list{place}. "
-            f"Op element shape: {text(item.shape)} list shape: {text(found.shape)}"
+            f"Op element shape: {shape_text(item.shape)} list shape: {shape_text(found.shape)}"
         )
     found.require(kind(c.op))
     if found.limit != -1 and len(found.items) >= found.limit:
-        raise refuse(
+        raise errors.invalid(
             f"Tried to push item into a full list list size: {len(found.items)} "
             f"max_num_elements: {found.limit}"
         )
@@ -32,13 +33,15 @@ def _push(c: Any, handle: Any, item: np.ndarray, place: str = "") -> np.ndarray:
 
 def _push_batch(c: Any, handles: np.ndarray, tensor: np.ndarray) -> np.ndarray:
     if tensor.ndim == 0:
-        raise refuse(
-            f"Expected tensor to be at least a vector, but saw shape: {text(tensor.shape)}"
+        raise errors.invalid(
+            f"Expected tensor to be at least a vector, but saw shape: {shape_text(tensor.shape)}"
         )
     if handles.ndim != 1:
-        raise refuse(f"Expected input_handles to be a vector, but saw shape: {text(handles.shape)}")
+        raise errors.invalid(
+            f"Expected input_handles to be a vector, but saw shape: {shape_text(handles.shape)}"
+        )
     if len(tensor) != len(handles):
-        raise refuse(
+        raise errors.invalid(
             "Expected tensor.shape[0] == input_handles.size, but saw "
             f"{len(tensor)} vs. {len(handles)}"
         )
@@ -52,14 +55,14 @@ def _pop(c: Any, handle: Any, shape: np.ndarray) -> tuple[np.ndarray, np.ndarray
     found = list_in(handle)
     found.require(kind(c.op))
     if not found.items:
-        raise refuse("Trying to pop from an empty list.")
+        raise errors.invalid("Trying to pop from an empty list.")
     item = found.items[-1]
     if item is None:
         wanted = merged(shape_of(shape), found.shape)
         if not wanted.is_fully_defined():
-            raise refuse(
+            raise errors.invalid(
                 "Trying to read an uninitialized tensor but element_shape is not fully defined."
-                f"{text(wanted)}"
+                f"{shape_text(wanted)}"
             )
         item = found.zeros(tuple(wanted.as_list()))
     return found.with_items(found.items[:-1]).boxed(), item
@@ -69,13 +72,13 @@ def _set(c: Any, handle: Any, index: np.ndarray, item: np.ndarray) -> np.ndarray
     found, place = list_in(handle), int(index)
     found.require(kind(c.op))
     if not 0 <= place < len(found.items):
-        raise refuse(
+        raise errors.invalid(
             f"Trying to modify element {place} in a list with {len(found.items)} elements."
         )
     if not found.shape.is_compatible_with(item.shape):
-        raise refuse(
+        raise errors.invalid(
             "Tried to set a tensor with incompatible shape at a list index. Item element shape: "
-            f"{text(item.shape)} list shape: {text(found.shape)}"
+            f"{shape_text(item.shape)} list shape: {shape_text(found.shape)}"
         )
     return found.with_items((*found.items[:place], item, *found.items[place + 1 :])).boxed()
 
@@ -83,7 +86,7 @@ def _set(c: Any, handle: Any, index: np.ndarray, item: np.ndarray) -> np.ndarray
 def _resize(c: Any, handle: Any, size: np.ndarray) -> np.ndarray:
     found, count = list_in(handle), int(size)
     if count < 0:
-        raise refuse(f"TensorListSlice expects size to be non-negative. Got: {count}")
+        raise errors.invalid(f"TensorListSlice expects size to be non-negative. Got: {count}")
     missing = (None,) * (count - len(found.items))
     return found.with_items(found.items[:count] + missing).boxed()
 
@@ -91,15 +94,17 @@ def _resize(c: Any, handle: Any, size: np.ndarray) -> np.ndarray:
 def _scatter_into(c: Any, handle: Any, tensor: np.ndarray, indices: np.ndarray) -> np.ndarray:
     found = list_in(handle)
     if kind(c.op) != found.dtype:
-        raise refuse(
+        raise errors.invalid(
             f"Invalid data types; input tensor type: {kind(c.op).name} list element_type: "
             f"{found.dtype.name}"
         )
     rows = rows_of(tensor, unknown_shape())
     if indices.ndim != 1:
-        raise refuse(f"Expected indices to be a vector, but received shape: {text(indices.shape)}")
+        raise errors.invalid(
+            f"Expected indices to be a vector, but received shape: {shape_text(indices.shape)}"
+        )
     if len(indices) != len(rows):
-        raise refuse(
+        raise errors.invalid(
             f"Expected len(indices) == tensor.shape[0], but saw: {len(indices)} vs. {len(rows)}"
         )
     items = list(found.items)
@@ -117,7 +122,7 @@ def _concat_lists(c: Any, a: Any, b: Any) -> np.ndarray:
         for found in (first, second):
             found.require(kind(c.op))
         if not first.shape.is_compatible_with(second.shape):
-            raise refuse("input_a and input_b TensorList element shapes are not identical")
+            raise errors.invalid("input_a and input_b TensorList element shapes are not identical")
         result[place] = first.with_items(first.items + second.items)
     return result
 

@@ -7,21 +7,24 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.types.shape import TensorShape
-from ..array.tensor_list_store import TensorList, refuse, shape_of, text
+from ...engine import errors
+from ...engine.types.shape import TensorShape, shape_text
+from ..array.tensor_list_store import TensorList, shape_of
 from . import tensor_list_rules as rules
 from .tensor_list_rules import LATER, NONE, SHAPED, define_list_op, kind
 
 
 def _empty(c: Any, shape: np.ndarray, limit: np.ndarray) -> np.ndarray:
     if limit.ndim:
-        raise refuse(f"max_num_elements expected to be a scalar but got shape: {text(limit.shape)}")
+        raise errors.invalid(
+            f"max_num_elements expected to be a scalar but got shape: {shape_text(limit.shape)}"
+        )
     return TensorList([], kind(c.op), shape_of(shape), int(limit)).boxed()
 
 
 def _reserve(c: Any, shape: np.ndarray, count: np.ndarray) -> np.ndarray:
     if count < 0:
-        raise refuse(
+        raise errors.invalid(
             f"The num_elements to reserve must be a non negative number, but got {int(count)}"
         )
     return TensorList([None] * int(count), kind(c.op), shape_of(shape)).boxed()
@@ -29,11 +32,11 @@ def _reserve(c: Any, shape: np.ndarray, count: np.ndarray) -> np.ndarray:
 
 def rows_of(tensor: np.ndarray, shape: TensorShape) -> list[np.ndarray]:
     if tensor.ndim == 0:
-        raise refuse("Tensor must be at least a vector, but saw shape: []")
+        raise errors.invalid("Tensor must be at least a vector, but saw shape: []")
     if not shape.is_compatible_with(tensor.shape[1:]):
-        raise refuse(
-            f"Specified a list with shape {text(shape)} from a tensor with shape "
-            f"{text(tensor.shape[1:])}"
+        raise errors.invalid(
+            f"Specified a list with shape {shape_text(shape)} from a tensor with shape "
+            f"{shape_text(tensor.shape[1:])}"
         )
     return [
         row.copy() if isinstance(row, np.ndarray) else np.asarray(row, tensor.dtype)
@@ -49,27 +52,34 @@ def _from_tensor(c: Any, tensor: np.ndarray, shape: np.ndarray) -> np.ndarray:
 def _split(c: Any, tensor: np.ndarray, shape: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     fits = shape_of(shape)
     if fits.rank == 0:
-        raise refuse("TensorListSplit requires element_shape to be at least of rank 1, but saw: []")
+        raise errors.invalid(
+            "TensorListSplit requires element_shape to be at least of rank 1, but saw: []"
+        )
     if tensor.ndim == 0:
-        raise refuse("Tensor must be at least a vector, but saw shape: []")
+        raise errors.invalid("Tensor must be at least a vector, but saw shape: []")
     if fits.rank is not None and not fits[1:].is_compatible_with(tensor.shape[1:]):
-        raise refuse(
-            f"tensor shape {text(tensor.shape)} is not compatible with element_shape {text(fits)}"
+        raise errors.invalid(
+            f"tensor shape {shape_text(tensor.shape)} is not compatible with element_shape "
+            f"{shape_text(fits)}"
         )
     if lengths.ndim != 1:
-        raise refuse(f"Expected lengths to be a vector, received shape: {text(lengths.shape)}")
+        raise errors.invalid(
+            f"Expected lengths to be a vector, received shape: {shape_text(lengths.shape)}"
+        )
     items, end = [], 0
     for length in lengths.tolist():
         if length < 0:
-            raise refuse(f"Invalid value in lengths: {length}")
+            raise errors.invalid(f"Invalid value in lengths: {length}")
         start, end = end, end + length
         if end > len(tensor):
-            raise refuse(
+            raise errors.invalid(
                 f"Attempting to slice [{start}, {end}] from tensor with length {len(tensor)}"
             )
         items.append(tensor[start:end].copy())
     if end != len(tensor):
-        raise refuse(f"Unused values in tensor. Length of tensor: {len(tensor)} Values used: {end}")
+        raise errors.invalid(
+            f"Unused values in tensor. Length of tensor: {len(tensor)} Values used: {end}"
+        )
     return TensorList(items, kind(c.op), fits).boxed()
 
 
@@ -78,17 +88,17 @@ def _scatter(
 ) -> np.ndarray:
     fits, size = shape_of(shape), int(count)
     if size < -1:
-        raise refuse(f"TensorListScatter expects num_elements >= -1, found: {size}")
+        raise errors.invalid(f"TensorListScatter expects num_elements >= -1, found: {size}")
     rows = rows_of(tensor, fits)
     if indices.size != len(rows):
-        raise refuse(
+        raise errors.invalid(
             f"Invalid number of rows in input tensor. Expected: {indices.size} Actual: {len(rows)}"
         )
     for i in indices.reshape(-1).tolist():
         if i < 0:
-            raise refuse("Indices in TensorListScatter must all be non-negative.")
+            raise errors.invalid("Indices in TensorListScatter must all be non-negative.")
         if size != -1 and i >= size:
-            raise refuse(
+            raise errors.invalid(
                 f"TensorListScatter: Trying to scatter at index {i} in list with size {size}"
             )
     items: list[Any] = [None] * max(size, int(indices.max(initial=-1)) + 1)

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.types.shape import TensorShape, unknown_shape
-from ..array.tensor_list_store import list_in, merged, refuse, shape_of, text
+from ...engine import errors
+from ...engine.types.shape import TensorShape, shape_text, unknown_shape
+from ..array.tensor_list_store import list_in, merged, shape_of
 from . import tensor_list_rules as rules
 from .tensor_list_rules import NONE, SHAPED, TYPE, define_list_op, kind
 
@@ -17,7 +18,7 @@ def _get(c: Any, handle: Any, index: np.ndarray, shape: np.ndarray) -> np.ndarra
     found, place = list_in(handle), int(index)
     found.require(kind(c.op))
     if not 0 <= place < len(found.items):
-        raise refuse(
+        raise errors.invalid(
             f"Trying to access element {place} in a list with {len(found.items)} elements."
         )
     item = found.items[place]
@@ -27,9 +28,9 @@ def _get(c: Any, handle: Any, index: np.ndarray, shape: np.ndarray) -> np.ndarra
     if not wanted.is_fully_defined():
         wanted = found.agreed(wanted, found.items)
     if not wanted.is_fully_defined():
-        raise refuse(
+        raise errors.invalid(
             "Trying to read an uninitialized tensor but element_shape is not fully defined: "
-            f"{text(wanted)} and no list element is set."
+            f"{shape_text(wanted)} and no list element is set."
         )
     return found.zeros(tuple(wanted.as_list()))
 
@@ -38,21 +39,21 @@ def _stack(c: Any, handle: Any, shape: np.ndarray) -> np.ndarray:
     found, count = list_in(handle), c.attr("num_elements")
     found.require(kind(c.op))
     if count not in (-1, len(found.items)):
-        raise refuse(
+        raise errors.invalid(
             f"Operation expected a list with {count} elements but got a list with "
             f"{len(found.items)} elements."
         )
     wanted = merged(shape_of(shape), found.shape)
     if not wanted.is_fully_defined() and not found.items:
-        raise refuse(
+        raise errors.invalid(
             f"Tried to stack elements of an empty list with non-fully-defined element_shape: "
-            f"{text(wanted)}"
+            f"{shape_text(wanted)}"
         )
     wanted = found.agreed(wanted, found.items)
     if not wanted.is_fully_defined():
-        raise refuse(
+        raise errors.invalid(
             "Tried to stack list which only contains uninitialized tensors and has a "
-            f"non-fully-defined element_shape: {text(wanted)}"
+            f"non-fully-defined element_shape: {shape_text(wanted)}"
         )
     return found.rows(found.items, wanted)
 
@@ -62,19 +63,22 @@ def _gather(c: Any, handle: Any, indices: np.ndarray, shape: np.ndarray) -> np.n
     found.require(kind(c.op))
     wanted = merged(shape_of(shape), found.shape)
     if not wanted.is_fully_defined() and not indices.size:
-        raise refuse(
-            f"Tried to gather 0-elements from a list with non-fully-defined shape: {text(wanted)}"
+        raise errors.invalid(
+            "Tried to gather 0-elements from a list with non-fully-defined shape: "
+            f"{shape_text(wanted)}"
         )
     items = []
     for i in indices.reshape(-1).tolist():
         if not 0 <= i < len(found.items):
-            raise refuse(f"Index {i} out o range; list only has {len(found.items)} elements.")
+            raise errors.invalid(
+                f"Index {i} out o range; list only has {len(found.items)} elements."
+            )
         items.append(found.items[i])
     wanted = found.agreed(wanted, items)
     if not wanted.is_fully_defined():
-        raise refuse(
+        raise errors.invalid(
             "Tried to gather uninitialized tensors from a list with non-fully-defined "
-            f"element_shape: {text(wanted)}"
+            f"element_shape: {shape_text(wanted)}"
         )
     return found.rows(items, wanted)
 
@@ -87,29 +91,33 @@ def _concat(
     given = TensorShape(c.attr("element_shape")) if shape is None else shape_of(shape)
     whole = merged(given, found.shape)
     if whole.rank == 0:
-        raise refuse("Concat requires elements to be at least vectors, found scalars instead.")
+        raise errors.invalid(
+            "Concat requires elements to be at least vectors, found scalars instead."
+        )
     first = None if whole.rank is None else whole[0].value
     rest = unknown_shape() if whole.rank is None else whole[1:]
     if not found.items and not rest.is_fully_defined():
-        raise refuse(
+        raise errors.invalid(
             "All except the first dimension must be fully defined when concating an empty tensor "
-            f"list. element_shape: {text(rest)}"
+            f"list. element_shape: {shape_text(rest)}"
         )
     for i, item in enumerate(found.items):
         if item is None:
             continue
         if item.ndim == 0:
-            raise refuse(f"Concat saw a scalar shape at index {i} but requires at least vectors.")
+            raise errors.invalid(
+                f"Concat saw a scalar shape at index {i} but requires at least vectors."
+            )
         rest = merged(rest, item.shape[1:])
         if first is not None and first != len(item):
-            raise refuse(
+            raise errors.invalid(
                 "First entry of element_shape input does not match the first dim of list element "
                 f"at index: {i} Expected: {first} Actual: {len(item)}"
             )
     if not rest.is_fully_defined():
-        raise refuse(
+        raise errors.invalid(
             "Trying to concat list with only uninitialized tensors but "
-            f"element_shape_except_first_dim_ is not fully defined: {text(rest)}"
+            f"element_shape_except_first_dim_ is not fully defined: {shape_text(rest)}"
         )
     sizes = {len(item) for item in found.items if item is not None}
     if first is None and len(sizes) == 1:
@@ -132,11 +140,11 @@ def _length(i: int, item: Any, first: int | None, leading: np.ndarray | None) ->
     if first is not None:
         return first
     if leading is None:
-        raise refuse(
+        raise errors.invalid(
             "Concating lists with uninitialized tensors is not supported in this version of "
             "TensorListConcat. Consider updating your GraphDef to run the newer version."
         )
-    raise refuse(
+    raise errors.invalid(
         f"List contains uninitialized tensor at index {i} but leading_dims has only "
         f"{leading.size} elements."
     )

@@ -11,7 +11,7 @@ from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, unknown_shape
-from .. import rules
+from .. import shape_inference
 from ..array.tensor_list_store import shape_of
 
 LATER = NoGradient("stated in ops/flow/tensor_list.py, which needs these functions")
@@ -100,11 +100,11 @@ def _argument(c: Any, index: int) -> TensorShape:
 
 def split_shape(c: Any) -> TensorShape:
     """TensorListSplit: the parts of a tensor have the shape that is stated."""
-    rules.ranked_at_least(c.inputs[0], 1)
-    rules.ranked(c.inputs[2], 1)
+    shape_inference.ranked_at_least(c.inputs[0], 1)
+    shape_inference.ranked(c.inputs[2], 1)
     inner = c.inputs[0]
     rows = unknown_shape() if inner.rank is None else TensorShape([None]).concatenate(inner[1:])
-    rules.merge(rows, _argument(c, 1))
+    shape_inference.merge(rows, _argument(c, 1))
     return TensorShape([])
 
 
@@ -118,12 +118,12 @@ def push_shape(c: Any) -> TensorShape:
         )
     item = c.inputs[-1]
     if c.op.type == "TensorListPushBackBatch":
-        rules.ranked(c.inputs[0], 1)
-        rules.ranked_at_least(item, 1)
+        shape_inference.ranked(c.inputs[0], 1)
+        shape_inference.ranked_at_least(item, 1)
         if item.rank is not None and c.inputs[0].rank is not None:
-            rules.merge(item[:1], c.inputs[0])
+            shape_inference.merge(item[:1], c.inputs[0])
         return c.inputs[0]
-    rules.merge(item, found.shape)
+    shape_inference.merge(item, found.shape)
     return TensorShape([])
 
 
@@ -134,14 +134,14 @@ def pop_shape(c: Any) -> list[TensorShape]:
 
 def get_shape(c: Any) -> TensorShape:
     """TensorListGetItem."""
-    return rules.merge(_checked(c), _argument(c, 2))
+    return shape_inference.merge(_checked(c), _argument(c, 2))
 
 
 def stack_shape(c: Any) -> TensorShape:
     """TensorListStack."""
     count = c.attr("num_elements")
     rows = TensorShape([None if count == -1 else count])
-    return rows.concatenate(rules.merge(_checked(c), _argument(c, 1)))
+    return rows.concatenate(shape_inference.merge(_checked(c), _argument(c, 1)))
 
 
 def gather_shape(c: Any) -> TensorShape:
@@ -155,7 +155,7 @@ def concat_shape(c: Any) -> list[TensorShape]:
         given = TensorShape(c.attr("element_shape"))
     else:
         given = _argument(c, 1)
-    shape, rows = rules.merge(given, _checked(c)), TensorShape([None])
+    shape, rows = shape_inference.merge(given, _checked(c)), TensorShape([None])
     if not shape.rank:
         return [unknown_shape(), rows]
     return [rows.concatenate(shape[1:]), rows]
@@ -163,13 +163,13 @@ def concat_shape(c: Any) -> list[TensorShape]:
 
 def concat_lists_shape(c: Any) -> TensorShape:
     """TensorListConcatLists: lists of the same kind."""
-    shape = rules.merge(c.inputs[0], c.inputs[1])
+    shape = shape_inference.merge(c.inputs[0], c.inputs[1])
     wanted = kind(c.op)
     both = [elements(c.tensor(i)) for i in (0, 1)]
     for name, found in zip(("input_a", "input_b"), both):
         if found.dtype is not None and found.dtype != wanted:
             raise ValueError(f"{name}.type != element_dtype: {found.dtype.name} vs. {wanted.name}")
-    rules.merge(both[0].shape, both[1].shape)
+    shape_inference.merge(both[0].shape, both[1].shape)
     return shape
 
 

@@ -17,15 +17,11 @@ from ...engine.graph.scope_functions import name_scope
 from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
-from .. import rules
+from .. import shape_inference
 from ..public import raw, tf
 
 _THRESHOLDS = "T: {half, float32} = float32; T_threshold: {half, float32} = float32"
 _BOXES = np.array([[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, 3, 1, 4], [1, 4, 0, 3]], np.float32)
-
-
-def _invalid(reason: str) -> errors.InvalidArgumentError:
-    return errors.InvalidArgumentError(None, None, reason)
 
 
 # Suppression
@@ -48,13 +44,13 @@ def _suppress(
     boxes: np.ndarray, scores: np.ndarray, count: int, overlap: float, score: float
 ) -> np.ndarray:
     if boxes.ndim != 2 or boxes.shape[1] != 4:
-        raise _invalid(f"boxes must be 2-D with 4 columns{list(boxes.shape)}")
+        raise errors.invalid(f"boxes must be 2-D with 4 columns{list(boxes.shape)}")
     if scores.shape != boxes.shape[:1]:
-        raise _invalid("scores has incompatible shape")
+        raise errors.invalid("scores has incompatible shape")
     if count < 0:
-        raise _invalid("output size must be non-negative")
+        raise errors.invalid("output size must be non-negative")
     if not 0 <= overlap <= 1:
-        raise _invalid("iou_threshold must be in [0, 1]")
+        raise errors.invalid("iou_threshold must be in [0, 1]")
     kept: list[int] = []
     for i in np.argsort(-scores, kind="stable"):
         if len(kept) == count or not scores[i] > score:
@@ -65,10 +61,10 @@ def _suppress(
 
 
 def _suppressed_shape(c: Any) -> TensorShape:
-    rules.ranked(c.inputs[0], 2)
-    rules.ranked(c.inputs[1], 1)
+    shape_inference.ranked(c.inputs[0], 2)
+    shape_inference.ranked(c.inputs[1], 1)
     for shape in c.inputs[2:]:
-        rules.ranked(shape, 0)
+        shape_inference.ranked(shape, 0)
     return TensorShape([None])
 
 
@@ -204,23 +200,23 @@ class _Cut(NamedTuple):
 
 def _check(image: Any, boxes: np.ndarray, indices: np.ndarray) -> None:
     if len(image) != 4:
-        raise _invalid(f"input image must be 4-D{list(image)}")
+        raise errors.invalid(f"input image must be 4-D{list(image)}")
     if 0 in image[1:3]:
-        raise _invalid("image dimensions must be positive")
+        raise errors.invalid("image dimensions must be positive")
     if boxes.size or indices.size:
         if boxes.ndim != 2 or boxes.shape[1] != 4:
-            raise _invalid(f"boxes must be 2-D with 4 columns{list(boxes.shape)}")
+            raise errors.invalid(f"boxes must be 2-D with 4 columns{list(boxes.shape)}")
         if indices.shape != boxes.shape[:1]:
-            raise _invalid("box_index has incompatible shape")
+            raise errors.invalid("box_index has incompatible shape")
     if ((indices < 0) | (indices >= image[0])).any():
-        raise errors.OutOfRangeError(None, None, "box_index has values outside [0, batch_size)")
+        raise errors.out_of_range("box_index has values outside [0, batch_size)")
 
 
 def _crop_and_resize(
     c: Any, image: np.ndarray, boxes: np.ndarray, indices: np.ndarray, crop: np.ndarray
 ) -> np.ndarray:
     if crop.shape != (2,) or (crop <= 0).any():
-        raise _invalid("crop dimensions must be positive")
+        raise errors.invalid("crop dimensions must be positive")
     _check(image.shape, boxes, indices)
     result = np.empty((len(indices), *crop, image.shape[3]), np.float32)
     for i, index in enumerate(indices):
@@ -285,8 +281,10 @@ def _grad(op: Any, grad: Tensor) -> list[Any]:
 
 
 def _cut_shape(c: Any) -> TensorShape:
-    depth = rules.ranked(c.inputs[0], 4)[3]
-    count = rules.merge_dim(rules.ranked(c.inputs[1], 2)[0], rules.ranked(c.inputs[2], 1)[0])
+    depth = shape_inference.ranked(c.inputs[0], 4)[3]
+    count = shape_inference.merge_dim(
+        shape_inference.ranked(c.inputs[1], 2)[0], shape_inference.ranked(c.inputs[2], 1)[0]
+    )
     size = c.value(3)
     height, width = (None, None) if size is None else (int(size[0]), int(size[1]))
     return TensorShape([count, height, width, depth])
@@ -303,7 +301,7 @@ define(
     "CropAndResizeGradImage",
     "grads: float32, boxes: float32, box_ind: int32, image_size: int32 -> output: T",
     f"T: {{float32, half, float64}}; {_METHOD}",
-    shape=lambda c: rules.shape_value(c, 3),
+    shape=lambda c: shape_inference.shape_value(c, 3),
     kernel=_image_grad,
     gradient=_NO_GRADIENT,
     doc="The gradient of CropAndResize for the images.",

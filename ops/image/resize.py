@@ -17,7 +17,7 @@ from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
 from ...engine.types.shape import TensorShape
 from ...jit.kernel import scalar as k
-from .. import rules
+from .. import shape_inference
 from ..public import raw, tf
 from ..ranks import ranked, vector
 
@@ -29,13 +29,9 @@ _SAMPLES = {
 }
 
 
-def _invalid(reason: str) -> errors.InvalidArgumentError:
-    return errors.InvalidArgumentError(None, None, reason)
-
-
 def _resized_shape(c: Any) -> TensorShape:
-    n, _, _, depth = rules.ranked(c.inputs[0], 4)
-    rules.ranked(c.inputs[1], 1)
+    n, _, _, depth = shape_inference.ranked(c.inputs[0], 4)
+    shape_inference.ranked(c.inputs[1], 1)
     size = c.value(1)
     if size is not None and len(size) != 2:
         raise ValueError(f"Dimension must be 2 but is {len(size)}")
@@ -46,17 +42,17 @@ def _resized_shape(c: Any) -> TensorShape:
 def _check(image: Any, size: Any, attr: Any) -> tuple[int, int]:
     """The wanted height and width; InvalidArgumentError for what cannot be resized."""
     if attr("half_pixel_centers") and attr("align_corners"):
-        raise _invalid("If half_pixel_centers is True, align_corners must be False.")
+        raise errors.invalid("If half_pixel_centers is True, align_corners must be False.")
     if len(image) != 4:
-        raise _invalid(f"input must be 4-dimensional{list(image)}")
+        raise errors.invalid(f"input must be 4-dimensional{list(image)}")
     if len(size) != 2:
-        raise _invalid(f"shape_t must have two elements[{len(size)}]")
+        raise errors.invalid(f"shape_t must have two elements[{len(size)}]")
     if int(size[0]) <= 0 or int(size[1]) <= 0:
-        raise _invalid("output dimensions must be positive")
+        raise errors.invalid("output dimensions must be positive")
     if image[3] == 0:
-        raise _invalid("image must have at least one channel")
+        raise errors.invalid("image must have at least one channel")
     if 0 in (image[1], image[2]):
-        raise _invalid("input image must be of non-zero size")
+        raise errors.invalid("input image must be of non-zero size")
     return int(size[0]), int(size[1])
 
 
@@ -222,7 +218,7 @@ def _lower_nearest(b: Any, op: Any, images: Any, size: Any) -> Any:
 def _nearest_grad(c: Any, grads: np.ndarray, size: np.ndarray) -> np.ndarray:
     height, width = int(size[0]), int(size[1])
     if height <= 0 or width <= 0:
-        raise _invalid("shape_t's elements must be positive")
+        raise errors.invalid("shape_t's elements must be positive")
     n, resized_height, resized_width, depth = grads.shape
     result = np.zeros((n, height, width, depth), grads.dtype)
     if grads.size:

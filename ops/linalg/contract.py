@@ -22,7 +22,7 @@ from ..public import tf
 _LOGGER = logging.getLogger("tensorflow")
 
 
-# --- tensordot --------------------------------------------------------------------------------
+# Tensordot
 
 
 def _contracted_axes(a: Any, axes: Any) -> tuple[Any, Any]:
@@ -130,7 +130,7 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:
         return result
 
 
-# --- einsum -----------------------------------------------------------------------------------
+# Einsum
 
 
 @export("einsum", "linalg.einsum")

@@ -15,7 +15,7 @@ from ...engine.graph.scope_functions import control_dependencies, name_scope
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
 from ..public import raw, tf
-from ..rules import ranked_at_least
+from ..shape_inference import ranked_at_least
 from .solve import (
     TYPES,
     adjoint,
@@ -46,7 +46,7 @@ def _sizes(shape: TensorShape) -> tuple[int | None, int | None, int | None]:
     return rows, columns, None if rows is None or columns is None else min(rows, columns)
 
 
-# --- QR ---------------------------------------------------------------------------------------
+# QR
 
 
 def _qr_shape(c: Any) -> list[TensorShape]:
@@ -97,7 +97,7 @@ qr = define(
 export("linalg.qr", "qr")(qr)
 
 
-# --- singular values --------------------------------------------------------------------------
+# Singular values
 
 
 def _svd_shape(c: Any) -> list[TensorShape]:
@@ -203,7 +203,7 @@ def svd(
     return (tf.real(s), u, v) if compute_uv else tf.real(s)
 
 
-# --- eigenvalues ------------------------------------------------------------------------------
+# Eigenvalues
 
 
 def _eigen_shape(c: Any) -> list[TensorShape]:
@@ -264,7 +264,7 @@ def self_adjoint_eigvals(tensor: Any, name: str | None = None) -> Any:
     return raw_self_adjoint_eig(tensor, compute_v=False, name=name)[0]
 
 
-# --- rank and pseudo-inverse ------------------------------------------------------------------
+# Rank and pseudo-inverse
 
 
 def _matrices(a: Any, validate_args: bool) -> Any:

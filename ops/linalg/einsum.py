@@ -11,7 +11,7 @@ import numpy as np
 from ...engine import errors
 from ...engine.graph.build import define
 from ...engine.types.shape import TensorShape, unknown_shape
-from .. import rules
+from .. import shape_inference
 from ..public import raw, tf
 
 _SUMS = {"bool": "b", "float16": "f", "bfloat16": "f"}
@@ -19,7 +19,7 @@ _SUMS = {"bool": "b", "float16": "f", "bfloat16": "f"}
 
 def labels(c: Any, ranks: list[int]) -> tuple[list[str], str]:
     """The dimensions of each input and of the result; those of "..." are named by digits."""
-    equation = _text(c.attr("equation"))
+    equation = c.attr("equation")
     left, arrow, right = equation.replace(" ", "").partition("->")
     given = left.split(",")
     if not arrow:
@@ -54,10 +54,6 @@ def labels(c: Any, ranks: list[int]) -> tuple[list[str], str]:
     return named, out
 
 
-def _text(equation: Any) -> str:
-    return equation.decode() if isinstance(equation, bytes) else equation
-
-
 def _digits(count: int) -> str:
     """Names of dimensions that "..." stands for: the last one is 0, so that they broadcast."""
     if count > 10:
@@ -76,7 +72,7 @@ def _shape(c: Any) -> TensorShape:
             if label.isdigit() and 1 in (before, size):
                 found[label] = size if before == 1 else before
             else:
-                found[label] = rules.merge_dim(before, size)
+                found[label] = shape_inference.merge_dim(before, size)
     return TensorShape([found[label] for label in out])
 
 
@@ -84,11 +80,9 @@ def _kernel(c: Any, inputs: list[np.ndarray]) -> np.ndarray:
     try:
         named, out = labels(c, [x.ndim for x in inputs])
     except ValueError as error:
-        raise errors.InvalidArgumentError(None, None, str(error)) from None
+        raise errors.invalid(str(error)) from None
     if len(set(out)) < len(out):
-        raise errors.UnimplementedError(
-            None, None, f"Einsum with a label twice in its result: {_text(c.attr('equation'))}"
-        )
+        raise errors.unimplemented(f"Einsum with a label twice in its result: {c.attr('equation')}")
     numbers = {label: i for i, label in enumerate(sorted(set("".join(named))))}
     kind = inputs[0].dtype
     wide = kind if kind.name not in _SUMS else np.dtype(np.float32)
@@ -98,7 +92,7 @@ def _kernel(c: Any, inputs: list[np.ndarray]) -> np.ndarray:
     try:
         result = np.einsum(*arguments, [numbers[label] for label in out], optimize=True)
     except ValueError as error:
-        raise errors.InvalidArgumentError(None, None, f"Einsum: {error}") from None
+        raise errors.invalid(f"Einsum: {error}") from None
     return np.asarray(result).astype(kind, copy=False)
 
 
@@ -159,7 +153,7 @@ def _gradient(op: Any, grad: Any) -> list[Any]:
     ranks = [x.shape.rank for x in op.inputs]
     if None in ranks:
         raise ValueError("The gradient of Einsum needs inputs of known rank.")
-    left, _, right = _text(op.get_attr("equation")).replace(" ", "").partition("->")
+    left, _, right = op.attr("equation").replace(" ", "").partition("->")
     given = left.split(",")
     if any(len(set(_letters(part))) < len(_letters(part)) for part in (*given, right)):
         raise errors.UnimplementedError(

@@ -37,7 +37,7 @@ def _lu_kernel(c: Any, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     target = factors.reshape(-1, *x.shape[-2:])
     for i, (p, low, up) in enumerate(_each(lambda a: lu(a, p_indices=True), x)):
         if not np.all(np.diagonal(up)):
-            raise errors.InvalidArgumentError(None, None, "Input is not invertible.")
+            raise errors.invalid("Input is not invertible.")
         target[i], rows[i] = np.tril(low, -1) + up, np.argsort(p)
     return factors, orders
 

@@ -15,19 +15,15 @@ from ...engine.graph.build import define
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.scope_functions import name_scope
 from ...engine.types import dtypes
-from ...engine.types.shape import TensorShape
+from ...engine.types.shape import TensorShape, shape_text
 from ...jit.kernel import sizes
-from ..elementwise import shape_text, static_broadcast
+from ..elementwise import static_broadcast
 from ..public import tf
-from ..rules import merge, merge_dim, ranked, ranked_at_least
+from ..shape_inference import merge, merge_dim, ranked, ranked_at_least
 
 _TYPES = "T: {bfloat16, half, float32, float64, int32, int64, complex64, complex128}"
 _HALF = ("float16", "bfloat16")
 _FLAGS = [(p, q) for p in (False, True) for q in (False, True)]
-
-
-def _invalid(text: str) -> errors.InvalidArgumentError:
-    return errors.InvalidArgumentError(None, None, text)
 
 
 def _product(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -45,7 +41,7 @@ def _turned(x: np.ndarray, turn: bool, conjugate: bool = False) -> np.ndarray:
     return np.conj(x) if conjugate and x.dtype.kind == "c" else x
 
 
-# --- MatMul -----------------------------------------------------------------------------------
+# MatMul
 
 
 def _matmul_shape(c: Any) -> TensorShape:
@@ -60,9 +56,9 @@ def _check_matrices(x: np.ndarray, y: np.ndarray, inner_x: Any, inner_y: Any) ->
     for i, matrix in enumerate((x, y)):
         if matrix.ndim != 2:
             shape = shape_text(matrix.shape)
-            raise _invalid(f"In[{i}] is not a matrix. Instead it has shape {shape}")
+            raise errors.invalid(f"In[{i}] is not a matrix. Instead it has shape {shape}")
     if inner_x != inner_y:
-        raise _invalid(
+        raise errors.invalid(
             f"Matrix size-incompatible: In[0]: {shape_text(x.shape)}, In[1]: {shape_text(y.shape)}"
         )
 
@@ -126,7 +122,7 @@ mat_mul = define(
 )
 
 
-# --- batches ----------------------------------------------------------------------------------
+# Batches
 
 
 def _stack_dims(x: TensorShape, y: TensorShape, adj_x: bool, adj_y: bool) -> tuple[Any, ...]:
@@ -157,24 +153,24 @@ def _batch_v2_shape(c: Any) -> TensorShape:
 
 def _check_batches(x: Any, y: Any, broadcasts: bool) -> None:
     if not broadcasts and x.ndim != y.ndim:
-        raise _invalid(
+        raise errors.invalid(
             f"In[0] and In[1] has different ndims: {shape_text(x.shape)} vs. {shape_text(y.shape)}"
         )
     for i, stack in enumerate((x, y)):
         if stack.ndim < 2:
-            raise _invalid(f"In[{i}] ndims must be >= 2: {stack.ndim}")
+            raise errors.invalid(f"In[{i}] ndims must be >= 2: {stack.ndim}")
     if broadcasts:
         try:
             np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
         except ValueError:
-            raise _invalid(
+            raise errors.invalid(
                 "In[0] and In[1] must have compatible batch dimensions: "
                 f"{shape_text(x.shape)} vs. {shape_text(y.shape)}"
             ) from None
         return
     for i, (p, q) in enumerate(zip(x.shape[:-2], y.shape[:-2], strict=True)):
         if p != q:
-            raise _invalid(
+            raise errors.invalid(
                 f"In[0].dim({i}) and In[1].dim({i}) must be the same: "
                 f"{shape_text(x.shape)} vs {shape_text(y.shape)}"
             )
@@ -182,7 +178,7 @@ def _check_batches(x: Any, y: Any, broadcasts: bool) -> None:
 
 def _inner_error(c: Any, x: Any, y: Any, inner_x: Any, inner_y: Any) -> None:
     adj = " ".join(str(int(c.attr(flag))) for flag in ("adj_x", "adj_y"))
-    raise _invalid(
+    raise errors.invalid(
         f"In[0] mismatch In[1] shape: {inner_x} vs. {inner_y}: {shape_text(x.shape)} "
         f"{shape_text(y.shape)} {adj}"
     )
@@ -275,7 +271,7 @@ batch_mat_mul_v2 = define(
 )
 
 
-# --- sparse -----------------------------------------------------------------------------------
+# Sparse
 
 
 def _sparse_kernel(c: Any, x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -333,7 +329,7 @@ def sparse_matmul(
     return sparse_mat_mul(a, b, transpose_a, transpose_b, a_is_sparse, b_is_sparse, name=name)
 
 
-# --- public -----------------------------------------------------------------------------------
+# Public
 
 
 def _is_stack(shapes: Sequence[TensorShape]) -> bool:

@@ -21,7 +21,7 @@ from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
 from ..public import tf
-from ..rules import merge, merge_dim, ranked_at_least
+from ..shape_inference import merge, merge_dim, ranked_at_least
 
 TYPES = "T: {float64, float32, half, complex64, complex128}"
 # LAPACK's letter for a dtype.
@@ -57,11 +57,9 @@ def check_square(x: np.ndarray, what: str = "Input") -> None:
     """Raises TensorFlow's error unless x is a stack of square matrices."""
     if x.ndim < 2:
         text = f"{what} tensor must have rank >= 2, got {x.ndim}"
-        raise errors.InvalidArgumentError(None, None, text)
+        raise errors.invalid(text)
     if x.shape[-1] != x.shape[-2]:
-        raise errors.InvalidArgumentError(
-            None, None, f"Input matrix must be square, got: {x.shape[-2]} vs. {x.shape[-1]}"
-        )
+        raise errors.invalid(f"Input matrix must be square, got: {x.shape[-2]} vs. {x.shape[-1]}")
 
 
 def lapack(message: str, function: Callable[..., Any], *args: Any) -> Any:
@@ -70,14 +68,14 @@ def lapack(message: str, function: Callable[..., Any], *args: Any) -> Any:
         with np.errstate(all="ignore"):
             return function(*args)
     except np.linalg.LinAlgError:
-        raise errors.InvalidArgumentError(None, None, message) from None
+        raise errors.invalid(message) from None
 
 
 def _adjoint(x: np.ndarray) -> np.ndarray:
     return np.conj(np.swapaxes(x, -1, -2))
 
 
-# --- inverse and determinants -----------------------------------------------------------------
+# Inverse and determinants
 
 
 def _inverse_kernel(c: Any, x: np.ndarray) -> np.ndarray:
@@ -176,7 +174,7 @@ log_matrix_determinant = define(
 export("linalg.slogdet")(log_matrix_determinant)
 
 
-# --- Cholesky ---------------------------------------------------------------------------------
+# Cholesky
 
 
 def _cholesky_kernel(c: Any, x: np.ndarray) -> np.ndarray:
@@ -221,7 +219,7 @@ def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Any:
         return matrix_triangular_solve(chol, y, adjoint=True, lower=True)
 
 
-# --- systems ----------------------------------------------------------------------------------
+# Systems
 
 
 def _system_shape(c: Any) -> TensorShape:
@@ -303,7 +301,7 @@ matrix_triangular_solve = define(
 export("linalg.triangular_solve", "matrix_triangular_solve")(matrix_triangular_solve)
 
 
-# --- least squares ----------------------------------------------------------------------------
+# Least squares
 
 
 def _least_squares_kernel(

@@ -9,16 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from ...engine import errors
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient, reads
 from ...engine.types import dtypes
 from ...engine.types.dtypes import runtime_name
-from ...engine.types.shape import TensorShape, as_shape, unknown_shape
-from .. import rules
-from ..elementwise import shape_text
+from ...engine.types.shape import TensorShape, as_shape, shape_text, unknown_shape
+from .. import shape_inference
 from ..state.shared_state import kept
-from ..wording import refuse
-from .dense import DenseTable
+from .dense_hash_table import DenseTable
 from .store import MutableTable, StaticTable, Table, lines_of
 
 _DISCRETE = NoGradient("tables look up, they do not compute")
@@ -41,13 +40,15 @@ def _value_shape(c: Any) -> tuple[int, ...]:
 def _of_tensors(c: Any, name: str) -> Table:
     shape = _value_shape(c)
     if len(shape) != 1:
-        raise refuse(f"Default value must be a vector, got shape {shape_text(shape)}")
+        raise errors.invalid(f"Default value must be a vector, got shape {shape_text(shape)}")
     return MutableTable(name, *_types_of(c), shape)
 
 
 def _dense(c: Any, name: str, empty_key: np.ndarray, *deleted_key: np.ndarray) -> Table:
     if not deleted_key:
-        raise refuse("MutableDenseHashTable needs a deleted_key: use MutableDenseHashTableV2")
+        raise errors.invalid(
+            "MutableDenseHashTable needs a deleted_key: use MutableDenseHashTableV2"
+        )
     return DenseTable(
         *(name, _types_of(c), _value_shape(c), empty_key, deleted_key[0]),
         *(c.attr("initial_num_buckets"), c.attr("max_load_factor")),
@@ -84,7 +85,7 @@ def _require_pair(c: Any) -> None:
     key, value = (dtype.name for dtype in _types_of(c))
     allowed = _PAIRS[c.type.removesuffix("V2")]
     if value not in allowed.get(key, "").split():
-        raise refuse(
+        raise errors.invalid(
             f"No OpKernel was registered to support Op '{c.type}' used by {c.name} with these "
             f"attrs: key_dtype {key}, value_dtype {value}"
         )
@@ -113,7 +114,7 @@ def _require(c: Any, table: Table, *wanted: Any) -> None:
     have, expected = (
         ", ".join([handle, *map(runtime_name, kinds)]) + results for kinds in (given, wanted)
     )
-    raise refuse(f"Signature mismatch, have: {have} expected: {expected}")
+    raise errors.invalid(f"Signature mismatch, have: {have} expected: {expected}")
 
 
 def _find(c: Any, table: Table, keys: np.ndarray, default: np.ndarray) -> np.ndarray:
@@ -145,7 +146,7 @@ def _import(c: Any, table: Table, keys: np.ndarray, values: np.ndarray) -> None:
 
 def _static(table: Table) -> StaticTable:
     if not isinstance(table, StaticTable):
-        raise refuse(f"Table localhost {table.name} is not initializable")
+        raise errors.invalid(f"Table localhost {table.name} is not initializable")
     return table
 
 
@@ -154,9 +155,13 @@ def _initialize(c: Any, table: Table, keys: np.ndarray, values: np.ndarray) -> N
     _require(c, table, table.key_dtype, table.value_dtype)
     for what, array in (("Keys", keys), ("Values", values)):
         if array.ndim != 1:
-            raise refuse(f"{what} must be a vector, but received shape{shape_text(array.shape)}")
+            raise errors.invalid(
+                f"{what} must be a vector, but received shape{shape_text(array.shape)}"
+            )
     if keys.size != values.size:
-        raise refuse(f"Keys and values must have the same size {keys.size} vs {values.size}")
+        raise errors.invalid(
+            f"Keys and values must have the same size {keys.size} vs {values.size}"
+        )
     table.import_values(keys, values)
 
 
@@ -164,13 +169,13 @@ def _initialize_from_file(c: Any, table: Table, filename: np.ndarray) -> None:
     table = _static(table)
     if filename.ndim:
         shape = shape_text(filename.shape)
-        raise refuse(f"filename should be a single string, but got {shape}")
+        raise errors.invalid(f"filename should be a single string, but got {shape}")
     name = os.fsdecode(filename.item())
     if not name:
-        raise refuse("filename cannot be empty.")
+        raise errors.invalid("filename cannot be empty.")
     delimiter = c.attr("delimiter").encode()
     if len(delimiter) != 1:
-        raise refuse("delimiter should be only 1 char")
+        raise errors.invalid("delimiter should be only 1 char")
     columns = c.attr("key_index"), c.attr("value_index")
     _require_columns(table, *columns)
     if table.is_initialized:
@@ -203,7 +208,7 @@ def _require_columns(table: Table, key_index: int, value_index: int) -> None:
         )
     else:
         return
-    raise refuse(rule)
+    raise errors.invalid(rule)
 
 
 # Static shapes
@@ -235,8 +240,7 @@ def _found_shape(c: Any) -> TensorShape:
     key, value = facts
     if keys.ndims < key.ndims:
         raise ValueError(
-            f"Expected keys to have suffix {shape_text(key.sizes)} but saw shape: "
-            f"{shape_text(keys.sizes)}"
+            f"Expected keys to have suffix {shape_text(key)} but saw shape: {shape_text(keys)}"
         )
     return TensorShape(keys[: keys.ndims - key.ndims]).concatenate(value)
 
@@ -248,38 +252,47 @@ def _exported_shapes(c: Any) -> list[TensorShape]:
 
 
 def _pairs(c: Any) -> list[TensorShape]:
-    rules.ranked(c.inputs[1], 1)
-    rules.merge(c.inputs[1], c.inputs[2])
+    shape_inference.ranked(c.inputs[1], 1)
+    shape_inference.merge(c.inputs[1], c.inputs[2])
     return []
 
 
-for _kind, _make, _inputs, _attrs, _doc in (
+for _names, _make, _inputs, _attrs, _doc in (
     (
-        *("HashTable", lambda c, name: StaticTable(name, *_types_of(c)), ("", ""), ""),
+        ("HashTable", "HashTableV2"),
+        lambda c, name: StaticTable(name, *_types_of(c)),
+        ("", ""),
+        "",
         "A table that is filled once.",
     ),
     (
-        *("MutableHashTable", lambda c, name: MutableTable(name, *_types_of(c)), ("", ""), ""),
+        ("MutableHashTable", "MutableHashTableV2"),
+        lambda c, name: MutableTable(name, *_types_of(c)),
+        ("", ""),
+        "",
         "A table of scalars.",
     ),
     (
-        *("MutableHashTableOfTensors", _of_tensors, ("", ""), "; value_shape: shape = []"),
+        ("MutableHashTableOfTensors", "MutableHashTableOfTensorsV2"),
+        _of_tensors,
+        ("", ""),
+        "; value_shape: shape = []",
         "A table of vectors.",
     ),
     (
-        *("MutableDenseHashTable", _dense),
+        *(("MutableDenseHashTable", "MutableDenseHashTableV2"), _dense),
         ("empty_key: key_dtype ", "empty_key: key_dtype, deleted_key: key_dtype "),
         "; value_shape: shape = []; initial_num_buckets: int = 131072; "
         "max_load_factor: float = 0.8",
         "A table in arrays of buckets; two keys are reserved.",
     ),
 ):
-    for _suffix, _handle, _shape, _input in (
-        ("", "Ref(string)", [2], _inputs[0]),
-        ("V2", "resource", [], _inputs[1]),
+    for _name, _handle, _shape, _input in (
+        (_names[0], "Ref(string)", [2], _inputs[0]),
+        (_names[1], "resource", [], _inputs[1]),
     ):
         define(
-            f"{_kind}{_suffix}",
+            _name,
             f"{_input}-> table_handle: {_handle}",
             f"{_SHARING}; {_TYPES}{_attrs}",
             shape=lambda c, shape=_shape: TensorShape(shape),
@@ -289,9 +302,9 @@ for _kind, _make, _inputs, _attrs, _doc in (
             doc=_doc,
         )
 
-for _suffix, _handle in (("", "Ref(string)"), ("V2", "resource")):
+for _is_resource, _handle in ((False, "Ref(string)"), (True, "resource")):
     define(
-        f"LookupTableFind{_suffix}",
+        ("LookupTableFind", "LookupTableFindV2")[_is_resource],
         f"table_handle: {_handle}, keys: Tin, default_value: Tout -> values: Tout",
         shape=_found_shape,
         kernel=_find,
@@ -299,14 +312,14 @@ for _suffix, _handle in (("", "Ref(string)"), ("V2", "resource")):
         doc="The values of keys; default_value for those that a table lacks.",
     )
     define(
-        f"LookupTableInsert{_suffix}",
+        ("LookupTableInsert", "LookupTableInsertV2")[_is_resource],
         f"table_handle: {_handle}, keys: Tin, values: Tout ->",
         kernel=_insert,
         gradient=_DISCRETE,
         doc="Gives keys values in a table.",
     )
     define(
-        f"LookupTableSize{_suffix}",
+        ("LookupTableSize", "LookupTableSizeV2")[_is_resource],
         f"table_handle: {_handle} -> size: int64",
         shape=lambda c: TensorShape([]),
         kernel=lambda c, table: np.asarray(table.size(), np.int64),
@@ -314,7 +327,7 @@ for _suffix, _handle in (("", "Ref(string)"), ("V2", "resource")):
         doc="The number of keys in a table.",
     )
     define(
-        f"LookupTableExport{_suffix}",
+        ("LookupTableExport", "LookupTableExportV2")[_is_resource],
         f"table_handle: {_handle} -> keys: Tkeys, values: Tvalues",
         "Tkeys: type; Tvalues: type",
         shape=_exported_shapes,
@@ -323,15 +336,15 @@ for _suffix, _handle in (("", "Ref(string)"), ("V2", "resource")):
         doc="All keys and values of a table.",
     )
     define(
-        f"LookupTableImport{_suffix}",
+        ("LookupTableImport", "LookupTableImportV2")[_is_resource],
         f"table_handle: {_handle}, keys: Tin, values: Tout ->",
-        shape=_pairs if _suffix else None,
+        shape=_pairs if _is_resource else None,
         kernel=_import,
         gradient=_DISCRETE,
         doc="Puts keys and values in place of all that a table has.",
     )
     define(
-        f"InitializeTable{_suffix}",
+        ("InitializeTable", "InitializeTableV2")[_is_resource],
         f"table_handle: {_handle}, keys: Tkey, values: Tval ->",
         shape=_pairs,
         kernel=_initialize,
@@ -339,11 +352,11 @@ for _suffix, _handle in (("", "Ref(string)"), ("V2", "resource")):
         doc="Fills a table.",
     )
     define(
-        f"InitializeTableFromTextFile{_suffix}",
+        ("InitializeTableFromTextFile", "InitializeTableFromTextFileV2")[_is_resource],
         f"table_handle: {_handle}, filename: string ->",
         "key_index: int >= -2; value_index: int >= -2; vocab_size: int >= -1 = -1; "
         "delimiter: string = '\\t'",
-        shape=lambda c: rules.ranked(c.inputs[1], 0) and [],
+        shape=lambda c: shape_inference.ranked(c.inputs[1], 0) and [],
         kernel=_initialize_from_file,
         gradient=_DISCRETE,
         touches=reads("filename"),

@@ -12,9 +12,8 @@ import numpy as np
 from ...engine import errors
 from ...engine.types import dtypes
 from ...engine.types.dtypes import DType, runtime_name
-from ..elementwise import shape_text
+from ...engine.types.shape import shape_text
 from ..strings.numbers import parse_number
-from ..wording import refuse
 
 Shape = tuple[int, ...]
 
@@ -70,13 +69,15 @@ class Table:
                 f"{runtime_name(key_dtype)}->{runtime_name(value_dtype)}",
                 f"{runtime_name(self.key_dtype)}-{runtime_name(self.value_dtype)}",
             )
-            raise refuse(f"Conflicting key/value dtypes {asked} with {mine} for table {self.name}")
+            raise errors.invalid(
+                f"Conflicting key/value dtypes {asked} with {mine} for table {self.name}"
+            )
 
     def require_key_shape(self, keys: np.ndarray) -> None:
         """InvalidArgumentError for keys of another shape."""
         rank = len(self.key_shape)
         if keys.shape[keys.ndim - rank :] != self.key_shape or keys.ndim < rank:
-            raise refuse(
+            raise errors.invalid(
                 f"Input key shape {shape_text(keys.shape)} must end with the table's key shape "
                 f"{shape_text(self.key_shape)}"
             )
@@ -84,7 +85,7 @@ class Table:
     def require_default(self, default: np.ndarray) -> None:
         """InvalidArgumentError for a default of another shape."""
         if default.shape != self.value_shape:
-            raise refuse(
+            raise errors.invalid(
                 f"Expected shape {shape_text(self.value_shape)} for default value, got "
                 f"{shape_text(default.shape)}"
             )
@@ -103,7 +104,7 @@ class Table:
     ) -> None:
         wanted = keys.shape[: keys.ndim - len(key_shape)] + value_shape
         if values.shape != wanted:
-            raise refuse(
+            raise errors.invalid(
                 f"Expected shape {shape_text(wanted)} for value, got {shape_text(values.shape)}"
             )
 
@@ -126,7 +127,7 @@ class StaticTable(Table):
     def find(self, keys: np.ndarray, default: np.ndarray) -> np.ndarray:
         values = self._values
         if values is None:
-            raise errors.FailedPreconditionError(None, None, "Table not initialized.")
+            raise errors.failed_precondition("Table not initialized.")
         missing = default.item()
         found = [values.get(key, missing) for key in keys.reshape(-1).tolist()]
         return array_of(found, self.value_dtype, keys.shape)
@@ -139,7 +140,7 @@ class StaticTable(Table):
 
     def import_values(self, keys: np.ndarray, values: np.ndarray) -> None:
         if not keys.size:
-            raise refuse("keys and values cannot be empty tensors.")
+            raise errors.invalid("keys and values cannot be empty tensors.")
         self.initialize(zip(keys.reshape(-1).tolist(), values.reshape(-1).tolist()), keys.size)
 
     def initialize(self, items: Iterable[tuple[Any, Any]], count: int) -> None:
@@ -147,26 +148,24 @@ class StaticTable(Table):
         with self._lock:
             if self._values is not None:
                 if count != len(self._values):
-                    raise errors.FailedPreconditionError(
-                        None, None, "Table was already initialized with different data."
+                    raise errors.failed_precondition(
+                        "Table was already initialized with different data."
                     )
                 return
             values: dict[Any, Any] = {}
             for key, value in items:
                 known = values.setdefault(key, value)
                 if known != value:
-                    raise errors.FailedPreconditionError(
-                        None,
-                        None,
+                    raise errors.failed_precondition(
                         f"HashTable has different value for same key. Key {_plain(key)} has "
-                        f"{_plain(known)} and trying to add value {_plain(value)}",
+                        f"{_plain(known)} and trying to add value {_plain(value)}"
                     )
             self._values = values
 
     def export(self) -> tuple[np.ndarray, np.ndarray]:
         values = self._values
         if values is None:
-            raise errors.AbortedError(None, None, "HashTable is not initialized.")
+            raise errors.aborted("HashTable is not initialized.")
         count = (len(values),)
         return (
             array_of(list(values), self.key_dtype, count),
@@ -180,7 +179,7 @@ def _plain(value: Any) -> Any:
 
 def _unsupported(what: str) -> errors.UnimplementedError:
     text = f"{what} not supported by InitializableLookupTable implementations"
-    return errors.UnimplementedError(None, None, text)
+    return errors.unimplemented(text)
 
 
 class MutableTable(Table):
@@ -246,12 +245,12 @@ def lines_of(
             if number == vocab_size:
                 return
             if not line:
-                raise refuse(
+                raise errors.invalid(
                     f"Invalid content in {name}: empty line found at position {file.tell()}."
                 )
             tokens = line.split(delimiter) if max(columns) >= 0 else []
             if max(columns) >= len(tokens) and max(columns) >= 0:
-                raise refuse(
+                raise errors.invalid(
                     f"Invalid number of columns in {name} line {number} ({_plain(line)}) : "
                     f"expected {max(columns)} got {len(tokens)}"
                 )
@@ -262,7 +261,9 @@ def lines_of(
             yield key, value
             number += 1
         if vocab_size not in (-1, number):
-            raise refuse(f"Invalid vocab_size in {name}: expected {vocab_size} but got {number}")
+            raise errors.invalid(
+                f"Invalid vocab_size in {name}: expected {vocab_size} but got {number}"
+            )
 
 
 def _token(token: bytes, kind: DType, line: int) -> Any:
@@ -270,9 +271,9 @@ def _token(token: bytes, kind: DType, line: int) -> Any:
     if kind == dtypes.string:
         return token
     if kind not in (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64):
-        raise refuse(f"Data type {runtime_name(kind)} not supported.")
+        raise errors.invalid(f"Data type {runtime_name(kind)} not supported.")
     try:
         return parse_number(token, kind)
     except ValueError:
         text = f"Field {_plain(token)} in line {line} is not a valid {runtime_name(kind)}."
-        raise refuse(text) from None
+        raise errors.invalid(text) from None

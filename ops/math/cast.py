@@ -40,7 +40,7 @@ def _cast_kernel(c: Any, x: np.ndarray) -> np.ndarray:
     source, target = c.attr("SrcT"), c.attr("DstT")
     if dtypes.string in (source, target):
         text = f"Cast {source.name} to {target.name} is not supported"
-        raise errors.UnimplementedError(None, None, text)
+        raise errors.unimplemented(text)
     plain = x.view(x.dtype[0]) if x.dtype.fields else x
     wanted = np.dtype(target.as_numpy_dtype)
     if wanted.fields:

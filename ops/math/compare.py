@@ -11,11 +11,11 @@ from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
-from ...engine.types.shape import TensorShape
+from ...engine.types.shape import TensorShape, shape_text
 from ...jit.kernel import scalar as k
-from ..elementwise import broadcast_shape, elementwise, is_lowerable, require_broadcast, shape_text
+from ..elementwise import broadcast_shape, elementwise, is_lowerable, require_broadcast
 from ..public import raw, tf
-from ..rules import merge
+from ..shape_inference import merge
 
 _COMPARISON = "x: T, y: T -> z: bool"
 _NONE = NoGradient("the result is boolean")
@@ -194,11 +194,9 @@ def _approximate_shape(c: Any) -> TensorShape:
 
 def _approximate_kernel(c: Any, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     if x.shape != y.shape:
-        raise errors.InvalidArgumentError(
-            None,
-            None,
+        raise errors.invalid(
             "x and y must be of the same shape. "
-            f"x shape: {shape_text(x.shape)}. y shape: {shape_text(y.shape)}",
+            f"x shape: {shape_text(x.shape)}. y shape: {shape_text(y.shape)}"
         )
     with np.errstate(all="ignore"):
         difference = np.abs(np.subtract(x, y))
@@ -218,7 +216,7 @@ approximate_equal = define(
 )
 
 
-# --- logic ------------------------------------------------------------------------------------
+# Logic
 
 _LOGIC = "x: bool, y: bool -> z: bool"
 
@@ -271,7 +269,7 @@ def logical_xor(x: Any, y: Any, name: str | None = "LogicalXor") -> Any:
     return logical_and(logical_or(x, y), logical_not(logical_and(x, y)), name=name)
 
 
-# --- select -----------------------------------------------------------------------------------
+# Select
 
 
 def _select_shape(c: Any) -> TensorShape:
@@ -287,21 +285,17 @@ def _select_shape(c: Any) -> TensorShape:
 
 def _select_kernel(c: Any, condition: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     if x.shape != y.shape:
-        raise errors.InvalidArgumentError(
-            None,
-            None,
+        raise errors.invalid(
             "'then' and 'else' must have the same size.  but received: "
-            f"{shape_text(x.shape)} vs. {shape_text(y.shape)}",
+            f"{shape_text(x.shape)} vs. {shape_text(y.shape)}"
         )
     rows = condition.ndim == 1 and x.ndim > 1 and condition.shape[0] == x.shape[0]
     if rows:
         condition = condition.reshape(condition.shape + (1,) * (x.ndim - 1))
     elif condition.ndim and condition.shape != x.shape:
-        raise errors.InvalidArgumentError(
-            None,
-            None,
+        raise errors.invalid(
             "'cond' must be a scalar, a vector with the first size of 'then', or of its shape, "
-            f"but saw: {shape_text(condition.shape)} vs. {shape_text(x.shape)}",
+            f"but saw: {shape_text(condition.shape)} vs. {shape_text(x.shape)}"
         )
     return np.where(condition, x, y)
 

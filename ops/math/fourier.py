@@ -11,19 +11,20 @@ from typing import Any
 
 import numpy as np
 
+from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import OpFunction, define
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.graph import name_scope
 from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
-from ...engine.types.shape import TensorShape
-from .. import rules
+from ...engine.types.shape import TensorShape, shape_text
+from .. import shape_inference
 from ..public import tf
-from ..wording import refuse, text_of
 
 _COMPLEX = "Tcomplex: {complex64, complex128} = complex64"
-_RANKS = {1: "", 2: "2D", 3: "3D"}
+# The transform over so many dimensions, and its inverse.
+_NAMES = {1: ("FFT", "IFFT"), 2: ("FFT2D", "IFFT2D"), 3: ("FFT3D", "IFFT3D")}
 
 
 def _transform(rank: int, is_inverse: bool) -> Callable[..., np.ndarray]:
@@ -31,7 +32,9 @@ def _transform(rank: int, is_inverse: bool) -> Callable[..., np.ndarray]:
 
     def kernel(c: Any, x: np.ndarray) -> np.ndarray:
         if x.ndim < rank:
-            raise refuse(f"Input must have rank of at least {rank} but got: {text_of(x.shape)}")
+            raise errors.invalid(
+                f"Input must have rank of at least {rank} but got: {shape_text(x.shape)}"
+            )
         if not x.size:
             return x.copy()
         return function(x, axes=tuple(range(-rank, 0))).astype(x.dtype, copy=False)
@@ -41,7 +44,7 @@ def _transform(rank: int, is_inverse: bool) -> Callable[..., np.ndarray]:
 
 def _unchanged(rank: int) -> Callable[[Any], TensorShape]:
     def shape(c: Any) -> TensorShape:
-        rules.ranked_at_least(c.inputs[0], rank)
+        shape_inference.ranked_at_least(c.inputs[0], rank)
         return c.inputs[0]
 
     return shape
@@ -55,14 +58,14 @@ def _elements(x: Tensor, rank: int) -> Tensor:
 def _gradient(rank: int, is_inverse: bool) -> Callable[..., Tensor]:
     def gradient(op: Any, grad: Tensor) -> Tensor:
         size = tf.cast(_elements(grad, rank), grad.dtype)
-        other = OpFunction(f"{'' if is_inverse else 'I'}FFT{_RANKS[rank]}")(grad)
+        other = OpFunction(_NAMES[rank][not is_inverse])(grad)
         return other / size if is_inverse else other * size
 
     return gradient
 
 
 def _define_complex(rank: int, is_inverse: bool) -> None:
-    name = f"{'I' if is_inverse else ''}FFT{_RANKS[rank]}"
+    name = _NAMES[rank][is_inverse]
     define(
         name,
         "input: Tcomplex -> output: Tcomplex",
@@ -92,25 +95,25 @@ def _define_complex(rank: int, is_inverse: bool) -> None:
     export(f"signal.{public}", f"spectral.{public}", public)(function)
 
 
-for _rank in _RANKS:
+for _rank in _NAMES:
     for _is_inverse in (False, True):
         _define_complex(_rank, _is_inverse)
 
 
 def _length_of(c: Any, x: np.ndarray, fft_length: np.ndarray) -> int:
     if x.ndim < 1:
-        raise refuse(f"Input must have rank of at least 1 but got: {text_of(x.shape)}")
+        raise errors.invalid(f"Input must have rank of at least 1 but got: {shape_text(x.shape)}")
     if fft_length.shape != (1,):
-        raise refuse("fft_length must have shape [1]")
+        raise errors.invalid("fft_length must have shape [1]")
     length = int(fft_length[0])
     if length < 0:
-        raise refuse(f"fft_length[0] must be >= 0, but got: {length}")
+        raise errors.invalid(f"fft_length[0] must be >= 0, but got: {length}")
     return length
 
 
 def _require_enough(x: np.ndarray, least: int) -> None:
     if x.size and x.shape[-1] < least:
-        raise refuse(
+        raise errors.invalid(
             f"Input dimension {x.ndim - 1} must have length of at least {least} but got: "
             f"{x.shape[-1]}"
         )
@@ -135,7 +138,7 @@ def _irfft(c: Any, x: np.ndarray, fft_length: np.ndarray) -> np.ndarray:
 
 def _real_shape(is_inverse: bool) -> Callable[[Any], TensorShape]:
     def shape(c: Any) -> TensorShape:
-        rules.ranked_at_least(c.inputs[0], 1)
+        shape_inference.ranked_at_least(c.inputs[0], 1)
         known = c.value(1)
         if known is None:
             last = None

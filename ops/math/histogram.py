@@ -43,24 +43,20 @@ def histogram_fixed_width_bins(
         return tf.reshape(indices, shape)
 
 
-def _invalid(text: str) -> errors.InvalidArgumentError:
-    return errors.InvalidArgumentError(None, None, text)
-
-
 def _histogram(c: Any, values: np.ndarray, limits: np.ndarray, nbins: np.ndarray) -> np.ndarray:
     if limits.ndim != 1:
-        raise _invalid("value_range should be a vector.")
+        raise errors.invalid("value_range should be a vector.")
     if limits.size != 2:
-        raise _invalid("value_range should be a vector of 2 elements.")
+        raise errors.invalid("value_range should be a vector of 2 elements.")
     if nbins.ndim:
-        raise _invalid("nbins should be a scalar.")
+        raise errors.invalid("nbins should be a scalar.")
     low, high, count = limits[0], limits[1], int(nbins)
     if low >= high:
-        raise _invalid(
+        raise errors.invalid(
             f"value_range should satisfy value_range[0] < value_range[1], but got '[{low}, {high}]'"
         )
     if count <= 0:
-        raise _invalid(f"nbins should be a positive number, but got '{count}'")
+        raise errors.invalid(f"nbins should be a positive number, but got '{count}'")
     places = (np.maximum(values, low) - low).astype(np.float64) / (float(high - low) / count)
     places = np.minimum(places, count - 1).astype(np.int32)
     return np.bincount(places.ravel(), minlength=count).astype(c.out_dtype())

@@ -196,7 +196,7 @@ def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
     return raw.Mul(scalar, x, name=name)
 
 
-# --- operators --------------------------------------------------------------------------------
+# Operators
 
 
 def _add(x: Any, y: Any, name: str | None = None) -> Any:

@@ -56,16 +56,16 @@ def _range_kernel(c: Any, start: np.ndarray, limit: np.ndarray, delta: np.ndarra
     for name, value in (("start", start), ("limit", limit), ("delta", delta)):
         if value.ndim:
             text = f"{name} must be a scalar, not shape {list(value.shape)}"
-            raise errors.InvalidArgumentError(None, None, text)
+            raise errors.invalid(text)
     first, last, step = start[()], limit[()], delta[()]
     if any(x.dtype == object for x in (start, limit, delta)):
         return _symbolic_range(first, last, step)
     try:
         size = _range_size(first, last, step)
     except ValueError as error:
-        raise errors.InvalidArgumentError(None, None, str(error)) from None
+        raise errors.invalid(str(error)) from None
     if size > _TOO_LARGE:
-        raise errors.ResourceExhaustedError(None, None, f"OOM when allocating shape[{size}]")
+        raise errors.resource_exhausted(f"OOM when allocating shape[{size}]")
     if start.dtype.kind in "iu":
         return (first + np.arange(size) * int(step)).astype(start.dtype)
     # TensorFlow adds the step up; rounding follows it.
@@ -169,7 +169,7 @@ def _linspace_shape(c: Any) -> TensorShape:
 def _linspace_kernel(c: Any, start: np.ndarray, stop: np.ndarray, num: np.ndarray) -> np.ndarray:
     count, dtype = int(num), c.out_dtype()
     if count <= 0:
-        raise errors.InvalidArgumentError(None, None, f"Requires num > 0: {count}")
+        raise errors.invalid(f"Requires num > 0: {count}")
     if count == 1:
         return start.reshape(1)
     step = ((stop - start) / np.asarray(count - 1, dtype)).astype(dtype)

@@ -14,9 +14,9 @@ import numpy as np
 from ...engine import errors
 from ...engine.graph.build import OpFunction, define
 from ...engine.graph.registry import NoGradient
-from ...engine.types.shape import TensorShape
+from ...engine.types.shape import TensorShape, shape_text
 from ...jit.kernel import scalar as k
-from ..elementwise import is_complex, is_integer, is_lowerable, shape_text
+from ..elementwise import is_complex, is_integer, is_lowerable
 from ..ranks import ranked, scalar
 from . import limits
 from . import reduce_gradient as gradients
@@ -53,7 +53,7 @@ def _axes(x: Any, axes: np.ndarray) -> tuple[int, ...]:
     for axis in axes.ravel().tolist():
         if not -x.ndim <= axis < x.ndim:
             text = f"Invalid reduction dimension ({axis} for input with {x.ndim} dimension(s)"
-            raise errors.InvalidArgumentError(None, None, text)
+            raise errors.invalid(text)
         result.add(axis % x.ndim)
     return tuple(sorted(result))
 
@@ -197,7 +197,7 @@ reduce_any = _reduction(
 )
 
 
-# --- positions of extremes --------------------------------------------------------------------
+# Positions of extremes
 
 
 def _position_shape(c: Any) -> TensorShape:
@@ -227,10 +227,10 @@ def _position(
     def kernel(c: Any, x: np.ndarray, axis: np.ndarray) -> np.ndarray:
         if not -x.ndim <= axis < x.ndim:
             text = f"Expected dimension in the range [{-x.ndim}, {x.ndim}), but got {axis}"
-            raise errors.InvalidArgumentError(None, None, text)
+            raise errors.invalid(text)
         if x.shape[int(axis)] == 0:
             text = f"Reduction axis {int(axis) % x.ndim} is empty in shape {shape_text(x.shape)}"
-            raise errors.InvalidArgumentError(None, None, text)
+            raise errors.invalid(text)
         if not is_integer(x):
             # The search begins with the worst finite number, and a comparison with NaN is false.
             x = better(_wide(x), np.asarray(worst(x.dtype), _wide(x).dtype))

@@ -232,7 +232,7 @@ def count_nonzero(
         return tf.cast(_apply(ops.reduce_sum, flags, axis, keepdims, None), dtype=dtype)
 
 
-# --- positions of extremes --------------------------------------------------------------------
+# Positions of extremes
 
 
 _POSITION = """The position of the {which} element along an axis; of the first, if several are.

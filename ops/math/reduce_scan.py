@@ -13,7 +13,8 @@ from ...engine.api import export
 from ...engine.graph.build import OpFunction, define
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.scope_functions import name_scope
-from ..elementwise import first_shape, shape_text
+from ...engine.types.shape import shape_text
+from ..elementwise import first_shape
 from ..public import raw, tf
 
 _ATTRS = "exclusive: bool = False; reverse: bool = False; "
@@ -23,10 +24,10 @@ def _scan(c: Any, x: np.ndarray, axis: np.ndarray, accumulate: Any, start: float
     """accumulate(x) along axis; from the end if reversed, without the element if exclusive."""
     if axis.ndim:
         text = f"ScanOp: axis must be a scalar, not {shape_text(axis.shape)}"
-        raise errors.InvalidArgumentError(None, None, text)
+        raise errors.invalid(text)
     if not -x.ndim <= axis < x.ndim:
         text = f"ScanOp: Expected scan axis in the range [{-x.ndim}, {x.ndim}), but got {axis}"
-        raise errors.InvalidArgumentError(None, None, text)
+        raise errors.invalid(text)
     if not x.size:
         return x
     lanes = np.moveaxis(x, int(axis), 0)

@@ -20,12 +20,11 @@ from ...engine.graph.registry import NoGradient
 from ...engine.graph.scope_functions import name_scope
 from ...engine.types import dtypes
 from ...engine.types.indices import first_outside, outside_error
-from ...engine.types.shape import TensorShape
+from ...engine.types.shape import TensorShape, shape_text
 from ..array.constant import constant
-from ..elementwise import shape_text
 from ..public import raw, tf
 from ..ranks import ranked, scalar
-from ..rules import merge
+from ..shape_inference import merge
 from .limits import highest, lowest
 
 _INDICES = "Tindices: {int32, int64}"
@@ -50,25 +49,21 @@ def _segment_shape(c: Any) -> TensorShape:
     return rows_shape(None, c.inputs[0])
 
 
-def _invalid(text: str) -> errors.InvalidArgumentError:
-    return errors.InvalidArgumentError(None, None, text)
-
-
 def check_sorted(ids: np.ndarray, rows: int | None = None) -> int:
     """The number of output rows for sorted ids (`rows` when given), or TensorFlow's error."""
     if rows is None:
         rows = int(ids[-1]) + 1 if ids.size else 0
     elif ids.size and ids[-1] >= rows >= 0:
-        raise _invalid("segment ids must be < num_segments")
+        raise errors.invalid("segment ids must be < num_segments")
     if rows < 0 or (ids.size and rows == 0):
-        raise _invalid("segment ids must be >= 0")
+        raise errors.invalid("segment ids must be >= 0")
     distinct = ids[np.flatnonzero(np.diff(ids, prepend=ids[:1] - 1))]
     falls = np.flatnonzero(np.diff(distinct) <= 0)
     outside = np.flatnonzero((distinct < 0) | (distinct >= rows))
     if falls.size and (not outside.size or falls[0] <= outside[0]):
-        raise _invalid("segment ids are not increasing")
+        raise errors.invalid("segment ids are not increasing")
     if outside.size:
-        raise _invalid(
+        raise errors.invalid(
             f"Segment id {distinct[outside[0]]} out of range [0, {rows}), possibly because "
             "'segment_ids' input is not sorted."
         )
@@ -114,7 +109,7 @@ _TEST = {
 def _segment(name: str, reduce: Any, gradient: Any, public: str, types: str) -> OpFunction:
     def kernel(c: Any, data: np.ndarray, ids: np.ndarray) -> np.ndarray:
         if data.ndim == 0 or data.shape[0] != ids.size:
-            raise _invalid("segment_ids should be the same size as dimension 0 of input.")
+            raise errors.invalid("segment_ids should be the same size as dimension 0 of input.")
         return reduce(data, ids, check_sorted(ids)).astype(c.out_dtype())
 
     op = define(
@@ -202,7 +197,7 @@ segment_min = _segment(
 )
 
 
-# --- unsorted ---------------------------------------------------------------------------------
+# Unsorted
 
 
 def _unsorted_shape(c: Any) -> TensorShape:
@@ -271,13 +266,13 @@ def _unsorted(
 ) -> OpFunction:
     def kernel(c: Any, data: np.ndarray, ids: np.ndarray, num_segments: np.ndarray) -> np.ndarray:
         if data.shape[: ids.ndim] != ids.shape:
-            raise _invalid(
+            raise errors.invalid(
                 f"data.shape = {shape_text(data.shape)} does not start with "
                 f"segment_ids.shape = {shape_text(ids.shape)}"
             )
         count, flat = int(num_segments), ids.ravel()
         if count < 0:
-            raise _invalid(f"Input num_segments == {count} must not be negative.")
+            raise errors.invalid(f"Input num_segments == {count} must not be negative.")
         if first_outside(ids, count, None) is not None:
             raise _ids_outside(ids, count)
         rows = data.reshape((flat.size, *data.shape[ids.ndim :]))

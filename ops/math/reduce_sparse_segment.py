@@ -14,7 +14,7 @@ from ...engine.graph.build import OpFunction, define
 from ...engine.graph.registry import NoGradient
 from ...engine.types.shape import TensorShape
 from ..public import raw, tf
-from ..rules import merge
+from ..shape_inference import merge
 from .reduce_segment import check_sorted, combine, rows_shape
 
 _INPUTS = "data: T, indices: Tidx, segment_ids: int32"
@@ -43,22 +43,18 @@ def _counted_shape(c: Any) -> TensorShape:
     return rows_shape(None if count is None else int(count), c.inputs[0])
 
 
-def _invalid(text: str) -> errors.InvalidArgumentError:
-    return errors.InvalidArgumentError(None, None, text)
-
-
 def _segments(
     data: np.ndarray, indices: np.ndarray, ids: np.ndarray, count: np.ndarray | None
 ) -> int:
     """The number of output rows, after checking the inputs."""
     if indices.shape != ids.shape:
-        raise _invalid("segment_ids and indices should have same size.")
+        raise errors.invalid("segment_ids and indices should have same size.")
     rows = check_sorted(ids, None if count is None else int(count))
     outside = (indices < 0) | (indices >= data.shape[0])
     if outside.any():
         bad = int(np.argmax(outside))
         text = f"Bad: indices[{bad}] == {indices[bad]} out of range [0, {data.shape[0]})"
-        raise _invalid(text)
+        raise errors.invalid(text)
     return rows
 
 
@@ -87,31 +83,32 @@ def _reducer(power: float) -> Callable[..., np.ndarray]:
 
 _ROWS = np.array([[1, 2], [3, 4], [5, 6]], np.float32)
 _PICK = [np.array([0, 2, 1], np.int32), np.array([0, 0, 1], np.int32)]
-_WORDS = {"Sum": "The sum", "Mean": "The mean", "SqrtN": "The sum / sqrt(rows)"}
 
 
-def _family(suffix: str, power: float, types: str, gradient: Any) -> tuple[OpFunction, OpFunction]:
+def _family(
+    names: tuple[str, str], power: float, types: str, gradient: Any, what: str
+) -> tuple[OpFunction, OpFunction]:
     """The op and its variant with num_segments; gradient(op, grad) is that of the data."""
     kernel = _reducer(power)
     plain = define(
-        f"SparseSegment{suffix}",
+        names[0],
         f"{_INPUTS} -> output: T",
         f"T: {types}; {_TIDX}",
         shape=_shape,
         kernel=kernel,
         gradient=lambda op, grad: (gradient(op, grad), None, None),
         dynamic_shape=True,
-        doc=f"{_WORDS[suffix]} of picked rows, by segment; ids are sorted.",
+        doc=f"{what} of picked rows, by segment; ids are sorted.",
         test={"values": [[_ROWS, *_PICK]]},
     )
     counted = define(
-        f"SparseSegment{suffix}WithNumSegments",
+        names[1],
         f"{_INPUTS}, num_segments: Tnumsegments -> output: T",
         f"T: {types}; {_TIDX}; Tnumsegments: {{int32, int64}} = int32",
         shape=_counted_shape,
         kernel=kernel,
         gradient=lambda op, grad: (gradient(op, grad), None, None, None),
-        doc=f"{_WORDS[suffix]} of picked rows, for a given number of segments.",
+        doc=f"{what} of picked rows, for a given number of segments.",
         test={"values": [[_ROWS, *_PICK, np.int32(3)]]},
     )
     return plain, counted
@@ -132,10 +129,17 @@ def _scaled_gradient(op_type: str) -> Callable[..., Any]:
 
 
 _FLOATS = "{float32, float64}"
-raw_sum, raw_sum_counted = _family("Sum", 0, "realnumbertype", _sum_gradient)
-raw_mean, raw_mean_counted = _family("Mean", 1, _FLOATS, _scaled_gradient("SparseSegmentMeanGrad"))
+raw_sum, raw_sum_counted = _family(
+    ("SparseSegmentSum", "SparseSegmentSumWithNumSegments"),
+    *(0, "realnumbertype", _sum_gradient, "The sum"),
+)
+raw_mean, raw_mean_counted = _family(
+    ("SparseSegmentMean", "SparseSegmentMeanWithNumSegments"),
+    *(1, _FLOATS, _scaled_gradient("SparseSegmentMeanGrad"), "The mean"),
+)
 raw_sqrt_n, raw_sqrt_n_counted = _family(
-    "SqrtN", 0.5, _FLOATS, _scaled_gradient("SparseSegmentSqrtNGrad")
+    ("SparseSegmentSqrtN", "SparseSegmentSqrtNWithNumSegments"),
+    *(0.5, _FLOATS, _scaled_gradient("SparseSegmentSqrtNGrad"), "The sum / sqrt(rows)"),
 )
 
 
@@ -150,7 +154,7 @@ def _grad_shape(c: Any) -> TensorShape:
 def _check_range(what: str, values: np.ndarray, limit: int) -> None:
     outside = np.flatnonzero((values < 0) | (values >= limit))
     if outside.size:
-        raise _invalid(f"{what} {values[outside[0]]} out of range [0, {limit}).")
+        raise errors.invalid(f"{what} {values[outside[0]]} out of range [0, {limit}).")
 
 
 def _grad_kernel(power: float) -> Callable[..., np.ndarray]:
@@ -161,7 +165,7 @@ def _grad_kernel(power: float) -> Callable[..., np.ndarray]:
         segments = grad.shape[0]
         if rows and ids.size:
             if ids[-1] >= segments:
-                raise _invalid("Invalid number of segments")
+                raise errors.invalid("Invalid number of segments")
             _check_range("Segment id", ids, segments)
             _check_range("Index", indices, rows)
         weights = _weights(ids, segments, power, grad.dtype)
@@ -171,15 +175,18 @@ def _grad_kernel(power: float) -> Callable[..., np.ndarray]:
     return kernel
 
 
-for _suffix, _power in (("Mean", 1.0), ("SqrtN", 0.5)):
+for _name, _of, _power in (
+    ("SparseSegmentMeanGrad", "SparseSegmentMean", 1.0),
+    ("SparseSegmentSqrtNGrad", "SparseSegmentSqrtN", 0.5),
+):
     define(
-        f"SparseSegment{_suffix}Grad",
+        _name,
         "grad: T, indices: Tidx, segment_ids: int32, output_dim0: int32 -> output: T",
         f"T: {_FLOATS}; {_TIDX}",
         shape=_grad_shape,
         kernel=_grad_kernel(_power),
         gradient=NoGradient("TensorFlow registers none", silent=False),
-        doc=f"The gradient of SparseSegment{_suffix} by its data.",
+        doc=f"The gradient of {_of} by its data.",
         test={"values": [[_ROWS, *_PICK, np.int32(3)]]},
     )
 

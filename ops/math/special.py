@@ -17,12 +17,12 @@ from ...engine.graph.build import OpFunction
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.scope_functions import control_dependencies, name_scope
-from ...engine.types.shape import TensorShape
+from ...engine.types.shape import TensorShape, shape_text
 from ...jit.kernel import scalar as k
 from ..array.constant import constant
-from ..elementwise import elementwise, maps_sparse, shape_text
+from ..elementwise import elementwise, maps_sparse
 from ..public import tf
-from ..rules import merge
+from ..shape_inference import merge
 from .gradient import shapes_and_axes, sum_to
 
 _UNARY = "x: T -> y: T"
@@ -63,7 +63,7 @@ def _unary(name: str, body: Any, gradient: Any, *public: str, **facts: Any) -> O
     return export(*public)(op) if public else op
 
 
-# --- error function ---------------------------------------------------------------------------
+# Error function
 
 
 def _erf_gradient(op: Any, grad: Any, sign: int = 1) -> Any:
@@ -90,7 +90,7 @@ erfc = _unary(
 )
 
 
-# --- gamma ------------------------------------------------------------------------------------
+# Gamma
 
 
 def _lgamma_gradient(op: Any, grad: Any) -> Any:
@@ -145,7 +145,7 @@ def lbeta(x: Any, name: str | None = None) -> Any:
         return log_product - log_of_sum
 
 
-# --- Bessel -----------------------------------------------------------------------------------
+# Bessel
 
 
 def _bessel_i0e_gradient(op: Any, grad: Any) -> Any:
@@ -198,7 +198,7 @@ def bessel_i1(x: Any, name: str | None = None) -> Any:
         return tf.exp(tf.abs(x)) * bessel_i1e(x)
 
 
-# --- two and three arguments ------------------------------------------------------------------
+# Two and three arguments
 
 
 def _igamma_gradients(op: Any, grad: Any) -> tuple[Any, Any]:
@@ -378,7 +378,7 @@ def _betainc(a: np.ndarray, b: np.ndarray, x: np.ndarray) -> np.ndarray:
         if one.ndim and other.ndim and one.shape != other.shape:
             shapes = f"{shape_text(one.shape)} vs. {shape_text(other.shape)}"
             text = f"Shapes of {name} and {other_name} are inconsistent: {shapes}"
-            raise errors.InvalidArgumentError(None, None, text)
+            raise errors.invalid(text)
     return _limited_betainc(a, b, x)
 
 

@@ -15,12 +15,12 @@ from ...engine.graph.registry import NoGradient
 from ...engine.graph.scope_functions import name_scope
 from ...engine.graph.tensor import IndexedSlices, Tensor
 from ...engine.types import dtypes
-from ...engine.types.shape import TensorShape, as_shape
+from ...engine.types.shape import TensorShape, as_shape, shape_text
 from ...jit.kernel import scalar as k
 from ..array.constant import constant
-from ..elementwise import is_lowerable, shape_text
+from ..elementwise import is_lowerable
 from ..public import raw, tf
-from ..rules import merge
+from ..shape_inference import merge
 
 
 def _same_gradient(op: Any, grad: Any) -> list[Any]:
@@ -42,11 +42,9 @@ def _sum_kernel(c: Any, inputs: list[np.ndarray]) -> np.ndarray:
     first = inputs[0].shape
     for i, x in enumerate(inputs):
         if x.shape != first:
-            raise errors.InvalidArgumentError(
-                None,
-                None,
+            raise errors.invalid(
                 f"Inputs to operation {c.op.name} of type {c.op.type} must have the same size and "
-                f"shape.  Input 0: {shape_text(first)} != input {i}: {shape_text(x.shape)}",
+                f"shape.  Input 0: {shape_text(first)} != input {i}: {shape_text(x.shape)}"
             )
     total = inputs[0]
     with np.errstate(all="ignore"):
@@ -152,7 +150,7 @@ def accumulate_n(
     return raw_accumulate_n(inputs, name=name, shape=merged)
 
 
-# --- cross product ----------------------------------------------------------------------------
+# Cross product
 
 
 def _cross_shape(c: Any) -> TensorShape:
@@ -167,10 +165,8 @@ def _cross_shape(c: Any) -> TensorShape:
 
 def _cross_kernel(c: Any, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     if a.shape != b.shape:
-        raise errors.InvalidArgumentError(
-            None,
-            None,
-            f"Both inputs must be of same shape: {shape_text(a.shape)} vs. {shape_text(b.shape)}",
+        raise errors.invalid(
+            f"Both inputs must be of same shape: {shape_text(a.shape)} vs. {shape_text(b.shape)}"
         )
     (a0, a1, a2), (b0, b1, b2) = np.moveaxis(a, -1, 0), np.moveaxis(b, -1, 0)
     with np.errstate(all="ignore"):
@@ -191,7 +187,7 @@ cross = define(
 export("linalg.cross", "cross")(cross)
 
 
-# --- counts -----------------------------------------------------------------------------------
+# Counts
 
 
 def _bincount_shape(c: Any) -> TensorShape:
@@ -206,12 +202,12 @@ def _bincount_shape(c: Any) -> TensorShape:
 def _bincount_kernel(c: Any, arr: np.ndarray, size: np.ndarray, weights: np.ndarray) -> np.ndarray:
     if size.size != 1:
         text = f"Shape must be rank 0 but is rank {size.ndim}"
-        raise errors.InvalidArgumentError(None, None, text)
+        raise errors.invalid(text)
     if size < 0:
-        raise errors.InvalidArgumentError(None, None, f"size ({size}) must be non-negative")
+        raise errors.invalid(f"size ({size}) must be non-negative")
     values = arr.ravel()
     if (values < 0).any():
-        raise errors.InvalidArgumentError(None, None, "Input arr must be non-negative!")
+        raise errors.invalid("Input arr must be non-negative!")
     kept = values < size
     bins = np.zeros(int(size), c.out_dtype())
     np.add.at(bins, values[kept], weights.ravel()[kept] if weights.size else 1)

@@ -114,7 +114,7 @@ sign = elementwise(
 export("math.sign", "sign")(maps_sparse(sign))
 
 
-# --- reciprocals ------------------------------------------------------------------------------
+# Reciprocals
 
 
 def _reciprocal_gradient(op: Any, grad: Any) -> Any:
@@ -195,7 +195,7 @@ def reciprocal_no_nan(x: Any, name: str | None = None) -> Any:
         return raw.DivNoNan(one, x, name=scope)
 
 
-# --- squares and roots ------------------------------------------------------------------------
+# Squares and roots
 
 
 def _square_gradient(op: Any, grad: Any) -> Any:
@@ -295,7 +295,7 @@ rsqrt_grad = elementwise(
 )
 
 
-# --- exponentials and logarithms --------------------------------------------------------------
+# Exponentials and logarithms
 
 
 def _exp_gradient(op: Any, grad: Any) -> Any:
@@ -390,7 +390,7 @@ log1p = elementwise(
 export("math.log1p", "log1p")(log1p)
 
 
-# --- sigmoid ----------------------------------------------------------------------------------
+# Sigmoid
 
 
 def _sigmoid_gradient(op: Any, grad: Any) -> Any:
@@ -455,7 +455,7 @@ def log_sigmoid(x: Any, name: str | None = None) -> Any:
         return negative(raw.Softplus(-x), name=name)
 
 
-# --- rounding ---------------------------------------------------------------------------------
+# Rounding
 
 _STEP = {"gradient": False}
 

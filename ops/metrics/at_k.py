@@ -15,8 +15,8 @@ from ...engine.graph.tensor import SparseTensor, SparseTensorValue
 from ...engine.types import dtypes
 from ..nn.weights import broadcast_weights
 from ..public import tf
-from .ranks import at_k_name, average_precision, expanded_labels, streaming
 from .state import collected, metric_variable
+from .top_k_counts import at_k_name, average_precision, expanded_labels, streaming
 
 Metric = tuple[Any, Any]
 

@@ -12,8 +12,7 @@ from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.graph import name_scope
-from ...engine.session.state import shape_text
-from ...engine.types.shape import TensorShape
+from ...engine.types.shape import TensorShape, shape_text
 from ..elementwise import is_lowerable
 from ..public import raw, tf
 from ..ranks import Rank, ranked
@@ -23,11 +22,6 @@ _FORMATS = "data_format: {'NHWC', 'NCHW'} = 'NHWC'"
 
 def _channel(attr: Any, ndim: int) -> int:
     return 1 if attr("data_format") == "NCHW" else ndim - 1
-
-
-def _format(op: Any) -> str:
-    value = op.get_attr("data_format")
-    return value.decode() if isinstance(value, bytes) else value
 
 
 def _bias_shape(c: Any) -> TensorShape:
@@ -54,19 +48,13 @@ def _aligned(size: Any, ndim: int, at: int) -> list[Any]:
 def _bias_kernel(c: Any, value: np.ndarray, bias: np.ndarray) -> np.ndarray:
     at = _channel(c.attr, value.ndim) if c.op.type == "BiasAdd" else value.ndim - 1
     if value.ndim < 2:
-        raise errors.InvalidArgumentError(
-            None, None, f"Input tensor must be at least 2D: {shape_text(value.shape)}"
-        )
+        raise errors.invalid(f"Input tensor must be at least 2D: {shape_text(value.shape)}")
     if bias.ndim != 1:
-        raise errors.InvalidArgumentError(
-            None, None, f"Biases must be 1D: {shape_text(bias.shape)}"
-        )
+        raise errors.invalid(f"Biases must be 1D: {shape_text(bias.shape)}")
     if value.shape[at] != bias.shape[0]:
-        raise errors.InvalidArgumentError(
-            None,
-            None,
+        raise errors.invalid(
             f"Must provide as many biases as the last dimension of the input tensor: "
-            f"{shape_text(bias.shape)} vs. {shape_text(value.shape)}",
+            f"{shape_text(bias.shape)} vs. {shape_text(value.shape)}"
         )
     return value + bias.reshape(_aligned(-1, value.ndim, at))
 
@@ -83,7 +71,7 @@ def _lower_bias(b: Any, op: Any, value: Any, bias: Any) -> Any:
 
 
 def _bias_gradient(op: Any, grad: Any) -> tuple[Any, Any]:
-    return grad, raw.BiasAddGrad(grad, data_format=_format(op))
+    return grad, raw.BiasAddGrad(grad, data_format=op.attr("data_format"))
 
 
 define(
@@ -137,7 +125,7 @@ def _grad_shape(c: Any) -> TensorShape:
 
 def _grad_gradient(op: Any, grad: Any) -> Any:
     shape, bias_shape = tf.shape(op.inputs[0]), tf.shape(grad)
-    if _format(op) == "NCHW":
+    if op.attr("data_format") == "NCHW":
         head, tail = tf.ones_like(shape[:1]), tf.ones_like(shape[2:])
         expanded_shape = tf.concat([head, bias_shape, tail], 0)
         multiples = tf.concat([shape[:1], [1], shape[2:]], 0)

@@ -12,7 +12,7 @@ import numpy as np
 from ...engine import errors
 from ...engine.graph.build import define
 from ...engine.types.shape import TensorShape
-from .. import rules
+from .. import shape_inference
 from ..public import raw, tf
 from ..ranks import image, ranked, vector
 from . import window as nw
@@ -32,14 +32,14 @@ _ATTRS_3D = (
 
 def geometry(attr: Any, sizes: Any, windows: Any) -> nw.Window:
     """The window of a convolution op."""
-    form, padding = nw.text(attr("data_format")), nw.text(attr("padding"))
+    form, padding = attr("data_format"), attr("padding")
     explicit = nw.pairs(attr("explicit_paddings"), form) if padding == "EXPLICIT" else None
     strides, dilations = nw.spatial(attr("strides"), form), nw.spatial(attr("dilations"), form)
     return nw.window(sizes, windows, strides, padding, dilations, explicit)
 
 
 def _check_attrs(attr: Any, rank: int) -> None:
-    form = nw.text(attr("data_format"))
+    form = attr("data_format")
     for name in ("strides", "dilations"):
         values = attr(name)
         if len(values) != rank:
@@ -54,7 +54,7 @@ def _check_attrs(attr: Any, rank: int) -> None:
             )
         if min(values) <= 0:
             raise ValueError(f"Dimensions of {name} should be larger than 0.")
-    if rank == 4 and nw.text(attr("padding")) == "EXPLICIT":
+    if rank == 4 and attr("padding") == "EXPLICIT":
         _check_explicit(list(attr("explicit_paddings")), form)
 
 
@@ -154,9 +154,7 @@ def convolve_filter_gradient(
 
 def _require_depth(x: np.ndarray, depth: int) -> None:
     if x.shape[-1] != depth:
-        raise errors.InvalidArgumentError(
-            None, None, f"input and filter must have the same depth: {x.shape[-1]} vs {depth}"
-        )
+        raise errors.invalid(f"input and filter must have the same depth: {x.shape[-1]} vs {depth}")
 
 
 @np.errstate(all="ignore")
@@ -184,24 +182,20 @@ def _input_gradient(c: Any, sizes: np.ndarray, w: np.ndarray, dy: np.ndarray) ->
 
 def _full_input(sizes: Any, w: Any, dy: Any, form: str) -> list[int]:
     """The input's shape; two values name only height and width."""
-    given = rules.run_time_sizes(sizes)
+    given = shape_inference.run_time_sizes(sizes)
     if len(given) == len(w.shape):
         return given
     if len(given) == len(w.shape) - 2:
         return nw.arranged(dy.shape[0], given, w.shape[-2], form)
-    raise errors.InvalidArgumentError(
-        None, None, "Conv2DBackpropInput: input_sizes must be a vector of 2 or 4 values"
-    )
+    raise errors.invalid("Conv2DBackpropInput: input_sizes must be a vector of 2 or 4 values")
 
 
 def _require_output(dy: np.ndarray, window: nw.Window, depth: int) -> None:
     if list(dy.shape[1:-1]) != window.out or dy.shape[-1] != depth:
         expected = [*window.out, depth]
-        raise errors.InvalidArgumentError(
-            None,
-            None,
+        raise errors.invalid(
             f"Size of out_backprop doesn't match computed: actual = {list(dy.shape[1:])}, "
-            f"computed = {expected}",
+            f"computed = {expected}"
         )
 
 
@@ -219,13 +213,13 @@ def _require_gradient(c: Any, batch: int, depth: int, dy: np.ndarray, filters: A
 
 def _refused(c: Any, text: str) -> errors.InvalidArgumentError:
     label = c.type.replace("Conv2DBackprop", "Conv2DCustomBackprop")
-    return errors.InvalidArgumentError(None, None, f"{label}: {text}")
+    return errors.invalid(f"{label}: {text}")
 
 
 @np.errstate(all="ignore")
 def _filter_gradient(c: Any, x: np.ndarray, sizes: np.ndarray, dy: np.ndarray) -> np.ndarray:
     form, kind = c.attr("data_format"), _sum_type(dy.dtype)
-    shape = rules.run_time_sizes(sizes)
+    shape = shape_inference.run_time_sizes(sizes)
     if len(shape) != x.ndim:
         raise _refused(c, f"filter must be {x.ndim}-dimensional")
     last = nw.channels_last(x, form).astype(kind, copy=False)
@@ -238,8 +232,8 @@ def _filter_gradient(c: Any, x: np.ndarray, sizes: np.ndarray, dy: np.ndarray) -
 
 
 def _library_arguments(op: Any) -> tuple[Any, ...]:
-    form = nw.text(op.attr("data_format"))
-    padding: Any = nw.text(op.attr("padding"))
+    form = op.attr("data_format")
+    padding: Any = op.attr("padding")
     if padding == "EXPLICIT":
         padding = nw.pairs(op.attr("explicit_paddings"), form)
     strides, dilations = op.attr("strides"), op.attr("dilations")
@@ -272,8 +266,7 @@ def _lower_filter_gradient(b: Any, op: Any, x: Any, sizes: Any, dy: Any) -> Any:
 
 
 def _attrs_of(op: Any, *names: str) -> dict[str, Any]:
-    values = {name: op.get_attr(name) for name in names}
-    return {key: nw.text(value) for key, value in values.items()}
+    return {name: op.attr(name) for name in names}
 
 
 _NAMES_2D = (

@@ -44,10 +44,8 @@ def _forward(c: Any, x: np.ndarray, w: np.ndarray) -> np.ndarray:
     form, kind = c.attr("data_format"), _sum_type(x.dtype)
     last = nw.channels_last(x, form).astype(kind, copy=False)
     if last.shape[-1] != w.shape[2]:
-        raise errors.InvalidArgumentError(
-            None,
-            None,
-            f"input and filter must have the same depth: {last.shape[-1]} vs {w.shape[2]}",
+        raise errors.invalid(
+            f"input and filter must have the same depth: {last.shape[-1]} vs {w.shape[2]}"
         )
     window = nw.at_run_time(geometry, c.attr, last.shape[1:-1], w.shape[:2])
     padded = window.pad(last)
@@ -93,13 +91,13 @@ def _filter_gradient(c: Any, x: np.ndarray, sizes: np.ndarray, dy: np.ndarray) -
 
 def _arguments(op: Any) -> tuple[Any, ...]:
     """Strides, padding and dilations, of height and width."""
-    form = nw.text(op.attr("data_format"))
+    form = op.attr("data_format")
     strides, dilations = (nw.spatial(op.attr(name), form) for name in ("strides", "dilations"))
-    return strides, nw.text(op.attr("padding")), dilations
+    return strides, op.attr("padding"), dilations
 
 
 def _is_turned(op: Any) -> bool:
-    return nw.is_channels_first(nw.text(op.attr("data_format")))
+    return nw.is_channels_first(op.attr("data_format"))
 
 
 def _to_last(b: Any, op: Any, value: Any) -> Any:

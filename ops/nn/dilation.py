@@ -28,7 +28,7 @@ _NAMES = ("strides", "rates", "padding")
 
 def _window(attr: Any, sizes: list[Any], filters: list[Any]) -> nw.Window:
     strides, rates = attr("strides"), attr("rates")
-    return nw.window(sizes, filters, strides[1:3], nw.text(attr("padding")), rates[1:3])
+    return nw.window(sizes, filters, strides[1:3], attr("padding"), rates[1:3])
 
 
 def _shape(c: Any) -> TensorShape:
@@ -52,14 +52,10 @@ def _require(c: Any, x: np.ndarray, w: np.ndarray) -> None:
     for name, text in (("strides", "Stride"), ("rates", "Rate")):
         values = c.attr(name)
         if values[0] != 1 or values[3] != 1:
-            raise errors.UnimplementedError(
-                None, None, f"{text} is only supported across spatial dimensions."
-            )
+            raise errors.unimplemented(f"{text} is only supported across spatial dimensions.")
     if x.shape[-1] != w.shape[-1]:
-        raise errors.InvalidArgumentError(
-            None,
-            None,
-            f"input and filter must have the same depth: {x.shape[-1]} vs {w.shape[-1]}",
+        raise errors.invalid(
+            f"input and filter must have the same depth: {x.shape[-1]} vs {w.shape[-1]}"
         )
 
 
@@ -87,7 +83,7 @@ def _winners(c: Any, x: np.ndarray, w: np.ndarray, dy: np.ndarray) -> tuple[Any,
     _require(c, x, w)
     geometry = nw.at_run_time(_window, c.attr, x.shape[1:3], w.shape[:2])
     if dy.shape != (x.shape[0], *geometry.out, x.shape[3]):
-        raise errors.InvalidArgumentError(None, None, "out_backprop has incompatible size.")
+        raise errors.invalid("out_backprop has incompatible size.")
     best = np.full(dy.shape, lowest(x.dtype), x.dtype)
     winner = np.zeros(dy.shape, np.int64)
     for number, (_, _, sums, inside) in enumerate(_sums(geometry, x, w)):

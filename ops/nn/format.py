@@ -10,26 +10,24 @@ import numpy as np
 from ...engine import errors
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
-from ...engine.session.state import shape_text
+from ...engine.types.shape import shape_text
 
 _ATTRS = "T: index = int32; src_format: string = 'NHWC'; dst_format: string = 'NCHW'"
 _INTEGERS = NoGradient("axis numbers are integers")
 
 
-def _invalid(message: str) -> errors.InvalidArgumentError:
-    return errors.InvalidArgumentError(None, None, message)
-
-
 def _formats(c: Any) -> tuple[str, str]:
     source, target = c.attr("src_format"), c.attr("dst_format")
     if len(source) not in (4, 5):
-        raise _invalid(f"Source format must be of length 4 or 5, received src_format = {source}")
+        raise errors.invalid(
+            f"Source format must be of length 4 or 5, received src_format = {source}"
+        )
     if len(target) not in (4, 5):
-        raise _invalid(
+        raise errors.invalid(
             f"Destination format must be of length 4 or 5, received dst_format = {target}"
         )
     if sorted(source) != sorted(target) or len(set(source)) != len(source):
-        raise _invalid(
+        raise errors.invalid(
             f"Destination and source format must determine a permutation, got {source} and {target}"
         )
     return source, target
@@ -44,16 +42,20 @@ def _map(c: Any, x: np.ndarray) -> np.ndarray:
 def _permute(c: Any, x: np.ndarray) -> np.ndarray:
     source, target = _formats(c)
     if x.ndim not in (1, 2):
-        raise _invalid(f"input must be a vector or 2D tensor, but got shape {shape_text(x.shape)}")
+        raise errors.invalid(
+            f"input must be a vector or 2D tensor, but got shape {shape_text(x.shape)}"
+        )
     if len(x) != len(source):
         # Values for the spatial axes only.
         source, target = (
             "".join(letter for letter in form if letter in "HW") for form in (source, target)
         )
     if len(x) != len(source):
-        raise _invalid(f"1D input must be of size 4 or 5, but got shape {shape_text(x.shape)}")
+        raise errors.invalid(
+            f"1D input must be of size 4 or 5, but got shape {shape_text(x.shape)}"
+        )
     if x.ndim == 2 and x.shape[1] != 2:
-        raise _invalid(
+        raise errors.invalid(
             f"Second dimension of 2D input must be of size 2, but got shape {shape_text(x.shape)}"
         )
     return x[[source.index(letter) for letter in target]]

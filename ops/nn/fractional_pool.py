@@ -31,10 +31,6 @@ _RESULTS = "output: T, row_pooling_sequence: int64, col_pooling_sequence: int64"
 _NO_GRADIENT = NoGradient("TensorFlow has none for the gradient of fractional pooling")
 
 
-def _invalid(message: str) -> errors.OpError:
-    return errors.InvalidArgumentError(None, None, message)
-
-
 def _pooled_size(size: int, ratio: float) -> int:
     """The size divided as TensorFlow does, in float32."""
     return math.floor(np.float32(size) / np.float32(ratio))
@@ -102,7 +98,7 @@ def _stream(c: Any) -> Stream:
     """A new stream for each run; the same one when deterministic."""
     seeds = c.attr("seed"), c.attr("seed2")
     if not c.attr("deterministic") and seeds != (0, 0):
-        raise _invalid("Both seed and seed2 should be 0 if deterministic is false.")
+        raise errors.invalid("Both seed and seed2 should be 0 if deterministic is false.")
     if seeds == (0, 0) and c.attr("deterministic"):
         import secrets
 
@@ -113,11 +109,11 @@ def _stream(c: Any) -> Stream:
 def _pool(reduce: Callable[[np.ndarray], np.ndarray]) -> Callable[..., Any]:
     def kernel(c: Any, x: np.ndarray) -> tuple[np.ndarray, ...]:
         if x.ndim != 4:
-            raise _invalid("tensor_in must be 4-dimensional")
+            raise errors.invalid("tensor_in must be 4-dimensional")
         ratios = c.attr("pooling_ratio")
         for i, (size, ratio) in enumerate(zip(x.shape, ratios, strict=True)):
             if size < ratio:
-                raise _invalid(
+                raise errors.invalid(
                     "Pooling ratio is higher than input dimension size for dimension "
                     f"{i}. Input dim size: {size} pooling ratio: {ratio:g}"
                 )
@@ -168,14 +164,14 @@ def _avg_gradient(
     c: Any, shape: np.ndarray, dy: np.ndarray, rows: np.ndarray, columns: np.ndarray
 ) -> np.ndarray:
     if shape.shape != (4,):
-        raise _invalid("original input tensor shape must be1-dimensional and 4 elements")
+        raise errors.invalid("original input tensor shape must be1-dimensional and 4 elements")
     for name, size in zip(("Batch", "Rows", "Columns", "Depth"), shape, strict=True):
         if size == 0:
-            raise _invalid(f"{name} dimension of input must not be 0")
+            raise errors.invalid(f"{name} dimension of input must not be 0")
     for name, bounds in (("Row", rows), ("Column", columns)):
         if bounds.size and bounds.min() < 0:
             text = " ".join(str(bound) for bound in bounds)
-            raise _invalid(f"{name} sequence tensor values must not be negative, got {text}")
+            raise errors.invalid(f"{name} sequence tensor values must not be negative, got {text}")
     result = np.zeros(tuple(shape), np.float64)
     for place, region in _cells(rows, columns, list(shape), c.attr("overlapping")):
         part = result[region]

@@ -13,8 +13,7 @@ from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.registry import NoGradient
-from ...engine.session.state import shape_text
-from ...engine.types.shape import TensorShape
+from ...engine.types.shape import TensorShape, shape_text
 from ...jit.kernel import scalar as k
 from ..elementwise import is_lowerable
 from ..public import raw, tf
@@ -29,7 +28,8 @@ _TYPES = (
     "T: {half, bfloat16, float32}; U: {float32}",
     "T: {half, bfloat16, float32}; U: {float32}",
 )
-_SUFFIX = ("", "V2", "V3")
+_FORWARD = ("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
+_BACKWARD = ("FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3")
 
 
 def _axes(form: str, ndim: int) -> tuple[int, ...]:
@@ -46,10 +46,10 @@ def _require_images(form: str, *arrays: np.ndarray) -> None:
     rank = 5 if "D" in form else 4
     for x in arrays:
         if x.ndim != rank:
-            raise _refused(f"input must be {rank}-dimensional{shape_text(x.shape)}")
+            raise errors.invalid(f"input must be {rank}-dimensional{shape_text(x.shape)}")
         if x.shape != arrays[-1].shape:
             shapes = " and ".join(shape_text(array.shape) for array in arrays)
-            raise _refused(f"x and y_backprop must have same shape, but instead got {shapes}")
+            raise errors.invalid(f"x and y_backprop must have same shape, but instead got {shapes}")
 
 
 def _require_vectors(
@@ -59,16 +59,12 @@ def _require_vectors(
     channels = x.shape[1 if nw.is_channels_first(form) else -1]
     for name, value in stated.items():
         if value.ndim != 1:
-            raise _refused(f"{name} must be 1-dimensional{shape_text(value.shape)}")
+            raise errors.invalid(f"{name} must be 1-dimensional{shape_text(value.shape)}")
         if name in used and len(value) != channels:
-            raise _refused(
+            raise errors.invalid(
                 f"{name} must have the same number of elements as the channels of x, got "
                 f"{len(value)} and {channels}"
             )
-
-
-def _refused(text: str) -> errors.InvalidArgumentError:
-    return errors.InvalidArgumentError(None, None, text)
 
 
 def _unbiased(count: int) -> float:
@@ -108,7 +104,7 @@ def _lower_forward(version: int) -> Callable[..., Any]:
     def lower(b: Any, op: Any, x: Any, scale: Any, offset: Any, mean: Any, variance: Any) -> Any:
         if x.dtype != "float32":
             return NotImplemented
-        form, epsilon = nw.text(op.attr("data_format")), op.attr("epsilon")
+        form, epsilon = op.attr("data_format"), op.attr("epsilon")
         axes = _axes(form, x.ndim)
         at = next(i for i in range(x.ndim) if i not in axes)
         used = (scale, offset) if op.attr("is_training") else (scale, offset, mean, variance)
@@ -165,9 +161,9 @@ def _forward_shape(version: int) -> Callable[[Any], list[TensorShape]]:
 def _gradient(version: int) -> Callable[..., Any]:
     def gradient(op: Any, grad: Any, *unused: Any) -> Any:
         x, scale, _, mean, variance = op.inputs
-        form = nw.text(op.get_attr("data_format"))
+        form = op.attr("data_format")
         training = op.get_attr("is_training")
-        function = getattr(raw, f"FusedBatchNormGrad{_SUFFIX[version]}")
+        function = getattr(raw, _BACKWARD[version])
         extra = [op.outputs[5]] if version == 2 else []
         attrs = {"epsilon": op.get_attr("epsilon"), "is_training": training}
         if training:
@@ -224,7 +220,7 @@ def _lower_backward(
 ) -> Any:
     if not is_lowerable(x.dtype) or x.dtype != "float32":
         return NotImplemented
-    form, epsilon = nw.text(op.attr("data_format")), op.attr("epsilon")
+    form, epsilon = op.attr("data_format"), op.attr("epsilon")
     axes = _axes(form, x.ndim)
     at = next(i for i in range(x.ndim) if i not in axes)
     b.require(x.ndim == (5 if "D" in form else 4))
@@ -266,7 +262,7 @@ def _backward_shape(c: Any) -> list[TensorShape]:
 
 def _composed(dy: Any, x: Any, scale: Any, mean: Any, variance: Any, op: Any) -> Any:
     """The gradient ops' outputs by smaller ops, which have gradients of their own."""
-    epsilon, form = op.get_attr("epsilon"), nw.text(op.get_attr("data_format"))
+    epsilon, form = op.get_attr("epsilon"), op.attr("data_format")
     axes = list(_axes(form, x.shape.ndims))
     first = nw.is_channels_first(form)
     if first:
@@ -308,14 +304,14 @@ def _second(version: int) -> Callable[..., Any]:
 
 
 def _define_all(version: int) -> None:
-    s, types = _SUFFIX[version], _TYPES[version]
+    types = _TYPES[version]
     u = "T" if version == 0 else "U"
     form = _FORM_5 if version == 2 else _FORM_4
     attrs = f"{types}; epsilon: float = 0.0001; {form}; is_training: bool = true"
     inputs = f"x: T, scale: {u}, offset: {u}, mean: {u}, variance: {u}"
     extra = f", reserve_space_3: {u}" if version == 2 else ""
     define(
-        f"FusedBatchNorm{s}",
+        _FORWARD[version],
         f"{inputs} -> y: T, batch_mean: {u}, batch_variance: {u}, reserve_space_1: {u}, "
         f"reserve_space_2: {u}{extra}",
         attrs,
@@ -336,7 +332,7 @@ def _define_all(version: int) -> None:
     given = f"y_backprop: T, x: T, scale: {kind}, reserve_space_1: {u}, reserve_space_2: {u}{extra}"
     first = 4 if version == 2 else 3
     define(
-        f"FusedBatchNormGrad{s}",
+        _BACKWARD[version],
         f"{given} -> x_backprop: T, scale_backprop: {u}, offset_backprop: {u}, "
         f"reserve_space_{first}: {u}, reserve_space_{first + 1}: {u}",
         attrs.replace(_FORM_4, _FORM_5) if version == 0 else attrs,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ...engine.api import export
@@ -10,6 +11,7 @@ from ...engine.deprecation import deprecated_argument_lookup
 from ...engine.graph.collections import GraphKeys
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.graph import control_dependencies, name_scope
+from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
 from ..public import raw, tf
 from ..sparse.arithmetic import remove_squeezable_dimensions
@@ -253,6 +255,16 @@ def mean_squared_error(
         return compute_weighted_loss(losses, weights, scope, loss_collection, reduction=reduction)
 
 
+def _cross_entropy(
+    op: str, labels: Any, logits: Any, smoothed: Callable[[Tensor], Tensor]
+) -> Tensor:
+    """The loss of each row or element by a public function of `tf.nn`."""
+    logits = convert_to_tensor(logits)
+    labels = tf.cast(labels, logits.dtype)
+    logits.get_shape().assert_is_compatible_with(labels.get_shape())
+    return getattr(tf, op)(labels=smoothed(labels), logits=logits, name="xentropy")
+
+
 @export("losses.sigmoid_cross_entropy")
 def sigmoid_cross_entropy(
     multi_class_labels: Any,
@@ -287,15 +299,16 @@ def sigmoid_cross_entropy(
         np.float32(1.4100376)
     """
     _require(multi_class_labels=multi_class_labels, logits=logits)
-    inputs = (logits, multi_class_labels, weights)
-    with name_scope(scope, "sigmoid_cross_entropy_loss", inputs) as scope:
-        logits = convert_to_tensor(logits)
-        labels = tf.cast(multi_class_labels, logits.dtype)
-        logits.get_shape().assert_is_compatible_with(labels.get_shape())
+
+    def smoothed(labels: Tensor) -> Tensor:
         if label_smoothing > 0:
             labels = labels * (1 - label_smoothing) + 0.5 * label_smoothing
-        cross_entropy = getattr(tf, "nn.sigmoid_cross_entropy_with_logits")
-        losses = cross_entropy(labels=labels, logits=logits, name="xentropy")
+        return labels
+
+    inputs = (logits, multi_class_labels, weights)
+    with name_scope(scope, "sigmoid_cross_entropy_loss", inputs) as scope:
+        op = "nn.sigmoid_cross_entropy_with_logits"
+        losses = _cross_entropy(op, multi_class_labels, logits, smoothed)
         return compute_weighted_loss(losses, weights, scope, loss_collection, reduction=reduction)
 
 
@@ -333,18 +346,18 @@ def softmax_cross_entropy(
         np.float32(0.12692805)
     """
     _require(onehot_labels=onehot_labels, logits=logits)
-    inputs = (logits, onehot_labels, weights)
-    with name_scope(scope, "softmax_cross_entropy_loss", inputs) as scope:
-        logits = convert_to_tensor(logits)
-        labels = tf.cast(onehot_labels, logits.dtype)
-        logits.get_shape().assert_is_compatible_with(labels.get_shape())
+
+    def smoothed(labels: Tensor) -> Tensor:
         if label_smoothing > 0:
-            classes = tf.cast(tf.shape(labels)[-1], logits.dtype)
+            classes = tf.cast(tf.shape(labels)[-1], labels.dtype)
             share = label_smoothing / classes
             labels = labels * (1.0 - label_smoothing) + share
-        labels = tf.stop_gradient(labels, name="labels_stop_gradient")
-        cross_entropy = getattr(tf, "nn.softmax_cross_entropy_with_logits_v2")
-        losses = cross_entropy(labels=labels, logits=logits, name="xentropy")
+        return tf.stop_gradient(labels, name="labels_stop_gradient")
+
+    inputs = (logits, onehot_labels, weights)
+    with name_scope(scope, "softmax_cross_entropy_loss", inputs) as scope:
+        op = "nn.softmax_cross_entropy_with_logits_v2"
+        losses = _cross_entropy(op, onehot_labels, logits, smoothed)
         return compute_weighted_loss(losses, weights, scope, loss_collection, reduction=reduction)
 
 

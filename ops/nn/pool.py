@@ -12,7 +12,7 @@ from ...engine import errors
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types.shape import TensorShape
-from .. import rules
+from .. import shape_inference
 from ..public import raw, tf
 from ..ranks import Rank, ranked, vector
 from . import pool_maxima as windows
@@ -26,7 +26,6 @@ _FORM = {
     5: "data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'",
 }
 _NAMES = ("ksize", "strides", "padding", "data_format")
-_SUFFIX = {4: "", 5: "3D"}
 
 
 class _Pool:
@@ -38,14 +37,12 @@ class _Pool:
     def __init__(
         self, c: Any, shape: Sequence[int], ksize: Any = None, strides: Any = None
     ) -> None:
-        self.form = nw.text(c.attr("data_format")) if _has(c, "data_format") else "NHWC"
+        self.form = c.attr("data_format") if _has(c, "data_format") else "NHWC"
         ksize = c.attr("ksize") if ksize is None else [int(n) for n in ksize]
         strides = c.attr("strides") if strides is None else [int(n) for n in strides]
         self.deep = nw.channels(ksize, self.form) != 1
         if ksize[0] != 1 or strides[0] != 1:
-            raise errors.UnimplementedError(
-                None, None, "Pooling is not yet supported on the batch dimension."
-            )
+            raise errors.unimplemented("Pooling is not yet supported on the batch dimension.")
         ends = [nw.channels(v, self.form) for v in (shape, ksize, strides)] if self.deep else []
         sizes, windows, steps = (
             nw.spatial(v, self.form) + ends[i : i + 1]
@@ -54,13 +51,11 @@ class _Pool:
         if self.deep:
             _require_depth(*ends)
             if any(size != 1 for v in (ksize, strides) for size in nw.spatial(v, self.form)):
-                raise errors.UnimplementedError(
-                    None,
-                    None,
+                raise errors.unimplemented(
                     "MaxPooling supports exactly one of pooling across depth or pooling across "
-                    "width/height.",
+                    "width/height."
                 )
-        padding = nw.text(c.attr("padding"))
+        padding = c.attr("padding")
         self.window = nw.at_run_time(nw.window, sizes, windows, steps, padding)
         depth = 1 if self.deep else nw.channels(shape, self.form)
         self.output = [int(shape[0]), *self.window.out, int(depth)]
@@ -86,14 +81,12 @@ class _Pool:
 def _require_depth(size: int, window: int, stride: int) -> None:
     """What pooling over channels supports."""
     if size % window:
-        raise errors.UnimplementedError(
-            None,
-            None,
-            "Depthwise max pooling requires the depth window to evenly divide the input depth",
+        raise errors.unimplemented(
+            "Depthwise max pooling requires the depth window to evenly divide the input depth"
         )
     if stride != window:
-        raise errors.UnimplementedError(
-            None, None, "Depthwise max pooling requires the depth window to equal the depth stride"
+        raise errors.unimplemented(
+            "Depthwise max pooling requires the depth window to equal the depth stride"
         )
 
 
@@ -123,10 +116,8 @@ def _max_pool_grad(
 def _require_output(pool: _Pool, *arrays: np.ndarray) -> None:
     for array in arrays:
         if list(array.shape) != pool.output:
-            raise errors.InvalidArgumentError(
-                None,
-                None,
-                f"Expected grad and orig_output of shape {pool.output}, got {list(array.shape)}",
+            raise errors.invalid(
+                f"Expected grad and orig_output of shape {pool.output}, got {list(array.shape)}"
             )
 
 
@@ -137,9 +128,7 @@ def _max_pool_grad_grad(
     inner, top, grad = pool.inside(x), pool.inside(y), pool.inside(ddx)
     _require_output(pool, top)
     if grad.shape != inner.shape:
-        raise errors.InvalidArgumentError(
-            None, None, f"Expected grad of shape {list(inner.shape)}, got {list(grad.shape)}"
-        )
+        raise errors.invalid(f"Expected grad of shape {list(inner.shape)}, got {list(grad.shape)}")
     padded = pool.window.pad(grad)
     result = np.zeros_like(top)
     for where, hit in windows.equal_hits(pool, inner, top):
@@ -171,10 +160,10 @@ def _avg_pool(c: Any, x: np.ndarray) -> np.ndarray:
 
 
 def _avg_pool_grad(c: Any, sizes: np.ndarray, dy: np.ndarray) -> np.ndarray:
-    shape = rules.run_time_sizes(sizes)
+    shape = shape_inference.run_time_sizes(sizes)
     if len(shape) != dy.ndim:
         text = f"out_backprop must be 1-dimensional and {dy.ndim} elements"
-        raise errors.InvalidArgumentError(None, None, text)
+        raise errors.invalid(text)
     pool = _Pool(c, shape)
     grad = _wide(pool.inside(dy))
     _require_output(pool, grad)
@@ -216,8 +205,8 @@ def _library_arguments(op: Any) -> tuple[Any, ...]:
     return (
         op.attr("ksize"),
         op.attr("strides"),
-        nw.text(op.attr("padding")),
-        nw.text(op.attr("data_format")),
+        op.attr("padding"),
+        op.attr("data_format"),
     )
 
 
@@ -254,8 +243,8 @@ def _zeros_of(x: Any) -> Any:
     return tf.zeros(shape=tf.shape(x), dtype=x.dtype)
 
 
-def _max_gradient(suffix: str) -> Callable[..., Any]:
-    return lambda op, grad: getattr(raw, f"MaxPool{suffix}Grad")(
+def _max_gradient(target: str) -> Callable[..., Any]:
+    return lambda op, grad: getattr(raw, target)(
         op.inputs[0], op.outputs[0], grad, **_attrs_of(op, *_NAMES)
     )
 
@@ -269,16 +258,16 @@ def _max_grad_gradient(target: str) -> Callable[..., Any]:
     return gradient
 
 
-def _avg_gradient(suffix: str) -> Callable[..., Any]:
-    return lambda op, grad: getattr(raw, f"AvgPool{suffix}Grad")(
+def _avg_gradient(target: str) -> Callable[..., Any]:
+    return lambda op, grad: getattr(raw, target)(
         tf.shape(op.inputs[0]), grad, **_attrs_of(op, *_NAMES)
     )
 
 
-def _avg_grad_gradient(suffix: str) -> Callable[..., Any]:
+def _avg_grad_gradient(target: str) -> Callable[..., Any]:
     return lambda op, grad: (
         tf.stop_gradient(op.inputs[0]),
-        getattr(raw, f"AvgPool{suffix}")(grad, **_attrs_of(op, *_NAMES)),
+        getattr(raw, target)(grad, **_attrs_of(op, *_NAMES)),
     )
 
 
@@ -322,24 +311,22 @@ def _second_sample(rank: int) -> list[np.ndarray]:
     return [x, y, x]
 
 
-def _define_all(rank: int) -> None:
-    s = _SUFFIX[rank]
+def _define_avg(rank: int, avg_pool: str, avg_grad: str) -> None:
     attrs = f"{_WINDOW.format(n=rank)}; {_FORM[rank]}"
     plane = rank == 4
-    test = {"shapes": _SHAPES[rank], "attrs": _SAMPLES[rank], "gradient": True}
     define(
-        f"AvgPool{s}",
+        avg_pool,
         "value: T -> output: T" if plane else "input: T -> output: T",
         f"{attrs}; {_FLOATS}",
         shape=_pool_shape(rank),
         kernel=ranked(_avg_pool, _value(rank)),
         lower=_lower_avg if plane else None,
-        gradient=_avg_gradient(s),
+        gradient=_avg_gradient(avg_grad),
         doc="The mean of every window.",
-        test=test,
+        test={"shapes": _SHAPES[rank], "attrs": _SAMPLES[rank], "gradient": True},
     )
     define(
-        f"AvgPool{s}Grad",
+        avg_grad,
         "orig_input_shape: int32, grad: T -> output: T",
         f"{attrs}; {_FLOATS}",
         shape=lambda c: c.value_as_shape(0).with_rank(rank),
@@ -349,25 +336,30 @@ def _define_all(rank: int) -> None:
             Rank(1, (rank,), f"out_backprop must be {rank}-dimensional"),
         ),
         lower=_lower_avg_grad if plane else None,
-        gradient=_avg_grad_gradient(s),
-        doc=f"The gradient of AvgPool{s}.",
+        gradient=_avg_grad_gradient(avg_pool),
+        doc=f"The gradient of {avg_pool}.",
         test={"values": [_backward_sample(rank)[2:]], "attrs": _SAMPLES[rank][:1]},
     )
+
+
+def _define_max(rank: int, max_pool: str, max_grad: str, max_grad_grad: str) -> None:
+    attrs = f"{_WINDOW.format(n=rank)}; {_FORM[rank]}"
+    plane = rank == 4
     default = " = float32"
     kinds = "T: realnumbertype" if plane else "T: {half, bfloat16, float32, float64}"
     define(
-        f"MaxPool{s}",
+        max_pool,
         "input: T -> output: T",
         f"T: realnumbertype, qint8{default}; {attrs}" if plane else f"{attrs}; {kinds}",
         shape=_pool_shape(rank),
         kernel=ranked(_max_pool, _value(rank)),
         lower=_lower_max if plane else None,
-        gradient=_max_gradient(s),
+        gradient=_max_gradient(max_grad),
         doc="The largest element of every window.",
-        test=test,
+        test={"shapes": _SHAPES[rank], "attrs": _SAMPLES[rank], "gradient": True},
     )
     define(
-        f"MaxPool{s}Grad",
+        max_grad,
         "orig_input: T, orig_output: T, grad: T -> output: T"
         if plane
         else "orig_input: TInput, orig_output: TInput, grad: T -> output: T",
@@ -376,27 +368,29 @@ def _define_all(rank: int) -> None:
         shape=lambda c: c.inputs[0],
         kernel=ranked(_max_pool_grad, *_gradient_ranks(rank)),
         lower=_lower_max_grad if plane else None,
-        gradient=_max_grad_gradient(f"MaxPool{s}GradGrad"),
-        doc=f"The gradient of MaxPool{s}: goes to the first maximum of every window.",
+        gradient=_max_grad_gradient(max_grad_grad),
+        doc=f"The gradient of {max_pool}: goes to the first maximum of every window.",
         test={
             "values": [_backward_sample(rank)[:2] + _backward_sample(rank)[3:]],
             "attrs": _SAMPLES[rank][:1],
         },
     )
     define(
-        f"MaxPool{s}GradGrad",
+        max_grad_grad,
         "orig_input: T, orig_output: T, grad: T -> output: T",
         f"{attrs}; T: realnumbertype",
         shape=lambda c: c.inputs[1],
         kernel=_max_pool_grad_grad,
-        gradient=_max_grad_gradient(f"MaxPool{s}Grad"),
-        doc=f"The gradient of MaxPool{s}Grad.",
+        gradient=_max_grad_gradient(max_grad),
+        doc=f"The gradient of {max_grad}.",
         test={"values": [_second_sample(rank)], "attrs": _SAMPLES[rank][:1], "gradient": False},
     )
 
 
-_define_all(4)
-_define_all(5)
+_define_avg(4, "AvgPool", "AvgPoolGrad")
+_define_max(4, "MaxPool", "MaxPoolGrad", "MaxPoolGradGrad")
+_define_avg(5, "AvgPool3D", "AvgPool3DGrad")
+_define_max(5, "MaxPool3D", "MaxPool3DGrad", "MaxPool3DGradGrad")
 
 # A window of two by two that moves by as much.
 _TWO = [np.int32([1, 2, 2, 1])] * 2

@@ -40,9 +40,7 @@ def _flat(c: Any, x: np.ndarray, argmax: np.ndarray) -> np.ndarray:
     per_image = x.size // max(len(x), 1)
     size = x.size if c.attr("include_batch_in_index") else per_image
     if argmax.size and not 0 <= argmax.min() <= argmax.max() < size:
-        raise errors.InvalidArgumentError(
-            None, None, f"argmax must be in [0, {size}), got {argmax.min()} to {argmax.max()}"
-        )
+        raise errors.invalid(f"argmax must be in [0, {size}), got {argmax.min()} to {argmax.max()}")
     if c.attr("include_batch_in_index"):
         return argmax
     return argmax + np.arange(len(x)).reshape(-1, 1, 1, 1) * per_image

@@ -224,7 +224,14 @@ def max_pool3d(
 
 
 def _any_rank(
-    kind: str, value: Any, ksize: Any, strides: Any, padding: str, form: Any, name: Any
+    plane: str,
+    volume: str,
+    value: Any,
+    ksize: Any,
+    strides: Any,
+    padding: str,
+    form: Any,
+    name: Any,
 ) -> Any:
     value = convert_to_tensor(value)
     rank = value.shape.ndims if value.shape.ndims is not None else len(form or "")
@@ -237,9 +244,9 @@ def _any_rank(
     ksize = per_axis(ksize, count, channel, "ksize")
     strides = per_axis(strides, count, channel, "strides")
     if count == 1:
-        function = avg_pool1d if kind == "Avg" else max_pool1d
+        function = avg_pool1d if plane == "AvgPool" else max_pool1d
         return function(value, ksize, strides, padding, data_format=form, name=name)
-    function = getattr(raw, f"{kind}Pool{'3D' if count == 3 else ''}")
+    function = getattr(raw, volume if count == 3 else plane)
     form = form or ("NHWC" if count == 2 else "NDHWC")
     return function(
         value, ksize=ksize, strides=strides, padding=padding, data_format=form, name=name
@@ -256,7 +263,7 @@ def avg_pool_v2(
     name: str | None = None,
 ) -> Any:
     """The mean of every window, over one to three spatial axes."""
-    return _any_rank("Avg", input, ksize, strides, padding, data_format, name)
+    return _any_rank("AvgPool", "AvgPool3D", input, ksize, strides, padding, data_format, name)
 
 
 @export("nn.max_pool_v2")
@@ -269,7 +276,7 @@ def max_pool_v2(
     name: str | None = None,
 ) -> Any:
     """The largest element of every window, over one to three spatial axes."""
-    return _any_rank("Max", input, ksize, strides, padding, data_format, name)
+    return _any_rank("MaxPool", "MaxPool3D", input, ksize, strides, padding, data_format, name)
 
 
 @export("nn.max_pool_with_argmax")

@@ -10,7 +10,7 @@ from ...engine.graph.graph import name_scope
 from ...engine.types import dtypes
 from ..public import raw, tf
 from ..state.variable_partitions import PartitionedVariable
-from . import candidates
+from . import candidate_sampling
 
 
 def _sum_rows(x: Any) -> Any:
@@ -28,7 +28,9 @@ def _lookup(params: Any, ids: Any, strategy: str, dtype: Any) -> Any:
 
 def _cancelled(logits: Any, labels: Any, sampled: Any, num_true: int, num_sampled: int) -> Any:
     """The logits, those of sampled classes that are true ones made impossible."""
-    rows, ids, weights = candidates.compute_accidental_hits(labels, sampled, num_true=num_true)
+    rows, ids, weights = candidate_sampling.compute_accidental_hits(
+        labels, sampled, num_true=num_true
+    )
     rows = tf.reshape(rows, [-1, 1])
     columns = tf.reshape(tf.cast(ids, dtypes.int32), [-1, 1])
     indices = tf.concat([rows, columns], 1, "sparse_indices")
@@ -82,7 +84,7 @@ def _compute_sampled_logits(
             labels = tf.cast(labels, dtypes.int64)
         flat = tf.reshape(labels, [-1])
         if sampled_values is None:
-            sampled_values = candidates.log_uniform_candidate_sampler(
+            sampled_values = candidate_sampling.log_uniform_candidate_sampler(
                 labels, num_true, num_sampled, True, num_classes, seed=seed
             )
         sampled, true_count, sampled_count = (tf.stop_gradient(s) for s in sampled_values)

@@ -14,9 +14,8 @@ from ...engine.graph.build import define
 from ...engine.graph.constants import constant_value
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.tensor import Tensor
-from ...engine.session.state import shape_text
 from ...engine.types.indices import first_outside
-from ...engine.types.shape import TensorShape
+from ...engine.types.shape import TensorShape, shape_text
 from ...jit.kernel import scalar as k
 from ..elementwise import is_lowerable
 from ..public import raw, tf
@@ -36,9 +35,7 @@ def _shifted(logits: np.ndarray) -> np.ndarray:
 
 def _require_vector(logits: np.ndarray) -> None:
     if logits.ndim < 1:
-        raise errors.InvalidArgumentError(
-            None, None, f"logits must have >= 1 dimension, got {shape_text(logits.shape)}"
-        )
+        raise errors.invalid(f"logits must have >= 1 dimension, got {shape_text(logits.shape)}")
 
 
 def _softmax_kernel(c: Any, logits: np.ndarray) -> np.ndarray:
@@ -140,11 +137,9 @@ def _along(logits: Any, compute: Callable[..., Any], axis: Any, name: str | None
         return compute(logits, name=name)
     value = constant_value(axis) if isinstance(axis, Tensor) else axis
     if value is not None and not -shape.ndims <= value < shape.ndims:
-        raise errors.InvalidArgumentError(
-            None,
-            None,
+        raise errors.invalid(
             f"Dimension ({value}) must be in the range [{-shape.ndims}, {shape.ndims}) where "
-            f"{shape.ndims} is the number of dimensions in the input.",
+            f"{shape.ndims} is the number of dimensions in the input."
         )
     rank = tf.rank(logits)
     if isinstance(axis, Tensor):
@@ -221,17 +216,13 @@ def _xent_kernel(c: Any, features: np.ndarray, labels: np.ndarray) -> tuple[Any,
     try:
         features, labels = np.broadcast_arrays(features, labels)
     except ValueError:
-        raise errors.InvalidArgumentError(
-            None,
-            None,
+        raise errors.invalid(
             "logits and labels must be broadcastable: logits_size="
-            f"{shape_text(features.shape)} labels_size={shape_text(labels.shape)}",
+            f"{shape_text(features.shape)} labels_size={shape_text(labels.shape)}"
         ) from None
     if features.ndim != 2:
-        raise errors.InvalidArgumentError(
-            None,
-            None,
-            "logits and labels must be either 2-dimensional, or broadcasted to be 2-dimensional",
+        raise errors.invalid(
+            "logits and labels must be either 2-dimensional, or broadcasted to be 2-dimensional"
         )
     with np.errstate(all="ignore"):
         shifted = _shifted(_wide(features))
@@ -308,22 +299,18 @@ define(
 def _sparse_kernel(c: Any, features: np.ndarray, labels: np.ndarray) -> tuple[Any, Any]:
     for what, value, rank in (("logits", features, 2), ("labels", labels, 1)):
         if value.ndim != rank:
-            raise errors.InvalidArgumentError(
-                None, None, f"{what} must be {rank}-D, but got shape {shape_text(value.shape)}"
+            raise errors.invalid(
+                f"{what} must be {rank}-D, but got shape {shape_text(value.shape)}"
             )
     if labels.shape[0] != features.shape[0]:
-        raise errors.InvalidArgumentError(
-            None,
-            None,
+        raise errors.invalid(
             f"logits and labels must have the same first dimension, got logits shape "
-            f"{shape_text(features.shape)} and labels shape {shape_text(labels.shape)}",
+            f"{shape_text(features.shape)} and labels shape {shape_text(labels.shape)}"
         )
     classes = features.shape[1]
     if classes == 0 and features.shape[0]:
-        raise errors.InvalidArgumentError(
-            None,
-            None,
-            f"Must have at least one class, but got logits shape {shape_text(features.shape)}",
+        raise errors.invalid(
+            f"Must have at least one class, but got logits shape {shape_text(features.shape)}"
         )
     if first_outside(labels, classes) is not None:
         raise _label_error(labels, classes)
@@ -360,11 +347,9 @@ def _lower_sparse(b: Any, op: Any, features: Any, labels: Any) -> Any:
 
 def _label_error(labels: np.ndarray, classes: int) -> errors.InvalidArgumentError:
     values = " ".join(str(v) for v in labels)
-    return errors.InvalidArgumentError(
-        None,
-        None,
+    return errors.invalid(
         f"Received a label value of {labels[first_outside(labels, classes) or 0]} which is outside "
-        f"the valid range of [0, {classes}).  Label values: {values}",
+        f"the valid range of [0, {classes}).  Label values: {values}"
     )
 
 

@@ -61,7 +61,7 @@ def _kept(size: int, count: int, before: Before) -> list[int]:
     return _sort_heap(heap, before)
 
 
-# --- heaps ------------------------------------------------------------------------------------
+# Heaps
 
 
 def _sift(heap: list[int], hole: int, size: int, item: int, before: Before) -> None:
@@ -95,7 +95,7 @@ def _sort_heap(heap: list[int], before: Before) -> list[int]:
     return heap
 
 
-# --- sorting ----------------------------------------------------------------------------------
+# Sorting
 
 
 def _sort(items: list[int], before: Before) -> None:

@@ -19,11 +19,6 @@ from ...engine.types.shape import TensorShape
 Dim = int | None
 
 
-def text(value: Any) -> str:
-    """A string attribute as str."""
-    return value.decode() if isinstance(value, bytes) else value
-
-
 def is_channels_first(data_format: str) -> bool:
     """Whether the channels stand behind the batch and not at the end."""
     return data_format.startswith("NC")
@@ -165,7 +160,7 @@ def at_run_time(function: Any, *args: Any, **kwargs: Any) -> Any:
     try:
         return function(*args, **kwargs)
     except ValueError as error:
-        raise errors.InvalidArgumentError(None, None, str(error)) from None
+        raise errors.invalid(str(error)) from None
 
 
 def known_dims(shape: TensorShape, rank: int) -> list[Dim]:

@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
-from .. import rules
+from .. import shape_inference
 from ..public import raw
 from ..strings.files import text_array
 from ..strings.numbers import parse_number, parse_numbers
-from ..wording import refuse
 
 _QUOTE, _LINE_ENDS = b'"', (b"\n"[0], b"\r"[0])
 
@@ -29,7 +29,7 @@ class _Format:
     def __init__(self, c: Any) -> None:
         delimiter: str = c.attr("field_delim")
         if len(delimiter.encode()) != 1:
-            raise refuse("field_delim should be only 1 char")
+            raise errors.invalid("field_delim should be only 1 char")
         self.delimiter = delimiter.encode()
         self.has_quotes: bool = c.attr("use_quote_delim")
         self.selected: list[int] = c.attr("select_cols")
@@ -80,7 +80,7 @@ class _Format:
         end = len(record) if end < 0 else end
         field = record[start:end]
         if (self.has_quotes and _QUOTE in field) or b"\n" in field or b"\r" in field:
-            raise refuse("Unquoted fields cannot have quotes/CRLFs inside")
+            raise errors.invalid("Unquoted fields cannot have quotes/CRLFs inside")
         return field, end + 1
 
     def _quoted(self, record: bytes, at: int) -> tuple[bytes, int]:
@@ -98,21 +98,21 @@ class _Format:
             if following == self.delimiter:
                 break
             if following != _QUOTE:
-                raise refuse("Quote inside a string has to be escaped by another quote")
+                raise errors.invalid("Quote inside a string has to be escaped by another quote")
             parts.append(_QUOTE)
             at += 2
         is_over = record[at + 1 : at + 2] in (b"", self.delimiter)
         if record[at : at + 1] != _QUOTE or not is_over:
-            raise refuse("Quoted field has to end with quote followed by delim or end")
+            raise errors.invalid("Quoted field has to end with quote followed by delim or end")
         return b"".join(parts), at + 2
 
 
 def _kernel(c: Any, records: np.ndarray, defaults: Sequence[np.ndarray]) -> list[np.ndarray]:
     for i, default in enumerate(defaults):
         if default.ndim > 1:
-            raise refuse("Each record default should be at most rank 1")
+            raise errors.invalid("Each record default should be at most rank 1")
         if default.size > 1:
-            raise refuse(
+            raise errors.invalid(
                 f"There should only be 1 default per field but field {i} has {default.size}"
             )
     form, missing = _Format(c), c.attr("na_value").encode()
@@ -127,11 +127,11 @@ def _kernel(c: Any, records: np.ndarray, defaults: Sequence[np.ndarray]) -> list
     for i, record in enumerate(records.flat):
         fields = form.fields(record)
         if len(fields) != len(kinds):
-            raise refuse(f"Expect {len(kinds)} fields but have {len(fields)} in record {i}")
+            raise errors.invalid(f"Expect {len(kinds)} fields but have {len(fields)} in record {i}")
         for j, field in enumerate(fields):
             if not field or field == missing:
                 if not defaults[j].size:
-                    raise refuse(f"Field {j} is required but missing in record {i}!")
+                    raise errors.invalid(f"Field {j} is required but missing in record {i}!")
                 value = defaults[j].item()
             else:
                 value = _value(field, kinds[j], i, j)
@@ -152,12 +152,12 @@ def _value(field: bytes, kind: Any, i: int, j: int) -> Any:
     except ValueError:
         name = {dtypes.float32: "float", dtypes.float64: "double"}.get(kind, kind.name)
         text = f"Field {j} in record {i} is not a valid {name}: "
-        raise refuse(text + field.decode(errors="replace")) from None
+        raise errors.invalid(text + field.decode(errors="replace")) from None
 
 
 def _shape(c: Any) -> list[TensorShape]:
     for default in c.inputs[1:]:
-        known = rules.ranked_at_most(default, 1)
+        known = shape_inference.ranked_at_most(default, 1)
         if known and known[0] is not None and known[0] > 1:
             raise ValueError(
                 "Shape of a default must be a length-0 or length-1 vector, or a scalar."

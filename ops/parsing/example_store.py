@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...engine.session.state import shape_text
+from ...engine import errors
 from ...engine.types import dtypes
 from ...engine.types.dtypes import DType, runtime_name
-from ..sparse.rules import indices_of
+from ...engine.types.shape import shape_text
+from ..sparse.common import indices_of
 from ..strings.files import text_array
-from ..wording import refuse
 from .example_wire import Column, Unusual, Wire
 
 # The kind of a feature -> the type of its values.
@@ -100,13 +100,13 @@ def check_defaults(dense: Sequence[Dense]) -> None:
         default = asked.default.shape
         if asked.has_rows:
             if asked.default.size != 1:
-                raise refuse(
+                raise errors.invalid(
                     f"dense_shape[{i}] is a variable length shape: {shape_text(asked.shape)}, "
                     f"therefore def_value[{i}] must contain a single element (the padding "
                     f"element).  But its shape is: {shape_text(default)}"
                 )
         elif asked.default.size and default != asked.shape:
-            raise refuse(
+            raise errors.invalid(
                 f"def_value[{i}].shape() == {shape_text(default)} is not compatible with "
                 f"dense_shapes_[{i}] == {shape_text(asked.shape)}"
             )
@@ -148,7 +148,7 @@ class _Batch:
             message = parse_message(protos.Example, text)
             if message is None:
                 shown = text.decode(errors="replace")
-                raise refuse(f"Could not parse example input, value: '{shown}'")
+                raise errors.invalid(f"Could not parse example input, value: '{shown}'")
             features = message.features.feature
             rows.append([self._checked(i, features, one) for one in self.asked])
         columns = zip(*rows) if rows else [()] * len(self.asked)
@@ -158,7 +158,7 @@ class _Batch:
         return self.names[i] if self.names else UNNAMED
 
     def _error(self, i: int, key: str, text: str) -> Exception:
-        return refuse(f"Name: {self._name(i)}, Key: {key}, Index: {i}.  {text}")
+        return errors.invalid(f"Name: {self._name(i)}, Key: {key}, Index: {i}.  {text}")
 
     def _checked(self, i: int, features: Any, asked: Sparse | Dense) -> np.ndarray | None:
         """The values of a feature in an example; None if it is not there, or empty of any kind."""
@@ -175,7 +175,7 @@ class _Batch:
         size = math.prod(asked.row)
         if values is None:
             if not asked.default.size:
-                raise refuse(
+                raise errors.invalid(
                     f"Name: {self._name(i)}, Feature: {asked.key} (data type: "
                     f"{runtime_name(asked.dtype)}) is required but could not be found."
                 )
@@ -265,7 +265,7 @@ def parse_single(
     message = parse_message(protos.Example, serialized)
     if message is None:
         shown = serialized.decode(errors="replace")
-        raise refuse(f"Could not parse example input, value: '{shown}'")
+        raise errors.invalid(f"Could not parse example input, value: '{shown}'")
     features = message.features.feature
     found = [_single_sparse(features, asked) for asked in sparse]
     return [*columns(found), *(_single_dense(features, asked) for asked in dense)]
@@ -279,7 +279,7 @@ def _single(features: Any, asked: Sparse | Dense) -> np.ndarray | None:
     if dtype is None:
         return None
     if dtype != asked.dtype:
-        raise refuse(f"Key: {asked.key}.  {_mismatch(asked, dtype)}")
+        raise errors.invalid(f"Key: {asked.key}.  {_mismatch(asked, dtype)}")
     return values_of(feature, dtype)
 
 
@@ -300,12 +300,12 @@ def _single_dense(features: Any, asked: Dense) -> np.ndarray:
         if asked.has_rows:
             return nothing(asked.dtype, (0, *asked.row))
         if not asked.default.size:
-            raise refuse(
+            raise errors.invalid(
                 f"Feature: {asked.key} (data type: {runtime_name(asked.dtype)}) is required but "
                 "could not be found."
             )
         return asked.default
     size = math.prod(asked.row)
     if len(values) % (size or 1) if asked.has_rows else len(values) != size:
-        raise refuse(f"Key: {asked.key}.  Can't parse serialized Example.")
+        raise errors.invalid(f"Key: {asked.key}.  Can't parse serialized Example.")
     return values.reshape((-1, *asked.row) if asked.has_rows else asked.row)

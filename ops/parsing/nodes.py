@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from ...engine import errors
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
-from ...engine.session.state import shape_text
 from ...engine.types import dtypes
-from ...engine.types.shape import TensorShape, as_shape
-from .. import rules
-from ..wording import refuse
+from ...engine.types.shape import TensorShape, as_shape, shape_text
+from .. import shape_inference
 from .example_store import Dense, Sparse, check_defaults, nothing, parse_batch, parse_single
 from .sequence_store import Asked, parse_sequences, parse_single_sequence
 
@@ -35,7 +34,7 @@ def _keys(given: Sequence[Any]) -> list[str]:
 
 def _sparse(keys: Sequence[Any], types: Sequence[Any]) -> list[Sparse]:
     if len(keys) != len(types):
-        raise refuse("len(sparse_keys) != len(sparse_types)")
+        raise errors.invalid("len(sparse_keys) != len(sparse_types)")
     return [Sparse(*pair) for pair in zip(_keys(keys), types)]
 
 
@@ -43,15 +42,17 @@ def _dense(
     keys: Sequence[Any], types: Sequence[Any], shapes: Any, defaults: Any = None
 ) -> list[Dense]:
     if len(keys) != len(types):
-        raise refuse("len(dense_keys) != len(dense_types)")
+        raise errors.invalid("len(dense_keys) != len(dense_types)")
     if len(keys) != len(shapes):
-        raise refuse("len(dense_keys) != len(dense_shapes)")
+        raise errors.invalid("len(dense_keys) != len(dense_shapes)")
     result = []
     for i, (key, dtype) in enumerate(zip(_keys(keys), types)):
         sizes = as_shape(shapes[i]).sizes
         if sizes is None or None in sizes[1:]:
             text = "<unknown>" if sizes is None else shape_text(sizes)
-            raise refuse(f"dense_shapes[{i}] has unknown rank or unknown inner dimensions: {text}")
+            raise errors.invalid(
+                f"dense_shapes[{i}] has unknown rank or unknown inner dimensions: {text}"
+            )
         default = nothing(dtype, (0,)) if defaults is None else defaults[i]
         result.append(Dense(key, dtype, tuple(sizes), default))
     return result
@@ -59,13 +60,17 @@ def _dense(
 
 def _texts(value: np.ndarray, what: str) -> list[bytes]:
     if value.ndim != 1:
-        raise refuse(f"Expected {what} to be a vector, got shape: {shape_text(value.shape)}")
+        raise errors.invalid(
+            f"Expected {what} to be a vector, got shape: {shape_text(value.shape)}"
+        )
     return value.tolist()
 
 
 def _text(value: np.ndarray, what: str) -> bytes:
     if value.ndim:
-        raise refuse(f"Expected {what} to be a scalar, got shape: {shape_text(value.shape)}")
+        raise errors.invalid(
+            f"Expected {what} to be a scalar, got shape: {shape_text(value.shape)}"
+        )
     return value.item()
 
 
@@ -79,7 +84,7 @@ def _parse_example(
 ) -> list[np.ndarray]:
     named = _texts(names, "names") if names.size else []
     if named and len(named) != serialized.size:
-        raise refuse(
+        raise errors.invalid(
             f"Expected len(names) == len(serialized), but got: {len(named)} vs. {serialized.size}"
         )
     texts = _texts(serialized, "serialized")
@@ -103,7 +108,7 @@ def _asked(
     dense = _dense(keys[1], attrs["Tcontext_dense"], attrs["context_dense_shapes"], defaults)
     for i, asked in enumerate(dense):
         if asked.default.size and asked.default.shape != asked.shape:
-            raise refuse(
+            raise errors.invalid(
                 f"def_value[{i}].shape() == {shape_text(asked.default.shape)} != "
                 f"context_dense_shapes_[{i}] == {shape_text(asked.shape)}"
             )
@@ -148,7 +153,7 @@ def _parse_single_sequence(
 
 
 def _sparse_shapes(count: int, rank: int) -> list[TensorShape]:
-    shapes = (TensorShape([None, rank]), rules.vector(None), rules.vector(rank))
+    shapes = (TensorShape([None, rank]), shape_inference.vector(None), shape_inference.vector(rank))
     return [shape for shape in shapes for _ in range(count)]
 
 
@@ -158,13 +163,13 @@ def _dense_shapes(front: TensorShape, shapes: Sequence[Any]) -> list[TensorShape
 
 def _batch_of(c: Any) -> int | None:
     for shape in c.inputs[:2]:
-        rules.ranked(shape, 1)
-    known = rules.dims(c.inputs[0])
+        shape_inference.ranked(shape, 1)
+    known = shape_inference.dims(c.inputs[0])
     return None if known is None else known[0]
 
 
 def _example_shapes(c: Any) -> list[TensorShape]:
-    front = rules.vector(_batch_of(c))
+    front = shape_inference.vector(_batch_of(c))
     attrs = c.op._attrs
     return [
         *_sparse_shapes(len(attrs["sparse_types"]), 2),
@@ -173,7 +178,7 @@ def _example_shapes(c: Any) -> list[TensorShape]:
 
 
 def _single_shapes(c: Any) -> list[TensorShape]:
-    rules.ranked(c.inputs[0], 0)
+    shape_inference.ranked(c.inputs[0], 0)
     attrs = c.op._attrs
     return [
         *_sparse_shapes(len(attrs["sparse_types"]), 1),
@@ -186,22 +191,22 @@ def _sequence_shapes(c: Any) -> list[TensorShape]:
     lists = attrs["feature_list_dense_shapes"]
     return [
         *_sparse_shapes(len(attrs["context_sparse_types"]), 2),
-        *_dense_shapes(rules.vector(batch), attrs["context_dense_shapes"]),
+        *_dense_shapes(shape_inference.vector(batch), attrs["context_dense_shapes"]),
         *_sparse_shapes(len(attrs["feature_list_sparse_types"]), 3),
         *_dense_shapes(TensorShape([batch, None]), lists),
-        *(rules.vector(batch) for _ in lists),
+        *(shape_inference.vector(batch) for _ in lists),
     ]
 
 
 def _single_sequence_shapes(c: Any) -> list[TensorShape]:
-    rules.ranked(c.inputs[0], 0)
-    rules.ranked(c.inputs[1], 1)
+    shape_inference.ranked(c.inputs[0], 0)
+    shape_inference.ranked(c.inputs[1], 1)
     attrs = c.op._attrs
     return [
         *_sparse_shapes(len(attrs["context_sparse_types"]), 1),
         *_dense_shapes(TensorShape([]), attrs["context_dense_shapes"]),
         *_sparse_shapes(len(attrs["feature_list_sparse_types"]), 2),
-        *_dense_shapes(rules.vector(None), attrs["feature_list_dense_shapes"]),
+        *_dense_shapes(shape_inference.vector(None), attrs["feature_list_dense_shapes"]),
     ]
 
 

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...engine.session.state import shape_text
+from ...engine import errors
 from ...engine.types.dtypes import DType, runtime_name
-from ..wording import refuse
+from ...engine.types.shape import shape_text
 from .example_store import (
     UNNAMED,
     Dense,
@@ -50,7 +50,7 @@ class _Sequences:
         for name, text in zip(self.names, serialized):
             message = parse_message(protos.SequenceExample, text)
             if message is None:
-                raise refuse(f"Invalid protocol message input, example id: {name}")
+                raise errors.invalid(f"Invalid protocol message input, example id: {name}")
             self.contexts.append(message.context.feature)
             self.lists.append(message.feature_lists.feature_list)
             self._check_types(asked, name)
@@ -61,12 +61,12 @@ class _Sequences:
         for wanted in in_context:
             present = [context[wanted.key]] if wanted.key in context else []
             if not _all_of(present, wanted.dtype):
-                raise refuse(f"Error in context feature {wanted.key} in example {name}")
+                raise errors.invalid(f"Error in context feature {wanted.key} in example {name}")
         in_lists: list[Sparse | Dense] = [*asked.list_sparse, *asked.list_dense]
         for wanted in in_lists:
             steps = lists[wanted.key].feature if wanted.key in lists else []
             if not _all_of(steps, wanted.dtype):
-                raise refuse(f"Error in sequence feature {wanted.key} in example {name}")
+                raise errors.invalid(f"Error in sequence feature {wanted.key} in example {name}")
 
     def context_sparse(self, asked: Sparse) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         parts = [
@@ -88,19 +88,19 @@ class _Sequences:
         most = max(sizes, default=0)
         expected = max(most, asked.default.size)
         if expected != math.prod(asked.row):
-            raise refuse(
+            raise errors.invalid(
                 f"Inconsistent number of elements for feature {asked.key}: {expected} vs 1"
             )
         rows = []
         for name, part in zip(self.names, parts):
             if part is None and not asked.default.size:
-                raise refuse(
+                raise errors.invalid(
                     f"Feature: {asked.key} (data type: {runtime_name(asked.dtype)}) is required "
                     "but could not be found."
                 )
             rows.append(asked.default.reshape(-1) if part is None else part)
             if rows[-1].size != expected:
-                raise refuse(f"Unexpected number of elements in example {name}")
+                raise errors.invalid(f"Unexpected number of elements in example {name}")
         return stacked(rows, asked.dtype).reshape(len(rows), *asked.row)
 
     def _steps(self, asked: Sparse | Dense) -> list[list[np.ndarray] | None]:
@@ -130,17 +130,17 @@ class _Sequences:
         examples, size = self._steps(asked), math.prod(asked.row)
         most = max((sum(map(len, steps)) for steps in examples if steps), default=0)
         if most % (size or 1):
-            raise refuse(f"Unexpected shape error in feature {asked.key}")
+            raise errors.invalid(f"Unexpected shape error in feature {asked.key}")
         result = nothing(asked.dtype, (len(examples), most // (size or 1), *asked.row))
         lengths = np.zeros(len(examples), np.int64)
         for i, (name, steps) in enumerate(zip(self.names, examples)):
             if steps is None:
                 if asked.key not in allowed:
-                    raise refuse(f"Missing feature {asked.key} in example {name}")
+                    raise errors.invalid(f"Missing feature {asked.key} in example {name}")
                 continue
             for step, values in enumerate(steps):
                 if len(values) != size:
-                    raise refuse(
+                    raise errors.invalid(
                         f"Unexpected number of elements in feature {asked.key}, example {name}"
                     )
                 result[i, step] = values.reshape(asked.row)
@@ -158,7 +158,7 @@ def parse_sequences(serialized: list[bytes], names: list[bytes], asked: Asked) -
     Sparse ones are indices, values and shapes.  Lists that are shorter are padded.
     """
     if names and len(names) != len(serialized):
-        raise refuse("example_names must be empty or have the correct number of elements")
+        raise errors.invalid("example_names must be empty or have the correct number of elements")
     batch = _Sequences(serialized, names, asked)
     lists = [batch.list_dense(one, asked.may_be_missing) for one in asked.list_dense]
     return [
@@ -178,7 +178,7 @@ class _Single:
         message = parse_message(protos.SequenceExample, serialized)
         if message is None:
             shown = serialized.decode(errors="replace")
-            raise refuse(f"Could not parse example input, value: '{shown}'")
+            raise errors.invalid(f"Could not parse example input, value: '{shown}'")
         self.name = UNNAMED if name is None else name.decode(errors="replace")
         self.context = message.context.feature
         self.lists = message.feature_lists.feature_list
@@ -187,7 +187,7 @@ class _Single:
         if type_of(feature) != dtype:
             from google.protobuf.text_format import MessageToString
 
-            raise refuse(
+            raise errors.invalid(
                 f"Name: {self.name}, {where}.  Data types don't match. Expected type: "
                 f"{runtime_name(dtype)}  Feature is: {MessageToString(feature)}"
             )
@@ -196,7 +196,7 @@ class _Single:
         values = values_of(feature, asked.dtype)
         if len(values) != math.prod(asked.row):
             word = {"string": "bytes", "float32": "float"}.get(asked.dtype.name, "int64")
-            raise refuse(
+            raise errors.invalid(
                 f"Name: {self.name}, Key{' ' if word == 'bytes' else ': '}{asked.key}, Index: {i}."
                 f"  Number of {word} values != expected.  "
                 f"{'V' if word == 'bytes' else 'v'}alues size: {len(values)} but output shape: "
@@ -210,7 +210,7 @@ class _Single:
             self._check(feature, asked.dtype, f"Context feature: {asked.key}")
             return self._one(feature, asked, 0)
         if not asked.default.size:
-            raise refuse(
+            raise errors.invalid(
                 f"Name: {self.name}, Context feature '{asked.key}' is required but could not be "
                 "found."
             )
@@ -226,7 +226,7 @@ class _Single:
     def list_dense(self, asked: Dense, allowed: Container[str]) -> np.ndarray:
         if asked.key not in self.lists:
             if asked.key not in allowed:
-                raise refuse(
+                raise errors.invalid(
                     f"Name: {self.name}, Feature list '{asked.key}' is required but could not be "
                     "found.  Did you mean to include it in "
                     "feature_list_dense_missing_assumed_empty or feature_list_dense_defaults?"

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.convert import convert_to_tensor
@@ -20,12 +21,11 @@ from ...engine.interface.log import get_logger
 from ...engine.session.futures import Future
 from ...engine.types import dtypes
 from ...engine.types.dtypes import runtime_name
-from ...engine.types.shape import TensorShape, as_shape, unknown_shape
-from .. import rules
+from ...engine.types.shape import TensorShape, as_shape, shape_text, unknown_shape
+from .. import shape_inference
 from ..public import raw, tf
 from ..state.shared_state import kept
-from ..wording import refuse, text_of
-from .attempts import STUCK, Attempt, Served
+from .requests import STUCK, Request, RequestQueue
 
 _STATE = NoGradient("adds up between runs")
 _MAKER = (
@@ -37,7 +37,7 @@ _DTYPES = (dtypes.float16, dtypes.float32, dtypes.float64)
 Sparse = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-class Accumulator(Served):
+class Accumulator(RequestQueue):
     """The sum of dense gradients, how many they are, and the present step."""
 
     def __init__(self, dtype: Any, shape: TensorShape, is_mean: bool) -> None:
@@ -51,7 +51,7 @@ class Accumulator(Served):
         with self._lock:
             if step < self.step:
                 get_logger().warning(
-                    "Attempt to set current_global_step_ to smaller value: current_global_step_ = "
+                    "Request to set current_global_step_ to smaller value: current_global_step_ = "
                     "%d >= %d = new_global_step.",
                     *(self.step, step),
                 )
@@ -69,15 +69,15 @@ class Accumulator(Served):
     def take(self, wanted: int) -> Future:
         """The average (or sum), once there are so many gradients; begins the next step."""
         if wanted <= 0:
-            raise refuse(f"Argument num_required must be positive, but was {wanted}")
+            raise errors.invalid(f"Argument num_required must be positive, but was {wanted}")
 
-        def advance(attempt: Attempt) -> int:
+        def advance(request: Request) -> int:
             if self.count < wanted:
                 return STUCK
             self.step += 1
             result = self._result()
             self.count, self._sum = 0, None
-            return attempt.succeed(result)
+            return request.succeed(result)
 
         return self._begin(0, "TakeGrad", wanted, advance)
 
@@ -85,8 +85,9 @@ class Accumulator(Served):
         wanted = [as_shape(self._sum.shape)] if self.count else []
         for shape in (*wanted, self.shape):
             if not shape.is_compatible_with(gradient.shape):
-                raise refuse(
-                    f"Shape mismatch: expected {text_of(shape)}, got {text_of(gradient.shape)}"
+                raise errors.invalid(
+                    f"Shape mismatch: expected {shape_text(shape)}, got "
+                    f"{shape_text(gradient.shape)}"
                 )
 
     def _first(self, gradient: Any) -> Any:
@@ -105,19 +106,19 @@ class SparseAccumulator(Accumulator):
     def _require(self, gradient: Sparse) -> None:
         rows, values, shape = gradient
         if rows.ndim != 1:
-            raise refuse(
-                f"Input indices should be vector but received shape: {text_of(rows.shape)}"
+            raise errors.invalid(
+                f"Input indices should be vector but received shape: {shape_text(rows.shape)}"
             )
         if not values.ndim:
-            raise refuse("Values cannot be 0-dimensional.")
+            raise errors.invalid("Values cannot be 0-dimensional.")
         if len(values) != len(rows):
-            raise refuse(f"Expected {len(rows)} non-empty input values, got {len(values)}")
+            raise errors.invalid(f"Expected {len(rows)} non-empty input values, got {len(values)}")
         wanted = self.shape.as_list() if self.shape.ndims else []
         if shape is not None:
             self._require_sizes(wanted, shape.tolist())
         for place, row in enumerate(rows if wanted and wanted[0] is not None else ()):
             if row >= wanted[0]:
-                raise refuse(
+                raise errors.invalid(
                     f"Shape mismatch: index of slice {place} exceeded limits of shape; index is "
                     f"{row} exceeded {wanted[0]}"
                 )
@@ -126,27 +127,29 @@ class SparseAccumulator(Accumulator):
     @staticmethod
     def _require_sizes(wanted: list[int | None], sizes: list[int]) -> None:
         if len(wanted) > len(sizes):
-            raise refuse(
+            raise errors.invalid(
                 f"Shape mismatch: expected shape rank at least {len(wanted)}, got {len(sizes)}"
             )
         for i, (size, given) in enumerate(zip(wanted, sizes)):
             if size not in (None, given):
-                raise refuse(f"Shape mismatch: expected shape dim {i} to be {size}, got {given}")
+                raise errors.invalid(
+                    f"Shape mismatch: expected shape dim {i} to be {size}, got {given}"
+                )
 
     def _require_values(self, wanted: list[int | None], values: np.ndarray) -> None:
         if self.count:
             wanted = list(self._sum[1].shape)
             if len(wanted) != values.ndim:
-                raise refuse(
+                raise errors.invalid(
                     f"Shape mismatch: expected values rank {len(wanted)}, got {values.ndim}"
                 )
         elif len(wanted) > values.ndim:
-            raise refuse(
+            raise errors.invalid(
                 f"Shape mismatch: expected values rank at least {len(wanted)}, got {values.ndim}"
             )
         for i in range(1, len(wanted)):
             if wanted[i] not in (None, values.shape[i]):
-                raise refuse(
+                raise errors.invalid(
                     f"Shape mismatch: expected values dim {i} to be {wanted[i]}, got "
                     f"{values.shape[i]}"
                 )
@@ -190,7 +193,7 @@ def _make(kind: type[Accumulator]) -> Callable[[Any], Accumulator]:
     def kernel(c: Any) -> Accumulator:
         dtype = c.op._attrs["dtype"]
         if dtype not in _DTYPES:
-            raise refuse(
+            raise errors.invalid(
                 f"No OpKernel was registered to support Op '{c.type}' used by {c.name} with dtype "
                 f"{runtime_name(dtype)}"
             )
@@ -203,7 +206,9 @@ def _make(kind: type[Accumulator]) -> Callable[[Any], Accumulator]:
 
 def _one(value: np.ndarray, what: str) -> int:
     if value.ndim:
-        raise refuse(f"Argument {what} must be scalar, but had bad shape {text_of(value.shape)}")
+        raise errors.invalid(
+            f"Argument {what} must be scalar, but had bad shape {shape_text(value.shape)}"
+        )
     return int(value)
 
 
@@ -211,7 +216,7 @@ def _require_type(c: Any, owner: Accumulator, first: str) -> None:
     asked, mine = c.op._attrs["dtype"], owner.dtype
     if asked != mine:
         have, expected = (f"{first}, {runtime_name(kind)}->" for kind in (asked, mine))
-        raise refuse(f"Signature mismatch, have: {have} expected: {expected}")
+        raise errors.invalid(f"Signature mismatch, have: {have} expected: {expected}")
 
 
 def _apply(c: Any, owner: Accumulator, step: np.ndarray, gradient: np.ndarray) -> None:
@@ -233,13 +238,13 @@ def _take(c: Any, owner: Accumulator, wanted: np.ndarray) -> Future:
 
 
 def _step_shape(c: Any) -> list[TensorShape]:
-    rules.ranked(c.inputs[1], 0)
+    shape_inference.ranked(c.inputs[1], 0)
     return [unknown_shape() for _ in c.op.outputs]
 
 
-for _prefix, _handle in (("Resource", "resource"), ("", "Ref(string)")):
+for _is_resource, _handle in ((True, "resource"), (False, "Ref(string)")):
     define(
-        f"{_prefix}ConditionalAccumulator",
+        ("ConditionalAccumulator", "ResourceConditionalAccumulator")[_is_resource],
         f"-> handle: {_handle}",
         _MAKER,
         # The handle of either kind is two strings.
@@ -250,7 +255,7 @@ for _prefix, _handle in (("Resource", "resource"), ("", "Ref(string)")):
         doc="An accumulator of dense gradients.",
     )
     define(
-        f"{_prefix}AccumulatorNumAccumulated",
+        ("AccumulatorNumAccumulated", "ResourceAccumulatorNumAccumulated")[_is_resource],
         f"handle: {_handle} -> num_accumulated: int32",
         shape=lambda c: TensorShape([]),
         kernel=lambda c, owner: np.asarray(owner.count, np.int32),
@@ -258,7 +263,7 @@ for _prefix, _handle in (("Resource", "resource"), ("", "Ref(string)")):
         doc="How many gradients were added.",
     )
     define(
-        f"{_prefix}AccumulatorSetGlobalStep",
+        ("AccumulatorSetGlobalStep", "ResourceAccumulatorSetGlobalStep")[_is_resource],
         f"handle: {_handle}, new_global_step: int64 ->",
         shape=_step_shape,
         kernel=lambda c, owner, step: owner.set_step(_one(step, "new_global_step")),
@@ -266,7 +271,7 @@ for _prefix, _handle in (("Resource", "resource"), ("", "Ref(string)")):
         doc="Makes a step the present one.",
     )
     define(
-        f"{_prefix}AccumulatorApplyGradient",
+        ("AccumulatorApplyGradient", "ResourceAccumulatorApplyGradient")[_is_resource],
         f"handle: {_handle}, local_step: int64, gradient: dtype ->",
         "dtype: numbertype",
         shape=_step_shape,
@@ -275,13 +280,13 @@ for _prefix, _handle in (("Resource", "resource"), ("", "Ref(string)")):
         doc="Adds a gradient, unless its step is over.",
     )
     define(
-        f"{_prefix}AccumulatorTakeGradient",
+        ("AccumulatorTakeGradient", "ResourceAccumulatorTakeGradient")[_is_resource],
         f"handle: {_handle}, num_required: int32 -> average: dtype",
         "dtype: numbertype",
         shape=_step_shape,
         kernel=_take,
         gradient=_STATE,
-        flow="wait",
+        control_flow_role="wait",
         doc="The average gradient, once there are enough.",
     )
 define(
@@ -311,7 +316,7 @@ define(
     shape=_step_shape,
     kernel=_take,
     gradient=_STATE,
-    flow="wait",
+    control_flow_role="wait",
     doc="The average gradients of rows, once there are enough.",
 )
 
@@ -320,7 +325,7 @@ define(
 class ConditionalAccumulatorBase:
     """What both accumulators share."""
 
-    _prefix = "Resource"
+    _is_resource = True
 
     def __init__(self, dtype: Any, shape: Any, accumulator_ref: Any) -> None:
         self._dtype = dtype
@@ -328,8 +333,8 @@ class ConditionalAccumulatorBase:
         self._accumulator_ref = accumulator_ref
         self._name = accumulator_ref.op.name.split("/")[-1]
 
-    def _raw(self, what: str) -> Callable[..., Any]:
-        return getattr(raw, f"{self._prefix}Accumulator{what}")
+    def _raw(self, on_reference: str, on_resource: str) -> Callable[..., Any]:
+        return getattr(raw, on_resource if self._is_resource else on_reference)
 
     @property
     def accumulator_ref(self) -> Any:
@@ -349,12 +354,16 @@ class ConditionalAccumulatorBase:
     def num_accumulated(self, name: str | None = None) -> Any:
         """How many gradients were added since the last take, a tensor."""
         name = f"{self._name}_NumAccumulated" if name is None else name
-        return self._raw("NumAccumulated")(self._accumulator_ref, name=name)
+        return self._raw("AccumulatorNumAccumulated", "ResourceAccumulatorNumAccumulated")(
+            self._accumulator_ref, name=name
+        )
 
     def set_global_step(self, new_global_step: Any, name: str | None = None) -> Any:
         """An operation that makes a step the present one."""
         step = tf.cast(convert_to_tensor(new_global_step), dtypes.int64)
-        return self._raw("SetGlobalStep")(self._accumulator_ref, step, name=name)
+        return self._raw("AccumulatorSetGlobalStep", "ResourceAccumulatorSetGlobalStep")(
+            self._accumulator_ref, step, name=name
+        )
 
 
 @export("ConditionalAccumulator")
@@ -383,13 +392,13 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
         grad = convert_to_tensor(grad, self._dtype)
         grad.shape.assert_is_compatible_with(self._shape)
         local_step = tf.cast(convert_to_tensor(local_step), dtypes.int64)
-        return self._raw("ApplyGradient")(
+        return self._raw("AccumulatorApplyGradient", "ResourceAccumulatorApplyGradient")(
             self._accumulator_ref, local_step=local_step, gradient=grad, name=name
         )
 
     def take_grad(self, num_required: Any, name: str | None = None) -> Any:
         """The average of the gradients, once there are so many; then a new step begins."""
-        result = self._raw("TakeGradient")(
+        result = self._raw("AccumulatorTakeGradient", "ResourceAccumulatorTakeGradient")(
             self._accumulator_ref, num_required, dtype=self._dtype, name=name
         )
         result.set_shape(self._shape)
@@ -400,7 +409,7 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
 class SparseConditionalAccumulator(ConditionalAccumulatorBase):
     """Adds up gradients of rows (tf.SparseConditionalAccumulator)."""
 
-    _prefix = ""
+    _is_resource = False
 
     def __init__(
         self,

@@ -15,14 +15,13 @@ from ...engine.graph.constants import constant_value
 from ...engine.graph.registry import NoGradient
 from ...engine.session.futures import Future
 from ...engine.types import dtypes
-from ...engine.types.shape import TensorShape, as_shape, unknown_shape
-from .. import rules
+from ...engine.types.shape import TensorShape, as_shape, shape_text, unknown_shape
+from .. import shape_inference
 from ..public import raw
 from ..state.shared_state import kept
-from ..wording import refuse, text_of
-from .attempts import settled
-from .kinds import PriorityQueue
+from .queue_types import PriorityQueue
 from .queues import as_shape_list, as_type_list
+from .requests import settled
 from .store import shapes_text, types_text
 
 _STATE = NoGradient("moves values between runs")
@@ -36,7 +35,7 @@ class Store:
         self, name: str, types: Sequence[dtypes.DType], shapes: Sequence[TensorShape]
     ) -> None:
         if len(shapes) != len(types):
-            raise refuse("All of the component shapes must be specified")
+            raise errors.invalid("All of the component shapes must be specified")
         self.name, self.types, self.shapes = name, list(types), list(shapes)
         self._lock = threading.RLock()
         # Key -> number of the insertion, and the components so far.
@@ -54,7 +53,7 @@ class Store:
             ("shapes", shapes_text(self.shapes), shapes_text(shapes)),
         ):
             if mine != asked:
-                raise refuse(
+                raise errors.invalid(
                     f"Shared barrier '{self.name}' has component {what} {mine} but requested "
                     f"component {what} were {asked}"
                 )
@@ -70,9 +69,9 @@ class Store:
     def insert_many(self, keys: np.ndarray, component: int, values: np.ndarray) -> Future:
         """Gives elements one of their components."""
         if keys.size and not values.size:
-            raise refuse(
+            raise errors.invalid(
                 f"Tensors with no elements are not supported {self.name}: received shape "
-                f"{text_of(values.shape)}"
+                f"{shape_text(values.shape)}"
             )
         with self._lock:
             self._require_open(keys.size)
@@ -88,12 +87,10 @@ class Store:
 
     def _require_open(self, count: int) -> None:
         if self._is_closed and (self._cancels or (count and not self._incomplete)):
-            raise errors.CancelledError(
-                None,
-                None,
+            raise errors.cancelled(
                 f"Barrier {self.name} is closed.  Pending enqueues cancelled: "
                 f"{int(self._cancels)}.  Number of new insertions: {count}.  Number of incomplete "
-                f"keys: {len(self._incomplete)}.",
+                f"keys: {len(self._incomplete)}."
             )
 
     def _insert(
@@ -104,17 +101,15 @@ class Store:
         is_new = element is None
         if element is None:
             if self._is_closed:
-                raise errors.CancelledError(
-                    None,
-                    None,
+                raise errors.cancelled(
                     f"Barrier {self.name} is closed, but attempted to insert a brand new key: "
                     f"{key.decode(errors='replace')}.  Pending enqueues cancelled: "
                     f"{int(self._cancels)}.  Insertion index: {place}.  Number of incomplete keys: "
-                    f"{len(self._incomplete)}.",
+                    f"{len(self._incomplete)}."
                 )
             element = self._incomplete[key] = [self._next, *[None] * len(self.types)]
         if element[1 + component] is not None:
-            raise refuse(
+            raise errors.invalid(
                 f"Key {key.decode(errors='replace')} already has a value for component {component} "
                 f"in barrier {self.name}"
             )
@@ -138,11 +133,9 @@ class Store:
                 else:
                     there += len(self._incomplete)
                 if there < max(count, 1):
-                    raise errors.OutOfRangeError(
-                        None,
-                        None,
+                    raise errors.out_of_range(
                         f"Barrier '{self.name}' is closed and has insufficient elements (requested "
-                        f"{count}, total size {there})",
+                        f"{count}, total size {there})"
                     )
         return self._queue.dequeue_many(count, allow_small)
 
@@ -150,7 +143,7 @@ class Store:
         """Accepts no new keys any more; with `cancels` nothing at all."""
         with self._lock:
             if self._is_closed and (self._cancels or not cancels):
-                raise errors.CancelledError(None, None, f"Barrier '{self.name}' is already closed.")
+                raise errors.cancelled(f"Barrier '{self.name}' is already closed.")
             self._cancels, self._is_closed = cancels, True
             if not cancels and self._incomplete:
                 return settled()
@@ -164,7 +157,7 @@ def _shapes(c: Any) -> list[TensorShape]:
 
 def _make(c: Any) -> Store:
     if c.attr("capacity") != -1:
-        raise refuse(
+        raise errors.invalid(
             "Barrier only accepts capacity=-1.  Feed the inputs to your Barrier through a queue to "
             "enforce a limited capacity."
         )
@@ -181,34 +174,36 @@ def _insert_many(c: Any, store: Store, keys: np.ndarray, values: np.ndarray) -> 
     component = c.attr("component_index")
     count = len(store.types)
     if component >= count:
-        raise refuse(f"The component ID is out of range {component} > num_components (= {count})")
+        raise errors.invalid(
+            f"The component ID is out of range {component} > num_components (= {count})"
+        )
     asked, mine = c.op._attrs["T"], store.types[component]
     if asked != mine:
         have, expected = (f"string_ref, string, {types_text([kind])}->" for kind in (asked, mine))
-        raise refuse(f"Signature mismatch, have: {have} expected: {expected}")
+        raise errors.invalid(f"Signature mismatch, have: {have} expected: {expected}")
     return store.insert_many(keys, component, values)
 
 
 def _take_many(c: Any, store: Store, count: np.ndarray) -> Future:
     if count.ndim:
-        raise refuse("num_elements must be a scalar.")
+        raise errors.invalid("num_elements must be a scalar.")
     if c.attr("timeout_ms") != -1:
-        raise refuse("Timeout not supported yet.")
+        raise errors.invalid("Timeout not supported yet.")
     asked = c.op._attrs["component_types"]
     if asked != store.types:
         have, expected = (
             f"string_ref, int32->int64, string, {types_text(kinds)}"
             for kinds in (asked, store.types)
         )
-        raise refuse(f"Signature mismatch, have: {have} expected: {expected}")
+        raise errors.invalid(f"Signature mismatch, have: {have} expected: {expected}")
     return store.take_many(int(count), c.attr("allow_small_batch"))
 
 
 def _pairs(c: Any) -> list[TensorShape]:
-    rules.ranked(c.inputs[1], 1)
-    rules.ranked_at_least(c.inputs[2], 1)
+    shape_inference.ranked(c.inputs[1], 1)
+    shape_inference.ranked_at_least(c.inputs[2], 1)
     if c.inputs[2].ndims is not None:
-        rules.merge(c.inputs[1], TensorShape([c.inputs[2][0]]))
+        shape_inference.merge(c.inputs[1], TensorShape([c.inputs[2][0]]))
     return []
 
 
@@ -230,7 +225,7 @@ define(
     shape=_pairs,
     kernel=_insert_many,
     gradient=_STATE,
-    flow="wait",
+    control_flow_role="wait",
     doc="Gives elements one of their components.",
 )
 define(
@@ -242,7 +237,7 @@ define(
     shape=lambda c: [unknown_shape() for _ in c.op.outputs],
     kernel=_take_many,
     gradient=_STATE,
-    flow="wait",
+    control_flow_role="wait",
     doc="Takes complete elements.",
 )
 define(
@@ -251,7 +246,7 @@ define(
     "cancel_pending_enqueues: bool = false",
     kernel=lambda c, store: store.close(c.attr("cancel_pending_enqueues")),
     gradient=_STATE,
-    flow="wait",
+    control_flow_role="wait",
     doc="Closes a barrier for new keys.",
 )
 for _name, _size, _what in (

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from ...engine import errors
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types.shape import TensorShape, as_shape, unknown_shape
 from ..state.shared_state import kept
-from ..wording import refuse
-from .kinds import FifoQueue, PaddingQueue, PriorityQueue, ShuffleQueue
+from .queue_types import FifoQueue, PaddingQueue, PriorityQueue, ShuffleQueue
 from .store import Queue, types_text
 
 _STATE = NoGradient("moves values between runs")
@@ -36,24 +36,24 @@ def _shuffled(c: Any, name: str) -> ShuffleQueue:
 
 
 # Kind -> what makes a queue for a node and a name, the attributes, the documentation.
-_KINDS: dict[str, tuple[Callable[[Any, str], Queue], str, str]] = {
-    "FIFOQueue": (
+_KINDS: dict[tuple[str, str], tuple[Callable[[Any, str], Queue], str, str]] = {
+    ("FIFOQueue", "FIFOQueueV2"): (
         lambda c, name: FifoQueue(name, *_common(c)),
         f"{_TYPES}; shapes: list(shape) >= 0 = []; capacity: int = -1",
         "A queue that gives elements in the order in which they came.",
     ),
-    "PaddingFIFOQueue": (
+    ("PaddingFIFOQueue", "PaddingFIFOQueueV2"): (
         lambda c, name: PaddingQueue(name, *_common(c)),
         f"{_TYPES}; shapes: list(shape) >= 0 = []; capacity: int = -1",
         "A queue in order that pads the elements of a batch to one shape.",
     ),
-    "RandomShuffleQueue": (
+    ("RandomShuffleQueue", "RandomShuffleQueueV2"): (
         _shuffled,
         f"{_TYPES}; shapes: list(shape) >= 0 = []; capacity: int = -1; min_after_dequeue: int = 0; "
         "seed: int = 0; seed2: int = 0",
         "A queue that gives elements in random order.",
     ),
-    "PriorityQueue": (
+    ("PriorityQueue", "PriorityQueueV2"): (
         lambda c, name: PriorityQueue(name, *_common(c)),
         "component_types: list(type) >= 0 = []; shapes: list(shape) >= 0; capacity: int = -1",
         "A queue that gives the element with the least number first.",
@@ -83,7 +83,7 @@ def _require(c: Any, queue: Queue, gives: bool) -> None:
         ", ".join(before) + ("->" if gives else ", ") + types_text(types) + ("" if gives else "->")
         for types in (given, queue.dtypes)
     )
-    raise refuse(f"Signature mismatch, have: {have} expected: {expected}")
+    raise errors.invalid(f"Signature mismatch, have: {have} expected: {expected}")
 
 
 def _enqueue(c: Any, queue: Queue, components: list[np.ndarray]) -> Any:
@@ -106,7 +106,7 @@ def _dequeue_batch(allow_small: bool) -> Callable[..., Any]:
         count = int(n.flat[0])
         if count < 0:
             # Both ops report themselves by the name of the first.
-            raise refuse(f"DequeueManyOp requested {count} < 0 elements")
+            raise errors.invalid(f"DequeueManyOp requested {count} < 0 elements")
         _require(c, queue, gives=True)
         return queue.dequeue_many(count, allow_small)
 
@@ -132,10 +132,10 @@ def _unknown(c: Any) -> list[TensorShape]:
     return [unknown_shape() for _ in c.op.outputs]
 
 
-for _kind, (_make, _attrs, _doc) in _KINDS.items():
-    for _suffix, _handle, _shape in (("", "Ref(string)", [2]), ("V2", "resource", [])):
+for _names, (_make, _attrs, _doc) in _KINDS.items():
+    for _name, _handle, _shape in zip(_names, ("Ref(string)", "resource"), ([2], []), strict=True):
         define(
-            f"{_kind}{_suffix}",
+            _name,
             f"-> handle: {_handle}",
             f"{_attrs}; {_SHARING}",
             shape=lambda c, shape=_shape: TensorShape(shape),
@@ -155,55 +155,67 @@ define(
     doc="A queue's resource as a reference.",
 )
 
-for _suffix, _handle in (("", "Ref(string)"), ("V2", "resource")):
-    for _name, _kernel, _what in (
-        ("QueueEnqueue", _enqueue, "Adds one element, once there is room."),
-        ("QueueEnqueueMany", _enqueue_many, "Adds the rows of a batch, as there is room."),
+for _is_resource, _handle in ((False, "Ref(string)"), (True, "resource")):
+    for _names, _kernel, _what in (
+        (
+            *(("QueueEnqueue", "QueueEnqueueV2"), _enqueue),
+            "Adds one element, once there is room.",
+        ),
+        (
+            *(("QueueEnqueueMany", "QueueEnqueueManyV2"), _enqueue_many),
+            "Adds the rows of a batch, as there is room.",
+        ),
     ):
         define(
-            f"{_name}{_suffix}",
+            _names[_is_resource],
             f"handle: {_handle}, components: Tcomponents ->",
             f"Tcomponents: list(type) >= 1; {_WAITS}",
             kernel=_kernel,
             gradient=_STATE,
-            flow="wait",
+            control_flow_role="wait",
             doc=_what,
         )
     define(
-        f"QueueDequeue{_suffix}",
+        ("QueueDequeue", "QueueDequeueV2")[_is_resource],
         f"handle: {_handle} -> components: component_types",
         f"{_TYPES}; {_WAITS}",
         shape=_unknown,
         kernel=_dequeue,
         gradient=_STATE,
-        flow="wait",
+        control_flow_role="wait",
         doc="Takes one element, once there is one.",
     )
-    for _name, _small, _rule, _what in (
-        ("QueueDequeueMany", False, _batch_shape, "Takes n elements as one batch."),
-        ("QueueDequeueUpTo", True, _unknown, "Takes n elements; fewer from a closed queue."),
+    for _names, _small, _rule, _what in (
+        (
+            *(("QueueDequeueMany", "QueueDequeueManyV2"), False, _batch_shape),
+            "Takes n elements as one batch.",
+        ),
+        (
+            *(("QueueDequeueUpTo", "QueueDequeueUpToV2"), True, _unknown),
+            "Takes n elements; fewer from a closed queue.",
+        ),
     ):
         define(
-            f"{_name}{_suffix}",
+            _names[_is_resource],
             f"handle: {_handle}, n: int32 -> components: component_types",
             f"{_TYPES}; {_WAITS}",
             shape=_rule,
             kernel=_dequeue_batch(_small),
             gradient=_STATE,
-            flow="wait",
+            control_flow_role="wait",
             doc=_what,
         )
     define(
-        f"QueueClose{_suffix}",
+        ("QueueClose", "QueueCloseV2")[_is_resource],
         f"handle: {_handle} ->",
         "cancel_pending_enqueues: bool = false",
         kernel=_close,
         gradient=_STATE,
-        flow="wait",
+        control_flow_role="wait",
         doc="Closes a queue behind the enqueues that wait, or cancels those.",
     )
     define(
-        f"QueueIsClosed{_suffix}",
+        ("QueueIsClosed", "QueueIsClosedV2")[_is_resource],
         f"handle: {_handle} -> is_closed: bool",
         shape=lambda c: TensorShape([]),
         kernel=lambda c, queue: _scalar(queue.is_closed, np.bool_),
@@ -211,7 +223,7 @@ for _suffix, _handle in (("", "Ref(string)"), ("V2", "resource")):
         doc="Whether a queue is closed.",
     )
     define(
-        f"QueueSize{_suffix}",
+        ("QueueSize", "QueueSizeV2")[_is_resource],
         f"handle: {_handle} -> size: int32",
         shape=lambda c: TensorShape([]),
         kernel=lambda c, queue: _scalar(queue.size(), np.int32),

@@ -12,7 +12,6 @@ import numpy as np
 from ...engine import errors
 from ...engine.session.futures import AsyncTask, FairLock, Future
 from ...engine.types import dtypes
-from ..wording import refuse
 from .store import Queue
 
 Record = tuple[bytes, bytes]
@@ -83,14 +82,14 @@ class Reader:
             found = ReaderBaseState.FromString(state)
         except DecodeError:
             self.reset()
-            raise refuse(f"Could not parse state for {where}: {state!r}") from None
+            raise errors.invalid(f"Could not parse state for {where}: {state!r}") from None
         counts = found.work_started, found.work_finished, found.num_records_produced
         if min(counts) < 0:
             self.reset()
-            raise refuse(f"Unexpected negative value when restoring in {where}: {found}")
+            raise errors.invalid(f"Unexpected negative value when restoring in {where}: {found}")
         if found.work_started > found.work_finished:
             self.reset()
-            raise refuse(
+            raise errors.invalid(
                 f"Inconsistent work started vs. finished when restoring in {where}: {found}"
             )
         self.started, self.finished, self.produced = counts
@@ -98,7 +97,7 @@ class Reader:
 
     def _require_states(self, what: str) -> None:
         if not self.is_whole:
-            raise errors.UnimplementedError(None, None, f"Reader {what}")
+            raise errors.unimplemented(f"Reader {what}")
 
     # Reading.
 
@@ -152,11 +151,11 @@ class Reader:
 
 def _name_of(element: Any, queue: Queue) -> bytes:
     if len(element) != 1:
-        raise refuse("Expected single component queue")
+        raise errors.invalid("Expected single component queue")
     if queue.dtypes[0] != dtypes.string:
-        raise refuse("Expected queue with single string component")
+        raise errors.invalid("Expected queue with single string component")
     if element[0].size != 1:
-        raise refuse("Expected to dequeue a one-element string tensor")
+        raise errors.invalid("Expected to dequeue a one-element string tensor")
     return element[0].item()
 
 
@@ -202,7 +201,7 @@ class TextLineReader(Reader):
     def __init__(self, name: str, skipped: int) -> None:
         super().__init__(name)
         if skipped < 0:
-            raise refuse(f"skip_header_lines must be >= 0 not {skipped}")
+            raise errors.invalid(f"skip_header_lines must be >= 0 not {skipped}")
         self._skipped = skipped
         self._file: Any = None
         self._number = 0
@@ -265,7 +264,7 @@ class FixedLengthReader(Reader):
         sizes = {"header": header, "record": record, "footer": footer, "hop": hop}
         for what, size in sizes.items():
             if size < 0:
-                raise refuse(f"{what}_bytes must be >= 0 not {size}")
+                raise errors.invalid(f"{what}_bytes must be >= 0 not {size}")
         self._header, self._record, self._footer = header, record, footer
         self._hop = hop or record
         self._encoding = encoding if encoding in ("ZLIB", "GZIP") else ""
@@ -283,7 +282,7 @@ class FixedLengthReader(Reader):
         self._source = Source(self._file, self._encoding)
         self._number, self._ahead = 0, b""
         if len(self._source.read(self._header)) < self._header:
-            raise errors.OutOfRangeError(None, None, "reached end of file")
+            raise errors.out_of_range("reached end of file")
 
     def _next(self) -> Record | None:
         if self._number:

@@ -13,13 +13,11 @@ from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient, Touch
 from ...engine.types import dtypes
-from ...engine.types.shape import TensorShape
-from .. import rules
-from ..elementwise import shape_text
+from ...engine.types.shape import TensorShape, shape_text
+from .. import shape_inference
 from ..public import raw
 from ..state.shared_state import kept
 from ..strings.files import one_text
-from ..wording import refuse
 from . import reader_store as store
 from .queues import QueueBase
 from .reader_store import Reader
@@ -31,8 +29,8 @@ _ANY_FILES = (Touch("files"),)
 
 
 def _lmdb(c: Any, name: str) -> Reader:
-    raise errors.UnimplementedError(
-        None, None, "LMDBReader: LMDB databases are not supported; write TFRecord files."
+    raise errors.unimplemented(
+        "LMDBReader: LMDB databases are not supported; write TFRecord files."
     )
 
 
@@ -46,29 +44,30 @@ _FIXED = (
     "header_bytes: int = 0; record_bytes: int; footer_bytes: int = 0; hop_bytes: int = 0; "
     + _SHARING
 )
-# Kind -> what makes one for a node and a name, attributes of each form, documentation.
-_KINDS: dict[str, tuple[Callable[[Any, str], Reader], tuple[str, str], str]] = {
-    "WholeFileReader": (
+# The ops of references and of resources -> what makes a reader for a node and a name, attributes
+# of each op, documentation.
+_KINDS: dict[tuple[str, str], tuple[Callable[[Any, str], Reader], tuple[str, str], str]] = {
+    ("WholeFileReader", "WholeFileReaderV2"): (
         lambda c, name: store.WholeFileReader(name),
         (_SHARING, _SHARING),
         "A reader of whole files.",
     ),
-    "TextLineReader": (
+    ("TextLineReader", "TextLineReaderV2"): (
         lambda c, name: store.TextLineReader(name, c.attr("skip_header_lines")),
         (f"skip_header_lines: int = 0; {_SHARING}",) * 2,
         "A reader of lines.",
     ),
-    "FixedLengthRecordReader": (
+    ("FixedLengthRecordReader", "FixedLengthRecordReaderV2"): (
         _fixed,
         (_FIXED, f"{_FIXED}; encoding: string = ''"),
         "A reader of records of one length.",
     ),
-    "TFRecordReader": (
+    ("TFRecordReader", "TFRecordReaderV2"): (
         lambda c, name: store.RecordFileReader(name, c.attr("compression_type")),
         (f"{_SHARING}; compression_type: string = ''",) * 2,
         "A reader of TFRecord files.",
     ),
-    "IdentityReader": (
+    ("IdentityReader", "IdentityReaderV2"): (
         lambda c, name: store.IdentityReader(name),
         (_SHARING, _SHARING),
         "A reader that gives what the queue gives.",
@@ -86,7 +85,9 @@ def _up_to(c: Any, reader: Reader, queue: Any, count: np.ndarray) -> Any:
 
 def _restore(c: Any, reader: Reader, state: np.ndarray) -> None:
     if state.ndim:
-        raise refuse(f"Reader state must be scalar, but had shape: {shape_text(state.shape)}")
+        raise errors.invalid(
+            f"Reader state must be scalar, but had shape: {shape_text(state.shape)}"
+        )
     reader.restore(state.item())
 
 
@@ -95,28 +96,28 @@ def _scalars(c: Any) -> list[TensorShape]:
 
 
 def _vectors(c: Any) -> list[TensorShape]:
-    rules.ranked(c.inputs[2], 0)
+    shape_inference.ranked(c.inputs[2], 0)
     return [TensorShape([None]), TensorShape([None])]
 
 
 def _state_shape(c: Any) -> list[TensorShape]:
-    rules.ranked(c.inputs[1], 0)
+    shape_inference.ranked(c.inputs[1], 0)
     return []
 
 
-for _kind, (_make, _attrs, _doc) in _KINDS.items():
-    for _suffix, _handle, _shape, _own in (
-        ("", "Ref(string)", [2], _attrs[0]),
-        ("V2", "resource", [], _attrs[1]),
+for _names, (_make, _attrs, _doc) in _KINDS.items():
+    for _name, _handle, _shape, _own in (
+        (_names[0], "Ref(string)", [2], _attrs[0]),
+        (_names[1], "resource", [], _attrs[1]),
     ):
         define(
-            f"{_kind}{_suffix}",
+            _name,
             f"-> reader_handle: {_handle}",
             _own,
             shape=lambda c, shape=_shape: TensorShape(shape),
             kernel=_maker(_make),
             gradient=_FILES,
-            touches=() if _kind == "IdentityReader" else _ANY_FILES,
+            touches=() if "IdentityReader" in _names else _ANY_FILES,
             stateful=True,
             doc=_doc,
         )
@@ -131,50 +132,69 @@ define(
     stateful=True,
     doc="A reader of LMDB databases, which are not supported.",
 )
-for _suffix, _handle in (("", "Ref(string)"), ("V2", "resource")):
-    for _name, _more, _outputs, _rule, _kernel, _role, _doc in (
+for _is_resource, _handle in ((False, "Ref(string)"), (True, "resource")):
+    for _names, _more, _outputs, _rule, _kernel, _role, _doc in (
         (
-            *("ReaderRead", f", queue_handle: {_handle}", "key: string, value: string"),
+            ("ReaderRead", "ReaderReadV2"),
+            f", queue_handle: {_handle}",
+            "key: string, value: string",
             *(_scalars, lambda c, reader, queue: reader.read(queue), "wait"),
             "The next record.",
         ),
         (
-            *("ReaderReadUpTo", f", queue_handle: {_handle}, num_records: int64"),
+            ("ReaderReadUpTo", "ReaderReadUpToV2"),
+            f", queue_handle: {_handle}, num_records: int64",
             *("keys: string, values: string", _vectors, _up_to, "wait"),
             "At most num_records next records.",
         ),
         (
-            *("ReaderNumRecordsProduced", "", "records_produced: int64", _scalars),
+            ("ReaderNumRecordsProduced", "ReaderNumRecordsProducedV2"),
+            "",
+            "records_produced: int64",
+            _scalars,
             *(lambda c, reader: np.asarray(reader.produced, np.int64), ""),
             "How many records were read.",
         ),
         (
-            *("ReaderNumWorkUnitsCompleted", "", "units_completed: int64", _scalars),
+            ("ReaderNumWorkUnitsCompleted", "ReaderNumWorkUnitsCompletedV2"),
+            "",
+            "units_completed: int64",
+            _scalars,
             *(lambda c, reader: np.asarray(reader.finished, np.int64), ""),
             "How many files were read to the end.",
         ),
         (
-            *("ReaderSerializeState", "", "state: string", _scalars),
+            *(("ReaderSerializeState", "ReaderSerializeStateV2"), "", "state: string", _scalars),
             *(lambda c, reader: one_text(reader.state()), ""),
             "All that a reader knows.",
         ),
         (
-            *("ReaderRestoreState", ", state: string", "", _state_shape, _restore, ""),
+            ("ReaderRestoreState", "ReaderRestoreStateV2"),
+            ", state: string",
+            "",
+            _state_shape,
+            _restore,
+            "",
             "Makes a reader what it was.",
         ),
         (
-            *("ReaderReset", "", "", _scalars, lambda c, reader: reader.reset(), ""),
+            ("ReaderReset", "ReaderResetV2"),
+            "",
+            "",
+            _scalars,
+            lambda c, reader: reader.reset(),
+            "",
             "Makes a reader new.",
         ),
     ):
         define(
-            f"{_name}{_suffix}",
+            _names[_is_resource],
             f"reader_handle: {_handle}{_more} -> {_outputs}",
             shape=_rule,
             kernel=_kernel,
             gradient=_FILES,
             touches=_ANY_FILES if _role else (),
-            flow=_role,
+            control_flow_role=_role,
             doc=_doc,
         )
 
@@ -197,9 +217,9 @@ class ReaderBase:
         """Whether the state can be saved."""
         return self._supports_serialize
 
-    def _raw(self, what: str) -> Callable[..., Any]:
-        suffix = "V2" if self._reader_ref.dtype == dtypes.resource else ""
-        return getattr(raw, f"Reader{what}{suffix}")
+    def _raw(self, on_reference: str, on_resource: str) -> Callable[..., Any]:
+        is_resource = self._reader_ref.dtype == dtypes.resource
+        return getattr(raw, on_resource if is_resource else on_reference)
 
     def _queue(self, queue: Any) -> Any:
         handle = queue if not isinstance(queue, QueueBase) else queue.queue_ref
@@ -210,31 +230,43 @@ class ReaderBase:
 
     def read(self, queue: Any, name: str | None = None) -> Any:
         """Key and value, two scalar strings, of the next record; waits for the queue."""
-        return self._raw("Read")(self._reader_ref, self._queue(queue), name=name)
+        return self._raw("ReaderRead", "ReaderReadV2")(
+            self._reader_ref, self._queue(queue), name=name
+        )
 
     def read_up_to(self, queue: Any, num_records: Any, name: str | None = None) -> Any:
         """Keys and values, two vectors of strings, of at most `num_records` next records."""
-        return self._raw("ReadUpTo")(self._reader_ref, self._queue(queue), num_records, name=name)
+        return self._raw("ReaderReadUpTo", "ReaderReadUpToV2")(
+            self._reader_ref, self._queue(queue), num_records, name=name
+        )
 
     def num_records_produced(self, name: str | None = None) -> Any:
         """How many records were read, an int64 scalar."""
-        return self._raw("NumRecordsProduced")(self._reader_ref, name=name)
+        return self._raw("ReaderNumRecordsProduced", "ReaderNumRecordsProducedV2")(
+            self._reader_ref, name=name
+        )
 
     def num_work_units_completed(self, name: str | None = None) -> Any:
         """How many files were read to the end, an int64 scalar."""
-        return self._raw("NumWorkUnitsCompleted")(self._reader_ref, name=name)
+        return self._raw("ReaderNumWorkUnitsCompleted", "ReaderNumWorkUnitsCompletedV2")(
+            self._reader_ref, name=name
+        )
 
     def serialize_state(self, name: str | None = None) -> Any:
         """The state, a scalar string; UnimplementedError for most readers."""
-        return self._raw("SerializeState")(self._reader_ref, name=name)
+        return self._raw("ReaderSerializeState", "ReaderSerializeStateV2")(
+            self._reader_ref, name=name
+        )
 
     def restore_state(self, state: Any, name: str | None = None) -> Any:
         """An operation that restores a state."""
-        return self._raw("RestoreState")(self._reader_ref, state, name=name)
+        return self._raw("ReaderRestoreState", "ReaderRestoreStateV2")(
+            self._reader_ref, state, name=name
+        )
 
     def reset(self, name: str | None = None) -> Any:
         """An operation that makes the reader new."""
-        return self._raw("Reset")(self._reader_ref, name=name)
+        return self._raw("ReaderReset", "ReaderResetV2")(self._reader_ref, name=name)
 
 
 @export("WholeFileReader")

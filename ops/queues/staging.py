@@ -11,16 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.graph import colocate_with, get_default_graph, name_scope
 from ...engine.graph.registry import NoGradient
-from ...engine.types.shape import TensorShape, unknown_shape
-from ..elementwise import shape_text
+from ...engine.types.shape import TensorShape, shape_text, unknown_shape
 from ..public import raw, tf
 from ..state.shared_state import kept
-from ..wording import refuse
 from .staging_store import Buffer, Map
 
 _STATE = NoGradient("moves values between runs")
@@ -50,9 +49,11 @@ def _map(c: Any) -> Map:
 
 def _key(key: np.ndarray) -> int:
     if not key.size:
-        raise refuse("key must not be empty")
+        raise errors.invalid("key must not be empty")
     if key.size != 1:
-        raise refuse(f"key must be an int64 scalar, got tensor with shape: {shape_text(key.shape)}")
+        raise errors.invalid(
+            f"key must be an int64 scalar, got tensor with shape: {shape_text(key.shape)}"
+        )
     return int(key.item())
 
 
@@ -88,7 +89,7 @@ def _define(
         kernel=kernel,
         gradient=_STATE,
         stateful=True,
-        flow="wait" if waits else "",
+        control_flow_role="wait" if waits else "",
         doc=doc,
         test={"session_only": True},
     )
@@ -118,40 +119,46 @@ _define(
     attrs=_WHOLE,
 )
 _PUT = f"{_LIMITS}dtypes: list(type); fake_dtypes: list(type) >= 1; {_SHARING}"
-for _prefix in ("", "Ordered"):
+for _is_ordered in (False, True):
     _define(
-        *(f"{_prefix}MapStage", "key: int64, indices: int32, values: fake_dtypes ->"),
+        ("MapStage", "OrderedMapStage")[_is_ordered],
+        "key: int64, indices: int32, values: fake_dtypes ->",
         lambda c, key, indices, values: _map(c).put(_key(key), _list(indices), values),
         *("Puts components of a tuple under a key.", True, _PUT),
     )
     _define(
-        *(f"{_prefix}MapPeek", "key: int64, indices: int32 -> values: dtypes"),
+        ("MapPeek", "OrderedMapPeek")[_is_ordered],
+        "key: int64, indices: int32 -> values: dtypes",
         lambda c, key, indices: _map(c).peek(_key(key), _list(indices)),
         *("Components of the tuple under a key.", True),
     )
     _define(
-        *(f"{_prefix}MapUnstage", "key: int64, indices: int32 -> values: dtypes"),
+        ("MapUnstage", "OrderedMapUnstage")[_is_ordered],
+        "key: int64, indices: int32 -> values: dtypes",
         lambda c, key, indices: _map(c).pop(_key(key), _list(indices)),
         *("Takes components of the tuple under a key.", True),
     )
     _define(
-        *(f"{_prefix}MapUnstageNoKey", "indices: int32 -> key: int64, values: dtypes"),
+        ("MapUnstageNoKey", "OrderedMapUnstageNoKey")[_is_ordered],
+        "indices: int32 -> key: int64, values: dtypes",
         lambda c, indices: _map(c).pop_any(_list(indices)),
         *("Takes components of any tuple (the least key's, if ordered).", True),
     )
     _define(
-        *(f"{_prefix}MapSize", "-> size: int32", lambda c: _count(_map(c).size())),
+        ("MapSize", "OrderedMapSize")[_is_ordered],
+        "-> size: int32",
+        lambda c: _count(_map(c).size()),
         *("The number of complete tuples.", False),
         attrs=_WHOLE,
     )
     _define(
-        *(f"{_prefix}MapIncompleteSize", "-> size: int32"),
+        *(("MapIncompleteSize", "OrderedMapIncompleteSize")[_is_ordered], "-> size: int32"),
         lambda c: _count(_map(c).incomplete_size()),
         *("The number of incomplete tuples.", False),
         attrs=_WHOLE,
     )
     _define(
-        *(f"{_prefix}MapClear", "->", lambda c: _map(c).clear()),
+        *(("MapClear", "OrderedMapClear")[_is_ordered], "->", lambda c: _map(c).clear()),
         *("Forgets all tuples.", False),
         attrs=_WHOLE,
     )
@@ -340,15 +347,15 @@ class MapStagingArea(BaseStagingArea):
         super().__init__(dtypes, shapes, names, shared_name, capacity, memory_limit)
         self._ordered = ordered
 
-    def _raw(self, what: str) -> Callable[..., Any]:
-        return getattr(raw, f"{'Ordered' if self._ordered else ''}Map{what}")
+    def _raw(self, unordered: str, ordered: str) -> Callable[..., Any]:
+        return getattr(raw, ordered if self._ordered else unordered)
 
     def put(self, key: Any, vals: Any, indices: Any = None, name: str | None = None) -> Any:
         """An operation that puts a tuple, or the components `indices` of it, under a key."""
         with name_scope(name, f"{self._name}_put", self._scope_vals(vals)) as scope:
             tensors, indices = self._check_put_dtypes(vals, indices)
             with colocate_with(self._coloc_op):
-                return self._raw("Stage")(
+                return self._raw("MapStage", "OrderedMapStage")(
                     key, indices, tensors, dtypes=self._dtypes, name=scope, **self._settings()
                 )
 
@@ -380,7 +387,9 @@ class MapStagingArea(BaseStagingArea):
         indices, kinds = self._get_indices_and_dtypes(indices)
         name = self._called("pop", name)
         with colocate_with(self._coloc_op):
-            found = self._raw("Peek")(key, indices, dtypes=kinds, name=name, **self._settings())
+            found = self._raw("MapPeek", "OrderedMapPeek")(
+                key, indices, dtypes=kinds, name=name, **self._settings()
+            )
         return self._get_return_value(found, indices)
 
     def get(self, key: Any = None, indices: Any = None, name: str | None = None) -> Any:
@@ -390,24 +399,30 @@ class MapStagingArea(BaseStagingArea):
         with colocate_with(self._coloc_op):
             if key is not None:
                 name = self._called("get", name)
-                found = self._raw("Unstage")(key, indices, name=name, **settings)
+                found = self._raw("MapUnstage", "OrderedMapUnstage")(
+                    key, indices, name=name, **settings
+                )
             else:
                 name = self._called("get_nokey", name)
-                key, found = self._raw("UnstageNoKey")(indices, name=name, **settings)
+                key, found = self._raw("MapUnstageNoKey", "OrderedMapUnstageNoKey")(
+                    indices, name=name, **settings
+                )
                 key = self._create_device_transfers(key)[0]
         return key, self._get_return_value(found, indices)
 
-    def _measured(self, what: str, name: str) -> Any:
-        return self._raw(what)(name=name, dtypes=self._dtypes, **self._settings())
+    def _measured(self, unordered: str, ordered: str, name: str) -> Any:
+        return self._raw(unordered, ordered)(name=name, dtypes=self._dtypes, **self._settings())
 
     def size(self, name: str | None = None) -> Any:
         """The number of complete tuples, a tensor."""
-        return self._measured("Size", self._called("size", name))
+        return self._measured("MapSize", "OrderedMapSize", self._called("size", name))
 
     def incomplete_size(self, name: str | None = None) -> Any:
         """The number of incomplete tuples, a tensor."""
-        return self._measured("IncompleteSize", self._called("incomplete_size", name))
+        return self._measured(
+            "MapIncompleteSize", "OrderedMapIncompleteSize", self._called("incomplete_size", name)
+        )
 
     def clear(self, name: str | None = None) -> Any:
         """An operation that forgets all tuples."""
-        return self._measured("Clear", self._called("clear", name))
+        return self._measured("MapClear", "OrderedMapClear", self._called("clear", name))

@@ -11,8 +11,7 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.session.futures import Future
-from ..wording import refuse
-from .attempts import STUCK, Attempt, Served
+from .requests import STUCK, Request, RequestQueue
 
 _PUTS, _TAKES = range(2)
 
@@ -21,7 +20,7 @@ def _bytes(values: Sequence[Any]) -> int:
     return sum(value.nbytes for value in values if value is not None)
 
 
-class Area(Served):
+class Area(RequestQueue):
     """What both areas share; requests that wait do not hold up each other."""
 
     in_order = False
@@ -42,11 +41,9 @@ class Area(Served):
 
     def _require_fit(self, values: Sequence[Any]) -> None:
         if self._limit and _bytes(values) > self._limit:
-            raise errors.ResourceExhaustedError(
-                None,
-                None,
+            raise errors.resource_exhausted(
                 f"Attempted to insert tensors with combined size of '{_bytes(values)}' bytes into "
-                f"Staging Area with a memory limit of '{self._limit}'.",
+                f"Staging Area with a memory limit of '{self._limit}'."
             )
 
     def _empty(self) -> None:
@@ -78,42 +75,42 @@ class Buffer(Area):
         copies = [np.array(value) for value in values]
         self._require_fit(copies)
 
-        def advance(attempt: Attempt) -> int:
+        def advance(request: Request) -> int:
             if not self._has_room(copies, adds=True):
                 return STUCK
             self._tuples.append(copies)
             self._bytes += _bytes(copies)
-            return attempt.succeed()
+            return request.succeed()
 
         return self._begin(_PUTS, "Stage", 1, advance)
 
     def get(self, count: int) -> Future:
         """Takes the first tuple, once there is one."""
 
-        def advance(attempt: Attempt) -> int:
+        def advance(request: Request) -> int:
             if not self._tuples:
                 return STUCK
             found = self._tuples.popleft()
             self._bytes -= _bytes(found)
-            return _answer(attempt, found, count)
+            return _answer(request, found, count)
 
         return self._begin(_TAKES, "Unstage", 1, advance)
 
     def peek(self, index: int, count: int) -> Future:
         """The tuple at a place, once there are so many; it stays."""
 
-        def advance(attempt: Attempt) -> int:
+        def advance(request: Request) -> int:
             if index >= len(self._tuples):
                 return STUCK
-            return _answer(attempt, self._tuples[index], count)
+            return _answer(request, self._tuples[index], count)
 
         return self._begin(_TAKES, "StagePeek", 1, advance)
 
 
-def _answer(attempt: Attempt, found: list[np.ndarray], count: int) -> int:
+def _answer(request: Request, found: list[np.ndarray], count: int) -> int:
     if len(found) != count:
-        return attempt.fail(refuse(f"Mismatch stage/unstage: {len(found)} vs. {count}"))
-    return attempt.succeed(list(found))
+        return request.fail(errors.invalid(f"Mismatch stage/unstage: {len(found)} vs. {count}"))
+    return request.succeed(list(found))
 
 
 class Map(Area):
@@ -143,7 +140,7 @@ class Map(Area):
         self._require_fit(copies)
         is_whole = len(indices) == self._count
 
-        def advance(attempt: Attempt) -> int:
+        def advance(request: Request) -> int:
             if not self._has_room(copies, adds=is_whole):
                 return STUCK
             if is_whole:
@@ -152,9 +149,9 @@ class Map(Area):
                 try:
                     self._add(key, indices, copies)
                 except errors.InvalidArgumentError as error:
-                    return attempt.fail(error)
+                    return request.fail(error)
             self._bytes += _bytes(copies)
-            return attempt.succeed()
+            return request.succeed()
 
         return self._begin(_PUTS, "MapStage", 1, advance)
 
@@ -163,7 +160,7 @@ class Map(Area):
         for index in indices:
             self._require_index(key, index)
             if present[index] is not None:
-                raise refuse(
+                raise errors.invalid(
                     f"The tensor for index '{index}' for key '{key}' was already initialized "
                     f"'{self._count}'."
                 )
@@ -177,7 +174,9 @@ class Map(Area):
 
     def _require_index(self, key: int, index: int) -> None:
         if not 0 <= index < self._count:
-            raise refuse(f"Index '{index}' for key '{key}' was out of bounds '{self._count}'.")
+            raise errors.invalid(
+                f"Index '{index}' for key '{key}' was out of bounds '{self._count}'."
+            )
 
     def peek(self, key: int, indices: list[int]) -> Future:
         """Components of a tuple, once it is there; they stay."""
@@ -206,15 +205,15 @@ class Map(Area):
     ) -> Future:
         _require_order(indices)
 
-        def advance(attempt: Attempt) -> int:
+        def advance(request: Request) -> int:
             key = find()
             if key is None:
                 return STUCK
             try:
                 found = self._parts(key, indices, takes)
             except errors.InvalidArgumentError as error:
-                return attempt.fail(error)
-            return attempt.succeed([np.asarray(key, np.int64), *found] if with_key else found)
+                return request.fail(error)
+            return request.succeed([np.asarray(key, np.int64), *found] if with_key else found)
 
         return self._begin(_TAKES, "MapUnstage", 1, advance)
 
@@ -223,7 +222,9 @@ class Map(Area):
         for index in indices:
             self._require_index(key, index)
             if present[index] is None:
-                raise refuse(f"Tensor at index '{index}' for key '{key}' has already been removed.")
+                raise errors.invalid(
+                    f"Tensor at index '{index}' for key '{key}' has already been removed."
+                )
         found = [present[index] for index in indices]
         if takes:
             self._bytes -= _bytes(found)
@@ -236,6 +237,6 @@ class Map(Area):
 
 def _require_order(indices: list[int]) -> None:
     if not indices:
-        raise refuse("Indices are empty")
+        raise errors.invalid("Indices are empty")
     if any(a >= b for a, b in zip(indices, indices[1:])):
-        raise refuse("Indices are not strictly ordered")
+        raise errors.invalid("Indices are not strictly ordered")

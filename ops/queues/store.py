@@ -11,16 +11,15 @@ import numpy as np
 from ...engine import errors
 from ...engine.session.futures import Future
 from ...engine.types.dtypes import DType, runtime_name
-from ...engine.types.shape import TensorShape
-from ..wording import text_of
-from .attempts import DONE, MOVED, STUCK, Attempt, Served, settled
+from ...engine.types.shape import TensorShape, shape_text
+from .requests import DONE, MOVED, STUCK, Request, RequestQueue, settled
 
 Element = tuple[np.ndarray, ...]
 
 _ENQUEUES, _DEQUEUES = range(2)
 
 
-class Queue(Served):
+class Queue(RequestQueue):
     """A bounded queue of tuples of arrays; the kinds differ in what is taken next."""
 
     kind = ""
@@ -34,13 +33,13 @@ class Queue(Served):
         self.dtypes, self.shapes = list(dtypes), list(shapes)
         self.is_closed = False
         if not self.dtypes:
-            raise _wrong(f"Empty component types for queue {name}")
+            raise errors.invalid(f"Empty component types for queue {name}")
         self._require_shapes()
         super().__init__(lines=2)
 
     def _require_shapes(self) -> None:
         if self.shapes and len(self.shapes) != len(self.dtypes):
-            raise _wrong(
+            raise errors.invalid(
                 f"Different number of component types.  Types: {types_text(self.dtypes)}, "
                 f"Shapes: {shapes_text(self.shapes)}"
             )
@@ -85,12 +84,12 @@ class Queue(Served):
         self._require_element(element)
         copies = tuple(np.array(value) for value in element)
 
-        def advance(attempt: Attempt) -> int:
+        def advance(request: Request) -> int:
             if self.is_closed:
-                return attempt.fail(self._closed_error())
+                return request.fail(self._closed_error())
             if self._count() >= self.capacity:
                 return STUCK
-            return self._put_checked(attempt, copies) or attempt.succeed()
+            return self._put_checked(request, copies) or request.succeed()
 
         return self._begin(_ENQUEUES, "Enqueue", 1, advance)
 
@@ -101,19 +100,19 @@ class Queue(Served):
         total = len(batch[0])
         rows = [np.array(value) for value in batch]
 
-        def advance(attempt: Attempt) -> int:
+        def advance(request: Request) -> int:
             if self.is_closed:
-                return attempt.fail(self._closed_error())
+                return request.fail(self._closed_error())
             turn = STUCK
             while self._count() < self.capacity:
                 turn = MOVED
-                row = total - attempt.wanted
+                row = total - request.wanted
                 element = tuple(value[row, ...].copy() for value in rows)
-                if self._put_checked(attempt, element):
+                if self._put_checked(request, element):
                     return DONE
-                attempt.wanted -= 1
-                if not attempt.wanted:
-                    return attempt.succeed()
+                request.wanted -= 1
+                if not request.wanted:
+                    return request.succeed()
             return turn
 
         return self._begin(_ENQUEUES, "Enqueue", total, advance) if total else settled()
@@ -121,11 +120,11 @@ class Queue(Served):
     def dequeue(self) -> Future:
         """Takes one element once there is one."""
 
-        def advance(attempt: Attempt) -> int:
+        def advance(request: Request) -> int:
             count = self._count()
             if self.is_closed and not count:
-                return attempt.fail(self._insufficient(1, count))
-            return attempt.succeed(self._take()) if self._available() > 0 else STUCK
+                return request.fail(self._insufficient(1, count))
+            return request.succeed(self._take()) if self._available() > 0 else STUCK
 
         return self._begin(_DEQUEUES, "Dequeue", 1, advance)
 
@@ -149,42 +148,42 @@ class Queue(Served):
 
     # Attempts.
 
-    def _put_checked(self, attempt: Attempt, element: Element) -> int:
+    def _put_checked(self, request: Request, element: Element) -> int:
         """Adds an element; DONE if that failed."""
         self._put(element)
         return 0
 
-    def _close_turn(self, attempt: Attempt) -> int:
+    def _close_turn(self, request: Request) -> int:
         if self.is_closed:
             text = f"Queue '{self.name}' is already closed."
-            return attempt.fail(errors.CancelledError(None, None, text))
+            return request.fail(errors.cancelled(text))
         self.is_closed = True
-        return attempt.succeed()
+        return request.succeed()
 
-    def _dequeue_turn(self, allow_small: bool) -> Callable[[Attempt], int]:
-        def advance(attempt: Attempt) -> int:
-            if self.is_closed and self._count() < attempt.wanted:
-                # No more will come: the attempt starts again with what there is, or fails.
-                count, missing = self._count(), attempt.wanted
-                self._give_back(attempt.elements)
-                attempt.elements = []
+    def _dequeue_turn(self, allow_small: bool) -> Callable[[Request], int]:
+        def advance(request: Request) -> int:
+            if self.is_closed and self._count() < request.wanted:
+                # No more will come: the request starts again with what there is, or fails.
+                count, missing = self._count(), request.wanted
+                self._give_back(request.elements)
+                request.elements = []
                 if not (allow_small and self._count()):
                     if allow_small and self._lines[_ENQUEUES]:
                         return MOVED
-                    return attempt.fail(self._insufficient(missing, count))
-                attempt.wanted = self._count()
-            return self._take_some(attempt)
+                    return request.fail(self._insufficient(missing, count))
+                request.wanted = self._count()
+            return self._take_some(request)
 
         return advance
 
-    def _take_some(self, attempt: Attempt) -> int:
+    def _take_some(self, request: Request) -> int:
         turn = STUCK
         while self._available() > 0:
             turn = MOVED
-            attempt.elements.append(self._take())
-            attempt.wanted -= 1
-            if not attempt.wanted:
-                return attempt.succeed(self._batch(attempt.elements))
+            request.elements.append(self._take())
+            request.wanted -= 1
+            if not request.wanted:
+                return request.succeed(self._batch(request.elements))
         return turn
 
     def _batch(self, elements: list[Element]) -> list[np.ndarray]:
@@ -199,19 +198,17 @@ class Queue(Served):
     # Errors.
 
     def _closed_error(self) -> errors.CancelledError:
-        return errors.CancelledError(None, None, f"{self.kind} '{self.name}' is closed.")
+        return errors.cancelled(f"{self.kind} '{self.name}' is closed.")
 
     def _insufficient(self, wanted: int, count: int) -> errors.OutOfRangeError:
-        return errors.OutOfRangeError(
-            None,
-            None,
+        return errors.out_of_range(
             f"{self.kind} '{self.name}' is closed and has insufficient elements "
-            f"(requested {wanted}, current size {count})",
+            f"(requested {wanted}, current size {count})"
         )
 
     def _require_types(self, values: Sequence[np.ndarray]) -> None:
         if len(values) != len(self.dtypes):
-            raise _wrong(
+            raise errors.invalid(
                 "Wrong number of components in tuple. Expected "
                 f"{len(self.dtypes)}, got {len(values)}"
             )
@@ -226,7 +223,7 @@ class Queue(Served):
             self._require_shape(i, value, TensorShape([rows]).concatenate(shape))
         for i, value in enumerate(batch if not self.shapes else ()):
             if value.shape[:1] != (rows,):
-                raise _wrong(
+                raise errors.invalid(
                     "All input tensors must have the same size in the 0th dimension. Component "
                     f"{i} has {value.shape[0] if value.ndim else 1}, and should have {rows}"
                 )
@@ -234,14 +231,14 @@ class Queue(Served):
     @staticmethod
     def _require_shape(i: int, value: np.ndarray, wanted: TensorShape) -> None:
         if not wanted.is_compatible_with(value.shape):
-            raise _wrong(
-                f"Shape mismatch in tuple component {i}. Expected {text_of(wanted)}, got "
-                f"{text_of(value.shape)}"
+            raise errors.invalid(
+                f"Shape mismatch in tuple component {i}. Expected {shape_text(wanted)}, got "
+                f"{shape_text(value.shape)}"
             )
 
     def _require_batches(self) -> None:
         if not self.shapes:
-            raise _wrong(
+            raise errors.invalid(
                 f"{self.kind}'s DequeueMany and DequeueUpTo require the components to have "
                 "specified shapes."
             )
@@ -251,7 +248,7 @@ class Queue(Served):
     def require_same(self, other: Queue) -> None:
         """InvalidArgumentError unless `other`, asked for under the same name, is like this one."""
         if other.kind != self.kind:
-            raise _wrong(f"Expected {self.kind}, found {other.kind}V2")
+            raise errors.invalid(f"Expected {self.kind}, found {other.kind}V2")
         self._require_equal("capacity", self.capacity, other.capacity)
         self._require_settings(other)
         mine, asked = types_text(self.dtypes), types_text(other.dtypes)
@@ -268,13 +265,9 @@ class Queue(Served):
     def _require_equal(self, what: str, mine: Any, asked: Any) -> None:
         if mine != asked:
             be = "were" if what.endswith("s") else "was"
-            raise _wrong(
+            raise errors.invalid(
                 f"Shared queue '{self.name}' has {what} {mine} but requested {what} {be} {asked}"
             )
-
-
-def _wrong(text: str) -> errors.InvalidArgumentError:
-    return errors.InvalidArgumentError(None, None, text)
 
 
 def types_text(dtypes: Sequence[DType]) -> str:
@@ -284,4 +277,4 @@ def types_text(dtypes: Sequence[DType]) -> str:
 
 def shapes_text(shapes: Sequence[TensorShape]) -> str:
     """A list of shapes as the runtime prints it."""
-    return f"[{', '.join(map(text_of, shapes))}]"
+    return f"[{', '.join(map(shape_text, shapes))}]"

@@ -17,12 +17,11 @@ from ...engine.graph.build import define
 from ...engine.graph.convert import convert_to_tensor, shape_tensor
 from ...engine.graph.graph import name_scope
 from ...engine.graph.seed import get_seed
-from ...engine.session.state import shape_text
 from ...engine.types import dtypes
-from ...engine.types.shape import TensorShape
+from ...engine.types.shape import TensorShape, shape_text
 from ..public import raw
 from . import philox
-from .draws import RANDOM, _dims, shape_of, stream
+from .random_ops import RANDOM, _dims, shape_of, stream
 
 _PARAMETERS = ("means", "stddevs", "minvals", "maxvals")
 _MOST_TRIES = 1000
@@ -91,9 +90,7 @@ def _accepted(
         values, accept = draw(at, groups)
         hits = np.flatnonzero(accept)[:count]
         if not hits.size:
-            raise errors.InternalError(
-                None, None, "TruncatedNormal rejection sampler failed to accept a sample."
-            )
+            raise errors.internal("TruncatedNormal rejection sampler failed to accept a sample.")
         parts.append(values[hits])
         count -= len(hits)
         used = groups if count else int(hits[-1]) // (len(values) // groups) + 1
@@ -107,7 +104,7 @@ def _batch(
     """The outputs of one set of parameters."""
     is_bounded = np.isfinite(low) or np.isfinite(high)
     if not (stddev > 0 and low < high and is_bounded):
-        raise errors.InvalidArgumentError(None, None, "Invalid parameters")
+        raise errors.invalid("Invalid parameters")
     if np.isneginf(low) or high < mean:
         # A single bound is made the lower one, two bounds on one side positive.
         low, high, stddev = high, low, -stddev
@@ -120,17 +117,13 @@ def _batch(
 def _require(parameters: tuple[np.ndarray, ...], batches: int) -> None:
     for name, value in zip(_PARAMETERS, parameters, strict=True):
         if value.ndim > 1:
-            raise errors.InvalidArgumentError(
-                None,
-                None,
-                f"Input {name} should be a scalar or vector, got shape: {shape_text(value.shape)}",
+            raise errors.invalid(
+                f"Input {name} should be a scalar or vector, got shape: {shape_text(value.shape)}"
             )
         if value.ndim and value.shape[0] not in (1, batches):
-            raise errors.InvalidArgumentError(
-                None,
-                None,
+            raise errors.invalid(
                 f"Input {name} should have length 1 or shape[0], got shape: "
-                f"{shape_text(value.shape)}",
+                f"{shape_text(value.shape)}"
             )
 
 

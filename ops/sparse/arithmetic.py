@@ -15,11 +15,10 @@ from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.scope_functions import name_scope
 from ...engine.types import dtypes
-from ...engine.types.shape import TensorShape
+from ...engine.types.shape import TensorShape, shape_text
 from ..control import with_dependencies
-from ..elementwise import shape_text
 from ..public import tf
-from ..rules import ranked
+from ..shape_inference import ranked
 
 _SAMPLE = [
     np.array([[0, 1], [1, 0]], np.int64),
@@ -29,7 +28,7 @@ _SAMPLE = [
 ]
 
 
-# --- sparse times dense -----------------------------------------------------------------------
+# Sparse times dense
 
 
 def _values_shape(c: Any) -> TensorShape:
@@ -45,11 +44,9 @@ def _cwise(name: str, compute: Callable[..., np.ndarray], gradient: Any, doc: st
             # The dense side broadcasts to the sparse one, never the other way round.
             wide = np.broadcast_to(dense, target)
         except ValueError:
-            raise errors.InvalidArgumentError(
-                None,
-                None,
+            raise errors.invalid(
                 "SparseDenseBinaryOpShared broadcasts dense to sparse only; got incompatible "
-                f"shapes: {shape_text(target)} vs. {shape_text(dense.shape)}",
+                f"shapes: {shape_text(target)} vs. {shape_text(dense.shape)}"
             ) from None
         with np.errstate(all="ignore"):
             return np.asarray(compute(values, wide[tuple(indices.T)])).astype(values.dtype)
@@ -107,24 +104,22 @@ sparse_dense_cwise_add = _cwise(
 )
 
 
-# --- sparse plus dense ------------------------------------------------------------------------
+# Sparse plus dense
 
 
 def _dense_add_kernel(
     c: Any, indices: np.ndarray, values: np.ndarray, shape: np.ndarray, dense: np.ndarray
 ) -> np.ndarray:
     if tuple(shape.tolist()) != dense.shape:
-        raise errors.InvalidArgumentError(
-            None,
-            None,
+        raise errors.invalid(
             "Dimensions of the sparse and the dense tensor must be equal: "
-            f"{shape_text(shape.tolist())} vs. {shape_text(dense.shape)}",
+            f"{shape_text(shape.tolist())} vs. {shape_text(dense.shape)}"
         )
     outside = ((indices < 0) | (indices >= shape)).any(axis=-1)
     if outside.any():
         place = ",".join(map(str, indices[int(np.argmax(outside))]))
         text = f"Sparse tensor has an invalid index: [{place}]"
-        raise errors.InvalidArgumentError(None, None, text)
+        raise errors.invalid(text)
     total = np.array(dense)
     np.add.at(total, tuple(indices.T), values)
     return total
@@ -142,7 +137,7 @@ sparse_tensor_dense_add = define(
 )
 
 
-# --- confusion matrix -------------------------------------------------------------------------
+# Confusion matrix
 
 
 def remove_squeezable_dimensions(

@@ -9,43 +9,45 @@ from typing import Any
 
 import numpy as np
 
+from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.scope_functions import name_scope
 from ...engine.graph.tensor import SparseTensor, SparseTensorValue, Tensor
 from ...engine.types import dtypes
-from ...engine.types.shape import TensorShape
-from ..elementwise import shape_text
+from ...engine.types.shape import TensorShape, shape_text
 from ..public import raw, tf
-from ..rules import merge_dim, ranked
+from ..shape_inference import merge_dim, ranked
+from .common import SAMPLE, as_sparse, parts, require_inside, require_order
 from .layout import sparse_reorder
-from .rules import SAMPLE, as_sparse, invalid, parts, require_inside, require_order
 
-# --- conversion ---------------------------------------------------------------------------------
+# Conversion
 
 
 def _check_parts(indices: np.ndarray, shape: np.ndarray, values: np.ndarray, default: Any) -> None:
     if indices.ndim > 2:
-        raise invalid(
+        raise errors.invalid(
             "sparse_indices should be a scalar, vector, or matrix, got shape "
             f"{shape_text(indices.shape)}"
         )
     if shape.ndim != 1:
-        raise invalid(f"output_shape should be a vector, got shape {shape_text(shape.shape)}")
+        raise errors.invalid(
+            f"output_shape should be a vector, got shape {shape_text(shape.shape)}"
+        )
     rank = indices.shape[1] if indices.ndim > 1 else 1
     if len(shape) != rank:
-        raise invalid(
+        raise errors.invalid(
             f"output_shape has incorrect number of elements: {len(shape)} should be: {rank}"
         )
     count = len(indices) if indices.ndim else 1
     if values.ndim and values.shape != (count,):
-        raise invalid(
+        raise errors.invalid(
             f"sparse_values has incorrect shape {shape_text(values.shape)}, should be [] or "
             f"[{count}]"
         )
     if np.ndim(default):
-        raise invalid("default_value should be a scalar.")
+        raise errors.invalid("default_value should be a scalar.")
 
 
 def _to_dense(c: Any, indices: Any, shape: Any, values: Any, default: Any) -> np.ndarray:
@@ -177,7 +179,7 @@ def sparse_eye(
         )
 
 
-# --- products -----------------------------------------------------------------------------------
+# Products
 
 
 def _check_product(
@@ -188,11 +190,13 @@ def _check_product(
     inner: tuple[int, int],
 ) -> None:
     if indices.ndim != 2:
-        raise invalid("Tensor 'a_indices' is not a matrix")
+        raise errors.invalid("Tensor 'a_indices' is not a matrix")
     if len(indices) != len(values):
-        raise invalid("Number of rows of a_indices does not match number of entries in a_values")
+        raise errors.invalid(
+            "Number of rows of a_indices does not match number of entries in a_values"
+        )
     if inner[0] != inner[1]:
-        raise invalid(
+        raise errors.invalid(
             "Cannot multiply A and B because inner dimension does not match: "
             f"{inner[0]} vs. {inner[1]}.  Did you forget a transpose?  Dimensions of A: "
             f"[{a_shape[0]}, {a_shape[1]}).  Dimensions of B: {shape_text(b_shape)}"
@@ -207,9 +211,9 @@ def _matmul(c: Any, indices: Any, values: Any, a_shape: Any, b: Any) -> np.ndarr
     right = b.conj().T if adjoint_b else b
     for i, (m, k) in enumerate(indices[:, [row, column]].tolist()):
         if not 0 <= k < inner:
-            raise invalid(f"k ({k}) from index[{i},{column}] out of bounds (>={inner})")
+            raise errors.invalid(f"k ({k}) from index[{i},{column}] out of bounds (>={inner})")
         if not 0 <= m < rows:
-            raise invalid(f"m ({m}) from index[{i},{row}] out of bounds (>={rows})")
+            raise errors.invalid(f"m ({m}) from index[{i},{row}] out of bounds (>={rows})")
     # Half precision would lose too much on the way.
     wide = np.float32 if b.dtype == np.float16 else b.dtype
     result = np.zeros((rows, right.shape[1]), wide)
@@ -267,7 +271,7 @@ def sparse_tensor_dense_matmul(
         )
 
 
-# --- indicators ---------------------------------------------------------------------------------
+# Indicators
 
 
 def _ids_and_sizes(sp_ids: Any, vocab_size: Any) -> tuple[list[Any], list[Any]]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...engine import errors
 from ...engine.api import export
 from ...engine.deprecation import deprecated_argument_lookup
 from ...engine.graph.build import define
@@ -19,20 +20,19 @@ from ...engine.graph.tensor import SparseTensor, Tensor
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
 from ..public import raw, tf
-from .rules import (
+from .common import (
     OTHER,
     SAMPLE,
     as_sparse,
     flat_places,
     in_order,
     indices_at,
-    invalid,
     parts,
     sparse_result,
     sparse_shapes,
 )
 
-# --- order --------------------------------------------------------------------------------------
+# Order
 
 
 def _reorder(c: Any, indices: np.ndarray, values: np.ndarray, shape: np.ndarray) -> Any:
@@ -91,7 +91,7 @@ def sparse_transpose(sp_input: Any, perm: Any = None, name: str | None = None) -
         return sparse_reorder(SparseTensor(indices, sp_input.values, shape))
 
 
-# --- shape --------------------------------------------------------------------------------------
+# Shape
 
 
 def _target(shape: np.ndarray, wanted: np.ndarray) -> list[int]:
@@ -99,28 +99,28 @@ def _target(shape: np.ndarray, wanted: np.ndarray) -> list[int]:
     sizes, dense = wanted.tolist(), int(np.prod(shape, dtype=np.int64))
     unknown = [i for i, size in enumerate(sizes) if size == -1]
     if len(unknown) > 1:
-        raise invalid(
+        raise errors.invalid(
             f"only one output dimension may be -1, not both {unknown[0]} and {unknown[1]}"
         )
     for i, size in enumerate(sizes):
         if size < -1:
-            raise invalid(f"size {i} must be non-negative, not {size}")
+            raise errors.invalid(f"size {i} must be non-negative, not {size}")
     product = int(np.prod([size for size in sizes if size != -1], dtype=np.int64))
     if unknown:
         if product <= 0:
-            raise invalid(
+            raise errors.invalid(
                 "reshape cannot infer the missing input size for an empty tensor unless all "
                 "specified input sizes are non-zero"
             )
         sizes[unknown[0]] = dense // product
         if sizes[unknown[0]] * product != dense:
-            raise invalid(
+            raise errors.invalid(
                 f"Input to reshape is a SparseTensor with {dense} dense values, but the requested "
                 f"shape requires a multiple of {product}. input_shape={shape.tolist()} "
                 f"output_shape={sizes}"
             )
     elif product != dense:
-        raise invalid(
+        raise errors.invalid(
             f"Input to reshape is a tensor with {dense} dense values, but the requested shape has "
             f"{product}. input_shape={shape.tolist()} output_shape={sizes}"
         )
@@ -134,7 +134,7 @@ def _reshape(c: Any, indices: np.ndarray, shape: np.ndarray, wanted: np.ndarray)
         (wanted, "Target shape should be a vector", 1),
     ):
         if array.ndim != rank:
-            raise invalid(f"{text} but received shape {list(array.shape)}")
+            raise errors.invalid(f"{text} but received shape {list(array.shape)}")
     sizes = _target(shape, wanted)
     if not len(indices):
         return np.zeros((0, len(sizes)), np.int64), np.array(sizes, np.int64)
@@ -222,24 +222,24 @@ def sparse_expand_dims(sp_input: Any, axis: Any = None, name: str | None = None)
         return SparseTensor(indices, sp_input.values, shape)
 
 
-# --- parts --------------------------------------------------------------------------------------
+# Parts
 
 
 def _concat(c: Any, indices: list[Any], values: list[Any], shapes: list[Any]) -> Any:
     rank = len(shapes[0])
     axis = c.attr("concat_dim")
     if not -rank <= axis < rank:
-        raise invalid(f"Concat dimension must be in range [{-rank}, {rank}), got {axis}")
+        raise errors.invalid(f"Concat dimension must be in range [{-rank}, {rank}), got {axis}")
     axis %= rank
     for i, shape in enumerate(shapes[1:], 1):
         if len(shape) != rank:
-            raise invalid(
+            raise errors.invalid(
                 f"Ranks of all input tensors must match: expected {rank} but got {len(shape)} at "
                 f"position {i}"
             )
         for d in range(rank):
             if d != axis and shape[d] != shapes[0][d]:
-                raise invalid(
+                raise errors.invalid(
                     f"Input shapes must match: expected {shapes[0][d]} for dimension {d} but got "
                     f"{shape[d]} at position {i}"
                 )
@@ -331,13 +331,13 @@ def sparse_concat(
 
 def _split(c: Any, axis: np.ndarray, indices: Any, values: Any, shape: np.ndarray) -> Any:
     if axis.size != 1:
-        raise invalid(f"axis should be a scalar but received shape {list(axis.shape)}")
+        raise errors.invalid(f"axis should be a scalar but received shape {list(axis.shape)}")
     count, place, rank = c.attr("num_split"), int(axis.item()), len(shape)
     if not -rank <= place < rank:
-        raise invalid(f"Input split_dim should be between 0 and rank ({rank}), got {place}")
+        raise errors.invalid(f"Input split_dim should be between 0 and rank ({rank}), got {place}")
     place %= rank
     if not 1 <= count <= shape[place]:
-        raise invalid(
+        raise errors.invalid(
             f"Input num_split should be between 1 and the splitting dimension size "
             f"({shape[place]}), got {count}"
         )
@@ -409,7 +409,9 @@ def sparse_split(
 def _slice(c: Any, indices: Any, values: Any, shape: Any, start: Any, size: Any) -> Any:
     for i, (first, length) in enumerate(zip(start.tolist(), size.tolist(), strict=True)):
         if length < 0 or first + length >= 2**63:
-            raise invalid(f"The slice of {length} from {first} in dimension {i} is not valid")
+            raise errors.invalid(
+                f"The slice of {length} from {first} in dimension {i} is not valid"
+            )
     inside = ((indices >= start) & (indices < start + size)).all(1)
     sizes = np.maximum(np.minimum(size, shape - start), 0)
     return indices[inside] - start, values[inside], sizes

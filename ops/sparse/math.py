@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...engine import errors
 from ...engine.api import export
 from ...engine.deprecation import deprecated_argument_lookup
 from ...engine.graph.build import define
@@ -16,44 +17,44 @@ from ...engine.graph.registry import NoGradient
 from ...engine.graph.scope_functions import name_scope
 from ...engine.graph.tensor import SparseTensor, SparseTensorValue
 from ...engine.types import dtypes
-from ...engine.types.shape import TensorShape, unknown_shape
-from ..elementwise import shape_text
+from ...engine.types.shape import TensorShape, shape_text, unknown_shape
 from ..math.reduce_gradient import reduced_shape
 from ..math.reduce_public import reduction_axes
 from ..public import raw, tf
-from ..rules import ranked
-from .rules import (
+from ..shape_inference import ranked
+from .common import (
     OTHER,
     SAMPLE,
     as_sparse,
     flat_places,
     indices_at,
-    invalid,
     parts,
     require_shape,
     sparse_result,
     sparse_shapes,
 )
 
-# --- two sparse tensors -------------------------------------------------------------------------
+# Two sparse tensors
 
 
 def _require_alike(a: Any, b: Any) -> None:
     """Raises InvalidArgumentError unless both are of one shape; a and b: indices and shape."""
     (a_indices, a_shape), (b_indices, b_shape) = a, b
     if a_indices.ndim != 2 or b_indices.ndim != 2:
-        raise invalid(
+        raise errors.invalid(
             "Input indices should be matrices but received shapes: "
             f"{shape_text(a_indices.shape)} and {shape_text(b_indices.shape)}"
         )
     if len(a_shape) != len(b_shape):
-        raise invalid(
+        raise errors.invalid(
             "Operands do not have the same ranks; got shapes: "
             f"{shape_text(a_shape.tolist())} and {shape_text(b_shape.tolist())}"
         )
     for i, (m, n) in enumerate(zip(a_shape, b_shape, strict=True)):
         if m != n:
-            raise invalid(f"Operands' shapes do not match: got {m} and {n} for dimension {i}")
+            raise errors.invalid(
+                f"Operands' shapes do not match: got {m} and {n} for dimension {i}"
+            )
 
 
 def _united(
@@ -179,7 +180,7 @@ export("sparse.maximum", "sparse_maximum")(sparse_maximum)
 export("sparse.minimum", "sparse_minimum")(sparse_minimum)
 
 
-# --- reductions ---------------------------------------------------------------------------------
+# Reductions
 
 
 def _grouped(
@@ -190,7 +191,9 @@ def _grouped(
     require_shape(shape)
     for axis in axes.ravel().tolist():
         if not -rank <= axis < rank:
-            raise invalid(f"Invalid reduction dimension {axis}, for input with {rank} dimensions.")
+            raise errors.invalid(
+                f"Invalid reduction dimension {axis}, for input with {rank} dimensions."
+            )
     reduced = {axis % rank for axis in axes.ravel().tolist()}
     kept = [i for i in range(rank) if i not in reduced]
     sizes = shape[kept].tolist()
@@ -253,9 +256,9 @@ def _sum_gradient(op: Any, grad: Any) -> Any:
 
 _NONE = NoGradient("TensorFlow has none for it", silent=False)
 _REDUCED = "input_indices: int64, input_values: T, input_shape: int64, reduction_axes: int32"
-for _name, _kind, _types, _gradient in (
-    ("SparseReduceSum", "sum", "numbertype", _sum_gradient),
-    ("SparseReduceMax", "max", "realnumbertype", _NONE),
+for _name, _sparse_name, _kind, _types, _gradient in (
+    ("SparseReduceSum", "SparseReduceSumSparse", "sum", "numbertype", _sum_gradient),
+    ("SparseReduceMax", "SparseReduceMaxSparse", "max", "realnumbertype", _NONE),
 ):
     define(
         _name,
@@ -269,7 +272,7 @@ for _name, _kind, _types, _gradient in (
         test={"values": [[*SAMPLE, np.int32([1])]], "gradient": False},
     )
     define(
-        f"{_name}Sparse",
+        _sparse_name,
         f"{_REDUCED} -> output_indices: int64, output_values: T, output_shape: int64",
         f"keep_dims: bool = false; T: {_types}",
         shape=lambda c: [unknown_shape()] * 3,
@@ -339,13 +342,13 @@ def sparse_reduce_max_sparse(
     return SparseTensor(*found)
 
 
-# --- softmax ------------------------------------------------------------------------------------
+# Softmax
 
 
 @np.errstate(all="ignore")
 def _softmax(c: Any, indices: np.ndarray, values: np.ndarray, shape: np.ndarray) -> np.ndarray:
     if len(shape) < 2:
-        raise invalid(
+        raise errors.invalid(
             f"Input should have rank >= 2, but received shape: {shape_text(shape.tolist())}"
         )
     require_shape(shape)

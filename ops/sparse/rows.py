@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.constants import constant_value
@@ -18,24 +19,24 @@ from ...engine.types import dtypes
 from ...engine.types.shape import Dimension, TensorShape
 from ..control import with_dependencies
 from ..public import raw, tf
-from ..rules import merge_dim, ranked
-from .rules import SAMPLE, as_sparse, invalid, parts, sparse_shapes
+from ..shape_inference import merge_dim, ranked
+from .common import SAMPLE, as_sparse, parts, sparse_shapes
 
 
 def _fill_rows(c: Any, indices: Any, values: Any, shape: Any, default: Any) -> Any:
     rows, rank = int(shape[0]), len(shape)
     if len(values) != len(indices):
-        raise invalid(
+        raise errors.invalid(
             f"The length of `values` ({len(values)}) must match the first dimension of `indices` "
             f"({len(indices)})."
         )
     if not rows and len(indices):
-        raise invalid(
+        raise errors.invalid(
             f"Received SparseTensor with dense_shape[0] = 0 but indices.shape[0] = {len(indices)}"
         )
     for i, row in enumerate(indices[:, 0].tolist()):
         if not 0 <= row < rows:
-            raise invalid(f"indices({i}, 0) is invalid: {row} >= {rows}")
+            raise errors.invalid(f"indices({i}, 0) is invalid: {row} >= {rows}")
     empty = np.bincount(indices[:, 0], minlength=rows) == 0
     added = np.zeros((int(empty.sum()), rank), np.int64)
     added[:, 0] = np.flatnonzero(empty)
@@ -75,11 +76,13 @@ def _fill_gradient_shapes(c: Any) -> list[TensorShape]:
 
 def _fill_gradient_kernel(c: Any, places: np.ndarray, grad: np.ndarray) -> Any:
     if places.ndim != 1:
-        raise invalid(f"reverse_index_map must be a vector, saw: {list(places.shape)}")
+        raise errors.invalid(f"reverse_index_map must be a vector, saw: {list(places.shape)}")
     rest = np.ones(len(grad), bool)
     for place in places.tolist():
         if not 0 <= place < len(grad):
-            raise invalid(f"Elements in reverse index must be in [0, {len(grad)}) but got {place}")
+            raise errors.invalid(
+                f"Elements in reverse index must be in [0, {len(grad)}) but got {place}"
+            )
     rest[places] = False
     return grad[places], grad[rest].sum(dtype=grad.dtype)
 

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import SparseTensor
 from ...engine.types import dtypes
-from ...engine.types.shape import TensorShape
-from ..elementwise import shape_text
+from ...engine.types.shape import TensorShape, shape_text
 from ..public import raw
-from ..rules import ranked
-from .rules import SAMPLE, as_sparse, in_order, invalid, parts, sparse_shapes
+from ..shape_inference import ranked
+from .common import SAMPLE, as_sparse, in_order, parts, sparse_shapes
 
 _NO_GRADIENT = NoGradient("serialized tensors have no gradient")
 
@@ -43,7 +43,7 @@ def _unboxed(element: Any) -> np.ndarray:
     try:
         return make_ndarray(protos.TensorProto.FromString(element))
     except (DecodeError, TypeError):
-        raise invalid("Could not parse serialized proto") from None
+        raise errors.invalid("Could not parse serialized proto") from None
 
 
 def _serialize(c: Any, indices: Any, values: Any, shape: Any) -> np.ndarray:
@@ -52,7 +52,9 @@ def _serialize(c: Any, indices: Any, values: Any, shape: Any) -> np.ndarray:
 
 def _serialize_many(c: Any, indices: Any, values: Any, shape: Any) -> np.ndarray:
     if len(shape) < 2:
-        raise invalid(f"Rank of input SparseTensor should be > 1, but saw rank: {len(shape)}")
+        raise errors.invalid(
+            f"Rank of input SparseTensor should be > 1, but saw rank: {len(shape)}"
+        )
     rows = []
     for i in range(int(shape[0])):
         inside = indices[:, 0] == i
@@ -83,31 +85,31 @@ def _part(place: int, row: np.ndarray, dtype: Any) -> tuple[Any, Any, Any]:
     indices, values, shape = (_unboxed(element) for element in row)
     where = f"serialized_sparse[{place}"
     if indices.ndim != 2:
-        raise invalid(
+        raise errors.invalid(
             f"Expected {where}, 0] to represent an index matrix but received shape "
             f"{shape_text(indices.shape)}"
         )
     if values.ndim != 1:
-        raise invalid(
+        raise errors.invalid(
             f"Expected {where}, 1] to represent a values vector but received shape "
             f"{shape_text(values.shape)}"
         )
     if shape.ndim != 1:
-        raise invalid(
+        raise errors.invalid(
             f"Expected {where}, 1] to be a shape vector but its shape is {shape_text(shape.shape)}"
         )
     if values.dtype != dtype.as_numpy_dtype and dtype != dtypes.string:
-        raise invalid(
+        raise errors.invalid(
             f"Requested SparseTensor of type {dtype.name} but SparseTensor[{place}]"
             f".values.dtype() == {values.dtype.name}"
         )
     if len(indices) != len(values):
-        raise invalid(
+        raise errors.invalid(
             f"Expected row counts of SparseTensor[{place}].indices and SparseTensor[{place}]"
             f".values to match but they do not: {len(indices)} vs. {len(values)}"
         )
     if indices.shape[1] != len(shape):
-        raise invalid(
+        raise errors.invalid(
             f"Expected column counts of SparseTensor[{place}].indices to match size of "
             f"SparseTensor[{place}].shape but they do not: {indices.shape[1]} vs. {len(shape)}"
         )
@@ -116,15 +118,15 @@ def _part(place: int, row: np.ndarray, dtype: Any) -> tuple[Any, Any, Any]:
 
 def _deserialize(c: Any, serialized: np.ndarray) -> Any:
     if not serialized.ndim:
-        raise invalid("Serialized sparse should have non-zero rank []")
+        raise errors.invalid("Serialized sparse should have non-zero rank []")
     if serialized.shape[-1] != 3:
-        raise invalid(
+        raise errors.invalid(
             f"Serialized sparse should have 3 as the last dimension {shape_text(serialized.shape)}"
         )
     batch = serialized.shape[:-1]
     rows = serialized.reshape(-1, 3)
     if not len(rows):
-        raise invalid(
+        raise errors.invalid(
             "Serialized sparse should have at least 1 serialized tensor, but has a zero dimension "
             f"{shape_text(serialized.shape)}"
         )
@@ -132,7 +134,7 @@ def _deserialize(c: Any, serialized: np.ndarray) -> Any:
     rank = len(found[0][2])
     for i, (_, _, shape) in enumerate(found):
         if len(shape) != rank:
-            raise invalid(
+            raise errors.invalid(
                 "Inconsistent shape across SparseTensors: rank prior to SparseTensor"
                 f"[{i}] was: {rank} but rank of SparseTensor[{i}] is: {len(shape)}"
             )

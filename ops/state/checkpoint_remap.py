@@ -12,16 +12,11 @@ import numpy as np
 from ...engine import errors
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient, reads
-from ...engine.session.state import shape_text
 from ...engine.types import dtypes
-from ...engine.types.shape import TensorShape
-from .. import rules
+from ...engine.types.shape import TensorShape, shape_text
+from .. import shape_inference
 
 _FILES = NoGradient("what a file holds does not depend on the graph")
-
-
-def _invalid(text: str) -> errors.InvalidArgumentError:
-    return errors.InvalidArgumentError(None, None, text)
 
 
 def _vocabulary(path: np.ndarray, what: str) -> list[bytes]:
@@ -29,9 +24,9 @@ def _vocabulary(path: np.ndarray, what: str) -> list[bytes]:
     from ...io import files
 
     if path.ndim:
-        raise _invalid(f"{what} should be a single string, but got {shape_text(path.shape)}")
+        raise errors.invalid(f"{what} should be a single string, but got {shape_text(path.shape)}")
     if not path.item():
-        raise _invalid("new vocab filename cannot be empty.")
+        raise errors.invalid("new vocab filename cannot be empty.")
     content = files.read_file_to_string(os.fsdecode(path.item()), binary_mode=True)
     lines = content.split(b"\n")
     return [line.removesuffix(b"\r") for line in (lines[:-1] if not lines[-1] else lines)]
@@ -43,9 +38,11 @@ def _remapping(c: Any, new_file: np.ndarray, old_file: np.ndarray) -> tuple[np.n
     first, count = c.attr("new_vocab_offset"), c.attr("num_new_vocab")
     size = c.attr("old_vocab_size")
     if first + count > len(new):
-        raise _invalid("lookup table size must be larger than last new vocab entry's line")
+        raise errors.invalid("lookup table size must be larger than last new vocab entry's line")
     if size > len(old):
-        raise _invalid(f"Invalid vocab_size in {os.fsdecode(old_file.item())}: expected {size}")
+        raise errors.invalid(
+            f"Invalid vocab_size in {os.fsdecode(old_file.item())}: expected {size}"
+        )
     places = {token: i for i, token in enumerate(old[: size if size >= 0 else None])}
     found = [places.get(token, -1) for token in new[first : first + count]]
     result = np.array(found, np.int64)
@@ -54,7 +51,7 @@ def _remapping(c: Any, new_file: np.ndarray, old_file: np.ndarray) -> tuple[np.n
 
 def _remapping_shape(c: Any) -> list[TensorShape]:
     for shape in c.inputs:
-        rules.ranked(shape, 0)
+        shape_inference.ranked(shape, 0)
     return [TensorShape([c.attr("num_new_vocab")]), TensorShape([])]
 
 
@@ -76,25 +73,25 @@ def _check_unique(remapping: np.ndarray) -> None:
     seen: dict[int, int] = {}
     for new, old in enumerate(remapping.tolist()):
         if old >= 0 and old in seen:
-            raise errors.UnimplementedError(
-                None,
-                None,
+            raise errors.unimplemented(
                 f"Old ID {old} is mapped to both new ID {seen[old]} and {new}, which is not "
-                "supported.",
+                "supported."
             )
         seen[old] = new
 
 
 def _check_matrix(name: str, kind: dtypes.DType, shape: Any, columns: int | None) -> None:
     if kind != dtypes.float32:
-        raise _invalid(f"Tensor {name} has invalid type {kind.name} instead of expected type float")
+        raise errors.invalid(
+            f"Tensor {name} has invalid type {kind.name} instead of expected type float"
+        )
     if len(shape) != 2:
-        raise _invalid(
+        raise errors.invalid(
             f"Tensor {name} has shape {shape_text(shape)} of invalid rank {len(shape)} instead of "
             "expected shape of rank 2."
         )
     if columns is not None and shape[1] != columns:
-        raise _invalid(
+        raise errors.invalid(
             f"Tensor {name} has shape {shape_text(shape)}, where the size of its 2nd dimension is "
             f"{shape[1]} instead of being equal to num_cols={columns}"
         )
@@ -124,7 +121,7 @@ def _load(
             provided = (
                 "Size of row_remapping" if what == "row" else "Provided col_remapping, but its size"
             )
-            raise _invalid(
+            raise errors.invalid(
                 f"{provided} is {remapping.size} instead of being equal to num_{what}s={count}"
             )
         _check_unique(remapping)
@@ -150,12 +147,12 @@ def _load(
 def _fill_missing(result: np.ndarray, present: np.ndarray, initial: np.ndarray) -> None:
     missing = int((~present).sum())
     if missing > initial.size:
-        raise _invalid(
+        raise errors.invalid(
             f"initializing_values contained {initial.size} elements, but more missing values "
             "remain."
         )
     if missing < initial.size:
-        raise _invalid(
+        raise errors.invalid(
             f"initializing_values contained {initial.size} elements, but only {missing} elements "
             "were used to fill in missing values."
         )
@@ -163,7 +160,7 @@ def _fill_missing(result: np.ndarray, present: np.ndarray, initial: np.ndarray) 
 
 
 def _load_shape(c: Any) -> TensorShape:
-    rules.ranked(c.inputs[1], 0)
+    shape_inference.ranked(c.inputs[1], 0)
     return TensorShape([c.attr("num_rows"), c.attr("num_cols")])
 
 

@@ -17,7 +17,7 @@ from ...engine.signatures import without_private_bases
 from ...engine.types import dtypes
 from ...engine.types.shape import dimension_value
 from ..public import raw, tf
-from ..random import draws as random
+from ..random import random_ops as random
 
 # Standard deviation of a normal distribution cut off at two deviations.
 _TRUNCATED_STDDEV = 0.87962566103423978

@@ -12,7 +12,7 @@ from typing import Any
 
 from ...engine.types import dtypes
 from ..public import tf
-from ..random.draws import random_normal
+from ..random.random_ops import random_normal
 from .init import ConvolutionDeltaOrthogonal, Initializer, _floating, orthonormal
 
 _Kernel = dict[tuple[int, ...], Any]

@@ -15,24 +15,19 @@ from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
-from ...engine.session.state import VariableStorage, shape_text
-from ...engine.types.shape import TensorShape, as_shape, unknown_shape
-from .. import rules
+from ...engine.session.state import VariableStorage
+from ...engine.types.shape import TensorShape, as_shape, shape_text, unknown_shape
+from .. import shape_inference
 
 UPDATE = NoGradient("an assignment is not differentiable")
 STORAGE = NoGradient("a variable has no inputs")
 
 
-def text(value: Any) -> str:
-    """A string attribute as str."""
-    return value.decode() if isinstance(value, bytes) else value or ""
-
-
 def cell_of(c: Any) -> VariableStorage:
     """The cell that a variable op with container, shared_name, dtype and shape stands for."""
     if c.resource_key is None:
-        name = text(c.attr("shared_name")) or c.name
-        c.resource_key = (text(c.attr("container")), name, c.attr("dtype"), c.attr("shape"))
+        name = c.attr("shared_name") or c.name
+        c.resource_key = (c.attr("container"), name, c.attr("dtype"), c.attr("shape"))
     return c.session_state.cell(*c.resource_key)
 
 
@@ -50,7 +45,7 @@ for _name in ("VariableV2", "Variable"):
         shape=_variable_shape,
         kernel=cell_of,
         gradient=STORAGE,
-        moves="value",
+        transfer="value",
         stateful=True,
         doc="The storage of a variable, as a reference.",
     )
@@ -65,10 +60,10 @@ class _Temporaries:
 
 
 def _temporary(c: Any) -> VariableStorage:
-    shape, name = c.attr("shape"), text(c.attr("var_name")) or c.name
+    shape, name = c.attr("shape"), c.attr("var_name") or c.name
     present = c.session_state.lookup_or_create(_TEMPORARY, name, lambda: _Temporaries(c.name))
     if present.node != c.name:
-        raise errors.AlreadyExistsError(None, None, f"TemporaryVariable {name} already exists")
+        raise errors.already_exists(f"TemporaryVariable {name} already exists")
     # Several runs at once have one each.
     present.alive += 1
     cell = VariableStorage(name, c.attr("dtype"), shape)
@@ -77,10 +72,10 @@ def _temporary(c: Any) -> VariableStorage:
 
 
 def _destroy_temporary(c: Any, cell: VariableStorage) -> np.ndarray:
-    name = text(c.attr("var_name"))
+    name = c.attr("var_name")
     present = c.session_state.lookup(_TEMPORARY, name)
     if present is None:
-        raise errors.NotFoundError(None, None, f"TemporaryVariable {name} does not exist")
+        raise errors.not_found(f"TemporaryVariable {name} does not exist")
     present.alive -= 1
     if not present.alive:
         c.session_state.remove(_TEMPORARY, name)
@@ -121,7 +116,7 @@ is_initialized_op = define(
 
 def merged_shape(c: Any) -> TensorShape:
     """Shape function: both inputs have one shape."""
-    return rules.merge(c.inputs[0], c.inputs[1])
+    return shape_inference.merge(c.inputs[0], c.inputs[1])
 
 
 def _assign_shape(c: Any) -> TensorShape:
@@ -147,7 +142,7 @@ assign_op = define(
     kernel=_assign,
     lower=_lower_assign,
     gradient=UPDATE,
-    moves="write",
+    transfer="write",
     doc="Gives a variable a value.",
 )
 
@@ -156,7 +151,7 @@ def require_same_shape(cell: VariableStorage, value: np.ndarray) -> np.ndarray:
     """The cell's array, when `value` may be added to it."""
     array = cell.read()
     if array.shape != value.shape:
-        raise errors.InvalidArgumentError(None, None, "Parameters and update must be the same size")
+        raise errors.invalid("Parameters and update must be the same size")
     return array
 
 
@@ -195,18 +190,16 @@ def _count(c: Any, cell: VariableStorage) -> np.ndarray:
     with cell.lock:
         array = cell.looked_up()
         if array.ndim:
-            raise errors.InvalidArgumentError(
-                None, None, f"input is not a scalar: {shape_text(array.shape)}"
-            )
+            raise errors.invalid(f"input is not a scalar: {shape_text(array.shape)}")
         if array >= limit:
-            raise errors.OutOfRangeError(None, None, f"Reached limit of {limit}")
+            raise errors.out_of_range(f"Reached limit of {limit}")
         before = array.copy()
         array += 1
         return before
 
 
 def _scalar_shape(c: Any) -> TensorShape:
-    rules.ranked(c.inputs[0], 0)
+    shape_inference.ranked(c.inputs[0], 0)
     return TensorShape([])
 
 
@@ -224,7 +217,7 @@ count_up_to_op = define(
 def _resource_count_shape(c: Any) -> TensorShape:
     from .resource import handle_shape
 
-    rules.ranked(handle_shape(c.tensor(0)), 0)
+    shape_inference.ranked(handle_shape(c.tensor(0)), 0)
     return TensorShape([])
 
 

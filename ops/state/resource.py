@@ -15,11 +15,11 @@ from ...engine.gradients.autodiff_flow import zeros_behind
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import IndexedSlices
-from ...engine.session.state import VariableStorage, shape_text
+from ...engine.session.state import VariableStorage
 from ...engine.types import dtypes
 from ...engine.types.dtypes import runtime_name
-from ...engine.types.shape import TensorShape, unknown_shape
-from .. import rules
+from ...engine.types.shape import TensorShape, shape_text, unknown_shape
+from .. import shape_inference
 from ..array.gather import gather_nd_kernel
 from ..public import raw, tf
 from .reference import STORAGE, UPDATE, cell_of
@@ -39,7 +39,7 @@ define(
     shape=lambda c: TensorShape([]),
     kernel=_handle,
     gradient=STORAGE,
-    moves="value",
+    transfer="value",
     stateful=True,
     doc="The handle of a variable.",
 )
@@ -88,7 +88,7 @@ define(
     kernel=_read,
     lower=lambda b, op, cell: b.read(cell),
     gradient=lambda op, grad: grad,
-    moves="value",
+    transfer="value",
     stateful=True,
     doc="The variable's value at this point of the order of execution.",
 )
@@ -96,7 +96,7 @@ define(
 
 def _check_write(c: Any) -> None:
     """The value's dtype and shape must be those of the variable, as far as they are known."""
-    rules.merge(shape_behind(c), c.inputs[1])
+    shape_inference.merge(shape_behind(c), c.inputs[1])
 
 
 def _write(c: Any, cell: VariableStorage, value: np.ndarray) -> None:
@@ -111,7 +111,7 @@ define(
     kernel=_write,
     lower=lambda b, op, cell, value: _written(b.write(cell, value)),
     gradient=UPDATE,
-    moves="write",
+    transfer="write",
     stateful=True,
     doc="Gives a resource variable a value.",
 )
@@ -141,11 +141,9 @@ def _define_update(name: str, ufunc: Any, scalar: str, doc: str) -> None:
         with cell.lock, np.errstate(all="ignore"):
             array = cell.looked_up()
             if array.shape != value.shape:
-                raise errors.InvalidArgumentError(
-                    None,
-                    None,
+                raise errors.invalid(
                     f"Cannot update variable with shape {shape_text(array.shape)} using a Tensor "
-                    f"with shape {shape_text(value.shape)}, shapes must be equal.",
+                    f"with shape {shape_text(value.shape)}, shapes must be equal."
                 )
             ufunc(array, value, out=array)
 
@@ -193,7 +191,7 @@ def _destroy(c: Any, thing: Any) -> None:
     if missing and not c.attr("ignore_lookup_error"):
         exists = c.session_state.has_container(container)
         what = f"Resource localhost/{name}/<unknown>" if exists else "Container localhost"
-        raise errors.NotFoundError(None, None, f"{what} does not exist.")
+        raise errors.not_found(f"{what} does not exist.")
 
 
 define(
@@ -229,7 +227,7 @@ define(
 def _gather(c: Any, cell: VariableStorage, indices: np.ndarray) -> np.ndarray:
     array, batch = cell.looked_up(), c.attr("batch_dims") or 0
     if array.ndim == 0:
-        raise errors.InvalidArgumentError(None, None, "params must be at least 1 dimensional")
+        raise errors.invalid("params must be at least 1 dimensional")
     require_indices(indices, array.shape[batch])
     if not batch:
         return array[indices]

@@ -310,13 +310,20 @@ def _refused(sign: str) -> Callable[..., Any]:
     return method
 
 
-for _kind in ("Sub", "Add", "Max", "Min", "Mul", "Div", "Update"):
-    setattr(
-        BaseResourceVariable, f"scatter_{_kind.lower()}", _scatter_method(f"ResourceScatter{_kind}")
-    )
-for _kind in ("Sub", "Add", "Update"):
-    _name = f"scatter_nd_{_kind.lower()}"
-    setattr(BaseResourceVariable, _name, _scatter_nd_method(f"ResourceScatterNd{_kind}"))
+_METHODS = {
+    "scatter_sub": _scatter_method("ResourceScatterSub"),
+    "scatter_add": _scatter_method("ResourceScatterAdd"),
+    "scatter_max": _scatter_method("ResourceScatterMax"),
+    "scatter_min": _scatter_method("ResourceScatterMin"),
+    "scatter_mul": _scatter_method("ResourceScatterMul"),
+    "scatter_div": _scatter_method("ResourceScatterDiv"),
+    "scatter_update": _scatter_method("ResourceScatterUpdate"),
+    "scatter_nd_sub": _scatter_nd_method("ResourceScatterNdSub"),
+    "scatter_nd_add": _scatter_nd_method("ResourceScatterNdAdd"),
+    "scatter_nd_update": _scatter_nd_method("ResourceScatterNdUpdate"),
+}
+for _name, _method in _METHODS.items():
+    setattr(BaseResourceVariable, _name, _method)
 for _name, _sign in (("add", "+"), ("sub", "-"), ("mul", "*"), ("truediv", "/"), ("pow", "**")):
     setattr(BaseResourceVariable, f"__i{_name}__", _refused(_sign))
 

@@ -14,10 +14,9 @@ from ...engine import errors
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient, reads, writes
 from ...engine.graph.tensor import Tensor
-from ...engine.session.state import shape_text
 from ...engine.types import dtypes
-from ...engine.types.shape import TensorShape
-from .. import rules
+from ...engine.types.shape import TensorShape, shape_text
+from .. import shape_inference
 from ..public import raw
 
 _FILES = NoGradient("what a file holds does not depend on the graph")
@@ -25,9 +24,9 @@ _FILES = NoGradient("what a file holds does not depend on the graph")
 
 def _check_names(c: Any, first: int, count: int, vectors: int) -> None:
     """Names (and slices) are vectors with an element per tensor."""
-    rules.ranked(c.inputs[0], 0)
+    shape_inference.ranked(c.inputs[0], 0)
     for i in range(first, first + vectors):
-        size = rules.ranked(c.inputs[i], 1)[0]
+        size = shape_inference.ranked(c.inputs[i], 1)[0]
         if size is not None and size != count:
             raise ValueError(f"Dimension must be {count} but is {size}")
 
@@ -50,38 +49,34 @@ def _slice_shape(text: bytes) -> TensorShape:
 
 
 def _restore_v2_shape(c: Any) -> list[TensorShape]:
-    rules.ranked(c.inputs[0], 0)
-    rules.ranked(c.inputs[1], 1)
-    rules.ranked(c.inputs[2], 1)
-    rules.merge(c.inputs[1], c.inputs[2])
+    shape_inference.ranked(c.inputs[0], 0)
+    shape_inference.ranked(c.inputs[1], 1)
+    shape_inference.ranked(c.inputs[2], 1)
+    shape_inference.merge(c.inputs[1], c.inputs[2])
     outputs = len(c.op.outputs)
     slices = c.value(2)
     if slices is None:
-        return [rules.unknown()] * outputs
+        return [shape_inference.unknown()] * outputs
     if slices.size != outputs:
         raise ValueError("The number of shape_and_slice doesn't match tensor outputs.")
     return [_slice_shape(text) for text in slices]
 
 
-def _invalid(text: str) -> errors.InvalidArgumentError:
-    return errors.InvalidArgumentError(None, None, text)
-
-
 def _one_text(value: np.ndarray, what: str) -> str:
     """A prefix or file name: one element."""
     if value.size != 1:
-        raise _invalid(f"{what} should have a single element, got {value.size} instead.")
+        raise errors.invalid(f"{what} should have a single element, got {value.size} instead.")
     return os.fsdecode(value.reshape(-1)[0])
 
 
 def _validate(names: np.ndarray, slices: np.ndarray) -> None:
     if names.ndim != 1 or slices.ndim != 1:
-        raise _invalid(
+        raise errors.invalid(
             "Input tensor_names and shape_and_slices should be an 1-D tensors, got "
             f"{shape_text(names.shape)} and {shape_text(slices.shape)} instead."
         )
     if names.size != slices.size:
-        raise _invalid(
+        raise errors.invalid(
             "tensor_names and shape_and_slices have different number of elements: "
             f"{names.size} vs. {slices.size}"
         )
@@ -93,7 +88,7 @@ def _part_to_save(text: bytes, tensor: np.ndarray) -> tuple[Any, Any]:
 
     shape, part, part_shape = parse_shape_and_slice(text.decode())
     if part_shape != tensor.shape:
-        raise _invalid(
+        raise errors.invalid(
             "Slice in shape_and_slice specification does not match the shape of the tensor to  "
             f"save: {text.decode()}, tensor: {shape_text(tensor.shape)}"
         )
@@ -108,7 +103,7 @@ def _save_v2(
     path = _one_text(prefix, "Input prefix")
     _validate(names, slices)
     if len(tensors) != names.size:
-        raise _invalid(f"Got {names.size} tensor names but {len(tensors)} tensors.")
+        raise errors.invalid(f"Got {names.size} tensor names but {len(tensors)} tensors.")
     kinds = c.attr("dtypes")
     size = sum(tensor.nbytes for tensor in tensors if tensor.dtype != object)
     with BundleWriter(path, size) as writer:
@@ -129,12 +124,12 @@ def _save_v1(c: Any, filename: np.ndarray, names: np.ndarray, *rest: Any) -> Non
     path = _one_text(filename, "Input 0 (filename)")
     *slices, tensors = rest
     if slices and slices[0].size != names.size:
-        raise _invalid(
+        raise errors.invalid(
             f"Expected {names.size} elements for the tensor shapes and slices but got "
             f"{slices[0].size}"
         )
     if len(tensors) != names.size:
-        raise _invalid(f"Got {names.size} tensor names but {len(tensors)} tensors.")
+        raise errors.invalid(f"Got {names.size} tensor names but {len(tensors)} tensors.")
     texts = slices[0].reshape(-1) if slices else [b""] * names.size
     parts = []
     for name, text, tensor, kind in zip(names.reshape(-1), texts, tensors, c.attr("T")):
@@ -152,7 +147,7 @@ def _restore_v2(
 
     kinds = c.attr("dtypes")
     if names.size != len(kinds):
-        raise _invalid(f"Got {names.size} tensor names, but {len(kinds)} expected dtypes.")
+        raise errors.invalid(f"Got {names.size} tensor names, but {len(kinds)} expected dtypes.")
     path = _one_text(prefix, "Input prefix")
     _validate(names, slices)
     while True:
@@ -173,7 +168,7 @@ def _restored_all(c: Any, reader: Any, names: np.ndarray, slices: np.ndarray) ->
         if stored is not kind and stored != kind.base_dtype:
             wrong.append(_other_type(reader, name, kind, stored))
     if wrong:
-        raise _invalid("\n".join(wrong))
+        raise errors.invalid("\n".join(wrong))
     # In one direction through the file, all of it, before anything gets a value.
     places = [reader.place(key) for key in keys]
     results: list[Any] = [None] * len(keys)
@@ -199,7 +194,9 @@ def _restored(reader: Any, name: bytes, text: bytes, defer: bool = False) -> Any
     full, part, _ = parse_shape_and_slice(text.decode())
     stored = reader.dtype_and_shape(name)[1]
     if full != stored:
-        raise _invalid(reader.wrong_shape(name.decode(), shape_text(full), shape_text(stored)))
+        raise errors.invalid(
+            reader.wrong_shape(name.decode(), shape_text(full), shape_text(stored))
+        )
     return reader.read_slice(name, part, defer)
 
 
@@ -214,7 +211,7 @@ def _restore_v1(
         stored, _ = reader.dtype_and_shape(key)
         kind = c.attr("dt")
         if stored != kind.base_dtype:
-            raise _invalid(
+            raise errors.invalid(
                 f"Expected to restore a tensor of type {dtypes.runtime_name(kind)}, got a "
                 f"tensor of type {dtypes.runtime_name(stored)} instead: "
                 f"tensor_name = {key.decode()}"
@@ -246,21 +243,21 @@ def _text(value: str) -> np.ndarray:
 
 def _scalars(c: Any) -> TensorShape:
     for shape in c.inputs:
-        rules.ranked(shape, 0)
+        shape_inference.ranked(shape, 0)
     return TensorShape([])
 
 
 def _merge_shape(c: Any) -> list[TensorShape]:
-    rules.ranked(c.inputs[0], 1)
-    rules.ranked(c.inputs[1], 0)
+    shape_inference.ranked(c.inputs[0], 1)
+    shape_inference.ranked(c.inputs[1], 0)
     return []
 
 
 def _restore_v1_shape(c: Any) -> TensorShape:
     for shape in c.inputs:
-        rules.ranked(shape, 0)
+        shape_inference.ranked(shape, 0)
     text = c.value(2) if len(c.inputs) > 2 else None
-    return rules.unknown() if text is None else _slice_shape(text.item())
+    return shape_inference.unknown() if text is None else _slice_shape(text.item())
 
 
 define(
@@ -271,7 +268,7 @@ define(
     kernel=_save_v2,
     gradient=_FILES,
     touches=writes("prefix"),
-    moves="file",
+    transfer="file",
     stateful=True,
     test={"needs": "files"},
     doc="Writes tensors as a checkpoint.",
@@ -284,7 +281,7 @@ define(
     kernel=_restore_v2,
     gradient=_FILES,
     touches=reads("prefix"),
-    moves="file",
+    transfer="file",
     stateful=True,
     dynamic_shape=True,
     test={"needs": "files"},
@@ -298,7 +295,7 @@ define(
     kernel=_merge,
     gradient=_FILES,
     touches=writes("checkpoint_prefixes", "destination_prefix"),
-    moves="file",
+    transfer="file",
     stateful=True,
     test={"needs": "files"},
     doc="Makes one checkpoint of several that were written in shards.",
@@ -311,7 +308,7 @@ define(
     kernel=_save_v1,
     gradient=_FILES,
     touches=writes("filename"),
-    moves="file",
+    transfer="file",
     stateful=True,
     test={"needs": "files"},
     doc="Writes tensors as a checkpoint of the first format.",
@@ -324,7 +321,7 @@ define(
     kernel=_save_v1,
     gradient=_FILES,
     touches=writes("filename"),
-    moves="file",
+    transfer="file",
     stateful=True,
     test={"needs": "files"},
     doc="Writes tensors and slices of tensors as a checkpoint of the first format.",
@@ -337,7 +334,7 @@ define(
     kernel=_restore_v1,
     gradient=_FILES,
     touches=reads("file_pattern"),
-    moves="file",
+    transfer="file",
     stateful=True,
     dynamic_shape=True,
     test={"needs": "files"},
@@ -351,7 +348,7 @@ define(
     kernel=_restore_v1,
     gradient=_FILES,
     touches=reads("file_pattern"),
-    moves="file",
+    transfer="file",
     stateful=True,
     dynamic_shape=True,
     test={"needs": "files"},

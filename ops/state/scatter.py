@@ -4,20 +4,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.graph import name_scope
-from ...engine.session.state import VariableStorage, shape_text
+from ...engine.session.state import VariableStorage
 from ...engine.types.indices import first_outside, not_inside, place_text
-from ...engine.types.shape import TensorShape
+from ...engine.types.shape import TensorShape, shape_text
 from ...jit.kernel import scalar as k
-from .. import rules
-from ..array.join import invalid
+from .. import shape_inference
 from ..public import raw, tf
 from .reference import UPDATE, is_ref
 
@@ -31,7 +31,7 @@ def _set(array: np.ndarray, where: Any, updates: np.ndarray) -> None:
 def _divide(array: np.ndarray, where: Any, updates: np.ndarray) -> None:
     if array.dtype.kind in "iu":
         if np.any(updates == 0):
-            raise invalid("updates must not contain 0")
+            raise errors.invalid("updates must not contain 0")
         # C's division: towards zero.
         np_divide = np.frompyfunc(lambda x, y: int(x / y) if y else 0, 2, 1)
         flat = np.broadcast_to(updates, array[where].shape)
@@ -42,24 +42,43 @@ def _divide(array: np.ndarray, where: Any, updates: np.ndarray) -> None:
         np.divide.at(array, where, updates)
 
 
-UPDATES: dict[str, Update] = {
-    "Update": _set,
-    "Add": np.add.at,
-    "Sub": np.subtract.at,
-    "Mul": np.multiply.at,
-    "Div": _divide,
-    "Min": np.minimum.at,
-    "Max": np.maximum.at,
-}
-# What kernels do with a row, where that is the same to the last bit.
-_BODIES: dict[str, Callable[..., Any]] = {
-    "Update": lambda old, new: new,
-    "Add": k.add,
-    "Sub": k.sub,
-    "Mul": k.mul,
-}
-_TYPES = {"Update": "type", "Min": "{half, bfloat16, float32, float64, int32, int64}"}
-_TYPES["Max"] = _TYPES["Min"]
+class _Kind(NamedTuple):
+    """One way to update: its ops on variables and on resource variables, and what these do."""
+
+    name: str
+    rows: tuple[str, str]
+    slices: tuple[str, str] | None
+    update: Update
+    # What kernels do with a row, where that is the same to the last bit.
+    body: Callable[..., Any] | None = None
+    types: str = "numbertype"
+
+
+_ORDERED = "{half, bfloat16, float32, float64, int32, int64}"
+_KINDS = (
+    _Kind(
+        *("Update", ("ScatterUpdate", "ResourceScatterUpdate")),
+        *(("ScatterNdUpdate", "ResourceScatterNdUpdate"), _set, lambda old, new: new, "type"),
+    ),
+    _Kind(
+        *("Add", ("ScatterAdd", "ResourceScatterAdd")),
+        *(("ScatterNdAdd", "ResourceScatterNdAdd"), np.add.at, k.add),
+    ),
+    _Kind(
+        *("Sub", ("ScatterSub", "ResourceScatterSub")),
+        *(("ScatterNdSub", "ResourceScatterNdSub"), np.subtract.at, k.sub),
+    ),
+    _Kind("Mul", ("ScatterMul", "ResourceScatterMul"), None, np.multiply.at, k.mul),
+    _Kind("Div", ("ScatterDiv", "ResourceScatterDiv"), None, _divide),
+    _Kind(
+        *("Min", ("ScatterMin", "ResourceScatterMin"), None, np.minimum.at, None),
+        types=_ORDERED,
+    ),
+    _Kind(
+        *("Max", ("ScatterMax", "ResourceScatterMax"), None, np.maximum.at, None),
+        types=_ORDERED,
+    ),
+)
 
 
 def require_indices(indices: np.ndarray, size: int) -> None:
@@ -88,9 +107,9 @@ def _scatter_kernel(update: Update) -> Callable[..., Any]:
 
 def _require_rows(array: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> None:
     if array.ndim == 0:
-        raise invalid(f"params must be at least 1-D, got shape {shape_text(array.shape)}")
+        raise errors.invalid(f"params must be at least 1-D, got shape {shape_text(array.shape)}")
     if updates.ndim and updates.shape != indices.shape + array.shape[1:]:
-        raise invalid(
+        raise errors.invalid(
             "Must have updates.shape = indices.shape + params.shape[1:] or "
             f"updates.shape = [], got updates.shape {shape_text(updates.shape)}, "
             f"indices.shape {shape_text(indices.shape)}, params.shape {shape_text(array.shape)}"
@@ -111,7 +130,7 @@ def _scatter_nd_kernel(update: Update) -> Callable[..., Any]:
             update(array, tuple(where.reshape(-1, depth)[:done].T), rows)
             if done is not None:
                 values = ", ".join(str(i) for i in where.reshape(-1, depth)[done])
-                raise invalid(
+                raise errors.invalid(
                     f"indices{place_text(done, where.shape[:-1])} = [{values}] does not index into "
                     f"shape {shape_text(array.shape)}"
                 )
@@ -122,21 +141,21 @@ def _scatter_nd_kernel(update: Update) -> Callable[..., Any]:
 
 def _require_slices(shape: tuple[int, ...], indices: np.ndarray, updates: np.ndarray) -> None:
     if not shape:
-        raise invalid(f"Output must be at least 1-D, got shape: {shape_text(shape)}")
+        raise errors.invalid(f"Output must be at least 1-D, got shape: {shape_text(shape)}")
     if 0 in shape and (indices.size or updates.size):
-        raise invalid(
+        raise errors.invalid(
             "Indices and updates specified for empty output.  indices shape: "
             f"{shape_text(indices.shape)}"
         )
     if updates.shape[:1] != indices.shape[:1]:
-        raise invalid(
+        raise errors.invalid(
             "The outermost dimension of updates and indices must match. Got indices.shape "
             f"{shape_text(indices.shape)}, updates.shape {shape_text(updates.shape)}"
         )
     depth = indices.shape[-1] if indices.ndim > 1 else 1
     outer = indices.shape[:-1] if indices.ndim > 1 else indices.shape[:1]
     if depth > len(shape) or updates.shape != outer + shape[depth:]:
-        raise invalid(
+        raise errors.invalid(
             "Must have updates.shape = indices.shape[:batch_dim] + params_shape[slice_dim:], got "
             f"updates.shape: {shape_text(updates.shape)}, indices.shape: "
             f"{shape_text(indices.shape)}, params_shape: {shape_text(shape)}, slice_dim: {depth}, "
@@ -169,7 +188,7 @@ def _without_result(kernel: Callable[..., Any]) -> Callable[..., None]:
 
 def _check_rows(var: TensorShape, indices: TensorShape, updates: TensorShape) -> None:
     if updates.ndims != 0:
-        rules.merge(updates, indices.concatenate(var[1:] if var.ndims else var))
+        shape_inference.merge(updates, indices.concatenate(var[1:] if var.ndims else var))
 
 
 def _scatter_shape(c: Any) -> TensorShape:
@@ -198,69 +217,66 @@ def _check_slices(c: Any, var: TensorShape) -> None:
     from ..array.scatter import check_updates
 
     for given in c.inputs[1:]:
-        rules.ranked_at_least(given, 1)
+        shape_inference.ranked_at_least(given, 1)
     check_updates(c.inputs[1], c.inputs[2], var, "input")
 
 
 def _define_all() -> None:
-    for kind, update in UPDATES.items():
-        types = _TYPES.get(kind, "numbertype")
-        lock = "true" if kind == "Update" else "false"
+    for kind in _KINDS:
+        lock = "true" if kind.name == "Update" else "false"
         define(
-            f"Scatter{kind}",
+            kind.rows[0],
             "ref: Ref(T), indices: Tindices, updates: T -> output_ref: Ref(T)",
-            f"T: {types}; Tindices: index; use_locking: bool = {lock}",
+            f"T: {kind.types}; Tindices: index; use_locking: bool = {lock}",
             shape=_scatter_shape,
-            kernel=_scatter_kernel(update),
-            lower=_lowering(_BODIES.get(kind), True),
+            kernel=_scatter_kernel(kind.update),
+            lower=_lowering(kind.body, True),
             gradient=UPDATE,
-            doc=f"{kind} of the rows of a variable at `indices`.",
+            doc=f"{kind.name} of the rows of a variable at `indices`.",
         )
         define(
-            f"ResourceScatter{kind}",
+            kind.rows[1],
             "resource: resource, indices: Tindices, updates: dtype ->",
-            f"dtype: {'type' if kind == 'Update' else 'numbertype'}; Tindices: index",
+            f"dtype: {'type' if kind.name == 'Update' else 'numbertype'}; Tindices: index",
             shape=_resource_scatter_shape,
-            kernel=_without_result(_scatter_kernel(update)),
-            lower=_lowering(_BODIES.get(kind), False),
+            kernel=_without_result(_scatter_kernel(kind.update)),
+            lower=_lowering(kind.body, False),
             gradient=UPDATE,
             stateful=True,
-            doc=f"{kind} of the rows of a resource variable at `indices`.",
+            doc=f"{kind.name} of the rows of a resource variable at `indices`.",
         )
-        if kind in ("Update", "Add", "Sub"):
-            _define_nd(kind, update, lock)
+        if kind.slices:
+            _define_nd(kind, kind.slices, lock)
 
 
-def _define_nd(kind: str, update: Update, lock: str) -> None:
+def _define_nd(kind: _Kind, names: tuple[str, str], lock: str) -> None:
     define(
-        f"ScatterNd{kind}",
+        names[0],
         "ref: Ref(T), indices: Tindices, updates: T -> output_ref: Ref(T)",
-        f"T: {'type' if kind == 'Update' else 'numbertype'}; Tindices: index; "
+        f"T: {'type' if kind.name == 'Update' else 'numbertype'}; Tindices: index; "
         f"use_locking: bool = {lock}",
         shape=_scatter_nd_shape,
-        kernel=_scatter_nd_kernel(update),
+        kernel=_scatter_nd_kernel(kind.update),
         gradient=UPDATE,
-        doc=f"{kind} of the slices of a variable that `indices` names.",
+        doc=f"{kind.name} of the slices of a variable that `indices` names.",
     )
     define(
-        f"ResourceScatterNd{kind}",
+        names[1],
         "ref: resource, indices: Tindices, updates: T ->",
         "T: type; Tindices: index; use_locking: bool = true",
         shape=_resource_scatter_nd_shape,
-        kernel=_without_result(_scatter_nd_kernel(update)),
+        kernel=_without_result(_scatter_nd_kernel(kind.update)),
         gradient=UPDATE,
         stateful=True,
-        doc=f"{kind} of the slices of a resource variable that `indices` names.",
+        doc=f"{kind.name} of the slices of a resource variable that `indices` names.",
     )
 
 
 _define_all()
 
 
-def _public(kind: str, nd: bool = False) -> Callable[..., Any]:
-    op_type = f"Scatter{'Nd' if nd else ''}{kind}"
-    name_of = f"scatter_{'nd_' if nd else ''}{kind.lower()}"
-    locked = kind == "Update"
+def _public(name: str, op_type: str, on_resource: str, what: str) -> Callable[..., Any]:
+    locked = what == "Update"
 
     def scatter(
         ref: Any, indices: Any, updates: Any, use_locking: bool = locked, name: str | None = None
@@ -268,25 +284,27 @@ def _public(kind: str, nd: bool = False) -> Callable[..., Any]:
         if is_ref(ref):
             function = getattr(raw, op_type)
             return function(ref, indices, updates, use_locking=use_locking, name=name)
-        function, read = getattr(raw, "Resource" + op_type), ref._lazy_read
+        function, read = getattr(raw, on_resource), ref._lazy_read
         values = convert_to_tensor(updates, ref.dtype)
         return read(function(ref.handle, indices, values, name=name))
 
-    scatter.__name__ = scatter.__qualname__ = name_of
-    scatter.__doc__ = f"{kind} of the parts of a variable that `indices` names; the new value."
-    return export(name_of)(scatter)
+    scatter.__name__ = scatter.__qualname__ = name
+    scatter.__doc__ = f"{what} of the parts of a variable that `indices` names; the new value."
+    return export(name)(scatter)
 
 
-scatter_update = _public("Update")
-scatter_add = _public("Add")
-scatter_sub = _public("Sub")
-scatter_mul = _public("Mul")
-scatter_div = _public("Div")
-scatter_min = _public("Min")
-scatter_max = _public("Max")
-scatter_nd_update = _public("Update", nd=True)
-scatter_nd_add = _public("Add", nd=True)
-scatter_nd_sub = _public("Sub", nd=True)
+scatter_update = _public("scatter_update", "ScatterUpdate", "ResourceScatterUpdate", "Update")
+scatter_add = _public("scatter_add", "ScatterAdd", "ResourceScatterAdd", "Add")
+scatter_sub = _public("scatter_sub", "ScatterSub", "ResourceScatterSub", "Sub")
+scatter_mul = _public("scatter_mul", "ScatterMul", "ResourceScatterMul", "Mul")
+scatter_div = _public("scatter_div", "ScatterDiv", "ResourceScatterDiv", "Div")
+scatter_min = _public("scatter_min", "ScatterMin", "ResourceScatterMin", "Min")
+scatter_max = _public("scatter_max", "ScatterMax", "ResourceScatterMax", "Max")
+scatter_nd_update = _public(
+    "scatter_nd_update", "ScatterNdUpdate", "ResourceScatterNdUpdate", "Update"
+)
+scatter_nd_add = _public("scatter_nd_add", "ScatterNdAdd", "ResourceScatterNdAdd", "Add")
+scatter_nd_sub = _public("scatter_nd_sub", "ScatterNdSub", "ResourceScatterNdSub", "Sub")
 
 
 @export("batch_scatter_update")

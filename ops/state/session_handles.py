@@ -22,7 +22,7 @@ from ...engine.graph.tensor import Tensor
 from ...engine.session import fetches
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
-from .. import rules
+from .. import shape_inference
 from ..public import tf
 
 _KEPT = NoGradient("what a session keeps is not differentiable")
@@ -48,9 +48,7 @@ def _find(c: Any, handle: np.ndarray) -> np.ndarray:
     text = handle.item().decode()
     kept = _store(c.session_state).get(text)
     if kept is None:
-        raise errors.InvalidArgumentError(
-            None, None, f"The tensor with handle '{text}' is not in the session store."
-        )
+        raise errors.invalid(f"The tensor with handle '{text}' is not in the session store.")
     return kept
 
 
@@ -60,8 +58,8 @@ def _forget(c: Any, handle: np.ndarray) -> None:
 
 
 def _one_handle(c: Any) -> list[TensorShape]:
-    rules.ranked(c.inputs[0], 0)
-    return [rules.unknown() for _ in c.op.outputs]
+    shape_inference.ranked(c.inputs[0], 0)
+    return [shape_inference.unknown() for _ in c.op.outputs]
 
 
 _get_handle = define(
@@ -129,8 +127,8 @@ class TensorHandle:
         """The tensor itself, as the session keeps it."""
         kept = _store(self._session.resources).get(self._handle)
         if kept is None:
-            raise errors.InvalidArgumentError(
-                None, None, f"The tensor with handle '{self._handle}' is not in the session store."
+            raise errors.invalid(
+                f"The tensor with handle '{self._handle}' is not in the session store."
             )
         return kept
 

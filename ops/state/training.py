@@ -14,14 +14,15 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.graph.build import define
-from ...engine.session.state import shape_text
 from ...engine.types.indices import first_outside
-from ...engine.types.shape import TensorShape
+from ...engine.types.shape import TensorShape, shape_text
 from ...jit.kernel import scalar as k
-from .. import rules
+from .. import shape_inference
 from .reference import UPDATE
 from .resource import handle_shape
 
+# The ops on reference and on resource variables, where there are such.
+Forms = tuple[str | None, str | None]
 # body(op) -> update(*variables, *other inputs) -> the new values of the variables
 Body = Callable[[Any], Callable[..., tuple[Any, ...]]]
 
@@ -40,12 +41,12 @@ def _require(names: Sequence[str], arrays: Sequence[np.ndarray], refs: int) -> N
     for name, array in zip(names[1:], arrays[1:], strict=True):
         if name in _LIKE_VARIABLE or name in names[:refs]:
             if array.shape != first.shape:
-                raise _invalid(
+                raise errors.invalid(
                     f"{names[0]} and {name} do not have the same shape"
                     f"{shape_text(first.shape)} {shape_text(array.shape)}"
                 )
         elif array.ndim:
-            raise _invalid(f"{name} is not a scalar: {shape_text(array.shape)}")
+            raise errors.invalid(f"{name} is not a scalar: {shape_text(array.shape)}")
 
 
 def _dense_kernel(names: Sequence[str], refs: int, body: Body, gives: bool) -> Callable[..., Any]:
@@ -86,28 +87,24 @@ def _require_rows(names: Sequence[str], arrays: Sequence[np.ndarray], refs: int)
     _require(names[:refs], arrays[:refs], refs)
     stated, first = dict(zip(names, arrays, strict=True)), arrays[0]
     if not first.ndim:
-        raise _invalid(f"{names[0]} must be at least 1 dimensional")
+        raise errors.invalid(f"{names[0]} must be at least 1 dimensional")
     for name, array in zip(names[refs:], arrays[refs:], strict=True):
         # TensorFlow takes vectors of one element for scalars here.
         if name not in (*_LIKE_VARIABLE, "indices") and array.shape not in ((), (1,)):
-            raise _invalid(f"{name} is not a scalar: {shape_text(array.shape)}")
+            raise errors.invalid(f"{name} is not a scalar: {shape_text(array.shape)}")
     if stated["indices"].ndim != 1:
-        raise _invalid("indices must be one-dimensional")
+        raise errors.invalid("indices must be one-dimensional")
     grad = stated["grad"].shape
     for place, size in enumerate(first.shape[1:], 1):
         if place >= len(grad) or grad[place] != size:
-            raise _invalid(f"{names[0]} and grad must match in dimension {place}")
+            raise errors.invalid(f"{names[0]} and grad must match in dimension {place}")
     if len(grad) != first.ndim or grad[0] != len(stated["indices"]):
-        raise _invalid("grad must be the same size as indices in the first dimension.")
-
-
-def _invalid(text: str) -> errors.InvalidArgumentError:
-    return errors.InvalidArgumentError(None, None, text)
+        raise errors.invalid("grad must be the same size as indices in the first dimension.")
 
 
 def _outside(indices: np.ndarray, size: int) -> errors.InvalidArgumentError:
     bad = first_outside(indices, size) or 0
-    return _invalid(f"Index {indices[bad]} at offset {bad} in indices is out of range")
+    return errors.invalid(f"Index {indices[bad]} at offset {bad} in indices is out of range")
 
 
 def _sparse_kernel(names: Sequence[str], refs: int, body: Body, gives: bool) -> Callable[..., Any]:
@@ -181,32 +178,33 @@ def _text(parts: Sequence[str], refs: int, resource: bool) -> str:
 
 
 def update_op(
-    name: str,
+    op_types: Forms,
     variables: str,
     inputs: str,
     body: Body,
     *,
     attrs: str = "",
-    sparse: str | None = None,
+    sparse: Forms = (None, None),
+    sparse_inputs: str = "",
     doc: str,
-    only_resource: bool = False,
 ) -> None:
-    """Defines Apply<name> and ResourceApply<name>, and with `sparse` inputs the sparse forms.
+    """Defines the ops of one update: on reference and on resource variables, dense and sparse.
 
     body(op) is a function of the variables and then the other inputs, in the given order (sparse:
     without the indices); it returns the variables' new values.
     """
     held = variables.split()
     extra = "; use_locking: bool = false" + (f"; {attrs}" if attrs else "")
-    forms = [("", inputs)] + ([("Sparse", sparse)] if sparse else [])
-    for form, given in forms:
+    for is_sparse, forms, given in ((False, op_types, inputs), (True, sparse, sparse_inputs)):
         names = held + given.split()
-        kernel_of = _sparse_kernel if form else _dense_kernel
-        lowering_of = _sparse_lowering if form else _lowering
-        index = "; Tindices: index" if form else ""
-        for resource in (True,) if only_resource else (False, True):
+        kernel_of = _sparse_kernel if is_sparse else _dense_kernel
+        lowering_of = _sparse_lowering if is_sparse else _lowering
+        index = "; Tindices: index" if is_sparse else ""
+        for resource, op_type in zip((False, True), forms, strict=True):
+            if op_type is None:
+                continue
             define(
-                f"{'Resource' if resource else ''}{form}Apply{name}",
+                op_type,
                 _text(names, len(held), resource),
                 f"T: numbertype{index}{extra}",
                 shape=_shape_rule(names, len(held), resource),
@@ -214,7 +212,7 @@ def update_op(
                 lower=lowering_of(names, len(held), body, not resource),
                 gradient=UPDATE,
                 stateful=resource,
-                doc=f"{doc}{' Of some rows.' if form else ''}",
+                doc=f"{doc}{' Of some rows.' if is_sparse else ''}",
             )
 
 
@@ -227,11 +225,11 @@ def _shape_rule(names: Sequence[str], refs: int, resource: bool) -> Callable[...
         shape = given[0]
         for i, name in enumerate(names):
             if 0 < i < refs:
-                shape = rules.merge(shape, given[i])
+                shape = shape_inference.merge(shape, given[i])
             elif name in ("grad", "delta"):
                 shape = _merged_gradient(shape, c.inputs[i], c.inputs[i + 1] if sparse else None)
             elif i >= refs and name != "indices":
-                rules.ranked(c.inputs[i], 0)
+                shape_inference.ranked(c.inputs[i], 0)
         return None if resource else shape
 
     return rule
@@ -241,19 +239,25 @@ def _merged_gradient(
     shape: TensorShape, grad: TensorShape, indices: TensorShape | None
 ) -> TensorShape:
     if indices is None or grad.ndims == 0:
-        return rules.merge(shape, grad)
-    rows = rules.ranked(indices, 1)
+        return shape_inference.merge(shape, grad)
+    rows = shape_inference.ranked(indices, 1)
     if grad.ndims is None:
         return shape
-    rules.merge_dim(rows[0] if rows else None, grad.as_list()[0])
-    return rules.merge(shape, TensorShape([None, *grad.as_list()[1:]]))
+    shape_inference.merge_dim(rows[0] if rows else None, grad.as_list()[0])
+    return shape_inference.merge(shape, TensorShape([None, *grad.as_list()[1:]]))
 
 
 def _descent(op: Any) -> Any:
     return lambda var, rate, delta: (k.sub(var, k.mul(delta, rate)),)
 
 
-update_op("GradientDescent", "var", "alpha delta", _descent, doc="var -= alpha * delta.")
+update_op(
+    ("ApplyGradientDescent", "ResourceApplyGradientDescent"),
+    "var",
+    "alpha delta",
+    _descent,
+    doc="var -= alpha * delta.",
+)
 
 
 def _shrunk(x: Any, rate: Any, l1: Any, l2: Any) -> Any:
@@ -269,11 +273,12 @@ def _proximal_descent(op: Any) -> Any:
 
 
 update_op(
-    "ProximalGradientDescent",
+    ("ApplyProximalGradientDescent", "ResourceApplyProximalGradientDescent"),
     "var",
     "alpha l1 l2 delta",
     _proximal_descent,
-    sparse="alpha l1 l2 grad indices",
+    sparse=("SparseApplyProximalGradientDescent", "ResourceSparseApplyProximalGradientDescent"),
+    sparse_inputs="alpha l1 l2 grad indices",
     doc="A proximal step of gradient descent.",
 )
 
@@ -304,23 +309,24 @@ def _keras_momentum(op: Any) -> Any:
 
 
 update_op(
-    "Momentum",
+    ("ApplyMomentum", "ResourceApplyMomentum"),
     "var accum",
     "lr grad momentum",
     _momentum,
     attrs="use_nesterov: bool = false",
-    sparse="lr grad indices momentum",
+    sparse=("SparseApplyMomentum", "ResourceSparseApplyMomentum"),
+    sparse_inputs="lr grad indices momentum",
     doc="accum = accum * momentum + grad; var -= lr * accum.",
 )
 update_op(
-    "KerasMomentum",
+    (None, "ResourceApplyKerasMomentum"),
     "var accum",
     "lr grad momentum",
     _keras_momentum,
     attrs="use_nesterov: bool = false",
-    sparse="lr grad indices momentum",
+    sparse=(None, "ResourceSparseApplyKerasMomentum"),
+    sparse_inputs="lr grad indices momentum",
     doc="accum = accum * momentum - lr * grad; var += accum.",
-    only_resource=True,
 )
 
 
@@ -345,21 +351,23 @@ def _adagrad_v2(op: Any) -> Any:
 
 
 update_op(
-    "Adagrad",
+    ("ApplyAdagrad", "ResourceApplyAdagrad"),
     "var accum",
     "lr grad",
     _adagrad,
     attrs="update_slots: bool = true",
-    sparse="lr grad indices",
+    sparse=("SparseApplyAdagrad", "ResourceSparseApplyAdagrad"),
+    sparse_inputs="lr grad indices",
     doc="accum += grad * grad; var -= lr * grad / sqrt(accum).",
 )
 update_op(
-    "AdagradV2",
+    ("ApplyAdagradV2", "ResourceApplyAdagradV2"),
     "var accum",
     "lr epsilon grad",
     _adagrad_v2,
     attrs="update_slots: bool = true",
-    sparse="lr epsilon grad indices",
+    sparse=("SparseApplyAdagradV2", "ResourceSparseApplyAdagradV2"),
+    sparse_inputs="lr epsilon grad indices",
     doc="Adagrad with epsilon added to the root.",
 )
 
@@ -374,11 +382,12 @@ def _proximal_adagrad(op: Any) -> Any:
 
 
 update_op(
-    "ProximalAdagrad",
+    ("ApplyProximalAdagrad", "ResourceApplyProximalAdagrad"),
     "var accum",
     "lr l1 l2 grad",
     _proximal_adagrad,
-    sparse="lr l1 l2 grad indices",
+    sparse=("SparseApplyProximalAdagrad", "ResourceSparseApplyProximalAdagrad"),
+    sparse_inputs="lr l1 l2 grad indices",
     doc="A proximal step of Adagrad.",
 )
 
@@ -398,10 +407,11 @@ def _adagrad_da(op: Any) -> Any:
 
 
 update_op(
-    "AdagradDA",
+    ("ApplyAdagradDA", "ResourceApplyAdagradDA"),
     "var gradient_accumulator gradient_squared_accumulator",
     "grad lr l1 l2 global_step",
     _adagrad_da,
-    sparse="grad indices lr l1 l2 global_step",
+    sparse=("SparseApplyAdagradDA", "ResourceSparseApplyAdagradDA"),
+    sparse_inputs="grad indices lr l1 l2 global_step",
     doc="Adagrad with dual averaging.",
 )

@@ -34,7 +34,7 @@ def _adam(op: Any) -> Any:
 
 
 update_op(
-    "Adam",
+    ("ApplyAdam", "ResourceApplyAdam"),
     "var m v",
     "beta1_power beta2_power lr beta1 beta2 epsilon grad",
     _adam,
@@ -57,12 +57,11 @@ def _amsgrad(op: Any) -> Any:
 
 
 update_op(
-    "AdamWithAmsgrad",
+    (None, "ResourceApplyAdamWithAmsgrad"),
     "var m v vhat",
     "beta1_power beta2_power lr beta1 beta2 epsilon grad",
     _amsgrad,
     doc="Adam that divides by the largest second moment so far.",
-    only_resource=True,
 )
 
 
@@ -80,7 +79,7 @@ def _adamax(op: Any) -> Any:
 
 
 update_op(
-    "AdaMax",
+    ("ApplyAdaMax", "ResourceApplyAdaMax"),
     "var m v",
     "beta1_power lr beta1 beta2 epsilon grad",
     _adamax,
@@ -114,19 +113,21 @@ def _centered_rmsprop(op: Any) -> Any:
 
 
 update_op(
-    "RMSProp",
+    ("ApplyRMSProp", "ResourceApplyRMSProp"),
     "var ms mom",
     "lr rho momentum epsilon grad",
     _rmsprop,
-    sparse="lr rho momentum epsilon grad indices",
+    sparse=("SparseApplyRMSProp", "ResourceSparseApplyRMSProp"),
+    sparse_inputs="lr rho momentum epsilon grad indices",
     doc="Divides by the root of a moving average of squared gradients.",
 )
 update_op(
-    "CenteredRMSProp",
+    ("ApplyCenteredRMSProp", "ResourceApplyCenteredRMSProp"),
     "var mg ms mom",
     "lr rho momentum epsilon grad",
     _centered_rmsprop,
-    sparse="lr rho momentum epsilon grad indices",
+    sparse=("SparseApplyCenteredRMSProp", "ResourceSparseApplyCenteredRMSProp"),
+    sparse_inputs="lr rho momentum epsilon grad indices",
     doc="RMSProp with the variance in place of the second moment.",
 )
 
@@ -145,11 +146,12 @@ def _adadelta(op: Any) -> Any:
 
 
 update_op(
-    "Adadelta",
+    ("ApplyAdadelta", "ResourceApplyAdadelta"),
     "var accum accum_update",
     "lr rho epsilon grad",
     _adadelta,
-    sparse="lr rho epsilon grad indices",
+    sparse=("SparseApplyAdadelta", "ResourceSparseApplyAdadelta"),
+    sparse_inputs="lr rho epsilon grad indices",
     doc="Steps scaled by the ratio of moving averages of steps and of gradients.",
 )
 
@@ -192,19 +194,21 @@ def _ftrl_v2(op: Any) -> Any:
 
 
 update_op(
-    "Ftrl",
+    ("ApplyFtrl", "ResourceApplyFtrl"),
     "var accum linear",
     "grad lr l1 l2 lr_power",
     _ftrl,
-    sparse="grad indices lr l1 l2 lr_power",
+    sparse=("SparseApplyFtrl", "ResourceSparseApplyFtrl"),
+    sparse_inputs="grad indices lr l1 l2 lr_power",
     doc="Follow the regularized leader.",
 )
 update_op(
-    "FtrlV2",
+    ("ApplyFtrlV2", "ResourceApplyFtrlV2"),
     "var accum linear",
     "grad lr l1 l2 l2_shrinkage lr_power",
     _ftrl_v2,
-    sparse="grad indices lr l1 l2 l2_shrinkage lr_power",
+    sparse=("SparseApplyFtrlV2", "ResourceSparseApplyFtrlV2"),
+    sparse_inputs="grad indices lr l1 l2 l2_shrinkage lr_power",
     doc="Follow the regularized leader, with shrinkage.",
 )
 
@@ -233,14 +237,14 @@ def _power_sign(op: Any) -> Any:
 
 
 update_op(
-    "AddSign",
+    ("ApplyAddSign", "ResourceApplyAddSign"),
     "var m",
     "lr alpha sign_decay beta grad",
     _add_sign,
     doc="Larger steps where the gradient agrees with its moving average.",
 )
 update_op(
-    "PowerSign",
+    ("ApplyPowerSign", "ResourceApplyPowerSign"),
     "var m",
     "lr logbase sign_decay beta grad",
     _power_sign,

@@ -473,25 +473,25 @@ def require_outside_control_flow(value: Tensor, scope: str) -> None:
         )
 
 
-def _scatter_method(kind: str) -> Callable[..., Any]:
+def _scatter_method(op_type: str, what: str) -> Callable[..., Any]:
     def method(
         self: Any, sparse_delta: Any, use_locking: bool = False, name: str | None = None
     ) -> Any:
         delta = require_slices(sparse_delta)
-        function = getattr(raw, f"Scatter{kind}")
+        function = getattr(raw, op_type)
         ref = self._variable
         return function(ref, delta.indices, delta.values, use_locking=use_locking, name=name)
 
-    method.__doc__ = f"{kind} of the rows that IndexedSlices name."
+    method.__doc__ = f"{what} of the rows that IndexedSlices name."
     return method
 
 
-def _scatter_nd_method(kind: str) -> Callable[..., Any]:
+def _scatter_nd_method(op_type: str, what: str) -> Callable[..., Any]:
     def method(self: Any, indices: Any, updates: Any, name: str | None = None) -> Any:
-        function = getattr(raw, f"ScatterNd{kind}")
+        function = getattr(raw, op_type)
         return function(self._variable, indices, updates, use_locking=True, name=name)
 
-    method.__doc__ = f"{kind} of the slices that `indices` names."
+    method.__doc__ = f"{what} of the slices that `indices` names."
     return method
 
 
@@ -502,10 +502,20 @@ def _in_place_operator(operator: str) -> Callable[..., Any]:
     return method
 
 
-for _kind in ("Sub", "Add", "Max", "Min", "Mul", "Div", "Update"):
-    setattr(RefVariable, f"scatter_{_kind.lower()}", _scatter_method(_kind))
-for _kind in ("Sub", "Add", "Update"):
-    setattr(RefVariable, f"scatter_nd_{_kind.lower()}", _scatter_nd_method(_kind))
+_METHODS = {
+    "scatter_sub": _scatter_method("ScatterSub", "Sub"),
+    "scatter_add": _scatter_method("ScatterAdd", "Add"),
+    "scatter_max": _scatter_method("ScatterMax", "Max"),
+    "scatter_min": _scatter_method("ScatterMin", "Min"),
+    "scatter_mul": _scatter_method("ScatterMul", "Mul"),
+    "scatter_div": _scatter_method("ScatterDiv", "Div"),
+    "scatter_update": _scatter_method("ScatterUpdate", "Update"),
+    "scatter_nd_sub": _scatter_nd_method("ScatterNdSub", "Sub"),
+    "scatter_nd_add": _scatter_nd_method("ScatterNdAdd", "Add"),
+    "scatter_nd_update": _scatter_nd_method("ScatterNdUpdate", "Update"),
+}
+for _name, _method in _METHODS.items():
+    setattr(RefVariable, _name, _method)
 # `v += x` makes a new tensor, as in TensorFlow: the variable keeps its value.
 for _name in ("add", "sub", "mul", "truediv", "pow"):
     setattr(RefVariable, f"__i{_name}__", _in_place_operator(f"__{_name}__"))

@@ -14,13 +14,11 @@ from ...engine.api import export
 from ...engine.deprecation import deprecated_argument_lookup
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
-from ...engine.session.state import shape_text
 from ...engine.types import dtypes
 from ...engine.types.dtypes import DType, runtime_name
-from ...engine.types.shape import TensorShape, unknown_shape
-from .. import rules
+from ...engine.types.shape import TensorShape, shape_text, unknown_shape
+from .. import shape_inference
 from ..public import raw
-from ..wording import refuse
 from .files import one_text
 from .numbers import parse_numbers
 
@@ -49,14 +47,14 @@ def _decode_raw(c: Any, texts: np.ndarray) -> np.ndarray:
     length = len(flat[0]) if flat else 0
     for i, text in enumerate(flat):
         if len(text) != length:
-            raise refuse(
+            raise errors.invalid(
                 "DecodeRaw requires input strings to all be the same size, but element "
                 f"{i} has size {length} != {len(text)}"
             )
     if not length:
         return np.zeros((*texts.shape, 0), kind)
     if length % kind.itemsize:
-        raise refuse(
+        raise errors.invalid(
             f"Input to DecodeRaw has length {length} that is not a multiple of {kind.itemsize}, "
             f"the size of {runtime_name(c.op._attrs['out_type'])}"
         )
@@ -67,14 +65,14 @@ def _decode_raw(c: Any, texts: np.ndarray) -> np.ndarray:
 def _decode_padded(c: Any, texts: np.ndarray, fixed_length: np.ndarray) -> np.ndarray:
     kind = c.out_dtype()
     if fixed_length.ndim:
-        raise refuse(f"k must be scalar, got shape {shape_text(fixed_length.shape)}")
+        raise errors.invalid(f"k must be scalar, got shape {shape_text(fixed_length.shape)}")
     length = int(fixed_length)
     if length % kind.itemsize:
-        raise refuse(
+        raise errors.invalid(
             f"fixed_length ({length}) must be a multiple of the size of out_type ({kind.itemsize})"
         )
     if length <= 0:
-        raise refuse(f"fixed_length ({length}) must be greater than zero.")
+        raise errors.invalid(f"fixed_length ({length}) must be greater than zero.")
     whole = b"".join(text[:length].ljust(length, b"\0") for text in texts.flat)
     rows = np.frombuffer(whole, np.uint8).reshape(texts.size, length)
     found = _ordered(rows, kind, c.attr("little_endian"))
@@ -86,7 +84,7 @@ def _raw_shape(c: Any) -> TensorShape:
 
 
 def _padded_shape(c: Any) -> TensorShape:
-    rules.ranked(c.inputs[1], 0)
+    shape_inference.ranked(c.inputs[1], 0)
     length = c.value(1)
     width = None if length is None else int(length) // c.out_dtype().size
     return c.inputs[0].concatenate([width])
@@ -131,13 +129,13 @@ def _decompressed(text: bytes, window: int) -> bytes:
     try:
         return decompressor.decompress(text)
     except zlib.error as error:
-        raise errors.DataLossError(None, None, str(error)) from None
+        raise errors.data_loss(str(error)) from None
 
 
 def _decode_compressed(c: Any, texts: np.ndarray) -> np.ndarray:
     kind = c.attr("compression_type")
     if kind not in ("", "ZLIB", "GZIP"):
-        raise refuse("Only ZLIB, GZIP or NONE are supported compressions")
+        raise errors.invalid("Only ZLIB, GZIP or NONE are supported compressions")
     if not kind:
         return texts.copy()
     window = zlib.MAX_WBITS if kind == "ZLIB" else zlib.MAX_WBITS + 16
@@ -162,7 +160,9 @@ def _to_number(c: Any, texts: np.ndarray) -> np.ndarray:
         return parse_numbers(texts.reshape(-1).tolist(), kind).reshape(texts.shape)
     except ValueError as error:
         shown = error.args[0].split(b"\0")[0].decode(errors="replace")
-        raise refuse(f"StringToNumberOp could not correctly convert string: {shown}") from None
+        raise errors.invalid(
+            f"StringToNumberOp could not correctly convert string: {shown}"
+        ) from None
 
 
 define(
@@ -188,18 +188,18 @@ def _parse_tensor(c: Any, serialized: np.ndarray) -> np.ndarray:
 
     if serialized.ndim:
         shape = shape_text(serialized.shape)
-        raise refuse(f"Expected `serialized` to be a scalar, got shape: {shape}")
+        raise errors.invalid(f"Expected `serialized` to be a scalar, got shape: {shape}")
     text = serialized.item()
     try:
         message = protos.TensorProto.FromString(text)
     except DecodeError:
         shown = text.decode(errors="replace")
-        raise refuse(f"Could not parse `serialized` as TensorProto: '{shown}'") from None
+        raise errors.invalid(f"Could not parse `serialized` as TensorProto: '{shown}'") from None
     wanted = c.op._attrs["out_type"]
     if message.dtype != wanted.as_datatype_enum:
         known = message.dtype in protos.DataType.values() and message.dtype
         found = runtime_name(dtypes.as_dtype(message.dtype)) if known else "INVALID"
-        raise refuse(
+        raise errors.invalid(
             f"Type mismatch between parsed tensor ({found}) and dtype ({runtime_name(wanted)})"
         )
     return make_ndarray(message)
@@ -256,7 +256,7 @@ def _decode_json(c: Any, texts: np.ndarray) -> np.ndarray:
         try:
             message = json_format.Parse(text, protos.Example())
         except (json_format.ParseError, UnicodeDecodeError) as error:
-            raise refuse(f"Error while parsing JSON: {error}") from None
+            raise errors.invalid(f"Error while parsing JSON: {error}") from None
         found.append(message.SerializeToString(deterministic=True))
     return _like(texts, found)
 

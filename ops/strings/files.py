@@ -13,9 +13,8 @@ from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient, reads, writes
-from ...engine.types.shape import TensorShape
-from .. import rules
-from ..elementwise import shape_text
+from ...engine.types.shape import TensorShape, shape_text
+from .. import shape_inference
 from ..public import raw
 
 _FILES = NoGradient("what a file holds does not depend on the graph")
@@ -37,10 +36,8 @@ def one_text(value: bytes) -> np.ndarray:
 
 def _one(value: np.ndarray, what: str) -> bytes:
     if value.ndim:
-        raise errors.InvalidArgumentError(
-            None,
-            None,
-            f"{what} tensor must be scalar, but had shape: {shape_text(value.shape)}",
+        raise errors.invalid(
+            f"{what} tensor must be scalar, but had shape: {shape_text(value.shape)}"
         )
     return value.item()
 
@@ -49,11 +46,9 @@ def _matching(c: Any, pattern: np.ndarray) -> np.ndarray:
     from ...io.files import get_matching_files
 
     if pattern.ndim > 1:
-        raise errors.InvalidArgumentError(
-            None,
-            None,
+        raise errors.invalid(
             "Input patterns tensor must be scalar or vector, but had shape: "
-            f"{shape_text(pattern.shape)}",
+            f"{shape_text(pattern.shape)}"
         )
     found = (name for item in pattern.flat for name in get_matching_files(os.fsdecode(item)))
     return text_array(sorted(os.fsencode(name) for name in found))
@@ -85,7 +80,7 @@ def _names_shape(c: Any) -> TensorShape:
 
 def _scalars(c: Any) -> list[TensorShape]:
     for shape in c.inputs:
-        rules.ranked(shape, 0)
+        shape_inference.ranked(shape, 0)
     return [TensorShape([]) for _ in c.op.outputs]
 
 

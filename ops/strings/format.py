@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types import dtypes
 from ...engine.types.dtypes import runtime_name
 from ..public import raw
-from ..wording import refuse
 
 
 def _format(c: Any) -> str:
@@ -23,15 +23,15 @@ def _format(c: Any) -> str:
     if not (dtype.is_floating or dtype.is_complex):
         if scientific or shortest:
             text = "scientific and shortest format not supported for datatype"
-            raise refuse(f"{text} {runtime_name(dtype)}")
+            raise errors.invalid(f"{text} {runtime_name(dtype)}")
         if c.attr("precision") >= 0:
-            raise refuse(f"precision not supported for datatype {runtime_name(dtype)}")
+            raise errors.invalid(f"precision not supported for datatype {runtime_name(dtype)}")
     if len(fill) > 1:
-        raise refuse("Fill string must be one or fewer characters")
+        raise errors.invalid("Fill string must be one or fewer characters")
     if scientific and shortest:
-        raise refuse("Cannot select both scientific and shortest notation")
+        raise errors.invalid("Cannot select both scientific and shortest notation")
     if fill and fill not in " +-0#":
-        raise refuse(f'Fill argument not supported: "{fill}"')
+        raise errors.invalid(f'Fill argument not supported: "{fill}"')
     width, precision = c.attr("width"), c.attr("precision")
     result = f"%{fill}" + (str(width) if width > -1 else "")
     result += f".{precision}" if precision > -1 else ""

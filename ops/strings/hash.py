@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ..public import raw
-from ..wording import refuse
 
 _MASK = (1 << 64) - 1
 _MULTIPLIER = 0xC6A4A7935BD1E995
@@ -85,7 +85,7 @@ def _buckets(c: Any, hashed: Callable[[bytes], int], texts: np.ndarray) -> np.nd
 def _strong(c: Any, texts: np.ndarray) -> np.ndarray:
     key = c.attr("key")
     if len(key) != 2:
-        raise refuse("Key must have 2 elements")
+        raise errors.invalid("Key must have 2 elements")
     return _buckets(c, lambda text: sip_hash(key, text), texts)
 
 

@@ -12,19 +12,18 @@ from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
-from ...engine.session.state import shape_text
-from ...engine.types.shape import TensorShape
-from .. import rules
+from ...engine.types.shape import TensorShape, shape_text
+from .. import shape_inference
 
 
 def _shape(c: Any) -> TensorShape:
     if all(shape.ndims == 0 for shape in c.inputs):
         return TensorShape([])
-    result = rules.unknown()
+    result = shape_inference.unknown()
     for shape in c.inputs:
         # One of unknown rank may be a scalar: it tells nothing.
         if shape.ndims:
-            result = rules.merge(result, shape)
+            result = shape_inference.merge(result, shape)
     return result
 
 
@@ -32,10 +31,8 @@ def _join(c: Any, inputs: list[np.ndarray]) -> np.ndarray:
     shape: tuple[int, ...] = ()
     for array in inputs:
         if array.ndim and shape not in ((), array.shape):
-            raise errors.InvalidArgumentError(
-                None,
-                None,
-                f"Input shapes do not match: {shape_text(shape)} vs. {shape_text(array.shape)}",
+            raise errors.invalid(
+                f"Input shapes do not match: {shape_text(shape)} vs. {shape_text(array.shape)}"
             )
         shape = array.shape or shape
     separator = c.attr("separator").encode()

@@ -44,16 +44,12 @@ def _compiled(pattern: bytes) -> re.Pattern[bytes]:
         return re.compile(text)
     except re.error as error:
         shown = pattern.decode("utf-8", "backslashreplace")
-        raise errors.InvalidArgumentError(
-            None, None, f"Invalid pattern: {shown}, error: {error}"
-        ) from None
+        raise errors.invalid(f"Invalid pattern: {shown}, error: {error}") from None
 
 
 def _scalar(value: np.ndarray, what: str) -> bytes:
     if value.ndim:
-        raise errors.InvalidArgumentError(
-            None, None, f"{what} must be scalar, but received {list(value.shape)}"
-        )
+        raise errors.invalid(f"{what} must be scalar, but received {list(value.shape)}")
     return value.item()
 
 

@@ -19,11 +19,10 @@ from ...engine.graph.graph import name_scope
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import SparseTensor
 from ...engine.types import dtypes
-from ...engine.types.shape import TensorShape, unknown_shape
-from .. import rules
+from ...engine.types.shape import TensorShape, shape_text, unknown_shape
+from .. import shape_inference
 from ..public import raw, tf
-from ..sparse.rules import indices_of
-from ..wording import refuse, text_of
+from ..sparse.common import indices_of
 from .files import text_array
 
 _TEXT = NoGradient("texts have no derivative")
@@ -32,9 +31,9 @@ _LINES = np.array([b"a b  c", b"", b" d"], object)
 
 def _require(texts: np.ndarray, separator: np.ndarray, name: str) -> bytes:
     if texts.ndim != 1:
-        raise refuse(f"input must be a vector, got shape: {text_of(texts.shape)}")
+        raise errors.invalid(f"input must be a vector, got shape: {shape_text(texts.shape)}")
     if separator.ndim:
-        raise refuse(f"{name} must be a scalar, got shape: {text_of(separator.shape)}")
+        raise errors.invalid(f"{name} must be a scalar, got shape: {shape_text(separator.shape)}")
     return separator.item()
 
 
@@ -77,8 +76,8 @@ def _split_v2(c: Any, texts: np.ndarray, sep: np.ndarray) -> list[np.ndarray]:
 
 
 def _split_shape(c: Any) -> list[TensorShape]:
-    rules.ranked(c.inputs[0], 1)
-    rules.ranked(c.inputs[1], 0)
+    shape_inference.ranked(c.inputs[0], 1)
+    shape_inference.ranked(c.inputs[1], 0)
     return [TensorShape([None, 2]), TensorShape([None]), TensorShape([2])]
 
 
@@ -116,13 +115,11 @@ def _reduce_join(c: Any, inputs: np.ndarray, axes: np.ndarray) -> np.ndarray:
     wanted: list[int] = []
     for axis in axes.reshape(-1).tolist():
         if not -inputs.ndim <= axis < inputs.ndim:
-            raise errors.OutOfRangeError(
-                None,
-                None,
-                f"Invalid reduction dimension {axis} for input with {inputs.ndim} dimension(s)",
+            raise errors.out_of_range(
+                f"Invalid reduction dimension {axis} for input with {inputs.ndim} dimension(s)"
             )
         if axis % inputs.ndim in wanted:
-            raise refuse(f"Duplicate reduction dimension {axis}")
+            raise errors.invalid(f"Duplicate reduction dimension {axis}")
         wanted.append(axis % inputs.ndim)
     kept = [axis for axis in range(inputs.ndim) if axis not in wanted]
     separator = c.attr("separator").encode()
@@ -172,20 +169,18 @@ def _segment_join(
 ) -> np.ndarray:
     rank, count = segment_ids.ndim, int(num_segments)
     if not rank:
-        raise refuse("Segment_id cannot have rank 0")
+        raise errors.invalid("Segment_id cannot have rank 0")
     if rank > inputs.ndim:
-        raise errors.OutOfRangeError(
-            None,
-            None,
-            f"Invalid segment_id rank {rank} for input with {inputs.ndim} dimension(s)",
+        raise errors.out_of_range(
+            f"Invalid segment_id rank {rank} for input with {inputs.ndim} dimension(s)"
         )
     for i, size in enumerate(segment_ids.shape):
         if size != inputs.shape[i]:
-            raise refuse(
+            raise errors.invalid(
                 f"Segment dimension is {size} while input dimension is {inputs.ndim} in rank {i}"
             )
     if ((segment_ids < 0) | (segment_ids >= count)).any():
-        raise refuse(
+        raise errors.invalid(
             "segment_ids are not allowed to exceed num_segments or to have negative values."
         )
     rest = inputs.shape[rank:]

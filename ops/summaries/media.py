@@ -11,11 +11,10 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.graph.build import define
-from ...engine.types.shape import TensorShape
-from ..elementwise import shape_text
-from .kinds import FOR_PEOPLE, only_tag, refused, serialized
+from ...engine.types.shape import TensorShape, shape_text
+from .summary_ops import FOR_PEOPLE, only_tag, serialized
 
-# --- pictures ---------------------------------------------------------------------------------
+# Pictures
 
 _MODES = {1: "L", 3: "RGB", 4: "RGBA"}
 _LEAST = 1e-6
@@ -49,7 +48,7 @@ def png(pixels: np.ndarray) -> bytes:
     depth = pixels.shape[2]
     image = Image.fromarray(np.ascontiguousarray(pixels[:, :, 0] if depth == 1 else pixels))
     if image.mode != _MODES[depth]:
-        raise errors.InternalError(None, None, "PNG encoding failed")
+        raise errors.internal("PNG encoding failed")
     stream = io.BytesIO()
     image.save(stream, "PNG")
     return stream.getvalue()
@@ -60,16 +59,16 @@ def _image_summary(c: Any, tag: np.ndarray, tensor: np.ndarray) -> np.ndarray:
 
     text, bad_color = only_tag(tag, "Tags must be a scalar"), c.attr("bad_color")
     if tensor.ndim != 4 or tensor.shape[3] not in _MODES:
-        raise refused(
+        raise errors.invalid(
             f"Tensor must be 4-D with last dim 1, 3, or 4, not {shape_text(tensor.shape)}"
         )
     count, height, width, depth = tensor.shape
     if not height * width:
-        raise refused(
+        raise errors.invalid(
             f"input tensor must have non-zero dims. Found: [{count}, {height}, {width}, {depth}]."
         )
     if tensor.dtype != np.uint8 and bad_color.size < depth:
-        raise refused(
+        raise errors.invalid(
             f"expected depth <= bad_color.size, got depth = {depth}, "
             f"bad_color.size = {bad_color.size}"
         )
@@ -103,20 +102,20 @@ define(
     test={"values": [[np.array(b"a", object), np.float32([[[[1.5], [-2]]]])]]},
 )
 
-# --- sounds -----------------------------------------------------------------------------------
+# Sounds
 
 
 def _wav(frames: np.ndarray, rate: int) -> bytes:
     """float32 [frames, channels] in -1..1 as a WAV file of 16 bits per sample."""
     channels = frames.shape[1]
     if not 0 < channels <= 0xFFFF:
-        raise refused(f"num_channels must be in (0, 2^16), got: {channels}")
+        raise errors.invalid(f"num_channels must be in (0, 2^16), got: {channels}")
     if rate > 0xFFFFFFFF:
-        raise refused(f"sample_rate must be in (0, 2^32), got: {rate}")
+        raise errors.invalid(f"sample_rate must be in (0, 2^32), got: {rate}")
     if not frames.size:
-        raise refused("num_frames must be positive.")
+        raise errors.invalid("num_frames must be positive.")
     if 44 + frames.size * 2 > 0xFFFFFFFF:
-        raise refused("Provided channels and frames cannot be encoded as a WAV.")
+        raise errors.invalid("Provided channels and frames cannot be encoded as a WAV.")
     with np.errstate(over="ignore"):
         scaled = (frames * np.float32(1 << 15)).astype(np.float64)
     # Halves away from zero, as C rounds; nan becomes 0.
@@ -135,10 +134,10 @@ def _audio_summary(
 
     text = only_tag(tag, "Tag must be a scalar")
     if tensor.ndim not in (2, 3):
-        raise refused(f"Tensor must be 3-D or 2-D, got: {shape_text(tensor.shape)}")
+        raise errors.invalid(f"Tensor must be 3-D or 2-D, got: {shape_text(tensor.shape)}")
     rate = np.float32(c.attr("sample_rate") if sample_rate is None else sample_rate.item())
     if not rate > 0:
-        raise refused("sample_rate must be > 0")
+        raise errors.invalid("sample_rate must be > 0")
     message = Summary()
     sounds = tensor[:, :, None] if tensor.ndim == 2 else tensor
     for place, sound in _tagged(c.attr("max_outputs"), f"{text}/audio", sounds):

@@ -27,7 +27,7 @@ class _Writer:
     def opened(self) -> Any:
         """The writer; NotFoundError when there is none."""
         if self.events is None:
-            raise errors.NotFoundError(None, None, "The summary writer was not made or is closed")
+            raise errors.not_found("The summary writer was not made or is closed")
         return self.events
 
 
@@ -43,7 +43,7 @@ def _create(
 
     for name, value in (("max_queue", max_queue), ("flush_millis", flush_millis)):
         if value.ndim:
-            raise errors.InvalidArgumentError(None, None, f"{name} must be a scalar")
+            raise errors.invalid(f"{name} must be a scalar")
     if writer.events is None:
         seconds = flush_millis.item() / 1000
         writer.events = EventFileWriter(logdir.item(), max_queue.item(), seconds, suffix.item())
@@ -57,7 +57,7 @@ def _import(c: Any, writer: _Writer, event: np.ndarray) -> None:
     try:
         message = Event.FromString(event.item())
     except DecodeError:
-        raise errors.DataLossError(None, None, "Bad tf.Event binary proto tensor string") from None
+        raise errors.data_loss("Bad tf.Event binary proto tensor string") from None
     writer.opened().add_event(message)
 
 

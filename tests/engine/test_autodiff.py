@@ -175,3 +175,15 @@ def test_gradient_checker() -> None:
         assert tf.test.compute_gradient_error(x, [2, 2], y, [2, 2]) < 1e-6
         rows = tf.gather(x, [1, 1])
         assert tf.test.compute_gradient_error(x, [2, 2], rows, [2, 2]) < 1e-6
+
+
+def test_a_product_with_the_hessian_needs_no_matrix() -> None:
+    from numbaflow.engine.gradients.autodiff import _hessian_vector_product
+
+    x = tf.constant([1.0, 2.0, 3.0])
+    direction = tf.constant([1.0, 0.0, -1.0])
+    (product,) = _hessian_vector_product(x[0] * x[1] * x[2], [x], [direction])
+    with tf.Session() as session:
+        assert session.run(product).tolist() == [-2.0, 3 - 1.0, 2.0]
+    with pytest.raises(ValueError, match="same length"):
+        _hessian_vector_product(x[0], [x], [])

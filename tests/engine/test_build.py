@@ -21,6 +21,14 @@ def _own_ops(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
 
 
+@pytest.mark.parametrize("role", ["transfer", "control_flow_role"])
+def test_a_role_that_there_is_not_is_an_error_where_the_op_is_defined(role: str) -> None:
+    with pytest.raises(ValueError, match="op OddForTest cannot have the role 'walue'; it is one"):
+        define("OddForTest", "x: T -> y: T", **{role: "walue"})
+    with pytest.raises(ValueError, match="op OddForTest cannot have the role 'walue'; it is one"):
+        registry.OpDef("OddForTest", (), (), (), **{role: "walue"})
+
+
 def test_define_makes_a_function() -> None:
     scale = define(
         "ScaleForTest",

@@ -95,14 +95,13 @@ def test_feeds_of_text_become_bytes() -> None:
 
 def test_feeds_of_structures() -> None:
     x, y = tf.placeholder(tf.float32), tf.placeholder(tf.float32)
-    sparse = tf.sparse_placeholder(tf.float32) if hasattr(tf, "sparse_placeholder") else None
+    sparse = tf.sparse_placeholder(tf.float32)
     with tf.Session() as session:
         for _ in range(2):
             assert session.run(x - y, {(x, y): (5.0, 3.0)}) == 2.0
-        if sparse is not None:
-            value = tf.SparseTensorValue([[0]], [1.5], [2])
-            for _ in range(2):
-                assert session.run(sparse.values, {sparse: value}).tolist() == [1.5]
+        value = tf.SparseTensorValue([[0]], [1.5], [2])
+        for _ in range(2):
+            assert session.run(sparse.values, {sparse: value}).tolist() == [1.5]
 
 
 def test_missing_feed_names_the_node_and_the_line() -> None:

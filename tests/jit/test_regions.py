@@ -212,7 +212,7 @@ def in_pieces(graph, feeds=()):
     number = {op: i for i, op in enumerate(ordered)}
     for op in ordered:
         for other in (*(t.op for t in op._inputs_val), *op._control_inputs_val):
-            assert number[other] < number[op] or other.definition.flow == "next"
+            assert number[other] < number[op] or other.definition.control_flow_role == "next"
     members = set(control_regions.conditional(operations))
     covered = {op for first, behind in regions.items() for op in ordered[first:behind]}
     assert members <= covered

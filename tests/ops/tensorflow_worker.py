@@ -18,7 +18,7 @@ import numpy as np
 Results = dict[str, Any]
 
 
-# --- files --------------------------------------------------------------------------------------
+# Files
 
 
 def save(path: Path, tree: Any) -> None:
@@ -75,7 +75,7 @@ def _unpacked(tree: Any, file: Any) -> Any:
     return array
 
 
-# --- running ------------------------------------------------------------------------------------
+# Running
 
 
 def evaluate(tf: Any, apply: Any, cases: list[Results], config: Any = None) -> list[Results]:
@@ -180,7 +180,7 @@ def _gradients(
     return {"gradients": [None if g is None else _plain(next(fetched)) for g in dense]}
 
 
-# --- TensorFlow ---------------------------------------------------------------------------------
+# TensorFlow
 
 
 def main(folder: Path) -> None:

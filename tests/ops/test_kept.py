@@ -13,7 +13,7 @@ import pytest
 
 import numbaflow as tf
 from numbaflow.jit import settings
-from numbaflow.ops.lookup import index as lookup_index
+from numbaflow.ops.lookup import vocabulary as lookup_index
 from numbaflow.ops.queues import barrier, staging
 from numbaflow.train.checkpoints import lookup_mutable
 

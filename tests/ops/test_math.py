@@ -30,7 +30,7 @@ def run(fetches, feed_dict=None):
         return session.run(fetches, feed_dict)
 
 
-# --- nodes ------------------------------------------------------------------------------------
+# Nodes
 
 
 def test_operators_make_tensorflows_nodes(graph: tf.Graph) -> None:
@@ -85,7 +85,7 @@ def test_equality_is_identity() -> None:
     assert x == x and x != y and len({x, y}) == 2
 
 
-# --- shapes -----------------------------------------------------------------------------------
+# Shapes
 
 
 def test_broadcast_shapes() -> None:
@@ -129,7 +129,7 @@ def test_matmul_shapes() -> None:
     assert product.op.type == "BatchMatMulV2" and product.shape.as_list() == [5, 7, 2, 2]
 
 
-# --- errors at run time -----------------------------------------------------------------------
+# Errors at run time
 
 
 def test_incompatible_shapes_at_run_time() -> None:
@@ -171,7 +171,7 @@ def test_assertions_show_their_data() -> None:
         tf.assert_rank(tf.zeros([3]), 2)
 
 
-# --- dtypes -----------------------------------------------------------------------------------
+# Dtypes
 
 
 def test_dtypes_do_not_mix() -> None:

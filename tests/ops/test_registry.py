@@ -4,7 +4,9 @@ with gradients that agree with central differences."""
 
 from __future__ import annotations
 
+import ast
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from hypothesis import HealthCheck, Phase, given
 from hypothesis import settings as hypothesis_settings
 
 import numbaflow as tf
+from numbaflow import ops
 from numbaflow.engine.graph import registry
 from numbaflow.engine.session import interpreter
 from numbaflow.jit import settings
@@ -48,6 +51,18 @@ def test_definition_is_complete(name):
     assert definition.gradient is not None, "a gradient, or NoGradient with the reason"
     assert definition.shape is not None or not definition.outputs
     assert definition.doc
+
+
+@pytest.mark.pure
+def test_every_op_type_stands_as_one_word_in_the_source():
+    """So that a search for an op finds its definition: no type's name is built of pieces."""
+    words = {
+        node.value
+        for file in Path(ops.__file__).parent.rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    assert [name for name in NAMES if name not in words] == []
 
 
 def run(definition: Any, case: Case, mode: str) -> list[Any]:

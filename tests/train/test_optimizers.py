@@ -34,17 +34,9 @@ def test_every_program_is_recorded() -> None:
     assert set(RECORDED) == set(programs.PROGRAMS)
 
 
-# Averages of variables and some decays have conditionals in their graphs.
-CONDITIONAL = {"averages", "averages_resource", "averages_debiased"} | {
-    f"decay_{n}" for n in programs.BRANCHING_DECAYS
-}
-
-
 @pytest.mark.cpu
 @pytest.mark.parametrize("name", programs.PROGRAMS)
 def test_nodes_and_values_are_tensorflows(name: str) -> None:
-    if name in CONDITIONAL and not hasattr(tf, "cond"):
-        pytest.skip("tf.cond does not exist yet")
     ours, theirs = programs.run(tf, programs.PROGRAMS[name]), RECORDED[name]
     assert ours["nodes"] == theirs["nodes"]
     for our_step, their_step in zip(ours["values"], theirs["values"], strict=True):

@@ -63,9 +63,7 @@ def _port_of(address: str) -> int:
     try:
         return int(address.rpartition(":")[2])
     except ValueError:
-        raise errors.InvalidArgumentError(
-            None, None, f'Could not parse port for local server from "{address}".'
-        ) from None
+        raise errors.invalid(f'Could not parse port for local server from "{address}".') from None
 
 
 @export("train.Server", "distribute.Server")
@@ -88,10 +86,8 @@ class Server:
             server_or_cluster_def, job_name, task_index, protocol, config
         )
         if self._server_def.protocol != "grpc":
-            raise errors.NotFoundError(
-                None,
-                None,
-                f"No server factory registered for the given ServerDef: {self._server_def}",
+            raise errors.not_found(
+                f"No server factory registered for the given ServerDef: {self._server_def}"
             )
         cluster = ClusterSpec(self._server_def.cluster)
         self._tasks = sum(cluster.num_tasks(job) for job in cluster.jobs)
@@ -119,11 +115,9 @@ class Server:
     def require_single(self) -> None:
         """UnimplementedError if the cluster has other tasks."""
         if self._tasks > 1:
-            raise errors.UnimplementedError(
-                None,
-                None,
+            raise errors.unimplemented(
                 f"tf.train.Server: the cluster has {self._tasks} tasks; numbaflow runs clusters "
-                "of one task.",
+                "of one task."
             )
 
     @property
@@ -151,16 +145,14 @@ def _reserve(port: int) -> Any:
         taken.bind(("localhost", port))
     except OSError as error:
         taken.close()
-        raise errors.UnknownError(None, None, f"Could not start gRPC server: {error}") from None
+        raise errors.unknown(f"Could not start gRPC server: {error}") from None
     return taken
 
 
 def _resources_at(target: str, opens: bool) -> Resources:
     server = _servers.get(target)
     if server is None:
-        raise errors.UnavailableError(
-            None, None, f"There is no server at {target} in this process."
-        )
+        raise errors.unavailable(f"There is no server at {target} in this process.")
     if opens:
         server.require_single()
     return server.resources

@@ -15,7 +15,7 @@ from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
 from ...ops.public import tf
 from ...ops.queues.queues import FIFOQueue
-from ...ops.summaries.scalars import scalar
+from ...ops.summaries.api import scalar
 from .input_batch import (
     _as_original_type,
     _as_tensor_list,

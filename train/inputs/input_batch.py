@@ -14,7 +14,7 @@ from ...engine.types.shape import as_shape
 from ...ops.flow.cond import smart_cond
 from ...ops.public import tf
 from ...ops.queues.queues import FIFOQueue, PaddingFIFOQueue, QueueBase, RandomShuffleQueue
-from ...ops.summaries.scalars import scalar
+from ...ops.summaries.api import scalar
 from .input_sparse import _store_sparse_tensors_join, restore
 from .queue_runner_impl import QueueRunner, add_queue_runner
 

@@ -12,7 +12,7 @@ from ...engine.types.shape import Dimension
 from ...ops.control import with_dependencies
 from ...ops.flow.cond import smart_cond
 from ...ops.public import tf
-from ...ops.sparse.kept import (
+from ...ops.sparse.sparse_tensors_map import (
     add_many_sparse_to_tensors_map,
     add_sparse_to_tensors_map,
     take_many_sparse_from_tensors_map,

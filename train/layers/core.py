@@ -10,7 +10,7 @@ from ...engine.graph.tensor import SparseTensor
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
 from ...ops.nn.bias import bias_add
-from ...ops.nn.misc import dropout as drop
+from ...ops.nn.dropout import dropout as drop
 from ...ops.public import raw, tf
 from . import base, named
 from .functional import functional

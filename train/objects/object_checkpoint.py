@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...engine import errors
 from ...engine.errors import NotFoundError
 from ...engine.graph.trackable import OBJECT_GRAPH_PROTO_KEY
 from ..checkpoints.saveable import validate_and_slice_inputs
@@ -59,9 +60,7 @@ def _require(names_to_keys: dict[str, str], names: set[str]) -> None:
     if not missing:
         return
     extra = sorted(set(names_to_keys) - names)
-    raise NotFoundError(
-        None,
-        None,
+    raise errors.not_found(
         f"\n\nExisting variables not in the checkpoint: {', '.join(missing)}\n\n"
         "Variables names when this checkpoint was written which don't exist now: "
         f"{', '.join(extra)}\n\n"
@@ -74,5 +73,5 @@ def _require(names_to_keys: dict[str, str], names: set[str]) -> None:
         "exist when the checkpoint was written. You can construct a Saver(var_list=...) with only "
         "the variables which previously existed, and if variable names have changed you may need "
         "to make this a dictionary with the old names as keys. If you're using an Estimator, "
-        "you'll need to return a tf.train.Saver inside a tf.train.Scaffold from your model_fn.",
+        "you'll need to return a tf.train.Saver inside a tf.train.Scaffold from your model_fn."
     )

@@ -9,7 +9,29 @@ from typing import Any
 from ...engine.api import export
 from ...ops.public import tf
 from .optimizer import Optimizer
-from .update_op_optimizer import GRADIENT, Number, Update, by_rule, tensor_of
+from .update_op_optimizer import GRADIENT, Number, Update, UpdateOps, by_rule, tensor_of
+
+_ADAGRAD = UpdateOps(
+    "ApplyAdagrad", "ResourceApplyAdagrad", "SparseApplyAdagrad", "ResourceSparseApplyAdagrad"
+)
+_ADAGRAD_DA = UpdateOps(
+    "ApplyAdagradDA",
+    "ResourceApplyAdagradDA",
+    "SparseApplyAdagradDA",
+    "ResourceSparseApplyAdagradDA",
+)
+_ADADELTA = UpdateOps(
+    "ApplyAdadelta", "ResourceApplyAdadelta", "SparseApplyAdadelta", "ResourceSparseApplyAdadelta"
+)
+_CENTERED_RMS_PROP = UpdateOps(
+    "ApplyCenteredRMSProp",
+    "ResourceApplyCenteredRMSProp",
+    "SparseApplyCenteredRMSProp",
+    "ResourceSparseApplyCenteredRMSProp",
+)
+_RMS_PROP = UpdateOps(
+    "ApplyRMSProp", "ResourceApplyRMSProp", "SparseApplyRMSProp", "ResourceSparseApplyRMSProp"
+)
 
 
 @export("train.AdagradOptimizer")
@@ -70,7 +92,7 @@ class AdagradOptimizer(Optimizer):
 
     def _update(self, var: Any, slot: Callable[[str], Any], number: Number) -> Update:
         rate = number(self._learning_rate_tensor)
-        return Update("Adagrad", (slot("accumulator"), rate, GRADIENT))
+        return Update(_ADAGRAD, (slot("accumulator"), rate, GRADIENT))
 
 
 @export("train.AdagradDAOptimizer")
@@ -121,7 +143,7 @@ class AdagradDAOptimizer(Optimizer):
         rate = number(self._learning_rate_tensor)
         l1 = number(self._l1_regularization_strength)
         l2 = number(self._l2_regularization_strength)
-        return Update("AdagradDA", (*slots, GRADIENT, rate, l1, l2, step))
+        return Update(_ADAGRAD_DA, (*slots, GRADIENT, rate, l1, l2, step))
 
 
 @export("train.AdadeltaOptimizer")
@@ -171,7 +193,7 @@ class AdadeltaOptimizer(Optimizer):
 
     def _update(self, var: Any, slot: Callable[[str], Any], number: Number) -> Update:
         numbers = [number(value) for value in (self._lr_t, self._rho_t, self._epsilon_t)]
-        return Update("Adadelta", (slot("accum"), slot("accum_update"), *numbers, GRADIENT))
+        return Update(_ADADELTA, (slot("accum"), slot("accum_update"), *numbers, GRADIENT))
 
 
 @export("train.RMSPropOptimizer")
@@ -242,8 +264,8 @@ class RMSPropOptimizer(Optimizer):
             number(self._epsilon_tensor),
         ]
         if self._centered:
-            return Update("CenteredRMSProp", (slot("mg"), *slots, *numbers, GRADIENT))
-        return Update("RMSProp", (*slots, *numbers, GRADIENT))
+            return Update(_CENTERED_RMS_PROP, (slot("mg"), *slots, *numbers, GRADIENT))
+        return Update(_RMS_PROP, (*slots, *numbers, GRADIENT))
 
 
 def require_positive(name: str, value: float) -> None:

@@ -10,7 +10,13 @@ from ...engine.api import export
 from ...engine.graph.tensor import IndexedSlices, Tensor
 from ...ops.public import raw, tf
 from .optimizer import Optimizer
-from .update_op_optimizer import GRADIENT, Number, Update, by_rule, tensor_of
+from .update_op_optimizer import GRADIENT, Number, Update, UpdateOps, by_rule, tensor_of
+
+_GRADIENT_DESCENT = UpdateOps("ApplyGradientDescent", "ResourceApplyGradientDescent")
+_MOMENTUM = UpdateOps(
+    "ApplyMomentum", "ResourceApplyMomentum", "SparseApplyMomentum", "ResourceSparseApplyMomentum"
+)
+_ADAM = UpdateOps("ApplyAdam", "ResourceApplyAdam")
 
 
 @export("train.GradientDescentOptimizer")
@@ -43,7 +49,7 @@ class GradientDescentOptimizer(Optimizer):
         self._learning_rate_tensor = tensor_of(self, self._learning_rate, "learning_rate")
 
     def _update(self, var: Any, slot: Callable[[str], Any], number: Number) -> Update:
-        return Update("GradientDescent", (number(self._learning_rate_tensor), GRADIENT))
+        return Update(_GRADIENT_DESCENT, (number(self._learning_rate_tensor), GRADIENT))
 
     # Rows of equal index just add up, so they need not be added first.
 
@@ -105,7 +111,7 @@ class MomentumOptimizer(Optimizer):
     def _update(self, var: Any, slot: Callable[[str], Any], number: Number) -> Update:
         rate, momentum = number(self._learning_rate_tensor), number(self._momentum_tensor)
         arguments = (slot("momentum"), rate, GRADIENT, momentum)
-        return Update("Momentum", arguments, {"use_nesterov": self._use_nesterov})
+        return Update(_MOMENTUM, arguments, {"use_nesterov": self._use_nesterov})
 
 
 @export("train.AdamOptimizer")
@@ -178,7 +184,7 @@ class AdamOptimizer(Optimizer):
         return [number(value) for value in (*powers, *rest)]
 
     def _update(self, var: Any, slot: Callable[[str], Any], number: Number) -> Update:
-        return Update("Adam", (slot("m"), slot("v"), *self._numbers(number), GRADIENT))
+        return Update(_ADAM, (slot("m"), slot("v"), *self._numbers(number), GRADIENT))
 
     # There is no sparse Adam op.  All of m and v decay, so that the step equals the dense one.
 

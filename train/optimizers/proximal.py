@@ -10,7 +10,24 @@ from ...engine.api import export
 from ...ops.public import tf
 from .adaptive import require_positive
 from .optimizer import Optimizer
-from .update_op_optimizer import GRADIENT, Number, Update, by_rule, tensor_of
+from .update_op_optimizer import GRADIENT, Number, Update, UpdateOps, by_rule, tensor_of
+
+_PROXIMAL_GRADIENT_DESCENT = UpdateOps(
+    "ApplyProximalGradientDescent",
+    "ResourceApplyProximalGradientDescent",
+    "SparseApplyProximalGradientDescent",
+    "ResourceSparseApplyProximalGradientDescent",
+)
+_PROXIMAL_ADAGRAD = UpdateOps(
+    "ApplyProximalAdagrad",
+    "ResourceApplyProximalAdagrad",
+    "SparseApplyProximalAdagrad",
+    "ResourceSparseApplyProximalAdagrad",
+)
+_FTRL_V2 = UpdateOps(
+    "ApplyFtrlV2", "ResourceApplyFtrlV2", "SparseApplyFtrlV2", "ResourceSparseApplyFtrlV2"
+)
+_FTRL = UpdateOps("ApplyFtrl", "ResourceApplyFtrl", "SparseApplyFtrl", "ResourceSparseApplyFtrl")
 
 
 @export("train.ProximalGradientDescentOptimizer")
@@ -42,7 +59,7 @@ class ProximalGradientDescentOptimizer(Optimizer):
     def _update(self, var: Any, slot: Callable[[str], Any], number: Number) -> Update:
         values = (self._learning_rate_tensor, self._l1_tensor, self._l2_tensor)
         numbers = [number(value) for value in values]
-        return Update("ProximalGradientDescent", (*numbers, GRADIENT))
+        return Update(_PROXIMAL_GRADIENT_DESCENT, (*numbers, GRADIENT))
 
 
 @export("train.ProximalAdagradOptimizer")
@@ -84,7 +101,7 @@ class ProximalAdagradOptimizer(Optimizer):
     def _update(self, var: Any, slot: Callable[[str], Any], number: Number) -> Update:
         values = (self._learning_rate_tensor, self._l1_tensor, self._l2_tensor)
         numbers = [number(value) for value in values]
-        return Update("ProximalAdagrad", (slot("accumulator"), *numbers, GRADIENT))
+        return Update(_PROXIMAL_ADAGRAD, (slot("accumulator"), *numbers, GRADIENT))
 
 
 @export("train.FtrlOptimizer")
@@ -176,8 +193,8 @@ class FtrlOptimizer(Optimizer):
         if shrinks:
             numbers.append(number(self._shrinkage_tensor))
         numbers.append(number(self._power_tensor))
-        rule = "FtrlV2" if shrinks else "Ftrl"
-        return Update(rule, (slot("accum"), slot("linear"), GRADIENT, *numbers))
+        ops = _FTRL_V2 if shrinks else _FTRL
+        return Update(ops, (slot("accum"), slot("linear"), GRADIENT, *numbers))
 
 
 def _refuse_negative(name: str, value: float) -> None:

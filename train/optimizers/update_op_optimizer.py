@@ -22,10 +22,19 @@ Number = Callable[[Any], Any]
 Made = TypeVar("Made", bound=Optimizer)
 
 
-class Update(NamedTuple):
-    """One update op: the end of its type's name, its arguments after `var`, its attributes."""
+class UpdateOps(NamedTuple):
+    """The types of the ops of one rule; "" where an optimizer has no use for one."""
 
-    rule: str
+    dense: str
+    resource_dense: str
+    sparse: str = ""
+    resource_sparse: str = ""
+
+
+class Update(NamedTuple):
+    """One update op: which, in its four forms, its arguments after `var`, its attributes."""
+
+    ops: UpdateOps
     arguments: tuple[Any, ...]
     attributes: dict[str, Any] = {}
 
@@ -53,22 +62,22 @@ class Rule:
         raise NotImplementedError
 
     def _apply_dense(self, grad: Tensor, var: Any) -> Any:
-        return Rule._call(self, "Apply", var, var.dtype.base_dtype, (grad,)).op
+        return Rule._call(self, "dense", var, var.dtype.base_dtype, (grad,)).op
 
     def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
         gradient = (grad.values, grad.indices)
-        return Rule._call(self, "SparseApply", var, var.dtype.base_dtype, gradient).op
+        return Rule._call(self, "sparse", var, var.dtype.base_dtype, gradient).op
 
     def _resource_apply_dense(self, grad: Tensor, handle: Any) -> Any:
-        return Rule._call(self, "ResourceApply", handle, grad.dtype.base_dtype, (grad,))
+        return Rule._call(self, "resource_dense", handle, grad.dtype.base_dtype, (grad,))
 
     def _resource_apply_sparse(self, grad: Tensor, handle: Any, indices: Tensor) -> Any:
         dtype = grad.dtype.base_dtype
-        return Rule._call(self, "ResourceSparseApply", handle, dtype, (grad, indices))
+        return Rule._call(self, "resource_sparse", handle, dtype, (grad, indices))
 
     def _call(self, form: str, var: Any, dtype: dtypes.DType, gradient: tuple[Tensor, ...]) -> Any:
         def argument(variable: Any) -> Any:
-            return variable.handle if form.startswith("Resource") else variable
+            return variable.handle if form.startswith("resource") else variable
 
         update = self._update(
             var,
@@ -78,7 +87,7 @@ class Rule:
         arguments: list[Any] = [argument(var)]
         for item in update.arguments:
             arguments.extend(gradient if item is GRADIENT else (item,))
-        function = getattr(raw, form + update.rule)
+        function = getattr(raw, getattr(update.ops, form))
         return function(*arguments, use_locking=self._use_locking, **update.attributes)
 
 

@@ -14,7 +14,7 @@ from ...engine.types import nest
 from ...engine.types.nest_paths import get_traverse_shallow_structure, map_structure_up_to
 from ...engine.types.shape import TensorShape
 from ...ops.flow.tensor_array import TensorArray
-from ...ops.nn.misc import dropout_v2
+from ...ops.nn.dropout import dropout_v2
 from ...ops.public import tf
 from .cell import RNNCell, assert_like_rnncell
 from .cells import LSTMStateTuple

@@ -11,8 +11,8 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from ...engine import errors
 from ...engine.compat import as_text
-from ...engine.errors import DataLossError
 from ...engine.graph.collections import add_to_collection
 from ...engine.graph.tensor import Tensor
 from ...engine.interface.log import get_logger
@@ -110,11 +110,9 @@ def _asset_in(packed: Any) -> Any:
     try:
         return protos.AssetFileDef.FromString(packed.value)
     except DecodeError as error:
-        raise DataLossError(
-            None,
-            None,
+        raise errors.data_loss(
             f"Collection '{names.ASSETS_KEY}' of the SavedModel holds what is no AssetFileDef: "
-            f"{error}. Write the model anew.",
+            f"{error}. Write the model anew."
         ) from None
 
 

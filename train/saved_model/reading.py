@@ -7,8 +7,8 @@ import os
 from collections.abc import Collection
 from typing import Any
 
+from ...engine import errors
 from ...engine.compat import as_text
-from ...engine.errors import InvalidArgumentError
 from ...engine.graph import trust
 from ...engine.graph.collections import get_collection
 from ...engine.graph.graph import Graph
@@ -199,9 +199,7 @@ def _require_texts(graph: Graph, assets: Collection[str]) -> None:
             if tensor.dtype.base_dtype == dtypes.string:
                 continue
             reason = f"it is of type {tensor.dtype.name}, where paths are strings"
-        raise InvalidArgumentError(
-            None, None, f"The SavedModel names '{name}' as the path of an asset: {reason}"
-        )
+        raise errors.invalid(f"The SavedModel names '{name}' as the path of an asset: {reason}")
 
 
 def get_init_op(meta_graph_def: Any, import_scope: str | None = None) -> Any:

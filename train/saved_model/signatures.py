@@ -196,10 +196,8 @@ def load_op_from_signature_def(
     try:
         return get_element_from_tensor_info(signature_def.outputs[key], import_scope=import_scope)
     except KeyError:
-        raise errors.NotFoundError(
-            None,
-            None,
+        raise errors.not_found(
             f"The {key} could not be found in the graph. Please make sure the SavedModel was "
             "created by the internal _SavedModelBuilder. If you are using the public API, please "
-            f'make sure the SignatureDef in the SavedModel does not contain the key "{key}".',
+            f'make sure the SignatureDef in the SavedModel does not contain the key "{key}".'
         ) from None

@@ -11,7 +11,7 @@ from ...engine.graph.defaults import get_default_graph
 from ...engine.interface import log
 from ...ops.public import tf
 from ...ops.state import resources
-from ...ops.summaries.scalars import merge_all
+from ...ops.summaries.api import merge_all
 from ..checkpoints.saver import Saver, _get_saver_or_default
 from ..objects.object_graph import ObjectGraph
 

@@ -184,8 +184,8 @@ class SessionManager:
                     return session
             self._safe_close(session)
             if max(end - time.time(), 0.0) - self._recovery_wait_secs < 0:
-                raise errors.DeadlineExceededError(
-                    None, None, f"Session was not ready after waiting {limit:.0f} secs."
+                raise errors.deadline_exceeded(
+                    f"Session was not ready after waiting {limit:.0f} secs."
                 )
             log.info(
                 "Waiting for model to be ready.  Ready_for_local_init_op:  %s, ready: %s",

@@ -17,7 +17,7 @@ from ...io import protos
 from ...io.graph_def import write_graph
 from ...io.meta_graph import create_meta_graph_def
 from ...ops.public import tf
-from ...ops.summaries.scalars import merge_all
+from ...ops.summaries.api import merge_all
 from ..checkpoints.saver import Saver
 from ..summaries.summary_io import FileWriter
 from ..variables.global_step import global_step as value_of_step

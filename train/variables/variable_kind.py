@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.api import NAMES
 from ...ops.public import tf
 
 
@@ -25,8 +24,5 @@ def is_reference(value: Any) -> bool:
 
 
 def value_to_start_from(variable: Any) -> Any:
-    """The variable's value once it has one, before that its initial value.
-
-    Where the graph has no conditionals it is always the initial value.
-    """
-    return variable.initialized_value() if "cond" in NAMES else variable.initial_value
+    """The variable's value once it has one, before that its initial value."""
+    return variable.initialized_value()

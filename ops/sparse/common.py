@@ -10,9 +10,8 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.graph.tensor import SparseTensor, SparseTensorValue
-from ...engine.types.shape import TensorShape
-from ..elementwise import shape_text
-from ..rules import ranked
+from ...engine.types.shape import TensorShape, shape_text
+from ..shape_inference import ranked
 
 
 def as_sparse(value: Any) -> SparseTensor:
@@ -27,11 +26,6 @@ def as_sparse(value: Any) -> SparseTensor:
 def parts(sparse: SparseTensor) -> tuple[Any, Any, Any]:
     """Indices, values and dense shape."""
     return sparse.indices, sparse.values, sparse.dense_shape
-
-
-def invalid(text: str) -> errors.InvalidArgumentError:
-    """The error for arguments that do not fit together."""
-    return errors.InvalidArgumentError(None, None, text)
 
 
 def flat_places(indices: np.ndarray, shape: Any) -> np.ndarray:
@@ -59,9 +53,11 @@ def require_shape(shape: np.ndarray) -> None:
     for i, size in enumerate(shape.tolist()):
         total *= size
         if size < 0:
-            raise invalid(f"Dimension {i} must be >= 0, but is {size}")
+            raise errors.invalid(f"Dimension {i} must be >= 0, but is {size}")
         if total >= 2**63:
-            raise invalid(f"A tensor of shape {shape_text(shape.tolist())} has too many elements")
+            raise errors.invalid(
+                f"A tensor of shape {shape_text(shape.tolist())} has too many elements"
+            )
 
 
 def in_order(indices: np.ndarray) -> np.ndarray:
@@ -78,7 +74,7 @@ def require_inside(indices: np.ndarray, shape: np.ndarray) -> None:
     outside = ((indices < 0) | (indices >= shape)).any(1)
     if outside.any():
         i = int(np.argmax(outside))
-        raise invalid(
+        raise errors.invalid(
             f"{_index_text(i, indices[i])} is out of bounds: need 0 <= index < "
             f"{shape_text(shape.tolist())}"
         )
@@ -91,7 +87,7 @@ def require_order(indices: np.ndarray, shape: np.ndarray) -> None:
     if (steps <= 0).any():
         i = int(np.argmax(steps <= 0)) + 1
         problem = "is repeated" if steps[i - 1] == 0 else "is out of order"
-        raise invalid(f"{_index_text(i, indices[i])} {problem}")
+        raise errors.invalid(f"{_index_text(i, indices[i])} {problem}")
 
 
 def sparse_shapes(c: Any, first: int = 0) -> tuple[int | None, int | None]:

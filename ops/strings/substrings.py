@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
-from ...engine.types.shape import TensorShape, as_shape, broadcast_static
-from .. import rules
+from ...engine.types.shape import TensorShape, as_shape, broadcast_static, shape_text
+from .. import shape_inference
 from ..public import raw
-from ..wording import refuse, text_of
 
 _TEXT = NoGradient("texts have no derivative")
 _UNIT = "unit: {'BYTE', 'UTF8_CHAR'} = 'BYTE'"
@@ -50,7 +50,9 @@ def _in_case(method: str) -> Callable[..., np.ndarray]:
     def kernel(c: Any, texts: np.ndarray) -> np.ndarray:
         encoding = c.attr("encoding")
         if encoding not in ("", "utf-8"):
-            raise refuse(f"only utf-8 or '' (no encoding) is supported, received {encoding}")
+            raise errors.invalid(
+                f"only utf-8 or '' (no encoding) is supported, received {encoding}"
+            )
         if not encoding:
             return _mapped(texts, getattr(bytes, method))
         change = getattr(str, method)
@@ -112,8 +114,8 @@ def _substr(c: Any, texts: np.ndarray, pos: np.ndarray, length: np.ndarray) -> n
     try:
         whole, starts, lengths = np.broadcast_arrays(texts, pos, length)
     except ValueError:
-        raise refuse(
-            f"Incompatible shapes: {text_of(texts.shape)} vs. {text_of(pos.shape)}"
+        raise errors.invalid(
+            f"Incompatible shapes: {shape_text(texts.shape)} vs. {shape_text(pos.shape)}"
         ) from None
     by_character = c.attr("unit") == "UTF8_CHAR"
     result = np.empty(whole.shape, object)
@@ -123,13 +125,13 @@ def _substr(c: Any, texts: np.ndarray, pos: np.ndarray, length: np.ndarray) -> n
         if found is None:
             shown = "string" if by_character else f"string b'{text.decode(errors='replace')}'"
             index = place if is_broadcast and len(place) > 1 else i
-            raise refuse(f"pos {starts[place]} out of range for {shown} at index {index}")
+            raise errors.invalid(f"pos {starts[place]} out of range for {shown} at index {index}")
         result[place] = found
     return result
 
 
 def _substr_shape(c: Any) -> TensorShape:
-    rules.merge(c.inputs[1], c.inputs[2])
+    shape_inference.merge(c.inputs[1], c.inputs[2])
     return as_shape(broadcast_static(c.inputs[0], c.inputs[1]))
 
 
@@ -156,9 +158,9 @@ _BASE64 = re.compile(rb"[A-Za-z0-9_-]*={0,2}")
 def _decoded(text: bytes) -> bytes:
     plain = text.rstrip(b"=")
     if _BASE64.fullmatch(text) is None:
-        raise refuse("Invalid character found in base64.")
+        raise errors.invalid("Invalid character found in base64.")
     if len(plain) % 4 == 1:
-        raise refuse("Base64 string length cannot be 1 modulo 4.")
+        raise errors.invalid("Base64 string length cannot be 1 modulo 4.")
     return base64.urlsafe_b64decode(plain + b"=" * (-len(plain) % 4))
 
 

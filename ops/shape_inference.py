@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..engine import errors
-from ..engine.types.shape import TensorShape
+from ..engine.types.shape import TensorShape, shape_text
 
 Dims = list[int | None]
 
@@ -68,13 +68,6 @@ def merge_dim(a: int | None, b: int | None) -> int | None:
     return a
 
 
-def text(shape: Sequence[int | None] | None) -> str:
-    """A shape as the runtime prints it: [2,?,3]."""
-    if shape is None:
-        return "<unknown>"
-    return "[" + ",".join("?" if d is None else str(d) for d in shape) + "]"
-
-
 def merge(a: TensorShape, b: TensorShape) -> TensorShape:
     """What is known about a shape that is both; ValueError when that cannot be."""
     if a.ndims is None or b.ndims is None:
@@ -86,7 +79,7 @@ def merge(a: TensorShape, b: TensorShape) -> TensorShape:
         if p is not None and q is not None and p != q:
             raise ValueError(
                 f"Dimension {i} in both shapes must be equal, but are {p} and {q}. "
-                f"Shapes are {text(a.as_list())} and {text(b.as_list())}."
+                f"Shapes are {shape_text(a.as_list())} and {shape_text(b.as_list())}."
             )
         merged.append(q if p is None else p)
     return TensorShape(merged)
@@ -113,7 +106,7 @@ def run_time_sizes(sizes: np.ndarray) -> list[int]:
     given = [int(size) for size in sizes]
     for size in given:
         if size < 0:
-            raise errors.InvalidArgumentError(None, None, f"Dimension {size} must be >= 0")
+            raise errors.invalid(f"Dimension {size} must be >= 0")
     return given
 
 

@@ -11,27 +11,28 @@ from typing import Any
 
 import numpy as np
 
+from ...engine import errors
 from ...engine.graph.build import define
 from ...engine.graph.tensor import Tensor
-from ...engine.types.shape import TensorShape
-from .. import rules
+from ...engine.types.shape import TensorShape, shape_text
+from .. import shape_inference
 from ..public import tf
 from .constant import zeros, zeros_like
-from .join import concat, invalid
+from .join import concat
 from .shape import reshape, shape
 
 
 def _range(k: np.ndarray) -> tuple[int, int]:
     """The lowest and the uppermost diagonal that `k` names."""
     if k.ndim > 1 or k.size not in (1, 2):
-        raise invalid(
+        raise errors.invalid(
             "diag_index must be a vector with one or two elements. It has shape "
-            f"{rules.text(k.shape)}"
+            f"{shape_text(k.shape)}"
         )
     flat = k.reshape(-1)
     low, high = int(flat[0]), int(flat[-1])
     if low > high:
-        raise invalid(
+        raise errors.invalid(
             "lower_diag_index must not be larger than upper_diag_index: "
             f"lower_diag_index = {low} > upper_diag_index = {high}"
         )
@@ -41,7 +42,9 @@ def _range(k: np.ndarray) -> tuple[int, int]:
 def _check_bounds(rows: int, columns: int, low: int, high: int) -> None:
     for name, d in (("lower_diag_index", low), ("upper_diag_index", high)):
         if not (-rows < d < columns or d == 0):
-            raise invalid(f"{name} is out of bound: {d}. It must be between {-rows} and {columns}")
+            raise errors.invalid(
+                f"{name} is out of bound: {d}. It must be between {-rows} and {columns}"
+            )
 
 
 def _longest(rows: Any, columns: Any, low: int, high: int) -> Any:
@@ -60,7 +63,7 @@ def _as_bands(x: np.ndarray, low: int, high: int) -> np.ndarray:
     if low == high:
         return x[..., None, :]
     if x.ndim < 2 or x.shape[-2] != high - low + 1:
-        raise invalid(
+        raise errors.invalid(
             "The number of diagonals provided in the input does not match the lower_diag_index "
             "and upper_diag_index range."
         )
@@ -76,9 +79,9 @@ def _extent(length: int, low: int, high: int, rows: int, columns: int) -> tuple[
     columns = least_columns if columns == -1 else columns
     for name, size, least in (("rows", rows, least_rows), ("columns", columns, least_columns)):
         if size < least:
-            raise invalid(f"The number of {name} is too small.")
+            raise errors.invalid(f"The number of {name} is too small.")
     if rows != least_rows and columns != least_columns:
-        raise invalid(
+        raise errors.invalid(
             "The number of rows or columns is not consistent with the specified d_lower, "
             "d_upper, and diagonal."
         )
@@ -87,7 +90,7 @@ def _extent(length: int, low: int, high: int, rows: int, columns: int) -> tuple[
 
 def _diag(c: Any, x: Any, k: Any, num_rows: Any, num_cols: Any, padding: Any) -> np.ndarray:
     if not x.ndim:
-        raise invalid("diagonal must be at least 1-dim, received shape: []")
+        raise errors.invalid("diagonal must be at least 1-dim, received shape: []")
     low, high = _range(k)
     bands = _as_bands(x, low, high)
     rows, columns = _extent(x.shape[-1], low, high, int(num_rows), int(num_cols))
@@ -100,7 +103,7 @@ def _diag(c: Any, x: Any, k: Any, num_rows: Any, num_cols: Any, padding: Any) ->
 
 def _diag_part(c: Any, x: np.ndarray, k: np.ndarray, padding: np.ndarray) -> np.ndarray:
     if x.ndim < 2:
-        raise invalid(f"input must be at least 2-dim, received shape: {rules.text(x.shape)}")
+        raise errors.invalid(f"input must be at least 2-dim, received shape: {shape_text(x.shape)}")
     (low, high), (rows, columns) = _range(k), x.shape[-2:]
     _check_bounds(rows, columns, low, high)
     length = _longest(rows, columns, low, high)
@@ -113,19 +116,19 @@ def _diag_part(c: Any, x: np.ndarray, k: np.ndarray, padding: np.ndarray) -> np.
 
 def _set_diag(c: Any, x: np.ndarray, diagonal: np.ndarray, k: np.ndarray) -> np.ndarray:
     if x.ndim < 2:
-        raise invalid(f"input must be at least 2-dim, received shape: {rules.text(x.shape)}")
+        raise errors.invalid(f"input must be at least 2-dim, received shape: {shape_text(x.shape)}")
     if not diagonal.ndim:
-        raise invalid("diagonal must be at least 1-dim, received shape: []")
+        raise errors.invalid("diagonal must be at least 1-dim, received shape: []")
     (low, high), (rows, columns) = _range(k), x.shape[-2:]
     _check_bounds(rows, columns, low, high)
     count = [] if low == high else [high - low + 1]
     wanted = [*x.shape[:-2], *count, _longest(rows, columns, low, high)]
     if list(diagonal.shape) != wanted:
-        raise invalid(
+        raise errors.invalid(
             "Either first dimensions of diagonal don't match input.shape[:-2], or diagonal.shape"
             "[:-1] is not equal to the longests diagonal in range [lower_diag_index:"
-            f"upper_diag_index].\nInput shape: {rules.text(x.shape)}\nDiagonal shape: "
-            f"{rules.text(diagonal.shape)}\nExpected diagonal shape: {rules.text(wanted)}"
+            f"upper_diag_index].\nInput shape: {shape_text(x.shape)}\nDiagonal shape: "
+            f"{shape_text(diagonal.shape)}\nExpected diagonal shape: {shape_text(wanted)}"
         )
     bands, out = _as_bands(diagonal, low, high), x.copy()
     for d in range(low, high + 1):
@@ -145,15 +148,15 @@ def _known_range(c: Any, i: int) -> tuple[int, int] | None:
 
 
 def _diag_shape(c: Any) -> TensorShape:
-    given = rules.ranked_at_least(c.inputs[0], 1)
+    given = shape_inference.ranked_at_least(c.inputs[0], 1)
     found, sizes = _known_range(c, 1), [c.value(2), c.value(3)]
     if given is None or found is None:
-        return rules.unknown()
+        return shape_inference.unknown()
     low, high = found
     batch = given[:-1] if low == high else given[:-2]
     if low != high:
-        rules.ranked_at_least(c.inputs[0], 2)
-        rules.merge_dim(given[-2], high - low + 1)
+        shape_inference.ranked_at_least(c.inputs[0], 2)
+        shape_inference.merge_dim(given[-2], high - low + 1)
     if given[-1] is None or any(size is None for size in sizes):
         return TensorShape([*batch, None, None])
     try:
@@ -163,9 +166,9 @@ def _diag_shape(c: Any) -> TensorShape:
 
 
 def _diag_part_shape(c: Any) -> TensorShape:
-    given, found = rules.ranked_at_least(c.inputs[0], 2), _known_range(c, 1)
+    given, found = shape_inference.ranked_at_least(c.inputs[0], 2), _known_range(c, 1)
     if given is None or found is None:
-        return rules.unknown()
+        return shape_inference.unknown()
     low, high = found
     count = [] if low == high else [high - low + 1]
     length = None if None in given[-2:] else _longest(*given[-2:], low, high)
@@ -173,14 +176,14 @@ def _diag_part_shape(c: Any) -> TensorShape:
 
 
 def _set_diag_shape(c: Any) -> TensorShape:
-    given, found = rules.ranked_at_least(c.inputs[0], 2), _known_range(c, 2)
-    rules.ranked_at_least(c.inputs[1], 1)
+    given, found = shape_inference.ranked_at_least(c.inputs[0], 2), _known_range(c, 2)
+    shape_inference.ranked_at_least(c.inputs[1], 1)
     if given is None or found is None:
         return c.inputs[0]
     low, high = found
     count = [] if low == high else [high - low + 1]
     length = None if None in given[-2:] else _longest(*given[-2:], low, high)
-    rules.merge(c.inputs[1], TensorShape([*given[:-2], *count, length]))
+    shape_inference.merge(c.inputs[1], TensorShape([*given[:-2], *count, length]))
     return c.inputs[0]
 
 

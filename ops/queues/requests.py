@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Requests to something shared that may have to wait, and are served in the order they came.
 
-An attempt goes as far as it can whenever the thing has changed.  Callers get the attempt, which is
+A request goes as far as it can whenever the thing has changed.  Callers get the request, which is
 settled (engine/session/futures.py) outside of all locks.
 """
 
@@ -15,19 +15,19 @@ from typing import Any
 from ...engine import errors
 from ...engine.session.futures import Future
 
-# What a turn of an attempt came to.
+# What a turn of a request came to.
 STUCK, MOVED, DONE = range(3)
 
 
-class Attempt(Future):
+class Request(Future):
     """One request under way."""
 
     __slots__ = ("advance", "elements", "failure", "is_over", "name", "owner", "value", "wanted")
 
     def __init__(
-        self, owner: Served, name: str, wanted: int, advance: Callable[[Attempt], int]
+        self, owner: RequestQueue, name: str, wanted: int, advance: Callable[[Request], int]
     ) -> None:
-        """advance(attempt) goes as far as it can, under the owner's lock."""
+        """advance(request) goes as far as it can, under the owner's lock."""
         super().__init__()
         self.owner, self.name, self.wanted, self.advance = owner, name, wanted, advance
         self.elements: list[Any] = []
@@ -36,79 +36,79 @@ class Attempt(Future):
         self.failure: BaseException | None = None
 
     def succeed(self, value: Any = ()) -> int:
-        """Ends the attempt with a result."""
+        """Ends the request with a result."""
         self.value = value
         return DONE
 
     def fail(self, error: BaseException) -> int:
-        """Ends the attempt with an error."""
+        """Ends the request with an error."""
         self.failure = error
         return DONE
 
     def cancelled(self) -> errors.CancelledError:
-        """What a cancelled attempt fails with."""
-        return errors.CancelledError(None, None, f"{self.name} operation was cancelled")
+        """What a cancelled request fails with."""
+        return errors.cancelled(f"{self.name} operation was cancelled")
 
     def cancel(self) -> None:
-        """Gives up, unless the attempt is over."""
+        """Gives up, unless the request is over."""
         self.owner.cancel(self)
 
 
-class Served:
-    """Something with lines of attempts, one after the other of which is served in each turn."""
+class RequestQueue:
+    """Something with lines of requests, one after the other of which is served in each turn."""
 
-    # Whether an attempt that is stuck holds up those behind it.
+    # Whether a request that is stuck holds up those behind it.
     in_order = True
 
     def __init__(self, lines: int) -> None:
         self._lock = threading.Lock()
-        self._lines: list[deque[Attempt]] = [deque() for _ in range(lines)]
+        self._lines: list[deque[Request]] = [deque() for _ in range(lines)]
 
     def _begin(
-        self, line: int, name: str, wanted: int, advance: Callable[[Attempt], int]
-    ) -> Attempt:
-        """A new attempt at the end of a line."""
-        attempt = Attempt(self, name, wanted, advance)
+        self, line: int, name: str, wanted: int, advance: Callable[[Request], int]
+    ) -> Request:
+        """A new request at the end of a line."""
+        request = Request(self, name, wanted, advance)
         with self._lock:
-            self._lines[line].append(attempt)
+            self._lines[line].append(request)
         self._flush()
-        return attempt
+        return request
 
-    def cancel(self, *attempts: Attempt) -> None:
-        """Ends attempts that wait."""
+    def cancel(self, *requests: Request) -> None:
+        """Ends requests that wait."""
         with self._lock:
-            waiting = [attempt for attempt in attempts if not attempt.is_over]
-            for attempt in waiting:
-                attempt.is_over = True
-        for attempt in waiting:
-            attempt.settle(error=attempt.cancelled())
+            waiting = [request for request in requests if not request.is_over]
+            for request in waiting:
+                request.is_over = True
+        for request in waiting:
+            request.settle(error=request.cancelled())
         if waiting:
             self._flush()
 
     def _flush(self) -> None:
-        """Lets all attempts go as far as they can."""
-        over: list[Attempt] = []
+        """Lets all requests go as far as they can."""
+        over: list[Request] = []
         with self._lock:
             moved = True
             while moved:
                 moved = False
                 for line in self._lines:
                     moved = self._serve(line, over) or moved
-        for attempt in over:
-            attempt.settle(attempt.value, attempt.failure)
+        for request in over:
+            request.settle(request.value, request.failure)
 
-    def _serve(self, line: deque[Attempt], over: list[Attempt]) -> bool:
-        """Lets the attempts of a line go on; whether anything changed."""
+    def _serve(self, line: deque[Request], over: list[Request]) -> bool:
+        """Lets the requests of a line go on; whether anything changed."""
         moved = False
-        stuck: list[Attempt] = []
+        stuck: list[Request] = []
         while line:
-            attempt = line[0]
-            if attempt.is_over:
+            request = line[0]
+            if request.is_over:
                 line.popleft()
                 continue
-            turn = attempt.advance(attempt)
+            turn = request.advance(request)
             if turn == DONE:
-                attempt.is_over = moved = True
+                request.is_over = moved = True
                 over.append(line.popleft())
                 continue
             moved = moved or turn == MOVED

@@ -10,9 +10,8 @@ import numpy as np
 from ...engine import errors
 from ...engine.types import dtypes
 from ...engine.types.dtypes import DType
-from ..elementwise import shape_text
+from ...engine.types.shape import shape_text
 from ..strings.hash import combined, hash64
-from ..wording import refuse
 from .store import Shape, Table
 
 _MASK = (1 << 64) - 1
@@ -37,14 +36,14 @@ class DenseTable(Table):
     ) -> None:
         super().__init__(name, *types)
         if not 0 < load < 1:
-            raise refuse(f"max_load_factor must be between 0 and 1, got: {load}")
+            raise errors.invalid(f"max_load_factor must be between 0 and 1, got: {load}")
         for what, shape in (("value", value_shape), ("key", empty_key.shape)):
             if len(shape) > 1:
-                raise refuse(
+                raise errors.invalid(
                     f"Empty {what} must be a scalar or a vector, got shape {shape_text(shape)}"
                 )
         if empty_key.shape != deleted_key.shape:
-            raise refuse(
+            raise errors.invalid(
                 "Empty and deleted keys must have same shape, got shapes: "
                 f"{shape_text(empty_key.shape)} and {shape_text(deleted_key.shape)}"
             )
@@ -52,14 +51,16 @@ class DenseTable(Table):
         self._empty = tuple(empty_key.reshape(-1).tolist())
         self._deleted = tuple(deleted_key.reshape(-1).tolist())
         if self._empty == self._deleted:
-            raise refuse("Empty and deleted keys cannot be equal")
+            raise errors.invalid("Empty and deleted keys cannot be equal")
         # Key -> bucket; the arrays are what is exported.
         self._places: dict[Any, int] = {}
         self._allocate(buckets)
 
     def _allocate(self, buckets: int) -> None:
         if buckets < 4 or buckets & (buckets - 1):
-            raise refuse(f"Number of buckets must be at least 4 and a power of 2, got: {buckets}")
+            raise errors.invalid(
+                f"Number of buckets must be at least 4 and a power of 2, got: {buckets}"
+            )
         self._places = {}
         self._keys = np.empty((buckets, len(self._empty)), self.key_dtype.np_dtype)
         self._keys[:] = self._empty
@@ -75,11 +76,11 @@ class DenseTable(Table):
         count = keys.shape[0] if keys.ndim else 1
         if keys.size != count * len(self._empty):
             wanted = shape_text((count, *self.key_shape))
-            raise refuse(f"Expected key shape {wanted} got {shape_text(keys.shape)}")
+            raise errors.invalid(f"Expected key shape {wanted} got {shape_text(keys.shape)}")
         rows = list(map(tuple, keys.reshape(count, -1).tolist()))
         for what, mark in (("empty_key", self._empty), ("deleted_key", self._deleted)):
             if mark in rows:
-                raise refuse(f"Using the {what} as a table key is not allowed")
+                raise errors.invalid(f"Using the {what} as a table key is not allowed")
         return rows
 
     def find(self, keys: np.ndarray, default: np.ndarray) -> np.ndarray:
@@ -127,7 +128,7 @@ class DenseTable(Table):
             if key in (self._empty, self._deleted):
                 return place
             place = (place + probe) & mask
-        raise errors.InternalError(None, None, "Internal error in MutableDenseHashTable insert")
+        raise errors.internal("Internal error in MutableDenseHashTable insert")
 
     @staticmethod
     def _hash(row: tuple[Any, ...]) -> int:

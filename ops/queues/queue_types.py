@@ -14,9 +14,8 @@ from ...engine import errors
 from ...engine.session.futures import Future
 from ...engine.types import dtypes
 from ...engine.types.dtypes import DType
-from ...engine.types.shape import TensorShape
-from ..wording import refuse, text_of
-from .attempts import STUCK, Attempt
+from ...engine.types.shape import TensorShape, shape_text
+from .requests import STUCK, Request
 from .store import Element, Queue, shapes_text
 
 # Blocks of four random numbers drawn at a time.
@@ -54,7 +53,7 @@ class PaddingQueue(FifoQueue):
 
     def _require_shapes(self) -> None:
         if len(self.shapes) != len(self.dtypes):
-            raise refuse(
+            raise errors.invalid(
                 f"Shapes must be provided for all components, but received {len(self.dtypes)} "
                 f"dtypes and {len(self.shapes)} shapes."
             )
@@ -80,7 +79,7 @@ class PaddingQueue(FifoQueue):
             mine.is_compatible_with(asked) for mine, asked in zip(self.shapes, other.shapes)
         )
         if not same:
-            raise refuse(
+            raise errors.invalid(
                 f"Shared queue '{self.name}' has component shapes {shapes_text(self.shapes)} but "
                 f"requested component shapes were {shapes_text(other.shapes)}"
             )
@@ -118,9 +117,9 @@ class ShuffleQueue(Queue):
     ) -> None:
         super().__init__(name, capacity, dtypes, shapes)
         if least < 0:
-            raise refuse(f"min_after_dequeue {least} must be >= 0")
+            raise errors.invalid(f"min_after_dequeue {least} must be >= 0")
         if least >= self.capacity:
-            raise refuse(f"min_after_dequeue {least} must be < capacity {self.capacity}")
+            raise errors.invalid(f"min_after_dequeue {least} must be < capacity {self.capacity}")
         self.least, self.seeds = least, seeds
         self._draw = _Draws(*seeds)
         self._elements: list[Element] = []
@@ -147,13 +146,13 @@ class ShuffleQueue(Queue):
 
     def _require_settings(self, other: Any) -> None:
         if other.least != self.least:
-            raise refuse(
+            raise errors.invalid(
                 f"Shared queue '{self.name}' has min_after_dequeue {self.least} but requested "
                 f"min_after_dequeue was {other.least}."
             )
         if any(other.seeds) and other.seeds != self.seeds:
             mine, asked = (f"({a}, {b})" for a, b in (self.seeds, other.seeds))
-            raise refuse(
+            raise errors.invalid(
                 f"Shared queue '{self.name}' has random seeds {mine} but requested seeds are "
                 f"{asked}."
             )
@@ -193,30 +192,30 @@ class PriorityQueue(Queue):
     def _count(self) -> int:
         return len(self._heap)
 
-    def _put_checked(self, attempt: Attempt, element: Element) -> int:
+    def _put_checked(self, request: Request, element: Element) -> int:
         if element[0].ndim:
-            shape = text_of(element[0].shape)
+            shape = shape_text(element[0].shape)
             text = f"Expected the priority element to be a scalar, but received shape: {shape}"
-            return attempt.fail(errors.InvalidArgumentError(None, None, text))
+            return request.fail(errors.invalid(text))
         self._put(element)
         return STUCK
 
     def dequeue_many(self, count: int, allow_small: bool) -> Future:
         """Takes a batch at once, so that it is sorted."""
         if not self.shapes:
-            raise refuse(
+            raise errors.invalid(
                 "PriorityQueue's DequeueMany requires the components to have specified shapes."
             )
         return super().dequeue_many(count, allow_small)
 
     def _dequeue_turn(self, allow_small: bool) -> Any:
-        def advance(attempt: Attempt) -> int:
+        def advance(request: Request) -> int:
             count = self._count()
-            if self.is_closed and (not count or (not allow_small and count < attempt.wanted)):
-                return attempt.fail(self._insufficient(attempt.wanted, count))
-            if count < attempt.wanted and not (count and self.is_closed and allow_small):
+            if self.is_closed and (not count or (not allow_small and count < request.wanted)):
+                return request.fail(self._insufficient(request.wanted, count))
+            if count < request.wanted and not (count and self.is_closed and allow_small):
                 return STUCK
-            elements = [self._take() for _ in range(min(count, attempt.wanted))]
-            return attempt.succeed(self._batch(elements))
+            elements = [self._take() for _ in range(min(count, request.wanted))]
+            return request.succeed(self._batch(elements))
 
         return advance

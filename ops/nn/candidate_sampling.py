@@ -30,10 +30,6 @@ _RANGE = "range_max: int >= 1"
 _RESERVED = 2048
 
 
-def _invalid(message: str) -> errors.OpError:
-    return errors.InvalidArgumentError(None, None, message)
-
-
 def _shapes(c: Any) -> list[TensorShape]:
     batch = with_rank(c.inputs[0], 2)
     sampled = TensorShape([c.attr("num_sampled")])
@@ -42,14 +38,14 @@ def _shapes(c: Any) -> list[TensorShape]:
 
 def _require(c: Any, true_classes: np.ndarray, size: int) -> None:
     if true_classes.ndim != 2:
-        raise _invalid("true_classes must be a matrix")
+        raise errors.invalid("true_classes must be a matrix")
     if true_classes.shape[1] != c.attr("num_true"):
-        raise _invalid(
+        raise errors.invalid(
             "true_classes must have num_true columns, expected: "
             f"{true_classes.shape[1]} was: {c.attr('num_true')}"
         )
     if c.attr("unique") and c.attr("num_sampled") > size:
-        raise _invalid("Sampler's range is too small.")
+        raise errors.invalid("Sampler's range is too small.")
 
 
 def _kernel(make: Callable[[Any], samplers.Uniform]) -> Callable[..., Any]:
@@ -78,9 +74,9 @@ def _unigrams(c: Any) -> samplers.Weighted:
     """The sampler with the weights of a file or of the attribute."""
     path, given = c.attr("vocab_file"), c.attr("unigrams")
     if not path and not given:
-        raise _invalid("Must provide either vocab_file or unigrams.")
+        raise errors.invalid("Must provide either vocab_file or unigrams.")
     if path and given:
-        raise _invalid("Must only provide one of vocab_file and unigrams.")
+        raise errors.invalid("Must only provide one of vocab_file and unigrams.")
     shards, shard = c.attr("num_shards"), c.attr("shard")
     reserved = [np.float32(0) for i in range(c.attr("num_reserved_ids")) if i % shards == shard]
     power = np.float32(c.attr("distortion"))
@@ -89,7 +85,9 @@ def _unigrams(c: Any) -> samplers.Weighted:
     own = [np.float32(w) ** power for i, w in numbered if i % shards == shard]
     weights = [*reserved, *own]
     if len(weights) != c.attr("range_max"):
-        raise _invalid(f"range_max is {c.attr('range_max')}, but there are {len(weights)} weights")
+        raise errors.invalid(
+            f"range_max is {c.attr('range_max')}, but there are {len(weights)} weights"
+        )
     return samplers.Weighted(weights)
 
 
@@ -102,7 +100,7 @@ def _weights_of(path: Any) -> list[float]:
         try:
             weights.append(float(line.split(",")[-1]))
         except ValueError:
-            raise _invalid(f"Wrong vocabulary format at line: {line.rstrip()}") from None
+            raise errors.invalid(f"Wrong vocabulary format at line: {line.rstrip()}") from None
     return weights
 
 
@@ -273,9 +271,9 @@ def all_candidate_sampler(
 
 def _hits(c: Any, true_classes: np.ndarray, sampled: np.ndarray) -> tuple[np.ndarray, ...]:
     if true_classes.ndim != 2 or true_classes.shape[1] != c.attr("num_true"):
-        raise _invalid("true_candidates must be a batch_size * num_true matrix")
+        raise errors.invalid("true_candidates must be a batch_size * num_true matrix")
     if sampled.ndim != 1:
-        raise _invalid(
+        raise errors.invalid(
             "sampled_candidates must be a vector, which is typically an output from "
             "CandidateSampler"
         )

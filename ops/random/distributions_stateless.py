@@ -20,12 +20,11 @@ from ...engine.graph.convert import convert_to_tensor, shape_tensor
 from ...engine.graph.graph import control_dependencies, name_scope
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.seed import get_seed
-from ...engine.session.state import shape_text
 from ...engine.types import dtypes
-from ...engine.types.shape import TensorShape
+from ...engine.types.shape import TensorShape, shape_text
 from ..public import raw, tf
 from . import philox
-from .draws import RANDOM, _dims, _integers, _multinomial, shape_of, stream, uniform_limits
+from .random_ops import RANDOM, _dims, _integers, _multinomial, shape_of, stream, uniform_limits
 from .rejection import Lanes, gamma, poisson
 
 _SEEDS = "seed: int = 0; seed2: int = 0"
@@ -183,9 +182,7 @@ def random_poisson(
 
 def _generator(seed: np.ndarray) -> philox.Philox:
     if seed.shape != (2,):
-        raise errors.InvalidArgumentError(
-            None, None, f"seed must have shape [2], not {shape_text(seed.shape)}"
-        )
+        raise errors.invalid(f"seed must have shape [2], not {shape_text(seed.shape)}")
     return philox.scrambled(seed)
 
 

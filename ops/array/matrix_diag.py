@@ -8,22 +8,23 @@ from typing import Any
 import numpy as np
 
 from ...engine import compat as tf_compat
+from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.graph import colocate_with
 from ...engine.graph.tensor import Tensor
-from ...engine.types.shape import TensorShape
-from .. import rules
+from ...engine.types.shape import TensorShape, shape_text
+from .. import shape_inference
 from ..public import raw, tf
 from .constant import zeros, zeros_like
-from .join import concat, invalid
+from .join import concat
 from .shape import rank, shape
 
 _NUMBERS = "{bfloat16, half, float32, float64, int32, int64, complex64, complex128}"
 
 
 def _diag_shape(c: Any) -> TensorShape:
-    given = rules.ranked_at_least(c.inputs[0], 1)
+    given = shape_inference.ranked_at_least(c.inputs[0], 1)
     return TensorShape(None if given is None else given * 2)
 
 
@@ -44,23 +45,27 @@ _diag_op = define(
 
 
 def _diag_part_shape(c: Any) -> TensorShape:
-    given = rules.dims(c.inputs[0])
+    given = shape_inference.dims(c.inputs[0])
     if given is None:
-        return rules.unknown()
+        return shape_inference.unknown()
     if len(given) % 2 or not given:
         raise ValueError(f"Input must have even and non-zero rank, input rank is {len(given)}")
     half = len(given) // 2
-    return TensorShape([rules.merge_dim(p, q) for p, q in zip(given[:half], given[half:])])
+    return TensorShape(
+        [shape_inference.merge_dim(p, q) for p, q in zip(given[:half], given[half:])]
+    )
 
 
 def _diag_part(c: Any, x: np.ndarray) -> np.ndarray:
     half = x.ndim // 2
     if x.ndim % 2 or not x.ndim:
-        raise invalid(
-            f"The rank of the tensor should be even and positive, got {rules.text(x.shape)}"
+        raise errors.invalid(
+            f"The rank of the tensor should be even and positive, got {shape_text(x.shape)}"
         )
     if x.shape[:half] != x.shape[half:]:
-        raise invalid("Invalid shape " + rules.text(x.shape) + ": dimensions do not match in pairs")
+        raise errors.invalid(
+            "Invalid shape " + shape_text(x.shape) + ": dimensions do not match in pairs"
+        )
     count = int(np.prod(x.shape[:half], dtype=np.int64))
     return np.diagonal(x.reshape(count, count)).reshape(x.shape[:half]).copy()
 
@@ -93,13 +98,13 @@ def diag_part(input: Any, name: str | None = None) -> Tensor:
 
 
 def _matrix_diag_shape(c: Any) -> TensorShape:
-    given = rules.ranked_at_least(c.inputs[0], 1)
+    given = shape_inference.ranked_at_least(c.inputs[0], 1)
     return TensorShape(None if given is None else [*given, given[-1]])
 
 
 def _matrix_diag(c: Any, x: np.ndarray) -> np.ndarray:
     if not x.ndim:
-        raise invalid("diagonal must be at least 1-dim, received shape: []")
+        raise errors.invalid("diagonal must be at least 1-dim, received shape: []")
     out = np.zeros((*x.shape, x.shape[-1]), dtype=x.dtype)
     at = np.arange(x.shape[-1])
     out[..., at, at] = x
@@ -118,16 +123,16 @@ _matrix_diag_op = define(
 
 
 def _matrix_diag_part_shape(c: Any) -> TensorShape:
-    given = rules.ranked_at_least(c.inputs[0], 2)
+    given = shape_inference.ranked_at_least(c.inputs[0], 2)
     if given is None:
-        return rules.unknown()
+        return shape_inference.unknown()
     known = None not in given[-2:]
     return TensorShape([*given[:-2], min(given[-2:]) if known else None])
 
 
 def _matrix_diag_part(c: Any, x: np.ndarray) -> np.ndarray:
     if x.ndim < 2:
-        raise invalid(f"input must be at least 2-dim, received shape: {rules.text(x.shape)}")
+        raise errors.invalid(f"input must be at least 2-dim, received shape: {shape_text(x.shape)}")
     return np.diagonal(x, axis1=-2, axis2=-1).copy()
 
 
@@ -150,26 +155,26 @@ _matrix_diag_part_op = define(
 
 
 def _set_diag_shape(c: Any) -> TensorShape:
-    given = rules.ranked_at_least(c.inputs[0], 2)
-    diagonal = rules.ranked_at_least(c.inputs[1], 1)
+    given = shape_inference.ranked_at_least(c.inputs[0], 2)
+    diagonal = shape_inference.ranked_at_least(c.inputs[1], 1)
     if given is None or diagonal is None:
         return c.inputs[0]
     small = min(given[-2:]) if None not in given[-2:] else None
-    rules.merge(TensorShape(diagonal), TensorShape([*given[:-2], small]))
-    batch = rules.merge(TensorShape(given[:-2]), TensorShape(diagonal[:-1]))
+    shape_inference.merge(TensorShape(diagonal), TensorShape([*given[:-2], small]))
+    batch = shape_inference.merge(TensorShape(given[:-2]), TensorShape(diagonal[:-1]))
     return batch.concatenate(TensorShape(given[-2:]))
 
 
 def _set_diag(c: Any, x: np.ndarray, diagonal: np.ndarray) -> np.ndarray:
     if x.ndim < 2:
-        raise invalid(f"input must be at least 2-dim, received shape: {rules.text(x.shape)}")
+        raise errors.invalid(f"input must be at least 2-dim, received shape: {shape_text(x.shape)}")
     if not diagonal.ndim:
-        raise invalid("diagonal must be at least 1-dim, received shape: []")
+        raise errors.invalid("diagonal must be at least 1-dim, received shape: []")
     wanted = (*x.shape[:-2], min(x.shape[-2:]))
     if diagonal.shape != wanted:
-        raise invalid(
+        raise errors.invalid(
             "must have diagonal.shape == input.shape[:-2] + min(input.shape[-2:]), but received "
-            f"input shape: {rules.text(x.shape)} and diagonal shape: {rules.text(diagonal.shape)}"
+            f"input shape: {shape_text(x.shape)} and diagonal shape: {shape_text(diagonal.shape)}"
         )
     out = x.copy()
     at = np.arange(wanted[-1])
@@ -205,18 +210,18 @@ _set_diag_op = define(
 
 
 def _band_shape(c: Any) -> TensorShape:
-    return TensorShape(rules.ranked_at_least(c.inputs[0], 2))
+    return TensorShape(shape_inference.ranked_at_least(c.inputs[0], 2))
 
 
 def _band(c: Any, x: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     if x.ndim < 2:
-        raise invalid(f"input must be at least 2-dim, received shape: {rules.text(x.shape)}")
+        raise errors.invalid(f"input must be at least 2-dim, received shape: {shape_text(x.shape)}")
     rows, columns = x.shape[-2:]
     for name, value, limit in (("num_lower", lower, rows), ("num_upper", upper, columns)):
         if value.ndim:
-            raise invalid(f"{name} must be scalar, got shape {rules.text(value.shape)}")
+            raise errors.invalid(f"{name} must be scalar, got shape {shape_text(value.shape)}")
         if value > limit:
-            raise invalid(
+            raise errors.invalid(
                 f"{name} must be negative or less or equal to number of "
                 f"{'rows' if limit is rows else 'columns'} ({limit}) got: {int(value)}"
             )

@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
+from ...engine import errors
 from ...engine.graph.build import define
 from ...engine.graph.graph import colocate_with
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import SparseTensor
 from ...engine.types.dtypes import runtime_name
-from ...engine.types.shape import TensorShape
-from ..elementwise import shape_text
+from ...engine.types.shape import TensorShape, shape_text
 from ..public import raw
-from ..rules import ranked
+from ..shape_inference import ranked
 from ..state.shared_state import kept
-from .rules import as_sparse, in_order, invalid, parts, sparse_shapes
+from .common import as_sparse, in_order, parts, sparse_shapes
 
 _STATE = NoGradient("keeps tensors between runs")
 _ATTRS = "container: string = ''; shared_name: string = ''"
@@ -49,7 +49,7 @@ class SparseMap:
         with self._lock:
             found = self._kept.pop(number, None)
         if found is None:
-            raise invalid(f"Unable to find SparseTensor: {number} in map: {self.name}")
+            raise errors.invalid(f"Unable to find SparseTensor: {number} in map: {self.name}")
         return found
 
 
@@ -63,16 +63,18 @@ def _add(c: Any, indices: np.ndarray, values: np.ndarray, shape: np.ndarray) -> 
 
 def _add_many(c: Any, indices: np.ndarray, values: np.ndarray, shape: np.ndarray) -> np.ndarray:
     if len(values) != len(indices):
-        raise invalid(
+        raise errors.invalid(
             f"Number of values must match first dimension of indices. Got {len(values)} values, "
             f"indices shape: {shape_text(indices.shape)}"
         )
     if len(shape) < 2:
-        raise invalid(f"Rank of input SparseTensor should be > 1, but saw rank: {len(shape)}")
+        raise errors.invalid(
+            f"Rank of input SparseTensor should be > 1, but saw rank: {len(shape)}"
+        )
     count, first = int(shape[0]), indices[:, 0]
     outside = first[(first < 0) | (first >= count)]
     if outside.size:
-        raise invalid(
+        raise errors.invalid(
             f"Received unexpected column 0 value in input SparseTensor: {outside[0]} < 0 or >= N "
             f"(= {count})"
         )
@@ -84,18 +86,20 @@ def _add_many(c: Any, indices: np.ndarray, values: np.ndarray, shape: np.ndarray
 
 def _take_many(c: Any, handles: np.ndarray) -> Sparse:
     if not len(handles):
-        raise invalid("Must have at least 1 serialized SparseTensor, but input matrix has 0 rows")
+        raise errors.invalid(
+            "Must have at least 1 serialized SparseTensor, but input matrix has 0 rows"
+        )
     owner = _map(c)
     found = [owner.take(int(handle)) for handle in handles]
     dtype = c.op._attrs["dtype"]
     for i, (_, values, shape) in enumerate(found):
         if values.dtype != dtype.np_dtype:
-            raise invalid(
+            raise errors.invalid(
                 f"Requested SparseTensor of type {runtime_name(dtype)} but SparseTensor[{i}]"
                 f".values.dtype() == {values.dtype.name}"
             )
         if len(shape) != len(found[0][2]):
-            raise invalid(
+            raise errors.invalid(
                 "Inconsistent rank across SparseTensors: rank prior to SparseTensor"
                 f"[{i}] was: {len(found[0][2]) + 1} but rank of SparseTensor[{i}] is: "
                 f"{len(shape) + 1}"

@@ -15,22 +15,16 @@ import numpy as np
 from ...engine import errors
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
-from ...engine.types.shape import TensorShape
-from ..elementwise import shape_text
+from ...engine.types.shape import TensorShape, shape_text
 from ..strings.files import one_text
 
 FOR_PEOPLE = NoGradient("a summary is for people")
 
 
-def refused(text: str) -> errors.InvalidArgumentError:
-    """The error of a summary that cannot be made."""
-    return errors.InvalidArgumentError(None, None, text)
-
-
 def only_tag(tag: np.ndarray, refusal: str) -> str:
     """The one tag; refuses several."""
     if tag.ndim:
-        raise refused(refusal)
+        raise errors.invalid(refusal)
     return tag.item().decode()
 
 
@@ -44,7 +38,7 @@ def _scalar_summary(c: Any, tags: np.ndarray, values: np.ndarray) -> np.ndarray:
 
     if tags.shape != values.shape:
         only = f" (tag '{tags.flat[0].decode()}')" if tags.size == 1 else ""
-        raise refused(
+        raise errors.invalid(
             f"tags and values not the same shape: {shape_text(tags.shape)} != "
             f"{shape_text(values.shape)}{only}"
         )
@@ -95,7 +89,7 @@ def _histogram_summary(c: Any, tag: np.ndarray, values: np.ndarray) -> np.ndarra
     if wrong.size:
         # Like TensorFlow, which goes by the first that is not finite.
         kind = "Nan" if np.isnan(wrong[0]) else "Infinity"
-        raise refused(f"{kind} in summary histogram for: {c.name}")
+        raise errors.invalid(f"{kind} in summary histogram for: {c.name}")
     message = Summary()
     _fill_histogram(message.value.add(tag=text).histo, flat)
     return serialized(message)
@@ -136,7 +130,7 @@ def _merge_summaries(c: Any, inputs: list[np.ndarray]) -> np.ndarray:
     message, seen = Summary(), set()
     for value in (value for text in inputs for item in text.flat for value in _values(item)):
         if value.tag and value.tag in seen:
-            raise refused(f"Duplicate tag {value.tag} found in summary inputs")
+            raise errors.invalid(f"Duplicate tag {value.tag} found in summary inputs")
         seen.add(value.tag)
         message.value.add().CopyFrom(value)
     return serialized(message)
@@ -150,7 +144,7 @@ def _values(text: bytes) -> Any:
     try:
         return Summary.FromString(text).value
     except DecodeError:
-        raise refused("Could not parse one of the summary inputs") from None
+        raise errors.invalid("Could not parse one of the summary inputs") from None
 
 
 def _text(value: bytes) -> np.ndarray:

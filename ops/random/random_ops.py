@@ -18,9 +18,8 @@ from ...engine.graph.convert import convert_to_tensor, shape_tensor
 from ...engine.graph.graph import name_scope
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.seed import get_seed
-from ...engine.session.state import shape_text
 from ...engine.types import dtypes
-from ...engine.types.shape import TensorShape
+from ...engine.types.shape import TensorShape, shape_text
 from ..public import raw, tf
 from . import philox
 
@@ -52,15 +51,13 @@ def _integer_shape(c: Any) -> TensorShape:
 
 def _dims(shape: np.ndarray) -> tuple[int, ...]:
     if shape.ndim != 1:
-        raise errors.InvalidArgumentError(
-            None,
-            None,
-            f"shape must be a vector of {{int32,int64}}, got shape {shape_text(shape.shape)}",
+        raise errors.invalid(
+            f"shape must be a vector of {{int32,int64}}, got shape {shape_text(shape.shape)}"
         )
     dims = tuple(int(size) for size in shape)
     for size in dims:
         if size < 0:
-            raise errors.InvalidArgumentError(None, None, f"Dimension {size} must be >= 0")
+            raise errors.invalid(f"Dimension {size} must be >= 0")
     return dims
 
 
@@ -108,9 +105,7 @@ _define_float(
 
 def _require_scalar(name: str, value: np.ndarray) -> int:
     if value.ndim:
-        raise errors.InvalidArgumentError(
-            None, None, f"{name} must be 0-D, got shape {shape_text(value.shape)}"
-        )
+        raise errors.invalid(f"{name} must be 0-D, got shape {shape_text(value.shape)}")
     return int(value)
 
 
@@ -118,7 +113,7 @@ def _integers(c: Any, at: Callable[[int], Any], shape: Any, low: Any, high: Any)
     low, high, dims = _require_scalar("minval", low), _require_scalar("maxval", high), _dims(shape)
     size = int(np.prod(dims, dtype=np.int64))
     if size and low >= high:
-        raise errors.InvalidArgumentError(None, None, f"Need minval < maxval, got {low} >= {high}")
+        raise errors.invalid(f"Need minval < maxval, got {low} >= {high}")
     if not size:
         return np.empty(dims, c.out_dtype())
     return philox.integers(at(size), dims, c.out_dtype(), low, high)
@@ -197,22 +192,16 @@ def _lowest(dtype: np.dtype) -> Any:
 
 def _multinomial(c: Any, reserve: Callable[[int], Any], logits: Any, samples: Any) -> np.ndarray:
     if logits.ndim != 2:
-        raise errors.InvalidArgumentError(
-            None, None, f"logits should be a matrix, got shape {shape_text(logits.shape)}"
-        )
+        raise errors.invalid(f"logits should be a matrix, got shape {shape_text(logits.shape)}")
     if samples.ndim:
-        raise errors.InvalidArgumentError(
-            None, None, f"num_samples should be a scalar, got shape {shape_text(samples.shape)}"
+        raise errors.invalid(
+            f"num_samples should be a scalar, got shape {shape_text(samples.shape)}"
         )
     count = int(samples)
     if count < 0:
-        raise errors.InvalidArgumentError(
-            None, None, f"num_samples should be nonnegative, got {count}"
-        )
+        raise errors.invalid(f"num_samples should be nonnegative, got {count}")
     if logits.shape[1] <= 0:
-        raise errors.InvalidArgumentError(
-            None, None, f"num_classes should be positive, got {logits.shape[1]}"
-        )
+        raise errors.invalid(f"num_classes should be positive, got {logits.shape[1]}")
     at = reserve(logits.shape[0] * ((count + 3) // 4 * 4 * 2))
     return _sample_rows(at, logits, count, c.out_dtype())
 
