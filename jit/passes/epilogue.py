@@ -52,7 +52,9 @@ def _added_vector(node: Map, value: Value) -> Value | None:
     whole = vector is other or (isinstance(other.node, View) and other.node.inputs[0] is vector)
     if not whole or vector.ndim != 1 or not same(vector.shape[0], last):
         return None
-    fits = same(last, value.shape[-1]) and all(same(size, 1) for size in ones)
+    # A vector of more dimensions would give the sum more than the product has.
+    fits = other.ndim <= value.ndim and same(last, value.shape[-1])
+    fits = fits and all(same(size, 1) for size in ones)
     return vector if fits else None
 
 

@@ -368,7 +368,8 @@ class _Fusion:
     def _would_cycle(self, node: Node, cluster: Cluster) -> bool:
         """Does anything the node needs, outside of the cluster, itself need the cluster?"""
         # (Through views as well: `needs` names what is behind them.)
-        starts = {self.home[n] for n in self.needs[node]} - {cluster}
+        starts = dict.fromkeys(self.home[n] for n in self.needs[node])
+        starts.pop(cluster, None)
         return self.order.reaches(starts, cluster)
 
     # Two clusters that a node brings together.

@@ -9,7 +9,8 @@ Imports nothing from the package.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, KeysView
+from heapq import heapify, heappop, heappush
 from typing import Generic, TypeVar
 
 Node = TypeVar("Node", bound=Hashable)
@@ -26,18 +27,20 @@ class Order(Generic[Node]):
     """No node may come to depend on itself."""
 
     def __init__(self) -> None:
-        self._needs: dict[Node, set[Node]] = {}
-        self._needed_by: dict[Node, set[Node]] = {}
+        # Dictionaries, not sets: nodes hash by address, and how much is looked at shall not depend
+        # on that.
+        self._needs: dict[Node, dict[Node, None]] = {}
+        self._needed_by: dict[Node, dict[Node, None]] = {}
         self._label: dict[Node, float] = {}
         self._labels: list[float] = []
 
-    def needs(self, node: Node) -> set[Node]:
+    def needs(self, node: Node) -> KeysView[Node]:
         """What a node depends on directly."""
-        return self._needs[node]
+        return self._needs[node].keys()
 
     def add(self, node: Node) -> None:
         """A new node, behind all others."""
-        self._needs[node], self._needed_by[node] = set(), set()
+        self._needs[node], self._needed_by[node] = {}, {}
         self._label[node] = self._labels[-1] + 1 if self._labels else 0.0
         self._labels.append(self._label[node])
 
@@ -46,9 +49,9 @@ class Order(Generic[Node]):
         # Only what has a label between the two is looked at or moved, so that a graph that is built
         # in order costs nothing but its edges.
         new = [other for other in others if other not in self._needs[node]]
-        self._needs[node].update(new)
+        self._needs[node].update(dict.fromkeys(new))
         for other in new:
-            self._needed_by[other].add(node)
+            self._needed_by[other][node] = None
         self._put_before(self._above(new, node), node)
 
     def reaches(self, starts: Iterable[Node], goal: Node) -> bool:
@@ -58,15 +61,18 @@ class Order(Generic[Node]):
         """
         label, least = self._label, self._label[goal]
         seen = set(starts)
-        stack = list(seen)
-        while stack:
-            node = stack.pop()
+        # The lowest first: it is nearest to the goal.
+        heap = [(label[node], number, node) for number, node in enumerate(seen)]
+        heapify(heap)
+        while heap:
+            _, _, node = heappop(heap)
             if node == goal or len(seen) > _MOST_BETWEEN:
                 return True
-            # What is lower than the goal cannot depend on it.
-            new = [n for n in self._needs[node] if n not in seen and label[n] >= least]
-            seen.update(new)
-            stack.extend(new)
+            for other in self._needs[node]:
+                # What is lower than the goal cannot depend on it.
+                if other not in seen and label[other] >= least:
+                    seen.add(other)
+                    heappush(heap, (label[other], len(seen), other))
         return False
 
     def merge(self, old: Node, new: Node) -> None:
@@ -74,22 +80,22 @@ class Order(Generic[Node]):
         # At the lower place: what needs either of them is above it already, and what only the
         # higher one needs moves in front of it.
         low, high = sorted((old, new), key=self._label.__getitem__)
-        self._put_before(self._above(self._needs[high] - {low}, low), low)
+        self._put_before(self._above([n for n in self._needs[high] if n != low], low), low)
         label = self._label[low]
         self._drop(high)
         self._label[new] = label
         self._label.pop(old, None)
         for other in self._needs.pop(old):
-            self._needed_by[other].discard(old)
+            self._needed_by[other].pop(old, None)
             self._link(new, other)
         for other in self._needed_by.pop(old):
-            self._needs[other].discard(old)
+            self._needs[other].pop(old, None)
             self._link(other, new)
 
     def _link(self, node: Node, other: Node) -> None:
         if node != other:
-            self._needs[node].add(other)
-            self._needed_by[other].add(node)
+            self._needs[node][other] = None
+            self._needed_by[other][node] = None
 
     def _above(self, starts: Iterable[Node], goal: Node) -> set[Node]:
         """The starts, and what they depend on, whose labels are higher than the goal's."""

@@ -15,7 +15,9 @@ from .. import threads
 from ..runtime.driver import Program
 from ..runtime.execution import Run
 from ..runtime.plan import Plan
-from ..schedule.bind import Arena, Binding, aligned_copy, aligned_empty
+from ..schedule.aligned import aligned_copy, aligned_empty
+from ..schedule.bind import Binding
+from ..schedule.frame import Arena
 from ..schedule.steps import CallStep, Control, HostStep, has_row
 from . import roofline
 from .plan_report import PlanReport, plan_report

@@ -26,7 +26,8 @@ from ..kernel.sizes import number
 from ..library.library_kernel import LibraryKernel
 from ..library.matmul import product_kernel
 from ..runtime import driver
-from ..schedule.bind import aligned_empty, tiles
+from ..schedule.aligned import aligned_empty
+from ..schedule.bind import tiles
 from ..schedule.loop_nest import Nest
 from ..schedule.steps import CallStep, KernelStep
 

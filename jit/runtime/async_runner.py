@@ -10,7 +10,7 @@ Imports the rest of jit.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -229,6 +229,7 @@ class _Run:
         # Conditionals and loops that are under way, and what they wait for outside.
         self.under_way: dict[int, tuple[Resume, _Inside, list[Any]]] = {}
         self.outside: dict[Any, list[Future]] = {}
+        self.done: set[Any] = set()  # operations whose results are known
 
     def execute(self) -> None:
         """Runs everything."""
@@ -261,7 +262,7 @@ class _Run:
             results = self.runner.runners[number]([self.known[t] for t in part.takes])
             for tensor, value in zip(part.gives, results):
                 self.known[tensor] = _array(tensor, value)
-            self._tell(part)
+            self._tell(part.operations)
         waits = [i for i in self.next_waits if not self.runner.waits[i].after & ~self.over]
         for number in waits:
             self.next_waits.remove(number)
@@ -296,9 +297,10 @@ class _Run:
                 raise interpreter.located(error, op) from error
         return value
 
-    def _tell(self, part: Stage) -> None:
+    def _tell(self, operations: Iterable[Any]) -> None:
         """Gives the results of operations to the conditionals and loops that wait for them."""
-        for op in part.operations:
+        for op in operations:
+            self.done.add(op)
             for pending in self.outside.pop(op, ()):
                 pending.settle([self.known.get(tensor) for tensor in op.outputs])
 
@@ -311,6 +313,8 @@ class _Run:
         inside = _Inside(self.waits, number)
         resume = program.begin(values, inside)
         self.under_way[number] = (resume, inside, values)
+        # What need not wait is over before the conditional or loop begins.
+        self._tell([op for op in program.outside if op in self.done])
         self._end_group(number)
 
     def _end_group(self, number: int) -> None:
@@ -347,7 +351,7 @@ class _Run:
     def _note_end(self, number: int) -> None:
         self.over |= 1 << number
         self.patient_until = time.monotonic() + _PATIENCE
-        self._tell(self.runner.waits[number])
+        self._tell(self.runner.waits[number].operations)
 
 
 def _array(tensor: Any, value: Any) -> Any:

@@ -39,6 +39,9 @@ from . import thread_pool
 COLUMNS = ("kernel", "args", "rows", "row_tile", "columns", "column_tile")
 Table = np.ndarray[Any, np.dtype[np.int64]]
 
+# More threads than there are.
+_MANY = 1 << 30
+
 # A place lies behind every table: a step, a tile of it, and whether the walk paused there.
 _PLACE = 3
 
@@ -171,13 +174,14 @@ def has_tiles(table: Table) -> bool:
 class Program:
     """A table of steps, ready to run; see the module's docstring.
 
-    threads: how many may share a step's tiles; None: what the settings say at every run.
+    threads: how many may share a step's tiles; None: what the settings say at every run.  most:
+    how many there is scratch memory for, whatever the settings say by then.
     """
 
-    __slots__ = ("_address", "_place", "_threads", "_tiled", "_walk", "call", "table")
+    __slots__ = ("_address", "_most", "_place", "_threads", "_tiled", "_walk", "call", "table")
 
-    def __init__(self, table: Table, threads: int | None = None) -> None:
-        self._threads = threads
+    def __init__(self, table: Table, threads: int | None = None, most: int = _MANY) -> None:
+        self._threads, self._most = threads, most
         if table.ndim != 2 or table.shape[1] != len(COLUMNS) or table.dtype != np.int64:
             raise ValueError(f"a table of steps is int64 with columns {', '.join(COLUMNS)}")
         self.table, self._place = _with_place(table)
@@ -206,7 +210,7 @@ class Program:
         return serial_walker()(self._address, -len(self.table))
 
     def _parallel(self, goes_on: bool = False) -> int:
-        workers = (self._threads or threads.count()) - 1
+        workers = min(self._threads or threads.count(), self._most) - 1
         if workers > 0 and thread_pool.is_supported():
             thread_pool.current().run(self._address, len(self.table), workers, goes_on)
         elif workers <= 0 or not threads.may_launch():
@@ -232,10 +236,12 @@ def has_control(table: Table) -> bool:
 class Flow:
     """Rows with jumps and stops among them, ready to run; `first` is the number of the first."""
 
-    __slots__ = ("_place", "_threads", "_walk", "first", "rows", "table")
+    __slots__ = ("_most", "_place", "_threads", "_walk", "first", "rows", "table")
 
-    def __init__(self, rows: Table, first: int, threads: int | None = None) -> None:
-        self._threads, self.first, self.rows = threads, first, len(rows)
+    def __init__(
+        self, rows: Table, first: int, threads: int | None = None, most: int = _MANY
+    ) -> None:
+        self._threads, self._most, self.first, self.rows = threads, most, first, len(rows)
         self.table, self._place = _with_place(rows)
         self._walk = thread_pool.flow_walk()
 
@@ -244,7 +250,7 @@ class Flow:
 
         It may only pause (`is_paused`); row -1 says to go on where it did.
         """
-        workers = (self._threads or threads.count()) - 1
+        workers = min(self._threads or threads.count(), self._most) - 1
         address = self.table.ctypes.data
         if workers > 0 and thread_pool.is_supported():
             thread_pool.current().flow(self._walk, address, self.rows, workers, row)

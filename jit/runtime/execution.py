@@ -18,7 +18,9 @@ from .. import target
 from ..kernel import verify_kernel
 from ..program.editing import Check
 from ..program.tensor_ir import Constant, Feed, GrowableStack, Read, Sizes, Value, home
-from ..schedule.bind import Arena, Binding, Frame, Reserved, aligned_copy, grow
+from ..schedule.aligned import aligned_copy
+from ..schedule.bind import Binding, Reserved
+from ..schedule.frame import Arena, Frame, grow
 from ..schedule.steps import Draw, Grow, HostStep, is_native
 from . import driver
 from .driver import Flow, Program
@@ -81,9 +83,11 @@ class Run:
                     self.segments.append(self._guarded(segment))
                     continue
                 if driver.has_control(rows):
-                    self.segments.append(Flow(rows, segment[0], self.evaluate.threads))
+                    self.segments.append(
+                        Flow(rows, segment[0], self.evaluate.threads, arena.workers)
+                    )
                     continue
-                program = Program(rows.copy(), self.evaluate.threads)
+                program = Program(rows.copy(), self.evaluate.threads, arena.workers)
                 self.programs.append(program)
                 self.segments.append(program.call)
             elif isinstance(segment, HostStep):

@@ -17,7 +17,8 @@ from ...engine import errors, gc_pause, stopping
 from .. import threads
 from ..kernel.scalar import compiles
 from ..kernel.sizes import Scope
-from ..schedule.bind import Arena, Binding, bind
+from ..schedule.bind import Binding, bind
+from ..schedule.frame import Arena
 from ..trace.tracer import (
     FeedType,
     Segment,

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Binding: a plan meets concrete sizes and becomes tables of numbers that the driver walks.
 
-A `Binding` holds what is common to all runs at some sizes; a `Frame` is the memory of one run in
-flight.  Frames are reused, so a warm run allocates nothing but its results; concurrent runs take
-different frames.  Imports the rest of jit.
+A `Binding` holds what is common to all runs at some sizes; jit/schedule/frame.py has the memory of
+one run.  Imports the rest of jit.
 """
 
 from __future__ import annotations
@@ -17,10 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..kernel import sizes
-from ..kernel.reference import numpy_dtype
 from ..kernel.sizes import AnySize
 from ..program.editing import Program
 from ..program.tensor_ir import Call, Constant, Feed, GrowableStack, Read, Sizes, Value, home
+from .aligned import aligned_copy
 from .steps import (
     Again,
     CallStep,
@@ -51,9 +50,6 @@ _COLUMN_UNIT = 64
 
 # Slots of the arena that are compared with one another.
 _MOST_COMPARED = 1024
-
-# Items that a stack has room for at first.
-_LEAST_ITEMS = 32
 
 # What Python does among rows that jump.
 Stop = HostStep | Fail | Grow | Draw
@@ -395,22 +391,6 @@ def _grouped(pairs: Sequence[tuple[int, Any]]) -> list[tuple[Any, np.ndarray]]:
     return [(thing, np.array(positions)) for thing, positions in groups.items()]
 
 
-def aligned_copy(array: np.ndarray) -> np.ndarray:
-    """A C-contiguous copy on a cache-line boundary."""
-    result = aligned_empty(array.shape, array.dtype)
-    result[...] = array
-    return result
-
-
-def aligned_empty(shape: Sequence[int], dtype: Any) -> np.ndarray:
-    """Uninitialised memory on a cache-line boundary."""
-    dtype = np.dtype(dtype)
-    count = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-    raw = np.empty(count + _ALIGN, np.uint8)
-    start = -raw.ctypes.data % _ALIGN
-    return raw[start : start + count].view(dtype).reshape(shape)
-
-
 @dataclass(slots=True)
 class Binding:
     """A plan at concrete sizes: finished numbers, missing only the addresses of one run."""
@@ -555,64 +535,3 @@ def tiles(rows: int, columns: int, work: float, cut_columns: bool) -> tuple[int,
         return row_tile, max(columns, 1)
     col_tile = -(-columns // left)
     return row_tile, -(-col_tile // _COLUMN_UNIT) * _COLUMN_UNIT
-
-
-def grow(entry: list[np.ndarray]) -> None:
-    """Doubles a stack: its record (address, items, room, bytes of one), and its memory."""
-    record, old = entry
-    _, count, room, item = (int(n) for n in record)
-    # Doubled: however many are pushed, each is copied about once.
-    room = max(2 * room, _LEAST_ITEMS)
-    memory = aligned_empty((room * item,), np.uint8)
-    memory[: count * item] = old[: count * item]
-    record[0], record[2] = memory.ctypes.data, room
-    entry[1] = memory
-
-
-class Arena:
-    """A block of memory that runs at many sizes use in turn; it only grows."""
-
-    def __init__(self, workers: int) -> None:
-        self.workers = workers
-        self.memory = aligned_empty((0,), np.uint8)
-        # What was prepared to run in this block, by binding.
-        self.runs: dict[int, Any] = {}
-
-    def reserve(self, count: int) -> np.ndarray:
-        """At least `count` bytes.  A move makes everything that was prepared void."""
-        if count > self.memory.nbytes:
-            # Runs hold addresses in it.
-            self.runs.clear()
-            # A quarter more, so that batches which grow by little do not move it each time.
-            self.memory = aligned_empty((count + count // 4,), np.uint8)
-        return self.memory
-
-
-class Frame:
-    """Argument blocks that point into an arena, for one binding."""
-
-    def __init__(self, binding: Binding, arena: Arena) -> None:
-        template = binding.template
-        # Steps run one after the other, so that all can use one piece of scratch memory.
-        scratch = binding.scratch_bytes * arena.workers
-        self.memory = arena.reserve(binding.arena_bytes + scratch)
-        start = self.memory.ctypes.data
-        self.args = binding.args.copy()
-        self.args[template.arena.positions] += start
-        self.args[template.scratch.positions] = start + binding.arena_bytes
-        self.table = binding.table.copy()
-        self.table[:, 1] *= 8
-        self.table[:, 1] += self.args.ctypes.data
-
-    def fill_sizes(self, binding: Binding) -> None:
-        """Writes the tensors whose contents are sizes."""
-        for slot, value, places in binding.template.size_arrays:
-            view = self.view(binding, slot, value, tuple(value.shape))
-            view[...] = np.array([binding.numbers[n] for n in places]).reshape(value.shape)
-
-    def view(self, binding: Binding, slot: int, value: Value, shape: Any) -> np.ndarray:
-        """An arena value as an array, at concrete sizes."""
-        dtype = numpy_dtype(value.dtype)
-        count = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-        offset = binding.offsets[slot]
-        return self.memory[offset : offset + count].view(dtype).reshape(shape)

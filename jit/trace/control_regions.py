@@ -28,7 +28,7 @@ def arranged(
     members = conditional(operations)
     if not members:
         return list(operations), {}
-    root = connected(members)
+    root = connected(members, through_joins=False)
     number = {op: i for i, op in enumerate(operations)}
     first: dict[Any, int] = {}
     for op in operations:
@@ -80,11 +80,11 @@ def conditional(operations: Sequence[Any]) -> list[Any]:
     return list(members)
 
 
-def connected(members: Sequence[Any]) -> dict[Any, Any]:
+def connected(members: Sequence[Any], through_joins: bool = True) -> dict[Any, Any]:
     """For each operation that branches or loops, one that stands for all it hangs together with.
 
-    What comes out of a whole conditional or loop is a value like others: who takes it does not hang
-    together with it for that.
+    through_joins: whether what takes the value of a whole conditional or loop hangs together with
+    it, where it branches or loops itself.
     """
     parent = {op: op for op in members}
 
@@ -103,12 +103,15 @@ def connected(members: Sequence[Any]) -> dict[Any, Any]:
         if context is not None:
             parent[root(op)] = root(contexts.setdefault(id(context), op))
         for other in (*(t.op for t in op._inputs_val), *op._control_inputs_val):
-            is_out = (
-                other.definition.control_flow_role in _JOINS and other._control_flow_context is None
-            )
+            is_out = not through_joins and _is_join(other)
             if other in parent and not is_out:
                 parent[root(op)] = root(other)
     return {op: root(op) for op in members}
+
+
+def _is_join(op: Any) -> bool:
+    """Does a whole conditional or loop end here?"""
+    return op.definition.control_flow_role in _JOINS and op._control_flow_context is None
 
 
 def leaks(op: Any, inside: set[Any], number: dict[Any, int]) -> bool:

@@ -15,7 +15,7 @@ from numbaflow.jit.kernel.sizes import hint
 from numbaflow.jit.library.library_kernel import LibraryKernel
 from numbaflow.jit.program.tensor_ir import Launch
 from numbaflow.jit.runtime.guards import Buffer, Copy, among_bytes
-from numbaflow.jit.schedule.bind import aligned_copy, aligned_empty
+from numbaflow.jit.schedule.aligned import aligned_copy, aligned_empty
 
 
 @dataclass(eq=False)

@@ -135,6 +135,7 @@ OTHER_VALUES = {
     "threads": 1,
     "trust": "graph",
     "fsync": "1",
+    "traceback": "full",
 }
 
 

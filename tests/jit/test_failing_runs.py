@@ -289,3 +289,16 @@ def test_random_numbers_are_drawn_once_however_long_a_run_waits(mode: str) -> No
                 return found
 
     assert draws(True) == draws(False)
+
+
+@pytest.mark.parametrize("mode", ["never", "auto", "always"])
+def test_a_conditional_that_waits_takes_what_was_there_before_it_began(mode):
+    """An element that need not be waited for decides whether another queue gets it."""
+    with tf.Graph().as_default(), settings.override(jit=mode), tf.Session() as session:
+        one, other = (tf.FIFOQueue(9, [tf.int32], shapes=[[]]) for _ in range(2))
+        number = one.dequeue()
+        kept = tf.cond(number % 3 < 2, lambda: other.enqueue(number), tf.no_op)
+        session.run(one.enqueue_many([range(6)]))
+        for _ in range(6):
+            session.run(kept)
+        assert session.run(other.dequeue_many(4)).tolist() == [0, 1, 3, 4]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 from itertools import product
 from types import SimpleNamespace
@@ -20,7 +21,8 @@ from numbaflow.jit.codegen import compile as compiler
 from numbaflow.jit.runtime import driver, guards
 from numbaflow.jit.runtime.execution import Run
 from numbaflow.jit.runtime.plan import Plan
-from numbaflow.jit.schedule.bind import Arena, bind, make_template
+from numbaflow.jit.schedule.bind import bind, make_template
+from numbaflow.jit.schedule.frame import Arena
 from numbaflow.jit.trace.tracer import Segment, Traced
 
 from .programs import Sample, samples, scheduled
@@ -45,7 +47,13 @@ def plant(monkeypatch):
     def plant(line: str) -> None:
         # (Its package has a function of the module's name.)
         module = import_module("numbaflow.jit.library.matmul")
-        monkeypatch.setattr(module, "INTEGER", f"{module.INTEGER}    {line}\n")
+        kernel = module._integer_kernel
+
+        def planted(*turned):
+            found = kernel(*turned)
+            return replace(found, text=f"{found.text.rstrip()}\n    {line}\n")
+
+        monkeypatch.setattr(module, "_integer_kernel", planted)
 
     return plant
 

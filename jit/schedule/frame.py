@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The memory of runs: arenas, which grow, and frames in them, which have the addresses of one run.
+
+Frames are reused, so a warm run allocates nothing but its results; concurrent runs take different
+ones.  Imports jit/schedule/bind.py.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..kernel.reference import numpy_dtype
+from ..program.tensor_ir import Value
+from .aligned import aligned_empty
+
+if TYPE_CHECKING:
+    from .bind import Binding
+
+# Items that a stack has room for at first.
+_LEAST_ITEMS = 32
+
+
+def grow(entry: list[np.ndarray]) -> None:
+    """Doubles a stack: its record (address, items, room, bytes of one), and its memory."""
+    record, old = entry
+    _, count, room, item = (int(n) for n in record)
+    # Doubled: however many are pushed, each is copied about once.
+    room = max(2 * room, _LEAST_ITEMS)
+    memory = aligned_empty((room * item,), np.uint8)
+    memory[: count * item] = old[: count * item]
+    record[0], record[2] = memory.ctypes.data, room
+    entry[1] = memory
+
+
+class Arena:
+    """A block of memory that runs at many sizes use in turn; it only grows."""
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+        self.memory = aligned_empty((0,), np.uint8)
+        # What was prepared to run in this block, by binding.
+        self.runs: dict[int, Any] = {}
+
+    def reserve(self, count: int) -> np.ndarray:
+        """At least `count` bytes.  A move makes everything that was prepared void."""
+        if count > self.memory.nbytes:
+            # Runs hold addresses in it.
+            self.runs.clear()
+            # A quarter more, so that batches which grow by little do not move it each time.
+            self.memory = aligned_empty((count + count // 4,), np.uint8)
+        return self.memory
+
+
+class Frame:
+    """Argument blocks that point into an arena, for one binding."""
+
+    def __init__(self, binding: Binding, arena: Arena) -> None:
+        template = binding.template
+        # Steps run one after the other, so that all can use one piece of scratch memory.
+        scratch = binding.scratch_bytes * arena.workers
+        self.memory = arena.reserve(binding.arena_bytes + scratch)
+        start = self.memory.ctypes.data
+        self.args = binding.args.copy()
+        self.args[template.arena.positions] += start
+        self.args[template.scratch.positions] = start + binding.arena_bytes
+        self.table = binding.table.copy()
+        self.table[:, 1] *= 8
+        self.table[:, 1] += self.args.ctypes.data
+
+    def fill_sizes(self, binding: Binding) -> None:
+        """Writes the tensors whose contents are sizes."""
+        for slot, value, places in binding.template.size_arrays:
+            view = self.view(binding, slot, value, tuple(value.shape))
+            view[...] = np.array([binding.numbers[n] for n in places]).reshape(value.shape)
+
+    def view(self, binding: Binding, slot: int, value: Value, shape: Any) -> np.ndarray:
+        """An arena value as an array, at concrete sizes."""
+        dtype = numpy_dtype(value.dtype)
+        count = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+        offset = binding.offsets[slot]
+        return self.memory[offset : offset + count].view(dtype).reshape(shape)
