@@ -372,8 +372,7 @@ def _opaque(scope: Scope, text: str, example: int) -> Size:
 
 
 def _divide(a: AnySize, b: AnySize) -> AnySize:
-    if isinstance(b, int) and b == 0:
-        raise ZeroDivisionError("a size is divided by zero")
+    _require_divisor(b)
     exact = _exact_quotient(a, b)
     if exact is not None:
         return exact
@@ -404,7 +403,14 @@ def _exact_quotient(a: AnySize, b: AnySize) -> AnySize | None:
     return _make(scope, quotient, hint(a) // hint(b))
 
 
+def _require_divisor(size: AnySize) -> None:
+    """Refuses zero; of a size that may be zero, writes down that this plan is for others."""
+    if size == 0:  # (Where its sign is known by form nothing is written down.)
+        raise ZeroDivisionError("a size is divided by zero")
+
+
 def _remainder(a: AnySize, b: AnySize) -> AnySize:
+    _require_divisor(b)
     if _exact_quotient(a, b) is not None:
         return 0
     scope = a.scope if isinstance(a, Size) else b.scope  # type: ignore[union-attr]

@@ -298,7 +298,7 @@ def test_a_conditional_that_waits_takes_what_was_there_before_it_began(mode):
         one, other = (tf.FIFOQueue(9, [tf.int32], shapes=[[]]) for _ in range(2))
         number = one.dequeue()
         kept = tf.cond(number % 3 < 2, lambda: other.enqueue(number), tf.no_op)
-        session.run(one.enqueue_many([range(6)]))
+        session.run(one.enqueue_many([list(range(6))]))
         for _ in range(6):
             session.run(kept)
         assert session.run(other.dequeue_many(4)).tolist() == [0, 1, 3, 4]

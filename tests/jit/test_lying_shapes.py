@@ -157,3 +157,16 @@ def test_variables_are_not_written_beyond(update: Callable[..., Any], mode: str)
         with pytest.raises(tf.errors.InvalidArgumentError):
             sess.run(out, {index: places(FAR)})
         assert sess.run(variable).tolist() == ones(3, 2).tolist()
+
+
+@pytest.mark.parametrize("operation", [lambda a: a // a, lambda a: a % a, lambda a: 7 // a])
+def test_a_size_that_may_be_zero_divides_under_a_guard(operation):
+    """A plan that was made where it is not zero does not serve where it is."""
+    for mode in ("never", "always"):
+        with tf.Graph().as_default(), settings.override(jit=mode), tf.Session() as session:
+            x = tf.placeholder(tf.float32, [None])
+            y = tf.reduce_sum(x) + tf.cast(operation(tf.shape(x)[0] - 2), tf.float32)
+            first = session.run(y, {x: np.ones(5)})
+            with pytest.raises(tf.errors.InvalidArgumentError, match="division by zero"):
+                session.run(y, {x: np.ones(2)})
+            assert session.run(y, {x: np.ones(5)}) == first

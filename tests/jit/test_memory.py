@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import numbaflow as tf
 from numbaflow.jit import settings
-from numbaflow.jit.schedule import bind
+from numbaflow.jit.schedule import bind, frame
+from numbaflow.jit.schedule.aligned import aligned_empty
 
 slots = st.lists(st.tuples(st.integers(0, 5000), st.integers(1, 2**12 - 1)), max_size=30)
 
@@ -87,3 +88,33 @@ def test_very_many_slots_get_places_of_their_own_too():
             if start >= end:
                 break
             assert not live & other
+
+
+def test_more_threads_than_there_is_scratch_memory_for_do_not_take_part(monkeypatch):
+    """A setting that is raised later: workers beyond the arena's would write behind it."""
+    tails, count = [], 1 << 20
+
+    def reserve(self, size):
+        if size > self.memory.nbytes:
+            self.runs.clear()
+            whole = aligned_empty((size + count,), np.uint8)
+            self.memory, tail = whole[:size], whole[size:]
+            tail[:] = 0x5A
+            tails.append(tail)
+        return self.memory
+
+    monkeypatch.setattr(frame.Arena, "reserve", reserve)
+    feed = {"x:0": np.ones((3000, 512), np.float32), "y:0": np.ones((512, 64), np.float32)}
+    with (
+        settings.override(jit="always", threads=1),
+        tf.Graph().as_default(),
+        tf.Session() as session,
+    ):
+        x, y = (tf.placeholder(tf.float32, [None, None], name=name) for name in "xy")
+        total = tf.reduce_sum(tf.matmul(x, y), 0)
+        session.run(total, feed)
+        (arena,) = session.arenas
+        with settings.override(threads=arena.workers + 8):
+            for _ in range(20):
+                assert session.run(total, feed)[0] == 3000 * 512
+    assert tails and all((tail == 0x5A).all() for tail in tails)

@@ -214,3 +214,17 @@ def test_packing_beforehand_changes_no_bit(turned: bool, n: int) -> None:
     (part,) = run(lambda: build(70), (a[:70],))
     np.testing.assert_array_equal(whole[:70], part)
     np.testing.assert_allclose(part, a[:70] @ (w.T if turned else w), rtol=1e-4, atol=1e-4)
+
+
+def test_a_bias_of_more_dimensions_than_the_product_is_not_taken_into_it():
+    rng = np.random.default_rng(1)
+    values = [rng.standard_normal(shape).astype(np.float32) for shape in ((5, 7), (7, 3), (3,))]
+    results = []
+    for mode in ("never", "always"):
+        with tf.Graph().as_default(), settings.override(jit=mode), tf.Session() as session:
+            x, w, b = (tf.placeholder(tf.float32, value.shape) for value in values)
+            y = tf.nn.relu(tf.matmul(x, w) + tf.reshape(b, [1, 1, 3]))
+            results.append(session.run([y, tf.reduce_sum(y, 1)], dict(zip((x, w, b), values))))
+    for want, got in zip(*results, strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-6)
+        assert got.shape == want.shape
