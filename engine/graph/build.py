@@ -7,7 +7,7 @@ import keyword
 import re
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..types.dtypes import DType
 from . import attrs as attr_rules
@@ -19,6 +19,9 @@ from .operation import Operation, group
 from .registry import Arg, Attr, OpDef
 from .scope_functions import get_graph_from_inputs
 from .tensor import Tensor
+
+if TYPE_CHECKING:
+    from .annotations import TensorLike
 
 __all__ = [
     "OpFunction",
@@ -42,7 +45,7 @@ def define(
     shape: Callable[..., Any] | None = None,
     kernel: Callable[..., Any] | None = None,
     lower: Callable[..., Any] | None = None,
-    gradient: Any = None,
+    gradient: object = None,
     stateful: bool = False,
     commutative: bool = False,
     sizes: bool = False,
@@ -90,7 +93,7 @@ def _safe(name: str) -> str:
     return name + "_" if keyword.iskeyword(name) else name
 
 
-def _shown(default: Any) -> Any:
+def _shown(default: object) -> Any:
     """A default as signatures show it: strings are text."""
     return default.decode() if isinstance(default, bytes) else default
 
@@ -375,7 +378,7 @@ class _Call:
             self._explain(arg, value)
             raise
 
-    def _explain(self, arg: Arg, value: Any) -> None:
+    def _explain(self, arg: Arg, value: TensorLike | None) -> None:
         try:
             observed = internal_convert_to_tensor(value, as_ref=arg.is_ref).dtype.name
         except ValueError as error:
@@ -411,7 +414,7 @@ class _Call:
 
     # Lists of tensors
 
-    def _convert_list(self, arg: Arg, values: Any) -> list[Tensor]:
+    def _convert_list(self, arg: Arg, values: Sequence[Any]) -> list[Tensor]:
         if not isinstance(values, (list, tuple)):
             raise TypeError(
                 f"Expected list for '{arg.name}' argument to '{self.definition.name}' Op, not "
@@ -527,7 +530,7 @@ class _Call:
         return result
 
 
-def _observed_type(value: Any, as_ref: bool) -> str:
+def _observed_type(value: Tensor, as_ref: bool) -> str:
     try:
         return internal_convert_to_tensor(value, as_ref=as_ref).dtype.base_dtype.name
     except (TypeError, ValueError):

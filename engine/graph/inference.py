@@ -87,7 +87,7 @@ def infer_shapes(op: Operation) -> None:
         output._shape_val = unknown_shape() if shape is None else as_shape(shape)
 
 
-def _is_shape(value: Any) -> bool:
+def _is_shape(value: TensorShape) -> bool:
     return value is None or isinstance(value, (TensorShape, list, tuple))
 
 

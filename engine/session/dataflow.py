@@ -11,7 +11,7 @@ from __future__ import annotations
 import heapq
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from ..stopping import check_session
 from .futures import Future, FutureSet
 from .interpreter import Program, Step, fetched, located
 from .state import VariableStorage
+
+if TYPE_CHECKING:
+    from .session import BaseSession
 
 Watch = Callable[[Step, int, int], None]
 Resume = Callable[[Any, Future], None]
@@ -76,7 +79,11 @@ class FlowProgram(Program):
     __slots__ = ("nodes", "frames", "uses", "_starts", "_fed_merges")
 
     def __init__(
-        self, session: Any, ops: Sequence[Operation], fetches: Sequence[Tensor], feeds: Any
+        self,
+        session: BaseSession,
+        ops: Sequence[Operation],
+        fetches: Sequence[Tensor],
+        feeds: Sequence[Tensor],
     ) -> None:
         self.session = session
         slots: dict[Tensor, int] = {}

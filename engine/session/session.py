@@ -14,7 +14,7 @@ import warnings
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,6 +36,9 @@ from .function_inlining import without_calls
 from .futures import SessionFutures
 from .partial_run import PartialRun, setup
 from .session_target import resources_of, target_bytes
+
+if TYPE_CHECKING:
+    from ..graph.annotations import Feeds
 
 Runner = Callable[[Sequence[Any]], list[Any]]
 
@@ -91,7 +94,7 @@ class PreparedRun:
         "fed_positions",
     )
 
-    def __init__(self, session: BaseSession, structure: Any, feeds: list[Tensor]) -> None:
+    def __init__(self, session: BaseSession, structure: object, feeds: list[Tensor]) -> None:
         graph = session.graph
         self.mutation, self.changes = graph.mutation, graph.changes
         self.slots = [FeedSlot(tensor) for tensor in feeds]
@@ -118,7 +121,7 @@ class _Times(threading.local):
 class BaseSession:
     """What `Session` and `InteractiveSession` share."""
 
-    def __init__(self, target: Any = "", graph: Graph | None = None, config: Any = None) -> None:
+    def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None) -> None:
         if graph is not None and not isinstance(graph, Graph):
             raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
         self._closed = False
@@ -256,7 +259,7 @@ class BaseSession:
             values,
         )
 
-    def explain(self, fetches: Any, feed_dict: Any = None) -> Any:
+    def explain(self, fetches: Any, feed_dict: Feeds | None = None) -> Any:
         """What `run` with these arguments is compiled to; print it.
 
         Returns a report (jit/schedule/ir_printer.py: PlanReport) of the kernels, what each fuses,
@@ -271,7 +274,7 @@ class BaseSession:
         values = [s.convert(v) for s, v in zip(prepared.slots, (feed_dict or {}).values())]
         return report(values)
 
-    def prepared_plan(self, fetches: Any, feed_dict: Any = None) -> tuple[Any, Any]:
+    def prepared_plan(self, fetches: object, feed_dict: Feeds | None = None) -> tuple[Any, Any]:
         """The (first) compiled plan that `run` with these arguments uses, and its sizes.
 
         Nothing is run.  ValueError where the session does not compile its graph at once.
@@ -288,7 +291,7 @@ class BaseSession:
         if self.is_ending:
             raise errors.CancelledError(None, None, "Session has been closed.")
 
-    def _find(self, fetches: Any, feed_dict: Any) -> PreparedRun | None:
+    def _find(self, fetches: Any, feed_dict: Feeds | None) -> PreparedRun | None:
         kind = type(fetches)
         try:
             key = (kind, *fetches) if kind is list or kind is tuple else fetches
@@ -301,7 +304,9 @@ class BaseSession:
         except TypeError:
             return None
 
-    def _current(self, prepared: PreparedRun | None, fetches: Any, feed_dict: Any) -> PreparedRun:
+    def _current(
+        self, prepared: PreparedRun | None, fetches: object, feed_dict: Feeds | None
+    ) -> PreparedRun:
         """What is prepared, made anew if the graph has been changed; new operations are noted."""
         if prepared is None or prepared.mutation != self._graph.mutation:
             with stopping.within(self):
@@ -336,7 +341,7 @@ class BaseSession:
         self._remember(fetches, feed_dict, prepared)
         return prepared
 
-    def _remember(self, fetches: Any, feed_dict: Any, prepared: PreparedRun) -> None:
+    def _remember(self, fetches: Any, feed_dict: Feeds | None, prepared: PreparedRun) -> None:
         kind = type(fetches)
         for key in ((kind, *fetches) if kind in (list, tuple) else fetches, freeze(fetches)):
             try:
@@ -399,7 +404,7 @@ class BaseSession:
     # Callables and partial runs
 
     def make_callable(
-        self, fetches: Any, feed_list: Any = None, accept_options: bool = False
+        self, fetches: object, feed_list: Sequence[Any] | None = None, accept_options: bool = False
     ) -> Callable[..., Any]:
         """A function of the values of `feed_list` that runs `fetches`."""
         if feed_list is not None and not isinstance(feed_list, (list, tuple)):
@@ -423,7 +428,7 @@ class BaseSession:
         feeds, fetches = list(callable_options.feed), list(callable_options.fetch)
         targets, options = list(callable_options.target), callable_options.run_options
 
-        def call(*values: Any, run_metadata: Any = None) -> list[Any]:
+        def call(*values: Any, run_metadata: object = None) -> list[Any]:
             feed = dict(zip(feeds, values)) or None
             observed = None if run_metadata is None else options
             return self.run([fetches, targets], feed, observed, run_metadata)[0]
@@ -442,7 +447,7 @@ class BaseSession:
         self._partial_runs[handle] = run
         return handle
 
-    def partial_run(self, handle: Any, fetches: Any, feed_dict: Any = None) -> Any:
+    def partial_run(self, handle: object, fetches: object, feed_dict: Feeds | None = None) -> Any:
         """Continues a run in parts: feeds some more tensors, fetches what they allow."""
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
@@ -466,7 +471,7 @@ class BaseSession:
         """Kept for programs that call it: the session always sees the whole graph."""
 
 
-def _require_mapping(feed_dict: Any) -> None:
+def _require_mapping(feed_dict: Feeds | None) -> None:
     if not isinstance(feed_dict, Mapping):
         raise TypeError("input must be a dictionary")
 
@@ -478,7 +483,7 @@ def _nothing_to_run(*values: Any, **options: Any) -> Any:
     )
 
 
-def _expanded_values(graph: Graph, feed_dict: Any, slots: list[FeedSlot]) -> list[Any]:
+def _expanded_values(graph: Graph, feed_dict: Feeds, slots: list[FeedSlot]) -> list[Any]:
     flat = flatten_dict_items(feed_dict)
     pairs = [pair for key, value in flat.items() for pair in expand_feed(key, value)]
     return [slot.convert(value) for slot, (_, value) in zip(slots, pairs)]
@@ -497,7 +502,7 @@ def _without_timeout(options: Any) -> Any:
 class Session(BaseSession):
     """Runs operations of a graph; usable as a context that closes it at the end."""
 
-    def __init__(self, target: Any = "", graph: Graph | None = None, config: Any = None) -> None:
+    def __init__(self, target: str = "", graph: Graph | None = None, config: object = None) -> None:
         super().__init__(target, graph, config)
         self._contexts: list[Any] = []
 
@@ -523,7 +528,7 @@ class Session(BaseSession):
         self.close()
 
     @staticmethod
-    def reset(target: Any, containers: Any = None, config: Any = None) -> None:
+    def reset(target: Any, containers: Sequence[str] | None = None, config: Any = None) -> None:
         """Clears containers of a target and closes its local sessions, as TensorFlow does."""
         names = None if not containers else [as_text(name) for name in containers]
         target = target_bytes(target)
@@ -582,7 +587,7 @@ class _Entered:
 
     __slots__ = ("_stack", "_thing")
 
-    def __init__(self, stack: defaults.DefaultStack, thing: Any) -> None:
+    def __init__(self, stack: defaults.DefaultStack, thing: BaseSession | Graph) -> None:
         self._stack = stack
         self._thing = thing
         stack.stack.append(thing)
