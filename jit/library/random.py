@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..kernel import glibc_float32
 from ..kernel.sizes import AnySize, ceil_div, product
 from .library_kernel import specialise
+
+if TYPE_CHECKING:
+    from ...engine.graph.operation import Operation
 
 _BYTES = {"float32": 4, "float64": 8, "int32": 4, "int64": 8}
 _TILE = 4096  # blocks per tile
@@ -187,7 +190,7 @@ def _signed(word: int) -> int:
 
 
 def philox_uniform(
-    b: Any, op: Any, dims: Sequence[AnySize], stream: Any, dtype: str = "float32"
+    b: Any, op: Operation, dims: Sequence[AnySize], stream: Any, dtype: str = "float32"
 ) -> Any:
     """Uniform in [0, 1): float32 or float64."""
     texts = {"float32": _UNIFORM_FLOAT, "float64": _UNIFORM_DOUBLE}
@@ -195,7 +198,7 @@ def philox_uniform(
 
 
 def philox_normal(
-    b: Any, op: Any, dims: Sequence[AnySize], stream: Any, dtype: str = "float32"
+    b: Any, op: Operation, dims: Sequence[AnySize], stream: Any, dtype: str = "float32"
 ) -> Any:
     """Standard normal: float32 or float64."""
     texts = {"float32": _NORMAL_FLOAT, "float64": _NORMAL_DOUBLE}
@@ -203,7 +206,7 @@ def philox_normal(
 
 
 def philox_truncated_normal(
-    b: Any, op: Any, dims: Sequence[AnySize], stream: Any, dtype: str = "float32"
+    b: Any, op: Operation, dims: Sequence[AnySize], stream: Any, dtype: str = "float32"
 ) -> Any:
     """Standard normal within two deviations: float32 or float64."""
     texts = {"float32": _NORMAL_FLOAT, "float64": _NORMAL_DOUBLE}
@@ -225,8 +228,8 @@ def philox_integers(
 
 
 def _draw(
-    b: Any, name: str, values: str | None, text: str, op: Any, dims: Sequence[AnySize], stream: Any,
-    dtype: str, tile: int, limits: tuple[int, int] = (0, 0),
+    b: Any, name: str, values: str | None, text: str, op: Operation,
+    dims: Sequence[AnySize], stream: Any, dtype: str, tile: int, limits: tuple[int, int] = (0, 0),
 ) -> Any:  # fmt: skip
     if values is None:
         return NotImplemented

@@ -9,7 +9,7 @@ Imports the rest of jit.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,10 @@ from ...engine.session.futures import Future, FutureSet
 from ..trace.control_regions import connected
 from ..trace.partition import Partition, Stage, waits_at_top
 from ..trace.tracer import makes_handles
+
+if TYPE_CHECKING:
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
 
 # Makes what runs operations: (operations, fetches, feeds).
 MakePart = Callable[[Sequence[Any], Sequence[Any], Sequence[Any]], Any]
@@ -154,7 +158,7 @@ def _without(
     return [op for op in operations if op in ready and op not in left_out]
 
 
-def _is_harmless(op: Any) -> bool:
+def _is_harmless(op: Operation) -> bool:
     """Does an operation neither change anything nor draw random numbers nor wait?"""
     definition = op.definition
     if definition.flow == "wait" or any(arg.is_ref for arg in definition.inputs):
@@ -285,7 +289,7 @@ class _Run:
         self.over |= 1 << number
 
 
-def _array(tensor: Any, value: Any) -> Any:
+def _array(tensor: Tensor, value: np.ndarray | np.generic) -> Any:
     """A value as an array; results of no dimension come as scalars."""
     if isinstance(value, np.ndarray):
         return value

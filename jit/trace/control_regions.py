@@ -9,7 +9,10 @@ graph layer only.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ...engine.graph.operation import Operation
 
 _JOINS = ("merge", "exit")
 
@@ -28,7 +31,7 @@ def find_regions(operations: Sequence[Any], feeds: Iterable[Any]) -> dict[int, i
     return result
 
 
-def _is_member(op: Any) -> bool:
+def _is_member(op: Operation) -> bool:
     return bool(op.definition.flow) or op._control_flow_context is not None
 
 
@@ -44,7 +47,7 @@ def connected(members: Sequence[Any]) -> dict[Any, Any]:
     """For each operation that branches or loops, one that stands for all it hangs together with."""
     parent = {op: op for op in members}
 
-    def root(op: Any) -> Any:
+    def root(op: Operation) -> Any:
         while parent[op] is not op:
             parent[op] = parent[parent[op]]
             op = parent[op]
@@ -74,7 +77,7 @@ def _merged(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     return result
 
 
-def leaks(op: Any, inside: set[Any], number: dict[Any, int]) -> bool:
+def leaks(op: Operation, inside: set[Any], number: dict[Any, int]) -> bool:
     """Does an operation outside take from this one a variable, or a value that may be missing?
 
     Values of a branch that is not taken are missing, until a merge or an exit.

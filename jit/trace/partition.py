@@ -12,10 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .control_regions import connected, leaks
 from .tracer import is_handle, makes_handles
+
+if TYPE_CHECKING:
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
 
 
 @dataclass
@@ -42,7 +46,7 @@ class Partition:
     early: dict[Any, int]
 
 
-def waits_at_top(op: Any) -> bool:
+def waits_at_top(op: Operation) -> bool:
     """May an operation have to wait, outside of all branches and loops?"""
     return op.definition.flow == "wait" and op._control_flow_context is None
 
@@ -83,7 +87,7 @@ class Partitioner:
         self.eager = {self.root[op] for op in self.ordinary if self._is_eager(op)}
         self.writers_after = _writers_after(self.ordinary)
 
-    def _is_eager(self, op: Any) -> bool:
+    def _is_eager(self, op: Operation) -> bool:
         """Does an operation run at once, rather than with those that need it?"""
         if op.definition.lower is None and not op.definition.flow:
             return True
@@ -164,25 +168,25 @@ class Partitioner:
         inside |= {t.op for t in inputs if t.op in self.free and t not in self.feeds}
         part.operations = [op for op in self.operations if op in inside]
 
-    def _is_used_outside(self, tensor: Any, inside: set[Any]) -> bool:
+    def _is_used_outside(self, tensor: Tensor, inside: set[Any]) -> bool:
         users = (user for user in self.users[tensor.op] if user not in inside)
         return any(tensor is taken for user in users for taken in user._inputs_val)
 
 
-def _hangs_together(op: Any) -> bool:
+def _hangs_together(op: Operation) -> bool:
     if waits_at_top(op):
         return False
     return bool(op.definition.flow) or op._control_flow_context is not None
 
 
-def _changed(op: Any) -> list[Any]:
+def _changed(op: Operation) -> list[Any]:
     """What makes the variables and resources that an operation may change."""
     reads = op.definition.moves == "value"
     args = [arg for arg in op.definition.inputs if arg.is_ref]
     return [] if reads and not args else [t.op for t in op._inputs_val if _refers(t)]
 
 
-def _has_effects(op: Any) -> bool:
+def _has_effects(op: Operation) -> bool:
     definition = op.definition
     if any(arg.is_ref for arg in definition.inputs):
         return True
@@ -209,7 +213,7 @@ def _writers_after(operations: Sequence[Any]) -> dict[Any, list[Any]]:
     return result
 
 
-def _is_free(op: Any) -> bool:
+def _is_free(op: Operation) -> bool:
     """Can an operation be run again wherever it is used?"""
     if op._inputs_val or op._control_inputs_val or not op.outputs:
         return False
@@ -219,5 +223,5 @@ def _is_free(op: Any) -> bool:
     return makes_handles(op) or not definition.stateful
 
 
-def _refers(tensor: Any) -> bool:
+def _refers(tensor: Tensor) -> bool:
     return tensor.dtype._is_ref_dtype or is_handle(tensor)
