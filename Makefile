@@ -26,7 +26,7 @@ PIP_FLAGS := --disable-pip-version-check --quiet
 PYTEST_FLAGS ?=
 TYPED := -m numbaflow.cli.main -m numbaflow.cli.cache -m numbaflow.cli.checkpoint -m numbaflow.cli.info \
          -m numbaflow.cli.plan -m numbaflow.cli.saved_model -m numbaflow.cli.launcher -m numbaflow.security \
-         -p numbaflow.engine -p numbaflow.ops -p numbaflow.jit -p numbaflow.train
+         -p numbaflow.engine -p numbaflow.io -p numbaflow.ops -p numbaflow.jit -p numbaflow.train
 
 ifeq ($(TF),1)
 TF_STAMP := $(TF_VENV)/.stamp
