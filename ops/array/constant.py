@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import functools
 import operator
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,10 +31,20 @@ from ..ranks import ranked, scalar
 from .tensor_list_store import zeros_like as zeros_of_lists
 from .values import as_array, element_count
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, ShapeLike, TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...engine.types.dtypes import DType
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
+
 _CONSTANT = NoGradient("a constant depends on nothing")
 
 
-def _lower_const(b: Any, op: Any) -> Any:
+def _lower_const(b: Builder, op: OpView) -> Any:
     value = whole(op.attr("value"))
     return NotImplemented if value.dtype == object else b.constant(value, op.dtype(0))
 
@@ -49,14 +60,14 @@ const_op = define(
     gradient=_CONSTANT,
     sizes=True,
     doc="A tensor whose value is written in the graph.",
-    test={"attrs": [{"value": np.float32([1.5, -2.0]), "dtype": dtypes.float32}]},
+    test={"attrs": [{"value": np.array([1.5, -2.0], np.float32), "dtype": dtypes.float32}]},
 )
 
 
 @export("constant")
 def constant_v1(
     value: Any,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     shape: Any = None,
     name: str = "Const",
     verify_shape: bool = False,
@@ -67,7 +78,10 @@ def constant_v1(
 
 
 def constant(
-    value: Any, dtype: Any = None, shape: Any = None, name: str | None = "Const"
+    value: Any,
+    dtype: DTypeLike | None = None,
+    shape: Any = None,
+    name: str | None = "Const",
 ) -> Tensor:
     """A constant tensor; only single elements are broadcast to a given shape."""
     array, found = as_array(value, dtype, shape, allow_broadcast=True)
@@ -91,18 +105,20 @@ def is_constant(value: Any) -> bool:
     return getattr(value, "op", value).type == "Const"
 
 
-def _from_value(v: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False) -> Tensor:
+def _from_value(
+    v: object, dtype: DType | None = None, name: str | None = None, as_ref: bool = False
+) -> Tensor:
     del as_ref
     return constant(v, dtype=dtype, name=name)
 
 
 def _from_shape(
-    s: TensorShape, dtype: Any = None, name: str | None = None, as_ref: bool = False
+    s: TensorShape, dtype: DType | None = None, name: str | None = None, as_ref: bool = False
 ) -> Tensor:
     del as_ref
     if not s.is_fully_defined():
         raise ValueError(f"Cannot convert a partially known TensorShape to a Tensor: {s}")
-    sizes = s.as_list()
+    sizes = rules.known_sizes(s)
     large = next((size for size in sizes if size >= 2**31), 0)
     if dtype is None:
         dtype = dtypes.int64 if large else dtypes.int32
@@ -116,7 +132,7 @@ def _from_shape(
 
 
 def _from_dimension(
-    d: Dimension, dtype: Any = None, name: str | None = None, as_ref: bool = False
+    d: Dimension, dtype: DType | None = None, name: str | None = None, as_ref: bool = False
 ) -> Tensor:
     del as_ref
     if d.value is None:
@@ -134,7 +150,7 @@ register_tensor_conversion_function(TensorShape, _from_shape, 100)
 register_tensor_conversion_function(Dimension, _from_dimension, 100)
 
 
-def _not_fed(c: Any) -> None:
+def _not_fed(c: KernelContext) -> None:
     dtype = dtypes.as_dtype(c.attr("dtype"))
     shape = c.attr("shape") if c.op.type.startswith("Placeholder") else None
     known = f" and shape {rules.text(shape.as_list())}" if shape is not None and shape.ndims else ""
@@ -146,7 +162,7 @@ def _not_fed(c: Any) -> None:
     )
 
 
-def _placeholder_shape(c: Any) -> TensorShape:
+def _placeholder_shape(c: ShapeContext) -> TensorShape:
     shape = TensorShape(c.attr("shape"))
     # Graphs of old wrote "any shape" as the scalar shape.
     is_old = c.op.type == "Placeholder" and c.op.graph._producer <= 21
@@ -189,18 +205,22 @@ _placeholder_with_default = define(
 
 
 @export("placeholder")
-def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tensor:
+def placeholder(
+    dtype: DTypeLike, shape: ShapeLike | None = None, name: str | None = None
+) -> Tensor:
     """A tensor that every run must feed, by `feed_dict`."""
     return _placeholder(dtype=dtype, shape=TensorShape(shape), name=name)
 
 
 @export("placeholder_with_default")
-def placeholder_with_default(input: Any, shape: Any, name: str | None = None) -> Tensor:
+def placeholder_with_default(
+    input: TensorLike, shape: Sequence[int | None] | None, name: str | None = None
+) -> Tensor:
     """A tensor that passes `input` through unless a run feeds another value."""
     return _placeholder_with_default(input, shape, name=name)
 
 
-def _zeros_of(c: Any, x: np.ndarray) -> np.ndarray:
+def _zeros_of(c: KernelContext, x: np.ndarray) -> np.ndarray:
     if c.op.outputs[0].dtype == dtypes.variant:
         return zeros_of_lists(x, dtypes.variant)
     return _filled(x.shape, c.out_dtype(), 0)
@@ -240,7 +260,7 @@ def _filled(shape: tuple[int, ...], dtype: np.dtype, value: int) -> np.ndarray:
     return np.full(shape, value, dtype=dtype)
 
 
-def _fill_shape(c: Any) -> TensorShape:
+def _fill_shape(c: ShapeContext) -> TensorShape:
     rules.ranked(c.inputs[1], 0)
     rules.ranked(c.inputs[0], 1)
     value = c.value(0)
@@ -249,7 +269,7 @@ def _fill_shape(c: Any) -> TensorShape:
     return c.value_as_shape(0)
 
 
-def _fill_kernel(c: Any, shape: np.ndarray, value: np.ndarray) -> np.ndarray:
+def _fill_kernel(c: KernelContext, shape: np.ndarray, value: np.ndarray) -> np.ndarray:
     if shape.ndim != 1:
         raise errors.InvalidArgumentError(
             None, None, f"dims must be a vector, got shape {rules.text(shape.shape)}"
@@ -262,9 +282,13 @@ def _fill_kernel(c: Any, shape: np.ndarray, value: np.ndarray) -> np.ndarray:
     return np.full(tuple(shape.tolist()), value[()], dtype=value.dtype)
 
 
-def _lower_fill(b: Any, op: Any, shape: Any, value: Any) -> Any:
+def _lower_fill(b: Builder, op: OpView, shape: Value, value: Value) -> Any:
     known = b.known(shape)
     return NotImplemented if known is None else b.full(tuple(known.tolist()), value, op.dtype(0))
+
+
+def _fill_gradient(op: Operation, grad: Tensor) -> Any:
+    return (None, tf.reduce_sum(grad))
 
 
 _fill = define(
@@ -274,14 +298,19 @@ _fill = define(
     shape=_fill_shape,
     kernel=ranked(_fill_kernel, scalar(1, "value must be a scalar, got shape {shape}")),
     lower=_lower_fill,
-    gradient=lambda op, grad: (None, tf.reduce_sum(grad)),
+    gradient=_fill_gradient,
     sizes=True,
     doc="A tensor of the given shape with one value everywhere.",
-    test={"values": [[np.int32([2, 3]), np.float32(1.5)], [np.int32([]), np.float32(2)]]},
+    test={
+        "values": [
+            [np.array([2, 3], np.int32), np.float32(1.5)],
+            [np.array([], np.int32), np.float32(2)],
+        ]
+    },
 )
 
 
-def set_static_shape(tensor: Tensor, shape: Any) -> None:
+def set_static_shape(tensor: Tensor, shape: TensorLike) -> None:
     """Refines a result's shape by a shape argument that is only partly constant."""
     if not isinstance(shape, Tensor) or tensor.get_shape().is_fully_defined():
         return
@@ -293,14 +322,16 @@ def set_static_shape(tensor: Tensor, shape: Any) -> None:
 
 
 @export("fill")
-def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
+def fill(dims: TensorLike, value: TensorLike, name: str | None = None) -> Tensor:
     """A tensor of shape `dims` with the scalar `value` everywhere."""
     result = _fill(dims, value, name=name)
     set_static_shape(result, dims)
     return result
 
 
-def _small_constant(value: Any, shape: Any, dtype: dtypes.DType, name: str) -> Tensor | None:
+def _small_constant(
+    value: object, shape: ShapeLike, dtype: dtypes.DType, name: str
+) -> Tensor | None:
     # A tensor among the sizes makes the comparison a tensor, whose truth is a TypeError.
     with suppress(NotImplementedError, TypeError):
         if _element_count(shape) < 1000:
@@ -337,20 +368,23 @@ def _uniform(
 
 
 @export("zeros")
-def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
+def zeros(shape: Any, dtype: DTypeLike = dtypes.float32, name: str | None = None) -> Tensor:
     """A tensor of zeros."""
     return _uniform(shape, dtype, name, "zeros", {"bool": False, "string": "", "": 0})
 
 
 @export("ones")
-def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
+def ones(shape: Any, dtype: DTypeLike = dtypes.float32, name: str | None = None) -> Tensor:
     """A tensor of ones."""
     return _uniform(shape, dtype, name, "ones", {"bool": True, "": 1})
 
 
 @export("zeros_like")
 def zeros_like(
-    tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True
+    tensor: Any,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    optimize: bool = True,
 ) -> Tensor:
     """Zeros of the shape of `tensor`, a constant where that shape is known."""
     from .shape import shape_internal
@@ -366,7 +400,10 @@ def zeros_like(
 
 @export("ones_like")
 def ones_like(
-    tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True
+    tensor: TensorLike,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    optimize: bool = True,
 ) -> Tensor:
     """Ones of the shape of `tensor`."""
     from .shape import shape_internal

@@ -6,7 +6,8 @@ What is known when the graph is built becomes a constant, as in TensorFlow 1.15.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,11 +25,21 @@ from ..public import raw
 from ..ranks import ranked, vector
 from .constant import constant, set_static_shape
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, Gradient, SparseLike, TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...jit.kernel.sizes import AnySize
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
+
 _OF_SHAPE = NoGradient("a shape does not depend on the values")
 _SPARSE = (SparseTensor, SparseTensorValue)
 
 
-def _sizes(values: Any) -> np.ndarray:
+def _sizes(values: Sequence[AnySize]) -> np.ndarray:
     sizes = np.empty(len(values), dtype=object)
     sizes[:] = list(values)
     return sizes
@@ -94,20 +105,23 @@ def _count(shape: Any) -> Any:
     return total
 
 
-def _object_scalar(value: Any) -> np.ndarray:
+def _object_scalar(value: AnySize) -> np.ndarray:
     array = np.empty((), dtype=object)
     array[()] = value
     return array
 
 
 @export("shape")
-def shape(input: Any, name: str | None = None, out_type: Any = dtypes.int32) -> Tensor:
+def shape(input: TensorLike, name: str | None = None, out_type: DTypeLike = dtypes.int32) -> Tensor:
     """The shape of a tensor, a constant when it is fully known."""
     return shape_internal(input, name, optimize=True, out_type=out_type)
 
 
 def shape_internal(
-    input: Any, name: str | None = None, optimize: bool = True, out_type: Any = dtypes.int32
+    input: TensorLike,
+    name: str | None = None,
+    optimize: bool = True,
+    out_type: DTypeLike = dtypes.int32,
 ) -> Tensor:
     """As `shape`, but optionally always computed when the graph runs."""
     with name_scope(name, "Shape", [input]) as name:
@@ -120,19 +134,24 @@ def shape_internal(
 
 
 @export("shape_n")
-def shape_n(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> list[Tensor]:
+def shape_n(
+    input: Sequence[Tensor], out_type: DTypeLike = dtypes.int32, name: str | None = None
+) -> list[Tensor]:
     """The shapes of a list of tensors."""
     return _shape_n(input, out_type=out_type, name=name)
 
 
 @export("size")
-def size(input: Any, name: str | None = None, out_type: Any = dtypes.int32) -> Tensor:
+def size(input: TensorLike, name: str | None = None, out_type: DTypeLike = dtypes.int32) -> Tensor:
     """The number of elements, a constant when it is known."""
     return size_internal(input, name, optimize=True, out_type=out_type)
 
 
 def size_internal(
-    input: Any, name: str | None = None, optimize: bool = True, out_type: Any = dtypes.int32
+    input: TensorLike,
+    name: str | None = None,
+    optimize: bool = True,
+    out_type: DTypeLike = dtypes.int32,
 ) -> Tensor:
     """As `size`, but optionally always computed when the graph runs."""
     with name_scope(name, "Size", [input]) as name:
@@ -147,12 +166,14 @@ def size_internal(
 
 
 @export("rank")
-def rank(input: Any, name: str | None = None) -> Tensor:
+def rank(input: SparseLike | TensorLike, name: str | None = None) -> Tensor:
     """The number of dimensions, a constant when it is known."""
     return rank_internal(input, name, optimize=True)
 
 
-def rank_internal(input: Any, name: str | None = None, optimize: bool = True) -> Tensor:
+def rank_internal(
+    input: SparseLike | TensorLike, name: str | None = None, optimize: bool = True
+) -> Tensor:
     """As `rank`, but optionally always computed when the graph runs."""
     with name_scope(name, "Rank", [input]) as name:
         if isinstance(input, _SPARSE):
@@ -166,16 +187,16 @@ def rank_internal(input: Any, name: str | None = None, optimize: bool = True) ->
 # Reshape
 
 
-def _reshape_shape(c: Any) -> TensorShape:
+def _reshape_shape(c: ShapeContext) -> TensorShape:
     given = rules.dims(c.inputs[0])
     wanted = rules.shape_value(c, 1)
     if wanted.ndims is None:
         return wanted
     out = wanted.as_list()
-    if given is None or None in given:
-        return wanted
-    total = rules.product(given)
+    total = None if given is None else rules.product(given)
     known = rules.product([d for d in out if d is not None])
+    if given is None or None in given or total is None or known is None:
+        return wanted
     if None not in out:
         if known != total:
             raise ValueError(
@@ -225,7 +246,7 @@ def _reshape_target(shape: tuple[Any, ...], target: list[Any]) -> tuple[Any, ...
     return tuple(missing if i == unknown[0] else size for i, size in enumerate(target))
 
 
-def _reshape_kernel(c: Any, x: np.ndarray, target: np.ndarray) -> np.ndarray:
+def _reshape_kernel(c: KernelContext, x: np.ndarray, target: np.ndarray) -> np.ndarray:
     if target.ndim > 1:
         raise errors.InvalidArgumentError(
             None, None, f"sizes input must be 1-D, not {rules.text(target.shape)}"
@@ -241,7 +262,7 @@ def _reshape_kernel(c: Any, x: np.ndarray, target: np.ndarray) -> np.ndarray:
     return x.reshape([int(size) for size in shape])
 
 
-def _lower_reshape(b: Any, op: Any, x: Any, target: Any) -> Any:
+def _lower_reshape(b: Builder, op: OpView, x: Value, target: Value) -> Any:
     known = b.known(target)
     if known is None:
         return NotImplemented
@@ -249,7 +270,7 @@ def _lower_reshape(b: Any, op: Any, x: Any, target: Any) -> Any:
     return b.reshape(x, _reshape_target(x.shape, known.tolist()))
 
 
-def reshape_to_input(op: Any, grad: Any) -> Tensor:
+def reshape_to_input(op: Operation, grad: Gradient) -> Tensor:
     """The gradient of whatever only changes the shape."""
     return reshape(grad, shape(op.inputs[0]))
 
@@ -266,9 +287,9 @@ _reshape = define(
     doc="The same elements in another shape; one size may be -1.",
     test={
         "values": [
-            [np.arange(6, dtype=np.float32), np.int32([2, -1])],
-            [np.float32([[1.0]]), np.int32([])],
-            [np.zeros([0, 3], np.float32), np.int32([3, 0])],
+            [np.arange(6, dtype=np.float32), np.array([2, -1], np.int32)],
+            [np.array([[1.0]], np.float32), np.array([], np.int32)],
+            [np.zeros([0, 3], np.float32), np.array([3, 0], np.int32)],
         ],
         "gradient": True,
     },
@@ -276,7 +297,7 @@ _reshape = define(
 
 
 @export("reshape", "manip.reshape")
-def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
+def reshape(tensor: object, shape: TensorLike, name: str | None = None) -> Tensor:
     """The elements of `tensor` in another shape; one size may be -1."""
     result = _reshape(tensor, shape, name=name)
     set_static_shape(result, shape)
@@ -286,16 +307,16 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
 # ExpandDims and Squeeze
 
 
-def _expand_dims_shape(c: Any) -> TensorShape:
+def _expand_dims_shape(c: ShapeContext) -> TensorShape:
     rules.ranked_at_most(c.inputs[1], 1)
     if c.inputs[1].ndims is not None and (c.inputs[1].num_elements() or 1) != 1:
         raise ValueError("'dim' input must be a tensor with a single value")
-    given, axis = rules.dims(c.inputs[0]), c.value(1)
+    given, known = rules.dims(c.inputs[0]), c.value(1)
     if given is None:
         return rules.unknown()
-    if axis is None:
+    if known is None:
         return rules.of_rank(len(given) + 1)
-    axis = int(axis.reshape(-1)[0])
+    axis = int(known.reshape(-1)[0])
     if not -1 - len(given) <= axis <= len(given):
         raise ValueError(f"dim {axis} not in the interval [{-1 - len(given)}, {len(given)}].")
     axis = axis + len(given) + 1 if axis < 0 else axis
@@ -313,13 +334,13 @@ def _expanded(shape: tuple[Any, ...], axis: int) -> tuple[Any, ...]:
     return (*shape[:axis], 1, *shape[axis:])
 
 
-def _expand_dims_kernel(c: Any, x: np.ndarray, axis: np.ndarray) -> np.ndarray:
+def _expand_dims_kernel(c: KernelContext, x: np.ndarray, axis: np.ndarray) -> np.ndarray:
     if axis.size != 1:
         raise errors.InvalidArgumentError(None, None, "'dim' must be a tensor with a single value")
     return x.reshape(_expanded(x.shape, int(axis.reshape(-1)[0])))
 
 
-def _lower_expand_dims(b: Any, op: Any, x: Any, axis: Any) -> Any:
+def _lower_expand_dims(b: Builder, op: OpView, x: Value, axis: Value) -> Any:
     known = b.known(axis)
     if known is None:
         return NotImplemented
@@ -346,7 +367,12 @@ _expand_dims = define(
 
 
 @export("expand_dims")
-def expand_dims(input: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Tensor:
+def expand_dims(
+    input: TensorLike,
+    axis: int | Sequence[int] | None = None,
+    name: str | None = None,
+    dim: int | None = None,
+) -> Tensor:
     """`input` with a dimension of size 1 inserted at `axis`."""
     axis = renamed("axis", axis, "dim", dim)
     if axis is None:
@@ -354,7 +380,9 @@ def expand_dims(input: Any, axis: Any = None, name: str | None = None, dim: Any 
     return _expand_dims(input, axis, name=name)
 
 
-def renamed(new: str, value: Any, old: str, old_value: Any) -> Any:
+def renamed(
+    new: str, value: int | Sequence[int] | None, old: str, old_value: int | Sequence[int] | None
+) -> Any:
     """The value of an argument that has two names, of which at most one may be given."""
     if old_value is None:
         return value
@@ -363,7 +391,7 @@ def renamed(new: str, value: Any, old: str, old_value: Any) -> Any:
     return old_value
 
 
-def _squeeze_shape(c: Any) -> TensorShape:
+def _squeeze_shape(c: ShapeContext) -> TensorShape:
     given = rules.dims(c.inputs[0])
     axes = c.attr("squeeze_dims") or []
     if given is None:
@@ -384,7 +412,7 @@ def _squeeze_shape(c: Any) -> TensorShape:
     return TensorShape(_without(given, chosen, bool(axes)))
 
 
-def _without(sizes: Any, chosen: set[int], explicit: bool) -> list[Any]:
+def _without(sizes: Sequence[Any], chosen: set[int], explicit: bool) -> list[Any]:
     if explicit:
         return [size for i, size in enumerate(sizes) if i not in chosen]
     return [size for size in sizes if size != 1]
@@ -429,7 +457,10 @@ _squeeze = define(
 
 @export("squeeze")
 def squeeze(
-    input: Any, axis: Any = None, name: str | None = None, squeeze_dims: Any = None
+    input: TensorLike,
+    axis: Any = None,
+    name: str | None = None,
+    squeeze_dims: Any = None,
 ) -> Tensor:
     """`input` without its dimensions of size 1, or without those at `axis`."""
     axis = renamed("axis", axis, "squeeze_dims", squeeze_dims)
@@ -438,7 +469,7 @@ def squeeze(
     return _squeeze(input, [] if axis is None else axis, name=name)
 
 
-def _ensured(c: Any, x: np.ndarray) -> np.ndarray:
+def _ensured(c: KernelContext, x: np.ndarray) -> np.ndarray:
     if not TensorShape(c.attr("shape")).is_compatible_with(TensorShape(list(x.shape))):
         raise errors.InvalidArgumentError(
             None,
@@ -462,6 +493,6 @@ _ensure_shape = define(
 
 
 @export("ensure_shape")
-def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
+def ensure_shape(x: TensorLike, shape: Sequence[int], name: str | None = None) -> Tensor:
     """`x`, with a check when the graph runs that it has the given, partly known shape."""
     return _ensure_shape(x, TensorShape(shape), name=name)
