@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,8 +22,16 @@ from ...engine.types.shape import TensorShape, as_shape
 from ..public import raw, tf
 from . import unordered
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
+    from ...engine.types.dtypes import DType
 
-def _noise_shape(x: Any, noise_shape: Any) -> Any:
+
+def _noise_shape(x: Tensor, noise_shape: TensorLike | None) -> Any:
     """The shape of the mask; unknown sizes of the given one are those of x."""
     if noise_shape is None:
         return tf.shape(x)
@@ -38,12 +47,12 @@ def _noise_shape(x: Any, noise_shape: Any) -> Any:
 
 @export("nn.dropout")
 def dropout(
-    x: Any,
+    x: TensorLike,
     keep_prob: Any = None,
-    noise_shape: Any = None,
+    noise_shape: TensorLike | None = None,
     seed: int | None = None,
     name: str | None = None,
-    rate: Any = None,
+    rate: float | None = None,
 ) -> Any:
     """Zeroes elements with probability `rate` (or 1 - keep_prob) and scales up the others."""
     try:
@@ -59,7 +68,11 @@ def dropout(
 
 
 def dropout_v2(
-    x: Any, rate: Any, noise_shape: Any = None, seed: int | None = None, name: str | None = None
+    x: TensorLike,
+    rate: TensorLike,
+    noise_shape: TensorLike | None = None,
+    seed: int | None = None,
+    name: str | None = None,
 ) -> Any:
     """Zeroes elements with probability `rate` and scales up the others."""
     with name_scope(name, "dropout", [x]) as name:
@@ -88,14 +101,14 @@ def dropout_v2(
         return result
 
 
-def _count_nonzero(value: Any, dtype: Any) -> Any:
+def _count_nonzero(value: Tensor, dtype: DType) -> Any:
     with name_scope("count_nonzero", values=[value]):
         zero = tf.zeros([], dtype=value.dtype)
         return tf.reduce_sum(tf.cast(tf.not_equal(value, zero), dtype=dtype), name="nonzero_count")
 
 
 @export("math.zero_fraction", "nn.zero_fraction")
-def zero_fraction(value: Any, name: str | None = None) -> Any:
+def zero_fraction(value: TensorLike, name: str | None = None) -> Any:
     """The fraction of zeros in a tensor."""
     with name_scope(name, "zero_fraction", [value]):
         value = convert_to_tensor(value, name="value")
@@ -112,7 +125,7 @@ def zero_fraction(value: Any, name: str | None = None) -> Any:
         return tf.identity(fraction, "fraction")
 
 
-def _top_k_shape(c: Any) -> list[TensorShape]:
+def _top_k_shape(c: ShapeContext) -> list[TensorShape]:
     shape = c.inputs[0]
     if c.op_type == "TopK":
         count = c.attr("k")
@@ -130,7 +143,9 @@ def _top_k_shape(c: Any) -> list[TensorShape]:
     return [out, out]
 
 
-def _top_k(c: Any, x: np.ndarray, k: Any = None) -> tuple[np.ndarray, np.ndarray]:
+def _top_k(
+    c: KernelContext, x: np.ndarray, k: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     count = c.attr("k") if k is None else int(k)
     if count < 0:
         raise errors.InvalidArgumentError(None, None, f"Need k >= 0, got {count}")
@@ -155,7 +170,7 @@ def _place_unordered(x: np.ndarray, indices: np.ndarray) -> None:
         indices[row] = unordered.largest(x[row].tolist(), indices.shape[-1])
 
 
-def _top_k_gradient(op: Any, grad: Any, _: Any) -> list[Any]:
+def _top_k_gradient(op: Operation, grad: Tensor, _: int) -> list[Any]:
     in_shape, ind_shape = tf.shape(op.inputs[0]), tf.shape(op.outputs[1])
     count = tf.gather(tf.cast(ind_shape, dtypes.int64), tf.size(ind_shape) - 1)
     rows = tf.reshape(op.outputs[1], tf.stack([-1, count]))
@@ -190,17 +205,22 @@ define(
     kernel=_top_k,
     gradient=_top_k_gradient,
     doc="The k largest elements of every row, largest first, and where they are.",
-    test={"values": [[np.float32([[1, 3, 2], [5, 4, 6]]), np.int32(2)]], "gradient": True},
+    test={
+        "values": [[np.array([[1, 3, 2], [5, 4, 6]], np.float32), np.int32(2)]],
+        "gradient": True,
+    },
 )
 
 
 @export("math.top_k", "nn.top_k")
-def top_k(input: Any, k: Any = 1, sorted: bool = True, name: str | None = None) -> Any:
+def top_k(input: TensorLike, k: int = 1, sorted: bool = True, name: str | None = None) -> Any:
     """The k largest elements of every row, largest first, and where they are."""
     return raw.TopKV2(input, k, sorted=sorted, name=name)
 
 
-def _in_top_k(c: Any, predictions: np.ndarray, targets: np.ndarray, k: Any = None) -> np.ndarray:
+def _in_top_k(
+    c: KernelContext, predictions: np.ndarray, targets: np.ndarray, k: np.ndarray | None = None
+) -> np.ndarray:
     count = c.attr("k") if k is None else int(k)
     if predictions.shape[0] != targets.shape[0]:
         raise errors.InvalidArgumentError(
@@ -219,7 +239,7 @@ def _in_top_k(c: Any, predictions: np.ndarray, targets: np.ndarray, k: Any = Non
     return valid & finite & (better < count)
 
 
-def _in_top_k_shape(c: Any) -> TensorShape:
+def _in_top_k_shape(c: ShapeContext) -> TensorShape:
     rows = c.inputs[0].with_rank(2).as_list()[0]
     return TensorShape([rows]).merge_with(c.inputs[1])
 
@@ -233,7 +253,10 @@ define(
     kernel=_in_top_k,
     gradient=_DISCRETE,
     doc="Whether the target is among the k largest predictions; ties count as inside.",
-    test={"values": [[np.float32([[1, 2, 3]]), np.int32([1])]], "attrs": [{"k": 2}]},
+    test={
+        "values": [[np.array([[1, 2, 3]], np.float32), np.array([1], np.int32)]],
+        "attrs": [{"k": 2}],
+    },
 )
 define(
     "InTopKV2",
@@ -243,18 +266,20 @@ define(
     kernel=_in_top_k,
     gradient=_DISCRETE,
     doc="Whether the target is among the k largest predictions; ties count as inside.",
-    test={"values": [[np.float32([[1, 2, 3]]), np.int32([1]), np.int32(2)]]},
+    test={"values": [[np.array([[1, 2, 3]], np.float32), np.array([1], np.int32), np.int32(2)]]},
 )
 
 
 @export("math.in_top_k", "nn.in_top_k")
-def in_top_k(predictions: Any, targets: Any, k: Any, name: str | None = None) -> Any:
+def in_top_k(
+    predictions: TensorLike, targets: Sequence[int], k: int, name: str | None = None
+) -> Any:
     """Whether the target is among the k largest predictions."""
     with name_scope(name, "in_top_k"):
         return raw.InTopKV2(predictions, targets, k, name=name)
 
 
-def _nth(c: Any, x: np.ndarray, n: np.ndarray) -> np.ndarray:
+def _nth(c: KernelContext, x: np.ndarray, n: np.ndarray) -> np.ndarray:
     at = int(n)
     if not 0 <= at < x.shape[-1]:
         raise errors.InvalidArgumentError(None, None, "Input must have at least n+1 columns")
@@ -262,7 +287,7 @@ def _nth(c: Any, x: np.ndarray, n: np.ndarray) -> np.ndarray:
     return ordered[..., x.shape[-1] - 1 - at if c.attr("reverse") else at]
 
 
-def _nth_gradient(op: Any, grad: Any) -> list[Any]:
+def _nth_gradient(op: Operation, grad: Tensor) -> list[Any]:
     x, output = op.inputs[0], op.outputs[0]
     hits = tf.cast(tf.equal(tf.expand_dims(output, -1), x), grad.dtype)
     count = tf.expand_dims(tf.reduce_sum(hits, -1), -1)
@@ -277,5 +302,5 @@ define(
     kernel=_nth,
     gradient=_nth_gradient,
     doc="The n-th smallest element of every row.",
-    test={"values": [[np.float32([[3, 1, 2]]), np.int32(1)]]},
+    test={"values": [[np.array([[3, 1, 2]], np.float32), np.int32(1)]]},
 )
