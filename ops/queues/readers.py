@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,22 +24,28 @@ from . import reader_store as store
 from .queues import QueueBase
 from .reader_store import Reader
 
+if TYPE_CHECKING:
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+
 _FILES = NoGradient("what files hold does not depend on the graph")
 _SHARING = "container: string = ''; shared_name: string = ''"
 # Their names come out of a queue.
 _ANY_FILES = (Touch("files"),)
 
 
-def _lmdb(c: Any, name: str) -> Reader:
+def _lmdb(c: KernelContext, name: str) -> Reader:
     raise errors.UnimplementedError(
         None, None, "LMDBReader: LMDB databases are not supported; write TFRecord files."
     )
 
 
-def _fixed(c: Any, name: str) -> Reader:
+def _fixed(c: KernelContext, name: str) -> Reader:
     encoding = c.attr("encoding") if c.type.endswith("V2") else ""
-    sizes = [c.attr(f"{part}_bytes") for part in ("header", "record", "footer", "hop")]
-    return store.FixedLengthReader(name, *sizes, encoding)
+    header, record, footer, hop = (
+        c.attr(f"{part}_bytes") for part in ("header", "record", "footer", "hop")
+    )
+    return store.FixedLengthReader(name, header, record, footer, hop, encoding)
 
 
 _FIXED = (
@@ -80,26 +86,26 @@ def _maker(make: Callable[[Any, str], Reader]) -> Callable[[Any], Reader]:
     return lambda c: kept(c, "reader", lambda name: make(c, c.name))
 
 
-def _up_to(c: Any, reader: Reader, queue: Any, count: np.ndarray) -> Any:
+def _up_to(c: KernelContext, reader: Reader, queue: Any, count: np.ndarray) -> Any:
     return reader.read_up_to(queue, int(count))
 
 
-def _restore(c: Any, reader: Reader, state: np.ndarray) -> None:
+def _restore(c: KernelContext, reader: Reader, state: np.ndarray) -> None:
     if state.ndim:
         raise refuse(f"Reader state must be scalar, but had shape: {shape_text(state.shape)}")
     reader.restore(state.item())
 
 
-def _scalars(c: Any) -> list[TensorShape]:
+def _scalars(c: ShapeContext) -> list[TensorShape]:
     return [TensorShape([]) for _ in c.op.outputs]
 
 
-def _vectors(c: Any) -> list[TensorShape]:
+def _vectors(c: ShapeContext) -> list[TensorShape]:
     rules.ranked(c.inputs[2], 0)
     return [TensorShape([None]), TensorShape([None])]
 
 
-def _state_shape(c: Any) -> list[TensorShape]:
+def _state_shape(c: ShapeContext) -> list[TensorShape]:
     rules.ranked(c.inputs[1], 0)
     return []
 
@@ -208,11 +214,11 @@ class ReaderBase:
         # Both handles must be of one kind.
         return raw.FakeQueue(handle)
 
-    def read(self, queue: Any, name: str | None = None) -> Any:
+    def read(self, queue: object, name: str | None = None) -> Any:
         """Key and value, two scalar strings, of the next record; waits for the queue."""
         return self._raw("Read")(self._reader_ref, self._queue(queue), name=name)
 
-    def read_up_to(self, queue: Any, num_records: Any, name: str | None = None) -> Any:
+    def read_up_to(self, queue: object, num_records: int, name: str | None = None) -> Any:
         """Keys and values, two vectors of strings, of at most `num_records` next records."""
         return self._raw("ReadUpTo")(self._reader_ref, self._queue(queue), num_records, name=name)
 
@@ -228,7 +234,7 @@ class ReaderBase:
         """The state, a scalar string; UnimplementedError for most readers."""
         return self._raw("SerializeState")(self._reader_ref, name=name)
 
-    def restore_state(self, state: Any, name: str | None = None) -> Any:
+    def restore_state(self, state: str, name: str | None = None) -> Any:
         """An operation that restores a state."""
         return self._raw("RestoreState")(self._reader_ref, state, name=name)
 
@@ -281,7 +287,7 @@ class FixedLengthRecordReader(ReaderBase):
 class TFRecordReader(ReaderBase):
     """Gives the records of TFRecord files; `options` say how they are compressed."""
 
-    def __init__(self, name: str | None = None, options: Any = None) -> None:
+    def __init__(self, name: str | None = None, options: object = None) -> None:
         from ...io.record import TFRecordOptions
 
         compression = TFRecordOptions.get_compression_type_string(options)
@@ -292,7 +298,7 @@ class TFRecordReader(ReaderBase):
 class LMDBReader(ReaderBase):
     """Not supported: running it raises UnimplementedError."""
 
-    def __init__(self, name: str | None = None, options: Any = None) -> None:
+    def __init__(self, name: str | None = None, options: object = None) -> None:
         del options
         super().__init__(raw.LMDBReader(name=name))
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from ...engine import errors
 from ...engine.session.futures import Future
 from ...engine.types.dtypes import DType, runtime_name
 from ...engine.types.shape import TensorShape
+from ..rules import known_sizes
 from ..wording import text_of
 from .attempts import DONE, MOVED, STUCK, Attempt, Served, settled
 
@@ -66,7 +66,7 @@ class Queue(Served):
 
     def _joined(self, elements: list[Element], component: int) -> np.ndarray:
         """One component of some elements as a batch."""
-        sizes = self.shapes[component].sizes
+        sizes = known_sizes(self.shapes[component])
         result = np.empty([len(elements), *sizes], self.dtypes[component].np_dtype)
         for row, element in enumerate(elements):
             result[row, ...] = element[component]
@@ -258,14 +258,14 @@ class Queue(Served):
         self._require_equal("component types", mine, asked)
         self._require_same_shapes(other)
 
-    def _require_settings(self, other: Any) -> None:
+    def _require_settings(self, other: object) -> None:
         """Holds what only some kinds have."""
 
     def _require_same_shapes(self, other: Queue) -> None:
         mine, asked = shapes_text(self.shapes), shapes_text(other.shapes)
         self._require_equal("component shapes", mine, asked)
 
-    def _require_equal(self, what: str, mine: Any, asked: Any) -> None:
+    def _require_equal(self, what: str, mine: object, asked: object) -> None:
         if mine != asked:
             be = "were" if what.endswith("s") else "was"
             raise _wrong(
