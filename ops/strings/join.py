@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,8 +17,12 @@ from ...engine.session.state import shape_text
 from ...engine.types.shape import TensorShape
 from .. import rules
 
+if TYPE_CHECKING:
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
 
-def _shape(c: Any) -> TensorShape:
+
+def _shape(c: ShapeContext) -> TensorShape:
     if all(shape.ndims == 0 for shape in c.inputs):
         return TensorShape([])
     result = rules.unknown()
@@ -28,7 +33,7 @@ def _shape(c: Any) -> TensorShape:
     return result
 
 
-def _join(c: Any, inputs: list[np.ndarray]) -> np.ndarray:
+def _join(c: KernelContext, inputs: list[np.ndarray]) -> np.ndarray:
     shape: tuple[int, ...] = ()
     for array in inputs:
         if array.ndim and shape not in ((), array.shape):
@@ -58,6 +63,6 @@ _string_join = define(
 
 
 @export("strings.join", "string_join")
-def string_join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
+def string_join(inputs: Sequence[Any], separator: str = "", name: str | None = None) -> Tensor:
     """Joins texts element by element, with `separator` between them."""
     return _string_join(inputs, separator=separator, name=name)
