@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,12 +14,16 @@ from ...engine.types import dtypes
 from ...ops.public import tf
 from .variable_kind import is_variable, value_to_start_from
 
+if TYPE_CHECKING:
+    from ...engine.graph.graph import Graph
+    from ...engine.session.session import BaseSession
+
 # The collection with the one tensor that reads the step for those that must see it unchanged.
 GLOBAL_STEP_READ_KEY = "global_step_read_op_cache"
 
 
 @export("train.global_step")
-def global_step(sess: Any, global_step_tensor: Any) -> int:
+def global_step(sess: BaseSession, global_step_tensor: Any) -> int:
     """The value of the global step in a session."""
     value = np.asarray(sess.run(global_step_tensor))
     # The tensor may have one element in any number of dimensions.
@@ -29,7 +33,7 @@ def global_step(sess: Any, global_step_tensor: Any) -> int:
 
 
 @export("train.get_global_step")
-def get_global_step(graph: Any = None) -> Any:
+def get_global_step(graph: Graph | None = None) -> Any:
     """The global step of the graph (the default one if None), or None."""
     graph = graph or tf.get_default_graph()
     found = graph.get_collection(tf.GraphKeys.GLOBAL_STEP)
@@ -48,7 +52,7 @@ def get_global_step(graph: Any = None) -> Any:
 
 
 @export("train.create_global_step")
-def create_global_step(graph: Any = None) -> Any:
+def create_global_step(graph: Graph | None = None) -> Any:
     """Creates the global step; ValueError when the graph has one."""
     graph = graph or tf.get_default_graph()
     if get_global_step(graph) is not None:
@@ -66,7 +70,7 @@ def create_global_step(graph: Any = None) -> Any:
 
 
 @export("train.get_or_create_global_step")
-def get_or_create_global_step(graph: Any = None) -> Any:
+def get_or_create_global_step(graph: Graph | None = None) -> Any:
     """The global step of the graph, created when there is none."""
     graph = graph or tf.get_default_graph()
     step = get_global_step(graph)
@@ -86,7 +90,7 @@ def assert_global_step(global_step_tensor: Any) -> None:
         raise TypeError(f'Existing "global_step" is not scalar: {shape}')
 
 
-def _get_global_step_read(graph: Any = None) -> Any:
+def _get_global_step_read(graph: Graph | None = None) -> Any:
     graph = graph or tf.get_default_graph()
     found = graph.get_collection(GLOBAL_STEP_READ_KEY)
     if len(found) > 1:
@@ -97,7 +101,7 @@ def _get_global_step_read(graph: Any = None) -> Any:
     return found[0] if found else None
 
 
-def _get_or_create_global_step_read(graph: Any = None) -> Any:
+def _get_or_create_global_step_read(graph: Graph | None = None) -> Any:
     graph = graph or tf.get_default_graph()
     read = _get_global_step_read(graph)
     if read is not None:
@@ -113,7 +117,7 @@ def _get_or_create_global_step_read(graph: Any = None) -> Any:
     return read
 
 
-def _increment_global_step(increment: int, graph: Any = None) -> Any:
+def _increment_global_step(increment: int, graph: Graph | None = None) -> Any:
     graph = graph or tf.get_default_graph()
     step = get_global_step(graph)
     if step is None:
