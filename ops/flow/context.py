@@ -8,7 +8,7 @@ A context is entered while a branch or loop body is built; every new operation i
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...engine.graph.collections import GraphKeys, get_collection, get_collection_ref
 from ...engine.graph.convert import convert_to_tensor
@@ -21,9 +21,6 @@ from ..control import no_op, with_dependencies
 from ..public import tf
 from . import util
 from .nodes import switch_ref_or_tensor
-
-if TYPE_CHECKING:
-    pass
 
 
 class ControlFlowContext:
