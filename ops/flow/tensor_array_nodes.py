@@ -212,6 +212,7 @@ def _split(
             "TensorArray's size is not equal to the size of lengths "
             f"({size} vs. {len(lengths)}), and the TensorArray is not {kind}"
         )
+    _written_type(c, store, value)
     if not store.is_gradient:
         store.marked = size
     stop = 0
