@@ -10,7 +10,10 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ...engine.graph.operation import Operation
 
 _JOINS = ("merge", "exit")
 # What gives a value only where it is taken, until a merge or an exit.
@@ -88,7 +91,7 @@ def connected(members: Sequence[Any]) -> dict[Any, Any]:
     """
     parent = {op: op for op in members}
 
-    def root(op: Any) -> Any:
+    def root(op: Operation) -> Any:
         while parent[op] is not op:
             parent[op] = parent[parent[op]]
             op = parent[op]
@@ -111,7 +114,7 @@ def connected(members: Sequence[Any]) -> dict[Any, Any]:
     return {op: root(op) for op in members}
 
 
-def leaks(op: Any, inside: set[Any], number: dict[Any, int]) -> bool:
+def leaks(op: Operation, inside: set[Any], number: dict[Any, int]) -> bool:
     """Does an operation outside take from this one a variable, or a value that may be missing?"""
     role = op.definition.control_flow_role
     inner = role in _PARTS or (op._control_flow_context is not None and role not in _JOINS)
