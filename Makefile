@@ -27,7 +27,7 @@ PY := $(VENV)/bin/python
 PIP_FLAGS := --disable-pip-version-check --quiet
 PYTEST_FLAGS ?=
 GUARDS ?= bytes
-TYPED := -m numbaflow.security -p numbaflow.cli -p numbaflow.engine -p numbaflow.ops -p numbaflow.jit \
+TYPED := -m numbaflow.security -p numbaflow.cli -p numbaflow.engine -p numbaflow.io -p numbaflow.ops -p numbaflow.jit \
          -p numbaflow.train
 
 ifeq ($(TF),1)

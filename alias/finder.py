@@ -153,7 +153,7 @@ class _View(ModuleType):
         vars(self)[name] = value
         return value
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         """Replaces a name in the module that uses it, too: programs' tests do that."""
         home = None if name.startswith("__") else self.__home_of(name)
         if home is not None:

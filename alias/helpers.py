@@ -55,7 +55,7 @@ class _VariableType(type):
 
         return AnyVariable(*args, use_resource=True, **kwargs)
 
-    def __instancecheck__(cls, instance: Any) -> bool:
+    def __instancecheck__(cls, instance: object) -> bool:
         from ..ops.state.variables import Variable as AnyVariable
 
         return isinstance(instance, AnyVariable)

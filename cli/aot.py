@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -405,4 +405,6 @@ def _make_variables(session: Any, fetches: Sequence[Any], feeds: Iterable[Any]) 
 def _fill(cell: VariableStorage) -> None:
     if not cell.shape.is_fully_defined():
         raise UsageError(f"variable {cell.name} has no static shape: its code cannot be planned")
-    cell.assign(np.zeros(cell.shape.as_list(), cell.dtype.base_dtype.as_numpy_dtype))
+    cell.assign(
+        np.zeros(cast("list[int]", cell.shape.as_list()), cell.dtype.base_dtype.as_numpy_dtype)
+    )

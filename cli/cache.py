@@ -86,7 +86,7 @@ def print_facts(facts: dict[str, str]) -> None:
     print_table(table)
 
 
-def print_json(thing: Any) -> None:
+def print_json(thing: object) -> None:
     """Prints a value for scripts."""
     print(json.dumps(thing, indent=1))
 

@@ -28,7 +28,7 @@ def export(*names: str) -> Callable[[T], T]:
     return publish
 
 
-def constant(name: str, value: Any) -> None:
+def constant(name: str, value: object) -> None:
     """Publishes a value that no decorator can sit on."""
     if name in NAMES and NAMES[name] is not value:
         raise ValueError(f"two objects are published as {name}")

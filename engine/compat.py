@@ -6,7 +6,7 @@ from __future__ import annotations
 import datetime
 import numbers
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
@@ -16,7 +16,7 @@ from .api import constant, export
 
 
 @export("compat.as_bytes")
-def as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:
+def as_bytes(bytes_or_text: object, encoding: str = "utf-8") -> bytes:
     """Text or bytes as bytes."""
     if isinstance(bytes_or_text, str):
         return bytes_or_text.encode(encoding)
@@ -26,7 +26,7 @@ def as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:
 
 
 @export("compat.as_text", "compat.as_str")
-def as_text(bytes_or_text: Any, encoding: str = "utf-8") -> str:
+def as_text(bytes_or_text: bytes | str, encoding: str = "utf-8") -> str:
     """Text or bytes as text."""
     if isinstance(bytes_or_text, str):
         return bytes_or_text
@@ -39,13 +39,13 @@ as_str = as_text
 
 
 @export("compat.as_str_any")
-def as_str_any(value: Any) -> str:
+def as_str_any(value: object) -> str:
     """Anything as text; bytes are decoded."""
     return as_text(value) if isinstance(value, bytes) else str(value)
 
 
 @export("compat.path_to_str")
-def path_to_str(path: Any) -> Any:
+def path_to_str(path: str) -> Any:
     """A path object as text; anything else as it is."""
     return as_str_any(os.fspath(path)) if hasattr(path, "__fspath__") else path
 
@@ -99,7 +99,7 @@ def _refused_switch(name: str, what: str) -> None:
     _publish(name, switch)
 
 
-def _publish(name: str, function: Any) -> None:
+def _publish(name: str, function: Callable[..., Any]) -> None:
     """Publishes a function that was made here under its name."""
     function.__name__ = function.__qualname__ = name
     constant(name, function)
@@ -107,7 +107,7 @@ def _publish(name: str, function: Any) -> None:
 
 @export("enable_eager_execution")
 def enable_eager_execution(
-    config: Any = None, device_policy: Any = None, execution_mode: Any = None
+    config: object = None, device_policy: object = None, execution_mode: object = None
 ) -> NoReturn:
     """Not supported."""
     del config, device_policy, execution_mode

@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from .graph.annotations import TensorLike
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -19,7 +22,9 @@ def deprecated(date: str | None = None, instructions: str = "", **unused: Any) -
     return mark
 
 
-def deprecated_argument_lookup(new_name: str, new_value: Any, old_name: str, old_value: Any) -> Any:
+def deprecated_argument_lookup(
+    new_name: str, new_value: TensorLike | None, old_name: str, old_value: TensorLike | None
+) -> Any:
     """The one value given under a new or an old argument name."""
     if old_value is None:
         return new_value

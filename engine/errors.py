@@ -6,10 +6,13 @@ from __future__ import annotations
 import linecache
 import warnings
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .api import constant, export
 from .signatures import without_private_bases
+
+if TYPE_CHECKING:
+    from .graph.operation import Operation
 
 
 class InaccessibleTensorError(ValueError):
@@ -28,7 +31,9 @@ class OpError(Exception):
     # Whether it concerns the run and no operation: it was cancelled, or its time is up.
     is_of_run = False
 
-    def __init__(self, node_def: Any, op: Any, message: str, error_code: int) -> None:
+    def __init__(
+        self, node_def: object, op: Operation | None, message: str, error_code: int
+    ) -> None:
         super().__init__()
         self._node_def = node_def
         self._op = op
@@ -77,7 +82,7 @@ class OpError(Exception):
         return "\n".join(parts) + "\n"
 
 
-def _source_line(op: Any) -> str:
+def _source_line(op: Operation) -> str:
     """The user's line that made an op, as tracebacks print it."""
     filename, line, function = op._frame
     text = linecache.getline(filename, line).strip()
@@ -114,7 +119,7 @@ class _Specific(OpError):
 
     CODE = 2
 
-    def __init__(self, node_def: Any, op: Any, message: str) -> None:
+    def __init__(self, node_def: object, op: Operation | None, message: str) -> None:
         OpError.__init__(self, node_def, op, message, self.CODE)
 
 
@@ -122,7 +127,9 @@ class _Specific(OpError):
 class UnknownError(OpError):
     """An error of no known kind."""
 
-    def __init__(self, node_def: Any, op: Any, message: str, error_code: int = 2) -> None:
+    def __init__(
+        self, node_def: object, op: Operation | None, message: str, error_code: int = 2
+    ) -> None:
         super().__init__(node_def, op, message, error_code)
 
 
@@ -299,7 +306,9 @@ def error_code_from_exception_type(cls: type) -> Any:
     return UnknownError(None, None, "Unknown class exception", None)  # type: ignore[arg-type]
 
 
-def _make_specific_exception(node_def: Any, op: Any, message: str, error_code: int) -> OpError:
+def _make_specific_exception(
+    node_def: object, op: Operation | None, message: str, error_code: int
+) -> OpError:
     """The error for a code: its class, or UnknownError."""
     kind = _BY_CODE.get(error_code)
     if kind is None:

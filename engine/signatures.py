@@ -8,6 +8,7 @@ expect no private ones, so `without_private_bases` takes them away.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import FunctionType, ModuleType
 from typing import Any, TypeVar
 
@@ -29,7 +30,7 @@ class LateDocumentation:
         return self._of_class if function is None else function.documentation()
 
 
-def remove_annotations(thing: Any, package: str) -> None:
+def remove_annotations(thing: object, package: str) -> None:
     """Removes what a function, all methods of a class or all functions of a module show."""
     if isinstance(thing, FunctionType):
         _of_function(thing, package)
@@ -51,7 +52,7 @@ def _of_members(owner: type | ModuleType, package: str) -> None:
                 _of_function(getattr(member, name, None), package)
 
 
-def _of_function(function: Any, package: str) -> None:
+def _of_function(function: Callable[..., Any] | None, package: str) -> None:
     # Others' functions are theirs, wherever they are imported to.
     while type(function) is FunctionType and function.__module__.startswith(package):
         # Deleted: an empty dict is made when somebody asks.

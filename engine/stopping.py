@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import errors
+
+if TYPE_CHECKING:
+    from .session.session import BaseSession
 
 Error = TypeVar("Error", errors.CancelledError, errors.DeadlineExceededError)
 
@@ -29,7 +32,7 @@ class _Work(threading.local):
 _work = _Work()
 
 
-def check_session(session: Any) -> None:
+def check_session(session: BaseSession) -> None:
     """Raises CancelledError or DeadlineExceededError if a run of the session must not go on."""
     if session is None:
         return
@@ -58,7 +61,7 @@ class within:  # noqa: N801 - a context, which must cost little
 
     __slots__ = ("_before", "_session")
 
-    def __init__(self, session: Any) -> None:
+    def __init__(self, session: BaseSession) -> None:
         self._session = session
 
     def __enter__(self) -> None:

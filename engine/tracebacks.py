@@ -21,9 +21,7 @@ from functools import cache
 from types import TracebackType
 from typing import Any
 
-from .graph.operation import is_own_file
 from .hints import add_hint
-from .node_notes import describe_run
 
 # What we call: its frames are ours where we called it.
 _LIBRARIES = (
@@ -33,6 +31,22 @@ _LIBRARIES = (
 _PYTHON = os.path.dirname(os.__file__) + os.sep
 _CONTEXTS = _PYTHON + "contextlib.py"
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+
+
+def _own_prefixes() -> tuple[str, ...]:
+    root = os.path.dirname(os.path.dirname(__file__))
+    folders = ("engine", "ops", "jit", "train", "io", "cli", "alias")
+    names = ("__init__.py", "__main__.py")
+    inside = [os.path.join(root, folder) + os.sep for folder in folders]
+    return (*inside, *(os.path.join(root, name) for name in names))
+
+
+_OWN = _own_prefixes()
+
+
+def is_own_file(filename: str) -> bool:
+    """Whether code of a file is this package's."""
+    return filename.startswith(_OWN)
 
 
 def shorten(error: BaseException) -> None:
@@ -51,6 +65,8 @@ def _explain(error: BaseException) -> None:
     kept = _kept(nodes)
     # What the program's own functions raise is theirs to explain.
     if nodes and not (kept and kept[-1] is nodes[-1]):
+        from .node_notes import describe_run
+
         describe_run(error)
         add_hint(error)
 

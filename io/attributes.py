@@ -36,7 +36,7 @@ _KINDS = {field: kind for kind, field in _FIELDS.items()}
 KINDS = frozenset(_FIELDS)
 
 
-def _tensor(value: Any) -> Any:
+def _tensor(value: object) -> Any:
     if isinstance(value, np.ndarray):
         return tensor_proto(value, dtypes.as_dtype(value.dtype), raw=False)
     if isinstance(value, Repeated):
@@ -71,7 +71,7 @@ _DECODE: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def _kind_of(value: Any) -> str:
+def _kind_of(value: object) -> str:
     """The kind of one value of an attribute that no op declares."""
     for kinds, kind in (
         (bool, "bool"),
@@ -106,7 +106,7 @@ def to_proto(value: Any, kind: str | None = None) -> Any:
     return message
 
 
-def _scalar(field: str, value: Any) -> Any:
+def _scalar(field: str, value: object) -> Any:
     return protos.AttrValue(**{field: value})
 
 
@@ -129,7 +129,7 @@ def from_proto(message: Any, kind: str | None = None) -> Any:
     return []
 
 
-def _items(message: Any, field: str) -> list[Any]:
+def _items(message: object, field: str) -> list[Any]:
     decode = _DECODE.get(_KINDS[field])
     return (
         list(getattr(message, field))
@@ -138,7 +138,7 @@ def _items(message: Any, field: str) -> list[Any]:
     )
 
 
-def public_value(value: Any, kind: str | None = None) -> Any:
+def public_value(value: object, kind: str | None = None) -> Any:
     """What `Operation.get_attr` returns: DTypes and plain values, but shapes and tensors as protos.
 
     Floats have passed through TensorFlow's single precision.

@@ -74,11 +74,11 @@ class CheckpointReader:
     def _GetVariableToDataTypeMap(self) -> dict[str, int]:  # noqa: N802 - TensorFlow's name
         return {name: dtype.as_datatype_enum for name, dtype in self._types.items()}
 
-    def has_tensor(self, tensor_str: Any) -> bool:
+    def has_tensor(self, tensor_str: bytes | str) -> bool:
         """Whether there is a tensor of that name."""
         return as_bytes(tensor_str) in self._reader
 
-    def get_tensor(self, tensor_str: Any) -> Any:
+    def get_tensor(self, tensor_str: bytes | str) -> Any:
         """The value of a tensor; NotFoundError if there is none of that name."""
         key = as_bytes(tensor_str)
         if isinstance(self._reader, V1Reader) and key not in self._reader:
@@ -93,6 +93,6 @@ class CheckpointReader:
         return self._reader.debug_string().encode()
 
 
-def new_checkpoint_reader(filepattern: Any) -> CheckpointReader:
+def new_checkpoint_reader(filepattern: object) -> CheckpointReader:
     """A reader for the checkpoint with that prefix."""
     return CheckpointReader(filepattern)

@@ -25,14 +25,14 @@ value: Callable[[bytes], int] = google_crc32c.value
 
 if google_crc32c.implementation == "c":
     # Takes arrays of bytes as they are.
-    def extend(crc: int, data: Any) -> int:
+    def extend(crc: int, data: object) -> int:
         """The checksum of what `crc` is the checksum of, followed by `data`."""
         return google_crc32c.extend(crc, data)
 else:
 
-    def extend(crc: int, data: Any) -> int:
+    def extend(crc: int, data: object) -> int:
         """The checksum of what `crc` is the checksum of, followed by `data`."""
-        return google_crc32c.extend(crc, bytes(data))
+        return google_crc32c.extend(crc, bytes(data))  # type: ignore[call-overload]
 
 
 def mask(crc: int) -> int:

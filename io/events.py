@@ -64,7 +64,7 @@ class EventFileWriter:
 
     def __init__(
         self,
-        logdir: Any,
+        logdir: bytes | str,
         max_queue: int = 10,
         flush_secs: float = 120,
         filename_suffix: str | None = None,
@@ -108,7 +108,7 @@ class EventFileWriter:
             finally:
                 self._event_queue.task_done()
 
-    def add_event(self, event: Any) -> None:
+    def add_event(self, event: object) -> None:
         """Has an event written."""
         if not self._closed:
             self._event_queue.put(event)
@@ -128,7 +128,7 @@ class EventFileWriter:
         self._closed = True
 
 
-def summary_iterator(path: Any) -> Iterator[Any]:
+def summary_iterator(path: str) -> Iterator[Any]:
     """The Event messages of a file (tf.train.summary_iterator)."""
     for record in tf_record_iterator(path):
         yield protos.Event.FromString(record)

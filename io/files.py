@@ -52,7 +52,7 @@ class FileStatistics:
 class FileIO:
     """A file, opened when it is first read or written; text unless the mode has a "b"."""
 
-    def __init__(self, name: Any, mode: str) -> None:
+    def __init__(self, name: object, mode: str) -> None:
         plain = mode.replace("b", "")
         if plain not in ("r", "w", "a", "r+", "w+", "a+"):
             raise errors.invalid("mode is not 'r' or 'w' or 'a' or 'r+' or 'w+' or 'a+'")
@@ -102,7 +102,7 @@ class FileIO:
         """The length of the file in bytes."""
         return stat(self._name).length
 
-    def write(self, file_content: Any) -> None:
+    def write(self, file_content: bytes | str) -> None:
         """Writes at the end of the file."""
         with translated(_text(self._name)):
             self._writing().write(as_bytes(file_content))
@@ -194,14 +194,14 @@ class FileIO:
 class GFile(FileIO):
     """`FileIO` that reads unless told otherwise."""
 
-    def __init__(self, name: Any, mode: str = "r") -> None:
+    def __init__(self, name: object, mode: str = "r") -> None:
         super().__init__(name, mode)
 
 
 class FastGFile(FileIO):
     """The old name of `GFile`."""
 
-    def __init__(self, name: Any, mode: str = "r") -> None:
+    def __init__(self, name: str | None, mode: str = "r") -> None:
         super().__init__(name, mode)
 
 
@@ -261,27 +261,27 @@ def sync_directory(path: str) -> None:
         os.close(folder)
 
 
-def file_exists(filename: Any) -> bool:
+def file_exists(filename: str) -> bool:
     """Whether there is a file or folder of that name."""
     path = _text(filename)
     with translated(path):
         return file_systems.of(path).exists(path)
 
 
-def delete_file(filename: Any) -> None:
+def delete_file(filename: str) -> None:
     """Removes a file."""
     path = _text(filename)
     with translated(path):
         file_systems.of(path).remove(path)
 
 
-def read_file_to_string(filename: Any, binary_mode: bool = False) -> Any:
+def read_file_to_string(filename: str, binary_mode: bool = False) -> Any:
     """The content of a file, text unless `binary_mode`."""
     with FileIO(filename, "rb" if binary_mode else "r") as file:
         return file.read()
 
 
-def write_string_to_file(filename: Any, file_content: Any) -> None:
+def write_string_to_file(filename: str, file_content: bytes | str) -> None:
     """Writes a file."""
     with FileIO(filename, "w") as file:
         file.write(file_content)
@@ -314,14 +314,14 @@ def _require_folder(folder: str) -> None:
             os.scandir(folder or ".").close()
 
 
-def create_dir(dirname: Any) -> None:
+def create_dir(dirname: str) -> None:
     """Creates a folder in an existing one."""
     path = _text(dirname)
     with translated(path):
         file_systems.of(path).make_directory(path)
 
 
-def recursive_create_dir(dirname: Any) -> None:
+def recursive_create_dir(dirname: str) -> None:
     """Creates a folder and those above it; nothing happens if it is there."""
     path = _text(dirname)
     system = file_systems.of(path)
@@ -337,7 +337,7 @@ def _refuse_to_replace(path: str, overwrite: bool) -> None:
         raise errors.already_exists("file already exists")
 
 
-def copy(oldpath: Any, newpath: Any, overwrite: bool = False) -> None:
+def copy(oldpath: str, newpath: str, overwrite: bool = False) -> None:
     """Copies a file; replaces another one only if `overwrite` is set."""
     source, target = _text(oldpath), _text(newpath)
     _refuse_to_replace(target, overwrite)
@@ -351,7 +351,7 @@ def copy(oldpath: Any, newpath: Any, overwrite: bool = False) -> None:
                 writer.write(chunk)
 
 
-def rename(oldname: Any, newname: Any, overwrite: bool = False) -> None:
+def rename(oldname: str, newname: str, overwrite: bool = False) -> None:
     """Renames a file or folder; replaces another one only if `overwrite` is set."""
     source, target = _text(oldname), _text(newname)
     _refuse_to_replace(target, overwrite)
@@ -364,7 +364,9 @@ def rename(oldname: Any, newname: Any, overwrite: bool = False) -> None:
         system.rename(source, target)
 
 
-def atomic_write_string_to_file(filename: Any, contents: Any, overwrite: bool = True) -> None:
+def atomic_write_string_to_file(
+    filename: str, contents: bytes | str, overwrite: bool = True
+) -> None:
     """Writes a file such that nobody sees a part of it, whatever happens meanwhile."""
     path = _text(filename)
     temporary = f"{path}.tmp{uuid.uuid4().hex}"
@@ -380,7 +382,7 @@ def atomic_write_string_to_file(filename: Any, contents: Any, overwrite: bool = 
     sync_directory(path)
 
 
-def delete_recursively(dirname: Any) -> None:
+def delete_recursively(dirname: str) -> None:
     """Removes a folder with all that is in it."""
     path = _text(dirname)
     if not file_exists(path):
@@ -395,13 +397,13 @@ def remove_empty_directory(path: str) -> None:
         file_systems.of(path).remove_empty(path)
 
 
-def is_directory(dirname: Any) -> bool:
+def is_directory(dirname: str) -> bool:
     """Whether there is a folder of that name."""
     path = _text(dirname)
     return file_systems.of(path).is_directory(path)
 
 
-def list_directory(dirname: Any) -> list[str]:
+def list_directory(dirname: str) -> list[str]:
     """The names in a folder, in no particular order."""
     path = _text(dirname)
     if not is_directory(path):
@@ -414,7 +416,7 @@ Walked = Iterator[tuple[str, list[str], list[str]]]
 
 
 def walk_v2(
-    top: Any, topdown: bool = True, onerror: Callable[[Exception], Any] | None = None
+    top: str, topdown: bool = True, onerror: Callable[[Exception], Any] | None = None
 ) -> Walked:
     """Each folder below `top` with the names of its folders and of its files."""
     top = as_str_any(path_to_str(top))
@@ -436,7 +438,7 @@ def walk_v2(
         yield top, folders, plain
 
 
-def walk(top: Any, in_order: bool = True) -> Walked:
+def walk(top: str, in_order: bool = True) -> Walked:
     """Each folder below `top` with the names of its folders and of its files."""
     return walk_v2(top, in_order)
 
@@ -448,14 +450,14 @@ def stat(filename: Any) -> FileStatistics:
         return FileStatistics(*file_systems.of(path).stat(path))
 
 
-def filecmp(filename_a: Any, filename_b: Any) -> bool:
+def filecmp(filename_a: str, filename_b: str) -> bool:
     """Whether two files have the same content."""
     if stat(filename_a).length != stat(filename_b).length:
         return False
     return file_crc32(filename_a) == file_crc32(filename_b)
 
 
-def file_crc32(filename: Any, block_size: int = _BLOCK) -> str:
+def file_crc32(filename: str, block_size: int = _BLOCK) -> str:
     """The CRC-32 of a file, in hexadecimal."""
     crc = 0
     for chunk in _chunks(filename, block_size):
@@ -463,7 +465,7 @@ def file_crc32(filename: Any, block_size: int = _BLOCK) -> str:
     return hex(crc & 0xFFFFFFFF)
 
 
-def _chunks(filename: Any, size: int) -> Iterable[bytes]:
+def _chunks(filename: str, size: int) -> Iterable[bytes]:
     with FileIO(filename, "rb") as file:
         while chunk := file.read(size):
             yield chunk

@@ -117,7 +117,7 @@ def add_functions(graph: Graph, library: Any) -> None:
             graph._add_function(Function(marked, graph._functions, gradients.get(name)))
 
 
-def _marked(definition: Any) -> Any:
+def _marked(definition: object) -> Any:
     """A copy of a FunctionDef, with the marks of nodes from outside while such are imported."""
     copy = protos.FunctionDef()
     copy.CopyFrom(definition)
@@ -236,7 +236,9 @@ def _without(graph: Graph, parameters: list[Tensor]) -> list[Operation]:
     return [op for op in graph.get_operations() if op not in skipped]
 
 
-def _gradient_body(definition: Any, attrs: Mapping[str, Any], functions: Mapping[str, Any]) -> Body:
+def _gradient_body(
+    definition: object, attrs: Mapping[str, Any], functions: Mapping[str, Any]
+) -> Body:
     from ..engine.gradients.autodiff import gradients, is_trainable
     from ..ops.public import tf
 

@@ -23,7 +23,7 @@ _FACTOR = 0xC6A4A7935BD1E995
 _SHIFT = 47
 
 
-def named_by_content(name: str, definition: Any) -> str:
+def named_by_content(name: str, definition: object) -> str:
     """`name` and the hash of a FunctionDef that has neither a name nor attributes yet."""
     digest = _function(definition).to_bytes(8, "little")
     return f"{name}_{base64.urlsafe_b64encode(digest).decode().rstrip('=').translate(_LETTERS)}"

@@ -36,7 +36,7 @@ class _Names:
 
 
 def graph_to_function_def(
-    graph: Any,
+    graph: object,
     operations: Iterable[Operation],
     inputs: Sequence[Tensor],
     outputs: Sequence[Tensor],

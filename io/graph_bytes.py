@@ -115,7 +115,7 @@ class NodeWriter:
         if self._add_shapes and operation._outputs:
             parts.append(self._shapes([tensor.shape for tensor in operation._outputs]))
 
-    def _constant(self, name: str, operation: Operation, value: Any) -> bytes:
+    def _constant(self, name: str, operation: Operation, value: np.ndarray) -> bytes:
         """The value of a Const: NumPy alone cannot tell the quantized types and strings apart."""
         if isinstance(value, protos.TensorProto):
             return _entry(name, protos.AttrValue(tensor=value))

@@ -60,12 +60,12 @@ _SHAPES_IGNORED = frozenset(
 
 @export("graph_util.import_graph_def", "import_graph_def")
 def import_graph_def(
-    graph_def: Any,
+    graph_def: object,
     input_map: dict[str, Any] | None = None,
     return_elements: Sequence[str] | None = None,
     name: str | None = None,
-    op_dict: Any = None,
-    producer_op_list: Any = None,
+    op_dict: object = None,
+    producer_op_list: object = None,
 ) -> list[Any] | None:
     """Adds the nodes of a GraphDef to the default graph.
 
@@ -508,7 +508,7 @@ def _colocated(node: Any) -> list[str]:
     ]
 
 
-def _renamed(group: Any, names: dict[str, str]) -> Any:
+def _renamed(group: bytes | str, names: dict[str, str]) -> Any:
     if not isinstance(group, bytes) or not group.startswith(_TOGETHER):
         return group
     return _TOGETHER + names[group.removeprefix(_TOGETHER).decode()].encode()

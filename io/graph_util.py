@@ -5,13 +5,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..engine.api import export
 from ..engine.graph.operation import Operation
 from ..engine.types import dtypes
 from . import protos
 from .tensor_proto import make_tensor_proto
+
+if TYPE_CHECKING:
+    from ..engine.graph.graph import Graph
+    from ..engine.session.session import BaseSession
 
 _LOG = logging.getLogger("tensorflow")
 
@@ -43,7 +47,7 @@ def must_run_on_cpu(node: Any, pin_variables_on_cpu: bool = False) -> bool:
 
 
 @export("graph_util.extract_sub_graph")
-def extract_sub_graph(graph_def: Any, dest_nodes: Sequence[str]) -> Any:
+def extract_sub_graph(graph_def: object, dest_nodes: Sequence[str]) -> Any:
     """The part of a GraphDef that the named nodes need, in its order."""
     if not isinstance(graph_def, protos.GraphDef):
         raise TypeError("graph_def must be a graph_pb2.GraphDef proto.")
@@ -76,7 +80,7 @@ def _needs(node: Any) -> list[str]:
 
 
 @export("graph_util.tensor_shape_from_node_def_name")
-def tensor_shape_from_node_def_name(graph: Any, input_name: str) -> Any:
+def tensor_shape_from_node_def_name(graph: Graph, input_name: str) -> Any:
     """The static shape of the tensor that an input's text names."""
     name = input_name if ":" in input_name else f"{input_name}:0"
     return graph.get_tensor_by_name(name).get_shape()
@@ -84,8 +88,8 @@ def tensor_shape_from_node_def_name(graph: Any, input_name: str) -> Any:
 
 @export("graph_util.convert_variables_to_constants")
 def convert_variables_to_constants(
-    sess: Any,
-    input_graph_def: Any,
+    sess: BaseSession,
+    input_graph_def: object,
     output_node_names: Sequence[str],
     variable_names_whitelist: Iterable[str] | None = None,
     variable_names_blacklist: Iterable[str] | None = None,
@@ -224,7 +228,7 @@ def _without_identities(nodes: list[Any], protected: set[str]) -> Any:
     return result
 
 
-def _with_inputs(node: Any, inputs: list[str]) -> Any:
+def _with_inputs(node: object, inputs: list[str]) -> Any:
     copy = protos.NodeDef()
     copy.CopyFrom(node)
     copy.input[:] = inputs

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..engine.graph import registry
@@ -58,7 +59,7 @@ def add_defaults(node: Any, definition: registry.OpDef) -> None:
             node.attr[attr.name].CopyFrom(default_proto(attr))
 
 
-def checked_input_map(input_map: Any) -> dict[str, Any]:
+def checked_input_map(input_map: dict[Any, Any] | None) -> dict[str, Any]:
     """The input map with text for keys."""
     if input_map is None:
         return {}
@@ -67,7 +68,7 @@ def checked_input_map(input_map: Any) -> dict[str, Any]:
     return {k.decode() if isinstance(k, bytes) else k: value for k, value in input_map.items()}
 
 
-def checked_elements(elements: Any) -> list[str]:
+def checked_elements(elements: Sequence[str] | None) -> list[str]:
     """The wanted elements as text."""
     if elements is None:
         return []

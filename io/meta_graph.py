@@ -32,13 +32,13 @@ _PSEUDO_OPS = frozenset(("_Arg", "_Retval", "_ListToArray", "_ArrayToList"))
 
 def export_scoped_meta_graph(
     filename: str | None = None,
-    graph_def: Any = None,
+    graph_def: object = None,
     graph: Graph | None = None,
     export_scope: str | None = None,
     as_text: bool = False,
     unbound_inputs_col_name: str | None = "unbound_inputs",
     clear_devices: bool = False,
-    saver_def: Any = None,
+    saver_def: object = None,
     clear_extraneous_savers: bool = False,
     strip_default_attrs: bool = False,
     save_debug_info: bool = False,
@@ -181,7 +181,9 @@ def create_meta_graph_def(
     return message
 
 
-def _check_kinds(graph: Any, meta_info_def: Any, graph_def: Any, saver_def: Any) -> None:
+def _check_kinds(
+    graph: Graph | None, meta_info_def: object, graph_def: object, saver_def: object
+) -> None:
     for name, value, kind in (
         ("graph", graph, Graph),
         ("meta_info_def", meta_info_def, protos.MetaGraphDef.MetaInfoDef),
@@ -206,7 +208,7 @@ def ops_used_by_graph_def(graph_def: Any) -> list[str]:
     return [op for op in used if op not in functions]
 
 
-def stripped_op_list_for_graph(graph_def: Any) -> Any:
+def stripped_op_list_for_graph(graph_def: object) -> Any:
     """The OpList of the op types in a graph; ValueError for a type that is not known."""
     message = protos.OpList()
     for op in sorted(ops_used_by_graph_def(graph_def)):
@@ -291,7 +293,7 @@ def _write_items(message: Any, key: Any, items: list[Any], export_scope: str | N
 
 
 def _is_included(
-    item: Any, export_scope: str | None, exclude_nodes: Collection[str] | None
+    item: object, export_scope: str | None, exclude_nodes: Collection[str] | None
 ) -> bool:
     """Whether something with a name belongs to the exported part."""
     name = item if isinstance(item, str) else getattr(item, "name", None)

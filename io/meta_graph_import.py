@@ -52,7 +52,7 @@ def read_meta_graph_file(filename: str) -> Any:
 
 
 def import_scoped_meta_graph(
-    meta_graph_or_file: Any,
+    meta_graph_or_file: object,
     clear_devices: bool = False,
     graph: Graph | None = None,
     import_scope: str | None = None,
@@ -169,7 +169,7 @@ class _Collections:
             with _named(key):
                 self.graph.add_to_collection(key, self.plain(kind, value))
 
-    def member(self, key: str, value: bytes, from_proto: Any) -> Any:
+    def member(self, key: str, value: bytes, from_proto: Callable[..., Any]) -> Any:
         """The object that a serialized message describes."""
         shared = key in GraphKeys._VARIABLE_COLLECTIONS
         if shared and value in self.variables:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import os
-from typing import IO, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from ..engine import errors
 from ..engine.api import export
 from ..engine.graph import seed
 from ..engine.types import dtypes
+
+if TYPE_CHECKING:
+    from ..engine.graph.annotations import DTypeLike
 
 DEFAULT_SOURCE_URL = "https://storage.googleapis.com/cvdf-datasets/mnist/"
 _IMAGES_MAGIC = 2051
@@ -40,7 +43,7 @@ class DataSet:
         labels: Any,
         fake_data: bool = False,
         one_hot: bool = False,
-        dtype: Any = dtypes.float32,
+        dtype: DTypeLike = dtypes.float32,
         reshape: bool = True,
         seed: int | None = None,
     ) -> None:

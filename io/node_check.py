@@ -99,7 +99,7 @@ def check_node(node: Any, definition: registry.OpDef) -> tuple[dict[str, Any], l
 
 
 def _check_lengths(
-    node: Any, definition: registry.OpDef, values: Mapping[str, Any], given: int
+    node: object, definition: registry.OpDef, values: Mapping[str, Any], given: int
 ) -> None:
     """Raises ValueError for more inputs than are given, or outputs than a node may have.
 
@@ -123,7 +123,7 @@ def _check_lengths(
                 )
 
 
-def _changes_nothing(name: str, value: Any) -> bool:
+def _changes_nothing(name: str, value: object) -> bool:
     """Whether an attribute of TensorFlow 2 may be left out."""
     if name not in _LATER_ATTRIBUTES:
         return False
@@ -245,7 +245,7 @@ def _bound_problem(value: Any, attr: registry.Attr) -> str | None:
     return f"{what} for attr '{attr.name}' of {size} must be at least minimum {attr.minimum}"
 
 
-def _allowed_problem(value: Any, attr: registry.Attr) -> str | None:
+def _allowed_problem(value: object, attr: registry.Attr) -> str | None:
     if attr.allowed is None:
         return None
     for item in value if isinstance(value, list) else [value]:
@@ -296,7 +296,7 @@ def _plain_text(value: Any) -> str:
     return runtime_name(value) if isinstance(value, dtypes.DType) else _value_text(value)
 
 
-def _value_text(value: Any) -> str:
+def _value_text(value: object) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_value_text, value))}]"
     if isinstance(value, bytes):

@@ -21,7 +21,7 @@ def get_registered_ops() -> dict[str, Any]:
     return _registered
 
 
-def register_op_list(op_list: Any) -> None:
+def register_op_list(op_list: object) -> None:
     """Adds the OpDefs of an OpList; ValueError where a name has another definition already.
 
     Only their description is known from then on: what runs is stated with `build.define`.

@@ -30,7 +30,7 @@ _INPUTS = {
 
 
 def optimize_for_inference(
-    input_graph_def: Any,
+    input_graph_def: object,
     input_node_names: Sequence[str],
     output_node_names: Sequence[str],
     placeholder_type_enum: Any,

@@ -41,7 +41,7 @@ class TFRecordOptions:
 
     def __init__(
         self,
-        compression_type: Any = None,
+        compression_type: object = None,
         flush_mode: int | None = None,
         input_buffer_size: int | None = None,
         output_buffer_size: int | None = None,
@@ -135,7 +135,7 @@ class TFRecordWriter:
         [b'first', b'second']
     """
 
-    def __init__(self, path: Any, options: Any = None) -> None:
+    def __init__(self, path: str, options: object = None) -> None:
         if not isinstance(options, TFRecordOptions):
             options = TFRecordOptions(compression_type=options)
         compression = options.get_compression_type_string(options)
@@ -253,7 +253,7 @@ class Source:
 class RecordReader:
     """Reads the records of a file one after the other; `offset` is where the next one begins."""
 
-    def __init__(self, path: Any, compression: str = "", offset: int = 0) -> None:
+    def __init__(self, path: str, compression: str = "", offset: int = 0) -> None:
         self._path = as_str_any(path)
         self._file = open_binary(self._path, "rb")
         self._source = Source(self._file, compression)
@@ -321,7 +321,7 @@ class RecordReader:
         )
 
 
-def tf_record_iterator(path: Any, options: Any = None) -> Iterator[bytes]:
+def tf_record_iterator(path: str, options: object = None) -> Iterator[bytes]:
     """The records of a file, one after the other (tf.io.tf_record_iterator)."""
     compression = TFRecordOptions.get_compression_type_string(options)
     with RecordReader(path, compression) as reader:

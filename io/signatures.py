@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import gzip
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..engine import errors
 from ..engine.graph import registry
@@ -18,6 +18,9 @@ from ..engine.types import dtypes
 from ..engine.types.shape import unknown_shape
 from . import protos
 from .attributes import from_proto
+
+if TYPE_CHECKING:
+    from ..engine.graph.kernel_context import KernelContext
 
 _TABLE = os.path.join(os.path.dirname(__file__), "protos", "ops.binpb.gz")
 
@@ -89,7 +92,7 @@ def _foreign(op_type: str) -> registry.OpDef | None:
     )
 
 
-def _refuse(c: Any, *inputs: Any) -> Any:
+def _refuse(c: KernelContext, *inputs: Any) -> Any:
     raise errors.unimplemented(
         f"Op type '{c.op.type}' has no kernel: numbaflow keeps such nodes of imported graphs, but "
         "cannot run them. Fetch what does not need the node, or feed its result."

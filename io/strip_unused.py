@@ -78,7 +78,7 @@ def strip_unused_from_files(
     output_binary: bool,
     input_node_names: str,
     output_node_names: str,
-    placeholder_type_enum: Any,
+    placeholder_type_enum: int | Sequence[int],
 ) -> None:
     """Cuts a GraphDef file down to another; names are separated by commas.
 

@@ -9,7 +9,7 @@ written under other names and renamed when they are whole.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -67,7 +67,7 @@ class BundleWriter:
     def __enter__(self) -> BundleWriter:
         return self
 
-    def __exit__(self, kind: Any, *unused: Any) -> None:
+    def __exit__(self, kind: Callable[..., Any] | None, *unused: Any) -> None:
         if kind is not None:
             self.data.discard()
 

@@ -9,7 +9,8 @@ element repeats.  Imports protobuf only inside functions.
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +20,9 @@ from ..engine.types import dtypes
 from ..engine.types.repeated import Repeated, whole
 from ..engine.types.shape import TensorShape, as_shape
 from . import protos
+
+if TYPE_CHECKING:
+    from ..engine.graph.annotations import ShapeLike
 
 _LIMIT = 1 << 31  # protobuf's limit for one message
 _FEW = 256  # elements
@@ -51,7 +55,7 @@ _FIELDS.update(
 )
 
 
-def shape_proto(shape: Any) -> Any:
+def shape_proto(shape: ShapeLike) -> Any:
     """A shape as a TensorShapeProto; unknown sizes are -1."""
     sizes = as_shape(shape).sizes
     if sizes is None:
@@ -143,7 +147,7 @@ def make_tensor_proto(
 
 
 @export("make_ndarray")
-def make_ndarray(tensor: Any) -> np.ndarray:
+def make_ndarray(tensor: object) -> np.ndarray:
     """The array that a TensorProto holds; the last listed element stands for missing ones."""
     try:
         return whole(_decoded(tensor, surplus=False))
@@ -153,7 +157,7 @@ def make_ndarray(tensor: Any) -> np.ndarray:
         ) from None
 
 
-def constant_value(tensor: Any) -> np.ndarray | Repeated:
+def constant_value(tensor: object) -> np.ndarray | Repeated:
     """What a TensorProto holds, as the value of a Const: many elements of few stay unmade."""
     return _decoded(tensor, surplus=True)
 
@@ -217,7 +221,7 @@ def tensor_shape_proto_to_list(shape: Any) -> list[int]:
     return [dim.size for dim in shape.dim]
 
 
-def shape_equals(tensor: Any, shape: Any) -> bool:
+def shape_equals(tensor: object, shape: int | Sequence[int]) -> bool:
     """Whether the TensorProto `tensor` has the given shape."""
     if not isinstance(tensor, protos.TensorProto):
         raise TypeError("tensor_proto is not a tensor_pb2.TensorProto object")
@@ -244,7 +248,7 @@ def listing(array: np.ndarray, dtype: dtypes.DType) -> tuple[str, list[Any]]:
     return field, _elements(array.reshape(-1), dtype)
 
 
-def listed_array(tensor: Any, dtype: dtypes.DType) -> np.ndarray:
+def listed_array(tensor: object, dtype: dtypes.DType) -> np.ndarray:
     """The elements that a TensorProto without type and shape lists, as a flat array."""
     field = _FIELDS.get(dtype.name)
     if field is None:

@@ -10,7 +10,10 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from ..engine.graph.graph import Graph
 
 _LABEL = re.compile(r"(.*) = (.*)\((.*)\)")  # name = op(input, input)
 
@@ -78,7 +81,7 @@ class _Tensor:
 class Timeline:
     """Turns the StepStats of one run into a Chrome trace."""
 
-    def __init__(self, step_stats: Any, graph: Any = None) -> None:
+    def __init__(self, step_stats: Any, graph: Graph | None = None) -> None:
         del graph  # TensorFlow takes it and does not use it.
         self._step_stats = step_stats
         self._trace = ChromeTrace()

@@ -13,7 +13,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 # The beginning of what such a process runs: `part` imports a module of jit, `requests` are the
@@ -67,7 +67,7 @@ def start(program: str) -> subprocess.Popen[bytes]:
     return process
 
 
-def send(process: subprocess.Popen[bytes], thing: Any) -> None:
+def send(process: subprocess.Popen[bytes], thing: Sequence[Any]) -> None:
     """Gives a process a line of JSON."""
     assert process.stdin is not None
     process.stdin.write(json.dumps(thing).encode() + b"\n")

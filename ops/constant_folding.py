@@ -8,7 +8,7 @@ so the list is theirs and no longer.  The modules of `ops` itself are loaded aft
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,35 +16,38 @@ from ..engine.graph.constants import Look, constant_value, evaluate_shape
 from ..engine.graph.registry import Folding, amend
 from ..engine.types.shape import TensorShape, as_shape, unknown_shape
 
+if TYPE_CHECKING:
+    from ..engine.graph.operation import Operation
 
-def _shapes(shapes: Sequence[TensorShape], dtype: Any) -> list[np.ndarray] | None:
+
+def _shapes(shapes: Sequence[TensorShape], dtype: np.dtype[Any]) -> list[np.ndarray] | None:
     if not all(shape.is_fully_defined() for shape in shapes):
         return None
     return [np.asarray(shape.sizes, dtype) for shape in shapes]
 
 
-def _counts(shapes: Sequence[TensorShape], dtype: Any) -> list[np.ndarray] | None:
+def _counts(shapes: Sequence[TensorShape], dtype: np.dtype[Any]) -> list[np.ndarray] | None:
     if not all(shape.is_fully_defined() for shape in shapes):
         return None
     return [np.asarray(shape.num_elements(), dtype) for shape in shapes]
 
 
-def _ranks(shapes: Sequence[TensorShape], dtype: Any) -> list[np.ndarray] | None:
+def _ranks(shapes: Sequence[TensorShape], dtype: np.dtype[Any]) -> list[np.ndarray] | None:
     del dtype
     return None if shapes[0].rank is None else [np.asarray(shapes[0].rank, np.int32)]
 
 
-def _input_shape(op: Any, index: int, look: Look) -> TensorShape:
+def _input_shape(op: Operation, index: int, look: Look) -> TensorShape:
     del look
     return op.inputs[index].shape
 
 
-def _packed(op: Any, index: int, look: Look) -> TensorShape:
+def _packed(op: Operation, index: int, look: Look) -> TensorShape:
     del index
     return TensorShape([_dimension(look(part)) for part in op.inputs])
 
 
-def _dimension(value: Any) -> int | None:
+def _dimension(value: np.ndarray | None) -> int | None:
     return None if value is None or value < 0 else int(value)
 
 
@@ -55,24 +58,24 @@ def _joined(parts: Sequence[Any], look: Look) -> TensorShape:
     return shape
 
 
-def _sliced(op: Any, index: int, look: Look) -> TensorShape:
+def _sliced(op: Operation, index: int, look: Look) -> TensorShape:
     """A plain slice of one dimension of a shape; anything else is unknown."""
     del index
     masks = [op._attrs[f"{name}_mask"] for name in ("begin", "end")]
     others = [op._attrs[f"{name}_mask"] for name in ("ellipsis", "new_axis", "shrink_axis")]
     if any(others) or any(mask not in (0, 1) for mask in masks):
         return unknown_shape()
-    bounds = []
+    bounds: list[int | None] = []
     for tensor, mask in zip(op.inputs[1:], [*masks, 0]):
         value = None if mask else look(tensor)
         if tensor.shape.sizes != (1,) or (value is None and not mask):
             return unknown_shape()
-        bounds.append(None if mask else int(value[0]))
+        bounds.append(None if value is None else int(value[0]))
     shape = evaluate_shape(op.inputs[0], look)
     return shape if shape.rank is None else shape[slice(*bounds)]
 
 
-def _partly_packed(op: Any) -> Any:
+def _partly_packed(op: Operation) -> Any:
     parts = [constant_value(tensor) for tensor in op.inputs]
     if all(part is None for part in parts):
         return None
@@ -80,7 +83,7 @@ def _partly_packed(op: Any) -> Any:
     return np.array(items, dtype=object)
 
 
-def _always(op: Any) -> bool:
+def _always(op: Operation) -> bool:
     return True
 
 

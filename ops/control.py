@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ..engine.api import export
 from ..engine.graph.build import define
@@ -19,6 +19,10 @@ from ..engine.graph.operation import Operation
 from ..engine.graph.registry import NoGradient
 from ..engine.graph.tensor import IndexedSlices, SparseTensor, Tensor
 from .public import raw, tf
+
+if TYPE_CHECKING:
+    from ..engine.graph.annotations import TensorLike
+
 
 _NOTHING = NoGradient("computes nothing")
 
@@ -150,7 +154,11 @@ def with_dependencies(
 
 
 @export("tuple")
-def tuple_(tensors: Any, name: str | None = None, control_inputs: Any = None) -> list[Any]:
+def tuple_(
+    tensors: Sequence[Any],
+    name: str | None = None,
+    control_inputs: Sequence[Operation] | None = None,
+) -> list[Any]:
     """Tensors, each of which is available only when all of them are.
 
     Args:
@@ -185,7 +193,7 @@ def tuple_(tensors: Any, name: str | None = None, control_inputs: Any = None) ->
         return [_gated(gate, t) for t in tensors]
 
 
-def _element_of(thing: Any) -> Any:
+def _element_of(thing: TensorLike) -> Any:
     from ..engine.graph.convert import convert_to_tensor, is_dense_tensor_like
 
     kinds = (Operation, Tensor, IndexedSlices, SparseTensor)
@@ -195,7 +203,7 @@ def _element_of(thing: Any) -> Any:
     return convert_to_tensor(thing)
 
 
-def _gated(gate: Operation, thing: Any) -> Any:
+def _gated(gate: Operation, thing: object) -> Any:
     if thing is None:
         return None
     if isinstance(thing, Operation):

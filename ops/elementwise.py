@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -21,6 +21,13 @@ from ..engine.graph.tensor import SparseTensor
 from ..engine.types.shape import TensorShape, shape_text
 from ..jit.kernel.sizes import same_shape
 
+if TYPE_CHECKING:
+    from ..engine.graph.annotations import SparseLike, TensorLike
+    from ..engine.graph.inference import ShapeContext
+    from ..engine.graph.kernel_context import KernelContext
+    from ..jit.trace.builder import Builder
+    from ..jit.trace.tracer import OpView
+
 Body = Callable[..., Any]
 
 
@@ -30,12 +37,12 @@ def _kind(value: Any) -> str:
     return "f" if name == "bfloat16" else np.dtype(name).kind
 
 
-def is_integer(value: Any) -> bool:
+def is_integer(value: object) -> bool:
     """Whether an array or kernel expression holds signed or unsigned integers."""
     return _kind(value) in "iu"
 
 
-def is_complex(value: Any) -> bool:
+def is_complex(value: object) -> bool:
     """Whether an array or kernel expression holds complex numbers."""
     return _kind(value) == "c"
 
@@ -44,7 +51,7 @@ def static_broadcast(x: TensorShape, y: TensorShape) -> TensorShape:
     """The static shape of a broadcast; a ValueError tells which sizes differ."""
     if x.ndims is None or y.ndims is None:
         return TensorShape(None)
-    ones = [1] * abs(x.ndims - y.ndims)
+    ones: list[int | None] = [1] * abs(x.ndims - y.ndims)
     xs, ys = x.as_list(), y.as_list()
     xs, ys = (ones + xs, ys) if len(xs) < len(ys) else (xs, ones + ys)
     return TensorShape([_broadcast_size(a, b) for a, b in zip(xs, ys, strict=True)])
@@ -61,7 +68,7 @@ def _broadcast_size(a: int | None, b: int | None) -> int | None:
     raise ValueError(f"Dimensions must be equal, but are {a} and {b}")
 
 
-def broadcast_shape(c: Any) -> TensorShape:
+def broadcast_shape(c: ShapeContext) -> TensorShape:
     """Shape function: all inputs broadcast against each other."""
     result = c.inputs[0]
     for other in c.inputs[1:]:
@@ -69,7 +76,7 @@ def broadcast_shape(c: Any) -> TensorShape:
     return result
 
 
-def first_shape(c: Any) -> TensorShape:
+def first_shape(c: ShapeContext) -> TensorShape:
     """Shape function: the shape of the first input."""
     return c.inputs[0]
 
@@ -83,7 +90,7 @@ def require_broadcast(inputs: Sequence[np.ndarray]) -> None:
         raise errors.invalid(f"Incompatible shapes: {texts}") from None
 
 
-def _require_alike(c: Any, inputs: Sequence[np.ndarray]) -> None:
+def _require_alike(c: KernelContext, inputs: Sequence[np.ndarray]) -> None:
     """Raises TensorFlow's error when run-time shapes are not one."""
     first = inputs[0].shape
     for i, x in enumerate(inputs):
@@ -113,7 +120,7 @@ class Guard:
         if is_integer(x) and all(other.size for other in inputs) and np.any(self.is_bad(x)):
             raise self._error()
 
-    def lower(self, b: Any, values: Sequence[Any]) -> None:
+    def lower(self, b: Builder, values: Sequence[Any]) -> None:
         """The same check in a compiled plan."""
         x = values[self.index]
         if not is_integer(x) or self._is_known_good(x.known):
@@ -156,7 +163,9 @@ def elementwise(
     alike       all inputs have one shape, nothing broadcasts
     host        the body has no compiled form
     """
-    body_of = attr_body or (lambda op: body)
+    # One of the two is stated.
+    only = cast("Body", body)
+    body_of = attr_body or (lambda op: only)
 
     if alike:
         facts["test"] = {"broadcast": False, **facts.get("test", {})}
@@ -164,7 +173,7 @@ def elementwise(
         names = re.findall(r"(\w+):", signature.partition("->")[0])
         facts["doc"] = facts.get("doc", "") + _said_of_shapes(names, broadcast, alike, guard)
 
-    def kernel(c: Any, *inputs: np.ndarray) -> np.ndarray:
+    def kernel(c: KernelContext, *inputs: np.ndarray) -> np.ndarray:
         if sizes is not None and any(x.dtype == object for x in inputs):
             return _as_objects(sizes(*inputs))
         if alike:
@@ -179,7 +188,7 @@ def elementwise(
                 raise
         return np.asarray(result, dtype=c.out_dtype())
 
-    def lower(b: Any, op: Any, *values: Any) -> Any:
+    def lower(b: Builder, op: OpView, *values: Any) -> Any:
         if not all(is_lowerable(v.dtype) for v in values) or not is_lowerable(op.dtype(0)):
             return NotImplemented
         if alike:
@@ -232,7 +241,7 @@ Returns:
 def maps_sparse(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function of one tensor, also for a SparseTensor: it is applied to the values there."""
 
-    def mapped(x: Any, name: str | None = None) -> Any:
+    def mapped(x: SparseLike | TensorLike, name: str | None = None) -> Any:
         if isinstance(x, SparseTensor):
             return SparseTensor(x.indices, function(x.values, name=name), x.dense_shape)
         return function(x, name=name)
@@ -245,7 +254,7 @@ def maps_sparse(function: Callable[..., Any]) -> Callable[..., Any]:
     return mapped
 
 
-def _as_objects(value: Any) -> np.ndarray:
+def _as_objects(value: object) -> np.ndarray:
     """An object array, also for a lone item."""
     if isinstance(value, np.ndarray):
         return value.astype(object)

@@ -8,7 +8,7 @@ table; a family imports neither at import time and no import cycle can arise.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..engine import api
 from ..engine.graph import registry
@@ -53,8 +53,14 @@ class _Raw:
         return "raw"  # There is one, and its functions are pickled by name.
 
 
-tf = _Public()
-raw = _Raw()
+if TYPE_CHECKING:
+    # For type checkers and editors: modules that say where every name is defined and what every
+    # op takes; docs/stubs.py writes them.
+    from . import public_names as tf
+    from . import raw_ops as raw
+else:
+    tf = _Public()
+    raw = _Raw()
 api.constant("raw_ops", raw)
 api.lazy("ops.flow.gradient_tape:GradientTape", "GradientTape")
 for _module, _names in {

@@ -10,10 +10,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..engine import errors
 from ..engine.types.shape import shape_text
+
+if TYPE_CHECKING:
+    from ..engine.graph.kernel_context import KernelContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,7 @@ def ranked(kernel: Callable[..., Any], *wanted: Rank) -> Callable[..., Any]:
     """The kernel, which first looks at the ranks of its inputs."""
 
     @functools.wraps(kernel)
-    def checked(c: Any, *inputs: Any) -> Any:
+    def checked(c: KernelContext, *inputs: Any) -> Any:
         for rank in wanted:
             rank.check(inputs)
         return kernel(c, *inputs)

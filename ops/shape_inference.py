@@ -8,12 +8,17 @@ unknown rank is None.  The builder adds op, node and input shapes to every messa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from ..engine import errors
 from ..engine.types.shape import TensorShape, shape_text
+
+if TYPE_CHECKING:
+    from ..engine.graph.inference import ShapeContext
+    from ..engine.graph.kernel_context import KernelContext
+    from ..jit.kernel.sizes import AnySize
 
 Dims = list[int | None]
 
@@ -38,11 +43,11 @@ def vector(size: int | None) -> TensorShape:
     return TensorShape([size])
 
 
-def ranked(shape: TensorShape, rank: int) -> Dims | None:
+def ranked(shape: TensorShape, rank: int) -> Dims:
     """The dimensions, after checking that the rank is or may be `rank`."""
     if shape.ndims is not None and shape.ndims != rank:
         raise ValueError(f"Shape must be rank {rank} but is rank {shape.ndims}")
-    return dims(shape) if shape.ndims is not None else [None] * rank
+    return shape.as_list() if shape.ndims is not None else [None] * rank
 
 
 def ranked_at_least(shape: TensorShape, rank: int) -> Dims | None:
@@ -89,7 +94,13 @@ def product(values: Sequence[int | None]) -> int | None:
     """The product, 0 as soon as one factor is 0, None when it is not known."""
     if 0 in values:
         return 0
-    return None if None in values else int(np.prod([1, *values], dtype=np.int64))
+    known = [value for value in values if value is not None]
+    return None if len(known) < len(values) else int(np.prod([1, *known], dtype=np.int64))
+
+
+def known_sizes(shape: TensorShape) -> list[int]:
+    """The sizes of a shape that is fully defined."""
+    return cast("list[int]", shape.as_list())
 
 
 def canonical_axis(axis: int, rank: int) -> int:
@@ -110,13 +121,13 @@ def run_time_sizes(sizes: np.ndarray) -> list[int]:
     return given
 
 
-def shape_value(c: Any, i: int) -> TensorShape:
+def shape_value(c: ShapeContext, i: int) -> TensorShape:
     """The shape that input i, a shape tensor, spells as far as it is known."""
     ranked_at_most(c.inputs[i], 1)
     return c.value_as_shape(i)
 
 
-def size_array(c: Any, values: Any, i: int = 0) -> np.ndarray:
+def size_array(c: KernelContext, values: Sequence[AnySize], i: int = 0) -> np.ndarray:
     """An output array of sizes; an object array when a symbolic size is among them."""
     flat = np.empty(len(values), dtype=object)
     flat[:] = list(values)

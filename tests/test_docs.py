@@ -106,8 +106,9 @@ def test_files_of_the_map_exist() -> None:
 EXAMPLES = {"train.py", "model.py", "plan.html"}
 
 
-# A word that is a file's name, with or without folders; and one with a folder of the repository.
-NAME = re.compile(r"(?<![\w./:{}<>-])[\w./-]*\w\.(?:py|md|html)\b")
+# A word that is a file's name, with or without folders, or a pattern of some; and one with a folder
+# of the repository.
+NAME = re.compile(r"(?<![\w./:{}<>*-])[\w./*-]*\w\.(?:py|md|html)\b")
 PATH = re.compile(r"(?<![\w./-])(?:engine|ops|jit|train|io|docs|tests)/[\w./-]*\w\.(?:py|md)\b")
 
 
@@ -129,6 +130,8 @@ def names_in(file: Path) -> Iterator[tuple[int, str]]:
 def exists(name: str, file: Path) -> bool:
     """Is there such a file in the folder of another one, or above that?"""
     folders = [folder for folder in file.parents if folder.is_relative_to(ROOT)]
+    if "*" in name:
+        return any(any(folder.glob(name)) for folder in folders)
     return name in EXAMPLES or any((folder / name).exists() for folder in folders)
 
 

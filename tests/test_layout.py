@@ -171,8 +171,8 @@ def test_the_compiler_names_no_op() -> None:
 ROOMS = {
     "engine": (
         *("api", "signatures", "compat", "deprecation", "errors", "gc_pause", "memory"),
-        *("printable", "stopping", "trampoline"),
-        *("types", "graph", "gradients", "session", "interface"),
+        *("printable", "stopping", "trampoline", "hints", "tracebacks"),
+        *("types", "graph", "node_notes", "documentation", "gradients", "session", "interface"),
     ),
     "jit": (
         *("settings", "target", "threads", "debug", "isolated"),

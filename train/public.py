@@ -112,7 +112,7 @@ def _to_proto(runner: Any, export_scope: str | None = None) -> Any:
     return runner.to_proto(export_scope=export_scope)
 
 
-def _from_proto(queue_runner_def: Any, import_scope: str | None = None) -> Any:
+def _from_proto(queue_runner_def: object, import_scope: str | None = None) -> Any:
     from .inputs.queue_runner_impl import QueueRunner
 
     return QueueRunner.from_proto(queue_runner_def, import_scope=import_scope)

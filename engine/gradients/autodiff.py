@@ -12,7 +12,7 @@ import enum
 from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import gc_pause
 from ..api import export
@@ -25,6 +25,9 @@ from ..types import dtypes
 from .autodiff_flow import LoopState, control_flow, zeros_for
 from .autodiff_registry import GradientFunction, gradient_function
 from .autodiff_sums import AggregationMethod, Gradient, add_up, public
+
+if TYPE_CHECKING:
+    from ..graph.annotations import TensorLike
 
 
 @export("UnconnectedGradients")
@@ -139,7 +142,7 @@ def _check_given(y: Tensor, grad_y: Gradient) -> None:
 def _named_copy(grad_y: Gradient, i: int) -> Gradient:
     identity = public("identity")
 
-    def copy(part: Any, suffix: str) -> Any:
+    def copy(part: object, suffix: str) -> Any:
         named = f"grad_ys_{i}{suffix}"
         return identity(part, name=named) if isinstance(part, Tensor) else part
 
@@ -340,7 +343,7 @@ def _stop_ops(
     return frontier | set(stops)
 
 
-def _listed(x: Any) -> list[Any]:
+def _listed(x: TensorLike) -> list[Any]:
     return list(x) if isinstance(x, (list, tuple)) else [x]
 
 
@@ -358,15 +361,15 @@ def _differentiable(x: Any) -> Any:
 
 @export("gradients")
 def gradients(
-    ys: Any,
-    xs: Any,
-    grad_ys: Any = None,
+    ys: TensorLike,
+    xs: TensorLike,
+    grad_ys: TensorLike | None = None,
     name: str = "gradients",
     colocate_gradients_with_ops: bool = False,
     gate_gradients: bool = False,
     aggregation_method: int | None = None,
-    stop_gradients: Any = None,
-    unconnected_gradients: Any = UnconnectedGradients.NONE,
+    stop_gradients: Sequence[Tensor] | None = None,
+    unconnected_gradients: object = UnconnectedGradients.NONE,
 ) -> list[Gradient]:
     """The derivatives of the sum of `ys` with respect to each of `xs`: new nodes of the graph.
 
@@ -464,8 +467,8 @@ def _hessian_vector_product(ys: Any, xs: list[Any], v: list[Any]) -> list[Gradie
 
 @export("hessians")
 def hessians(
-    ys: Any,
-    xs: Any,
+    ys: TensorLike,
+    xs: TensorLike,
     name: str = "hessians",
     colocate_gradients_with_ops: bool = False,
     gate_gradients: bool = False,

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ def default(attr: Attr) -> Any:
     return value
 
 
-def check(op_type: str, attr: Attr, value: Any) -> Any:
+def check(op_type: str, attr: Attr, value: object) -> Any:
     """A given attribute value in its normal form; raises TensorFlow's errors."""
     key, kind = attr.name, attr.type
     if not kind.startswith("list("):
@@ -90,13 +91,13 @@ def single(value: float) -> float:
         return float(np.float32(value))
 
 
-def _bool(value: Any, attr: Attr) -> bool:
+def _bool(value: bool, attr: Attr) -> bool:
     if not isinstance(value, bool):
         raise _wrong("bool", attr, value)
     return value
 
 
-def _string(value: Any, attr: Attr) -> bytes:
+def _string(value: bytes | str, attr: Attr) -> bytes:
     if not isinstance(value, (str, bytes)):
         raise _wrong("string", attr, value)
     return value.encode() if isinstance(value, str) else value
@@ -118,7 +119,7 @@ def _shape(value: Any, attr: Attr) -> TensorShape:
         raise type(error)(f"Error converting {attr.name} to a TensorShape: {error}") from None
 
 
-def _tensor(value: Any, attr: Attr) -> np.ndarray:
+def _tensor(value: np.ndarray, attr: Attr) -> np.ndarray:
     if isinstance(value, np.ndarray):
         return value
     if type(value).__name__ == "TensorProto":
@@ -130,13 +131,13 @@ def _tensor(value: Any, attr: Attr) -> np.ndarray:
     )
 
 
-def _func(value: Any, attr: Attr) -> Any:
+def _func(value: object, attr: Attr) -> Any:
     if value is None:
         raise TypeError(f"Don't know how to convert {value} to a func for argument {attr.name}")
     return value
 
 
-_CHECKS = {
+_CHECKS: dict[str, Callable[..., Any]] = {
     "int": _int,
     "float": _float,
     "bool": _bool,

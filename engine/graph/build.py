@@ -9,7 +9,6 @@ from collections import namedtuple
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ..node_notes import describe_call
 from ..signatures import LateDocumentation
 from ..tracebacks import shorten
 from ..types.dtypes import DType
@@ -45,7 +44,7 @@ def define(
     shape: Callable[..., Any] | None = None,
     kernel: Callable[..., Any] | None = None,
     lower: Callable[..., Any] | None = None,
-    gradient: Any = None,
+    gradient: object = None,
     stateful: bool = False,
     commutative: bool = False,
     sizes: bool = False,
@@ -93,7 +92,7 @@ def _safe(name: str) -> str:
     return name + "_" if keyword.iskeyword(name) else name
 
 
-def _shown(default: Any) -> Any:
+def _shown(default: object) -> Any:
     """A default as signatures show it: strings are text."""
     return default.decode() if isinstance(default, bytes) else default
 
@@ -301,6 +300,8 @@ def _build(
         full_name = (scope or "") + "/" if scope else ""
         return _colocated(graph, definition, call, 0, full_name, values)
     except (TypeError, ValueError) as error:
+        from ..node_notes import describe_call
+
         describe_call(error, (scope or name).rstrip("/"), definition.name, inputs.items())
         raise
     finally:
@@ -395,7 +396,7 @@ class _Call:
             self._explain(arg, value)
             raise
 
-    def _explain(self, arg: Arg, value: Any) -> None:
+    def _explain(self, arg: Arg, value: object) -> None:
         try:
             observed = internal_convert_to_tensor(value, as_ref=arg.is_ref).dtype.name
         except ValueError as error:
@@ -431,7 +432,7 @@ class _Call:
 
     # Lists of tensors
 
-    def _convert_list(self, arg: Arg, values: Any) -> list[Tensor]:
+    def _convert_list(self, arg: Arg, values: Sequence[Any]) -> list[Tensor]:
         if not isinstance(values, (list, tuple)):
             raise TypeError(
                 f"Expected list for '{arg.name}' argument to '{self.definition.name}' Op, not "
@@ -547,7 +548,7 @@ class _Call:
         return result
 
 
-def _observed_type(value: Any, as_ref: bool) -> str:
+def _observed_type(value: Tensor, as_ref: bool) -> str:
     try:
         return internal_convert_to_tensor(value, as_ref=as_ref).dtype.base_dtype.name
     except (TypeError, ValueError):

@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ..api import export
 from .defaults import get_default_graph
+
+if TYPE_CHECKING:
+    from .annotations import TensorLike
 
 
 class _ClassProperty:
@@ -17,7 +20,7 @@ class _ClassProperty:
     def __init__(self, function: Callable[[Any], Any]) -> None:
         self._function = function
 
-    def __get__(self, owner: Any, kind: Any) -> Any:
+    def __get__(self, owner: object, kind: Callable[..., Any]) -> Any:
         return self._function(kind)
 
 
@@ -86,11 +89,11 @@ class Collections:
     def __init__(self) -> None:
         self.lists: dict[Any, list[Any]] = {}
 
-    def add(self, name: Any, value: Any) -> None:
+    def add(self, name: str | Sequence[str], value: object) -> None:
         """Appends a value."""
         self.lists.setdefault(name, []).append(value)
 
-    def get(self, name: Any, scope: str | None = None) -> list[Any]:
+    def get(self, name: str | Sequence[str], scope: str | None = None) -> list[Any]:
         """A copy of a collection; with a scope, the items whose name it matches."""
         found = self.lists.get(name, [])
         if scope is None:
@@ -99,13 +102,13 @@ class Collections:
         return [item for item in found if hasattr(item, "name") and pattern.match(item.name)]
 
 
-def names_of(names: Any) -> Iterable[Any]:
+def names_of(names: str | Sequence[str]) -> Iterable[Any]:
     """One collection name or several, each once."""
     return (names,) if isinstance(names, str) else list(dict.fromkeys(names))
 
 
 @export("add_to_collection")
-def add_to_collection(name: Any, value: Any) -> None:
+def add_to_collection(name: str | Sequence[str], value: object) -> None:
     """Adds a value to a collection of the default graph.
 
     Args:
@@ -124,7 +127,7 @@ def add_to_collection(name: Any, value: Any) -> None:
 
 
 @export("add_to_collections")
-def add_to_collections(names: Any, value: Any) -> None:
+def add_to_collections(names: str | Sequence[str], value: TensorLike) -> None:
     """Adds a value to several collections of the default graph."""
     get_default_graph().add_to_collections(names, value)
 
@@ -165,7 +168,10 @@ _PROTO_FUNCTIONS: dict[str, tuple[Any, Any, Any]] = {}
 
 
 def register_proto_function(
-    collection_name: str, proto_type: Any = None, to_proto: Any = None, from_proto: Any = None
+    collection_name: str,
+    proto_type: Callable[..., Any] | None = None,
+    to_proto: Callable[..., Any] | None = None,
+    from_proto: Callable[..., Any] | None = None,
 ) -> None:
     """States how a collection's members become protos and back."""
     if to_proto and not callable(to_proto):

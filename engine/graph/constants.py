@@ -8,7 +8,7 @@ known decides which nodes the public functions make.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,10 @@ from .convert import is_tensor
 from .kernel_context import KernelContext
 from .operation import Operation, group
 from .tensor import Tensor
+
+if TYPE_CHECKING:
+    from ..types.dtypes import DType
+    from .annotations import TensorLike
 
 # The work that one question may cost, in operations looked at.
 _BUDGET = 200
@@ -68,7 +72,7 @@ class _Folder:
         return list(result) if len(op.outputs) > 1 else [_single(result)]
 
 
-def _single(result: Any) -> Any:
+def _single(result: np.ndarray) -> Any:
     """The lone output of a kernel, which may come in a tuple or list."""
     return result[0] if isinstance(result, (tuple, list)) and len(result) == 1 else result
 
@@ -145,7 +149,7 @@ def _size(item: int) -> int | None:
 
 
 @export("get_static_value", "contrib.util.constant_value")
-def constant_value(tensor: Any, partial: bool = False) -> Any:
+def constant_value(tensor: TensorLike, partial: bool = False) -> Any:
     """The value of a tensor if TensorFlow's Python knows it, else None; then it cannot be fed.
 
     With `partial`, a stack of partly known parts is an object array with None for the unknown.
@@ -180,6 +184,8 @@ def constant_value_as_shape(tensor: Tensor) -> TensorShape:
     return evaluate_shape(tensor, _python_value)
 
 
-def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Tensor:
+def constant(
+    value: object, dtype: DType | None = None, shape: object = None, name: str = "Const"
+) -> Tensor:
     """A constant tensor; for code that may not import the ops."""
     return NAMES["constant"](value, dtype=dtype, shape=shape, name=name)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..api import export
 from ..hints import hinted
@@ -13,6 +13,10 @@ from ..types import dtypes
 from ..types.shape import dimension_value
 from .operation import Operation
 from .tensor import IndexedSlices, IndexedSlicesValue, SparseTensor, SparseTensorValue, Tensor
+
+if TYPE_CHECKING:
+    from ..types.dtypes import DType
+    from .annotations import DTypeLike, SparseLike, TensorLike
 
 Conversion = Callable[..., Any]
 
@@ -23,7 +27,7 @@ _APPLICABLE: dict[type, list[tuple[Any, Conversion]]] = {}
 
 @export("register_tensor_conversion_function")
 def register_tensor_conversion_function(
-    base_type: Any, conversion_func: Conversion, priority: int = 100
+    base_type: object, conversion_func: Conversion, priority: int = 100
 ) -> None:
     """Registers `conversion_func(value, dtype, name, as_ref)` for a type or a tuple of types."""
     types = base_type if isinstance(base_type, tuple) else (base_type,)
@@ -55,8 +59,8 @@ def convert_to_tensor(
     value: Any,
     dtype: Any = None,
     name: str | None = None,
-    preferred_dtype: Any = None,
-    dtype_hint: Any = None,
+    preferred_dtype: DTypeLike | None = None,
+    dtype_hint: DTypeLike | None = None,
 ) -> Tensor:
     """A value as a Tensor: itself, a constant, or what a registered conversion makes of it.
 
@@ -89,10 +93,10 @@ def convert_to_tensor(
 
 def internal_convert_to_tensor(
     value: Any,
-    dtype: Any = None,
+    dtype: DType | None = None,
     name: str | None = None,
     as_ref: bool = False,
-    preferred_dtype: Any = None,
+    preferred_dtype: DTypeLike | None = None,
     accepted_result_types: Any = (Tensor,),
 ) -> Any:
     """`convert_to_tensor` that can keep references (`as_ref`)."""
@@ -134,7 +138,7 @@ def internal_convert_to_tensor(
 
 
 def _try_preferred(
-    function: Conversion, value: Any, preferred: dtypes.DType, name: str | None, as_ref: bool
+    function: Conversion, value: TensorLike, preferred: dtypes.DType, name: str | None, as_ref: bool
 ) -> Any:
     try:
         result = function(value, dtype=preferred, name=name, as_ref=as_ref)
@@ -150,11 +154,11 @@ def _try_preferred(
 
 
 def internal_convert_n_to_tensor(
-    values: Any,
-    dtype: Any = None,
+    values: Sequence[Any],
+    dtype: DType | None = None,
     name: str | None = None,
     as_ref: bool = False,
-    preferred_dtype: Any = None,
+    preferred_dtype: DType | None = None,
 ) -> list[Tensor]:
     """`internal_convert_to_tensor` for each of several values; names get numbers."""
     if not isinstance(values, Sequence):
@@ -168,7 +172,10 @@ def internal_convert_n_to_tensor(
 
 
 def convert_n_to_tensor(
-    values: Any, dtype: Any = None, name: str | None = None, preferred_dtype: Any = None
+    values: Sequence[Any],
+    dtype: DType | None = None,
+    name: str | None = None,
+    preferred_dtype: DType | None = None,
 ) -> list[Tensor]:
     """`convert_to_tensor` for each of several values; names get numbers."""
     return internal_convert_n_to_tensor(values, dtype, name, False, preferred_dtype)
@@ -183,7 +190,7 @@ def convert_to_tensor_or_indexed_slices(
 
 
 def internal_convert_to_tensor_or_indexed_slices(
-    value: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False
+    value: object, dtype: DType | None = None, name: str | None = None, as_ref: bool = False
 ) -> Any:
     """`convert_to_tensor_or_indexed_slices` that can keep references."""
     if isinstance(value, IndexedSlicesValue):
@@ -204,7 +211,7 @@ def _check_dtype(value: Any, dtype: Any) -> None:
 
 
 def convert_n_to_tensor_or_indexed_slices(
-    values: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False
+    values: Sequence[Any], dtype: DType | None = None, name: str | None = None, as_ref: bool = False
 ) -> list[Any]:
     """`convert_to_tensor_or_indexed_slices` for each of several values; None stays None."""
     if not isinstance(values, Sequence):
@@ -221,7 +228,7 @@ def convert_n_to_tensor_or_indexed_slices(
 
 @export("convert_to_tensor_or_sparse_tensor")
 def convert_to_tensor_or_sparse_tensor(
-    value: Any, dtype: Any = None, name: str | None = None
+    value: SparseLike | TensorLike, dtype: DTypeLike | None = None, name: str | None = None
 ) -> Any:
     """`value` as a SparseTensor if it is one or a SparseTensorValue, else as a Tensor."""
     if dtype is not None:
@@ -249,25 +256,25 @@ def register_dense_tensor_like_type(tensor_type: type) -> None:
     _TENSOR_LIKE.append(tensor_type)
 
 
-def is_dense_tensor_like(t: Any) -> bool:
+def is_dense_tensor_like(t: object) -> bool:
     """Whether a value stands for one tensor."""
     return isinstance(t, (Tensor, *_TENSOR_LIKE)) or callable(getattr(t, "_as_graph_element", None))
 
 
 @export("is_tensor", "contrib.framework.is_tensor")
-def is_tensor(x: Any) -> bool:
+def is_tensor(x: object) -> bool:
     """Whether a value is a tensor, dense or sparse, or stands for one as variables do."""
     if isinstance(x, (Tensor, IndexedSlices, SparseTensor)) or is_dense_tensor_like(x):
         return True
     return bool(getattr(x, "is_tensor_like", False))
 
 
-def is_sparse(x: Any) -> bool:
+def is_sparse(x: TensorLike) -> bool:
     """Whether a value is a SparseTensor or the value of one."""
     return isinstance(x, (SparseTensor, SparseTensorValue))
 
 
-def shape_tensor(shape: Any) -> Tensor:
+def shape_tensor(shape: TensorLike | None) -> Tensor:
     """A shape as a tensor, of int32 if it is empty."""
     dtype = None
     if isinstance(shape, (tuple, list)):
@@ -277,7 +284,7 @@ def shape_tensor(shape: Any) -> Tensor:
 
 
 def _refuse_operation(
-    op: Operation, dtype: Any = None, name: str | None = None, as_ref: bool = False
+    op: Operation, dtype: DType | None = None, name: str | None = None, as_ref: bool = False
 ) -> Any:
     raise TypeError(
         f"Can't convert Operation '{op.name}' to Tensor (target dtype={dtype!r}, name={name!r}, "

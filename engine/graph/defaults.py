@@ -6,10 +6,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..api import export
 from ..hints import hinted
+
+if TYPE_CHECKING:
+    from ..session.session import BaseSession
+    from .annotations import Feeds
+    from .graph import Graph
+    from .operation import Operation
 
 
 class DefaultStack(threading.local):
@@ -37,7 +43,7 @@ class DefaultStack(threading.local):
         self.fallback = None
 
     @contextmanager
-    def get_controller(self, default: Any) -> Iterator[Any]:
+    def get_controller(self, default: object) -> Iterator[Any]:
         """A context in which `default` is the innermost entry."""
         self.stack.append(default)
         try:
@@ -145,12 +151,14 @@ def get_default_session() -> Any:
     return sessions.get_default()
 
 
-def default_session(session: Any) -> Any:
+def default_session(session: BaseSession) -> Any:
     """A context in which `session` is the default one."""
     return sessions.get_controller(session)
 
 
-def _session_for(graph: Any, session: Any, what: str, thing: str, call: str) -> Any:
+def _session_for(
+    graph: Graph, session: BaseSession | None, what: str, thing: str, call: str
+) -> Any:
     given = "given" if session is not None else "default"
     advice = ""
     if session is None:
@@ -173,11 +181,18 @@ def _session_for(graph: Any, session: Any, what: str, thing: str, call: str) -> 
     return session
 
 
-def eval_in_session(tensors: Any, feed_dict: Any, graph: Any, session: Any) -> Any:
+def eval_in_session(
+    tensors: Any, feed_dict: Feeds | None, graph: Graph, session: BaseSession | None
+) -> Any:
     """`Tensor.eval`: runs in the given or the default session."""
     return _session_for(graph, session, "evaluate tensor", "tensor", "eval").run(tensors, feed_dict)
 
 
-def run_in_session(operation: Any, feed_dict: Any, graph: Any, session: Any) -> None:
+def run_in_session(
+    operation: Operation,
+    feed_dict: dict[Any, Any] | None,
+    graph: Graph,
+    session: BaseSession | None,
+) -> None:
     """`Operation.run`: runs in the given or the default session."""
     _session_for(graph, session, "execute operation", "operation", "run").run(operation, feed_dict)

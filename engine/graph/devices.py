@@ -7,10 +7,13 @@ does not have (engine/session/device_placement.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ..api import export
+
+if TYPE_CHECKING:
+    from .operation import Operation
 
 Parts = tuple[str | None, int | None, int | None, str | None, int | None]
 
@@ -73,15 +76,15 @@ class DeviceSpecV2:
 
     def __init__(
         self,
-        job: Any = None,
-        replica: Any = None,
-        task: Any = None,
-        device_type: Any = None,
-        device_index: Any = None,
+        job: str | None = None,
+        replica: object = None,
+        task: int | None = None,
+        device_type: str | None = None,
+        device_index: int | None = None,
     ) -> None:
         self._set((job, replica, task, device_type, device_index))
 
-    def _set(self, parts: Any) -> None:
+    def _set(self, parts: Sequence[Any]) -> None:
         job, replica, task, kind, index = parts
         self._job: str | None = None if job is None else str(job)
         self._replica: int | None = None if replica is None else int(replica)
@@ -173,7 +176,7 @@ DeviceSpecV1 = DeviceSpec
 
 
 def _settable(name: str) -> property:
-    def setter(self: DeviceSpec, value: Any) -> None:
+    def setter(self: DeviceSpec, value: str) -> None:
         self._set([value if part == name else getattr(self, part) for part in _PARTS])
 
     return getattr(DeviceSpecV2, name).setter(setter)
@@ -183,7 +186,7 @@ for _name in _PARTS:
     setattr(DeviceSpec, _name, _settable(_name))
 
 
-def canonical_name(device: Any) -> str:
+def canonical_name(device: str) -> str:
     """The full form of a device name or spec; "" for None."""
     if device is None:
         return ""
@@ -201,7 +204,7 @@ class MergeDevice:
 
     __slots__ = ("_parts",)
 
-    def __init__(self, spec: Any) -> None:
+    def __init__(self, spec: str) -> None:
         self._parts: Parts = spec._parts() if isinstance(spec, DeviceSpecV2) else parse_device(spec)
 
     @property
@@ -246,7 +249,7 @@ class DeviceEntry:
             self.function = merge = merge_device(value)
             self.is_null_merge = merge.is_null_merge
 
-    def string_merge(self, op: Any) -> str:
+    def string_merge(self, op: Operation) -> str:
         """The device name for an op after this entry."""
         if isinstance(self.function, MergeDevice):
             return self.function.merged(op.device)
@@ -254,7 +257,7 @@ class DeviceEntry:
         return device_string(self.function(op))
 
 
-def _describe(function: Any) -> str:
+def _describe(function: Callable[..., Any]) -> str:
     name = getattr(function, "__qualname__", None) or getattr(function, "__name__", "function")
     code = getattr(function, "__code__", None)
     if code is None:
@@ -262,7 +265,7 @@ def _describe(function: Any) -> str:
     return f"{code.co_name}<{code.co_filename}, {code.co_firstlineno}>"
 
 
-def device_string(device: Any) -> str:
+def device_string(device: str) -> str:
     """A device name from a spec, a name or None."""
     if isinstance(device, DeviceSpecV2):
         return device.to_string()

@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager as Scope
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import errors
 from ..api import export
@@ -25,6 +25,9 @@ from .graph_scopes import apply_scopes, check_string_map, control_dependencies_o
 from .operation import Operation, plain_attr
 from .scopes import ControlDependencies, ScopeStack, control_inputs_for
 from .tensor import Tensor
+
+if TYPE_CHECKING:
+    from .annotations import TensorLike
 
 OP_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\-/]*$")
 _SCOPE_NAME = re.compile(r"^[A-Za-z0-9_.\-/]*$")
@@ -128,10 +131,10 @@ class Graph:
         """Whether this graph is the body of a function."""
         return self._building_function
 
-    def _is_function(self, name: Any) -> bool:
+    def _is_function(self, name: str) -> bool:
         return as_text(name) in self._functions
 
-    def _get_function(self, name: Any) -> Any:
+    def _get_function(self, name: str) -> Any:
         return self._functions.get(as_text(name))
 
     def _add_function(self, function: Any) -> None:
@@ -149,7 +152,7 @@ class Graph:
     def _get_control_flow_context(self) -> Any:
         return self._control_flow_context
 
-    def _set_control_flow_context(self, ctx: Any) -> None:
+    def _set_control_flow_context(self, ctx: object) -> None:
         self._control_flow_context = ctx
 
     def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> Any:
@@ -167,11 +170,11 @@ class Graph:
         self,
         op_type: str,
         inputs: Sequence[Tensor],
-        dtypes: Any = None,
+        dtypes: Sequence[DType] | None = None,
         input_types: Sequence[DType] | None = None,
         name: str | None = None,
         attrs: dict[str, Any] | None = None,
-        op_def: Any = None,
+        op_def: object = None,
         compute_shapes: bool = True,
         compute_device: bool = True,
     ) -> Operation:
@@ -271,7 +274,7 @@ class Graph:
     # Finding elements
 
     def as_graph_element(
-        self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True
+        self, obj: object, allow_tensor: bool = True, allow_operation: bool = True
     ) -> Any:
         """The Tensor or Operation that `obj`, its name or something that stands for it means."""
         try:
@@ -365,7 +368,7 @@ class Graph:
         return scope
 
     @contextmanager
-    def name_scope(self, name: Any) -> Iterator[str]:
+    def name_scope(self, name: str | None) -> Iterator[str]:
         """A context that prefixes names; yields the prefix.  "x/" re-enters, None leaves all."""
         old = self._name_stack
         scope = self._enter_name(name)
@@ -415,7 +418,7 @@ class Graph:
             setattr(self._thread_local, name, getattr(self, f"_graph{name}").copy())
         return getattr(self._thread_local, name)
 
-    def _set_local(self, name: str, value: Any) -> None:
+    def _set_local(self, name: str, value: object) -> None:
         if self._stack_state_is_thread_local:
             setattr(self._thread_local, name, value)
         else:
@@ -453,16 +456,16 @@ class Graph:
     def _control_dependencies_stack(self, stack: list[ControlDependencies]) -> None:
         self._set_local("_control_dependencies_stack", stack)
 
-    def device(self, device_name_or_function: Any) -> Scope[None]:
+    def device(self, device_name_or_function: object) -> Scope[None]:
         """A context that sets the device of new operations: a name, a function of them, or None."""
         return scopes.device(self, device_name_or_function)
 
-    def colocate_with(self, op: Any, ignore_existing: bool = False) -> Scope[None]:
+    def colocate_with(self, op: object, ignore_existing: bool = False) -> Scope[None]:
         """A context whose operations share the device of `op`."""
         return scopes.colocate_with(self, op, ignore_existing)
 
     def _colocate_with_for_gradient(
-        self, op: Any, gradient_uid: Any, ignore_existing: bool = False
+        self, op: Operation | None, gradient_uid: str, ignore_existing: bool = False
     ) -> Scope[None]:
         return scopes.colocate_with_for_gradient(self, op, gradient_uid, ignore_existing)
 
@@ -506,7 +509,7 @@ class Graph:
         """Marks an operation as one that no run may fetch."""
         self._unfetchable_ops.add(op)
 
-    def is_fetchable(self, tensor_or_op: Any) -> bool:
+    def is_fetchable(self, tensor_or_op: Operation | Tensor) -> bool:
         """Whether a run may fetch the element."""
         op = tensor_or_op.op if isinstance(tensor_or_op, Tensor) else tensor_or_op
         return op not in self._unfetchable_ops
@@ -522,13 +525,13 @@ class Graph:
     def _collections(self) -> dict[Any, list[Any]]:
         return self._collection_lists.lists
 
-    def add_to_collection(self, name: Any, value: Any) -> None:
+    def add_to_collection(self, name: str | Sequence[str], value: object) -> None:
         """Appends a value to a collection."""
         self._check_not_finalized()
         with self._lock:
             self._collection_lists.add(name, value)
 
-    def add_to_collections(self, names: Any, value: Any) -> None:
+    def add_to_collections(self, names: str | Sequence[str], value: TensorLike) -> None:
         """Appends a value to several collections."""
         for name in names_of(names):
             self.add_to_collection(name, value)
@@ -548,7 +551,7 @@ class Graph:
         with self._lock:
             return [key for key in self._collection_lists.lists if isinstance(key, str)]
 
-    def clear_collection(self, name: Any) -> None:
+    def clear_collection(self, name: str) -> None:
         """Removes a collection."""
         self._check_not_finalized()
         with self._lock:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .graph import Graph
 
 
-def as_graph_element(graph: Graph, obj: Any, allow_tensor: bool, allow_operation: bool) -> Any:
+def as_graph_element(graph: Graph, obj: object, allow_tensor: bool, allow_operation: bool) -> Any:
     """The Tensor or Operation meant, with TensorFlow's errors for what is none."""
     kinds = _kinds_text(allow_tensor, allow_operation)
     stand_in = getattr(obj, "_as_graph_element", None)

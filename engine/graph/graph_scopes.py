@@ -94,7 +94,7 @@ def _apply_colocation(graph: Graph, op: Operation) -> None:
 
 
 @contextmanager
-def device(graph: Graph, device_name_or_function: Any) -> Iterator[None]:
+def device(graph: Graph, device_name_or_function: object) -> Iterator[None]:
     """A context that sets the device of new operations: a name, a function of them, or None."""
     frame = user_frame()
     entry = DeviceEntry(device_name_or_function, frame)
@@ -109,7 +109,7 @@ def device(graph: Graph, device_name_or_function: Any) -> Iterator[None]:
 
 
 @contextmanager
-def colocate_with(graph: Graph, op: Any, ignore_existing: bool = False) -> Iterator[None]:
+def colocate_with(graph: Graph, op: object, ignore_existing: bool = False) -> Iterator[None]:
     """A context whose operations share the device of `op`."""
     if op is None and not ignore_existing:
         raise ValueError("Trying to reset colocation (op is None) but ignore_existing is not True")
@@ -134,7 +134,7 @@ def colocate_with(graph: Graph, op: Any, ignore_existing: bool = False) -> Itera
 
 @contextmanager
 def colocate_with_for_gradient(
-    graph: Graph, op: Any, gradient_uid: Any, ignore_existing: bool = False
+    graph: Graph, op: Operation | None, gradient_uid: str, ignore_existing: bool = False
 ) -> Iterator[None]:
     with colocate_with(graph, op, ignore_existing):
         context = graph._control_flow_context
@@ -164,7 +164,7 @@ def attr_scope(graph: Graph, attr_map: dict[str, Any]) -> Iterator[None]:
 
 
 @contextmanager
-def setting(graph: Graph, name: str, value: Any) -> Iterator[Any]:
+def setting(graph: Graph, name: str, value: object) -> Iterator[Any]:
     """A context in which an attribute of the graph has another value."""
     old = getattr(graph, name)
     setattr(graph, name, value)
@@ -174,7 +174,7 @@ def setting(graph: Graph, name: str, value: Any) -> Iterator[Any]:
         setattr(graph, name, old)
 
 
-def _op_to_colocate_with(value: Any) -> Operation | None:
+def _op_to_colocate_with(value: object) -> Operation | None:
     if value is None or isinstance(value, Operation):
         return value
     handle = getattr(value, "handle", None)
@@ -185,7 +185,7 @@ def _op_to_colocate_with(value: Any) -> Operation | None:
     return internal_convert_to_tensor_or_indexed_slices(value, as_ref=True).op
 
 
-def _check_attr_map(attr_map: Any) -> None:
+def _check_attr_map(attr_map: dict[Any, Any]) -> None:
     if not isinstance(attr_map, dict):
         raise TypeError(
             "attr_map must be a dictionary mapping strings to AttrValue protocol buffers"
@@ -199,7 +199,7 @@ def _check_attr_map(attr_map: Any) -> None:
             )
 
 
-def check_string_map(mapping: Any, what: str) -> None:
+def check_string_map(mapping: dict[Any, Any], what: str) -> None:
     if not isinstance(mapping, dict) or not all(
         isinstance(key, str) and isinstance(value, str) for key, value in mapping.items()
     ):

@@ -92,7 +92,7 @@ def shape_list(returned: Any, count: int) -> list[TensorShape]:
     return [unknown_shape() if shape is None else as_shape(shape) for shape in returned]
 
 
-def _is_shape(value: Any) -> bool:
+def _is_shape(value: TensorShape) -> bool:
     return value is None or isinstance(value, (TensorShape, list, tuple))
 
 

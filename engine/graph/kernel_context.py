@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .operation import Operation
 from .tensor import Tensor
+
+if TYPE_CHECKING:
+    from ..session.session import BaseSession
+    from ..session.state import Resources
 
 
 class KernelContext:
@@ -23,13 +27,14 @@ class KernelContext:
     def __init__(
         self,
         op: Operation,
-        session_state: Any = None,
+        session_state: Resources | None = None,
         private: dict[Any, Any] | None = None,
         feeds: dict[Tensor, Any] | None = None,
-        session: Any = None,
+        session: BaseSession | None = None,
     ) -> None:
         self.op = op
-        self.session_state = session_state
+        # None for what folds while the graph is built, which never has state.
+        self.session_state: Resources = session_state  # type: ignore[assignment]
         self.session = session
         self.feeds: dict[Tensor, Any] = {} if feeds is None else feeds
         # Whether everything that reads the results also takes a `LazyArray`

@@ -48,7 +48,7 @@ def publish(root: ModuleType) -> None:
         _make_lazy(root, module)
 
 
-def _introduce(value: Any, package: str, module: str, name: str) -> None:
+def _introduce(value: object, package: str, module: str, name: str) -> None:
     """Makes a published function or class what programs expect to see."""
     if isinstance(value, OpFunction):
         value.publish(module, name)

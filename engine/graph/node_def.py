@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def _NodeDef(  # noqa: N802 - TensorFlow's name
-    op_type: str, name: str, device: Any = None, attrs: dict[str, Any] | None = None
+    op_type: str, name: str, device: str | None = None, attrs: dict[str, Any] | None = None
 ) -> Any:
     """A NodeDef; `attrs` are AttrValues, `device` a name, a spec or a function of the NodeDef."""
     from ...io.protos import NodeDef
@@ -62,7 +62,7 @@ def fill_from_node_def(
     op._original_op = original_op
 
 
-def _control_op(item: Any) -> Operation:
+def _control_op(item: object) -> Operation:
     if isinstance(item, Operation):
         return item
     if isinstance(item, (Tensor, IndexedSlices)):

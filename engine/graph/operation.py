@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import errors
 from ..api import export
+from ..tracebacks import is_own_file
 from ..types.dtypes import DType
 from ..types.shape import TensorShape, shape_text
 from . import defaults
@@ -20,6 +21,7 @@ from .scopes import Location
 from .tensor import Tensor
 
 if TYPE_CHECKING:
+    from ..session.session import BaseSession
     from .graph import Graph
 
 Frame = tuple[str, int, str]
@@ -28,21 +30,7 @@ Frame = tuple[str, int, str]
 input_checks: list[Callable[[Any, Any], None]] = []
 
 
-def _own_prefixes() -> tuple[str, ...]:
-    root = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
-    folders = ("engine", "ops", "jit", "train", "io", "cli", "alias")
-    names = ("__init__.py", "__main__.py")
-    inside = [os.path.join(root, folder) + os.sep for folder in folders]
-    return (*inside, *(os.path.join(root, name) for name in names))
-
-
-_OWN = _own_prefixes()
 _LIBRARY = os.path.dirname(os.__file__) + os.sep + "contextlib.py"
-
-
-def is_own_file(filename: str) -> bool:
-    """Whether code of a file is this package's."""
-    return filename.startswith(_OWN)
 
 
 @cache
@@ -79,14 +67,14 @@ class Operation:
 
     def __init__(
         self,
-        node_def: Any,
+        node_def: object,
         g: Graph,
         inputs: list[Tensor] | None = None,
-        output_types: Any = None,
-        control_inputs: Any = None,
+        output_types: object = None,
+        control_inputs: object = None,
         input_types: Sequence[DType] | None = None,
         original_op: Operation | None = None,
-        op_def: Any = None,
+        op_def: object = None,
     ) -> None:
         """Adds the node that a NodeDef states to a graph; `Graph.create_op` is the usual way."""
         del output_types, op_def
@@ -183,7 +171,7 @@ class Operation:
         """The requested device's name, or ""."""
         return self._device
 
-    def _set_device(self, device: Any) -> None:
+    def _set_device(self, device: str) -> None:
         self._device = device_string(device)
 
     _set_device_from_string = _set_device
@@ -255,7 +243,7 @@ class Operation:
         """Whether there is such an attribute."""
         return name in self._attrs
 
-    def _set_attr(self, name: str, value: Any) -> None:
+    def _set_attr(self, name: str, value: str) -> None:
         self._attrs[name] = plain_attr(value)
         self._graph.note_mutation()
 
@@ -294,7 +282,7 @@ class Operation:
     def _get_control_flow_context(self) -> Any:
         return self._control_flow_context
 
-    def _set_control_flow_context(self, ctx: Any) -> None:
+    def _set_control_flow_context(self, ctx: object) -> None:
         self._control_flow_context = ctx
 
     def _control_flow_post_processing(self) -> None:
@@ -338,7 +326,7 @@ class Operation:
             tensor._consumers.append(self)
         self._graph.note_mutation()
 
-    def _same_graph(self, thing: Any) -> None:
+    def _same_graph(self, thing: Operation | Tensor) -> None:
         if thing.graph is not self._graph:
             raise ValueError(f"{thing} must be from the same graph as {self}.")
 
@@ -363,7 +351,9 @@ class Operation:
         self._control_inputs_val = []
         self._graph.note_mutation()
 
-    def run(self, feed_dict: Any = None, session: Any = None) -> None:
+    def run(
+        self, feed_dict: dict[Any, Any] | None = None, session: BaseSession | None = None
+    ) -> None:
         """Runs this operation: session.run of it.
 
         Args:
@@ -407,7 +397,7 @@ class _InputList(tuple):  # type: ignore[type-arg]
         return list(other) + list(self)
 
 
-def plain_attr(value: Any) -> Any:
+def plain_attr(value: object) -> Any:
     """An attribute value, given as such or as an AttrValue proto, as a plain Python value."""
     if type(value).__name__ == "AttrValue":
         from ...io.graph_def import attr_from_proto

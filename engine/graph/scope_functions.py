@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..api import export
 from ..hints import hinted
@@ -14,6 +14,9 @@ from . import defaults
 from .defaults import get_default_graph, reset_default_graph
 from .operation import Operation
 from .tensor import IndexedSlices, SparseTensor, Tensor
+
+if TYPE_CHECKING:
+    from .graph import Graph
 
 __all__ = [
     "colocate_with",
@@ -56,7 +59,12 @@ class name_scope:  # noqa: N801 - TensorFlow's name
 
     __slots__ = ("_name", "_default_name", "_values", "_graph_context", "_scope")
 
-    def __init__(self, name: Any, default_name: str | None = None, values: Any = None) -> None:
+    def __init__(
+        self,
+        name: str | Sequence[Tensor] | None,
+        default_name: str | None = None,
+        values: str | Sequence[Any] | None = None,
+    ) -> None:
         if not (default_name is None or isinstance(default_name, str)):
             raise TypeError(
                 f"`default_name` type ({type(default_name)}) is not a string type. You likely "
@@ -102,7 +110,7 @@ class name_scope:  # noqa: N801 - TensorFlow's name
             self._graph_context.__exit__(*error)
 
 
-def get_graph_from_inputs(op_input_list: Iterable[Any], graph: Any = None) -> Any:
+def get_graph_from_inputs(op_input_list: Iterable[Any], graph: Graph | None = None) -> Any:
     """The graph that the symbolic values among the inputs are from, or the default graph."""
     from .graph import Graph
 
@@ -125,13 +133,15 @@ def get_graph_from_inputs(op_input_list: Iterable[Any], graph: Any = None) -> An
     return graph or current
 
 
-def _graph_element_of(value: Any) -> Any:
+def _graph_element_of(value: object) -> Any:
     convert = getattr(value, "_as_graph_element", None)
     return convert() if callable(convert) else None
 
 
 @export("device")
-def device(device_name_or_function: Any) -> AbstractContextManager[None, None]:
+def device(
+    device_name_or_function: object,
+) -> AbstractContextManager[None, None]:
     """A context that sets the device of operations made in it.
 
     Args:
@@ -159,13 +169,15 @@ def container(container_name: str) -> AbstractContextManager[str, None]:
 
 
 @export("colocate_with")
-def colocate_with(op: Any, ignore_existing: bool = False) -> AbstractContextManager[None, None]:
+def colocate_with(op: object, ignore_existing: bool = False) -> AbstractContextManager[None, None]:
     """`Graph.colocate_with` of the default graph."""
     return get_default_graph().colocate_with(op, ignore_existing)
 
 
 @export("control_dependencies")
-def control_dependencies(control_inputs: Any) -> AbstractContextManager[None, None]:
+def control_dependencies(
+    control_inputs: Sequence[Any] | None,
+) -> AbstractContextManager[None, None]:
     """A context whose operations run after others, in every run that needs them.
 
     Operations that were made before, such as the one that reads a variable, are not delayed.
@@ -190,7 +202,7 @@ def control_dependencies(control_inputs: Any) -> AbstractContextManager[None, No
     return get_default_graph().control_dependencies(control_inputs)
 
 
-def _outer_graph(current: Any) -> tuple[Any, Any]:
+def _outer_graph(current: Graph) -> tuple[Any, Any]:
     """The innermost graph that is not a function's body, and the innermost device scopes if any."""
     devices = current._device_function_stack
     if not defaults.graphs.stack:
@@ -229,7 +241,11 @@ def init_scope() -> Iterator[None]:
 
 @export("op_scope")
 @contextmanager
-def op_scope(values: Any, name: Any, default_name: str | None = None) -> Iterator[str]:
+def op_scope(
+    values: str | Sequence[Tensor],
+    name: str | Sequence[Tensor] | None,
+    default_name: str | None = None,
+) -> Iterator[str]:
     """The old form of `name_scope`."""
     with name_scope(name, default_name=default_name, values=values) as scope:
         yield scope

@@ -26,7 +26,7 @@ class ScopeStack:
     def __init__(self, entries: list[tuple[Any, Frame]] | None = None) -> None:
         self.entries = entries if entries is not None else []
 
-    def push_obj(self, thing: Any, frame: Frame) -> None:
+    def push_obj(self, thing: object, frame: Frame) -> None:
         """Pushes an object."""
         self.entries.append((thing, frame))
 

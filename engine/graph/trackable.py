@@ -9,11 +9,15 @@ rest.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..types import dtypes
+
+if TYPE_CHECKING:
+    from ..types.dtypes import DType
+    from .annotations import TensorLike
 
 # The attribute under which a variable saves its value, and the key of a checkpoint's graph.
 VARIABLE_VALUE_KEY = "VARIABLE_VALUE"
@@ -93,11 +97,11 @@ class Trackable:
         """The dependency of that name, or None; goes with `_checkpoint_dependencies`."""
         return self._tracking.names.get(name)
 
-    def _no_dependency(self, value: Any) -> Any:
+    def _no_dependency(self, value: object) -> Any:
         """A value as it is assigned where it shall be no dependency."""
         return value
 
-    def _track_trackable(self, trackable: Any, name: str, overwrite: bool = False) -> Any:
+    def _track_trackable(self, trackable: Trackable, name: str, overwrite: bool = False) -> Any:
         """Makes an object a dependency; returns it.
 
         Raises:
@@ -131,7 +135,7 @@ class Trackable:
         if tracking.names.pop(name, None) is not None:
             tracking.references[:] = [r for r in tracking.references if r.name != name]
 
-    def _handle_deferred_dependencies(self, name: str, trackable: Any) -> None:
+    def _handle_deferred_dependencies(self, name: str, trackable: Trackable) -> None:
         """Restores what waited for an object of that name, the newest restore first."""
         waiting = self._deferred_dependencies.pop(name, ())
         for position in sorted(waiting, key=lambda position: -position.restore_uid):
@@ -140,9 +144,9 @@ class Trackable:
     def _add_variable_with_custom_getter(
         self,
         name: str,
-        shape: Any = None,
-        dtype: Any = dtypes.float32,
-        initializer: Any = None,
+        shape: Sequence[int] | None = None,
+        dtype: DType | None = dtypes.float32,
+        initializer: Callable[..., Any] | TensorLike | None = None,
         getter: Callable[..., Any] | None = None,
         overwrite: bool = False,
         **kwargs_for_getter: Any,
@@ -167,11 +171,11 @@ class Trackable:
         """What the object itself saves: attribute -> a variable, or what makes a saveable."""
         return {}
 
-    def _list_extra_dependencies_for_serialization(self, cache: Any) -> dict[str, Any]:
+    def _list_extra_dependencies_for_serialization(self, cache: object) -> dict[str, Any]:
         del cache
         return {}
 
-    def _list_functions_for_serialization(self, cache: Any) -> dict[str, Any]:
+    def _list_functions_for_serialization(self, cache: object) -> dict[str, Any]:
         del cache
         return {}
 
@@ -188,7 +192,7 @@ def no_automatic_dependency_tracking(method: Callable[..., Any]) -> Callable[...
 
 
 @contextmanager
-def no_automatic_dependency_tracking_scope(obj: Any) -> Iterator[None]:
+def no_automatic_dependency_tracking_scope(obj: object) -> Iterator[None]:
     """A context in which attributes that are assigned to an object are not tracked."""
     before = getattr(obj, "_self_setattr_tracking", True)
     vars(obj)["_self_setattr_tracking"] = False

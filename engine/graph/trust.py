@@ -21,6 +21,7 @@ from .. import errors
 from .registry import TOUCHED, OpDef, Touch
 
 if TYPE_CHECKING:
+    from .kernel_context import KernelContext
     from .operation import Operation
 
 # The attribute of nodes from outside: kinds of things, b"read:" and b"write:" with the beginning of
@@ -82,14 +83,14 @@ def importing(permitted: Permissions | None) -> Iterator[None]:
         _imports.reset(token)
 
 
-def importing_from(folder: Any) -> AbstractContextManager[None]:
+def importing_from(folder: str) -> AbstractContextManager[None]:
     """A context in which nodes from outside are permitted to read the folder that they are from."""
     permitted = current()
     return importing(None if permitted is None else [*permitted, _in_folder(folder)])
 
 
 @contextmanager
-def permitting_checkpoint(prefix: Any, is_written: bool = False) -> Iterator[None]:
+def permitting_checkpoint(prefix: str, is_written: bool = False) -> Iterator[None]:
     """A context in which nodes from outside may use the files whose names begin with a prefix."""
     found = _resolved(os.fsdecode(prefix))
     granted = [f"read:{found}"] + [f"write:{found}"] * is_written if found else []
@@ -144,7 +145,9 @@ def kernel_of(op: Operation) -> Callable[..., Any] | None:
     return functools.partial(_guarded, op, kernel)
 
 
-def _guarded(op: Operation, kernel: Callable[..., Any], context: Any, *inputs: Any) -> Any:
+def _guarded(
+    op: Operation, kernel: Callable[..., Any], context: KernelContext, *inputs: Any
+) -> Any:
     _check(op, inputs)
     return kernel(context, *inputs)
 

@@ -34,7 +34,7 @@ DEFINE_integer = _accept_old_names(_absl.DEFINE_integer)
 class _FlagValuesWrapper:
     """absl's flag values, parsed from the command line when a flag is first read."""
 
-    def __init__(self, flags_object: Any) -> None:
+    def __init__(self, flags_object: object) -> None:
         self.__dict__["__wrapped"] = flags_object
 
     def __getattribute__(self, name: str) -> Any:
@@ -48,7 +48,7 @@ class _FlagValuesWrapper:
             values(sys.argv)
         return values.__getattr__(name)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         self.__dict__["__wrapped"].__setattr__(name, value)
 
     def __delattr__(self, name: str) -> None:
@@ -60,7 +60,7 @@ class _FlagValuesWrapper:
     def __getitem__(self, name: str) -> Any:
         return self.__dict__["__wrapped"][name]
 
-    def __setitem__(self, name: str, flag: Any) -> None:
+    def __setitem__(self, name: str, flag: object) -> None:
         self.__dict__["__wrapped"][name] = flag
 
     def __contains__(self, name: str) -> bool:

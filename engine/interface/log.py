@@ -7,7 +7,10 @@ import logging
 import sys
 import threading
 from logging import DEBUG, ERROR, FATAL, INFO, WARN
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..graph.annotations import TensorLike
 
 __all__ = ["DEBUG", "ERROR", "FATAL", "INFO", "WARN", "get_logger"]
 
@@ -40,53 +43,53 @@ def _make() -> logging.Logger:
     return logger
 
 
-def _emit(level: int, msg: Any, args: tuple[Any, ...], options: dict[str, Any]) -> None:
+def _emit(level: int, msg: str, args: tuple[Any, ...], options: dict[str, Any]) -> None:
     options.setdefault("stacklevel", 1)
     options["stacklevel"] += _DEPTH
     get_logger().log(level, msg, *args, **options)
 
 
-def log(level: int, msg: Any, *args: Any, **kwargs: Any) -> None:
+def log(level: int, msg: str, *args: Any, **kwargs: Any) -> None:
     """Logs at a level."""
     _emit(level, msg, args, kwargs)
 
 
-def debug(msg: Any, *args: Any, **kwargs: Any) -> None:
+def debug(msg: str, *args: Any, **kwargs: Any) -> None:
     """Logs at DEBUG."""
     _emit(DEBUG, msg, args, kwargs)
 
 
-def info(msg: Any, *args: Any, **kwargs: Any) -> None:
+def info(msg: str, *args: Any, **kwargs: Any) -> None:
     """Logs at INFO."""
     _emit(INFO, msg, args, kwargs)
 
 
-def warn(msg: Any, *args: Any, **kwargs: Any) -> None:
+def warn(msg: str, *args: Any, **kwargs: Any) -> None:
     """Logs at WARN."""
     _emit(WARN, msg, args, kwargs)
 
 
-def warning(msg: Any, *args: Any, **kwargs: Any) -> None:
+def warning(msg: str, *args: Any, **kwargs: Any) -> None:
     """Logs at WARN."""
     _emit(WARN, msg, args, kwargs)
 
 
-def error(msg: Any, *args: Any, **kwargs: Any) -> None:
+def error(msg: str, *args: Any, **kwargs: Any) -> None:
     """Logs at ERROR."""
     _emit(ERROR, msg, args, kwargs)
 
 
-def fatal(msg: Any, *args: Any, **kwargs: Any) -> None:
+def fatal(msg: str, *args: Any, **kwargs: Any) -> None:
     """Logs at FATAL."""
     _emit(FATAL, msg, args, kwargs)
 
 
-def vlog(level: int, msg: Any, *args: Any, **kwargs: Any) -> None:
+def vlog(level: int, msg: str, *args: Any, **kwargs: Any) -> None:
     """Logs at a level."""
     _emit(level, msg, args, kwargs)
 
 
-def TaskLevelStatusMessage(msg: Any) -> None:  # noqa: N802 - TensorFlow's name
+def TaskLevelStatusMessage(msg: str) -> None:  # noqa: N802 - TensorFlow's name
     """Logs at ERROR."""
     _emit(ERROR, msg, (), {})
 
@@ -104,19 +107,19 @@ def _count() -> int:
     return _counts[key]
 
 
-def log_every_n(level: int, msg: Any, n: int, *args: Any) -> None:
+def log_every_n(level: int, msg: str, n: int, *args: Any) -> None:
     """Logs the 1st, (n+1)st, (2n+1)st … call from a line."""
     if _count() % n == 0:
         _emit(level, msg, args, {})
 
 
-def log_first_n(level: int, msg: Any, n: int, *args: Any) -> None:
+def log_first_n(level: int, msg: str, n: int, *args: Any) -> None:
     """Logs the first n calls from a line."""
     if _count() < n:
         _emit(level, msg, args, {})
 
 
-def log_if(level: int, msg: Any, condition: Any, *args: Any) -> None:
+def log_if(level: int, msg: str, condition: TensorLike, *args: Any) -> None:
     """Logs if the condition holds."""
     if condition:
         _emit(level, msg, args, {})

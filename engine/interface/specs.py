@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from ..graph.tensor import (
 )
 from ..types import dtypes, nest
 from ..types.shape import TensorShape, as_shape, broadcast_static
+
+if TYPE_CHECKING:
+    from ..graph.annotations import DTypeLike, ShapeLike
 
 
 @export("TypeSpec", "data.experimental.Structure")
@@ -73,7 +76,7 @@ class TypeSpec:
     def _flat_tensor_specs(self) -> list[Any]:
         return nest.flatten(self._component_specs)
 
-    def is_compatible_with(self, spec_or_value: Any) -> bool:
+    def is_compatible_with(self, spec_or_value: object) -> bool:
         """Whether a value (or all values of a type) may be used as one of this type."""
         other = spec_or_value
         if not isinstance(other, TypeSpec):
@@ -132,7 +135,7 @@ def _common(a: Any, b: Any) -> Any:
     raise ValueError(f"Types are not compatible: {a!r} vs {b!r}")
 
 
-def _key(value: Any) -> Any:
+def _key(value: object) -> Any:
     """A serialization as something to compare and hash."""
     if isinstance(value, TensorShape):
         return TensorShape, value.sizes
@@ -151,7 +154,9 @@ class TensorSpec(TypeSpec):
 
     __slots__ = ("_shape", "_dtype", "_name")
 
-    def __init__(self, shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> None:
+    def __init__(
+        self, shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None = None
+    ) -> None:
         self._shape = TensorShape(shape)
         self._dtype = dtypes.as_dtype(dtype)
         self._name = name
@@ -195,7 +200,7 @@ class TensorSpec(TypeSpec):
     def _serialize(self) -> tuple[Any, ...]:
         return self._shape, self._dtype, self._name
 
-    def is_compatible_with(self, spec_or_tensor: Any) -> bool:
+    def is_compatible_with(self, spec_or_tensor: object) -> bool:
         """Whether a tensor, or all tensors of a type, are of this type."""
         other = spec_or_tensor
         return (
@@ -204,7 +209,7 @@ class TensorSpec(TypeSpec):
             and self._shape.is_compatible_with(other.shape)
         )
 
-    def most_specific_compatible_type(self, other: Any) -> TensorSpec:
+    def most_specific_compatible_type(self, other: object) -> TensorSpec:
         """The narrowest type that has the values of both; ValueError if there is none."""
         if type(self) is not type(other) or self._dtype != other.dtype:
             raise ValueError(f"Types are not compatible: {self!r} vs {other!r}")
@@ -256,7 +261,12 @@ class BoundedTensorSpec(TensorSpec):
     __slots__ = ("minimum", "maximum")
 
     def __init__(
-        self, shape: Any, dtype: Any, minimum: Any, maximum: Any, name: str | None = None
+        self,
+        shape: Sequence[int],
+        dtype: DTypeLike,
+        minimum: float,
+        maximum: object,
+        name: str | None = None,
     ) -> None:
         super().__init__(shape, dtype, name)
         if minimum is None or maximum is None:
@@ -318,11 +328,11 @@ class IndexedSlicesSpec(TypeSpec):
 
     def __init__(
         self,
-        shape: Any = None,
-        dtype: Any = dtypes.float32,
-        indices_dtype: Any = dtypes.int64,
-        dense_shape_dtype: Any = None,
-        indices_shape: Any = None,
+        shape: ShapeLike | None = None,
+        dtype: DTypeLike = dtypes.float32,
+        indices_dtype: DTypeLike = dtypes.int64,
+        dense_shape_dtype: DTypeLike | None = None,
+        indices_shape: ShapeLike | None = None,
     ) -> None:
         self._shape = as_shape(shape)
         self._values_dtype = dtypes.as_dtype(dtype)
@@ -372,7 +382,7 @@ class SparseTensorSpec(TypeSpec):
 
     __slots__ = ("_shape", "_dtype")
 
-    def __init__(self, shape: Any = None, dtype: Any = dtypes.float32) -> None:
+    def __init__(self, shape: ShapeLike | None = None, dtype: DTypeLike = dtypes.float32) -> None:
         self._shape = as_shape(shape)
         self._dtype = dtypes.as_dtype(dtype)
 
@@ -387,7 +397,7 @@ class SparseTensorSpec(TypeSpec):
         return self._shape
 
     @classmethod
-    def from_value(cls, value: Any) -> SparseTensorSpec:
+    def from_value(cls, value: object) -> SparseTensorSpec:
         """The type of a SparseTensor or SparseTensorValue; TypeError for anything else."""
         if isinstance(value, SparseTensor):
             return cls(value.shape, value.dtype)
@@ -454,7 +464,7 @@ class SparseTensorSpec(TypeSpec):
         return self._shape
 
 
-def type_spec_from_value(value: Any) -> TypeSpec:
+def type_spec_from_value(value: object) -> TypeSpec:
     """The type of a value."""
     if isinstance(value, (SparseTensor, SparseTensorValue)):
         return SparseTensorSpec.from_value(value)

@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..gradients.autodiff import gradient_function as get_gradient_function  # noqa: F401 - TensorFlow's name
+
+if TYPE_CHECKING:
+    from ..graph.graph import Graph
 
 _FUNCTIONS: dict[tuple[str, str], Callable[..., Any]] = {}
 
@@ -14,7 +17,7 @@ _FUNCTIONS: dict[tuple[str, str], Callable[..., Any]] = {}
 class OpStats:
     """A value of one kind of statistic; None when nothing is known."""
 
-    def __init__(self, statistic_type: str, value: Any = None) -> None:
+    def __init__(self, statistic_type: str, value: int | None = None) -> None:
         self.statistic_type = statistic_type
         self.value = value
 
@@ -51,7 +54,7 @@ class RegisterStatistics:
         return f
 
 
-def get_stats_for_node_def(graph: Any, node: Any, statistic_type: str) -> Any:
+def get_stats_for_node_def(graph: Graph, node: Any, statistic_type: str) -> Any:
     """The statistic of a node; an empty one when no function is registered for its type."""
     function = _FUNCTIONS.get((node.op, statistic_type))
     return OpStats(statistic_type) if function is None else function(graph, node)

@@ -9,7 +9,7 @@ import tempfile
 import unittest
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import numpy as np
@@ -19,6 +19,10 @@ from ..graph import defaults, seed
 from ..graph.graph import Graph
 from ..graph.tensor import IndexedSlicesValue, SparseTensorValue
 from ..session.session import Session
+
+if TYPE_CHECKING:
+    from ..graph.annotations import Feeds, TensorLike
+    from ..session.session import BaseSession
 
 __all__ = ["mock"]
 
@@ -34,7 +38,7 @@ def get_temp_dir() -> str:
 _folder: str | None = None
 
 
-def is_gpu_available(cuda_only: bool = False, min_cuda_compute_capability: Any = None) -> bool:
+def is_gpu_available(cuda_only: bool = False, min_cuda_compute_capability: object = None) -> bool:
     """False: sessions run on the CPU."""
     del cuda_only, min_cuda_compute_capability
     return False
@@ -77,7 +81,10 @@ def main(argv: list[str] | None = None) -> None:
 
 
 def assert_equal_graph_def(
-    actual: Any, expected: Any, checkpoint_v2: bool = False, hash_table_shared_name: bool = False
+    actual: Any,
+    expected: Any,
+    checkpoint_v2: bool = False,
+    hash_table_shared_name: bool = False,
 ) -> None:
     """Asserts that two GraphDefs hold the same nodes, in whatever order.
 
@@ -129,12 +136,12 @@ class StubOutForTesting:
     def __init__(self) -> None:
         self._old: list[tuple[Any, str, Any]] = []
 
-    def Set(self, parent: Any, child_name: str, new_child: Any) -> None:  # noqa: N802
+    def Set(self, parent: object, child_name: str, new_child: object) -> None:  # noqa: N802
         """Replaces parent.child_name."""
         self._old.append((parent, child_name, getattr(parent, child_name)))
         setattr(parent, child_name, new_child)
 
-    def SmartSet(self, obj: Any, attr_name: str, new_attr: Any) -> None:  # noqa: N802
+    def SmartSet(self, obj: object, attr_name: str, new_attr: object) -> None:  # noqa: N802
         """Replaces obj.attr_name."""
         self.Set(obj, attr_name, new_attr)
 
@@ -152,15 +159,15 @@ class Benchmark:
 
     def run_op_benchmark(
         self,
-        sess: Any,
-        op_or_tensor: Any,
-        feed_dict: Any = None,
+        sess: BaseSession,
+        op_or_tensor: object,
+        feed_dict: Feeds | None = None,
         burn_iters: int = 2,
         min_iters: int = 10,
         store_trace: bool = False,
         store_memory_usage: bool = True,
         name: str | None = None,
-        extras: Any = None,
+        extras: object = None,
         mbs: float = 0,
     ) -> dict[str, Any]:
         """Runs the op and returns iterations and the median wall time."""
@@ -248,7 +255,7 @@ class TestCase(unittest.TestCase):
     def session(
         self,
         graph: Graph | None = None,
-        config: Any = None,
+        config: object = None,
         use_gpu: bool = False,
         force_gpu: bool = False,
     ) -> Iterator[Session]:
@@ -263,7 +270,7 @@ class TestCase(unittest.TestCase):
     def cached_session(
         self,
         graph: Graph | None = None,
-        config: Any = None,
+        config: object = None,
         use_gpu: bool = False,
         force_gpu: bool = False,
     ) -> Iterator[Session]:
@@ -275,7 +282,7 @@ class TestCase(unittest.TestCase):
     def _get_cached_session(
         self,
         graph: Graph | None = None,
-        config: Any = None,
+        config: object = None,
         force_gpu: bool = False,
         crash_if_inconsistent_args: bool = True,
     ) -> Session:
@@ -297,7 +304,7 @@ class TestCase(unittest.TestCase):
     def test_session(
         self,
         graph: Graph | None = None,
-        config: Any = None,
+        config: object = None,
         use_gpu: bool = False,
         force_gpu: bool = False,
     ) -> Any:
@@ -310,12 +317,12 @@ class TestCase(unittest.TestCase):
         return self._shared_session(config, use_gpu, force_gpu)
 
     @contextmanager
-    def _shared_session(self, config: Any, use_gpu: bool, force_gpu: bool) -> Iterator[Session]:
+    def _shared_session(self, config: object, use_gpu: bool, force_gpu: bool) -> Iterator[Session]:
         sess = self._get_cached_session(None, config, force_gpu, False)
         with _placed(sess, use_gpu, force_gpu):
             yield sess
 
-    def evaluate(self, tensors: Any) -> Any:
+    def evaluate(self, tensors: TensorLike) -> Any:
         """The values of tensors, in the default session."""
         sess = defaults.get_default_session()
         if sess is not None:
@@ -323,7 +330,7 @@ class TestCase(unittest.TestCase):
         with self.cached_session() as cached:
             return cached.run(tensors)
 
-    def _value(self, value: Any) -> Any:
+    def _value(self, value: TensorLike) -> Any:
         if isinstance(value, (IndexedSlicesValue, SparseTensorValue)):
             return value
         if hasattr(value, "graph") or hasattr(value, "_as_graph_element"):
@@ -331,7 +338,12 @@ class TestCase(unittest.TestCase):
         return value
 
     def assertAllClose(  # noqa: N802 - TensorFlow's name
-        self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None
+        self,
+        a: TensorLike,
+        b: Any,
+        rtol: float = 1e-6,
+        atol: float = 1e-6,
+        msg: str | None = None,
     ) -> None:
         """Asserts that arrays are equal but for small differences.
 
@@ -365,7 +377,7 @@ class TestCase(unittest.TestCase):
         self.assertEqual(x.shape, y.shape, f"Shape mismatch: {x.shape} and {y.shape}. {msg or ''}")
         np.testing.assert_allclose(x, y, rtol=rtol, atol=atol, err_msg=msg or "", equal_nan=True)
 
-    def assertAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:  # noqa: N802
+    def assertAllEqual(self, a: bytes | str, b: bytes | str, msg: str | None = None) -> None:  # noqa: N802
         """Asserts that arrays are equal; what is not a number equals itself.
 
         Args:
@@ -385,7 +397,7 @@ class TestCase(unittest.TestCase):
 
     def assertAllCloseAccordingToType(  # noqa: N802 - TensorFlow's name
         self,
-        a: Any,
+        a: TensorLike,
         b: Any,
         rtol: float = 1e-6,
         atol: float = 1e-6,
@@ -421,7 +433,7 @@ class TestCase(unittest.TestCase):
         self.assertTrue(f1 == f2 or abs(f1 - f2) <= err, f"{f1} != {f2} +/- {err} {msg or ''}")
 
     def assertNDArrayNear(  # noqa: N802
-        self, ndarray1: Any, ndarray2: Any, err: float, msg: Any = None
+        self, ndarray1: object, ndarray2: object, err: float, msg: str | None = None
     ) -> None:
         """Asserts that the Euclidean distance of two arrays is at most `err`."""
         distance = float(np.linalg.norm(np.asarray(ndarray1) - np.asarray(ndarray2)))
@@ -432,7 +444,7 @@ class TestCase(unittest.TestCase):
         self.assertEqual(list(np_array.shape), tf_tensor.get_shape().as_list(), msg)
 
     def assertProtoEquals(  # noqa: N802
-        self, expected_message_maybe_ascii: Any, message: Any, msg: Any = None
+        self, expected_message_maybe_ascii: object, message: object, msg: str | None = None
     ) -> None:
         """Asserts that a message equals another, or the text form of one."""
         expected = expected_message_maybe_ascii
@@ -445,7 +457,7 @@ class TestCase(unittest.TestCase):
         self.assertEqual(expected, message, msg)
 
     def assertStartsWith(  # noqa: N802
-        self, actual: str, expected_start: str, msg: Any = None
+        self, actual: str, expected_start: str, msg: str | None = None
     ) -> None:
         """Asserts that a text begins with another."""
         failure = msg or f"{actual!r} / {expected_start!r}"

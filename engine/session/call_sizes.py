@@ -8,9 +8,12 @@ memory for: forty of them, each calling the next one twice, for a million millio
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import errors
+
+if TYPE_CHECKING:
+    from ..graph.operation import Operation
 
 # The most operations that may stand in place of one call.
 LIMIT = 1 << 18
@@ -23,7 +26,7 @@ class CallSizes:
         self._functions = functions
         self._sizes: dict[str, int] = {}
 
-    def require(self, op: Any, name: str) -> None:
+    def require(self, op: Operation, name: str) -> None:
         """Raises ResourceExhaustedError if a node calls a function that becomes too large."""
         size = self.size(name)
         if size > LIMIT:
@@ -58,7 +61,7 @@ class CallSizes:
         return sizes[name]
 
 
-def too_large(op: Any, subject: str, text: str, most: int) -> errors.ResourceExhaustedError:
+def too_large(op: Operation, subject: str, text: str, most: int) -> errors.ResourceExhaustedError:
     """The error for a call that becomes too large."""
     return errors.ResourceExhaustedError(
         None,

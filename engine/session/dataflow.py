@@ -11,7 +11,7 @@ from __future__ import annotations
 import heapq
 import time
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from ..stopping import check_session
 from .futures import Future, FutureSet
 from .interpreter import Program, Step, fetched, located
 from .state import VariableStorage
+
+if TYPE_CHECKING:
+    from .session import BaseSession
 
 Watch = Callable[[Step, int, int], None]
 Resume = Callable[[Any, Future], None]
@@ -101,10 +104,10 @@ class FlowProgram(Program):
 
     def __init__(
         self,
-        session: Any,
+        session: BaseSession,
         ops: Sequence[Operation],
         fetches: Sequence[Tensor],
-        feeds: Any,
+        feeds: Sequence[Tensor],
         outside: Collection[Operation] = (),
     ) -> None:
         """outside: those of `ops` that others run, and give the results of (see `Outside`)."""

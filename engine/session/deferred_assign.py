@@ -9,12 +9,15 @@ quickest.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..memory import aligned_arrays
+
+if TYPE_CHECKING:
+    from .state import VariableStorage
 
 
 class LazyArray:
@@ -57,12 +60,12 @@ class BulkAssign:
         _local.intake = self
         return self
 
-    def __exit__(self, kind: Any, *unused: Any) -> None:
+    def __exit__(self, kind: Callable[..., Any] | None, *unused: Any) -> None:
         _local.intake = None
         if kind is None:
             take(self._sources)
 
-    def note(self, cell: Any, source: LazyArray) -> None:
+    def note(self, cell: VariableStorage, source: LazyArray) -> None:
         """What a cell takes; the last counts."""
         self._sources[cell] = source
 

@@ -6,12 +6,15 @@ Everything runs on the processor; with `allow_soft_placement` only the task must
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import errors
 from ..errors import InvalidArgumentError
 from ..graph.devices import Parts, parse_device
 from ..graph.graph import Graph
+
+if TYPE_CHECKING:
+    from ..graph.operation import Operation
 
 # The device that TensorFlow 1.15 has beside the processors.
 _COMPILER = "XLA_CPU"
@@ -65,7 +68,7 @@ class Placement:
             return index in (None, 0)
         return kind in (None, "CPU", "cpu") and (index is None or index < len(self.devices))
 
-    def _refusal(self, op: Any) -> InvalidArgumentError:
+    def _refusal(self, op: Operation) -> InvalidArgumentError:
         advice = ""
         if parse_device(op._device)[3] == "GPU":
             advice = " The requested device appears to be a GPU, but CUDA is not enabled."
@@ -77,7 +80,7 @@ class Placement:
         )
 
 
-def _begins(op: Any) -> bool:
+def _begins(op: Operation) -> bool:
     """Whether an operation only makes a value, from nothing."""
     outputs = op.outputs
     return not op._inputs_val and len(outputs) == 1 and not outputs[0].dtype._is_ref_dtype

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,10 @@ from ..graph.tensor import Tensor
 from ..types.dtypes import resource
 from .interpreter import Step
 from .state import Resources, VariableStorage
+
+if TYPE_CHECKING:
+    from ..graph.annotations import Feeds
+    from .session import BaseSession
 
 
 class ImmediateTensor(Tensor):
@@ -32,7 +36,7 @@ class ImmediateTensor(Tensor):
         value = self.array()
         return value.copy()[()] if isinstance(value, np.ndarray) else value
 
-    def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
+    def eval(self, feed_dict: Feeds | None = None, session: BaseSession | None = None) -> Any:
         """The same as `numpy`."""
         del feed_dict, session
         return self.numpy()

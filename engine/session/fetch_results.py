@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..graph.operation import Operation
 from ..graph.tensor import Tensor
 from .fetches import HANDLES, Build, Fetches
+
+if TYPE_CHECKING:
+    from .session import BaseSession
 
 Runner = Callable[[Sequence[Any]], list[Any]]
 
@@ -36,7 +39,9 @@ def result_builder(wanted: Fetches, computed: list[Tensor], fed: dict[int, int])
     return arrange
 
 
-def with_handles(session: Any, run: Runner, tensors: list[Tensor], places: list[int]) -> Runner:
+def with_handles(
+    session: BaseSession, run: Runner, tensors: list[Tensor], places: list[int]
+) -> Runner:
     """A runner whose results at some places are handles of kept tensors."""
 
     def wrapped(values: Sequence[Any]) -> list[Any]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,10 @@ from ..graph.tensor import (
     Tensor,
 )
 from ..types import dtypes
+
+if TYPE_CHECKING:
+    from ..graph.annotations import TensorLike
+    from ..graph.graph import Graph
 
 Build = Callable[[Sequence[Any]], Any]
 
@@ -87,7 +91,7 @@ _EXPANSIONS += [
 ]
 
 
-def _expansion(thing: Any) -> tuple[type, Any, Any, Any]:
+def _expansion(thing: object) -> tuple[type, Any, Any, Any]:
     return next(entry for entry in _EXPANSIONS if isinstance(thing, entry[0]))
 
 
@@ -96,7 +100,7 @@ class Fetches:
 
     __slots__ = ("graph", "elements", "_index", "build", "tensors", "targets", "_tensor_at")
 
-    def __init__(self, graph: Any, structure: Any) -> None:
+    def __init__(self, graph: Graph, structure: object) -> None:
         self.graph = graph
         self.elements: list[Any] = []
         self._index: dict[int, int] = {}
@@ -104,7 +108,7 @@ class Fetches:
         self.tensors = [item for item in self.elements if isinstance(item, Tensor)]
         self.targets = [item for item in self.elements if isinstance(item, Operation)]
 
-    def _element(self, fetch: Any) -> int:
+    def _element(self, fetch: object) -> int:
         try:
             element = self.graph.as_graph_element(fetch, allow_tensor=True, allow_operation=True)
         except TypeError as error:
@@ -170,7 +174,7 @@ def _mapping_builder(kind: type, keys: list[Any], parts: list[Build]) -> Build:
     return build
 
 
-def freeze(structure: Any) -> Any:
+def freeze(structure: object) -> Any:
     """A hashable stand-in for a fetch structure: equal only for structures of the same elements."""
     if isinstance(structure, (list, tuple)):
         return (type(structure), *[freeze(item) for item in structure])
@@ -212,7 +216,7 @@ class FeedSlot:
             self._check_shape(shape)
         return array
 
-    def _convert(self, value: Any) -> Any:
+    def _convert(self, value: object) -> Any:
         if isinstance(value, Tensor):
             raise TypeError(
                 "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include "
@@ -256,7 +260,7 @@ class FeedSlot:
             )
 
 
-def _bytes_array(value: Any) -> np.ndarray:
+def _bytes_array(value: object) -> np.ndarray:
     """Text of any kind as an object array of bytes."""
     # Arrays of fixed width would lose trailing zero bytes: everything goes through objects.
     array = np.asarray(value, dtype=object)
@@ -269,7 +273,7 @@ def _bytes_array(value: Any) -> np.ndarray:
     return array
 
 
-def feed_elements(graph: Any, feed: Any) -> list[Tensor]:
+def feed_elements(graph: Graph, feed: TensorLike) -> list[Tensor]:
     """The tensors that a key of a feed dictionary stands for."""
     expand = _expansion(feed)[3]
     if expand is None:
@@ -277,7 +281,7 @@ def feed_elements(graph: Any, feed: Any) -> list[Tensor]:
     return [feed_tensor(graph, part) for part in expand(feed)]
 
 
-def feed_tensor(graph: Any, feed: Any) -> Tensor:
+def feed_tensor(graph: Graph, feed: object) -> Tensor:
     """One key as a tensor."""
     try:
         return graph.as_graph_element(feed, allow_tensor=True, allow_operation=False)
@@ -286,7 +290,7 @@ def feed_tensor(graph: Any, feed: Any) -> Tensor:
         raise TypeError(f"Cannot interpret feed_dict key as Tensor: {reason}") from None
 
 
-def expand_feed(feed: Any, value: Any) -> list[tuple[Any, Any]]:
+def expand_feed(feed: object, value: object) -> list[tuple[Any, Any]]:
     """A key and its value as pairs of graph elements and values."""
     expand = _expansion(feed)[2]
     if expand is None:
@@ -294,6 +298,6 @@ def expand_feed(feed: Any, value: Any) -> list[tuple[Any, Any]]:
     return list(expand(feed, value))
 
 
-def stands_for_itself(feed: Any) -> bool:
+def stands_for_itself(feed: object) -> bool:
     """Whether a key is one graph element whose value is fed as it is."""
     return _expansion(feed)[0] is object

@@ -12,11 +12,14 @@ import queue
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Generator
-from typing import Any
+from collections.abc import Callable, Generator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from .. import errors
 from ..stopping import deadline_error
+
+if TYPE_CHECKING:
+    from .session import BaseSession
 
 Watcher = Callable[["Future"], None]
 
@@ -33,7 +36,7 @@ class Future:
         self.result: Any = None
         self.error: BaseException | None = None
 
-    def settle(self, result: Any = None, error: BaseException | None = None) -> bool:
+    def settle(self, result: object = None, error: BaseException | None = None) -> bool:
         """Gives the result, or the error; only the first call counts, and returns True."""
         with self._lock:
             if self.is_done:
@@ -150,7 +153,7 @@ class FairLock:
 class FutureSet:
     """What one run waits for at the moment.  Its methods but `cancel` are the run's own."""
 
-    def __init__(self, session: Any) -> None:
+    def __init__(self, session: BaseSession) -> None:
         self._session = session
         self._deadline = session.deadline
         # (Its `put` may be called from anywhere, within another `put` of the same thread too.)
@@ -162,7 +165,7 @@ class FutureSet:
     def __bool__(self) -> bool:
         return bool(self._keys)
 
-    def add(self, key: Any, pending: Future) -> None:
+    def add(self, key: Sequence[int | None], pending: Future) -> None:
         """Waits for one more; `key` comes back with it."""
         if not self._keys:
             self._session.waits.add(self)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,10 @@ from ..types import dtypes
 from .deferred_assign import BulkAssign, LazyArray
 from .futures import Future
 from .state import VariableStorage, handle_bytes
+
+if TYPE_CHECKING:
+    from ..graph.graph import Graph
+    from .session import BaseSession
 
 Runner = Callable[[Sequence[Any]], list[Any]]
 
@@ -208,7 +212,7 @@ class Step:
         except Exception as error:
             raise located(error, self.op) from error
 
-    def spread(self, result: Any) -> list[Any]:
+    def spread(self, result: Sequence[Any]) -> list[Any]:
         """Several results as one flat list."""
         items = list(result)
         if len(items) != self.count:
@@ -219,7 +223,7 @@ class Step:
             raise errors.internal(f"The kernel of {self.op.type} gave {len(items)} results")
         return items
 
-    def settle(self, index: int, value: Any) -> Any:
+    def settle(self, index: int, value: object) -> Any:
         """A result as an array, where arrays are meant."""
         if (
             self.plain[index]
@@ -313,7 +317,7 @@ class Program:
 
     def __init__(
         self,
-        session: Any,
+        session: BaseSession,
         fetches: Sequence[Tensor],
         ops: Sequence[Operation],
         feeds: Sequence[Tensor],
@@ -343,7 +347,7 @@ class Program:
             self._tell_what_need_not_be_copied(set(fetches))
 
     @staticmethod
-    def _step(session: Any, op: Operation, slots: dict[Tensor, int]) -> Step:
+    def _step(session: BaseSession, op: Operation, slots: dict[Tensor, int]) -> Step:
         context = KernelContext(op, session.resources, session.kernel_states, session=session)
         return Step(op, context, slots)
 
@@ -462,8 +466,8 @@ def fetched(value: Any, tensor: Tensor) -> Any:
 
 
 def make_runner(
-    session: Any,
-    graph: Any,
+    session: BaseSession,
+    graph: Graph,
     fetches: Sequence[Tensor],
     targets: Sequence[Operation],
     feeds: Sequence[Tensor],
@@ -474,7 +478,7 @@ def make_runner(
 
 
 def prepared(
-    session: Any,
+    session: BaseSession,
     fetches: Sequence[Tensor],
     targets: Sequence[Operation],
     feeds: Sequence[Tensor],
@@ -485,7 +489,7 @@ def prepared(
 
 
 def program_of(
-    session: Any,
+    session: BaseSession,
     ops: Sequence[Operation],
     fetches: Sequence[Tensor],
     feeds: Sequence[Tensor],

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from .. import errors
 from ..graph.operation import Operation
@@ -14,10 +15,16 @@ from ..types.nest import flatten_dict_items
 from .fetches import FeedSlot, Fetches, expand_feed, feed_elements, feed_tensor
 from .interpreter import Step, fetched, needed_operations, prepared
 
+if TYPE_CHECKING:
+    from ..graph.annotations import Feeds
+    from .session import BaseSession
+
 _numbers = itertools.count()
 
 
-def setup(session: Any, fetches: Any, feeds: Any) -> tuple[str, PartialRun]:
+def setup(
+    session: BaseSession, fetches: Sequence[Any], feeds: Sequence[Any]
+) -> tuple[str, PartialRun]:
     """The handle and state of a new run in parts."""
     if feeds is None:
         feeds = []
@@ -36,7 +43,7 @@ def setup(session: Any, fetches: Any, feeds: Any) -> tuple[str, PartialRun]:
 class _Parts:
     """What all runs in parts of the same fetches and feeds share."""
 
-    def __init__(self, session: Any, wanted: Fetches, feeds: list[Tensor]) -> None:
+    def __init__(self, session: BaseSession, wanted: Fetches, feeds: list[Tensor]) -> None:
         session.placement.check()
         # What a part computed stays: a later one may need it.
         program = prepared(session, wanted.tensors, wanted.targets, feeds, release=False)
@@ -60,7 +67,7 @@ class _Parts:
         return self._parts[key]
 
 
-def _prepared(session: Any, wanted: Fetches, feeds: list[Tensor]) -> _Parts:
+def _prepared(session: BaseSession, wanted: Fetches, feeds: list[Tensor]) -> _Parts:
     """Prepared before, unless the graph has changed since."""
     key = (session.graph.changes, *wanted.tensors, None, *wanted.targets, None, *feeds)
     known = session.partial_programs
@@ -72,7 +79,7 @@ def _prepared(session: Any, wanted: Fetches, feeds: list[Tensor]) -> _Parts:
 class PartialRun:
     """The values computed so far and what may still be fed and fetched."""
 
-    def __init__(self, session: Any, fetches: Any, feeds: list[Tensor]) -> None:
+    def __init__(self, session: BaseSession, fetches: Sequence[Any], feeds: list[Tensor]) -> None:
         self._session, self._graph = session, session.graph
         self.wanted = Fetches(session.graph, fetches)
         self._feeds = feeds
@@ -90,7 +97,7 @@ class PartialRun:
         """Whether everything was fed and fetched."""
         return not self._left and len(self._fed) == len(self._feeds)
 
-    def advance(self, fetches: Any, feed_dict: Any) -> Any:
+    def advance(self, fetches: object, feed_dict: Feeds | None) -> Any:
         """Takes more feeds and gives the values asked for."""
         self._feed(feed_dict)
         part = Fetches(self._graph, fetches)
@@ -120,7 +127,7 @@ class PartialRun:
             self._finish()
         return part.build([value[()] for value in values])
 
-    def _feed(self, feed_dict: Any) -> None:
+    def _feed(self, feed_dict: Feeds | None) -> None:
         flat = flatten_dict_items(feed_dict)
         for key, value in (pair for k, v in flat.items() for pair in expand_feed(k, v)):
             tensor = feed_tensor(self._graph, key)

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,8 +16,27 @@ from .fetches import FeedSlot, Fetches, expand_feed, feed_tensor
 from .function_inlining import without_calls
 from .state import VariableStorage
 
+if TYPE_CHECKING:
+    from .session import BaseSession
 
-def traced(session: Any, fetches: Any, feed_dict: Any, options: Any, metadata: Any) -> Any:
+
+def without_timeout(options: Any) -> Any:
+    """A copy of a RunOptions that sets no time limit."""
+    if options is None:
+        return None
+    copy = type(options)()
+    copy.CopyFrom(options)
+    copy.timeout_in_ms = 0
+    return copy
+
+
+def traced(
+    session: BaseSession,
+    fetches: object,
+    feed_dict: dict[Any, Any] | None,
+    options: Any,
+    metadata: Any,
+) -> Any:
     """Like `session.run`, through the interpreter; fills `metadata` with what ran and when."""
     from ...io.step_stats import Event, partition_graph, step_stats
 
@@ -47,7 +67,9 @@ def traced(session: Any, fetches: Any, feed_dict: Any, options: Any, metadata: A
     return wanted.build([x[()] if type(x) is np.ndarray else x for x in found])
 
 
-def _event(kind: Any, step: interpreter.Step, values: list[Any], start: int, end: int) -> Any:
+def _event(
+    kind: Callable[..., Any], step: interpreter.Step, values: list[Any], start: int, end: int
+) -> Any:
     outputs = []
     for i, tensor in enumerate(step.op.outputs):
         value = values[step.first + i]

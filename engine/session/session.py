@@ -14,7 +14,7 @@ import warnings
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -37,6 +37,9 @@ from .function_inlining import without_calls
 from .futures import SessionFutures
 from .partial_run import PartialRun, setup
 from .session_target import resources_of, target_bytes
+
+if TYPE_CHECKING:
+    from ..graph.annotations import Feeds
 
 Runner = Callable[[Sequence[Any]], list[Any]]
 
@@ -86,7 +89,7 @@ class PreparedRun:
         *("build", "single", "expanded", "fed_positions"),
     )
 
-    def __init__(self, session: BaseSession, structure: Any, feeds: list[Tensor]) -> None:
+    def __init__(self, session: BaseSession, structure: object, feeds: list[Tensor]) -> None:
         graph = session.graph
         self.mutation, self.changes = graph.mutation, graph.changes
         self.slots = [FeedSlot(tensor) for tensor in feeds]
@@ -113,7 +116,7 @@ class _Times(threading.local):
 class BaseSession:
     """What `Session` and `InteractiveSession` share."""
 
-    def __init__(self, target: Any = "", graph: Graph | None = None, config: Any = None) -> None:
+    def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None) -> None:
         if graph is not None and not isinstance(graph, Graph):
             raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
         self._closed = False
@@ -260,7 +263,7 @@ class BaseSession:
             shorten(error)
             raise
 
-    def explain(self, fetches: Any, feed_dict: Any = None) -> Any:
+    def explain(self, fetches: Any, feed_dict: Feeds | None = None) -> Any:
         """What `run` with these arguments is compiled to; print it.
 
         Returns a report (jit/report/plan_report.py: PlanReport) of the kernels, what each fuses,
@@ -275,7 +278,7 @@ class BaseSession:
         values = [s.convert(v) for s, v in zip(prepared.slots, (feed_dict or {}).values())]
         return report(values)
 
-    def prepared_plan(self, fetches: Any, feed_dict: Any = None) -> tuple[Any, Any]:
+    def prepared_plan(self, fetches: object, feed_dict: Feeds | None = None) -> tuple[Any, Any]:
         """The (first) compiled plan that `run` with these arguments uses, and its sizes.
 
         Nothing is run.  ValueError where the session does not compile its graph at once.
@@ -292,7 +295,7 @@ class BaseSession:
         if self.is_ending:
             raise errors.cancelled("Session has been closed.")
 
-    def _find(self, fetches: Any, feed_dict: Any) -> PreparedRun | None:
+    def _find(self, fetches: Any, feed_dict: Feeds | None) -> PreparedRun | None:
         kind = type(fetches)
         try:
             # The type as well: lists and tuples of the same tensors give different results.
@@ -306,7 +309,9 @@ class BaseSession:
         except TypeError:
             return None
 
-    def _current(self, prepared: PreparedRun | None, fetches: Any, feed_dict: Any) -> PreparedRun:
+    def _current(
+        self, prepared: PreparedRun | None, fetches: object, feed_dict: Feeds | None
+    ) -> PreparedRun:
         """What is prepared, made anew if the graph has been changed; new operations are noted."""
         if prepared is None or prepared.mutation != self._graph.mutation:
             with stopping.within(self):
@@ -341,7 +346,7 @@ class BaseSession:
         self._remember(fetches, feed_dict, prepared)
         return prepared
 
-    def _remember(self, fetches: Any, feed_dict: Any, prepared: PreparedRun) -> None:
+    def _remember(self, fetches: Any, feed_dict: Feeds | None, prepared: PreparedRun) -> None:
         kind = type(fetches)
         for key in ((kind, *fetches) if kind in (list, tuple) else fetches, freeze(fetches)):
             try:
@@ -352,6 +357,8 @@ class BaseSession:
 
     def _run_observed(self, fetches: Any, feed_dict: Any, options: Any, metadata: Any) -> Any:
         """A run with RunOptions or for a RunMetadata."""
+        from .run_metadata import traced, without_timeout
+
         if options is not None and type(options).__name__ != "RunOptions":
             raise TypeError(f"options must be a tf.RunOptions, but got {type(options)}")
         if metadata is not None and type(metadata).__name__ != "RunMetadata":
@@ -364,13 +371,11 @@ class BaseSession:
             timeout = self._timeout
         if timeout:
             with self._limited(timeout):
-                return self._run_observed(fetches, feed_dict, _without_timeout(options), metadata)
+                return self._run_observed(fetches, feed_dict, without_timeout(options), metadata)
         if self._closed or metadata is None or not wanted:
             if metadata is not None:
                 metadata.Clear()
             return self.run(fetches, feed_dict)
-        from .run_metadata import traced
-
         return traced(self, fetches, feed_dict, options, metadata)
 
     @property
@@ -404,7 +409,7 @@ class BaseSession:
     # Callables and partial runs
 
     def make_callable(
-        self, fetches: Any, feed_list: Any = None, accept_options: bool = False
+        self, fetches: object, feed_list: Sequence[Any] | None = None, accept_options: bool = False
     ) -> Callable[..., Any]:
         """A function of the values of `feed_list` that runs `fetches`."""
         if feed_list is not None and not isinstance(feed_list, (list, tuple)):
@@ -428,7 +433,7 @@ class BaseSession:
         feeds, fetches = list(callable_options.feed), list(callable_options.fetch)
         targets, options = list(callable_options.target), callable_options.run_options
 
-        def call(*values: Any, run_metadata: Any = None) -> list[Any]:
+        def call(*values: Any, run_metadata: object = None) -> list[Any]:
             feed = dict(zip(feeds, values)) or None
             observed = None if run_metadata is None else options
             return self.run([fetches, targets], feed, observed, run_metadata)[0]
@@ -447,7 +452,7 @@ class BaseSession:
         self._partial_runs[handle] = run
         return handle
 
-    def partial_run(self, handle: Any, fetches: Any, feed_dict: Any = None) -> Any:
+    def partial_run(self, handle: object, fetches: object, feed_dict: Feeds | None = None) -> Any:
         """Continues a run in parts: feeds some more tensors, fetches what they allow."""
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
@@ -466,7 +471,7 @@ class BaseSession:
         """Kept for programs that call it: the session always sees the whole graph."""
 
 
-def _require_mapping(feed_dict: Any) -> None:
+def _require_mapping(feed_dict: Feeds | None) -> None:
     if not isinstance(feed_dict, Mapping):
         raise TypeError("input must be a dictionary")
 
@@ -476,19 +481,10 @@ def _nothing_to_run(*values: Any, **options: Any) -> Any:
     raise errors.invalid("Must specify at least one target to fetch or execute.")
 
 
-def _expanded_values(graph: Graph, feed_dict: Any, slots: list[FeedSlot]) -> list[Any]:
+def _expanded_values(graph: Graph, feed_dict: Feeds, slots: list[FeedSlot]) -> list[Any]:
     flat = flatten_dict_items(feed_dict)
     pairs = [pair for key, value in flat.items() for pair in expand_feed(key, value)]
     return [slot.convert(value) for slot, (_, value) in zip(slots, pairs)]
-
-
-def _without_timeout(options: Any) -> Any:
-    if options is None:
-        return None
-    copy = type(options)()
-    copy.CopyFrom(options)
-    copy.timeout_in_ms = 0
-    return copy
 
 
 @export("Session")
@@ -510,7 +506,7 @@ class Session(BaseSession):
         {'double': array([2., 4.], dtype=float32)}
     """
 
-    def __init__(self, target: Any = "", graph: Graph | None = None, config: Any = None) -> None:
+    def __init__(self, target: str = "", graph: Graph | None = None, config: object = None) -> None:
         super().__init__(target, graph, config)
         self._contexts: list[Any] = []
 
@@ -536,7 +532,7 @@ class Session(BaseSession):
         self.close()
 
     @staticmethod
-    def reset(target: Any, containers: Any = None, config: Any = None) -> None:
+    def reset(target: Any, containers: Sequence[str] | None = None, config: Any = None) -> None:
         """Clears containers of a target and closes its local sessions, as TensorFlow does."""
         names = None if not containers else [as_text(name) for name in containers]
         target = target_bytes(target)

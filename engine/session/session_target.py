@@ -14,7 +14,7 @@ from .state import Resources
 TARGETS: dict[str, Callable[[str, bool], Resources]] = {}
 
 
-def target_bytes(target: Any) -> bytes | None:
+def target_bytes(target: str) -> bytes | None:
     """A session's target as bytes; TypeError for what is no text."""
     if target is None or isinstance(target, bytes):
         return target

@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 import weakref
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -93,7 +93,7 @@ class VariableStorage:
             )
         return f"Resource {container}/{self.name}/{_TYPE_NAMES[VariableStorage]} does not exist."
 
-    def assign(self, array: Any, validate_shape: bool = True) -> None:
+    def assign(self, array: object, validate_shape: bool = True) -> None:
         """Copies an array in, or what a Source has.
 
         Its shape must be the present one unless `validate_shape` is off.
@@ -171,7 +171,7 @@ def _other_shape(
 _TYPE_NAMES = {VariableStorage: "N10tensorflow3VarE"}
 
 
-def handle_bytes(thing: Any) -> np.ndarray:
+def handle_bytes(thing: VariableStorage) -> np.ndarray:
     """A handle as a fetch of it yields it: a serialized ResourceHandleProto, byte by byte."""
     from ...io import protos
 
@@ -218,7 +218,7 @@ class Resources:
             # Another thread may have been first; then what the factory made is dropped.
             return self._table.setdefault((container, name), factory())
 
-    def store(self, container: str, name: str, thing: Any) -> None:
+    def store(self, container: str, name: str, thing: object) -> None:
         """Puts an object under a name, in place of any other."""
         with self._lock:
             self._table[container, name] = thing
@@ -231,7 +231,7 @@ class Resources:
                 self._emptied.add(container)
             return found
 
-    def clear(self, containers: Any = None) -> None:
+    def clear(self, containers: Sequence[str] | None = None) -> None:
         """Forgets everything, or everything in the given containers."""
         with self._lock:
             if containers is None:

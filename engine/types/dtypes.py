@@ -188,7 +188,7 @@ class DType:
             return 0, int(self.max)
         raise KeyError(self.as_numpy_dtype)
 
-    def is_compatible_with(self, other: Any) -> _Bool:
+    def is_compatible_with(self, other: DType) -> _Bool:
         """Whether a tensor of type `other` can be used where this type is asked for."""
         other = as_dtype(other)
         return self._enum in (other._enum, other._base)
@@ -308,7 +308,7 @@ constant("dtypes.QUANTIZED_DTYPES", QUANTIZED_DTYPES)
 
 
 @export("as_dtype", "dtypes.as_dtype")
-def as_dtype(type_value: Any) -> DType:
+def as_dtype(type_value: object) -> DType:
     """Converts a DType, enum value, name, NumPy or Python type to a `DType`."""
     if isinstance(type_value, DType):
         return type_value

@@ -4,22 +4,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..api import export
 
+if TYPE_CHECKING:
+    from ..graph.annotations import TensorLike
 
-def is_namedtuple(value: Any) -> bool:
+
+def is_namedtuple(value: object) -> bool:
     """Whether a value is a named tuple."""
     return isinstance(value, tuple) and isinstance(getattr(value, "_fields", None), tuple)
 
 
-def _is_attrs(value: Any) -> bool:
+def _is_attrs(value: object) -> bool:
     return getattr(type(value), "__attrs_attrs__", None) is not None
 
 
 @export("nest.is_nested", "contrib.framework.nest.is_sequence")
-def is_sequence(seq: Any) -> bool:
+def is_sequence(seq: object) -> bool:
     """Whether a value is a structure rather than a leaf; strings and arrays are leaves."""
     if isinstance(seq, (Mapping, list, tuple)) or _is_attrs(seq):
         return True
@@ -32,7 +35,7 @@ is_nested = is_sequence
 COMPOSITES: dict[type, tuple[Callable[[Any], list[Any]], Callable[[Any, list[Any]], Any]]] = {}
 
 
-def is_sequence_or_composite(value: Any) -> bool:
+def is_sequence_or_composite(value: TensorLike) -> bool:
     """Whether a value is a structure, or made of several tensors."""
     return is_sequence(value) or type(value) in COMPOSITES
 
@@ -56,7 +59,7 @@ def items(structure: Any) -> list[tuple[Any, Any]]:
     return list(enumerate(structure))
 
 
-def children(structure: Any) -> list[Any]:
+def children(structure: object) -> list[Any]:
     return [value for _, value in items(structure)]
 
 
@@ -103,7 +106,7 @@ _DOT = _Dot()
 
 @export("nest.assert_same_structure", "contrib.framework.nest.assert_same_structure")
 def assert_same_structure(
-    nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False
+    nest1: object, nest2: object, check_types: bool = True, expand_composites: bool = False
 ) -> None:
     """Raises ValueError (or TypeError) unless both have the same structure."""
     try:
@@ -152,7 +155,7 @@ def _compare(x: Any, y: Any, check_types: bool, expand: bool) -> None:
         _compare(a, b, check_types, expand)
 
 
-def _compare_composites(x: Any, y: Any) -> None:
+def _compare_composites(x: object, y: object) -> None:
     if type(x) not in COMPOSITES and type(y) not in COMPOSITES:
         return
     if type(x) is not type(y):
@@ -187,7 +190,7 @@ def _compare_types(x: Any, y: Any) -> None:
 
 @export("nest.pack_sequence_as", "contrib.framework.nest.pack_sequence_as")
 def pack_sequence_as(
-    structure: Any, flat_sequence: Sequence[Any], expand_composites: bool = False
+    structure: object, flat_sequence: Sequence[Any], expand_composites: bool = False
 ) -> Any:
     """The leaves of `flat_sequence` arranged like `structure`."""
     if not is_sequence(flat_sequence):
@@ -209,7 +212,7 @@ def pack_sequence_as(
     return _pack(structure, iter(flat_sequence), expand_composites)
 
 
-def _pack(structure: Any, leaves: Iterator[Any], expand: bool) -> Any:
+def _pack(structure: object, leaves: Iterator[Any], expand: bool) -> Any:
     if is_sequence(structure):
         return rebuild(structure, [_pack(child, leaves, expand) for child in children(structure)])
     if expand and type(structure) in COMPOSITES:
@@ -238,7 +241,7 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
     return pack_sequence_as(structure[0], [func(*leaves) for leaves in zip(*flat)], expand)
 
 
-def flatten_dict_items(dictionary: Any) -> dict[Any, Any]:
+def flatten_dict_items(dictionary: object) -> dict[Any, Any]:
     """A dictionary whose structured keys are replaced by their leaves, values alike."""
     if not isinstance(dictionary, Mapping):
         raise TypeError("input must be a dictionary")
@@ -258,7 +261,7 @@ def flatten_dict_items(dictionary: Any) -> dict[Any, Any]:
     return flat
 
 
-def _put(flat: dict[Any, Any], key: Any, value: Any) -> None:
+def _put(flat: dict[Any, Any], key: object, value: object) -> None:
     if key in flat:
         raise ValueError(f"Could not flatten dictionary: key {key} is not unique.")
     flat[key] = value

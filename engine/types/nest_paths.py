@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..api import export
@@ -33,20 +33,20 @@ _IF_SHALLOW_IS_SEQ_INPUT_MUST_BE_SEQ = (
 )
 
 
-def yield_flat_paths(structure: Any) -> Iterator[Path]:
+def yield_flat_paths(structure: object) -> Iterator[Path]:
     """The path of each leaf, as a tuple of keys."""
     for path, _ in _up_to(structure, structure):
         yield path
 
 
-def flatten_with_tuple_paths(structure: Any, expand_composites: bool = False) -> list[Any]:
+def flatten_with_tuple_paths(structure: object, expand_composites: bool = False) -> list[Any]:
     """Pairs of path and leaf."""
     del expand_composites
     return list(_up_to(structure, structure))
 
 
 def flatten_with_joined_string_paths(
-    structure: Any, separator: str = "/", expand_composites: bool = False
+    structure: dict[Any, Any], separator: str = "/", expand_composites: bool = False
 ) -> list[tuple[str, Any]]:
     """Pairs of path text and leaf."""
     del expand_composites
@@ -144,8 +144,8 @@ def _assert_lengths(shallow: int, tree: int, exactly: bool) -> None:
 
 
 def flatten_with_tuple_paths_up_to(
-    shallow_tree: Any,
-    input_tree: Any,
+    shallow_tree: Sequence[Any],
+    input_tree: Sequence[Any],
     check_types: bool = True,
     expand_composites: bool = False,
     check_subtrees_length: bool = True,
@@ -159,8 +159,8 @@ def flatten_with_tuple_paths_up_to(
 
 @export("contrib.framework.nest.flatten_up_to")
 def flatten_up_to(
-    shallow_tree: Any,
-    input_tree: Any,
+    shallow_tree: Sequence[Any],
+    input_tree: Sequence[Any],
     check_types: bool = True,
     expand_composites: bool = False,
     check_subtrees_length: bool = True,
@@ -173,7 +173,7 @@ def flatten_up_to(
 
 
 def map_structure_with_tuple_paths_up_to(
-    shallow_tree: Any, func: Callable[..., Any], *inputs: Any, **kwargs: Any
+    shallow_tree: object, func: Callable[..., Any], *inputs: Any, **kwargs: Any
 ) -> Any:
     """Applies a function to path and parts of `inputs` where `shallow_tree` has leaves."""
     if not inputs:
@@ -191,7 +191,7 @@ def map_structure_with_tuple_paths_up_to(
 
 @export("contrib.framework.nest.map_structure_up_to")
 def map_structure_up_to(
-    shallow_tree: Any, func: Callable[..., Any], *inputs: Any, **kwargs: Any
+    shallow_tree: object, func: Callable[..., Any], *inputs: Any, **kwargs: Any
 ) -> Any:
     """Applies a function to the parts of `inputs` where `shallow_tree` has leaves."""
 
@@ -204,7 +204,7 @@ def map_structure_up_to(
 
 @export("contrib.framework.nest.get_traverse_shallow_structure")
 def get_traverse_shallow_structure(
-    traverse_fn: Callable[[Any], Any], structure: Any, expand_composites: bool = False
+    traverse_fn: Callable[[Any], Any], structure: object, expand_composites: bool = False
 ) -> Any:
     """A structure of bools, as deep as `traverse_fn` says to go."""
     decision = traverse_fn(structure)

@@ -6,12 +6,16 @@ A shape holds a tuple of int-or-None; `Dimension` objects are made when a progra
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
 from ..api import export
 from ..hints import hinted
 from .dtypes import DType
+
+if TYPE_CHECKING:
+    from ..graph.annotations import TensorLike
+
 
 _v2_behavior = False
 
@@ -61,17 +65,17 @@ class Dimension:
     def __reduce__(self) -> Any:
         return Dimension, (self._value,)
 
-    def is_compatible_with(self, other: Any) -> bool:
+    def is_compatible_with(self, other: object) -> bool:
         """Whether both can be the same size; an unknown size fits anything."""
         other = as_dimension(other)
         return self._value is None or other._value is None or self._value == other._value
 
-    def assert_is_compatible_with(self, other: Any) -> None:
+    def assert_is_compatible_with(self, other: object) -> None:
         """Raises ValueError unless `is_compatible_with(other)`."""
         if not self.is_compatible_with(other):
             raise ValueError(f"Dimensions {self} and {other} are not compatible")
 
-    def merge_with(self, other: Any) -> Dimension:
+    def merge_with(self, other: Dimension) -> Dimension:
         """The dimension that knows what either knows; ValueError if they disagree."""
         other = as_dimension(other)
         self.assert_is_compatible_with(other)
@@ -80,13 +84,13 @@ class Dimension:
     def __div__(self, other: Any) -> Any:
         return self // other
 
-    def __truediv__(self, other: Any) -> Any:
+    def __truediv__(self, other: int) -> Any:
         raise TypeError(
             f"unsupported operand type(s) for /: 'Dimension' and '{type(other).__name__}', "
             "please use // instead"
         )
 
-    def __rtruediv__(self, other: Any) -> Any:
+    def __rtruediv__(self, other: object) -> Any:
         raise TypeError(
             f"unsupported operand type(s) for /: '{type(other).__name__}' and 'Dimension', "
             "please use // instead"
@@ -100,8 +104,8 @@ def as_dimension(value: Any) -> Dimension:
     return value if isinstance(value, Dimension) else Dimension(value)
 
 
-def _arithmetic(function: Any, swap: bool) -> Any:
-    def method(self: Dimension, other: Any) -> Any:
+def _arithmetic(function: Callable[..., Any], swap: bool) -> Any:
+    def method(self: Dimension, other: object) -> Any:
         try:
             other = as_dimension(other)
         except (TypeError, ValueError):
@@ -112,8 +116,8 @@ def _arithmetic(function: Any, swap: bool) -> Any:
     return method
 
 
-def _comparison(function: Any) -> Any:
-    def method(self: Dimension, other: Any) -> Any:
+def _comparison(function: Callable[..., Any]) -> Any:
+    def method(self: Dimension, other: object) -> Any:
         try:
             other = as_dimension(other)
         except (TypeError, ValueError):
@@ -155,7 +159,7 @@ def _size(value: Any) -> int | None:
     return None if value is None else Dimension(value)._value
 
 
-def _is_symbolic(value: Any) -> bool:
+def _is_symbolic(value: object) -> bool:
     """Is it a size of the compiler's, whose number is not to be asked for (jit/kernel/sizes.py)?"""
     return getattr(value, "is_symbolic", False) is True
 
@@ -311,7 +315,7 @@ class TensorShape:
 
         return shape_proto(self)
 
-    def merge_with(self, other: Any) -> TensorShape:
+    def merge_with(self, other: object) -> TensorShape:
         """The shape that knows what either knows; ValueError if they disagree."""
         other = as_shape(other)
         if self._sizes is None:
@@ -325,20 +329,20 @@ class TensorShape:
             raise ValueError(f"Shapes {self} and {other} are not compatible") from None
         return TensorShape(merged)
 
-    def __add__(self, other: Any) -> TensorShape:
+    def __add__(self, other: object) -> TensorShape:
         return self.concatenate(TensorShape(other))
 
-    def __radd__(self, other: Any) -> TensorShape:
+    def __radd__(self, other: object) -> TensorShape:
         return TensorShape(other).concatenate(self)
 
-    def concatenate(self, other: Any) -> TensorShape:
+    def concatenate(self, other: object) -> TensorShape:
         """The dimensions of both, in order; unknown if either rank is."""
         other = as_shape(other)
         if self._sizes is None or other._sizes is None:
             return unknown_shape()
         return TensorShape(self._sizes + other._sizes)
 
-    def assert_same_rank(self, other: Any) -> None:
+    def assert_same_rank(self, other: TensorShape) -> None:
         """Raises ValueError when both ranks are known and differ."""
         other = as_shape(other)
         if None not in (self.rank, other.rank) and self.rank != other.rank:
@@ -368,7 +372,7 @@ class TensorShape:
             raise ValueError(f"Shape {self} must have rank at most {rank}")
         return self
 
-    def is_compatible_with(self, other: Any) -> bool:
+    def is_compatible_with(self, other: object) -> bool:
         """Whether some fully defined shape fits both."""
         other = as_shape(other)
         if self._sizes is None or other._sizes is None:
@@ -377,12 +381,12 @@ class TensorShape:
             x is None or y is None or x == y for x, y in zip(self._sizes, other._sizes)
         )
 
-    def assert_is_compatible_with(self, other: Any) -> None:
+    def assert_is_compatible_with(self, other: object) -> None:
         """Raises ValueError unless `is_compatible_with(other)`."""
         if not self.is_compatible_with(other):
             raise hinted(ValueError, f"Shapes {self} and {other} are incompatible")
 
-    def most_specific_compatible_shape(self, other: Any) -> TensorShape:
+    def most_specific_compatible_shape(self, other: object) -> TensorShape:
         """The shape that keeps only what both know and agree on."""
         other = as_shape(other)
         if self._sizes is None or other._sizes is None or self.rank != other.rank:
@@ -429,7 +433,7 @@ def shape_text(shape: TensorShape | Iterable[int | None] | None) -> str:
     return "[" + ",".join("?" if size is None else str(size) for size in sizes) + "]"
 
 
-def as_shape(shape: Any) -> TensorShape:
+def as_shape(shape: object) -> TensorShape:
     """`shape` as a TensorShape."""
     return shape if isinstance(shape, TensorShape) else TensorShape(shape)
 
@@ -447,18 +451,18 @@ def scalar() -> TensorShape:
     return TensorShape([])
 
 
-def vector(length: Any) -> TensorShape:
+def vector(length: object) -> TensorShape:
     """The shape of a vector."""
     return TensorShape([length])
 
 
-def matrix(rows: Any, cols: Any) -> TensorShape:
+def matrix(rows: object, cols: object) -> TensorShape:
     """The shape of a matrix."""
     return TensorShape([rows, cols])
 
 
 @export("dimension_value", "compat.dimension_value")
-def dimension_value(dimension: Any) -> Any:
+def dimension_value(dimension: TensorLike | None) -> Any:
     """The plain value of a Dimension; anything else as it is."""
     return dimension._value if isinstance(dimension, Dimension) else dimension
 
@@ -486,7 +490,7 @@ def _set_v2(enabled: bool) -> None:
     _v2_behavior = enabled
 
 
-def broadcast_static(x: Any, y: Any) -> TensorShape:
+def broadcast_static(x: object, y: object) -> TensorShape:
     """The static shape that two shapes broadcast to; ValueError when they cannot."""
     a, b = as_shape(x).sizes, as_shape(y).sizes
     if a is None or b is None:

@@ -125,7 +125,7 @@ def _store() -> Any:
         store.set_metadata("llvm.access.group", builder.module.add_metadata([GROUP]))
         return context.get_dummy_value()
 
-    def typing(base: Any, i: Any, value: Any) -> Any:
+    def typing(base: Any, i: Any, value: np.ndarray | np.generic) -> Any:
         dtype = of_one_dtype("store", base)
         if value != NUMBA_TYPES[dtype]:
             raise Mismatch(f"store of {value} into {dtype}", "memory is accessed in its own dtype")

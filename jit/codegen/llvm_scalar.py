@@ -162,7 +162,7 @@ def _llvm_type(is_float: bool, bits: int) -> Any:
     return ir.IntType(bits)
 
 
-def from_memory(e: Emitter, value: Any) -> Any:
+def from_memory(e: Emitter, value: np.ndarray | np.generic) -> Any:
     """An element as it is computed with: bool as one bit, 16-bit floats as float32."""
     if e.dtype == "bool":
         return e.b.icmp_unsigned("!=", value, ir.Constant(e.memory, 0))
@@ -172,7 +172,7 @@ def from_memory(e: Emitter, value: Any) -> Any:
     return half_to_float(e, value) if e.dtype == "float16" else value
 
 
-def to_memory(e: Emitter, value: Any) -> Any:
+def to_memory(e: Emitter, value: np.ndarray | np.generic) -> Any:
     """An element as it is stored; values of 16-bit floats are already rounded."""
     if e.dtype == "bool":
         return e.b.zext(value, e.memory)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from llvmlite import ir
 from numba import types
@@ -19,6 +19,9 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from .addresses import Address, Mismatch, of_one_dtype
+
+if TYPE_CHECKING:
+    import numpy as np
 
 _WORD = ir.IntType(64)
 _BIT = ir.IntType(1)
@@ -83,7 +86,7 @@ class Tile:
         zero = ir.Constant(self.vector, [0.0] * self.lanes)
         return self.b.call(call, [place, ir.IntType(32)(self.bytes), self.masks[v], zero])
 
-    def store(self, value: Any, base: Any, v: int, *terms: Any) -> None:
+    def store(self, value: np.ndarray | np.generic, base: Any, v: int, *terms: Any) -> None:
         place = self.address(base, _WORD(v * self.lanes), *terms)
         place = self.b.bitcast(place, self.vector.as_pointer())
         if self.masks[v] is None:
@@ -316,7 +319,7 @@ def tile_dtype(kinds: Iterable[Any], *others: Any) -> str:
     return dtype
 
 
-def word(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+def word(context: Any, builder: Any, kind: Any, value: np.ndarray | np.generic) -> Any:
     """An argument of an intrinsic as an i64, a constant if it is a literal."""
     if isinstance(kind, Address):
         return value

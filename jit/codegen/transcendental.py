@@ -12,12 +12,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from llvmlite import ir
 
 from . import coefficients, llvm_scalar
 from .llvm_scalar import Emitter
+
+if TYPE_CHECKING:
+    import numpy as np
+
 
 INF, NAN = math.inf, math.nan
 
@@ -151,7 +155,7 @@ def _log_near_one(e: Emitter, f: Any, k: Any, extra: Any = None) -> Any:
     return e.fma(k, e.c(fmt.ln2[0]), e.b.fsub(f, tail))
 
 
-def _log_limits(e: Emitter, x: Any, value: Any) -> Any:
+def _log_limits(e: Emitter, x: Any, value: np.ndarray | np.generic) -> Any:
     """The logarithm's values at zero (and what is too small to be normal), infinity and below."""
     value = e.select(e.lt(x, e.c(INF)), value, x)  # infinity and NaN give themselves
     value = e.select(e.lt(x, e.c(0)), e.c(NAN), value)

@@ -85,8 +85,8 @@ class Index(metaclass=_Interned):
     offset is None or any int64 expression (a Param, or a loaded index for a gather).
     """
 
-    strides: tuple[Union[int, Param], ...]
-    offset: Union[Expr, None] = None
+    strides: tuple[int | Param, ...]
+    offset: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,13 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Union
 
 import numpy as np
 
 from . import reference
 from .ir import Apply, AxisIndex, Const, Expr, Load, Param, Reduced
 
+# What a scalar body is given: arrays, or expressions that stand for them in a kernel.
+Operand = Union[np.ndarray, Expr]
 NODES = (Const, AxisIndex, Param, Load, Apply, Reduced)
 Result = Literal["same", "bool", "branch", "given"]
 Rounding = Literal["none", "once", "free"]

@@ -253,7 +253,7 @@ def hint(size: AnySize) -> int:
     return size.hint if isinstance(size, Size) else int(size)
 
 
-def is_symbolic(value: Any) -> bool:
+def is_symbolic(value: np.ndarray | np.generic) -> bool:
     """Is a value a size that is not just a number?"""
     return isinstance(value, Size)
 
@@ -332,7 +332,7 @@ def _choose(name: str, a: AnySize, b: AnySize) -> AnySize:
     return _opaque(scope, f"{name}({_text(a)}, {_text(b)})", pick(hint(a), hint(b)))
 
 
-def _operand(value: Any) -> AnySize | None:
+def _operand(value: np.ndarray | np.generic) -> AnySize | None:
     if isinstance(value, Size):
         return value
     if isinstance(value, (bool, int, np.integer)):

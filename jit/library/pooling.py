@@ -8,13 +8,16 @@ Averages count only elements inside of the input.  NCHW goes through a transpose
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..kernel.sizes import AnySize, maximum
 from . import max_pool_argmax, pooling_kernels
 from .geometry import Axis, Padding, axes, spatial
 from .template import specialise
 from .vectors import BYTES
+
+if TYPE_CHECKING:
+    import numpy as np
 
 _WORK = 1 << 15  # elements read per tile
 _CHANNELS = 512  # channels handled together: scratch for them stays in the first cache
@@ -77,11 +80,11 @@ def _unfit(
     return dtype not in BYTES or any(size != 1 for size in outer)
 
 
-def _channels_last(b: Any, value: Any, data_format: str) -> Any:
+def _channels_last(b: Any, value: np.ndarray | np.generic, data_format: str) -> Any:
     return value if data_format == "NHWC" else b.transpose(value, (0, 2, 3, 1))
 
 
-def _channels_back(b: Any, value: Any, data_format: str) -> Any:
+def _channels_back(b: Any, value: np.ndarray | np.generic, data_format: str) -> Any:
     return value if data_format == "NHWC" else b.transpose(value, (0, 3, 1, 2))
 
 

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..kernel import glibc_float32
 from ..kernel.sizes import AnySize, ceil_div, product
 from . import random_kernels as kernels
 from .template import specialise
+
+if TYPE_CHECKING:
+    from ...engine.graph.operation import Operation
 
 _BYTES = {"float32": 4, "float64": 8, "int32": 4, "int64": 8}
 _TILE = 4096  # blocks per tile
@@ -54,7 +57,7 @@ def _signed(word: int) -> int:
 
 
 def philox_uniform(
-    b: Any, op: Any, dims: Sequence[AnySize], stream: Any, dtype: str = "float32"
+    b: Any, op: Operation, dims: Sequence[AnySize], stream: Any, dtype: str = "float32"
 ) -> Any:
     """Uniform in [0, 1): float32 or float64."""
     values = {"float32": kernels.uniform_float32, "float64": kernels.uniform_float64}
@@ -62,7 +65,7 @@ def philox_uniform(
 
 
 def philox_normal(
-    b: Any, op: Any, dims: Sequence[AnySize], stream: Any, dtype: str = "float32"
+    b: Any, op: Operation, dims: Sequence[AnySize], stream: Any, dtype: str = "float32"
 ) -> Any:
     """Standard normal: float32 or float64."""
     values = _NORMAL.get(dtype)
@@ -70,7 +73,7 @@ def philox_normal(
 
 
 def philox_truncated_normal(
-    b: Any, op: Any, dims: Sequence[AnySize], stream: Any, dtype: str = "float32"
+    b: Any, op: Operation, dims: Sequence[AnySize], stream: Any, dtype: str = "float32"
 ) -> Any:
     """Standard normal within two deviations: float32 or float64."""
     values, fill = _NORMAL.get(dtype), kernels.fill_truncated
@@ -89,7 +92,7 @@ def philox_integers(
 
 
 def _draw(
-    b: Any, name: str, values: Values | None, entry: Callable[..., None], op: Any,
+    b: Any, name: str, values: Callable[..., Any] | None, entry: Callable[..., None], op: Operation,
     dims: Sequence[AnySize], stream: Any, dtype: str, tile: int, limits: tuple[int, int] = (0, 0),
 ) -> Any:  # fmt: skip
     if values is None:

@@ -25,6 +25,6 @@ def page(title: str, plans: Sequence[dict[str, Any]], text: str) -> str:
     return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], template)
 
 
-def _embedded(thing: Any) -> str:
+def _embedded(thing: object) -> str:
     """JSON that may stand within a script element: no text in it ends that or opens a comment."""
     return json.dumps(thing, separators=(",", ":")).replace("<", "\\u003c")

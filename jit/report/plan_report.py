@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..kernel.reference import numpy_dtype
 from ..kernel.sizes import number
@@ -32,6 +32,9 @@ from ..schedule.steps import (
     in_arena,
 )
 from . import plan_text, roofline
+
+if TYPE_CHECKING:
+    from ..kernel.sizes import AnySize
 
 _KINDS = {Feed: "fed", Constant: "constant", Read: "variable", Sizes: "sizes"}
 
@@ -157,7 +160,7 @@ class PlanReport:
 
 
 def plan_report(
-    plan: Any, binding: Any, seconds: Sequence[float], machine: roofline.Machine | None = None
+    plan: object, binding: object, seconds: Sequence[float], machine: roofline.Machine | None = None
 ) -> PlanReport:
     """The report of a plan bound to concrete sizes; seconds has one entry per step."""
     return _Reporter(plan, binding, machine).report(seconds)
@@ -332,13 +335,13 @@ class _Reporter:
             for axis, size in zip(step.nest.kernel.axes, step.nest.sizes)
         )
 
-    def _number(self, size: Any) -> int:
+    def _number(self, size: AnySize) -> int:
         return number(size, self.values)
 
     # Buffers
 
     def _used(
-        self, place: int, step: Any, used: Iterable[tuple[Value, str]]
+        self, place: int, step: object, used: Iterable[tuple[Value, str]]
     ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[Boundary, ...]]:
         """Notes what a step reads and writes, and what it is not fused with."""
         reads, writes, boundaries = [], [], []

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from ...engine.session.futures import Future, FutureSet
 from ...engine.session.state import VariableStorage
 from ..trace.partition import Partition, Stage, draws, is_harmless, waits_at_top
 from ..trace.tracer import makes_handles
+
+if TYPE_CHECKING:
+    from ...engine.graph.tensor import Tensor
 
 # Makes what runs operations: (operations, fetches, feeds, variables that others hand it).
 MakePart = Callable[[Sequence[Any], Sequence[Any], Sequence[Any], dict[Any, Any]], Any]
@@ -354,7 +357,7 @@ class _Run:
         self._tell(self.runner.waits[number].operations)
 
 
-def _array(tensor: Any, value: Any) -> Any:
+def _array(tensor: Tensor, value: np.ndarray | np.generic) -> Any:
     """A value as an array; results of no dimension come as scalars."""
     if isinstance(value, np.ndarray):
         return value

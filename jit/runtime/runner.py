@@ -35,6 +35,10 @@ from .plan import Plan
 from .segment_plans import CompileFailure, SegmentPlans
 
 if TYPE_CHECKING:
+    from ...engine.graph.graph import Graph
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
+    from ...engine.session.session import BaseSession
     from ..report.plan_report import PlanReport
 
 # Errors of runs that say nothing of the values that were fed.
@@ -49,7 +53,11 @@ _LARGE = 1 << 20
 
 
 def make_runner(
-    session: Any, graph: Any, fetches: Sequence[Any], targets: Sequence[Any], feeds: Sequence[Any]
+    session: BaseSession,
+    graph: Graph,
+    fetches: Sequence[Any],
+    targets: Sequence[Any],
+    feeds: Sequence[Any],
 ) -> Callable[[Sequence[Any]], list[Any]]:
     """What runs a part of a graph: compiled at once, or from the second run on (mode auto)."""
     operations = interpreter.needed_operations(fetches, targets, feeds)
@@ -77,7 +85,7 @@ def _only_moves(operations: Sequence[Any]) -> bool:
 
 
 def _compiled(
-    session: Any,
+    session: BaseSession,
     operations: Sequence[Any],
     fetches: Sequence[Any],
     feeds: Sequence[Any],
@@ -127,7 +135,7 @@ def _without_waits(
 
 
 def _reference(
-    session: Any,
+    session: BaseSession,
     operations: Sequence[Any],
     fetches: Sequence[Any],
     feeds: Sequence[Any],
@@ -231,7 +239,7 @@ def elements(operations: Sequence[Any], arrays: Sequence[np.ndarray]) -> int:
 class Evaluator:
     """Runs operations of a session by reference kernels; errors name the node and its line."""
 
-    def __init__(self, session: Any) -> None:
+    def __init__(self, session: BaseSession) -> None:
         self.session = session
         config = session.config
         self.threads: int | None = config.intra_op_parallelism_threads or None if config else None
@@ -253,11 +261,11 @@ class Evaluator:
         return self.spread(op, self.begin(op, inputs))
 
     @staticmethod
-    def spread(op: Any, result: Any) -> Sequence[Any]:
+    def spread(op: Operation, result: object) -> Sequence[Any]:
         """What a kernel returned as one flat list."""
         return _spread(result, len(op.outputs))
 
-    def begin(self, op: Any, inputs: Sequence[Any]) -> Any:
+    def begin(self, op: Operation, inputs: Sequence[Any]) -> Any:
         """What the kernel returns: results, or what they have to be waited for with."""
         definition = op.definition
         kernel = trust.kernel_of(op)
@@ -276,7 +284,7 @@ class Evaluator:
             raise interpreter.located(error, op) from error
 
 
-def _spread(result: Any, count: int) -> Sequence[Any]:
+def _spread(result: object, count: int) -> Sequence[Any]:
     """A kernel's results as one flat list."""
     if count == 0:
         return ()
@@ -464,7 +472,7 @@ class Runner:
         program = FlowProgram(self.evaluate.session, operations, given, list(taken))
         return program, list(taken), given
 
-    def _host(self, op: Any, known: dict[Any, Any]) -> None:
+    def _host(self, op: Operation, known: dict[Any, Any]) -> None:
         inputs = []
         for tensor, wanted in zip(op._inputs_val, op._input_types_val):
             thing: Any = self.handles.get(tensor, known.get(tensor))
@@ -478,7 +486,7 @@ class Runner:
                 known[output] = np.asarray(result)
 
 
-def _refers(tensor: Any) -> bool:
+def _refers(tensor: Tensor) -> bool:
     return tensor.dtype._is_ref_dtype or is_handle(tensor)
 
 

@@ -7,6 +7,7 @@ ones.  Imports jit/schedule/bind.py.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -72,10 +73,10 @@ class Frame:
     def fill_sizes(self, binding: Binding) -> None:
         """Writes the tensors whose contents are sizes."""
         for slot, value, places in binding.template.size_arrays:
-            view = self.view(binding, slot, value, tuple(value.shape))
+            view = self.view(binding, slot, value, [int(size) for size in value.shape])
             view[...] = np.array([binding.numbers[n] for n in places]).reshape(value.shape)
 
-    def view(self, binding: Binding, slot: int, value: Value, shape: Any) -> np.ndarray:
+    def view(self, binding: Binding, slot: int, value: Value, shape: Sequence[int]) -> np.ndarray:
         """An arena value as an array, at concrete sizes."""
         dtype = numpy_dtype(value.dtype)
         count = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize

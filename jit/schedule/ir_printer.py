@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..cache.kernel_text import applied
 from ..cache.store import Facts
@@ -33,10 +33,13 @@ from ..program.tensor_ir import (
 from .loop_nest import Nest
 from .steps import Again, CallStep, Control, HostStep, KernelStep, Schedule, Skip
 
+if TYPE_CHECKING:
+    from ...engine.graph.operation import Operation
+
 _WIDTH = 100
 
 
-def text(thing: Any) -> str:
+def text(thing: Sequence[Any]) -> str:
     """The printed form of a Program, Fused or Schedule."""
     if isinstance(thing, Program):
         return program_text(thing)
@@ -49,7 +52,7 @@ def text(thing: Any) -> str:
     return _timing_text(thing)
 
 
-def _graph_line(op: Any) -> str:
+def _graph_line(op: Operation) -> str:
     inputs = ", ".join(tensor.name for tensor in op._inputs_val)
     outputs = ", ".join(f"{o.dtype.name}{o.shape}" for o in op.outputs)
     return _cut(f"{op.name} = {op.type}({inputs}) -> {outputs}")
@@ -216,7 +219,7 @@ def origin(
     return Facts(ops=names, line=user_line(ops[-1]), graph=graph)
 
 
-def user_line(op: Any) -> str:
+def user_line(op: Operation) -> str:
     """The line of the user's program that made an operation: file:line."""
     file, line, _ = op._frame
     return f"{file}:{line}" if line else str(file)

@@ -10,13 +10,16 @@ different in every run anyway.  Imports tensor IR and the engine's graph layer.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..kernel import ir
 from ..kernel.scalar import PRIMITIVES, kind_of
 from ..program.editing import Program
 from ..program.tensor_ir import Call, Loop, Map, Node, Reduce, base
 from .tracer import FOLD_LIMIT, is_handle, makes_handles
+
+if TYPE_CHECKING:
+    from ...engine.graph.tensor import Tensor
 
 # They give one of the values, in whatever order these are looked at.
 _SELECTING = frozenset("max min any all argmax argmin".split())
@@ -49,7 +52,7 @@ def is_exact(program: Program) -> bool:
     return True
 
 
-def _rounds(kernel: Any) -> bool:
+def _rounds(kernel: object) -> bool:
     return isinstance(kernel, ir.Kernel) and all(_is_rounded(s.value) for s in kernel.stores)
 
 
@@ -90,10 +93,10 @@ def is_made_of_constants(operations: Sequence[Any], feeds: Sequence[Any]) -> boo
     return True
 
 
-def _refers(tensor: Any) -> bool:
+def _refers(tensor: Tensor) -> bool:
     return tensor.dtype._is_ref_dtype or is_handle(tensor)
 
 
-def _folds(tensor: Any) -> bool:
+def _folds(tensor: Tensor) -> bool:
     count = tensor.shape.num_elements()
     return count is not None and count * tensor.dtype.base_dtype.size <= FOLD_LIMIT

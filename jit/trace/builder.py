@@ -84,7 +84,7 @@ class Builder:
         """Gives up lowering: `raise b.host("why")`."""
         raise NotLowered(reason)
 
-    def constant(self, array: Any, dtype: str | None = None) -> Value:
+    def constant(self, array: object, dtype: str | None = None) -> Value:
         """A value with contents known now."""
         if _holds_sizes(array):
             return self.known_as(np.array(array, dtype=object), dtype or "int64")
@@ -284,7 +284,7 @@ class Builder:
         return self.view(value, axes, _shape(size))
 
     def pad(
-        self, value: Value, paddings: Sequence[tuple[AnySize, AnySize]], fill: Any = 0
+        self, value: Value, paddings: Sequence[tuple[AnySize, AnySize]], fill: float = 0
     ) -> Value:
         """Surrounds a value with `fill`; paddings are (before, after) per dimension."""
         shape = tuple(size + lo + hi for size, (lo, hi) in zip(value.shape, paddings))
@@ -348,7 +348,7 @@ class Builder:
         )
         return self.cast(made[0], dtype)
 
-    def full(self, shape: Sequence[AnySize], fill: Any, dtype: str) -> Value:
+    def full(self, shape: Sequence[AnySize], fill: object, dtype: str) -> Value:
         """One scalar (a number or a 0-d value) everywhere."""
         scalar_value = fill if isinstance(fill, Value) else self.constant(fill, dtype)
         return self.broadcast(self.cast(scalar_value, dtype), shape)
@@ -358,7 +358,7 @@ class Builder:
     ) -> None:
         """Raises error(indices, count) unless all indices are in [low, count)."""
 
-        def is_outside(i: Any, high: Any) -> Any:
+        def is_outside(i: object, high: object) -> Any:
             above = scalar.ge(i, high)
             return above if low is None else scalar.logical_or(scalar.lt(i, low), above)
 
@@ -383,10 +383,10 @@ class Builder:
         columns: AnySize = 1,
         col_tile: AnySize | None = None,
         scratch: AnySize = 0,
-        reserve: Any = None,
+        reserve: object = None,
         epilogue: Callable[[bool, bool], Any] | None = None,
         operations: AnySize = 0,
-        role: Any = None,
+        role: object = None,
         updates: Sequence[Value] = (),
         touches: AnySize = 0,
         writes: Sequence[Any] = (),
@@ -422,8 +422,8 @@ class Builder:
         launch: Launch,
         inputs: Sequence[Value],
         outputs: Sequence[tuple[Sequence[AnySize], str]],
-        role: Any = None,
-        reserve: Any = None,
+        role: object = None,
+        reserve: object = None,
         effects: Effects = Effects(),
     ) -> tuple[Value, ...]:
         """A library kernel whose launch is worked out already; see `call`."""
@@ -486,7 +486,7 @@ class Builder:
 
     # Shapes.
 
-    def require(self, fits: Any) -> None:
+    def require(self, fits: object) -> None:
         """Refuses inputs that do not fit: reference kernels say what is wrong with them."""
         if not fits:
             raise errors.invalid("The inputs do not fit each other")
@@ -537,7 +537,7 @@ class Builder:
         return self._equal[key]
 
 
-def _holds_sizes(value: Any) -> bool:
+def _holds_sizes(value: object) -> bool:
     if isinstance(value, (list, tuple)):
         return any(map(_holds_sizes, value))
     return isinstance(value, Size) or (isinstance(value, np.ndarray) and value.dtype == object)

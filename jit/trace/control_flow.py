@@ -9,7 +9,7 @@ Imports the rest of jit's front end and the engine's op roles.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,6 +34,10 @@ from ..program.tensor_ir import (
 from .builder import NotLowered, Unsettled
 from .loop_recovery import Frame, Item, Unstructured, structured
 
+if TYPE_CHECKING:
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
+
 
 def trace_region(tracer: Any, operations: Sequence[Any]) -> str | None:
     """Adds operations that branch and loop to what a tracer has; if that fails, the reason why.
@@ -43,7 +47,9 @@ def trace_region(tracer: Any, operations: Sequence[Any]) -> str | None:
     mark, values = tracer.program.last, dict(tracer.values)
     hosted = len(tracer.hosted)
     try:
-        Flow(tracer).run(structured(operations))
+        flow = Flow(tracer)
+        flow.run(structured(operations))
+        _keep_inside(flow, operations)
         return None
     except (Unstructured, NotLowered, Unsettled, errors.OpError) as reason:
         # An error counts only if what is wrong runs at all.
@@ -57,11 +63,21 @@ def trace_region(tracer: Any, operations: Sequence[Any]) -> str | None:
         tracer.program.guard = ()
 
 
+def _keep_inside(flow: Flow, operations: Sequence[Any]) -> None:
+    """Refuses a region that hands out what is there under a condition: nobody else knows of it."""
+    inside, present = set(operations), flow.tracer.segment.present
+    partial = [op for op, guard in flow.guards.items() if guard and op in inside]
+    tensors = [*flow.sides, *(tensor for op in partial for tensor in op.outputs)]
+    for tensor in tensors:
+        if any(user in present and user not in inside for user in tensor._consumers):
+            raise Unstructured(f"'{tensor.name}' leaves its branch")
+
+
 def _programs(loop: Loop) -> list[Program]:
     return [*loop.test.all(), *loop.body.all()]
 
 
-def _is_of(cell: Any, programs: Sequence[Program]) -> bool:
+def _is_of(cell: object, programs: Sequence[Program]) -> bool:
     """Is something a register or stack that is made in one of these programs?"""
     return isinstance(cell, (Register, GrowableStack)) and cell.program in programs
 
@@ -88,7 +104,7 @@ class Flow:
                 self._operation(item)
             self.program.guard = ()
 
-    def guard(self, tensor: Any) -> Guard:
+    def guard(self, tensor: Tensor) -> Guard:
         """Under which conditions a tensor is there."""
         return self.sides.get(tensor, self.guards.get(tensor.op, ()))
 
@@ -110,7 +126,7 @@ class Flow:
                     found.append((flag, side))
         return tuple(found)
 
-    def _operation(self, op: Any) -> None:
+    def _operation(self, op: Operation) -> None:
         role = op.definition.control_flow_role
         # A trigger runs whatever becomes of what it waits for.
         guard = () if role == "trigger" else self._guard_of([op])
@@ -210,7 +226,7 @@ class Flow:
                 lambda f: scalar.select(f, first, last), flag, dtype="int32"
             )
 
-    def _common(self, op: Any, alive: Sequence[Any]) -> tuple[Guard, tuple[Value, bool]]:
+    def _common(self, op: Operation, alive: Sequence[Any]) -> tuple[Guard, tuple[Value, bool]]:
         """The conditions of both inputs of a merge, and the one by which the first differs."""
         if len(alive) != 2:
             raise Unstructured(f"'{op.name}' merges {len(alive)} values")
@@ -222,7 +238,7 @@ class Flow:
             raise Unstructured(f"'{op.name}' merges what does not belong together")
         return common, rest[0][0]
 
-    def _given(self, op: Any, tensor: Any) -> Value:
+    def _given(self, op: Operation, tensor: Any) -> Value:
         """What a merge takes from one side: of a variable what it has then, if that is meant."""
         value: Value = self.tracer.values[tensor]
         wanted = op._input_types_val[op._inputs_val.index(tensor)]
@@ -231,7 +247,7 @@ class Flow:
         self.program.guard = self.guard(tensor)
         return self.tracer.builder.read(value)  # type: ignore[no-any-return]
 
-    def _joined(self, op: Any, values: list[Value]) -> list[Value]:
+    def _joined(self, op: Operation, values: list[Value]) -> list[Value]:
         """Both values of a merge, which must be of one kind; variables are passed on or read."""
         one, two = values
         if one.cell is not None and one.cell is two.cell:

@@ -10,7 +10,10 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ...engine.graph.operation import Operation
 
 _JOINS = ("merge", "exit")
 # What gives a value only where it is taken, until a merge or an exit.
@@ -28,7 +31,7 @@ def arranged(
     members = conditional(operations)
     if not members:
         return list(operations), {}
-    root = connected(members, through_joins=False)
+    root = connected(members, members)
     number = {op: i for i, op in enumerate(operations)}
     first: dict[Any, int] = {}
     for op in operations:
@@ -56,62 +59,90 @@ def arranged(
     return result, regions
 
 
-def conditional(operations: Sequence[Any]) -> list[Any]:
-    """The operations that branch or loop, or whose inputs may be missing where they are run.
+def conditional(operations: Sequence[Operation]) -> dict[Operation, bool]:
+    """The operations that branch or loop, or that run under a condition; and whether their results
+    may be missing, as those of a branch that is not taken and those of a loop's turn.
 
-    Values of a branch that is not taken are missing until a merge, those of a loop's turn until an
-    exit: operations outside of any context may take them too, as gradients do.  Who takes a
-    variable or resource from such an operation is counted as one, since nothing hands it out.
+    An operation needs no context for that: gradients have switches, merges and what lies between
+    outside of all contexts.  Who takes a variable or resource from such an operation is counted as
+    one, since nothing hands it out.
     """
-    members: dict[Any, None] = {}
-    inner: set[Any] = set()  # tensors and operations whose users are members
+    members: dict[Operation, bool] = {}
+    handles: set[Any] = set()  # variables and resources that members give
+    under: dict[Any, Conditions] = {}
     for op in operations:
         role = op.definition.control_flow_role
+        conditions = under[op] = _conditions(op, role, under)
+        if role == "switch":
+            predicate = op._inputs_val[1]
+            for side, tensor in enumerate(op.outputs):
+                condition = predicate.op, predicate.value_index, side
+                under[tensor] = _both(conditions, (condition,))
         has_context = op._control_flow_context is not None
-        takes = any(t in inner for t in op._inputs_val)
-        takes = takes or any(other in inner for other in op._control_inputs_val)
-        if not (role or has_context or takes):
+        takes = any(tensor in handles for tensor in op._inputs_val)
+        if not (role or has_context or conditions or takes):
             continue
-        members[op] = None
-        is_inner = role in _PARTS or ((has_context or takes) and role not in _JOINS)
-        if is_inner:
-            inner.add(op)
-        inner.update(t for t in op.outputs if is_inner or _refers(t))
-    return list(members)
+        members[op] = bool(conditions) or role == "switch"
+        handles.update(tensor for tensor in op.outputs if _refers(tensor))
+    return members
 
 
-def connected(members: Sequence[Any], through_joins: bool = True) -> dict[Any, Any]:
+# What has to hold for an operation to run, outermost first: predicates with sides, names of loops.
+Conditions = tuple[Any, ...]
+
+
+def _conditions(op: Operation, role: str, under: dict[Any, Conditions]) -> Conditions:
+    given = [under.get(t, under.get(t.op)) for t in op._inputs_val]
+    # (What a loop sends back is behind its merge: it runs under the same as what comes in.)
+    known = [conditions for conditions in given if conditions is not None]
+    if role == "merge" and known:
+        first, *others = known
+        return tuple(c for c in first if all(c in conditions for conditions in others))
+    before = [under[other] for other in op._control_inputs_val if other in under]
+    conditions: Conditions = ()
+    for more in (*known, *before):
+        conditions = _both(conditions, more)
+    if role == "enter":
+        return _both(conditions, (op.attr("frame_name"),))
+    if role == "exit":
+        loops = [i for i, condition in enumerate(conditions) if isinstance(condition, str)]
+        return conditions[: loops[-1]] if loops else ()
+    return conditions
+
+
+def _both(one: Conditions, other: Conditions) -> Conditions:
+    return (*one, *(condition for condition in other if condition not in one))
+
+
+def connected(
+    members: Iterable[Operation], missing: dict[Operation, bool] | None = None
+) -> dict[Operation, Operation]:
     """For each operation that branches or loops, one that stands for all it hangs together with.
 
-    through_joins: whether what takes the value of a whole conditional or loop hangs together with
-    it, where it branches or loops itself.
+    missing: whose results may be missing.  What is always there, such as the value of a whole
+    conditional, connects nobody then but by a variable or resource.
     """
     parent = {op: op for op in members}
 
-    def root(op: Any) -> Any:
+    def root(op: Operation) -> Operation:
         while parent[op] is not op:
             parent[op] = parent[parent[op]]
             op = parent[op]
         return op
 
-    contexts: dict[int, Any] = {}
-    for op in members:
+    contexts: dict[int, Operation] = {}
+    for op in parent:
         context = op._control_flow_context
-        # Of nested contexts the outermost: a region holds whole conditionals and loops.
         while context is not None and context.outer_context is not None:
             context = context.outer_context
         if context is not None:
             parent[root(op)] = root(contexts.setdefault(id(context), op))
-        for other in (*(t.op for t in op._inputs_val), *op._control_inputs_val):
-            is_out = not through_joins and _is_join(other)
-            if other in parent and not is_out:
+        before = [(t.op, _refers(t)) for t in op._inputs_val]
+        before += [(other, False) for other in op._control_inputs_val]
+        for other, is_handle in before:
+            if other in parent and (missing is None or missing[other] or is_handle):
                 parent[root(op)] = root(other)
-    return {op: root(op) for op in members}
-
-
-def _is_join(op: Any) -> bool:
-    """Does a whole conditional or loop end here?"""
-    return op.definition.control_flow_role in _JOINS and op._control_flow_context is None
+    return {op: root(op) for op in parent}
 
 
 def leaks(op: Any, inside: set[Any], number: dict[Any, int]) -> bool:

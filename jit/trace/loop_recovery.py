@@ -11,7 +11,10 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union
+
+if TYPE_CHECKING:
+    from ...engine.graph.operation import Operation
 
 
 class Unstructured(Exception):
@@ -67,7 +70,7 @@ def structured(operations: Sequence[Any]) -> list[Item]:
     return _finish(top, home)
 
 
-def _place(op: Any, home: dict[Any, Frame], top: Frame, present: set[Any]) -> None:
+def _place(op: Operation, home: dict[Any, Frame], top: Frame, present: set[Any]) -> None:
     """Finds the frame that an operation is in; of an exit, the one that it leaves."""
     # What comes back from an iteration is created later, and so is not in `home` yet.
     before = [t.op for t in op._inputs_val if t.op in home]
@@ -92,7 +95,7 @@ def _place(op: Any, home: dict[Any, Frame], top: Frame, present: set[Any]) -> No
         frame.members.append(op)
 
 
-def _after(op: Any, home: dict[Any, Frame]) -> Frame:
+def _after(op: Operation, home: dict[Any, Frame]) -> Frame:
     """The frame that an operation's outputs are in."""
     frame = home[op]
     if op.definition.control_flow_role == "enter":
@@ -171,7 +174,7 @@ def _behind_the_last_turn(frame: Frame) -> dict[Any, None]:
     return after
 
 
-def _is(op: Any, role: str) -> bool:
+def _is(op: Operation, role: str) -> bool:
     return bool(op.definition.control_flow_role == role)
 
 

@@ -13,10 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .control_regions import connected, leaks
 from .tracer import is_handle, makes_handles
+
+if TYPE_CHECKING:
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
 
 
 @dataclass
@@ -49,7 +53,7 @@ class Partition:
     origins: dict[Any, Any]
 
 
-def waits_at_top(op: Any) -> bool:
+def waits_at_top(op: Operation) -> bool:
     """May an operation have to wait, outside of all branches and loops?"""
     return op.definition.control_flow_role == "wait" and op._control_flow_context is None
 
@@ -257,12 +261,12 @@ class Partitioner:
                 users.setdefault(cell, []).append(op)
         return result
 
-    def _is_used_outside(self, tensor: Any, inside: set[Any]) -> bool:
+    def _is_used_outside(self, tensor: Tensor, inside: set[Any]) -> bool:
         users = (user for user in self.users[tensor.op] if user not in inside)
         return any(tensor is taken for user in users for taken in user._inputs_val)
 
 
-def _hangs_together(op: Any) -> bool:
+def _hangs_together(op: Operation) -> bool:
     if waits_at_top(op):
         return False
     return bool(op.definition.control_flow_role) or op._control_flow_context is not None
@@ -305,7 +309,7 @@ def is_harmless(op: Any) -> bool:
     )
 
 
-def _is_free(op: Any) -> bool:
+def _is_free(op: Operation) -> bool:
     """Can an operation be run again wherever it is used?"""
     if op._inputs_val or op._control_inputs_val or not op.outputs:
         return False
@@ -316,5 +320,5 @@ def _is_free(op: Any) -> bool:
     return makes_handles(op) or not definition.stateful
 
 
-def _refers(tensor: Any) -> bool:
+def _refers(tensor: Tensor) -> bool:
     return tensor.dtype._is_ref_dtype or is_handle(tensor)

@@ -9,7 +9,7 @@ Where it refuses, reference kernels say what is wrong (jit/runtime/runner.py).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,13 +18,16 @@ from ...engine.types.shape import TensorShape, unknown_shape
 from ..kernel.sizes import AnySize, NeedsNumber, Scope
 from ..program.tensor_ir import Value
 
+if TYPE_CHECKING:
+    from ...engine.graph.operation import Operation
+
 
 class TracedShapes(ShapeContext):
     """What a shape function sees of an operation that is traced."""
 
     __slots__ = ("_sees_sizes", "_values")
 
-    def __init__(self, op: Any, values: Sequence[Value], sees_sizes: bool) -> None:
+    def __init__(self, op: Operation, values: Sequence[Value], sees_sizes: bool) -> None:
         """sees_sizes: whether inputs that spell symbolic sizes are shown to the function."""
         super().__init__(op)
         self._values, self._sees_sizes = values, sees_sizes
@@ -56,7 +59,7 @@ def _shape(value: Value, static: TensorShape) -> TensorShape:
     return static if contents is None or not static.rank else TensorShape(np.shape(contents))
 
 
-def refusal(scope: Scope, op: Any, values: Sequence[Value]) -> str | None:
+def refusal(scope: Scope, op: Operation, values: Sequence[Value]) -> str | None:
     """Why an operation does not take inputs of these shapes; None where it does.
 
     Functions that ask for the number of a symbolic size are not held against anything: a plan

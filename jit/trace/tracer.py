@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -43,6 +43,10 @@ from .builder import Builder, NotLowered, Unsettled
 from .control_flow import trace_region
 from .shape_inference import output_shapes, refusal
 
+if TYPE_CHECKING:
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
+
 # Larger results of constant operations are computed in the plan, not kept in it.
 # (bit_exact.py relies on it: what folds is computed by reference kernels either way.)
 FOLD_LIMIT = 1 << 16
@@ -59,7 +63,7 @@ class Evaluate(Protocol):
 
     def __call__(self, op: Any, inputs: Sequence[Any]) -> Sequence[Any]: ...
 
-    def context(self, op: Any) -> Any:
+    def context(self, op: Operation) -> Any:
         """The kernel context of an operation (or of the OpView of one)."""
 
 
@@ -90,6 +94,11 @@ class Segment:
     evaluate: Evaluate
     handles: Mapping[Any, Any] = field(default_factory=dict)
     regions: Mapping[int, int] = field(default_factory=dict)
+
+    @cached_property
+    def present(self) -> frozenset[Any]:
+        """The operations, to look one up."""
+        return frozenset(self.operations)
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +141,7 @@ class Traced:
             if isinstance(node, (Read, Write)) and not isinstance(node.cell, Register)
         }
 
-    def still_holds(self, cell: Any, array: np.ndarray) -> bool:
+    def still_holds(self, cell: VariableStorage, array: np.ndarray) -> bool:
         """Has what a variable holds the shape and dtype that the trace saw, if it looked?"""
         known = self.cells.get(cell)
         return known is None or known == (array.shape, array.dtype.name)
@@ -180,7 +189,7 @@ class OpView:
 
     __slots__ = ("name", "node", "type")
 
-    def __init__(self, op: Any) -> None:
+    def __init__(self, op: Operation) -> None:
         self.node = op
         self.name, self.type = op.name, op.type
 
@@ -260,7 +269,7 @@ class Tracer:
             self.hosted.append((operations[0], f"branches or loops: {reason}"))
         return reason is not None
 
-    def export(self, tensor: Any) -> Value | None:
+    def export(self, tensor: Tensor) -> Value | None:
         """The value of a tensor for whoever comes behind this program; None for handles."""
         value = self.values.get(tensor)
         if value is None or (value.cell is not None and is_handle(tensor)):
@@ -272,7 +281,7 @@ class Tracer:
         except errors.OpError as error:
             raise located(error, tensor.op) from error
 
-    def _operation(self, op: Any) -> bool:
+    def _operation(self, op: Operation) -> bool:
         """Adds one operation; True if it is a barrier, which cannot be added."""
         stopping.check()
         definition: OpDef = op.definition
@@ -295,22 +304,22 @@ class Tracer:
         reason = self._lower(op, definition, inputs)
         return False if reason is None else self._host(op, definition, inputs, reason)
 
-    def _require_shapes(self, op: Any, inputs: list[Value]) -> None:
+    def _require_shapes(self, op: Operation, inputs: list[Value]) -> None:
         """Raises what the op's shape function has against the shapes of the inputs."""
         reason = refusal(self.scope, op, inputs)
         if reason is not None:
             raise located(errors.invalid(reason), op)
 
-    def _handles(self, op: Any) -> None:
+    def _handles(self, op: Operation) -> None:
         for output, thing in zip(op.outputs, self.evaluate(op, [])):
             self._handle(output, thing)
 
-    def _handle(self, tensor: Any, thing: Any) -> None:
+    def _handle(self, tensor: Tensor, thing: Any) -> None:
         (value,) = self.program.add(Handle(thing), (array_dtype_name(tensor.dtype), ()))
         value.cell = thing
         self.values[tensor] = value
 
-    def _inputs(self, op: Any) -> list[Value]:
+    def _inputs(self, op: Operation) -> list[Value]:
         result = []
         for tensor, wanted in zip(op._inputs_val, op._input_types_val):
             value = self.values[tensor]
@@ -321,7 +330,7 @@ class Tracer:
             result.append(value)
         return result
 
-    def _fold(self, op: Any, definition: OpDef, inputs: list[Value]) -> bool:
+    def _fold(self, op: Operation, definition: OpDef, inputs: list[Value]) -> bool:
         """Evaluates operations whose inputs are known; True if it did."""
         if definition.stateful or definition.kernel is None or not op.outputs:
             return False
@@ -349,7 +358,7 @@ class Tracer:
             self._know(output, array)
         return True
 
-    def _know(self, output: Any, array: np.ndarray) -> None:
+    def _know(self, output: Tensor, array: np.ndarray) -> None:
         dtype = array_dtype_name(output.dtype)
         if compiles(dtype):
             self.values[output] = self.builder.known_as(np.asarray(array), dtype)
@@ -359,7 +368,7 @@ class Tracer:
         value.known = np.asarray(array)
         self.values[output] = value
 
-    def _lower(self, op: Any, definition: OpDef, inputs: list[Value]) -> str | None:
+    def _lower(self, op: Operation, definition: OpDef, inputs: list[Value]) -> str | None:
         """Lowers an operation; None on success, else why it does not lower."""
         if definition.lower is None:
             return "has no lowering"
@@ -382,7 +391,7 @@ class Tracer:
         self.values.update(zip(op.outputs, results))
         return None
 
-    def _host(self, op: Any, definition: OpDef, inputs: list[Value], reason: str) -> bool:
+    def _host(self, op: Operation, definition: OpDef, inputs: list[Value], reason: str) -> bool:
         shapes = output_shapes(self.scope, op, inputs)
         refs = [output.dtype._is_ref_dtype for output in op.outputs]
         # Others may ask for the shape of any tensor, also of those that kernels cannot hold.
@@ -426,16 +435,16 @@ def array_dtype_name(dtype: Any) -> str:
     return "float16" if name == "half" else name
 
 
-def is_handle(tensor: Any) -> bool:
+def is_handle(tensor: Tensor) -> bool:
     """Does a tensor hold a resource handle (and not a reference to a variable)?"""
     return tensor.dtype.base_dtype.name == "resource"
 
 
-def _uses_handle(op: Any) -> bool:
+def _uses_handle(op: Operation) -> bool:
     return any(is_handle(tensor) for tensor in op._inputs_val)
 
 
-def makes_handles(op: Any) -> bool:
+def makes_handles(op: Operation) -> bool:
     """Does an operation give nothing but variables and resources?"""
     if op._inputs_val or not op.outputs:
         return False

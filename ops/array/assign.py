@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,11 +14,19 @@ from ...engine.session.state import VariableStorage
 from ...engine.types.shape import TensorShape, shape_text
 from .indexing import MASKS, resolved, taken
 
+if TYPE_CHECKING:
+    from ...engine.graph.kernel_context import KernelContext
+
 _UPDATE = NoGradient("an update of a variable has no gradient", silent=False)
 
 
 def _assign(
-    c: Any, cell: VariableStorage, begin: Any, end: Any, strides: Any, value: np.ndarray
+    c: KernelContext,
+    cell: VariableStorage,
+    begin: np.ndarray,
+    end: np.ndarray,
+    strides: np.ndarray,
+    value: np.ndarray,
 ) -> VariableStorage:
     with cell.lock:
         array = cell.looked_up()
@@ -34,7 +42,7 @@ def _assign(
     return cell
 
 
-def _assign_resource(c: Any, cell: VariableStorage, *rest: Any) -> None:
+def _assign_resource(c: KernelContext, cell: VariableStorage, *rest: Any) -> None:
     _assign(c, cell, *rest)
 
 

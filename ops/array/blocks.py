@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,10 +22,20 @@ from .constant import zeros
 from .shape import renamed
 from .stack import stack
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...jit.kernel.sizes import AnySize
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
+
 # Space and depth
 
 
-def _is_channels_first(attr: Any) -> bool:
+def _is_channels_first(attr: Callable[..., Any]) -> bool:
     layout = attr("data_format")
     if layout == "NCHW_VECT_C":
         raise errors.invalid("NCHW_VECT_C is for quantized types on GPUs and not supported")
@@ -49,7 +60,7 @@ def _times(size: int | None, by: int) -> int | None:
     return None if size is None else size * by
 
 
-def _space_depth_shape(c: Any, to_depth: bool) -> TensorShape:
+def _space_depth_shape(c: ShapeContext, to_depth: bool) -> TensorShape:
     first, block = _is_channels_first(c.attr), c.attr("block_size")
     n, h, w, d = _last(shape_inference.ranked(c.inputs[0], 4), first)
     if to_depth:
@@ -59,7 +70,7 @@ def _space_depth_shape(c: Any, to_depth: bool) -> TensorShape:
     return TensorShape(_first(out, first))
 
 
-def _blocks(shape_: Any, block: int, first: bool, to_depth: bool) -> tuple[Any, ...]:
+def _blocks(shape_: Sequence[AnySize], block: int, first: bool, to_depth: bool) -> tuple[Any, ...]:
     """How to split, permute and join the dimensions: blocks become channels or the reverse."""
     n, h, w, d = _last(shape_, first)
     for size, by in ((h, block), (w, block)) if to_depth else ((d, block * block),):
@@ -82,7 +93,7 @@ def _blocks(shape_: Any, block: int, first: bool, to_depth: bool) -> tuple[Any, 
 
 
 def _space_depth_kernel(to_depth: bool) -> Any:
-    def kernel(c: Any, x: np.ndarray) -> np.ndarray:
+    def kernel(c: KernelContext, x: np.ndarray) -> np.ndarray:
         if x.ndim != 4:
             raise errors.invalid(f"Input rank should be: 4 instead of: {x.ndim}")
         first, block = _is_channels_first(c.attr), c.attr("block_size")
@@ -93,7 +104,7 @@ def _space_depth_kernel(to_depth: bool) -> Any:
 
 
 def _lower_space_depth(to_depth: bool) -> Any:
-    def lower(b: Any, op: Any, x: Any) -> Any:
+    def lower(b: Builder, op: OpView, x: Value) -> Any:
         first, block = _is_channels_first(op.attr), op.attr("block_size")
         split, perm, out = _blocks(x.shape, block, first, to_depth)
         return b.reshape(b.transpose(b.reshape(x, split), perm), out)
@@ -101,7 +112,7 @@ def _lower_space_depth(to_depth: bool) -> Any:
     return lower
 
 
-def _space_depth_gradient(op: Any, grad: Tensor) -> Tensor:
+def _space_depth_gradient(op: Operation, grad: Tensor) -> Tensor:
     layout = op.attr("data_format")
     if layout == "NCHW_VECT_C":
         raise ValueError(
@@ -147,7 +158,7 @@ _depth_to_space = define(
 
 @export("nn.space_to_depth", "space_to_depth")
 def space_to_depth(
-    input: Any, block_size: int, name: str | None = None, data_format: str = "NHWC"
+    input: TensorLike, block_size: int, name: str | None = None, data_format: str = "NHWC"
 ) -> Tensor:
     """`input` with blocks of pixels moved into the channels."""
     return _space_to_depth(input, block_size=block_size, data_format=data_format, name=name)
@@ -155,7 +166,7 @@ def space_to_depth(
 
 @export("nn.depth_to_space", "depth_to_space")
 def depth_to_space(
-    input: Any, block_size: int, name: str | None = None, data_format: str = "NHWC"
+    input: TensorLike, block_size: int, name: str | None = None, data_format: str = "NHWC"
 ) -> Tensor:
     """`input` with channels moved into blocks of pixels."""
     return _depth_to_space(input, block_size=block_size, data_format=data_format, name=name)
@@ -164,7 +175,7 @@ def depth_to_space(
 # Space and batch
 
 
-def _block_shape(c: Any, to_batch: bool) -> TensorShape:
+def _block_shape(c: ShapeContext, to_batch: bool) -> TensorShape:
     count = shape_inference.ranked(c.inputs[1], 1)[0]
     given, block, edges = shape_inference.dims(c.inputs[0]), c.value(1), c.value(2)
     columns = shape_inference.ranked(c.inputs[2], 2)
@@ -180,7 +191,7 @@ def _block_shape(c: Any, to_batch: bool) -> TensorShape:
     return _moved(given, [int(n) for n in block], edges, to_batch)
 
 
-def _moved(given: Any, block: list[int], edges: Any, to_batch: bool) -> TensorShape:
+def _moved(given: Any, block: list[int], edges: np.ndarray | None, to_batch: bool) -> TensorShape:
     if any(n < 1 for n in block):
         raise ValueError(f"block_shape must be positive, got {block}")
     if edges is not None and (np.asarray(edges) < 0).any():
@@ -204,7 +215,7 @@ def _moved(given: Any, block: list[int], edges: Any, to_batch: bool) -> TensorSh
     return TensorShape([batch, *sizes, *given[len(block) + 1 :]])
 
 
-def _check_blocks(shape_: Any, block: Any, edges: Any) -> None:
+def _check_blocks(shape_: Sequence[AnySize], block: np.ndarray, edges: np.ndarray) -> None:
     if block.ndim != 1:
         raise errors.invalid(f"block_shape rank should be 1 instead of {block.ndim}")
     if len(shape_) < 1 + len(block):
@@ -213,7 +224,9 @@ def _check_blocks(shape_: Any, block: Any, edges: Any) -> None:
         raise errors.invalid(f"paddings or crops should have shape [{len(block)}, 2]")
 
 
-def _space_to_batch(c: Any, x: np.ndarray, block: np.ndarray, paddings: np.ndarray) -> np.ndarray:
+def _space_to_batch(
+    c: KernelContext, x: np.ndarray, block: np.ndarray, paddings: np.ndarray
+) -> np.ndarray:
     _check_blocks(x.shape, block, paddings)
     count = len(block)
     edges = [(0, 0), *[tuple(p) for p in paddings.tolist()], *[(0, 0)] * (x.ndim - count - 1)]
@@ -233,7 +246,9 @@ def _space_to_batch(c: Any, x: np.ndarray, block: np.ndarray, paddings: np.ndarr
     return moved.reshape([split[0] * int(np.prod(block, dtype=np.int64)), *sizes, *tail])
 
 
-def _batch_to_space(c: Any, x: np.ndarray, block: np.ndarray, crops: np.ndarray) -> np.ndarray:
+def _batch_to_space(
+    c: KernelContext, x: np.ndarray, block: np.ndarray, crops: np.ndarray
+) -> np.ndarray:
     _check_blocks(x.shape, block, crops)
     count, volume = len(block), int(np.prod(block, dtype=np.int64))
     if x.shape[0] % volume:
@@ -260,7 +275,7 @@ def _batch_to_space(c: Any, x: np.ndarray, block: np.ndarray, crops: np.ndarray)
     return moved[tuple(cut)]
 
 
-def _lower_space_to_batch(b: Any, op: Any, x: Any, block: Any, paddings: Any) -> Any:
+def _lower_space_to_batch(b: Builder, op: OpView, x: Value, block: Value, paddings: Value) -> Any:
     sizes, edges = b.known(block), b.known(paddings)
     if sizes is None or edges is None or edges.dtype == object or sizes.dtype == object:
         return NotImplemented
@@ -282,7 +297,7 @@ def _lower_space_to_batch(b: Any, op: Any, x: Any, block: Any, paddings: Any) ->
     return b.reshape(moved, (batch * volume, *inner, *tail))
 
 
-def _lower_batch_to_space(b: Any, op: Any, x: Any, block: Any, crops: Any) -> Any:
+def _lower_batch_to_space(b: Builder, op: OpView, x: Value, block: Value, crops: Value) -> Any:
     sizes, edges = b.known(block), b.known(crops)
     if sizes is None or edges is None or edges.dtype == object or sizes.dtype == object:
         return NotImplemented
@@ -302,6 +317,12 @@ def _lower_batch_to_space(b: Any, op: Any, x: Any, block: Any, crops: Any) -> An
 
 
 _IMAGE = np.arange(16, dtype=np.float32).reshape(1, 4, 4, 1)
+
+
+def _space_to_batch_nd_gradient(op: Operation, grad: Tensor) -> Any:
+    return (batch_to_space_nd(grad, op.inputs[1], op.inputs[2]), None, None)
+
+
 _space_to_batch_nd = define(
     "SpaceToBatchND",
     "input: T, block_shape: Tblock_shape, paddings: Tpaddings -> output: T",
@@ -309,10 +330,19 @@ _space_to_batch_nd = define(
     shape=lambda c: _block_shape(c, True),
     kernel=_space_to_batch,
     lower=_lower_space_to_batch,
-    gradient=lambda op, grad: (batch_to_space_nd(grad, op.inputs[1], op.inputs[2]), None, None),
+    gradient=_space_to_batch_nd_gradient,
     doc="Blocks of positions as entries of the batch.",
-    test={"values": [[_IMAGE, np.int32([2, 2]), np.int32([[1, 1], [0, 2]])]], "gradient": True},
+    test={
+        "values": [[_IMAGE, np.array([2, 2], np.int32), np.array([[1, 1], [0, 2]], np.int32)]],
+        "gradient": True,
+    },
 )
+
+
+def _batch_to_space_nd_gradient(op: Operation, grad: Tensor) -> Any:
+    return (space_to_batch_nd(grad, op.inputs[1], op.inputs[2]), None, None)
+
+
 _batch_to_space_nd = define(
     "BatchToSpaceND",
     "input: T, block_shape: Tblock_shape, crops: Tcrops -> output: T",
@@ -320,22 +350,35 @@ _batch_to_space_nd = define(
     shape=lambda c: _block_shape(c, False),
     kernel=_batch_to_space,
     lower=_lower_batch_to_space,
-    gradient=lambda op, grad: (space_to_batch_nd(grad, op.inputs[1], op.inputs[2]), None, None),
+    gradient=_batch_to_space_nd_gradient,
     doc="Entries of the batch as blocks of positions.",
     test={
-        "values": [[_IMAGE.reshape(4, 2, 2, 1), np.int32([2, 2]), np.int32([[1, 1], [0, 2]])]],
+        "values": [
+            [
+                _IMAGE.reshape(4, 2, 2, 1),
+                np.array([2, 2], np.int32),
+                np.array([[1, 1], [0, 2]], np.int32),
+            ]
+        ],
         "gradient": True,
     },
 )
 
 
-def _old_shape(c: Any, to_batch: bool) -> TensorShape:
+def _old_shape(c: ShapeContext, to_batch: bool) -> TensorShape:
     given = shape_inference.ranked(c.inputs[0], 4)
     return _moved(given, [c.attr("block_size")] * 2, c.value(1), to_batch)
 
 
-def _old_block(c: Any) -> np.ndarray:
+def _old_block(c: KernelContext) -> np.ndarray:
     return np.array([c.attr("block_size")] * 2)
+
+
+def _space_to_batch_gradient(op: Operation, grad: Tensor) -> Any:
+    return (
+        batch_to_space(grad, op.inputs[1], block_size=op.get_attr("block_size")),
+        None,
+    )
 
 
 _old_space_to_batch = define(
@@ -344,30 +387,33 @@ _old_space_to_batch = define(
     "T: type; Tpaddings: index = int32; block_size: int >= 2",
     shape=lambda c: _old_shape(c, True),
     kernel=lambda c, x, paddings: _space_to_batch(c, x, _old_block(c), paddings),
-    gradient=lambda op, grad: (
-        batch_to_space(grad, op.inputs[1], block_size=op.get_attr("block_size")),
-        None,
-    ),
+    gradient=_space_to_batch_gradient,
     doc="Square blocks of pixels as entries of the batch.",
     test={
-        "values": [[_IMAGE, np.int32([[0, 0], [2, 0]])]],
+        "values": [[_IMAGE, np.array([[0, 0], [2, 0]], np.int32)]],
         "attrs": [{"block_size": 2}],
         "gradient": True,
     },
 )
+
+
+def _batch_to_space_gradient(op: Operation, grad: Tensor) -> Any:
+    return (
+        space_to_batch(grad, op.inputs[1], block_size=op.get_attr("block_size")),
+        None,
+    )
+
+
 _old_batch_to_space = define(
     "BatchToSpace",
     "input: T, crops: Tidx -> output: T",
     "T: type; block_size: int >= 2; Tidx: index = int32",
     shape=lambda c: _old_shape(c, False),
     kernel=lambda c, x, crops: _batch_to_space(c, x, _old_block(c), crops),
-    gradient=lambda op, grad: (
-        space_to_batch(grad, op.inputs[1], block_size=op.get_attr("block_size")),
-        None,
-    ),
+    gradient=_batch_to_space_gradient,
     doc="Entries of the batch as square blocks of pixels.",
     test={
-        "values": [[_IMAGE.reshape(4, 2, 2, 1), np.int32([[0, 0], [1, 0]])]],
+        "values": [[_IMAGE.reshape(4, 2, 2, 1), np.array([[0, 0], [1, 0]], np.int32)]],
         "attrs": [{"block_size": 2}],
         "gradient": True,
     },
@@ -376,14 +422,16 @@ _old_batch_to_space = define(
 
 @export("space_to_batch_nd", "manip.space_to_batch_nd")
 def space_to_batch_nd(
-    input: Any, block_shape: Any, paddings: Any, name: str | None = None
+    input: TensorLike, block_shape: TensorLike, paddings: TensorLike, name: str | None = None
 ) -> Tensor:
     """`input` with blocks of positions moved into the batch."""
     return _space_to_batch_nd(input, block_shape, paddings, name=name)
 
 
 @export("batch_to_space_nd", "manip.batch_to_space_nd")
-def batch_to_space_nd(input: Any, block_shape: Any, crops: Any, name: str | None = None) -> Tensor:
+def batch_to_space_nd(
+    input: TensorLike, block_shape: TensorLike, crops: TensorLike, name: str | None = None
+) -> Tensor:
     """`input` with entries of the batch moved into blocks of positions."""
     return _batch_to_space_nd(input, block_shape, crops, name=name)
 
@@ -395,8 +443,8 @@ def _square(block_size: Any, block_shape: Any) -> np.ndarray:
 
 @export("nn.space_to_batch", "space_to_batch")
 def space_to_batch(
-    input: Any,
-    paddings: Any,
+    input: TensorLike,
+    paddings: TensorLike,
     block_size: int | None = None,
     name: str | None = None,
     block_shape: Any = None,
@@ -410,8 +458,8 @@ def space_to_batch(
 
 @export("batch_to_space")
 def batch_to_space(
-    input: Any,
-    crops: Any,
+    input: TensorLike,
+    crops: TensorLike,
     block_size: int | None,
     name: str | None = None,
     block_shape: Any = None,
@@ -425,7 +473,10 @@ def batch_to_space(
 
 @export("required_space_to_batch_paddings")
 def required_space_to_batch_paddings(
-    input_shape: Any, block_shape: Any, base_paddings: Any = None, name: str | None = None
+    input_shape: TensorLike,
+    block_shape: TensorLike,
+    base_paddings: TensorLike | None = None,
+    name: str | None = None,
 ) -> tuple[Tensor, Tensor]:
     """The paddings that make sizes divisible by the blocks, and the crops that undo them."""
     with name_scope(name, "required_space_to_batch_paddings", [input_shape, block_shape]):
@@ -433,7 +484,7 @@ def required_space_to_batch_paddings(
         block = convert_to_tensor(block_shape, dtype=dtypes.int32, name="block_shape")
         block.get_shape().assert_is_fully_defined()
         block.get_shape().assert_has_rank(1)
-        count = block.get_shape().as_list()[0]
+        (count,) = shape_inference.known_sizes(block.get_shape())
         if count == 0:
             return zeros([0, 2], dtypes.int32), zeros([0, 2], dtypes.int32)
         sizes.get_shape().assert_is_compatible_with([count])

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,16 @@ from .. import shape_inference
 from ..public import tf
 from ..ranks import ranked, vector
 from .shape import reshape, shape
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...jit.kernel.sizes import AnySize
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
 
 
 def broadcast_dims(a: Any, b: Any) -> list[Any]:
@@ -33,7 +43,7 @@ def broadcast_dims(a: Any, b: Any) -> list[Any]:
     return out
 
 
-def _broadcast_to_shape(c: Any) -> TensorShape:
+def _broadcast_to_shape(c: ShapeContext) -> TensorShape:
     given, wanted = (
         shape_inference.dims(c.inputs[0]),
         shape_inference.dims(shape_inference.shape_value(c, 1)),
@@ -48,7 +58,7 @@ def _broadcast_to_shape(c: Any) -> TensorShape:
     return TensorShape(wanted)
 
 
-def _broadcast_to(c: Any, x: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+def _broadcast_to(c: KernelContext, x: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     target = tuple(wanted.reshape(-1).tolist())
     try:
         return np.broadcast_to(x, target).copy()
@@ -58,7 +68,7 @@ def _broadcast_to(c: Any, x: np.ndarray, wanted: np.ndarray) -> np.ndarray:
         ) from None
 
 
-def _lower_broadcast_to(b: Any, op: Any, x: Any, wanted: Any) -> Any:
+def _lower_broadcast_to(b: Builder, op: OpView, x: Value, wanted: Value) -> Any:
     known = b.known(wanted)
     if known is None:
         return NotImplemented
@@ -66,7 +76,7 @@ def _lower_broadcast_to(b: Any, op: Any, x: Any, wanted: Any) -> Any:
     return b.broadcast(x, tuple(known.tolist()))
 
 
-def _broadcast_to_gradient(op: Any, grad: Tensor) -> tuple[Any, ...]:
+def _broadcast_to_gradient(op: Operation, grad: Tensor) -> tuple[Any, ...]:
     input_shape = shape(op.inputs[0])
     _, axes = broadcast_gradient_args(op.inputs[1], input_shape)
     summed = tf.reduce_sum(grad, axis=axes, keepdims=True)
@@ -85,11 +95,14 @@ _broadcast_to_op = define(
     gradient=_broadcast_to_gradient,
     sizes=True,
     doc="A tensor repeated to a shape by the rules of broadcasting.",
-    test={"values": [[np.float32([[1], [2]]), np.int32([2, 3])]], "gradient": True},
+    test={
+        "values": [[np.array([[1], [2]], np.float32), np.array([2, 3], np.int32)]],
+        "gradient": True,
+    },
 )
 
 
-def _gradient_axes(c: Any, s0: np.ndarray, s1: np.ndarray) -> tuple[np.ndarray, ...]:
+def _gradient_axes(c: KernelContext, s0: np.ndarray, s1: np.ndarray) -> tuple[np.ndarray, ...]:
     """The axes to sum over: those where one side is 1 (or missing) and the other is not.
 
     Where both are 1 both sides sum, as the runtime does; it changes nothing.
@@ -118,7 +131,7 @@ def _gradient_axes(c: Any, s0: np.ndarray, s1: np.ndarray) -> tuple[np.ndarray, 
     )
 
 
-def _is_same(p: Any, q: Any) -> bool:
+def _is_same(p: AnySize, q: AnySize) -> bool:
     return p is q or bool(p == q)
 
 
@@ -132,13 +145,14 @@ broadcast_gradient_args = define(
     sizes=True,
     dynamic_shape=True,
     doc="The axes over which the gradients of two broadcast inputs are summed.",
-    test={"values": [[np.int32([2, 1, 3]), np.int32([4, 1])]]},
+    test={"values": [[np.array([2, 1, 3], np.int32), np.array([4, 1], np.int32)]]},
 )
 
 
-def _broadcast_args_shape(c: Any) -> TensorShape:
+def _broadcast_args_shape(c: ShapeContext) -> TensorShape:
     sizes = [shape_inference.ranked(s, 1)[0] for s in c.inputs]
-    return shape_inference.vector(None if None in sizes else max(sizes))
+    known = [size for size in sizes if size is not None]
+    return shape_inference.vector(None if len(known) < len(sizes) else max(known))
 
 
 _broadcast_args = define(
@@ -152,17 +166,17 @@ _broadcast_args = define(
     gradient=NoGradient("shapes are integers", silent=False),
     sizes=True,
     doc="The shape that two shapes broadcast to.",
-    test={"values": [[np.int32([2, 1, 3]), np.int32([4, 1])]]},
+    test={"values": [[np.array([2, 1, 3], np.int32), np.array([4, 1], np.int32)]]},
 )
 
 
 @export("broadcast_to")
-def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
+def broadcast_to(input: TensorLike, shape: TensorLike, name: str | None = None) -> Tensor:
     """`input` repeated to `shape` by the rules of broadcasting."""
     return _broadcast_to_op(input, shape, name=name)
 
 
 @export("broadcast_dynamic_shape")
-def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
+def broadcast_dynamic_shape(shape_x: TensorLike, shape_y: TensorLike) -> Tensor:
     """The shape, as a tensor, that two shape tensors broadcast to."""
     return _broadcast_args(shape_x, shape_y)

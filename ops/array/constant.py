@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import functools
 import operator
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,10 +32,20 @@ from ..ranks import ranked, scalar
 from .python_values import as_array, element_count
 from .tensor_list_store import zeros_like as zeros_of_lists
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, ShapeLike, TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...engine.types.dtypes import DType
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
+
 _CONSTANT = NoGradient("a constant depends on nothing")
 
 
-def _lower_const(b: Any, op: Any) -> Any:
+def _lower_const(b: Builder, op: OpView) -> Any:
     value = whole(op.attr("value"))
     return NotImplemented if value.dtype == object else b.constant(value, op.dtype(0))
 
@@ -50,14 +61,14 @@ const_op = define(
     gradient=_CONSTANT,
     sizes=True,
     doc="A tensor whose value is written in the graph.",
-    test={"attrs": [{"value": np.float32([1.5, -2.0]), "dtype": dtypes.float32}]},
+    test={"attrs": [{"value": np.array([1.5, -2.0], np.float32), "dtype": dtypes.float32}]},
 )
 
 
 @export("constant")
 def constant_v1(
     value: Any,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     shape: Any = None,
     name: str = "Const",
     verify_shape: bool = False,
@@ -94,7 +105,7 @@ def constant_v1(
 
 
 def constant(
-    value: Any, dtype: Any = None, shape: Any = None, name: str | None = "Const"
+    value: Any, dtype: DTypeLike | None = None, shape: Any = None, name: str | None = "Const"
 ) -> Tensor:
     """A constant tensor; only single elements are broadcast to a given shape."""
     array, found = as_array(value, dtype, shape, allow_broadcast=True)
@@ -118,18 +129,20 @@ def is_constant(value: Any) -> bool:
     return getattr(value, "op", value).type == "Const"
 
 
-def _from_value(v: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False) -> Tensor:
+def _from_value(
+    v: object, dtype: DType | None = None, name: str | None = None, as_ref: bool = False
+) -> Tensor:
     del as_ref
     return constant(v, dtype=dtype, name=name)
 
 
 def _from_shape(
-    s: TensorShape, dtype: Any = None, name: str | None = None, as_ref: bool = False
+    s: TensorShape, dtype: DType | None = None, name: str | None = None, as_ref: bool = False
 ) -> Tensor:
     del as_ref
     if not s.is_fully_defined():
         raise ValueError(f"Cannot convert a partially known TensorShape to a Tensor: {s}")
-    sizes = s.as_list()
+    sizes = shape_inference.known_sizes(s)
     large = next((size for size in sizes if size >= 2**31), 0)
     if dtype is None:
         dtype = dtypes.int64 if large else dtypes.int32
@@ -143,7 +156,7 @@ def _from_shape(
 
 
 def _from_dimension(
-    d: Dimension, dtype: Any = None, name: str | None = None, as_ref: bool = False
+    d: Dimension, dtype: DType | None = None, name: str | None = None, as_ref: bool = False
 ) -> Tensor:
     del as_ref
     if d.value is None:
@@ -161,7 +174,7 @@ register_tensor_conversion_function(TensorShape, _from_shape, 100)
 register_tensor_conversion_function(Dimension, _from_dimension, 100)
 
 
-def _not_fed(c: Any) -> None:
+def _not_fed(c: KernelContext) -> None:
     dtype = dtypes.as_dtype(c.attr("dtype"))
     shape = c.attr("shape") if c.op.type.startswith("Placeholder") else None
     known = f" and shape {shape_text(shape.as_list())}" if shape is not None and shape.ndims else ""
@@ -171,7 +184,7 @@ def _not_fed(c: Any) -> None:
     )
 
 
-def _placeholder_shape(c: Any) -> TensorShape:
+def _placeholder_shape(c: ShapeContext) -> TensorShape:
     shape = TensorShape(c.attr("shape"))
     # Graphs of old wrote "any shape" as the scalar shape.
     is_old = c.op.type == "Placeholder" and c.op.graph._producer <= 21
@@ -201,7 +214,7 @@ _placeholder_v2 = define(
 )
 
 
-def _stated_shape(c: Any) -> TensorShape:
+def _stated_shape(c: ShapeContext) -> TensorShape:
     """The shape that is stated, which may say less than the default's, but not something else."""
     shape_inference.merge(c.inputs[0], TensorShape(c.attr("shape")))
     return TensorShape(c.attr("shape"))
@@ -222,7 +235,9 @@ _placeholder_with_default = define(
 
 
 @export("placeholder")
-def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tensor:
+def placeholder(
+    dtype: DTypeLike, shape: ShapeLike | None = None, name: str | None = None
+) -> Tensor:
     """A tensor without a value: every run that needs it must feed one, by `feed_dict`.
 
     Args:
@@ -246,7 +261,9 @@ def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tenso
 
 
 @export("placeholder_with_default")
-def placeholder_with_default(input: Any, shape: Any, name: str | None = None) -> Tensor:
+def placeholder_with_default(
+    input: TensorLike, shape: Sequence[int | None] | None, name: str | None = None
+) -> Tensor:
     """A tensor that is `input` in runs that feed no other value.
 
     Args:
@@ -269,7 +286,7 @@ def placeholder_with_default(input: Any, shape: Any, name: str | None = None) ->
     return _placeholder_with_default(input, shape, name=name)
 
 
-def _zeros_of(c: Any, x: np.ndarray) -> np.ndarray:
+def _zeros_of(c: KernelContext, x: np.ndarray) -> np.ndarray:
     if c.op.outputs[0].dtype == dtypes.variant:
         return zeros_of_lists(x, dtypes.variant)
     return _filled(x.shape, c.out_dtype(), 0)
@@ -309,7 +326,7 @@ def _filled(shape: tuple[int, ...], dtype: np.dtype, value: int) -> np.ndarray:
     return np.full(shape, value, dtype=dtype)
 
 
-def _fill_shape(c: Any) -> TensorShape:
+def _fill_shape(c: ShapeContext) -> TensorShape:
     shape_inference.ranked(c.inputs[1], 0)
     shape_inference.ranked(c.inputs[0], 1)
     value = c.value(0)
@@ -318,7 +335,7 @@ def _fill_shape(c: Any) -> TensorShape:
     return c.value_as_shape(0)
 
 
-def _fill_kernel(c: Any, shape: np.ndarray, value: np.ndarray) -> np.ndarray:
+def _fill_kernel(c: KernelContext, shape: np.ndarray, value: np.ndarray) -> np.ndarray:
     if shape.ndim != 1:
         raise errors.invalid(f"dims must be a vector, got shape {shape_text(shape.shape)}")
     for i, size in enumerate(shape.tolist()):
@@ -327,9 +344,13 @@ def _fill_kernel(c: Any, shape: np.ndarray, value: np.ndarray) -> np.ndarray:
     return np.full(tuple(shape.tolist()), value[()], dtype=value.dtype)
 
 
-def _lower_fill(b: Any, op: Any, shape: Any, value: Any) -> Any:
+def _lower_fill(b: Builder, op: OpView, shape: Value, value: Value) -> Any:
     known = b.known(shape)
     return NotImplemented if known is None else b.full(tuple(known.tolist()), value, op.dtype(0))
+
+
+def _fill_gradient(op: Operation, grad: Tensor) -> Any:
+    return (None, tf.reduce_sum(grad))
 
 
 _fill = define(
@@ -339,14 +360,19 @@ _fill = define(
     shape=_fill_shape,
     kernel=ranked(_fill_kernel, scalar(1, "value must be a scalar, got shape {shape}")),
     lower=_lower_fill,
-    gradient=lambda op, grad: (None, tf.reduce_sum(grad)),
+    gradient=_fill_gradient,
     sizes=True,
     doc="A tensor of the given shape with one value everywhere.",
-    test={"values": [[np.int32([2, 3]), np.float32(1.5)], [np.int32([]), np.float32(2)]]},
+    test={
+        "values": [
+            [np.array([2, 3], np.int32), np.float32(1.5)],
+            [np.array([], np.int32), np.float32(2)],
+        ]
+    },
 )
 
 
-def set_static_shape(tensor: Tensor, shape: Any) -> None:
+def set_static_shape(tensor: Tensor, shape: TensorLike) -> None:
     """Refines a result's shape by a shape argument that is only partly constant."""
     if not isinstance(shape, Tensor) or tensor.get_shape().is_fully_defined():
         return
@@ -358,7 +384,7 @@ def set_static_shape(tensor: Tensor, shape: Any) -> None:
 
 
 @export("fill")
-def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
+def fill(dims: TensorLike, value: TensorLike, name: str | None = None) -> Tensor:
     """A tensor with one value everywhere.
 
     Args:
@@ -383,7 +409,9 @@ def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
     return result
 
 
-def _small_constant(value: Any, shape: Any, dtype: dtypes.DType, name: str) -> Tensor | None:
+def _small_constant(
+    value: object, shape: ShapeLike, dtype: dtypes.DType, name: str
+) -> Tensor | None:
     # A tensor among the sizes makes the comparison a tensor, whose truth is a TypeError.
     with suppress(NotImplementedError, TypeError):
         if _element_count(shape) < 1000:
@@ -420,7 +448,7 @@ def _uniform(
 
 
 @export("zeros")
-def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
+def zeros(shape: Any, dtype: DTypeLike = dtypes.float32, name: str | None = None) -> Tensor:
     """A tensor of zeros.
 
     Args:
@@ -444,7 +472,7 @@ def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> T
 
 
 @export("ones")
-def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
+def ones(shape: Any, dtype: DTypeLike = dtypes.float32, name: str | None = None) -> Tensor:
     """A tensor of ones.
 
     Args:
@@ -469,7 +497,7 @@ def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Te
 
 @export("zeros_like")
 def zeros_like(
-    tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True
+    tensor: Any, dtype: DTypeLike | None = None, name: str | None = None, optimize: bool = True
 ) -> Tensor:
     """Zeros of the shape of a tensor, a constant where that shape is known.
 
@@ -503,7 +531,10 @@ def zeros_like(
 
 @export("ones_like")
 def ones_like(
-    tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True
+    tensor: TensorLike,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    optimize: bool = True,
 ) -> Tensor:
     """Ones of the shape of a tensor.
 

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,31 +28,40 @@ from .pad import meshgrid, tile
 from .shape import expand_dims, rank, reshape, shape, size, squeeze
 from .stack import stack, unstack
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
+
 # Gather
 
 
-def _gather_dims(params: Any, indices: Any, axis: int, batch: int) -> Any:
+def _gather_dims(params: Sequence[Any], indices: Sequence[Any], axis: int, batch: int) -> Any:
     return [*params[:axis], *indices[batch:], *params[axis + 1 :]]
 
 
-def _gather_shape(c: Any) -> TensorShape:
+def _gather_shape(c: ShapeContext) -> TensorShape:
     shape_inference.ranked_at_least(c.inputs[0], 1)
     return TensorShape(c.inputs[1]).concatenate(c.inputs[0][1:])
 
 
-def _gather_v2_shape(c: Any) -> TensorShape:
+def _gather_v2_shape(c: ShapeContext) -> TensorShape:
     shape_inference.ranked_at_least(c.inputs[0], 1)
     shape_inference.ranked(c.inputs[2], 0)
     params, indices = shape_inference.dims(c.inputs[0]), shape_inference.dims(c.inputs[1])
-    axis, batch = c.value(2), c.attr("batch_dims")
+    stated, batch = c.value(2), c.attr("batch_dims")
     if params is None or indices is None:
         return shape_inference.unknown()
     if not -len(indices) <= batch <= len(indices):
         raise ValueError(f"batch_dims {batch} must be in [{-len(indices)}, {len(indices)}]")
     batch = batch + len(indices) if batch < 0 else batch
-    if axis is None:
+    if stated is None:
         return shape_inference.of_rank(len(params) + len(indices) - 1 - batch)
-    axis = int(axis)
+    axis = int(stated)
     if axis >= len(params) or axis < -len(params):
         shape_inference.ranked_at_least(c.inputs[0], axis + 1 if axis >= 0 else -axis)
     axis = axis + len(params) if axis < 0 else axis
@@ -62,14 +72,16 @@ def _gather_v2_shape(c: Any) -> TensorShape:
     return TensorShape(_gather_dims(params, indices, axis, batch))
 
 
-def _checked_indices(indices: np.ndarray, limit: Any) -> None:
+def _checked_indices(indices: np.ndarray, limit: int) -> None:
     if indices.size == 0:
         return
     if first_outside(indices, limit) is not None:
         raise not_inside(indices, limit)
 
 
-def _gather(c: Any, params: np.ndarray, indices: np.ndarray, axis: Any = 0, batch: int = 0) -> Any:
+def _gather(
+    c: KernelContext, params: np.ndarray, indices: np.ndarray, axis: Any = 0, batch: int = 0
+) -> Any:
     if params.ndim < 1:
         raise errors.invalid("params must be at least 1 dimensional")
     where = int(axis)
@@ -102,11 +114,13 @@ def _gather(c: Any, params: np.ndarray, indices: np.ndarray, axis: Any = 0, batc
     return np.stack(parts).reshape(out_shape)
 
 
-def _lower_gather(b: Any, op: Any, params: Any, indices: Any, axis: Any = None) -> Any:
+def _lower_gather(
+    b: Builder, op: OpView, params: Value, indices: Value, axis: Value | None = None
+) -> Any:
     known = np.array(0) if axis is None else b.known(axis)
     if known is None or (axis is not None and op.attr("batch_dims")):
         return NotImplemented
-    return b.gather(params, indices, known)
+    return b.gather(params, indices, int(known))
 
 
 def _params_shape(params: Tensor) -> Tensor:
@@ -122,14 +136,14 @@ def _row_gradient(params_shape: Tensor, indices: Tensor, count: Tensor, grad: Te
     return IndexedSlices(values, reshape(indices, count), params_shape)
 
 
-def _gather_gradient(op: Any, grad: Tensor) -> tuple[Any, ...]:
+def _gather_gradient(op: Operation, grad: Tensor) -> tuple[Any, ...]:
     params_shape = _params_shape(op.inputs[0])
     indices = op.inputs[1]
     count = expand_dims(size(indices), 0)
     return _row_gradient(params_shape, indices, count, grad), None
 
 
-def _gather_v2_gradient(op: Any, grad: Tensor) -> tuple[Any, ...]:
+def _gather_v2_gradient(op: Operation, grad: Tensor) -> tuple[Any, ...]:
     params_shape = _params_shape(op.inputs[0])
     indices, axis = op.inputs[1], op.inputs[2]
     count = expand_dims(size(indices), 0)
@@ -185,7 +199,12 @@ def batch_indices(params_shape: Tensor, indices: Tensor, batch: int) -> Tensor:
 
 
 def _offset_indices(
-    sizes: Tensor, step: Tensor, indices: Tensor, batch: int, ndims: int, make_range: Any
+    sizes: Tensor,
+    step: Tensor,
+    indices: Tensor,
+    batch: int,
+    ndims: Any,
+    make_range: Callable[..., Any],
 ) -> Tensor:
     dtype = indices.dtype.base_dtype
     for dim in range(batch, 0, -1):
@@ -210,7 +229,7 @@ _gather_op = define(
     gradient=_gather_gradient,
     sizes=True,
     doc="Rows of a tensor.",
-    test={"values": [[_ROWS, np.int32([[2, 0]])]], "gradient": True},
+    test={"values": [[_ROWS, np.array([[2, 0]], np.int32)]], "gradient": True},
 )
 _gather_v2 = define(
     "GatherV2",
@@ -227,8 +246,8 @@ _gather_v2 = define(
     doc="Slices of a tensor along a dimension.",
     test={
         "values": [
-            [_ROWS, np.int32([2, 0, 2]), np.int32(0)],
-            [_ROWS, np.int32([[1], [0]]), np.int32(1)],
+            [_ROWS, np.array([2, 0, 2], np.int32), np.int32(0)],
+            [_ROWS, np.array([[1], [0]], np.int32), np.int32(1)],
         ],
         "gradient": True,
     },
@@ -237,11 +256,11 @@ _gather_v2 = define(
 
 @export("gather")
 def gather(
-    params: Any,
-    indices: Any,
-    validate_indices: Any = None,
+    params: TensorLike,
+    indices: TensorLike,
+    validate_indices: object = None,
     name: str | None = None,
-    axis: Any = None,
+    axis: int | None = None,
     batch_dims: int = 0,
 ) -> Tensor:
     """The slices of a tensor that indices name.
@@ -283,7 +302,7 @@ def gather(
 
 
 @export("batch_gather")
-def batch_gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
+def batch_gather(params: TensorLike, indices: TensorLike, name: str | None = None) -> Tensor:
     """For every row, the entries of `params` that the row of `indices` names."""
     with name_scope(name, "BatchGather", [params, indices]):
         indices = convert_to_tensor(indices, name="indices")
@@ -324,7 +343,7 @@ def _flat_batch_gather(params: Tensor, indices: Tensor, batch: int) -> Tensor:
 # GatherNd
 
 
-def _gather_nd_shape(c: Any) -> TensorShape:
+def _gather_nd_shape(c: ShapeContext) -> TensorShape:
     params, indices = (
         shape_inference.dims(c.inputs[0]),
         shape_inference.ranked_at_least(c.inputs[1], 1),
@@ -339,7 +358,7 @@ def _gather_nd_shape(c: Any) -> TensorShape:
     return TensorShape(indices[:-1] + params[indices[-1] :])
 
 
-def gather_nd_kernel(c: Any, params: np.ndarray, indices: np.ndarray) -> np.ndarray:
+def gather_nd_kernel(c: KernelContext, params: np.ndarray, indices: np.ndarray) -> np.ndarray:
     """The slices of an array that index vectors name; InvalidArgumentError for those outside."""
     if params.size == 0 and indices.size:
         raise errors.invalid(
@@ -375,7 +394,7 @@ def check_nd_indices(sizes: tuple[int, ...], indices: np.ndarray) -> int:
     return depth
 
 
-def _gather_nd_gradient(op: Any, grad: Tensor) -> tuple[Any, ...]:
+def _gather_nd_gradient(op: Operation, grad: Tensor) -> tuple[Any, ...]:
     params, indices = op.inputs[0], op.inputs[1]
     params_shape = shape(params, out_type=indices.dtype)
     if indices.shape.ndims == 2 and indices.shape.as_list()[-1] == 1:
@@ -392,7 +411,10 @@ _gather_nd = define(
     gradient=_gather_nd_gradient,
     doc="Slices of a tensor by index vectors.",
     test={
-        "values": [[_ROWS, np.int32([[2, 1], [0, 0]])], [_ROWS, np.int32([[2]])]],
+        "values": [
+            [_ROWS, np.array([[2, 1], [0, 0]], np.int32)],
+            [_ROWS, np.array([[2]], np.int32)],
+        ],
         "gradient": True,
     },
 )
@@ -432,7 +454,9 @@ def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: An
     return own(indices, name=name) if own is not None else _gather_nd(params, indices, name=name)
 
 
-def batch_gather_nd(params: Any, indices: Any, batch_dims: Any, name: str | None = None) -> Tensor:
+def batch_gather_nd(
+    params: TensorLike, indices: TensorLike, batch_dims: Any, name: str | None = None
+) -> Tensor:
     """As `gather_nd`, for every entry of the leading `batch_dims` dimensions."""
     with name_scope(name, "BatchGatherND", [params, indices]):
         indices = convert_to_tensor(indices, name="indices")

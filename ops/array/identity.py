@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,16 +17,26 @@ from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
 from .. import shape_inference
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.build import OpFunction
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
 
-def _same(c: Any) -> TensorShape:
+
+def _same(c: ShapeContext) -> TensorShape:
     return c.inputs[0]
 
 
-def _pass(c: Any, x: Any) -> Any:
+def _pass(c: KernelContext, x: TensorLike) -> Any:
     return x
 
 
-def _lower_pass(b: Any, op: Any, x: Any) -> Any:
+def _lower_pass(b: Builder, op: OpView, x: Value) -> Any:
     return b.identity(x)
 
 
@@ -74,7 +85,7 @@ _stop_gradient = define(
 )
 
 
-def _prevented(op: Any, grad: Any) -> Any:
+def _prevented(op: Operation, grad: Tensor) -> Any:
     raise LookupError(f"Gradient explicitly disabled. Reason: {op.attr('message')}")
 
 
@@ -89,7 +100,7 @@ _prevent_gradient = define(
     doc="The input; asking for its gradient is an error.",
     test={"attrs": [{"message": b"reason"}], "gradient": False},
 )
-debug_gradient_identity = define(
+debug_gradient_identity: OpFunction = define(
     "DebugGradientIdentity",
     "input: T -> output: T",
     shape=_same,
@@ -101,7 +112,7 @@ debug_gradient_identity = define(
 )
 
 
-def _promised(c: Any, x: Any) -> Any:
+def _promised(c: KernelContext, x: np.ndarray) -> Any:
     if c.op.inputs[0].dtype.base_dtype == dtypes.resource:
         raise errors.invalid("Input tensor cannot be a resource variable handle.")
     return x
@@ -130,7 +141,7 @@ _snapshot = define(
 
 
 @export("identity")
-def identity(input: Any, name: str | None = None) -> Tensor:
+def identity(input: TensorLike, name: str | None = None) -> Tensor:
     """A tensor with the contents of another: a new node, for a name or for control dependencies.
 
     Args:
@@ -156,13 +167,13 @@ def identity(input: Any, name: str | None = None) -> Tensor:
 
 
 @export("identity_n")
-def identity_n(input: Any, name: str | None = None) -> list[Tensor]:
+def identity_n(input: Sequence[Tensor], name: str | None = None) -> list[Tensor]:
     """Tensors with the shapes and contents of `input`, a list."""
     return _identity_n(input, name=name)
 
 
 @export("stop_gradient")
-def stop_gradient(input: Any, name: str | None = None) -> Tensor:
+def stop_gradient(input: TensorLike, name: str | None = None) -> Tensor:
     """A tensor that counts as a constant when gradients are taken.
 
     Args:
@@ -183,13 +194,13 @@ def stop_gradient(input: Any, name: str | None = None) -> Tensor:
     return _stop_gradient(input, name=name)
 
 
-def prevent_gradient(input: Any, message: str = "", name: str | None = None) -> Tensor:
+def prevent_gradient(input: TensorLike, message: str = "", name: str | None = None) -> Tensor:
     """`input`; taking a gradient through it raises LookupError with the message."""
     return _prevent_gradient(input, message=message, name=name)
 
 
 @export("guarantee_const")
-def guarantee_const(input: Any, name: str | None = None) -> Tensor:
+def guarantee_const(input: TensorLike, name: str | None = None) -> Tensor:
     """`input`, promised never to change."""
     return _guarantee_const(input, name=name)
 
@@ -197,7 +208,7 @@ def guarantee_const(input: Any, name: str | None = None) -> Tensor:
 # CheckNumerics
 
 
-def _checked(c: Any, x: np.ndarray) -> np.ndarray:
+def _checked(c: KernelContext, x: np.ndarray) -> np.ndarray:
     values = x.astype(np.float32) if x.dtype.kind not in "f" else x
     has_nan, has_inf = bool(np.isnan(values).any()), bool(np.isinf(values).any())
     if has_nan or has_inf:
@@ -206,7 +217,7 @@ def _checked(c: Any, x: np.ndarray) -> np.ndarray:
     return x
 
 
-def _check_numerics_gradient(op: Any, grad: Any) -> Tensor:
+def _check_numerics_gradient(op: Operation, grad: Tensor) -> Tensor:
     message = (
         f"Not a number (NaN) or infinity (Inf) values detected in gradient. {op.attr('message')}"
     )
@@ -227,7 +238,7 @@ _check_numerics = define(
 
 
 @export("debugging.check_numerics", "check_numerics")
-def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor:
+def check_numerics(tensor: TensorLike, message: str, name: str | None = None) -> Tensor:
     """`tensor`, with an error when it holds NaN or infinity."""
     return _check_numerics(tensor, message, name=name)
 
@@ -235,7 +246,7 @@ def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor
 # Bitcast
 
 
-def _bitcast_shape(c: Any) -> TensorShape:
+def _bitcast_shape(c: ShapeContext) -> TensorShape:
     given = shape_inference.dims(c.inputs[0])
     before, after = c.dtype(0).size, dtypes.as_dtype(c.attr("type")).size
     if given is None or before == after:
@@ -250,7 +261,7 @@ def _bitcast_shape(c: Any) -> TensorShape:
     return TensorShape(given[:-1])
 
 
-def _bitcast_kernel(c: Any, x: np.ndarray) -> np.ndarray:
+def _bitcast_kernel(c: KernelContext, x: np.ndarray) -> np.ndarray:
     target = np.dtype(c.out_dtype())
     before, after = x.dtype.itemsize, target.itemsize
     if before == after:
@@ -282,6 +293,6 @@ _bitcast = define(
 
 
 @export("bitcast")
-def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
+def bitcast(input: TensorLike, type: object, name: str | None = None) -> Tensor:
     """The bits of `input` read as another type."""
     return _bitcast(input, type, name=name)

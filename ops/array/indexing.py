@@ -8,8 +8,9 @@ kernels and lowerings share it.  Sizes may be ints, None (unknown) or symbolic.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +27,17 @@ from ..public import raw, tf
 from .constant import constant
 from .shape import shape
 from .stack import stack
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...jit.kernel.sizes import AnySize
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
+    from ..state.variables import Variable
 
 newaxis = None
 publish("newaxis", None)
@@ -52,7 +64,7 @@ class Masks:
     shrink: int = 0
 
 
-def _masks(attr: Any) -> Masks:
+def _masks(attr: Callable[..., Any]) -> Masks:
     return Masks(
         attr("begin_mask"),
         attr("end_mask"),
@@ -82,7 +94,15 @@ def _entries(ndim: int, count: int, masks: Masks) -> list[tuple[str, int]]:
     return entries
 
 
-def _one(size: Any, i: int, begin: Any, end: Any, stride: int, masks: Masks, dim: int) -> Range:
+def _one(
+    size: Any,
+    i: int,
+    begin: Any,
+    end: Any,
+    stride: int,
+    masks: Masks,
+    dim: int,
+) -> Range:
     """The range of one dimension; begin and end are None where they are not known."""
     bit = 1 << i
     if stride == 0:
@@ -110,7 +130,7 @@ def _one(size: Any, i: int, begin: Any, end: Any, stride: int, masks: Masks, dim
     return Range(start, stride, length if length > 0 else 0)
 
 
-def _clamped(at: Any, size: Any, low: Any, high: Any) -> Any:
+def _clamped(at: int, size: AnySize, low: int, high: AnySize) -> Any:
     at = size + at if at < 0 else at
     if at < low:
         return low
@@ -118,7 +138,11 @@ def _clamped(at: Any, size: Any, low: Any, high: Any) -> Any:
 
 
 def resolve(
-    sizes: Any, begin: Any, end: Any, strides: Any, masks: Masks
+    sizes: Sequence[Any],
+    begin: Sequence[AnySize] | None,
+    end: Sequence[AnySize] | None,
+    strides: Any,
+    masks: Masks,
 ) -> tuple[list[Range], list[Any]]:
     """One range per input dimension, and the output's shape; begin and end may be None."""
     ranges: list[Range] = []
@@ -140,7 +164,7 @@ def resolve(
     return ranges, out
 
 
-def _strided_slice_shape(c: Any) -> TensorShape:
+def _strided_slice_shape(c: ShapeContext) -> TensorShape:
     for i in (1, 2, 3):
         shape_inference.ranked(c.inputs[i], 1)
     merged = shape_inference.merge(shape_inference.merge(c.inputs[1], c.inputs[2]), c.inputs[3])
@@ -151,7 +175,13 @@ def _strided_slice_shape(c: Any) -> TensorShape:
     return TensorShape(resolve(sizes, begin, end, strides.tolist(), _masks(c.attr))[1])
 
 
-def resolved(sizes: Any, begin: Any, end: Any, strides: Any, attr: Any) -> Any:
+def resolved(
+    sizes: Any,
+    begin: Any,
+    end: Any,
+    strides: Any,
+    attr: Any,
+) -> Any:
     """As `resolve`, from arrays, with errors as the run time raises them."""
     shapes = [np.shape(v) for v in (begin, end, strides)]
     if len(shapes[2]) != 1 or len(set(shapes)) > 1:
@@ -175,17 +205,19 @@ def taken(r: Range) -> Any:
 
 
 def _strided_slice_kernel(
-    c: Any, x: np.ndarray, begin: np.ndarray, end: np.ndarray, strides: np.ndarray
+    c: KernelContext, x: np.ndarray, begin: np.ndarray, end: np.ndarray, strides: np.ndarray
 ) -> np.ndarray:
     ranges, out = resolved(x.shape, begin, end, strides, c.attr)
     return x[tuple(taken(r) for r in ranges)].reshape(out)
 
 
-def _lower_strided_slice(b: Any, op: Any, x: Any, begin: Any, end: Any, strides: Any) -> Any:
-    known = [b.known(v) for v in (begin, end, strides)]
-    if any(v is None for v in known):
+def _lower_strided_slice(
+    b: Builder, op: OpView, x: Any, begin: Value, end: Value, strides: Value
+) -> Any:
+    first, last, steps = (b.known(v) for v in (begin, end, strides))
+    if first is None or last is None or steps is None:
         return NotImplemented
-    ranges, out = resolved(x.shape, *known, op.attr)
+    ranges, out = resolved(x.shape, first, last, steps, op.attr)
     stride = tuple(r.stride for r in ranges)
     sizes = tuple(r.size for r in ranges)
     starts = tuple(r.begin for r in ranges)
@@ -200,18 +232,18 @@ MASKS = (
 )
 
 
-def _mask_attrs(op: Any) -> dict[str, int]:
+def _mask_attrs(op: Operation) -> dict[str, Any]:
     names = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
     return {name: op.get_attr(name) for name in names}
 
 
-def _strided_slice_gradient(op: Any, grad: Tensor) -> tuple[Any, ...]:
+def _strided_slice_gradient(op: Operation, grad: Tensor) -> tuple[Any, ...]:
     begin, end, strides = op.inputs[1], op.inputs[2], op.inputs[3]
     x = shape(op.inputs[0], out_type=begin.dtype)
     return _strided_slice_grad(x, begin, end, strides, grad, **_mask_attrs(op)), None, None, None
 
 
-_SAMPLE = [np.int32([1, 0]), np.int32([3, 4]), np.int32([1, 2])]
+_SAMPLE = [np.array([1, 0], np.int32), np.array([3, 4], np.int32), np.array([1, 2], np.int32)]
 _strided_slice = define(
     "StridedSlice",
     "input: T, begin: Index, end: Index, strides: Index -> output: T",
@@ -231,7 +263,12 @@ _strided_slice = define(
 
 
 def _strided_slice_grad_kernel(
-    c: Any, sizes: np.ndarray, begin: Any, end: Any, strides: Any, dy: np.ndarray
+    c: KernelContext,
+    sizes: np.ndarray,
+    begin: np.ndarray,
+    end: np.ndarray,
+    strides: np.ndarray,
+    dy: np.ndarray,
 ) -> np.ndarray:
     if sizes.ndim != 1:
         text = f"shape must be 1-D, got shape.shape = {shape_text(sizes.shape)}"
@@ -248,7 +285,7 @@ def _strided_slice_grad_kernel(
     return whole
 
 
-def _spread(b: Any, value: Any, axis: int, r: Range, size: Any) -> Any:
+def _spread(b: Builder, value: Value, axis: int, r: Range, size: AnySize) -> Any:
     """Puts a dimension back where a strided range took it from, with zeros around."""
     step, count, start = r.stride, r.size, r.begin
     if step < 0:
@@ -268,13 +305,13 @@ def _spread(b: Any, value: Any, axis: int, r: Range, size: Any) -> Any:
 
 
 def _lower_strided_slice_grad(
-    b: Any, op: Any, sizes: Any, begin: Any, end: Any, strides: Any, dy: Any
+    b: Builder, op: OpView, sizes: Value, begin: Value, end: Value, strides: Value, dy: Value
 ) -> Any:
-    known = [b.known(v) for v in (sizes, begin, end, strides)]
-    if any(v is None for v in known):
+    known, first, last, steps = (b.known(v) for v in (sizes, begin, end, strides))
+    if known is None or first is None or last is None or steps is None:
         return NotImplemented
-    whole = known[0].tolist()
-    ranges, out = resolved(whole, *known[1:], op.attr)
+    whole = known.tolist()
+    ranges, out = resolved(whole, first, last, steps, op.attr)
     b.require_shape(dy, out)
     if any(r.size == 0 for r in ranges):
         return b.full(tuple(whole), 0, op.dtype(0))
@@ -285,6 +322,13 @@ def _lower_strided_slice_grad(
     return value
 
 
+def _strided_slice_grad_gradient(op: Operation, grad: Tensor) -> Any:
+    return (
+        *([None] * 4),
+        strided_slice(grad, *op.inputs[1:4], **_mask_attrs(op)),
+    )
+
+
 _strided_slice_grad = define(
     "StridedSliceGrad",
     "shape: Index, begin: Index, end: Index, strides: Index, dy: T -> output: T",
@@ -292,13 +336,10 @@ _strided_slice_grad = define(
     shape=lambda c: c.value_as_shape(0),
     kernel=_strided_slice_grad_kernel,
     lower=_lower_strided_slice_grad,
-    gradient=lambda op, grad: (
-        *([None] * 4),
-        strided_slice(grad, *op.inputs[1:4], **_mask_attrs(op)),
-    ),
+    gradient=_strided_slice_grad_gradient,
     doc="Zeros of the given shape with `dy` where StridedSlice takes from.",
     test={
-        "values": [[np.int32([3, 4]), *_SAMPLE, np.ones([2, 2], np.float32)]],
+        "values": [[np.array([3, 4], np.int32), *_SAMPLE, np.ones([2, 2], np.float32)]],
         "gradient": True,
     },
 )
@@ -306,16 +347,16 @@ _strided_slice_grad = define(
 
 @export("strided_slice")
 def strided_slice(
-    input_: Any,
+    input_: object,
     begin: Any,
-    end: Any,
-    strides: Any = None,
+    end: object,
+    strides: object = None,
     begin_mask: int = 0,
     end_mask: int = 0,
     ellipsis_mask: int = 0,
     new_axis_mask: int = 0,
     shrink_axis_mask: int = 0,
-    var: Any = None,
+    var: Variable | None = None,
     name: str | None = None,
 ) -> Tensor:
     """What brackets take of a tensor: `x[begin:end:strides]`, per dimension.
@@ -358,7 +399,7 @@ def strided_slice(
     result = _strided_slice(input_, begin, end, strides, name=name, **masks)
     prefix = result.op.name if name is None else name
 
-    def assign(val: Any, name: str | None = None) -> Any:
+    def assign(val: TensorLike, name: str | None = None) -> Any:
         if var is None:
             raise ValueError("Sliced assignment is only supported for variables")
         full = f"{prefix}_assign" if name is None else name
@@ -395,11 +436,11 @@ class _Spec:
         self.begin: list[Any] = []
         self.end: list[Any] = []
         self.strides: list[Any] = []
-        self.masks = dict.fromkeys(
+        self.masks: dict[str, Any] = dict.fromkeys(
             ("begin_mask", "end_mask", "shrink_axis_mask", "new_axis_mask", "ellipsis_mask"), 0
         )
 
-    def _append(self, begin: Any, end: Any, stride: Any, *masks: str) -> None:
+    def _append(self, begin: TensorLike, end: TensorLike, stride: int, *masks: str) -> None:
         for mask in masks:
             self.masks[mask] |= 1 << len(self.begin)
         self.begin.append(begin)
@@ -417,7 +458,8 @@ class _Spec:
                 masks.append(mask)
         if s.step is not None:
             _check_index(s.step)
-        self._append(*bounds, 1 if s.step is None else s.step, *masks)
+        begin, end = bounds
+        self._append(begin, end, 1 if s.step is None else s.step, *masks)
 
     def append(self, entry: Any) -> None:
         """Adds one entry: a slice, an ellipsis, a new axis or an index."""
@@ -441,7 +483,7 @@ def _packed(spec: _Spec) -> list[Tensor]:
     return packed
 
 
-def _is_mask(spec: Any) -> bool:
+def _is_mask(spec: object) -> bool:
     if isinstance(spec, bool):
         return True
     if isinstance(spec, Tensor):
@@ -449,7 +491,7 @@ def _is_mask(spec: Any) -> bool:
     return isinstance(spec, np.ndarray) and spec.dtype == bool
 
 
-def slice_helper(tensor: Any, slice_spec: Any, var: Any = None) -> Tensor:
+def slice_helper(tensor: Any, slice_spec: Any, var: Variable | None = None) -> Tensor:
     """`tensor[slice_spec]`; `var` is the variable that `tensor` reads, for sliced assignment."""
     if _is_mask(slice_spec):
         return tf.boolean_mask(tensor=tensor, mask=slice_spec)
@@ -458,10 +500,11 @@ def slice_helper(tensor: Any, slice_spec: Any, var: Any = None) -> Tensor:
         spec.append(entry)
     values = [tensor, *spec.begin, *spec.end, *spec.strides]
     with name_scope(None, "strided_slice", values) as name:
-        return strided_slice(tensor, *_packed(spec), var=var, name=name, **spec.masks)
+        begin, end, strides = _packed(spec)
+        return strided_slice(tensor, begin, end, strides, var=var, name=name, **spec.masks)
 
 
-def slice_helper_var(var: Any, slice_spec: Any) -> Tensor:
+def slice_helper_var(var: Variable, slice_spec: object) -> Tensor:
     """`variable[slice_spec]`."""
     return slice_helper(var.value(), slice_spec, var)
 

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,19 +25,29 @@ from .constant import constant, is_constant
 from .identity import identity
 from .shape import expand_dims, rank, shape, shape_n, squeeze
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import Gradient, TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...jit.kernel.sizes import AnySize
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
+
 # Concat
 
 
-def _concat_shape(c: Any, values: list[TensorShape], axis_index: int) -> TensorShape:
+def _concat_shape(c: ShapeContext, values: list[TensorShape], axis_index: int) -> TensorShape:
     shape_inference.ranked(c.inputs[axis_index], 0)
     if all(shape.ndims is None for shape in values):
         return shape_inference.unknown()
     # Ranks must agree whatever the axis is: it is looked at afterwards.
     rank = _common_rank(values)
-    axis = c.value(axis_index)
-    if axis is None:
+    stated = c.value(axis_index)
+    if stated is None:
         return shape_inference.of_rank(rank)
-    axis = int(axis)
+    axis = int(stated)
     for given_shape in values:
         shape_inference.ranked_at_least(given_shape, axis + 1 if axis >= 0 else -axis)
     where = shape_inference.canonical_axis(axis, rank)
@@ -44,9 +55,8 @@ def _concat_shape(c: Any, values: list[TensorShape], axis_index: int) -> TensorS
     before, after = TensorShape(None), TensorShape(None)
     for given_shape in values:
         given = shape_inference.dims(given_shape)
-        total = (
-            None if total is None or given is None or given[where] is None else total + given[where]
-        )
+        size = None if given is None else given[where]
+        total = None if total is None or size is None else total + size
         if given is not None:
             before = shape_inference.merge(before, TensorShape(given[:where]))
             after = shape_inference.merge(after, TensorShape(given[where:][1:]))
@@ -62,7 +72,7 @@ def _common_rank(values: list[TensorShape]) -> int:
     return rank
 
 
-def _concat(c: Any, values: list[np.ndarray], axis: np.ndarray) -> np.ndarray:
+def _concat(c: KernelContext, values: list[np.ndarray], axis: np.ndarray) -> np.ndarray:
     if axis.ndim:
         raise errors.invalid(
             f"Concat dim tensor should be a scalar, but got shape {shape_text(axis.shape)}"
@@ -91,14 +101,14 @@ def _concat(c: Any, values: list[np.ndarray], axis: np.ndarray) -> np.ndarray:
     return np.concatenate(values, axis=where)
 
 
-def _lower_concat(b: Any, op: Any, values: list[Any], axis: Any) -> Any:
+def _lower_concat(b: Builder, op: OpView, values: list[Any], axis: Value) -> Any:
     known = b.known(axis)
     if known is None or not values[0].ndim:
         return NotImplemented
-    return b.concat(values, known)
+    return b.concat(values, int(known))
 
 
-def _static_shapes(inputs: Any) -> list[Tensor]:
+def _static_shapes(inputs: Sequence[Tensor]) -> list[Tensor]:
     """Shapes as constants when all are known, else one ShapeN; as TensorFlow, unused ones stay."""
     sizes = []
     for x in inputs:
@@ -109,7 +119,9 @@ def _static_shapes(inputs: Any) -> list[Tensor]:
     return sizes
 
 
-def _concat_gradient(op: Any, grad: Any, first: int, last: int, dim_index: int) -> list[Any]:
+def _concat_gradient(
+    op: Operation, grad: Gradient, first: int, last: int, dim_index: int
+) -> list[Any]:
     ordered = first < dim_index or dim_index < 0
     if len(op.inputs) == 2:
         return [grad, None] if ordered else [None, grad]
@@ -142,7 +154,7 @@ def _dense_concat_gradients(grad: Tensor, axis: Tensor, values: list[Tensor]) ->
     return [tf.slice(grad, begin, size) for begin, size in zip(offsets, sizes)]
 
 
-def _sparse_concat_gradients(grad: Any, axis: Tensor, values: list[Tensor]) -> list[Any]:
+def _sparse_concat_gradients(grad: IndexedSlices, axis: Tensor, values: list[Tensor]) -> list[Any]:
     positive = axis % rank(values[0])
     static = constant_value(axis)
     if static is None:
@@ -161,7 +173,7 @@ def _sparse_concat_gradients(grad: Any, axis: Tensor, values: list[Tensor]) -> l
     return _sparse_outer_gradients(grad, positive, sizes)
 
 
-def _sparse_inner_gradients(grad: Any, axis: Tensor, sizes: list[Tensor]) -> list[Any]:
+def _sparse_inner_gradients(grad: IndexedSlices, axis: Tensor, sizes: list[Tensor]) -> list[Any]:
     """Every input gets all rows of the gradient, cut along the axis."""
     of_shape = shape(sizes[0])
     mask = concat([tf.fill(expand_dims(axis, 0), 0), [1], tf.fill(of_shape - axis - 1, 0)], 0)
@@ -174,7 +186,7 @@ def _sparse_inner_gradients(grad: Any, axis: Tensor, sizes: list[Tensor]) -> lis
     return grads
 
 
-def _sparse_outer_gradients(grad: Any, axis: Tensor, sizes: list[Tensor]) -> list[Any]:
+def _sparse_outer_gradients(grad: IndexedSlices, axis: Tensor, sizes: list[Tensor]) -> list[Any]:
     """Every input gets the rows of the gradient that fall into it."""
     start = constant(0, dtype=grad.indices.dtype)
     grads = []
@@ -193,7 +205,10 @@ def _sparse_outer_gradients(grad: Any, axis: Tensor, sizes: list[Tensor]) -> lis
 
 _JOINS: dict[str, Any] = {
     "shapes": [[[2, 3], [2, 1]]],
-    "values": [[[np.float32([[1, 2]]), np.float32([[3, 4]])], np.int32(axis)] for axis in (0, -1)],
+    "values": [
+        [[np.array([[1, 2]], np.float32), np.array([[3, 4]], np.float32)], np.int32(axis)]
+        for axis in (0, -1)
+    ],
     "gradient": True,
 }
 define(
@@ -222,7 +237,9 @@ _concat_v2 = define(
 )
 
 
-def _concat_offset_kernel(c: Any, axis: np.ndarray, shapes: list[np.ndarray]) -> tuple[Any, ...]:
+def _concat_offset_kernel(
+    c: KernelContext, axis: np.ndarray, shapes: list[np.ndarray]
+) -> tuple[Any, ...]:
     for i, sizes in enumerate(shapes):
         if sizes.ndim != 1:
             got = shape_text(sizes.shape)
@@ -266,12 +283,12 @@ _concat_offset = define(
     gradient=NoGradient("offsets are integers"),
     sizes=True,
     doc="Where each input of a concat begins in its output.",
-    test={"values": [[np.int32(1), [np.int32([2, 3]), np.int32([2, 5])]]]},
+    test={"values": [[np.int32(1), [np.array([2, 3], np.int32), np.array([2, 5], np.int32)]]]},
 )
 
 
 @export("concat")
-def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
+def concat(values: Sequence[Any], axis: TensorLike, name: str = "concat") -> Tensor:
     """Tensors joined along a dimension that they have.
 
     Args:
@@ -307,13 +324,14 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
 # Split
 
 
-def _split_shape(c: Any) -> list[TensorShape]:
+def _split_shape(c: ShapeContext) -> list[TensorShape]:
     shape_inference.ranked(c.inputs[0], 0)
-    given, axis, count = shape_inference.dims(c.inputs[1]), c.value(0), c.attr("num_split")
-    if given is None or axis is None:
+    given, stated, count = shape_inference.dims(c.inputs[1]), c.value(0), c.attr("num_split")
+    if given is None or stated is None:
         return [shape_inference.of_rank(None if given is None else len(given))] * count
+    axis = int(stated)
     shape_inference.ranked_at_least(c.inputs[1], axis + 1 if axis >= 0 else -axis)
-    where = shape_inference.canonical_axis(int(axis), len(given))
+    where = shape_inference.canonical_axis(axis, len(given))
     if given[where] is not None and given[where] % count:
         raise ValueError(
             "Number of ways to split should evenly divide the split dimension, but got "
@@ -333,7 +351,7 @@ def split_axis(axis: np.ndarray, ndim: int) -> int:
     return where % ndim
 
 
-def _split(c: Any, axis: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, ...]:
+def _split(c: KernelContext, axis: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, ...]:
     where, count = split_axis(axis, x.ndim), c.attr("num_split")
     if x.shape[where] % count:
         raise errors.invalid(
@@ -343,7 +361,7 @@ def _split(c: Any, axis: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, ...]:
     return tuple(np.split(x, count, axis=where))
 
 
-def pieces(b: Any, x: Any, axis: int, lengths: list[Any]) -> tuple[Any, ...]:
+def pieces(b: Builder, x: Value, axis: int, lengths: list[Any]) -> tuple[Any, ...]:
     parts, start = [], 0
     for length in lengths:
         begin, size = [0] * x.ndim, list(x.shape)
@@ -353,7 +371,7 @@ def pieces(b: Any, x: Any, axis: int, lengths: list[Any]) -> tuple[Any, ...]:
     return tuple(parts)
 
 
-def _lower_split(b: Any, op: Any, axis: Any, x: Any) -> Any:
+def _lower_split(b: Builder, op: OpView, axis: Value, x: Value) -> Any:
     known = b.known(axis)
     if known is None:
         return NotImplemented
@@ -381,7 +399,7 @@ _split_op = define(
 )
 
 
-def _split_v_shape(c: Any) -> list[TensorShape]:
+def _split_v_shape(c: ShapeContext) -> list[TensorShape]:
     count = c.attr("num_split")
     shape_inference.ranked(c.inputs[1], 1)
     shape_inference.ranked_at_most(c.inputs[2], 1)
@@ -414,7 +432,7 @@ def _checked_lengths(total: int | None, lengths: list[int]) -> list[int | None]:
     return list(lengths)
 
 
-def _lengths(total: Any, sizes: np.ndarray) -> list[Any]:
+def _lengths(total: AnySize, sizes: np.ndarray) -> list[Any]:
     lengths = sizes.reshape(-1).tolist()
     missing = [i for i, n in enumerate(lengths) if isinstance(n, int) and n == -1]
     if len(missing) > 1:
@@ -431,7 +449,9 @@ def _lengths(total: Any, sizes: np.ndarray) -> list[Any]:
     return lengths
 
 
-def _split_v(c: Any, x: np.ndarray, sizes: np.ndarray, axis: np.ndarray) -> tuple[Any, ...]:
+def _split_v(
+    c: KernelContext, x: np.ndarray, sizes: np.ndarray, axis: np.ndarray
+) -> tuple[Any, ...]:
     if axis.size != 1:
         raise errors.invalid("split_dim_tensor must have exactly one element.")
     where = split_axis(axis.reshape(-1)[0], x.ndim)
@@ -444,7 +464,7 @@ def _split_v(c: Any, x: np.ndarray, sizes: np.ndarray, axis: np.ndarray) -> tupl
     return tuple(np.split(x, np.cumsum(lengths[:-1], dtype=np.int64), axis=where))
 
 
-def _lower_split_v(b: Any, op: Any, x: Any, sizes: Any, axis: Any) -> Any:
+def _lower_split_v(b: Builder, op: OpView, x: Value, sizes: Value, axis: Value) -> Any:
     known, lengths = b.known(axis), b.known(sizes)
     if known is None or lengths is None:
         return NotImplemented
@@ -465,7 +485,11 @@ _split_v_op = define(
     doc="Pieces of given sizes of a tensor along a dimension.",
     test={
         "values": [
-            [np.arange(12, dtype=np.float32).reshape(2, 6), np.int32([1, -1, 2]), np.int32(1)]
+            [
+                np.arange(12, dtype=np.float32).reshape(2, 6),
+                np.array([1, -1, 2], np.int32),
+                np.int32(1),
+            ]
         ],
         "attrs": [{"num_split": 3}],
         "gradient": True,
@@ -475,7 +499,11 @@ _split_v_op = define(
 
 @export("split")
 def split(
-    value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = None, name: str = "split"
+    value: TensorLike,
+    num_or_size_splits: Any,
+    axis: TensorLike = 0,
+    num: int | None = None,
+    name: str = "split",
 ) -> list[Tensor]:
     """A tensor cut along a dimension.
 

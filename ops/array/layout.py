@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,10 +22,20 @@ from ..ranks import ranked, vector
 from .join import concat
 from .shape import rank, renamed
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.build import OpFunction
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
+
 # Transpose
 
 
-def _transpose_shape(c: Any) -> TensorShape:
+def _transpose_shape(c: ShapeContext) -> TensorShape:
     shape_inference.ranked(c.inputs[1], 1)
     given, perm = shape_inference.dims(c.inputs[0]), c.value(1)
     count = c.inputs[1].as_list()[0] if c.inputs[1].ndims is not None else None
@@ -58,13 +69,13 @@ def _checked_perm(ndim: int, perm: np.ndarray) -> list[int]:
     return axes
 
 
-def _transpose_kernel(c: Any, x: np.ndarray, perm: np.ndarray) -> np.ndarray:
+def _transpose_kernel(c: KernelContext, x: np.ndarray, perm: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(x.transpose(_checked_perm(x.ndim, perm))).reshape(
         [x.shape[axis] for axis in _checked_perm(x.ndim, perm)]
     )
 
 
-def _lower_transpose(b: Any, op: Any, x: Any, perm: Any) -> Any:
+def _lower_transpose(b: Builder, op: OpView, x: Value, perm: Value) -> Any:
     known = b.known(perm)
     if known is None or op.type != "Transpose":
         return NotImplemented
@@ -73,11 +84,17 @@ def _lower_transpose(b: Any, op: Any, x: Any, perm: Any) -> Any:
 
 _TRANSPOSES = {
     "values": [
-        [np.arange(6, dtype=np.float32).reshape(2, 3), np.int32([1, 0])],
-        [np.arange(6, dtype=np.float32).reshape(1, 2, 3), np.int32([2, 0, 1])],
+        [np.arange(6, dtype=np.float32).reshape(2, 3), np.array([1, 0], np.int32)],
+        [np.arange(6, dtype=np.float32).reshape(1, 2, 3), np.array([2, 0, 1], np.int32)],
     ],
     "gradient": True,
 }
+
+
+def _transpose_gradient(op: Operation, grad: Tensor) -> Any:
+    return (transpose(grad, _invert(op.inputs[1])), None)
+
+
 _transpose = define(
     "Transpose",
     "x: T, perm: Tperm -> y: T",
@@ -85,7 +102,7 @@ _transpose = define(
     shape=_transpose_shape,
     kernel=_transpose_kernel,
     lower=_lower_transpose,
-    gradient=lambda op, grad: (transpose(grad, _invert(op.inputs[1])), None),
+    gradient=_transpose_gradient,
     sizes=True,
     doc="The dimensions of a tensor in another order.",
     test=_TRANSPOSES,
@@ -96,19 +113,23 @@ def _conjugate(x: np.ndarray) -> np.ndarray:
     return np.conj(x) if x.dtype.kind == "c" else x
 
 
+def _conjugate_transpose_gradient(op: Operation, grad: Tensor) -> Any:
+    return (transpose(grad, _invert(op.inputs[1]), conjugate=True), None)
+
+
 _conjugate_transpose = define(
     "ConjugateTranspose",
     "x: T, perm: Tperm -> y: T",
     "T: type; Tperm: index = int32",
     shape=_transpose_shape,
     kernel=lambda c, x, perm: _conjugate(_transpose_kernel(c, x, perm)),
-    gradient=lambda op, grad: (transpose(grad, _invert(op.inputs[1]), conjugate=True), None),
+    gradient=_conjugate_transpose_gradient,
     doc="The complex conjugate with dimensions in another order.",
-    test={"values": [[np.complex64([[1 + 2j, 3]]), np.int32([1, 0])]]},
+    test={"values": [[np.array([[1 + 2j, 3]], np.complex64), np.array([1, 0], np.int32)]]},
 )
 
 
-def _inverse(c: Any, x: np.ndarray) -> np.ndarray:
+def _inverse(c: KernelContext, x: np.ndarray) -> np.ndarray:
     if sorted(x.tolist()) != list(range(len(x))):
         for value in x.tolist():
             if not 0 <= value < len(x):
@@ -118,7 +139,7 @@ def _inverse(c: Any, x: np.ndarray) -> np.ndarray:
     return np.argsort(x).astype(x.dtype)
 
 
-_invert = define(
+_invert: OpFunction = define(
     "InvertPermutation",
     "x: T -> y: T",
     "T: index = int32",
@@ -127,19 +148,22 @@ _invert = define(
     gradient=NoGradient("a permutation is a vector of integers"),
     sizes=True,
     doc="The permutation that undoes a permutation.",
-    test={"values": [[np.int32([2, 0, 1])]]},
+    test={"values": [[np.array([2, 0, 1], np.int32)]]},
 )
 
 
 @export("math.invert_permutation", "invert_permutation")
-def invert_permutation(x: Any, name: str | None = None) -> Tensor:
+def invert_permutation(x: TensorLike, name: str | None = None) -> Tensor:
     """The permutation that undoes `x`."""
     return _invert(x, name=name)
 
 
 @export("transpose")
 def transpose(
-    a: Any, perm: Any = None, name: str | None = "transpose", conjugate: bool = False
+    a: Any,
+    perm: TensorLike | None = None,
+    name: str | None = "transpose",
+    conjugate: bool = False,
 ) -> Tensor:
     """A tensor with its dimensions in another order.
 
@@ -183,7 +207,9 @@ def transpose(
 
 
 @export("linalg.transpose", "linalg.matrix_transpose", "matrix_transpose")
-def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = False) -> Tensor:
+def matrix_transpose(
+    a: TensorLike, name: str = "matrix_transpose", conjugate: bool = False
+) -> Tensor:
     """`a` with its last two dimensions exchanged."""
     with name_scope(name, values=[a]):
         a = convert_to_tensor(a, name="a")
@@ -209,7 +235,7 @@ _REVERSIBLE = (
 )
 
 
-def _flipped(b: Any, x: Any, axes: set[int]) -> Any:
+def _flipped(b: Builder, x: Value, axes: set[int]) -> Any:
     if not axes:
         return b.identity(x)
     begin = tuple(size - 1 if i in axes else 0 for i, size in enumerate(x.shape))
@@ -217,7 +243,7 @@ def _flipped(b: Any, x: Any, axes: set[int]) -> Any:
     return b.slice(x, begin, x.shape, stride)
 
 
-def _reverse_dims_shape(c: Any) -> TensorShape:
+def _reverse_dims_shape(c: ShapeContext) -> TensorShape:
     given = shape_inference.dims(c.inputs[0])
     marks = shape_inference.ranked(c.inputs[1], 1)
     if given is not None and marks[0] is not None and marks[0] != len(given):
@@ -225,7 +251,7 @@ def _reverse_dims_shape(c: Any) -> TensorShape:
     return c.inputs[0]
 
 
-def _reverse_dims(c: Any, x: np.ndarray, marks: np.ndarray) -> np.ndarray:
+def _reverse_dims(c: KernelContext, x: np.ndarray, marks: np.ndarray) -> np.ndarray:
     if len(marks) != x.ndim:
         raise errors.invalid(
             "'dims' must have the same number of values as 'input' has dimensions. "
@@ -234,7 +260,7 @@ def _reverse_dims(c: Any, x: np.ndarray, marks: np.ndarray) -> np.ndarray:
     return np.flip(x, axis=tuple(np.flatnonzero(marks).tolist()))
 
 
-_reverse_marked = define(
+_reverse_marked: OpFunction = define(
     "Reverse",
     "tensor: T, dims: bool -> output: T",
     "T: " + _REVERSIBLE,
@@ -242,11 +268,14 @@ _reverse_marked = define(
     kernel=_reverse_dims,
     gradient=lambda op, grad: (_reverse_marked(grad, op.inputs[1]), None),
     doc="A tensor with marked dimensions reversed.",
-    test={"values": [[np.float32([[1, 2], [3, 4]]), np.array([True, False])]], "gradient": True},
+    test={
+        "values": [[np.array([[1, 2], [3, 4]], np.float32), np.array([True, False])]],
+        "gradient": True,
+    },
 )
 
 
-def _reverse_shape(c: Any) -> TensorShape:
+def _reverse_shape(c: ShapeContext) -> TensorShape:
     given, axes = shape_inference.dims(c.inputs[0]), c.value(1)
     shape_inference.ranked(c.inputs[1], 1)
     if given is None or axes is None:
@@ -276,12 +305,12 @@ def _reverse_axes(ndim: int, axes: np.ndarray) -> set[int]:
     return seen
 
 
-def _lower_reverse(b: Any, op: Any, x: Any, axes: Any) -> Any:
+def _lower_reverse(b: Builder, op: OpView, x: Value, axes: Value) -> Any:
     known = b.known(axes)
     return NotImplemented if known is None else _flipped(b, x, _reverse_axes(x.ndim, known))
 
 
-_reverse_v2 = define(
+_reverse_v2: OpFunction = define(
     "ReverseV2",
     "tensor: T, axis: Tidx -> output: T",
     "Tidx: index = int32; T: " + _REVERSIBLE.replace("half", "bfloat16, half"),
@@ -294,12 +323,15 @@ _reverse_v2 = define(
     gradient=lambda op, grad: (_reverse_v2(grad, op.inputs[1]), None),
     sizes=True,
     doc="A tensor with some dimensions reversed.",
-    test={"values": [[np.float32([[1, 2], [3, 4]]), np.int32([-1])]], "gradient": True},
+    test={
+        "values": [[np.array([[1, 2], [3, 4]], np.float32), np.array([-1], np.int32)]],
+        "gradient": True,
+    },
 )
 
 
 @export("reverse", "manip.reverse", "reverse_v2")
-def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
+def reverse(tensor: TensorLike, axis: Sequence[int], name: str | None = None) -> Tensor:
     """A tensor with the order along some dimensions reversed.
 
     Args:
@@ -321,7 +353,7 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
     return _reverse_v2(tensor, axis, name=name)
 
 
-def _reverse_sequence_shape(c: Any) -> TensorShape:
+def _reverse_sequence_shape(c: ShapeContext) -> TensorShape:
     given = shape_inference.dims(c.inputs[0])
     lengths = shape_inference.ranked(c.inputs[1], 1)
     seq, batch = c.attr("seq_dim"), c.attr("batch_dim")
@@ -335,7 +367,7 @@ def _reverse_sequence_shape(c: Any) -> TensorShape:
     return TensorShape(out)
 
 
-def _reverse_sequence(c: Any, x: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+def _reverse_sequence(c: KernelContext, x: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     seq, batch = c.attr("seq_dim"), c.attr("batch_dim")
     if seq == batch:
         raise errors.invalid(f"batch_dim == seq_dim == {seq}")
@@ -355,13 +387,8 @@ def _reverse_sequence(c: Any, x: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     return out
 
 
-_reverse_sequence_op = define(
-    "ReverseSequence",
-    "input: T, seq_lengths: Tlen -> output: T",
-    "seq_dim: int; batch_dim: int = 0; T: type; Tlen: index = int64",
-    shape=_reverse_sequence_shape,
-    kernel=_reverse_sequence,
-    gradient=lambda op, grad: (
+def _reverse_sequence_gradient(op: Operation, grad: Tensor) -> Any:
+    return (
         reverse_sequence(
             grad,
             batch_axis=op.get_attr("batch_dim"),
@@ -369,10 +396,19 @@ _reverse_sequence_op = define(
             seq_lengths=op.inputs[1],
         ),
         None,
-    ),
+    )
+
+
+_reverse_sequence_op = define(
+    "ReverseSequence",
+    "input: T, seq_lengths: Tlen -> output: T",
+    "seq_dim: int; batch_dim: int = 0; T: type; Tlen: index = int64",
+    shape=_reverse_sequence_shape,
+    kernel=_reverse_sequence,
+    gradient=_reverse_sequence_gradient,
     doc="The beginning of every row reversed, as far as its length says.",
     test={
-        "values": [[np.arange(6, dtype=np.float32).reshape(2, 3), np.int64([2, 3])]],
+        "values": [[np.arange(6, dtype=np.float32).reshape(2, 3), np.array([2, 3], np.int64)]],
         "attrs": [{"seq_dim": 1}],
         "gradient": True,
     },
@@ -381,8 +417,8 @@ _reverse_sequence_op = define(
 
 @export("reverse_sequence")
 def reverse_sequence(
-    input: Any,
-    seq_lengths: Any,
+    input: TensorLike,
+    seq_lengths: TensorLike,
     seq_axis: int | None = None,
     batch_axis: int | None = None,
     name: str | None = None,
@@ -400,7 +436,9 @@ def reverse_sequence(
 # Roll
 
 
-def _roll_kernel(c: Any, x: np.ndarray, shift: np.ndarray, axis: np.ndarray) -> np.ndarray:
+def _roll_kernel(
+    c: KernelContext, x: np.ndarray, shift: np.ndarray, axis: np.ndarray
+) -> np.ndarray:
     if x.ndim < 1:
         raise errors.invalid("input must be 1-D or higher")
     if shift.ndim > 1:
@@ -421,7 +459,7 @@ def _roll_kernel(c: Any, x: np.ndarray, shift: np.ndarray, axis: np.ndarray) -> 
     return out
 
 
-def _roll_shape(c: Any) -> TensorShape:
+def _roll_shape(c: ShapeContext) -> TensorShape:
     shape_inference.ranked_at_least(c.inputs[0], 1)
     shape_inference.ranked_at_most(c.inputs[1], 1)
     shape_inference.ranked_at_most(c.inputs[2], 1)
@@ -429,7 +467,7 @@ def _roll_shape(c: Any) -> TensorShape:
     return c.inputs[0]
 
 
-def _roll_gradient(op: Any, grad: Tensor) -> tuple[Any, ...]:
+def _roll_gradient(op: Operation, grad: Tensor) -> tuple[Any, ...]:
     return _roll(grad, -op.inputs[1], op.inputs[2]), None, None
 
 
@@ -443,7 +481,11 @@ _roll = define(
     doc="A tensor with its elements moved along dimensions, around the end.",
     test={
         "values": [
-            [np.arange(6, dtype=np.float32).reshape(2, 3), np.int32([1, -1]), np.int32([0, 1])]
+            [
+                np.arange(6, dtype=np.float32).reshape(2, 3),
+                np.array([1, -1], np.int32),
+                np.array([0, 1], np.int32),
+            ]
         ],
         "gradient": True,
     },
@@ -451,6 +493,11 @@ _roll = define(
 
 
 @export("roll", "manip.roll")
-def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
+def roll(
+    input: TensorLike,
+    shift: int | Sequence[int],
+    axis: int | Sequence[int],
+    name: str | None = None,
+) -> Tensor:
     """`input` with its elements moved by `shift` along `axis`, around the end."""
     return _roll(input, shift, axis, name=name)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,16 +20,29 @@ from .constant import zeros, zeros_like
 from .join import concat
 from .shape import rank, shape
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
+
 _NUMBERS = "{bfloat16, half, float32, float64, int32, int64, complex64, complex128}"
 
 
-def _diag_shape(c: Any) -> TensorShape:
+def _diag_shape(c: ShapeContext) -> TensorShape:
     given = shape_inference.ranked_at_least(c.inputs[0], 1)
     return TensorShape(None if given is None else given * 2)
 
 
-def _diag(c: Any, x: np.ndarray) -> np.ndarray:
+def _diag(c: KernelContext, x: np.ndarray) -> np.ndarray:
     return np.diag(x.reshape(-1)).reshape(x.shape * 2)
+
+
+def _gradient_of_diag(op: Operation, grad: Tensor) -> Any:
+    return diag_part(grad)
 
 
 _diag_op = define(
@@ -38,13 +51,13 @@ _diag_op = define(
     "T: " + _NUMBERS,
     shape=_diag_shape,
     kernel=_diag,
-    gradient=lambda op, grad: diag_part(grad),
+    gradient=_gradient_of_diag,
     doc="A tensor on the diagonal of one with twice its dimensions.",
     test={"shapes": [[[3]], [[2, 2]]], "gradient": True},
 )
 
 
-def _diag_part_shape(c: Any) -> TensorShape:
+def _diag_part_shape(c: ShapeContext) -> TensorShape:
     given = shape_inference.dims(c.inputs[0])
     if given is None:
         return shape_inference.unknown()
@@ -56,7 +69,7 @@ def _diag_part_shape(c: Any) -> TensorShape:
     )
 
 
-def _diag_part(c: Any, x: np.ndarray) -> np.ndarray:
+def _diag_part(c: KernelContext, x: np.ndarray) -> np.ndarray:
     half = x.ndim // 2
     if x.ndim % 2 or not x.ndim:
         raise errors.invalid(
@@ -70,26 +83,30 @@ def _diag_part(c: Any, x: np.ndarray) -> np.ndarray:
     return np.diagonal(x.reshape(count, count)).reshape(x.shape[:half]).copy()
 
 
+def _gradient_of_diag_part(op: Operation, grad: Tensor) -> Any:
+    return diag(grad)
+
+
 _diag_part_op = define(
     "DiagPart",
     "input: T -> diagonal: T",
     "T: " + _NUMBERS,
     shape=_diag_part_shape,
     kernel=_diag_part,
-    gradient=lambda op, grad: diag(grad),
+    gradient=_gradient_of_diag_part,
     doc="The diagonal of a tensor with an even number of dimensions.",
     test={"shapes": [[[3, 3]], [[2, 3, 2, 3]]], "gradient": True},
 )
 
 
 @export("linalg.tensor_diag", "diag")
-def diag(diagonal: Any, name: str | None = None) -> Tensor:
+def diag(diagonal: TensorLike, name: str | None = None) -> Tensor:
     """A tensor with `diagonal` on its diagonal and zeros elsewhere."""
     return _diag_op(diagonal, name=name)
 
 
 @export("linalg.tensor_diag_part", "diag_part")
-def diag_part(input: Any, name: str | None = None) -> Tensor:
+def diag_part(input: TensorLike, name: str | None = None) -> Tensor:
     """The diagonal of a tensor with an even number of dimensions."""
     return _diag_part_op(input, name=name)
 
@@ -97,12 +114,12 @@ def diag_part(input: Any, name: str | None = None) -> Tensor:
 # Batches of matrices
 
 
-def _matrix_diag_shape(c: Any) -> TensorShape:
+def _matrix_diag_shape(c: ShapeContext) -> TensorShape:
     given = shape_inference.ranked_at_least(c.inputs[0], 1)
     return TensorShape(None if given is None else [*given, given[-1]])
 
 
-def _matrix_diag(c: Any, x: np.ndarray) -> np.ndarray:
+def _matrix_diag(c: KernelContext, x: np.ndarray) -> np.ndarray:
     if not x.ndim:
         raise errors.invalid("diagonal must be at least 1-dim, received shape: []")
     out = np.zeros((*x.shape, x.shape[-1]), dtype=x.dtype)
@@ -111,32 +128,41 @@ def _matrix_diag(c: Any, x: np.ndarray) -> np.ndarray:
     return out
 
 
+def _matrix_diag_gradient(op: Operation, grad: Tensor) -> Any:
+    return matrix_diag_part(grad)
+
+
 _matrix_diag_op = define(
     "MatrixDiag",
     "diagonal: T -> output: T",
     shape=_matrix_diag_shape,
     kernel=_matrix_diag,
-    gradient=lambda op, grad: matrix_diag_part(grad),
+    gradient=_matrix_diag_gradient,
     doc="Square matrices with the given diagonals.",
     test={"shapes": [[[3]], [[2, 3]]], "gradient": True},
 )
 
 
-def _matrix_diag_part_shape(c: Any) -> TensorShape:
+def _shorter(given: shape_inference.Dims) -> int | None:
+    """The smaller of the last two sizes, where both are known."""
+    rows, columns = given[-2:]
+    return None if rows is None or columns is None else min(rows, columns)
+
+
+def _matrix_diag_part_shape(c: ShapeContext) -> TensorShape:
     given = shape_inference.ranked_at_least(c.inputs[0], 2)
     if given is None:
         return shape_inference.unknown()
-    known = None not in given[-2:]
-    return TensorShape([*given[:-2], min(given[-2:]) if known else None])
+    return TensorShape([*given[:-2], _shorter(given)])
 
 
-def _matrix_diag_part(c: Any, x: np.ndarray) -> np.ndarray:
+def _matrix_diag_part(c: KernelContext, x: np.ndarray) -> np.ndarray:
     if x.ndim < 2:
         raise errors.invalid(f"input must be at least 2-dim, received shape: {shape_text(x.shape)}")
     return np.diagonal(x, axis1=-2, axis2=-1).copy()
 
 
-def _matrix_diag_part_gradient(op: Any, grad: Tensor) -> Tensor:
+def _matrix_diag_part_gradient(op: Operation, grad: Tensor) -> Tensor:
     static = op.inputs[0].get_shape()[-2:]
     if static.is_fully_defined() and static[0] == static[1]:
         return matrix_diag(grad)
@@ -154,18 +180,17 @@ _matrix_diag_part_op = define(
 )
 
 
-def _set_diag_shape(c: Any) -> TensorShape:
+def _set_diag_shape(c: ShapeContext) -> TensorShape:
     given = shape_inference.ranked_at_least(c.inputs[0], 2)
     diagonal = shape_inference.ranked_at_least(c.inputs[1], 1)
     if given is None or diagonal is None:
         return c.inputs[0]
-    small = min(given[-2:]) if None not in given[-2:] else None
-    shape_inference.merge(TensorShape(diagonal), TensorShape([*given[:-2], small]))
+    shape_inference.merge(TensorShape(diagonal), TensorShape([*given[:-2], _shorter(given)]))
     batch = shape_inference.merge(TensorShape(given[:-2]), TensorShape(diagonal[:-1]))
     return batch.concatenate(TensorShape(given[-2:]))
 
 
-def _set_diag(c: Any, x: np.ndarray, diagonal: np.ndarray) -> np.ndarray:
+def _set_diag(c: KernelContext, x: np.ndarray, diagonal: np.ndarray) -> np.ndarray:
     if x.ndim < 2:
         raise errors.invalid(f"input must be at least 2-dim, received shape: {shape_text(x.shape)}")
     if not diagonal.ndim:
@@ -182,7 +207,7 @@ def _set_diag(c: Any, x: np.ndarray, diagonal: np.ndarray) -> np.ndarray:
     return out
 
 
-def _set_diag_gradient(op: Any, grad: Tensor) -> tuple[Tensor, Tensor]:
+def _set_diag_gradient(op: Operation, grad: Tensor) -> tuple[Tensor, Tensor]:
     static = op.inputs[0].get_shape().merge_with(grad.get_shape())
     diagonal = op.inputs[1].get_shape()
     batch, matrix = static[:-2].merge_with(diagonal[:-1]), static[-2:]
@@ -209,11 +234,11 @@ _set_diag_op = define(
 )
 
 
-def _band_shape(c: Any) -> TensorShape:
+def _band_shape(c: ShapeContext) -> TensorShape:
     return TensorShape(shape_inference.ranked_at_least(c.inputs[0], 2))
 
 
-def _band(c: Any, x: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+def _band(c: KernelContext, x: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     if x.ndim < 2:
         raise errors.invalid(f"input must be at least 2-dim, received shape: {shape_text(x.shape)}")
     rows, columns = x.shape[-2:]
@@ -230,7 +255,7 @@ def _band(c: Any, x: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.nda
     return np.where(inside, x, np.zeros((), x.dtype))
 
 
-def _lower_band(b: Any, op: Any, x: Any, lower: Any, upper: Any) -> Any:
+def _lower_band(b: Builder, op: OpView, x: Value, lower: Value, upper: Value) -> Any:
     from ...jit.kernel import scalar as k
 
     below, above = b.known(lower), b.known(upper)
@@ -248,6 +273,10 @@ def _lower_band(b: Any, op: Any, x: Any, lower: Any, upper: Any) -> Any:
     return b.identity(x)
 
 
+def _matrix_band_part_gradient(op: Operation, grad: Tensor) -> Any:
+    return (matrix_band_part(grad, op.inputs[1], op.inputs[2]), None, None)
+
+
 _band_op = define(
     "MatrixBandPart",
     "input: T, num_lower: Tindex, num_upper: Tindex -> band: T",
@@ -255,7 +284,7 @@ _band_op = define(
     shape=_band_shape,
     kernel=_band,
     lower=_lower_band,
-    gradient=lambda op, grad: (matrix_band_part(grad, op.inputs[1], op.inputs[2]), None, None),
+    gradient=_matrix_band_part_gradient,
     doc="Matrices with zeros outside of a band around the diagonal.",
     test={
         "values": [
@@ -273,7 +302,7 @@ def _has_many_diagonals() -> bool:
     return tf_compat.forward_compatible(2019, 8, 31)
 
 
-def _typed_padding(tensor: Any, padding: Any) -> Any:
+def _typed_padding(tensor: Tensor, padding: np.ndarray) -> Any:
     return bool(padding) if getattr(tensor, "dtype", None) == "bool" else padding
 
 
@@ -281,7 +310,7 @@ def _typed_padding(tensor: Any, padding: Any) -> Any:
 def matrix_diag(
     diagonal: Any,
     name: str = "diag",
-    k: Any = 0,
+    k: int = 0,
     num_rows: int = -1,
     num_cols: int = -1,
     padding_value: Any = 0,
@@ -295,7 +324,7 @@ def matrix_diag(
 
 @export("linalg.diag_part", "matrix_diag_part")
 def matrix_diag_part(
-    input: Any, name: str = "diag_part", k: Any = 0, padding_value: Any = 0
+    input: Any, name: str = "diag_part", k: int = 0, padding_value: Any = 0
 ) -> Tensor:
     """The main diagonals of matrices."""
     if _has_many_diagonals():
@@ -305,7 +334,9 @@ def matrix_diag_part(
 
 
 @export("linalg.set_diag", "matrix_set_diag")
-def matrix_set_diag(input: Any, diagonal: Any, name: str = "set_diag", k: Any = 0) -> Tensor:
+def matrix_set_diag(
+    input: TensorLike, diagonal: TensorLike, name: str = "set_diag", k: int = 0
+) -> Tensor:
     """`input` with its main diagonals replaced."""
     if _has_many_diagonals():
         return raw.MatrixSetDiagV2(input, diagonal, k, name=name)
@@ -313,6 +344,8 @@ def matrix_set_diag(input: Any, diagonal: Any, name: str = "set_diag", k: Any = 
 
 
 @export("linalg.band_part", "matrix_band_part")
-def matrix_band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = None) -> Tensor:
+def matrix_band_part(
+    input: TensorLike, num_lower: TensorLike, num_upper: TensorLike, name: str | None = None
+) -> Tensor:
     """`input` with zeros below `num_lower` and above `num_upper` diagonals; -1 keeps all."""
     return _band_op(input, num_lower, num_upper, name=name)

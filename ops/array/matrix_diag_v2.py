@@ -7,7 +7,7 @@ the lowest; each starts at the left, and shorter ones are padded at the right.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,11 @@ from ..public import tf
 from .constant import zeros, zeros_like
 from .join import concat
 from .shape import reshape, shape
+
+if TYPE_CHECKING:
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
 
 
 def _range(k: np.ndarray) -> tuple[int, int]:
@@ -47,8 +52,14 @@ def _check_bounds(rows: int, columns: int, low: int, high: int) -> None:
             )
 
 
-def _longest(rows: Any, columns: Any, low: int, high: int) -> Any:
+def _longest(rows: int, columns: int, low: int, high: int) -> Any:
     return min(rows + min(high, 0), columns - max(low, 0))
+
+
+def _known_length(given: shape_inference.Dims, low: int, high: int) -> int | None:
+    """The length of the longest diagonal, where the matrices' sizes are known."""
+    rows, columns = given[-2:]
+    return None if rows is None or columns is None else _longest(rows, columns, low, high)
 
 
 def _entries(rows: int, columns: int, d: int) -> tuple[np.ndarray, np.ndarray]:
@@ -88,7 +99,14 @@ def _extent(length: int, low: int, high: int, rows: int, columns: int) -> tuple[
     return rows, columns
 
 
-def _diag(c: Any, x: Any, k: Any, num_rows: Any, num_cols: Any, padding: Any) -> np.ndarray:
+def _diag(
+    c: KernelContext,
+    x: np.ndarray,
+    k: np.ndarray,
+    num_rows: np.ndarray,
+    num_cols: np.ndarray,
+    padding: np.ndarray,
+) -> np.ndarray:
     if not x.ndim:
         raise errors.invalid("diagonal must be at least 1-dim, received shape: []")
     low, high = _range(k)
@@ -101,7 +119,7 @@ def _diag(c: Any, x: Any, k: Any, num_rows: Any, num_cols: Any, padding: Any) ->
     return out
 
 
-def _diag_part(c: Any, x: np.ndarray, k: np.ndarray, padding: np.ndarray) -> np.ndarray:
+def _diag_part(c: KernelContext, x: np.ndarray, k: np.ndarray, padding: np.ndarray) -> np.ndarray:
     if x.ndim < 2:
         raise errors.invalid(f"input must be at least 2-dim, received shape: {shape_text(x.shape)}")
     (low, high), (rows, columns) = _range(k), x.shape[-2:]
@@ -114,7 +132,7 @@ def _diag_part(c: Any, x: np.ndarray, k: np.ndarray, padding: np.ndarray) -> np.
     return out[..., 0, :] if low == high else out
 
 
-def _set_diag(c: Any, x: np.ndarray, diagonal: np.ndarray, k: np.ndarray) -> np.ndarray:
+def _set_diag(c: KernelContext, x: np.ndarray, diagonal: np.ndarray, k: np.ndarray) -> np.ndarray:
     if x.ndim < 2:
         raise errors.invalid(f"input must be at least 2-dim, received shape: {shape_text(x.shape)}")
     if not diagonal.ndim:
@@ -137,7 +155,7 @@ def _set_diag(c: Any, x: np.ndarray, diagonal: np.ndarray, k: np.ndarray) -> np.
     return out
 
 
-def _known_range(c: Any, i: int) -> tuple[int, int] | None:
+def _known_range(c: ShapeContext, i: int) -> tuple[int, int] | None:
     k = c.value(i)
     if k is None:
         return None
@@ -147,9 +165,9 @@ def _known_range(c: Any, i: int) -> tuple[int, int] | None:
         raise ValueError(getattr(error, "message", str(error))) from None
 
 
-def _diag_shape(c: Any) -> TensorShape:
+def _diag_shape(c: ShapeContext) -> TensorShape:
     given = shape_inference.ranked_at_least(c.inputs[0], 1)
-    found, sizes = _known_range(c, 1), [c.value(2), c.value(3)]
+    found, rows, columns = _known_range(c, 1), c.value(2), c.value(3)
     if given is None or found is None:
         return shape_inference.unknown()
     low, high = found
@@ -157,32 +175,32 @@ def _diag_shape(c: Any) -> TensorShape:
     if low != high:
         shape_inference.ranked_at_least(c.inputs[0], 2)
         shape_inference.merge_dim(given[-2], high - low + 1)
-    if given[-1] is None or any(size is None for size in sizes):
+    if given[-1] is None or rows is None or columns is None:
         return TensorShape([*batch, None, None])
     try:
-        return TensorShape([*batch, *_extent(given[-1], low, high, *map(int, sizes))])
+        return TensorShape([*batch, *_extent(given[-1], low, high, int(rows), int(columns))])
     except Exception as error:
         raise ValueError(getattr(error, "message", str(error))) from None
 
 
-def _diag_part_shape(c: Any) -> TensorShape:
+def _diag_part_shape(c: ShapeContext) -> TensorShape:
     given, found = shape_inference.ranked_at_least(c.inputs[0], 2), _known_range(c, 1)
     if given is None or found is None:
         return shape_inference.unknown()
     low, high = found
     count = [] if low == high else [high - low + 1]
-    length = None if None in given[-2:] else _longest(*given[-2:], low, high)
+    length = _known_length(given, low, high)
     return TensorShape([*given[:-2], *count, length])
 
 
-def _set_diag_shape(c: Any) -> TensorShape:
+def _set_diag_shape(c: ShapeContext) -> TensorShape:
     given, found = shape_inference.ranked_at_least(c.inputs[0], 2), _known_range(c, 2)
     shape_inference.ranked_at_least(c.inputs[1], 1)
     if given is None or found is None:
         return c.inputs[0]
     low, high = found
     count = [] if low == high else [high - low + 1]
-    length = None if None in given[-2:] else _longest(*given[-2:], low, high)
+    length = _known_length(given, low, high)
     shape_inference.merge(c.inputs[1], TensorShape([*given[:-2], *count, length]))
     return c.inputs[0]
 
@@ -191,11 +209,11 @@ def _part(grad: Tensor, k: Tensor) -> Tensor:
     return diag_part_op(grad, k, 0, name="diag_part")
 
 
-def _diag_gradient(op: Any, grad: Tensor) -> tuple[Any, ...]:
+def _diag_gradient(op: Operation, grad: Tensor) -> tuple[Any, ...]:
     return (_part(grad, op.inputs[1]), *([None] * 4))
 
 
-def _diag_part_gradient(op: Any, grad: Tensor) -> tuple[Any, ...]:
+def _diag_part_gradient(op: Operation, grad: Tensor) -> tuple[Any, ...]:
     static = op.inputs[0].get_shape()[-2:]
     k = op.inputs[1]
     if static.is_fully_defined():
@@ -206,7 +224,7 @@ def _diag_part_gradient(op: Any, grad: Tensor) -> tuple[Any, ...]:
     return result, None, None
 
 
-def _set_diag_gradient(op: Any, grad: Tensor) -> tuple[Any, ...]:
+def _set_diag_gradient(op: Operation, grad: Tensor) -> tuple[Any, ...]:
     k = op.inputs[2]
     diagonal: Any = op.inputs[1].get_shape()
     if not diagonal.is_fully_defined():
@@ -228,7 +246,7 @@ def _computed_shape(grad: Tensor, k: Tensor) -> Tensor:
     return concat([batch, tail], 0)
 
 
-_BAND = [np.arange(1, 7, dtype=np.float32).reshape(2, 3), np.int32([0, 1])]
+_BAND = [np.arange(1, 7, dtype=np.float32).reshape(2, 3), np.array([0, 1], np.int32)]
 _TABLE = np.arange(12, dtype=np.float32).reshape(3, 4)
 diag_op = define(
     "MatrixDiagV2",
@@ -247,7 +265,7 @@ diag_part_op = define(
     kernel=_diag_part,
     gradient=_diag_part_gradient,
     doc="Some diagonals of matrices.",
-    test={"values": [[_TABLE, np.int32([-1, 1]), np.float32(0)]], "gradient": False},
+    test={"values": [[_TABLE, np.array([-1, 1], np.int32), np.float32(0)]], "gradient": False},
 )
 set_diag_op = define(
     "MatrixSetDiagV2",

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,10 +25,20 @@ from .layout import transpose
 from .shape import rank, reshape, shape, size
 from .stack import stack
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import Gradient, TensorLike
+    from ...engine.graph.build import OpFunction
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
+
 # Pad
 
 
-def _pad_shape(c: Any) -> TensorShape:
+def _pad_shape(c: ShapeContext) -> TensorShape:
     columns = shape_inference.ranked(c.inputs[1], 2)
     shape_inference.merge_dim(columns[1], 2)
     given, paddings = shape_inference.dims(c.inputs[0]), c.value(1)
@@ -62,7 +72,9 @@ def _amounts(ndim: int, paddings: np.ndarray) -> list[tuple[Any, Any]]:
     return [(before, after) for before, after in paddings.tolist()]
 
 
-def _pad_kernel(c: Any, x: np.ndarray, paddings: np.ndarray, fill: Any = None) -> np.ndarray:
+def _pad_kernel(
+    c: KernelContext, x: np.ndarray, paddings: np.ndarray, fill: Any = None
+) -> np.ndarray:
     amounts = _amounts(x.ndim, paddings)
     if fill is None:
         fill = b"" if c.out_dtype().kind == "O" else 0
@@ -78,7 +90,7 @@ def _pad_kernel(c: Any, x: np.ndarray, paddings: np.ndarray, fill: Any = None) -
     return out
 
 
-def _lower_pad(b: Any, op: Any, x: Any, paddings: Any, fill: Any = None) -> Any:
+def _lower_pad(b: Builder, op: OpView, x: Value, paddings: Value, fill: Value | None = None) -> Any:
     known = b.known(paddings)
     if known is None:
         return NotImplemented
@@ -88,14 +100,14 @@ def _lower_pad(b: Any, op: Any, x: Any, paddings: Any, fill: Any = None) -> Any:
     return NotImplemented if value is None else b.pad(x, _amounts(x.ndim, known), value.item())
 
 
-def _pad_gradient(op: Any, grad: Tensor) -> tuple[Any, ...]:
+def _pad_gradient(op: Operation, grad: Tensor) -> tuple[Any, ...]:
     x, paddings = op.inputs[0], op.inputs[1]
     before = tf.slice(paddings, [0, 0], stack([rank(x), 1]))
     begin = reshape(before, [-1])
     return (tf.slice(grad, begin, shape(x)), *([None] * (len(op.inputs) - 1)))
 
 
-_PADS = [np.float32([[1, 2, 3]]), np.int32([[1, 0], [0, 2]])]
+_PADS = [np.array([[1, 2, 3]], np.float32), np.array([[1, 0], [0, 2]], np.int32)]
 _pad = define(
     "Pad",
     "input: T, paddings: Tpaddings -> output: T",
@@ -123,7 +135,7 @@ _pad_v2 = define(
 )
 
 
-def _mirror_offset(mode: Any) -> int:
+def _mirror_offset(mode: str) -> int:
     return 1 if mode in ("REFLECT", b"REFLECT") else 0
 
 
@@ -137,14 +149,14 @@ def _mirrored(n: int, before: int, after: int, offset: int) -> np.ndarray:
     return np.where(at >= n, 2 * n - 1 - at - offset, at)
 
 
-def _mirror_pad_kernel(c: Any, x: np.ndarray, paddings: np.ndarray) -> np.ndarray:
+def _mirror_pad_kernel(c: KernelContext, x: np.ndarray, paddings: np.ndarray) -> np.ndarray:
     offset = _mirror_offset(c.attr("mode"))
     for axis, (before, after) in enumerate(_amounts(x.ndim, paddings)):
         x = np.take(x, _mirrored(x.shape[axis], before, after, offset), axis=axis)
     return x
 
 
-def _lower_mirror_pad(b: Any, op: Any, x: Any, paddings: Any) -> Any:
+def _lower_mirror_pad(b: Builder, op: OpView, x: Any, paddings: Value) -> Any:
     known, offset = b.known(paddings), _mirror_offset(op.attr("mode"))
     if known is None or known.dtype == object:
         return NotImplemented
@@ -158,7 +170,7 @@ def _lower_mirror_pad(b: Any, op: Any, x: Any, paddings: Any) -> Any:
     return b.identity(x)
 
 
-def _mirror_pad_grad_kernel(c: Any, dy: np.ndarray, paddings: np.ndarray) -> np.ndarray:
+def _mirror_pad_grad_kernel(c: KernelContext, dy: np.ndarray, paddings: np.ndarray) -> np.ndarray:
     offset = _mirror_offset(c.attr("mode"))
     for axis, (before, after) in enumerate(_amounts(dy.ndim, paddings)):
         n = dy.shape[axis] - before - after
@@ -169,7 +181,7 @@ def _mirror_pad_grad_kernel(c: Any, dy: np.ndarray, paddings: np.ndarray) -> np.
     return dy
 
 
-def _mirror_pad_grad_shape(c: Any) -> TensorShape:
+def _mirror_pad_grad_shape(c: ShapeContext) -> TensorShape:
     given, paddings = shape_inference.dims(c.inputs[0]), c.value(1)
     if given is None or paddings is None:
         count = shape_inference.ranked(c.inputs[1], 2)[0]
@@ -193,12 +205,12 @@ _mirror_pad = define(
     ),
     doc="A tensor with its own reflection around it.",
     test={
-        "values": [[np.float32([[1, 2, 3], [4, 5, 6]]), _PADS[1]]],
+        "values": [[np.array([[1, 2, 3], [4, 5, 6]], np.float32), _PADS[1]]],
         "attrs": _MODES,
         "gradient": True,
     },
 )
-_mirror_pad_grad = define(
+_mirror_pad_grad: OpFunction = define(
     "MirrorPadGrad",
     "input: T, paddings: Tpaddings -> output: T",
     "T: type; Tpaddings: index = int32; mode: {'REFLECT', 'SYMMETRIC'}",
@@ -212,11 +224,11 @@ _mirror_pad_grad = define(
 
 @export("pad")
 def pad(
-    tensor: Any,
-    paddings: Any,
+    tensor: TensorLike,
+    paddings: TensorLike,
     mode: str = "CONSTANT",
     name: str | None = None,
-    constant_values: Any = 0,
+    constant_values: float = 0,
 ) -> Tensor:
     """A tensor with more elements around it.
 
@@ -263,17 +275,17 @@ def _refine_padded(result: Tensor) -> None:
     given = shape_inference.dims(result.op.inputs[0].get_shape())
     if given is None or paddings is None or result.get_shape().is_fully_defined():
         return
-    out = []
+    out: list[int | None] = []
     for padding, dim in zip(paddings, given):
-        known = dim is not None and padding is not None and all(x is not None for x in padding)
-        out.append(int(sum(padding)) + dim if known else None)
+        known = padding is not None and all(x is not None for x in padding)
+        out.append(int(sum(padding)) + dim if known and dim is not None else None)
     result.set_shape(out)
 
 
 # Tile
 
 
-def _tile_shape(c: Any) -> TensorShape:
+def _tile_shape(c: ShapeContext) -> TensorShape:
     given = shape_inference.dims(c.inputs[0])
     count = shape_inference.ranked(c.inputs[1], 1)[0]
     if given is not None and count is not None and len(given) != count:
@@ -305,14 +317,14 @@ def _multiples(ndim: int, multiples: np.ndarray) -> list[Any]:
     return multiples.tolist()
 
 
-def _tile_kernel(c: Any, x: np.ndarray, multiples: np.ndarray) -> np.ndarray:
+def _tile_kernel(c: KernelContext, x: np.ndarray, multiples: np.ndarray) -> np.ndarray:
     times = _multiples(x.ndim, multiples)
     if math.prod(n * m for n, m in zip(x.shape, times)) > np.iinfo(np.int64).max:
         raise errors.invalid(f"The result of tiling {shape_text(x.shape)} by {times} is too large")
     return np.tile(x, times)
 
 
-def _lower_tile(b: Any, op: Any, x: Any, multiples: Any) -> Any:
+def _lower_tile(b: Builder, op: OpView, x: Value, multiples: Value) -> Any:
     known = b.known(multiples)
     if known is None:
         return NotImplemented
@@ -323,7 +335,7 @@ def _lower_tile(b: Any, op: Any, x: Any, multiples: Any) -> Any:
     return b.reshape(repeated, tuple(n * m for n, m in zip(x.shape, times)))
 
 
-def _tile_gradient(op: Any, grad: Any) -> tuple[Any, ...]:
+def _tile_gradient(op: Operation, grad: Gradient) -> tuple[Any, ...]:
     """Multiples and sizes interleaved: [2, 20, 3, 30], of which the even ones are summed."""
     input_shape = shape(op.inputs[0], out_type=op.inputs[1].dtype)
     split_shape = reshape(transpose(stack([op.inputs[1], input_shape])), [-1])
@@ -349,9 +361,9 @@ _tile = define(
     doc="A tensor repeated along its dimensions.",
     test={
         "values": [
-            [np.float32([[1, 2]]), np.int32([2, 3])],
-            [np.float32(3), np.int32([])],
-            [np.float32([1, 2]), np.int32([0])],
+            [np.array([[1, 2]], np.float32), np.array([2, 3], np.int32)],
+            [np.float32(3), np.array([], np.int32)],
+            [np.array([1, 2], np.float32), np.array([0], np.int32)],
         ],
         "gradient": True,
     },
@@ -359,7 +371,7 @@ _tile = define(
 
 
 @export("tile", "manip.tile")
-def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
+def tile(input: TensorLike, multiples: TensorLike, name: str | None = None) -> Tensor:
     """A tensor repeated along its dimensions.
 
     Args:

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +20,12 @@ from .join import concat
 from .layout import transpose
 from .shape import expand_dims, renamed, reshape, shape
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+
 
 def _window(size: int, k: int, stride: int, rate: int, same: bool) -> tuple[int, int]:
     """How many windows fit, and the padding before the first."""
@@ -29,7 +36,7 @@ def _window(size: int, k: int, stride: int, rate: int, same: bool) -> tuple[int,
     return count, max((count - 1) * stride + span - size, 0) // 2
 
 
-def _patches_shape(c: Any) -> TensorShape:
+def _patches_shape(c: ShapeContext) -> TensorShape:
     n, h, w, d = shape_inference.ranked(c.inputs[0], 4)
     k, s, r = c.attr("ksizes"), c.attr("strides"), c.attr("rates")
     same = c.attr("padding") == "SAME"
@@ -39,7 +46,7 @@ def _patches_shape(c: Any) -> TensorShape:
     return TensorShape([n, rows, columns, None if d is None else d * k[1] * k[2]])
 
 
-def _patches(c: Any, x: np.ndarray) -> np.ndarray:
+def _patches(c: KernelContext, x: np.ndarray) -> np.ndarray:
     k, s, r = c.attr("ksizes"), c.attr("strides"), c.attr("rates")
     same = c.attr("padding") == "SAME"
     (rows, top), (columns, left) = (_window(x.shape[i], k[i], s[i], r[i], same) for i in (1, 2))
@@ -60,7 +67,7 @@ def _patches(c: Any, x: np.ndarray) -> np.ndarray:
     )
 
 
-def _patches_gradient(op: Any, grad: Tensor) -> list[Tensor]:
+def _patches_gradient(op: Operation, grad: Tensor) -> list[Tensor]:
     """A sparse matrix that maps positions in the image to positions in the patches."""
     sizes = shape(op.inputs[0], out_type=dtypes.int64)
     batch, rows_in, columns_in, channels = sizes[0], sizes[1], sizes[2], sizes[3]
@@ -115,13 +122,13 @@ _patches_op = define(
 
 @export("image.extract_image_patches", "extract_image_patches")
 def extract_image_patches(
-    images: Any,
-    ksizes: Any = None,
-    strides: Any = None,
-    rates: Any = None,
-    padding: Any = None,
+    images: TensorLike,
+    ksizes: Sequence[int] | None = None,
+    strides: Sequence[int] | None = None,
+    rates: Sequence[int] | None = None,
+    padding: str | None = None,
     name: str | None = None,
-    sizes: Any = None,
+    sizes: Sequence[Any] | None = None,
 ) -> Tensor:
     """The windows of `images`, flattened into channels."""
     windows = renamed("sizes", sizes, "ksizes", ksizes)
@@ -131,7 +138,12 @@ def extract_image_patches(
 
 @export("image.extract_patches")
 def extract_patches(
-    images: Any, sizes: Any, strides: Any, rates: Any, padding: Any, name: str | None = None
+    images: TensorLike,
+    sizes: Sequence[Any],
+    strides: Sequence[int] | None,
+    rates: Sequence[int] | None,
+    padding: str | None,
+    name: str | None = None,
 ) -> Tensor:
     """The windows of `images`, flattened into channels."""
     attrs = {"ksizes": sizes, "strides": strides, "rates": rates, "padding": padding}

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
 from ...engine.types.shape import Dimension
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, TensorLike
 
 _INTEGERS = (numbers.Integral, np.integer, Dimension)
 _REALS = (numbers.Real, np.integer, np.floating)
@@ -43,7 +46,7 @@ def element_count(values: Any) -> int:
     return int(np.size(values)) if _is_array_like(values) else 1
 
 
-def as_bytes(value: Any) -> bytes:
+def as_bytes(value: bytes | str) -> bytes:
     """A string element as bytes; TypeError for anything that is not text."""
     if isinstance(value, bytes):
         return bytes(value)
@@ -81,13 +84,13 @@ def _check_values(values: Any, dtype: dtypes.DType | None) -> None:
     for value in flatten(values):
         if accepted is None and isinstance(value, Tensor):
             raise TypeError("List of Tensors when single Tensor expected")
-        if accepted is not None and not isinstance(value, accepted):
+        if dtype is not None and accepted is not None and not isinstance(value, accepted):
             raise TypeError(
                 f"Expected {dtype.name}, got {value!r} of type '{type(value).__name__}' instead."
             )
 
 
-def _check_quantized(values: Any, dtype: dtypes.DType) -> None:
+def _check_quantized(values: int, dtype: dtypes.DType) -> None:
     """Quantized elements are given as tuples of one integer."""
     wrong = values if not isinstance(values, (list, tuple)) else None
     if isinstance(values, tuple):
@@ -100,7 +103,7 @@ def _check_quantized(values: Any, dtype: dtypes.DType) -> None:
         raise TypeError(f"Expected {dtype.name}, got {wrong!r} of type '{kind}' instead.")
 
 
-def _dense_dimensions(values: Any) -> list[int]:
+def _dense_dimensions(values: object) -> list[int]:
     if not isinstance(values, (list, tuple)):
         return []
     if not values:
@@ -165,7 +168,7 @@ def _from_python(values: Any, dtype: dtypes.DType | None, shape: Any) -> np.ndar
     return _default_precision(array) if dtype is None else array
 
 
-def _plain(values: Any) -> Any:
+def _plain(values: object) -> Any:
     if isinstance(values, (list, tuple)):
         return [_plain(v) for v in values]
     return int(values) if isinstance(values, Dimension) else values
@@ -181,8 +184,8 @@ def _default_precision(array: np.ndarray) -> np.ndarray:
 
 
 def as_array(
-    values: Any,
-    dtype: Any = None,
+    values: TensorLike | None,
+    dtype: DTypeLike | None = None,
     shape: Any = None,
     verify_shape: bool = False,
     allow_broadcast: bool = False,

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,10 +26,19 @@ from .identity import identity
 from .join import concat
 from .shape import expand_dims, rank, reshape, shape, squeeze
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
+
 # ScatterNd
 
 
-def _scatter_nd_shape(c: Any) -> TensorShape:
+def _scatter_nd_shape(c: ShapeContext) -> TensorShape:
     shape_inference.ranked_at_least(c.inputs[0], 1)
     shape_inference.ranked_at_least(c.inputs[1], 1)
     shape_inference.ranked(c.inputs[2], 1)
@@ -48,9 +58,11 @@ def check_updates(
         for given in (indices, updates):
             if given.ndims is not None and shape_inference.product(given.as_list()):
                 raise ValueError("Indices and updates specified for empty output shape")
-    if indices.ndims is None or updates.ndims is None or indices.as_list()[-1] is None:
+    if indices.ndims is None or updates.ndims is None:
         return
     outer, depth = indices.ndims - 1, indices.as_list()[-1]
+    if depth is None:
+        return
     for side, name, mine, theirs, count in (
         ("outer", "indices", indices[:outer], updates[:outer], outer),
         ("inner", what, whole[depth:], updates[outer:], (whole.ndims or 0) - depth),
@@ -92,7 +104,9 @@ def _add_at(out: np.ndarray, indices: np.ndarray, updates: np.ndarray, how: Any)
     return out
 
 
-def _scatter_nd_kernel(c: Any, indices: np.ndarray, updates: np.ndarray, sizes: np.ndarray) -> Any:
+def _scatter_nd_kernel(
+    c: KernelContext, indices: np.ndarray, updates: np.ndarray, sizes: np.ndarray
+) -> Any:
     if (sizes < 0).any():
         raise errors.invalid(f"Shape {shape_text(sizes.tolist())} has negative dimensions")
     out = np.zeros(sizes.tolist(), dtype=updates.dtype)
@@ -104,7 +118,7 @@ def _scatter_nd_kernel(c: Any, indices: np.ndarray, updates: np.ndarray, sizes: 
     return _add_at(out, indices, updates, np.add)
 
 
-_TABLE = [np.int32([[0], [2], [0]]), np.float32([[1, 2], [3, 4], [5, 6]])]
+_TABLE = [np.array([[0], [2], [0]], np.int32), np.array([[1, 2], [3, 4], [5, 6]], np.float32)]
 _scatter_nd = define(
     "ScatterNd",
     "indices: Tindices, updates: T, shape: Tindices -> output: T",
@@ -113,12 +127,14 @@ _scatter_nd = define(
     kernel=_scatter_nd_kernel,
     gradient=lambda op, grad: (None, tf.gather_nd(grad, op.inputs[0]), None),
     doc="Zeros with slices added where the index vectors say.",
-    test={"values": [[*_TABLE, np.int32([4, 2])]], "gradient": True},
+    test={"values": [[*_TABLE, np.array([4, 2], np.int32)]], "gradient": True},
 )
 
 
 @export("scatter_nd", "manip.scatter_nd")
-def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) -> Tensor:
+def scatter_nd(
+    indices: TensorLike, updates: TensorLike, shape: TensorLike, name: str | None = None
+) -> Tensor:
     """Zeros, with slices added at places that vectors of indices name.
 
     Args:
@@ -143,14 +159,18 @@ def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) 
     return _scatter_nd(indices, updates, shape, name=name)
 
 
-def _tensor_scatter_shape(c: Any) -> TensorShape:
+def _tensor_scatter_shape(c: ShapeContext) -> TensorShape:
     shape_inference.ranked_at_least(c.inputs[1], 1)
     check_updates(c.inputs[1], c.inputs[2], c.inputs[0], "output")
     return c.inputs[0]
 
 
-def _tensor_scatter(name: str, how: Any, gradient: Any, doc: str) -> Any:
-    def kernel(c: Any, x: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
+def _tensor_scatter(
+    name: str, how: Callable[..., Any] | None, gradient: Callable[..., Any], doc: str
+) -> Any:
+    def kernel(
+        c: KernelContext, x: np.ndarray, indices: np.ndarray, updates: np.ndarray
+    ) -> np.ndarray:
         return _add_at(x.copy(), indices, updates, how)
 
     return define(
@@ -162,13 +182,15 @@ def _tensor_scatter(name: str, how: Any, gradient: Any, doc: str) -> Any:
         gradient=gradient,
         doc=doc,
         test={
-            "values": [[np.ones([4, 2], np.float32), np.int32([[1], [2]]), _TABLE[1][:2]]],
+            "values": [
+                [np.ones([4, 2], np.float32), np.array([[1], [2]], np.int32), _TABLE[1][:2]]
+            ],
             "gradient": True,
         },
     )
 
 
-def _update_gradient(op: Any, grad: Tensor) -> tuple[Any, ...]:
+def _update_gradient(op: Operation, grad: Tensor) -> tuple[Any, ...]:
     indices = op.inputs[1]
     updates = tf.gather_nd(grad, indices)
     copy = identity(grad)
@@ -176,17 +198,17 @@ def _update_gradient(op: Any, grad: Tensor) -> tuple[Any, ...]:
     return tensor_scatter_update(copy, indices, zeros), None, updates
 
 
-def _add_gradient(op: Any, grad: Tensor) -> tuple[Any, ...]:
+def _add_gradient(op: Operation, grad: Tensor) -> tuple[Any, ...]:
     updates = tf.gather_nd(grad, op.inputs[1])
     return identity(grad), None, updates
 
 
-def _sub_gradient(op: Any, grad: Tensor) -> tuple[Any, ...]:
+def _sub_gradient(op: Operation, grad: Tensor) -> tuple[Any, ...]:
     updates = tf.gather_nd(grad, op.inputs[1])
     return identity(grad), None, -updates
 
 
-def _alias_gradient(op: Any, grad: Tensor) -> tuple[Any, ...]:
+def _alias_gradient(op: Operation, grad: Tensor) -> tuple[Any, ...]:
     return grad, None, tf.gather_nd(grad, op.inputs[1])
 
 
@@ -208,7 +230,7 @@ define(
     gradient=_alias_gradient,
     doc="A tensor with slices added; the input stays as it was.",
     test={
-        "values": [[np.ones([4, 2], np.float32), np.int32([[1], [2]]), _TABLE[1][:2]]],
+        "values": [[np.ones([4, 2], np.float32), np.array([[1], [2]], np.int32), _TABLE[1][:2]]],
         "gradient": True,
     },
 )
@@ -216,20 +238,24 @@ define(
 
 @export("tensor_scatter_update", "tensor_scatter_nd_update")
 def tensor_scatter_update(
-    tensor: Any, indices: Any, updates: Any, name: str | None = None
+    tensor: TensorLike, indices: TensorLike, updates: TensorLike, name: str | None = None
 ) -> Tensor:
     """`tensor` with the slices at `indices` replaced by `updates`."""
     return _scatter_update(tensor, indices, updates, name=name)
 
 
 @export("tensor_scatter_add", "tensor_scatter_nd_add")
-def tensor_scatter_add(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+def tensor_scatter_add(
+    tensor: TensorLike, indices: Sequence[Any], updates: TensorLike, name: str | None = None
+) -> Tensor:
     """`tensor` with `updates` added to the slices at `indices`."""
     return _scatter_add(tensor, indices, updates, name=name)
 
 
 @export("tensor_scatter_sub", "tensor_scatter_nd_sub")
-def tensor_scatter_sub(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+def tensor_scatter_sub(
+    tensor: TensorLike, indices: Sequence[Any], updates: TensorLike, name: str | None = None
+) -> Tensor:
     """`tensor` with `updates` subtracted from the slices at `indices`."""
     return _scatter_sub(tensor, indices, updates, name=name)
 
@@ -251,7 +277,12 @@ _where = define(
 
 
 @export("where")
-def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
+def where(
+    condition: Any,
+    x: TensorLike | None = None,
+    y: TensorLike | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Elements of one tensor where a condition holds, and of another elsewhere; or where it holds.
 
     Args:
@@ -284,7 +315,12 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
 
 
 @export("where_v2")
-def where_v2(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
+def where_v2(
+    condition: Any,
+    x: TensorLike | None = None,
+    y: TensorLike | None = None,
+    name: str | None = None,
+) -> Tensor:
     """As `where`, with broadcasting."""
     if x is None and y is None:
         return _coordinates(condition, name)
@@ -293,14 +329,16 @@ def where_v2(condition: Any, x: Any = None, y: Any = None, name: str | None = No
     return raw.SelectV2(condition, x, y, name=name)
 
 
-def _coordinates(condition: Any, name: str | None) -> Tensor:
+def _coordinates(condition: Tensor, name: str | None) -> Tensor:
     with name_scope(name, "Where", [condition]) as name:
         condition = convert_to_tensor(condition, preferred_dtype=dtypes.bool, name="condition")
         return _where(condition, name=name)
 
 
 @export("boolean_mask")
-def boolean_mask(tensor: Any, mask: Any, name: str = "boolean_mask", axis: Any = None) -> Tensor:
+def boolean_mask(
+    tensor: TensorLike, mask: TensorLike, name: str = "boolean_mask", axis: int | None = None
+) -> Tensor:
     """What a mask takes of a tensor, along one dimension.
 
     Args:
@@ -346,7 +384,7 @@ def boolean_mask(tensor: Any, mask: Any, name: str = "boolean_mask", axis: Any =
 # OneHot
 
 
-def _one_hot_shape(c: Any) -> TensorShape:
+def _one_hot_shape(c: ShapeContext) -> TensorShape:
     for i in (1, 2, 3):
         shape_inference.ranked(c.inputs[i], 0)
     given, axis, depth = shape_inference.dims(c.inputs[0]), c.attr("axis"), c.value(1)
@@ -361,7 +399,7 @@ def _one_hot_shape(c: Any) -> TensorShape:
 
 
 def _one_hot_kernel(
-    c: Any, indices: np.ndarray, depth: np.ndarray, on: np.ndarray, off: np.ndarray
+    c: KernelContext, indices: np.ndarray, depth: np.ndarray, on: np.ndarray, off: np.ndarray
 ) -> np.ndarray:
     axis = indices.ndim if c.attr("axis") == -1 else c.attr("axis")
     if depth.ndim:
@@ -373,7 +411,9 @@ def _one_hot_kernel(
     return np.where(hot, on[()], off[()]).astype(on.dtype)
 
 
-def _lower_one_hot(b: Any, op: Any, indices: Any, depth: Any, on: Any, off: Any) -> Any:
+def _lower_one_hot(
+    b: Builder, op: OpView, indices: Value, depth: Value, on: Value, off: Value
+) -> Any:
     from ...jit.kernel import scalar as k
 
     known = b.known(depth)
@@ -408,7 +448,7 @@ _one_hot = define(
     gradient=NoGradient("indices are integers"),
     doc="Vectors that are `on_value` at an index and `off_value` elsewhere.",
     test={
-        "values": [[np.int32([0, 2, -1]), np.int32(3), np.float32(1), np.float32(0)]],
+        "values": [[np.array([0, 2, -1], np.int32), np.int32(3), np.float32(1), np.float32(0)]],
         "attrs": [{}, {"axis": 0}],
     },
 )
@@ -416,8 +456,8 @@ _one_hot = define(
 
 @export("one_hot")
 def one_hot(
-    indices: Any,
-    depth: Any,
+    indices: TensorLike,
+    depth: TensorLike,
     on_value: Any = None,
     off_value: Any = None,
     axis: int | None = None,
@@ -473,7 +513,7 @@ def one_hot(
 
 @export("sequence_mask")
 def sequence_mask(
-    lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool, name: str | None = None
+    lengths: Any, maxlen: Any = None, dtype: DTypeLike = dtypes.bool, name: str | None = None
 ) -> Tensor:
     """For every length a row that is true that many times, then false.
 
@@ -512,8 +552,9 @@ def sequence_mask(
         return raw.Cast(result, DstT=dtype)
 
 
-def all_dimensions(x: Any) -> Tensor:
+def all_dimensions(x: TensorLike) -> Tensor:
     """All axes of a tensor, as a constant when its rank is known."""
-    if isinstance(x, Tensor) and x.get_shape().ndims is not None:
-        return constant(np.arange(x.get_shape().ndims), dtype=dtypes.int32)
+    ndims = x.get_shape().ndims if isinstance(x, Tensor) else None
+    if ndims is not None:
+        return constant(np.arange(ndims), dtype=dtypes.int32)
     return raw.Range(0, rank(x), 1)

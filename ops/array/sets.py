@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,11 @@ from ...engine.graph.tensor import SparseTensor
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
 from ..public import raw
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import SparseLike, TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
 
 _TYPES = "T: {int8, int16, int32, int64, uint8, uint16, string}"
 _ATTRS = f"set_operation: string; validate_indices: bool = true; {_TYPES}"
@@ -57,7 +62,7 @@ def _check(indices: np.ndarray, shape: np.ndarray) -> None:
 
 
 def _of_sparse(
-    c: Any, indices: np.ndarray, values: np.ndarray, shape: np.ndarray
+    c: KernelContext, indices: np.ndarray, values: np.ndarray, shape: np.ndarray
 ) -> tuple[_Sets, tuple[int, ...]]:
     if c.attr("validate_indices"):
         _check(indices, shape)
@@ -67,7 +72,9 @@ def _of_sparse(
     return sets, tuple(int(size) for size in shape[:-1])
 
 
-def _combined(c: Any, first: Any, second: Any) -> tuple[np.ndarray, ...]:
+def _combined(
+    c: KernelContext, first: Sequence[Any], second: Sequence[Any]
+) -> tuple[np.ndarray, ...]:
     """The result of the op's operation on all rows, as a sparse tensor."""
     (a, shape), (b, other) = first, second
     if shape != other:
@@ -96,7 +103,7 @@ def _combined(c: Any, first: Any, second: Any) -> tuple[np.ndarray, ...]:
 def _shapes(of: int, is_dense: bool) -> Callable[[Any], list[TensorShape]]:
     """Shape function: the rank is that of a dense input or the length of a shape."""
 
-    def shape(c: Any) -> list[TensorShape]:
+    def shape(c: ShapeContext) -> list[TensorShape]:
         given = c.inputs[of]
         rank = given.ndims if is_dense else (given.as_list()[0] if given.ndims == 1 else None)
         if is_dense and rank is not None and rank < 2:
@@ -107,8 +114,8 @@ def _shapes(of: int, is_dense: bool) -> Callable[[Any], list[TensorShape]]:
 
 
 _EACH = [{"set_operation": name} for name in _OPERATIONS]
-_DENSE = [np.int32([[1, 5, 2], [3, 3, 3]]), np.int32([[5, 9], [4, 3]])]
-_SPARSE = [np.array([[0, 0], [0, 1], [1, 0]]), np.int32([2, 5, 3]), np.array([2, 2])]
+_DENSE = [np.array([[1, 5, 2], [3, 3, 3]], np.int32), np.array([[5, 9], [4, 3]], np.int32)]
+_SPARSE = [np.array([[0, 0], [0, 1], [1, 0]]), np.array([2, 5, 3], np.int32), np.array([2, 2])]
 
 define(
     "DenseToDenseSetOperation",
@@ -146,7 +153,9 @@ define(
 )
 
 
-def _sizes(c: Any, indices: np.ndarray, values: np.ndarray, shape: np.ndarray) -> np.ndarray:
+def _sizes(
+    c: KernelContext, indices: np.ndarray, values: np.ndarray, shape: np.ndarray
+) -> np.ndarray:
     sets, rows = _of_sparse(c, indices, values, shape)
     result = np.zeros(rows, np.int32)
     for at, found in sets.items():
@@ -167,7 +176,7 @@ define(
 
 
 @export("sets.size", "sets.set_size")
-def set_size(a: Any, validate_indices: bool = True) -> Any:
+def set_size(a: SparseTensor, validate_indices: bool = True) -> Any:
     """The number of different elements along the last axis of a sparse tensor."""
     a = convert_to_tensor_or_sparse_tensor(a, name="a")
     if not isinstance(a, SparseTensor):
@@ -190,10 +199,13 @@ def _converted(a: Any, b: Any) -> tuple[Any, Any, bool]:
     return a, b, False
 
 
-def _set_operation(a: Any, b: Any, operation: str, validate: bool) -> SparseTensor:
-    def parts(x: Any) -> tuple[Any, ...]:
+def _set_operation(
+    a: SparseLike | TensorLike, b: SparseLike | TensorLike, operation: str, validate: bool
+) -> SparseTensor:
+    def parts(x: SparseLike | TensorLike) -> tuple[Any, ...]:
         return (x.indices, x.values, x.dense_shape) if isinstance(x, SparseTensor) else (x,)
 
+    function: Any
     if isinstance(a, SparseTensor):
         function = raw.SparseToSparseSetOperation
     elif isinstance(b, SparseTensor):
@@ -204,7 +216,9 @@ def _set_operation(a: Any, b: Any, operation: str, validate: bool) -> SparseTens
 
 
 @export("sets.intersection", "sets.set_intersection")
-def set_intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
+def set_intersection(
+    a: SparseLike | TensorLike, b: SparseLike | TensorLike, validate_indices: bool = True
+) -> SparseTensor:
     """The elements in both sets, row by row."""
     a, b, _ = _converted(a, b)
     return _set_operation(a, b, "intersection", validate_indices)
@@ -212,7 +226,10 @@ def set_intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTen
 
 @export("sets.difference", "sets.set_difference")
 def set_difference(
-    a: Any, b: Any, aminusb: bool = True, validate_indices: bool = True
+    a: SparseLike | TensorLike,
+    b: SparseLike | TensorLike,
+    aminusb: bool = True,
+    validate_indices: bool = True,
 ) -> SparseTensor:
     """The elements in one set that are not in the other, row by row."""
     a, b, is_flipped = _converted(a, b)
@@ -221,7 +238,7 @@ def set_difference(
 
 
 @export("sets.union", "sets.set_union")
-def set_union(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
+def set_union(a: Sequence[Any], b: Sequence[Any], validate_indices: bool = True) -> SparseTensor:
     """The elements in either set, row by row."""
     a, b, _ = _converted(a, b)
     return _set_operation(a, b, "union", validate_indices)

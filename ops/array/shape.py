@@ -6,7 +6,8 @@ What is known when the graph is built becomes a constant, as in TensorFlow 1.15.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,11 +25,21 @@ from ..public import raw
 from ..ranks import ranked, vector
 from .constant import constant, set_static_shape
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, Gradient, SparseLike, TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...jit.kernel.sizes import AnySize
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
+
 _OF_SHAPE = NoGradient("a shape does not depend on the values")
 _SPARSE = (SparseTensor, SparseTensorValue)
 
 
-def _sizes(values: Any) -> np.ndarray:
+def _sizes(values: Sequence[AnySize]) -> np.ndarray:
     sizes = np.empty(len(values), dtype=object)
     sizes[:] = list(values)
     return sizes
@@ -94,14 +105,14 @@ def _count(shape: Any) -> Any:
     return total
 
 
-def _object_scalar(value: Any) -> np.ndarray:
+def _object_scalar(value: AnySize) -> np.ndarray:
     array = np.empty((), dtype=object)
     array[()] = value
     return array
 
 
 @export("shape")
-def shape(input: Any, name: str | None = None, out_type: Any = dtypes.int32) -> Tensor:
+def shape(input: TensorLike, name: str | None = None, out_type: DTypeLike = dtypes.int32) -> Tensor:
     """The shape of a tensor, as a tensor: a constant where it is known, else what a run has.
 
     Args:
@@ -127,7 +138,10 @@ def shape(input: Any, name: str | None = None, out_type: Any = dtypes.int32) -> 
 
 
 def shape_internal(
-    input: Any, name: str | None = None, optimize: bool = True, out_type: Any = dtypes.int32
+    input: TensorLike,
+    name: str | None = None,
+    optimize: bool = True,
+    out_type: DTypeLike = dtypes.int32,
 ) -> Tensor:
     """As `shape`, but optionally always computed when the graph runs."""
     with name_scope(name, "Shape", [input]) as name:
@@ -140,13 +154,15 @@ def shape_internal(
 
 
 @export("shape_n")
-def shape_n(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> list[Tensor]:
+def shape_n(
+    input: Sequence[Tensor], out_type: DTypeLike = dtypes.int32, name: str | None = None
+) -> list[Tensor]:
     """The shapes of a list of tensors."""
     return _shape_n(input, out_type=out_type, name=name)
 
 
 @export("size")
-def size(input: Any, name: str | None = None, out_type: Any = dtypes.int32) -> Tensor:
+def size(input: TensorLike, name: str | None = None, out_type: DTypeLike = dtypes.int32) -> Tensor:
     """The number of elements of a tensor, a constant where it is known.
 
     Args:
@@ -169,7 +185,10 @@ def size(input: Any, name: str | None = None, out_type: Any = dtypes.int32) -> T
 
 
 def size_internal(
-    input: Any, name: str | None = None, optimize: bool = True, out_type: Any = dtypes.int32
+    input: TensorLike,
+    name: str | None = None,
+    optimize: bool = True,
+    out_type: DTypeLike = dtypes.int32,
 ) -> Tensor:
     """As `size`, but optionally always computed when the graph runs."""
     with name_scope(name, "Size", [input]) as name:
@@ -184,7 +203,7 @@ def size_internal(
 
 
 @export("rank")
-def rank(input: Any, name: str | None = None) -> Tensor:
+def rank(input: SparseLike | TensorLike, name: str | None = None) -> Tensor:
     """The number of dimensions of a tensor, a constant where it is known.
 
     Args:
@@ -204,7 +223,9 @@ def rank(input: Any, name: str | None = None) -> Tensor:
     return rank_internal(input, name, optimize=True)
 
 
-def rank_internal(input: Any, name: str | None = None, optimize: bool = True) -> Tensor:
+def rank_internal(
+    input: SparseLike | TensorLike, name: str | None = None, optimize: bool = True
+) -> Tensor:
     """As `rank`, but optionally always computed when the graph runs."""
     with name_scope(name, "Rank", [input]) as name:
         if isinstance(input, _SPARSE):
@@ -218,16 +239,16 @@ def rank_internal(input: Any, name: str | None = None, optimize: bool = True) ->
 # Reshape
 
 
-def _reshape_shape(c: Any) -> TensorShape:
+def _reshape_shape(c: ShapeContext) -> TensorShape:
     given = shape_inference.dims(c.inputs[0])
     wanted = shape_inference.shape_value(c, 1)
     if wanted.ndims is None:
         return wanted
     out = wanted.as_list()
-    if given is None or None in given:
-        return wanted
-    total = shape_inference.product(given)
+    total = None if given is None else shape_inference.product(given)
     known = shape_inference.product([d for d in out if d is not None])
+    if given is None or None in given or total is None or known is None:
+        return wanted
     if None not in out:
         if known != total:
             raise ValueError(
@@ -271,7 +292,7 @@ def _reshape_target(shape: tuple[Any, ...], target: list[Any]) -> tuple[Any, ...
     return tuple(missing if i == unknown[0] else size for i, size in enumerate(target))
 
 
-def _reshape_kernel(c: Any, x: np.ndarray, target: np.ndarray) -> np.ndarray:
+def _reshape_kernel(c: KernelContext, x: np.ndarray, target: np.ndarray) -> np.ndarray:
     if target.ndim > 1:
         raise errors.invalid(f"sizes input must be 1-D, not {shape_text(target.shape)}")
     shape = _reshape_target(x.shape, target.reshape(-1).tolist())
@@ -283,7 +304,7 @@ def _reshape_kernel(c: Any, x: np.ndarray, target: np.ndarray) -> np.ndarray:
     return x.reshape([int(size) for size in shape])
 
 
-def _lower_reshape(b: Any, op: Any, x: Any, target: Any) -> Any:
+def _lower_reshape(b: Builder, op: OpView, x: Value, target: Value) -> Any:
     known = b.known(target)
     if known is None:
         return NotImplemented
@@ -291,7 +312,7 @@ def _lower_reshape(b: Any, op: Any, x: Any, target: Any) -> Any:
     return b.reshape(x, _reshape_target(x.shape, known.tolist()))
 
 
-def reshape_to_input(op: Any, grad: Any) -> Tensor:
+def reshape_to_input(op: Operation, grad: Gradient) -> Tensor:
     """The gradient of whatever only changes the shape."""
     return reshape(grad, shape(op.inputs[0]))
 
@@ -308,9 +329,9 @@ _reshape = define(
     doc="The same elements in another shape; one size may be -1.",
     test={
         "values": [
-            [np.arange(6, dtype=np.float32), np.int32([2, -1])],
-            [np.float32([[1.0]]), np.int32([])],
-            [np.zeros([0, 3], np.float32), np.int32([3, 0])],
+            [np.arange(6, dtype=np.float32), np.array([2, -1], np.int32)],
+            [np.array([[1.0]], np.float32), np.array([], np.int32)],
+            [np.zeros([0, 3], np.float32), np.array([3, 0], np.int32)],
         ],
         "gradient": True,
     },
@@ -318,7 +339,7 @@ _reshape = define(
 
 
 @export("reshape", "manip.reshape")
-def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
+def reshape(tensor: object, shape: TensorLike, name: str | None = None) -> Tensor:
     """The elements of a tensor, in their order, in another shape.
 
     Args:
@@ -347,16 +368,16 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
 # ExpandDims and Squeeze
 
 
-def _expand_dims_shape(c: Any) -> TensorShape:
+def _expand_dims_shape(c: ShapeContext) -> TensorShape:
     shape_inference.ranked_at_most(c.inputs[1], 1)
     if c.inputs[1].ndims is not None and (c.inputs[1].num_elements() or 1) != 1:
         raise ValueError("'dim' input must be a tensor with a single value")
-    given, axis = shape_inference.dims(c.inputs[0]), c.value(1)
+    given, known = shape_inference.dims(c.inputs[0]), c.value(1)
     if given is None:
         return shape_inference.unknown()
-    if axis is None:
+    if known is None:
         return shape_inference.of_rank(len(given) + 1)
-    axis = int(axis.reshape(-1)[0])
+    axis = int(known.reshape(-1)[0])
     if not -1 - len(given) <= axis <= len(given):
         raise ValueError(f"dim {axis} not in the interval [{-1 - len(given)}, {len(given)}].")
     axis = axis + len(given) + 1 if axis < 0 else axis
@@ -372,13 +393,13 @@ def _expanded(shape: tuple[Any, ...], axis: int) -> tuple[Any, ...]:
     return (*shape[:axis], 1, *shape[axis:])
 
 
-def _expand_dims_kernel(c: Any, x: np.ndarray, axis: np.ndarray) -> np.ndarray:
+def _expand_dims_kernel(c: KernelContext, x: np.ndarray, axis: np.ndarray) -> np.ndarray:
     if axis.size != 1:
         raise errors.invalid("'dim' must be a tensor with a single value")
     return x.reshape(_expanded(x.shape, int(axis.reshape(-1)[0])))
 
 
-def _lower_expand_dims(b: Any, op: Any, x: Any, axis: Any) -> Any:
+def _lower_expand_dims(b: Builder, op: OpView, x: Value, axis: Value) -> Any:
     known = b.known(axis)
     if known is None:
         return NotImplemented
@@ -405,7 +426,12 @@ _expand_dims = define(
 
 
 @export("expand_dims")
-def expand_dims(input: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Tensor:
+def expand_dims(
+    input: TensorLike,
+    axis: int | Sequence[int] | None = None,
+    name: str | None = None,
+    dim: int | None = None,
+) -> Tensor:
     """A tensor with a dimension of size 1 inserted.
 
     Args:
@@ -430,7 +456,9 @@ def expand_dims(input: Any, axis: Any = None, name: str | None = None, dim: Any 
     return _expand_dims(input, axis, name=name)
 
 
-def renamed(new: str, value: Any, old: str, old_value: Any) -> Any:
+def renamed(
+    new: str, value: int | Sequence[int] | None, old: str, old_value: int | Sequence[int] | None
+) -> Any:
     """The value of an argument that has two names, of which at most one may be given."""
     if old_value is None:
         return value
@@ -439,7 +467,7 @@ def renamed(new: str, value: Any, old: str, old_value: Any) -> Any:
     return old_value
 
 
-def _squeeze_shape(c: Any) -> TensorShape:
+def _squeeze_shape(c: ShapeContext) -> TensorShape:
     given = shape_inference.dims(c.inputs[0])
     axes = c.attr("squeeze_dims") or []
     if given is None:
@@ -460,7 +488,7 @@ def _squeeze_shape(c: Any) -> TensorShape:
     return TensorShape(_without(given, chosen, bool(axes)))
 
 
-def _without(sizes: Any, chosen: set[int], explicit: bool) -> list[Any]:
+def _without(sizes: Sequence[Any], chosen: set[int], explicit: bool) -> list[Any]:
     if explicit:
         return [size for i, size in enumerate(sizes) if i not in chosen]
     return [size for size in sizes if size != 1]
@@ -501,7 +529,7 @@ _squeeze = define(
 
 @export("squeeze")
 def squeeze(
-    input: Any, axis: Any = None, name: str | None = None, squeeze_dims: Any = None
+    input: TensorLike, axis: Any = None, name: str | None = None, squeeze_dims: Any = None
 ) -> Tensor:
     """A tensor without its dimensions of size 1.
 
@@ -530,7 +558,7 @@ def squeeze(
     return _squeeze(input, [] if axis is None else axis, name=name)
 
 
-def _ensured(c: Any, x: np.ndarray) -> np.ndarray:
+def _ensured(c: KernelContext, x: np.ndarray) -> np.ndarray:
     if not TensorShape(c.attr("shape")).is_compatible_with(TensorShape(list(x.shape))):
         raise errors.invalid(
             f"Shape of tensor {c.op.inputs[0].op.name} {shape_text(x.shape)} is not compatible "
@@ -552,6 +580,6 @@ _ensure_shape = define(
 
 
 @export("ensure_shape")
-def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
+def ensure_shape(x: TensorLike, shape: Sequence[int], name: str | None = None) -> Tensor:
     """`x`, with a check when the graph runs that it has the given, partly known shape."""
     return _ensure_shape(x, TensorShape(shape), name=name)

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,8 +20,18 @@ from .join import concat
 from .shape import rank, reshape, shape
 from .stack import stack
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...jit.kernel.sizes import AnySize
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
 
-def _slice_shape(c: Any) -> TensorShape:
+
+def _slice_shape(c: ShapeContext) -> TensorShape:
     given = shape_inference.dims(c.inputs[0])
     shape_inference.ranked(c.inputs[1], 1)
     shape_inference.ranked(c.inputs[2], 1)
@@ -52,12 +63,14 @@ def _slice_shape(c: Any) -> TensorShape:
     return TensorShape(out)
 
 
-def _sizes_of_slice(c: Any, count: int) -> TensorShape:
+def _sizes_of_slice(c: ShapeContext, count: int) -> TensorShape:
     known = c.value_as_shape(2)
     return known if known.ndims == count else shape_inference.of_rank(count)
 
 
-def _slice_ranges(shape_: Any, begin: Any, size: Any) -> tuple[list[Any], list[Any]]:
+def _slice_ranges(
+    shape_: Sequence[AnySize], begin: np.ndarray, size: np.ndarray
+) -> tuple[list[Any], list[Any]]:
     if begin.shape != (len(shape_),) or size.shape != (len(shape_),):
         raise errors.invalid(
             "Expected begin and size arguments to be 1-D tensors of size "
@@ -77,20 +90,22 @@ def _slice_ranges(shape_: Any, begin: Any, size: Any) -> tuple[list[Any], list[A
     return starts, sizes
 
 
-def _slice_kernel(c: Any, x: np.ndarray, begin: np.ndarray, size: np.ndarray) -> np.ndarray:
+def _slice_kernel(
+    c: KernelContext, x: np.ndarray, begin: np.ndarray, size: np.ndarray
+) -> np.ndarray:
     starts, sizes = _slice_ranges(x.shape, begin, size)
     return x[tuple(builtins.slice(start, start + n) for start, n in zip(starts, sizes))]
 
 
-def _lower_slice(b: Any, op: Any, x: Any, begin: Any, size: Any) -> Any:
-    starts, sizes = b.known(begin), b.known(size)
-    if starts is None or sizes is None:
+def _lower_slice(b: Builder, op: OpView, x: Value, begin: Value, size: Value) -> Any:
+    first, count = b.known(begin), b.known(size)
+    if first is None or count is None:
         return NotImplemented
-    starts, sizes = _slice_ranges(x.shape, starts, sizes)
+    starts, sizes = _slice_ranges(x.shape, first, count)
     return b.slice(x, tuple(starts), tuple(sizes))
 
 
-def _slice_gradient(op: Any, grad: Tensor) -> tuple[Any, ...]:
+def _slice_gradient(op: Operation, grad: Tensor) -> tuple[Any, ...]:
     x, begin = op.inputs[0], op.inputs[1]
     ranks = rank(x)
     size = shape(op.outputs[0])
@@ -112,7 +127,11 @@ _slice = define(
     doc="A box of a tensor, by its corner and its size; size -1 means up to the end.",
     test={
         "values": [
-            [np.arange(12, dtype=np.float32).reshape(3, 4), np.int32([1, 0]), np.int32([2, -1])]
+            [
+                np.arange(12, dtype=np.float32).reshape(3, 4),
+                np.array([1, 0], np.int32),
+                np.array([2, -1], np.int32),
+            ]
         ],
         "gradient": True,
     },
@@ -120,7 +139,9 @@ _slice = define(
 
 
 @export("slice")
-def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor:
+def slice(
+    input_: TensorLike, begin: TensorLike, size: TensorLike, name: str | None = None
+) -> Tensor:
     """A box out of a tensor.
 
     Args:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,10 +13,14 @@ from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.scope_functions import name_scope
 from ..public import raw, tf
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.tensor import Tensor
+
 _DIRECTIONS = ("ASCENDING", "DESCENDING")
 
 
-def _last_and(axis: int, rank: Any, static_rank: int | None) -> Any:
+def _last_and(axis: int, rank: Tensor, static_rank: int | None) -> Any:
     """The permutation that exchanges an axis and the last one."""
     if static_rank is not None:
         order = np.arange(static_rank)
@@ -26,7 +30,7 @@ def _last_and(axis: int, rank: Any, static_rank: int | None) -> Any:
     return tf.concat(parts, axis=0)
 
 
-def _descending(values: Any, axis: int, want_indices: bool) -> Any:
+def _descending(values: Tensor, axis: Any, want_indices: bool) -> Any:
     k = tf.shape(values)[axis]
     rank, static_rank = tf.rank(values), values.shape.ndims
     if axis == -1 or axis + 1 == static_rank:
@@ -39,7 +43,7 @@ def _descending(values: Any, axis: int, want_indices: bool) -> Any:
     return tf.transpose(indices if want_indices else top, order)
 
 
-def _sorted(values: Any, axis: Any, direction: str, want_indices: bool) -> Any:
+def _sorted(values: Tensor, axis: TensorLike, direction: str, want_indices: bool) -> Any:
     if direction not in _DIRECTIONS:
         raise ValueError(f"{direction} should be one of {', '.join(_DIRECTIONS)}")
     axis = convert_to_tensor(axis, name="axis")

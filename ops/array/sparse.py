@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,11 +19,15 @@ from ...engine.types import dtypes
 from ..public import raw, tf
 from .gather import gather
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...engine.types.dtypes import DType
+
 _LARGE = 100_000_000
 
 
 def _dense(
-    value: IndexedSlices, dtype: Any = None, name: str | None = None, as_ref: bool = False
+    value: IndexedSlices, dtype: DType | None = None, name: str | None = None, as_ref: bool = False
 ) -> Tensor:
     del as_ref
     if dtype is not None and not dtypes.as_dtype(dtype).is_compatible_with(value.dtype):
@@ -52,7 +57,9 @@ register_tensor_conversion_function(IndexedSlices, _dense)
 
 
 @export("sparse.mask", "sparse_mask")
-def sparse_mask(a: IndexedSlices, mask_indices: Any, name: str | None = None) -> IndexedSlices:
+def sparse_mask(
+    a: IndexedSlices, mask_indices: TensorLike, name: str | None = None
+) -> IndexedSlices:
     """`a` without the rows that `mask_indices` names."""
     with name_scope(name, "sparse_mask", [a, mask_indices]) as name:
         indices, kept = raw.ListDiff(a.indices, mask_indices)
@@ -60,7 +67,9 @@ def sparse_mask(a: IndexedSlices, mask_indices: Any, name: str | None = None) ->
 
 
 @export("sparse.placeholder", "sparse_placeholder")
-def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> SparseTensor:
+def sparse_placeholder(
+    dtype: DTypeLike, shape: Any = None, name: str | None = None
+) -> SparseTensor:
     """A sparse tensor that every run must feed.
 
     Args:
@@ -81,7 +90,7 @@ def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -
         array([[0, 5, 0]], dtype=int32)
     """
 
-    def part(of: str, kind: Any, sizes: Any) -> Tensor:
+    def part(of: str, kind: DTypeLike, sizes: Sequence[int | None]) -> Tensor:
         return tf.placeholder(kind, shape=sizes, name=None if name is None else f"{name}/{of}")
 
     ranks, sizes = None, None

@@ -6,7 +6,8 @@ Also how lists that hold tensors become tensors (a Pack node named `packed`).
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,8 +27,18 @@ from .join import pieces, split_axis
 from .python_values import flatten
 from .shape import expand_dims
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...engine.types.dtypes import DType
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
 
-def _pack_shape(c: Any) -> TensorShape:
+
+def _pack_shape(c: ShapeContext) -> TensorShape:
     merged = TensorShape(None)
     for shape_ in reversed(c.inputs):
         merged = shape_inference.merge(shape_, merged)
@@ -38,7 +49,7 @@ def _pack_shape(c: Any) -> TensorShape:
     return TensorShape(given[:where] + [len(c.inputs)] + given[where:])
 
 
-def _pack(c: Any, values: list[np.ndarray]) -> np.ndarray:
+def _pack(c: KernelContext, values: list[np.ndarray]) -> np.ndarray:
     for i, value in enumerate(values[1:], 1):
         if value.shape != values[0].shape:
             raise errors.invalid(
@@ -49,7 +60,7 @@ def _pack(c: Any, values: list[np.ndarray]) -> np.ndarray:
     return np.stack(values, axis=c.attr("axis"))
 
 
-def _lower_pack(b: Any, op: Any, values: list[Any]) -> Any:
+def _lower_pack(b: Builder, op: OpView, values: list[Any]) -> Any:
     ndim = values[0].ndim
     where = op.attr("axis") % (ndim + 1)
     rows = []
@@ -59,6 +70,10 @@ def _lower_pack(b: Any, op: Any, values: list[Any]) -> Any:
     return rows[0] if len(rows) == 1 else b.concat(rows, where)
 
 
+def _pack_gradient(op: Operation, grad: Tensor) -> Any:
+    return unstack(grad, num=op.get_attr("N"), axis=op.get_attr("axis"))
+
+
 _pack_op = define(
     "Pack",
     "values: N * T -> output: T",
@@ -66,14 +81,14 @@ _pack_op = define(
     shape=_pack_shape,
     kernel=_pack,
     lower=_lower_pack,
-    gradient=lambda op, grad: unstack(grad, num=op.get_attr("N"), axis=op.get_attr("axis")),
+    gradient=_pack_gradient,
     sizes=True,
     doc="Tensors of one shape stacked along a new dimension.",
     test={"shapes": [[[2, 3], [2, 3]]], "attrs": [{}, {"axis": 1}, {"axis": -1}], "gradient": True},
 )
 
 
-def _unpack_shape(c: Any) -> list[TensorShape]:
+def _unpack_shape(c: ShapeContext) -> list[TensorShape]:
     given, count = shape_inference.dims(c.inputs[0]), c.attr("num")
     if given is None:
         return [shape_inference.unknown()] * count
@@ -82,7 +97,7 @@ def _unpack_shape(c: Any) -> list[TensorShape]:
     return [TensorShape(given[:where] + given[where + 1 :])] * count
 
 
-def _unpack(c: Any, x: np.ndarray) -> tuple[np.ndarray, ...]:
+def _unpack(c: KernelContext, x: np.ndarray) -> tuple[np.ndarray, ...]:
     where, count = split_axis(c.attr("axis"), x.ndim), c.attr("num")
     if x.shape[where] != count:
         raise errors.invalid(
@@ -92,12 +107,16 @@ def _unpack(c: Any, x: np.ndarray) -> tuple[np.ndarray, ...]:
     return tuple(moved[i, ...] for i in range(count))
 
 
-def _lower_unpack(b: Any, op: Any, x: Any) -> Any:
+def _lower_unpack(b: Builder, op: OpView, x: Value) -> Any:
     where = b.axis(op.attr("axis"), x.ndim)
     b.require(b.equal(x.shape[where], op.attr("num")))
     rest = (*x.shape[:where], *x.shape[where + 1 :])
     slices = pieces(b, x, where, [1] * op.attr("num"))
     return tuple(b.reshape(piece, rest) for piece in slices)
+
+
+def _unpack_gradient(op: Operation, *grads: Tensor) -> Any:
+    return stack(list(grads), axis=op.get_attr("axis"))
 
 
 _unpack_op = define(
@@ -107,7 +126,7 @@ _unpack_op = define(
     shape=_unpack_shape,
     kernel=_unpack,
     lower=_lower_unpack,
-    gradient=lambda op, *grads: stack(list(grads), axis=op.get_attr("axis")),
+    gradient=_unpack_gradient,
     sizes=True,
     doc="The slices of a tensor along a dimension.",
     test={
@@ -157,7 +176,7 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
 
 @export("unstack")
 def unstack(
-    value: Any, num: int | None = None, axis: int = 0, name: str = "unstack"
+    value: TensorLike, num: int | None = None, axis: int = 0, name: str = "unstack"
 ) -> list[Tensor]:
     """The slices of a tensor along a dimension.
 
@@ -191,7 +210,7 @@ def unstack(
     return _unpack_op(value, num=num, axis=axis, name=name)
 
 
-def _parallel_shape(c: Any) -> TensorShape:
+def _parallel_shape(c: ShapeContext) -> TensorShape:
     for shape in c.inputs:
         if not shape.is_fully_defined():
             raise ValueError("All input shapes must be fully defined.")
@@ -214,7 +233,7 @@ _parallel_concat = define(
 
 
 @export("parallel_stack")
-def parallel_stack(values: Any, name: str = "parallel_stack") -> Tensor:
+def parallel_stack(values: Sequence[Tensor], name: str = "parallel_stack") -> Tensor:
     """Tensors of one, fully known shape stacked along a new first dimension."""
     with name_scope(name):
         first = convert_to_tensor(values[0])
@@ -229,14 +248,14 @@ def parallel_stack(values: Any, name: str = "parallel_stack") -> Tensor:
 _PLAIN = (np.ndarray, np.generic, bool, int, float, complex, str, bytes)
 
 
-def _is_tensor(value: Any) -> bool:
+def _is_tensor(value: TensorLike | None) -> bool:
     # Variables stand for the tensors that they hold.
     return isinstance(value, Tensor) or (
         hasattr(value, "_as_graph_element") and hasattr(value, "dtype")
     )
 
 
-def _inferred_dtype(values: Any) -> dtypes.DType | None:
+def _inferred_dtype(values: Sequence[Any]) -> dtypes.DType | None:
     return next((v.dtype.base_dtype for v in flatten(values) if _is_tensor(v)), None)
 
 
@@ -248,7 +267,7 @@ def _cast_tensors(values: Any, dtype: dtypes.DType) -> Any:
     return values
 
 
-def _pack_nested(values: Any, dtype: dtypes.DType, name: str) -> Any:
+def _pack_nested(values: Sequence[Any], dtype: dtypes.DType, name: str) -> Any:
     converted = []
     with name_scope(name) as scope:
         for i, value in enumerate(values):
@@ -268,7 +287,9 @@ def _pack_nested(values: Any, dtype: dtypes.DType, name: str) -> Any:
         return _pack_op(tensors, name=scope)
 
 
-def _from_list(v: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False) -> Any:
+def _from_list(
+    v: Sequence[Any], dtype: DType | None = None, name: str | None = None, as_ref: bool = False
+) -> Any:
     if as_ref or all(isinstance(value, _PLAIN) for value in flatten(v)):
         return NotImplemented
     inferred = _inferred_dtype(v)

@@ -7,18 +7,22 @@ A list is never changed: each op gives another one.  Elements that were not set 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...engine import errors
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
+from ..shape_inference import known_sizes
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
 
 Element = np.ndarray | None
 
 
-def merged(shape: TensorShape, other: Any) -> TensorShape:
+def merged(shape: TensorShape, other: TensorLike) -> TensorShape:
     """What two shapes say together; InvalidArgumentError when they contradict."""
     other = TensorShape(other)
     if shape.rank is not None and other.rank is not None and shape.rank != other.rank:
@@ -80,7 +84,7 @@ class TensorList:
                     shape = merged(shape, item.shape)
         return shape
 
-    def zeros(self, shape: Any) -> np.ndarray:
+    def zeros(self, shape: Sequence[int]) -> np.ndarray:
         """What an element that was not set reads as."""
         if self.dtype == dtypes.variant:
             result = np.empty(shape, object)
@@ -92,8 +96,7 @@ class TensorList:
 
     def rows(self, items: Sequence[Element], shape: TensorShape) -> np.ndarray:
         """Elements of one shape, stacked."""
-        sizes = tuple(shape.as_list())
-        result = self.zeros((len(items), *sizes))
+        result = self.zeros((len(items), *known_sizes(shape)))
         for i, item in enumerate(items):
             if item is not None:
                 result[i] = item
@@ -104,7 +107,7 @@ class TensorList:
         items = [None if item is None else zeros_like(item, self.dtype) for item in self.items]
         return self.with_items(items)
 
-    def __add__(self, other: Any) -> TensorList:
+    def __add__(self, other: object) -> TensorList:
         """The sums of the elements, as AddN makes them."""
         if not isinstance(other, TensorList):
             return NotImplemented
@@ -142,7 +145,7 @@ def zeros_like(value: np.ndarray, dtype: dtypes.DType) -> np.ndarray:
     return result
 
 
-def list_in(value: Any) -> TensorList:
+def list_in(value: object) -> TensorList:
     """The list that a scalar variant tensor holds."""
     found = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
     if not isinstance(found, TensorList):

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -26,6 +27,13 @@ from .pad import tile
 from .scatter import all_dimensions, boolean_mask, sequence_mask
 from .shape import expand_dims, rank, reshape, shape, shape_internal
 from .stack import stack
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...engine.graph.build import OpFunction
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
 
 # Unique
 
@@ -49,7 +57,9 @@ def _first_seen(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return first[order_], place[number.reshape(-1)], counts[order_]
 
 
-def _unique(c: Any, x: np.ndarray, axis: np.ndarray | None = None) -> tuple[np.ndarray, ...]:
+def _unique(
+    c: KernelContext, x: np.ndarray, axis: np.ndarray | None = None
+) -> tuple[np.ndarray, ...]:
     if axis is None or axis.size == 0:
         if x.ndim != 1:
             raise errors.invalid("unique expects a 1D vector.")
@@ -68,7 +78,7 @@ def _unique(c: Any, x: np.ndarray, axis: np.ndarray | None = None) -> tuple[np.n
     return values, number.astype(kind), counts.astype(kind)
 
 
-def _unique_shapes(c: Any) -> list[TensorShape]:
+def _unique_shapes(c: ShapeContext) -> list[TensorShape]:
     size = shape_inference.ranked(c.inputs[0], 1)[0]
     return [
         shape_inference.vector(None),
@@ -77,7 +87,7 @@ def _unique_shapes(c: Any) -> list[TensorShape]:
     ]
 
 
-def _unique_v2_shapes(c: Any) -> list[TensorShape]:
+def _unique_v2_shapes(c: ShapeContext) -> list[TensorShape]:
     return [
         shape_inference.of_rank(c.inputs[0].ndims),
         shape_inference.vector(None),
@@ -85,7 +95,9 @@ def _unique_v2_shapes(c: Any) -> list[TensorShape]:
     ]
 
 
-def _define_unique(name: str, signature: str, attrs: str, outputs: int, sample: Any) -> Any:
+def _define_unique(
+    name: str, signature: str, attrs: str, outputs: int, sample: Sequence[np.ndarray]
+) -> Any:
     shapes = _unique_v2_shapes if "axis" in signature else _unique_shapes
     return define(
         name,
@@ -100,8 +112,8 @@ def _define_unique(name: str, signature: str, attrs: str, outputs: int, sample: 
     )
 
 
-_VECTOR = np.int32([3, 1, 3, 2, 1])
-_ROWS = np.int32([[1, 2], [3, 4], [1, 2]])
+_VECTOR = np.array([3, 1, 3, 2, 1], np.int32)
+_ROWS = np.array([[1, 2], [3, 4], [1, 2]], np.int32)
 _unique_op = _define_unique(
     "Unique",
     "x: T -> y: T, idx: out_idx",
@@ -114,7 +126,7 @@ _define_unique(
     "x: T, axis: Taxis -> y: T, idx: out_idx",
     "T: type; Taxis: index = int64; out_idx: index = int32",
     2,
-    [_ROWS, np.int64([0])],
+    [_ROWS, np.array([0], np.int64)],
 )
 _unique_with_counts = _define_unique(
     "UniqueWithCounts",
@@ -128,12 +140,12 @@ _define_unique(
     "x: T, axis: Taxis -> y: T, idx: out_idx, count: out_idx",
     "T: type; Taxis: index = int64; out_idx: index = int32",
     3,
-    [_ROWS, np.int64([0])],
+    [_ROWS, np.array([0], np.int64)],
 )
 
 
 @export("unique")
-def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
+def unique(x: TensorLike, out_idx: DTypeLike = dtypes.int32, name: str | None = None) -> Any:
     """The distinct elements of a vector, in order of first appearance.
 
     Args:
@@ -157,12 +169,14 @@ def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
 
 
 @export("unique_with_counts")
-def unique_with_counts(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
+def unique_with_counts(
+    x: TensorLike, out_idx: DTypeLike = dtypes.int32, name: str | None = None
+) -> Any:
     """As `unique`, with how often each one occurs."""
     return _unique_with_counts(x, out_idx=out_idx, name=name)
 
 
-def _difference(c: Any, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _difference(c: KernelContext, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     for name, value in (("x", x), ("y", y)):
         if value.ndim != 1:
             raise errors.invalid(f"{name} should be a 1D vector.")
@@ -181,12 +195,14 @@ _list_diff = define(
     sizes=True,
     dynamic_shape=True,
     doc="What is in x and not in y, and where.",
-    test={"values": [[_VECTOR, np.int32([3])]]},
+    test={"values": [[_VECTOR, np.array([3], np.int32)]]},
 )
 
 
 @export("setdiff1d")
-def setdiff1d(x: Any, y: Any, index_dtype: Any = dtypes.int32, name: str | None = None) -> Any:
+def setdiff1d(
+    x: TensorLike, y: TensorLike, index_dtype: DTypeLike = dtypes.int32, name: str | None = None
+) -> Any:
     """What is in `x` and not in `y`, in the order of `x`, and where."""
     return _list_diff(x, y, out_idx=index_dtype, name=name)
 
@@ -194,7 +210,7 @@ def setdiff1d(x: Any, y: Any, index_dtype: Any = dtypes.int32, name: str | None 
 # DynamicPartition and DynamicStitch
 
 
-def _partition_shape(c: Any) -> list[TensorShape]:
+def _partition_shape(c: ShapeContext) -> list[TensorShape]:
     data, marks = c.inputs
     count = c.attr("num_partitions")
     if data.ndims is None or marks.ndims is None:
@@ -203,7 +219,7 @@ def _partition_shape(c: Any) -> list[TensorShape]:
     return [TensorShape([None]).concatenate(data[marks.ndims :])] * count
 
 
-def _partition(c: Any, data: np.ndarray, marks: np.ndarray) -> tuple[np.ndarray, ...]:
+def _partition(c: KernelContext, data: np.ndarray, marks: np.ndarray) -> tuple[np.ndarray, ...]:
     count = c.attr("num_partitions")
     if data.shape[: marks.ndim] != marks.shape:
         raise errors.invalid(
@@ -212,13 +228,13 @@ def _partition(c: Any, data: np.ndarray, marks: np.ndarray) -> tuple[np.ndarray,
         )
     wrong = (marks < 0) | (marks >= count)
     if wrong.any():
-        at = np.unravel_index(int(np.argmax(wrong)), marks.shape)
+        at = tuple(map(int, np.unravel_index(int(np.argmax(wrong)), marks.shape)))
         place = shape_text(at) if at else ""
         raise errors.invalid(f"partitions{place} = {marks[at]} is not in [0, {count})")
     return tuple(data[marks == i] for i in range(count))
 
 
-def _partition_gradient(op: Any, *grads: Tensor) -> list[Any]:
+def _partition_gradient(op: Operation, *grads: Tensor) -> list[Any]:
     data, marks = op.inputs
     count = op.get_attr("num_partitions")
     prefix = shape(marks)
@@ -238,7 +254,7 @@ _partition_op = define(
     dynamic_shape=True,
     doc="The entries of a tensor, sorted into several by number.",
     test={
-        "values": [[np.float32([1, 2, 3]), np.int32([0, 1, 0])]],
+        "values": [[np.array([1, 2, 3], np.float32), np.array([0, 1, 0], np.int32)]],
         "attrs": [{"num_partitions": 2}],
         "gradient": True,
     },
@@ -247,13 +263,13 @@ _partition_op = define(
 
 @export("dynamic_partition")
 def dynamic_partition(
-    data: Any, partitions: Any, num_partitions: int, name: str | None = None
+    data: TensorLike, partitions: TensorLike, num_partitions: int, name: str | None = None
 ) -> list[Tensor]:
     """The entries of `data`, sorted into `num_partitions` tensors by number."""
     return _partition_op(data, partitions, num_partitions=num_partitions, name=name)
 
 
-def _stitch_shape(c: Any) -> TensorShape:
+def _stitch_shape(c: ShapeContext) -> TensorShape:
     count = c.attr("N")
     indices, data = c.inputs[:count], c.inputs[count:]
     tail, longest = TensorShape(None), 0
@@ -269,7 +285,7 @@ def _stitch_shape(c: Any) -> TensorShape:
     return TensorShape([longest if complete else None]).concatenate(tail)
 
 
-def _stitch(c: Any, indices: list[np.ndarray], data: list[np.ndarray]) -> np.ndarray:
+def _stitch(c: KernelContext, indices: list[np.ndarray], data: list[np.ndarray]) -> np.ndarray:
     for i, (at, rows) in enumerate(zip(indices, data)):
         if rows.shape[: at.ndim] != at.shape:
             raise errors.invalid(
@@ -288,7 +304,7 @@ def _stitch(c: Any, indices: list[np.ndarray], data: list[np.ndarray]) -> np.nda
     return out
 
 
-def _stitch_gradient(op: Any, grad: Any) -> list[Any]:
+def _stitch_gradient(op: Operation, grad: Tensor) -> list[Any]:
     count = len(op.inputs) // 2
     indices = [
         x if x.dtype == dtypes.int32 else tf.cast(x, dtypes.int32) for x in op.inputs[:count]
@@ -299,7 +315,12 @@ def _stitch_gradient(op: Any, grad: Any) -> list[Any]:
 
 
 _STITCH = {
-    "values": [[[np.int32([2, 0]), np.int32([1])], [np.float32([5, 6]), np.float32([7])]]],
+    "values": [
+        [
+            [np.array([2, 0], np.int32), np.array([1], np.int32)],
+            [np.array([5, 6], np.float32), np.array([7], np.float32)],
+        ]
+    ],
     "gradient": True,
 }
 _stitch_op = define(
@@ -328,7 +349,7 @@ define(
 
 
 @export("dynamic_stitch")
-def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
+def dynamic_stitch(indices: Sequence[Any], data: Sequence[Any], name: str | None = None) -> Tensor:
     """One tensor with the entries of `data` where `indices` says; later ones win."""
     return _stitch_op(indices, data, name=name)
 
@@ -336,8 +357,8 @@ def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
 # Sorted search
 
 
-def _search(side: str) -> Any:
-    def kernel(c: Any, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
+def _search(side: Literal["left", "right"]) -> Any:
+    def kernel(c: KernelContext, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
         if rows.shape[0] != values.shape[0]:
             raise errors.invalid("Leading dim_size of both tensors must match.")
         out = np.zeros(values.shape, dtype=c.out_dtype())
@@ -348,13 +369,14 @@ def _search(side: str) -> Any:
     return kernel
 
 
-def _search_shape(c: Any) -> TensorShape:
+def _search_shape(c: ShapeContext) -> TensorShape:
     shape_inference.ranked(c.inputs[0], 2)
     shape_inference.ranked(c.inputs[1], 2)
     return c.inputs[1]
 
 
-_bounds = {
+_SIDES: dict[Literal["left", "right"], str] = {"left": "LowerBound", "right": "UpperBound"}
+_bounds: dict[str, OpFunction] = {
     side: define(
         name,
         "sorted_inputs: T, values: T -> output: out_type",
@@ -363,18 +385,20 @@ _bounds = {
         kernel=_search(side),
         gradient=_NO_ORDER,
         doc=f"Where values belong in sorted rows, {side} of equal ones.",
-        test={"values": [[np.float32([[1, 2, 2, 3]]), np.float32([[2, 0, 5]])]]},
+        test={
+            "values": [[np.array([[1, 2, 2, 3]], np.float32), np.array([[2, 0, 5]], np.float32)]]
+        },
     )
-    for side, name in (("left", "LowerBound"), ("right", "UpperBound"))
+    for side, name in _SIDES.items()
 }
 
 
 @export("searchsorted")
 def searchsorted(
-    sorted_sequence: Any,
-    values: Any,
+    sorted_sequence: TensorLike,
+    values: TensorLike,
     side: str = "left",
-    out_type: Any = dtypes.int32,
+    out_type: DTypeLike = dtypes.int32,
     name: str | None = None,
 ) -> Tensor:
     """Where each value belongs in the sorted innermost dimension of `sorted_sequence`."""
@@ -388,7 +412,7 @@ def searchsorted(
     return reshape(found, shape_internal(values))
 
 
-def _unravel(c: Any, indices: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+def _unravel(c: KernelContext, indices: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     total = math.prod(sizes.tolist())
     if total > np.iinfo(sizes.dtype).max:
         raise errors.invalid("Input dims product is causing integer overflow")
@@ -400,7 +424,7 @@ def _unravel(c: Any, indices: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     return np.stack([np.asarray(p) for p in parts]).astype(c.out_dtype())
 
 
-def _unravel_shape(c: Any) -> TensorShape:
+def _unravel_shape(c: ShapeContext) -> TensorShape:
     shape_inference.ranked_at_most(c.inputs[0], 1)
     count = shape_inference.ranked(c.inputs[1], 1)[0]
     if c.inputs[0].ndims is None:
@@ -416,12 +440,12 @@ _unravel_index = define(
     kernel=_unravel,
     gradient=NoGradient("indices are integers", silent=False),
     doc="Flat indices as coordinates, one row per dimension.",
-    test={"values": [[np.int32([4, 1]), np.int32([2, 3])]]},
+    test={"values": [[np.array([4, 1], np.int32), np.array([2, 3], np.int32)]]},
 )
 
 
 @export("unravel_index")
-def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
+def unravel_index(indices: Sequence[int], dims: Sequence[int], name: str | None = None) -> Tensor:
     """Flat indices into a tensor of shape `dims` as coordinates."""
     return _unravel_index(indices, dims, name=name)
 
@@ -430,7 +454,12 @@ def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
 
 
 @export("repeat")
-def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None = None) -> Tensor:
+def repeat(
+    input: TensorLike,
+    repeats: int | Sequence[int],
+    axis: int | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Each entry of `input` along `axis` repeated; without an axis, of the flat tensor."""
     if axis is None:
         input, axis = reshape(input, [-1]), 0
@@ -469,7 +498,7 @@ def _repeat_each(data: Tensor, sizes: Tensor, counts: Tensor, axis: int) -> Tens
     return result
 
 
-def _integers(value: Any) -> Tensor:
+def _integers(value: int | Sequence[int]) -> Tensor:
     tensor = convert_to_tensor(value, name="repeats", preferred_dtype=dtypes.int32)
     if not tensor.dtype.is_integer:
         raise TypeError(f"repeats must be an integer tensor; dtype={tensor.dtype}")
@@ -493,7 +522,7 @@ def _positive(axis: int, ndims: int | None) -> int:
     return axis + ndims if axis < 0 else axis
 
 
-def _tile_one(data: Tensor, axis: int, multiple: Any) -> Tensor:
+def _tile_one(data: Tensor, axis: int, multiple: Tensor) -> Tensor:
     if data.shape.ndims is not None:
         multiples: Any = [1] * data.shape.ndims
         multiples[axis] = multiple

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,11 @@ from ...engine.graph.scope_functions import name_scope
 from ...engine.graph.tensor import SparseTensor, Tensor
 from ...engine.types import dtypes
 from ..public import tf
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
 
 NUMERIC_TYPES = frozenset(
     [
@@ -64,7 +69,7 @@ def _nested(texts: list[str], shape: tuple[int, ...]) -> str:
     return "".join(f"[{_nested(texts[i * size : (i + 1) * size], shape[1:])}]" for i in rows)
 
 
-def _assert_kernel(c: Any, condition: np.ndarray, data: list[np.ndarray]) -> None:
+def _assert_kernel(c: KernelContext, condition: np.ndarray, data: list[np.ndarray]) -> None:
     if condition.size != 1:
         text = "In[0] should be a scalar: " + str(list(condition.shape))
         raise errors.invalid(text)
@@ -75,7 +80,7 @@ def _assert_kernel(c: Any, condition: np.ndarray, data: list[np.ndarray]) -> Non
     raise errors.invalid(text)
 
 
-def _assert_shape(c: Any) -> list[Any]:
+def _assert_shape(c: ShapeContext) -> list[Any]:
     if c.inputs[0].ndims not in (0, None):
         raise ValueError(f"Shape must be rank 0 but is rank {c.inputs[0].ndims}")
     return []
@@ -95,7 +100,12 @@ raw_assert = define(
 
 
 @export("debugging.Assert", "Assert")
-def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> Any:
+def Assert(
+    condition: TensorLike,
+    data: Sequence[Any],
+    summarize: int | None = None,
+    name: str | None = None,
+) -> Any:
     """An operation that checks a condition whenever it runs.
 
     Args:
@@ -150,8 +160,8 @@ def _compare(
     opname: str,
     dynamic: str,
     static: Callable[..., Any],
-    x: Any,
-    y: Any,
+    x: TensorLike,
+    y: TensorLike,
     data: Any,
     summarize: int | None,
     message: str | None,
@@ -206,9 +216,9 @@ def _binary(
     opname: str, symbol: str, dynamic: str, static: Callable[..., Any], arguments: str
 ) -> Any:
     def check(
-        x: Any,
-        y: Any,
-        data: Any = None,
+        x: TensorLike,
+        y: TensorLike,
+        data: Sequence[Any] | None = None,
         summarize: int | None = None,
         message: str | None = None,
         name: str | None = None,
@@ -237,8 +247,8 @@ assert_greater_equal = _binary(
 
 def _sign_check(opname: str, symbol: str, check: Callable[..., Any], zero_first: bool) -> Any:
     def assert_sign(
-        x: Any,
-        data: Any = None,
+        x: TensorLike,
+        data: TensorLike | None = None,
         summarize: int | None = None,
         message: str | None = None,
         name: str | None = None,
@@ -271,11 +281,11 @@ assert_non_positive = _sign_check("assert_non_positive", "<=", assert_less_equal
 
 @export("debugging.assert_near", "assert_near")
 def assert_near(
-    x: Any,
-    y: Any,
-    rtol: Any = None,
-    atol: Any = None,
-    data: Any = None,
+    x: TensorLike,
+    y: TensorLike,
+    rtol: TensorLike | None = None,
+    atol: TensorLike | None = None,
+    data: Sequence[Any] | None = None,
     summarize: int | None = None,
     message: str | None = None,
     name: str | None = None,
@@ -300,7 +310,7 @@ def assert_near(
 
 
 @export("debugging.assert_proper_iterable", "assert_proper_iterable")
-def assert_proper_iterable(values: Any) -> None:
+def assert_proper_iterable(values: TensorLike) -> None:
     """Raises TypeError unless values is iterable and not a tensor, array or string."""
     kinds = (Tensor, SparseTensor, np.ndarray, bytes, str)
     if isinstance(values, kinds):
@@ -312,12 +322,12 @@ def assert_proper_iterable(values: Any) -> None:
 
 
 @export("debugging.is_numeric_tensor", "is_numeric_tensor")
-def is_numeric_tensor(tensor: Any) -> bool:
+def is_numeric_tensor(tensor: TensorLike) -> bool:
     """Whether the argument is a Tensor of numbers."""
     return isinstance(tensor, Tensor) and tensor.dtype in NUMERIC_TYPES
 
 
-def _differences(x: Any) -> Any:
+def _differences(x: Tensor) -> Any:
     """x[1:] - x[:-1] of the flattened tensor; nothing when it is shorter than two."""
     x = tf.reshape(x, [-1])
     if not is_numeric_tensor(x):
@@ -333,7 +343,7 @@ def _differences(x: Any) -> Any:
 
 
 def _monotonic(opname: str, compare: str, doc: str) -> Any:
-    def check(x: Any, name: str | None = None) -> Any:
+    def check(x: Tensor, name: str | None = None) -> Any:
         with name_scope(name, opname, [x]):
             differences = _differences(x)
             zero = convert_to_tensor(0, dtype=differences.dtype)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,11 +17,14 @@ from ..array.constant import constant_v1
 from ..array.identity import identity
 from ..public import tf
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import Gradient, TensorLike
+
 _ALLOWED = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
 Jacobians = tuple[np.ndarray, np.ndarray]
 
 
-def _count(shape: Any) -> int:
+def _count(shape: Sequence[int]) -> int:
     return shape if isinstance(shape, int) else int(np.prod(tuple(shape), dtype=np.int64))
 
 
@@ -35,7 +38,12 @@ def _real(dtype: dtypes.DType) -> Any:
 
 
 def _analytic(
-    x: Tensor, value: np.ndarray, dy: Tensor, dy_shape: Any, dx: Any, feeds: Any
+    x: Tensor,
+    value: np.ndarray,
+    dy: Tensor,
+    dy_shape: Sequence[int],
+    dx: Gradient,
+    feeds: dict[Any, Any],
 ) -> np.ndarray:
     """One column per element of y: the gradient of that element alone."""
     session = get_default_session()
@@ -59,11 +67,11 @@ def _analytic(
     return jacobian
 
 
-def _fetches(dx: Any) -> Any:
+def _fetches(dx: Gradient) -> Any:
     return [dx.indices, dx.values] if isinstance(dx, IndexedSlices) else dx
 
 
-def _dense(found: Any, dx: Any, value: np.ndarray, kind: Any) -> np.ndarray:
+def _dense(found: Any, dx: Gradient, value: np.ndarray, kind: np.dtype[Any]) -> np.ndarray:
     if not isinstance(dx, IndexedSlices):
         return np.ascontiguousarray(found).reshape(-1).view(kind)
     total = np.zeros(value.shape, dtype=value.dtype)
@@ -72,7 +80,7 @@ def _dense(found: Any, dx: Any, value: np.ndarray, kind: Any) -> np.ndarray:
 
 
 def _numeric(
-    x: Tensor, value: np.ndarray, y: Tensor, width: int, delta: float, feeds: Any
+    x: Tensor, value: np.ndarray, y: Tensor, width: int, delta: float, feeds: dict[Any, Any]
 ) -> np.ndarray:
     """One row per element of x: the change of y over a small step, divided by it."""
     if x.dtype == dtypes.bfloat16:
@@ -94,7 +102,7 @@ def _numeric(
     return np.array(rows, dtype=kind).reshape(len(rows), width)
 
 
-def _dx_and_dy(x: Tensor, y: Tensor, y_shape: Any) -> tuple[Any, Tensor]:
+def _dx_and_dy(x: Tensor, y: Tensor, y_shape: Sequence[int]) -> tuple[Any, Tensor]:
     with x.graph.as_default():
         seed = constant_v1(1.0, shape=y_shape, dtype=y.dtype)
         copy = identity(seed)
@@ -102,7 +110,7 @@ def _dx_and_dy(x: Tensor, y: Tensor, y_shape: Any) -> tuple[Any, Tensor]:
     return grads[0], seed
 
 
-def _start(x: Tensor, x_shape: Any, given: np.ndarray | None) -> np.ndarray:
+def _start(x: Tensor, x_shape: Sequence[int], given: np.ndarray | None) -> np.ndarray:
     if given is not None:
         if list(x_shape) != list(given.shape):
             raise AssertionError(f"x_shape = {x_shape}, init_data shape = {list(given.shape)}")
@@ -116,12 +124,12 @@ def _start(x: Tensor, x_shape: Any, given: np.ndarray | None) -> np.ndarray:
 def _jacobians(
     x: Tensor,
     x_shape: Any,
-    pair: Any,
+    pair: Sequence[Any],
     y: Tensor,
-    y_shape: Any,
+    y_shape: Sequence[int],
     start: Any,
     delta: float,
-    feeds: Any,
+    feeds: dict[Any, Any],
 ) -> Jacobians:
     for tensor, name in ((x, "x"), (y, "y")):
         kind = tensor.dtype.base_dtype.name
@@ -170,11 +178,11 @@ def compute_gradient(
 
 @export("test.compute_gradient_error")
 def compute_gradient_error(
-    x: Any,
-    x_shape: Any,
+    x: TensorLike,
+    x_shape: Sequence[int],
     y: Tensor,
-    y_shape: Any,
-    x_init_value: Any = None,
+    y_shape: Sequence[int],
+    x_init_value: object = None,
     delta: float = 1e-3,
     init_targets: Sequence[Any] | None = None,
     extra_feed_dict: dict[Any, Any] | None = None,

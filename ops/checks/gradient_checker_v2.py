@@ -8,7 +8,7 @@ graph that knows nothing.  Not public in TensorFlow 1.15; its internal name is k
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from ...engine.graph.defaults import get_default_session
 from ...engine.types import dtypes
 from ..array.constant import placeholder
 from ..public import tf
+
+if TYPE_CHECKING:
+    from ...engine.graph.tensor import Tensor
 
 _ALLOWED = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
 
@@ -36,7 +39,9 @@ class _Function:
         pairs = zip(found, self.inputs, strict=True)
         self.slopes = [tf.zeros_like(x) if g is None else convert_to_tensor(g) for g, x in pairs]
 
-    def run(self, fetch: Any, values: Sequence[np.ndarray], seed: Any = None) -> np.ndarray:
+    def run(
+        self, fetch: Tensor, values: Sequence[np.ndarray], seed: np.ndarray | None = None
+    ) -> np.ndarray:
         feeds = dict(zip(self.inputs, values, strict=True))
         if seed is not None:
             feeds[self.seed] = seed

@@ -8,7 +8,8 @@ import os
 import sys
 import threading
 import time
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +23,10 @@ from ...engine.types import nest
 from ...engine.types.shape import TensorShape
 from ..public import raw
 from .asserts import _summary
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.kernel_context import KernelContext
 
 _LOCK = threading.Lock()
 _LOGGER = logging.getLogger("numbaflow")
@@ -38,7 +43,7 @@ class _Counter:
         self.calls = 0
 
 
-def _print(c: Any, x: Any, data: list[np.ndarray]) -> Any:
+def _print(c: KernelContext, x: np.ndarray, data: list[np.ndarray]) -> Any:
     first = c.attr("first_n")
     counter = c.kernel_state(_Counter)
     with _LOCK:
@@ -66,8 +71,8 @@ define(
 
 @export("Print")
 def Print(  # noqa: N802
-    input_: Any,
-    data: Any,
+    input_: TensorLike,
+    data: Sequence[Any],
     message: str | None = None,
     first_n: int | None = None,
     summarize: int | None = None,
@@ -95,11 +100,11 @@ def Print(  # noqa: N802
         array([1, 2], dtype=int32)
     """
     given = {"message": message, "first_n": first_n, "summarize": summarize}
-    chosen = {key: value for key, value in given.items() if value is not None}
+    chosen: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     return raw.Print(input_, data, name=name, **chosen)
 
 
-def _number(value: Any) -> str:
+def _number(value: np.ndarray | np.generic) -> str:
     """A scalar as TensorFlow's text conversion writes it."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
@@ -114,7 +119,7 @@ def _number(value: Any) -> str:
     return str(value)
 
 
-def _nested(value: Any, entries: int, depth: int = 0) -> str:
+def _nested(value: np.ndarray | np.generic, entries: int, depth: int = 0) -> str:
     """A tensor in brackets, with the middle of long axes left out."""
     if not isinstance(value, np.ndarray):
         return _number(value)
@@ -130,7 +135,7 @@ def _nested(value: Any, entries: int, depth: int = 0) -> str:
     return "[" + ("" if entries else gap * bool(size)) + gap.join(parts) + "]"
 
 
-def _format(c: Any, inputs: list[np.ndarray]) -> np.ndarray:
+def _format(c: KernelContext, inputs: list[np.ndarray]) -> np.ndarray:
     pieces = c.attr("template").split(c.attr("placeholder"))
     if len(pieces) != len(inputs) + 1:
         raise errors.invalid(
@@ -190,7 +195,7 @@ def string_format(
     )
 
 
-def _emit(c: Any, value: np.ndarray) -> None:
+def _emit(c: KernelContext, value: np.ndarray) -> None:
     text = value.item()
     text = text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text)
     stream = c.attr("output_stream")
@@ -245,7 +250,7 @@ _LEVELS = {
 _NUMBERS = {logging.INFO: "log(info)", logging.WARNING: "log(warning)", logging.ERROR: "log(error)"}
 
 
-def _stream_name(stream: Any) -> str:
+def _stream_name(stream: object) -> str:
     if isinstance(stream, str) and stream.startswith("file://"):
         return stream
     if stream is sys.stdout:
@@ -273,7 +278,7 @@ def _placeholder_for(text: str) -> str:
     return placeholder
 
 
-def _template_of(inputs: Any, sep: str) -> tuple[str, str, list[Any]]:
+def _template_of(inputs: Sequence[Any], sep: str) -> tuple[str, str, list[Any]]:
     """Template, placeholder and tensors of what is to be printed."""
     import pprint
 
@@ -312,7 +317,7 @@ def print_v2(*inputs: Any, **kwargs: Any) -> Any:
         raise ValueError(f"Unrecognized keyword arguments for tf.print: {kwargs}")
     only = inputs[0] if len(inputs) == 1 else None
     is_text = is_tensor(only) and not isinstance(only, SparseTensor)
-    if is_text and only.shape.ndims == 0 and only.dtype == "string":
+    if only is not None and is_text and only.shape.ndims == 0 and only.dtype == "string":
         text = only
     else:
         template, placeholder, tensors = _template_of(inputs, sep)

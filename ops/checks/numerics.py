@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.deprecation import deprecated_argument_lookup
@@ -15,15 +15,18 @@ from ...engine.types import dtypes
 from ..control import with_dependencies
 from ..public import tf
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+
 _CHECKED = (dtypes.float16, dtypes.float32, dtypes.float64)
 
 
 @export("debugging.assert_all_finite", "verify_tensor_all_finite")
 def verify_tensor_all_finite(
-    t: Any = None,
+    t: TensorLike | None = None,
     msg: str | None = None,
     name: str | None = None,
-    x: Any = None,
+    x: TensorLike | None = None,
     message: str | None = None,
 ) -> Any:
     """The tensor; running it raises InvalidArgumentError when it holds a NaN or an infinity."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.graph.constants import constant_value
@@ -16,6 +16,11 @@ from ..control import with_dependencies
 from ..public import tf
 from .asserts import Assert
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...engine.graph.tensor import Tensor
+    from ...engine.types.dtypes import DType
+
 
 class _RankError(ValueError):
     """A static rank that does not do; the callers word it."""
@@ -25,7 +30,7 @@ class _RankError(ValueError):
 
 
 def _rank_condition(
-    x: Any,
+    x: Tensor,
     ranks: Sequence[Any],
     static: Callable[..., bool],
     dynamic: Callable[..., Any],
@@ -50,7 +55,7 @@ def _rank_condition(
     return Assert(condition, data, summarize=summarize)
 
 
-def _rank_error(message: str, x: Any, wanted: str, ranks: Any) -> ValueError:
+def _rank_error(message: str, x: Tensor, wanted: str, ranks: Any) -> ValueError:
     return ValueError(
         f"{message}.  Tensor {x.name} must have rank {wanted}{ranks}.  "
         f"Received rank {x.get_shape().ndims}, shape {x.get_shape()}"
@@ -61,8 +66,8 @@ def _one_rank(
     opname: str, words: str, static: Callable[..., bool], dynamic: str, wanted: str
 ) -> Callable[..., Any]:
     def check(
-        x: Any,
-        rank: Any,
+        x: TensorLike,
+        rank: TensorLike,
         data: Any = None,
         summarize: int | None = None,
         message: str | None = None,
@@ -96,7 +101,7 @@ assert_rank_at_least = _one_rank(
 )
 
 
-def _any_equal(actual: Any, *given: Any) -> Any:
+def _any_equal(actual: Tensor, *given: Any) -> Any:
     if not given:
         return convert_to_tensor(False)
     result = tf.equal(given[0], actual)
@@ -107,7 +112,7 @@ def _any_equal(actual: Any, *given: Any) -> Any:
 
 @export("debugging.assert_rank_in", "assert_rank_in")
 def assert_rank_in(
-    x: Any,
+    x: TensorLike,
     ranks: Any,
     data: Any = None,
     summarize: int | None = None,
@@ -137,7 +142,7 @@ def assert_rank_in(
 
 
 @export("debugging.assert_integer", "assert_integer")
-def assert_integer(x: Any, message: str | None = None, name: str | None = None) -> Any:
+def assert_integer(x: TensorLike, message: str | None = None, name: str | None = None) -> Any:
     """Raises TypeError unless x is an integer tensor."""
     message = message or ""
     with name_scope(name, "assert_integer", [x]):
@@ -151,7 +156,7 @@ def assert_integer(x: Any, message: str | None = None, name: str | None = None) 
 
 @export("debugging.assert_type", "assert_type")
 def assert_type(
-    tensor: Any, tf_type: Any, message: str | None = None, name: str | None = None
+    tensor: TensorLike, tf_type: DTypeLike, message: str | None = None, name: str | None = None
 ) -> Any:
     """Raises TypeError unless the tensor has the dtype."""
     message = message or ""
@@ -162,7 +167,7 @@ def assert_type(
         return tf.no_op("statically_determined_correct_type")
 
 
-def _common_type(items: Sequence[Any], expected: Any) -> Any:
+def _common_type(items: Sequence[Any], expected: DType | None) -> Any:
     """The base dtype of all items that are not None; ValueError when they differ."""
     first = None
     for item in items:
@@ -193,7 +198,7 @@ def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> Any:
 
 
 @export("debugging.assert_scalar", "assert_scalar")
-def assert_scalar(tensor: Any, name: str | None = None, message: str | None = None) -> Any:
+def assert_scalar(tensor: TensorLike, name: str | None = None, message: str | None = None) -> Any:
     """The tensor; ValueError unless it is a scalar."""
     with name_scope(name, "assert_scalar", [tensor]) as scope:
         tensor = convert_to_tensor(tensor, name=scope)
@@ -217,7 +222,7 @@ class _Sizes:
     symbols: tuple[Any, ...]
 
 
-def _actual_sizes(x: Any) -> Any:
+def _actual_sizes(x: Tensor) -> Any:
     dynamic = tf.shape(x)
     if x.get_shape().ndims is None:
         is_scalar = tf.equal(tf.rank(x), 0)
@@ -226,14 +231,14 @@ def _actual_sizes(x: Any) -> Any:
     return [dynamic[i] if size is None else size for i, size in enumerate(sizes)] or (1,)
 
 
-def _known_size(size: Any) -> int | None:
+def _known_size(size: str) -> int | None:
     try:
         return int(size)
     except (ValueError, TypeError):
         return None
 
 
-def _constraint(tensor: Any, symbols: Any, message: str) -> _Sizes:
+def _constraint(tensor: Tensor, symbols: Sequence[str], message: str) -> _Sizes:
     if not hasattr(symbols, "__iter__") and not hasattr(symbols, "__getitem__"):
         raise ValueError(
             f"{message}.  Tensor {tensor.name}.  Specified shape must be an iterable.  "

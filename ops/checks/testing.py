@@ -6,7 +6,7 @@ Imported on demand only, so that ordinary programs have no such types.  Tests gi
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,10 @@ from ...engine.graph.op_def_library import OpDefLibrary
 from ...engine.graph.registry import Attr
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
+
+if TYPE_CHECKING:
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
 
 # One op a line: type, then signature, then attributes.
 _ROWS = """
@@ -121,26 +125,26 @@ def _define(name: str, signature: str, attrs: str = "", **facts: Any) -> None:
     build.define(name, signature, attrs, doc=_DOC, **facts)
 
 
-def _label(c: Any, *unused: Any) -> np.ndarray:
+def _label(c: KernelContext, *unused: Any) -> np.ndarray:
     label = c.op._attrs.get("_kernel") or b"default"
     return np.array(b"My label is: " + label, object)
 
 
-def _require_vector(c: Any) -> TensorShape:
+def _require_vector(c: ShapeContext) -> TensorShape:
     if c.inputs[0].ndims not in (None, 1):
         raise ValueError(f"Shape must be rank 1 but is rank {c.inputs[0].ndims}")
     return TensorShape([])
 
 
-def _version(c: Any) -> np.ndarray:
+def _version(c: KernelContext) -> np.ndarray:
     return np.array(_producer(c), np.int32)
 
 
-def _producer(c: Any) -> int:
+def _producer(c: KernelContext | ShapeContext) -> int:
     return c.op.graph.graph_def_versions.producer
 
 
-def _require_older(c: Any) -> TensorShape:
+def _require_older(c: ShapeContext) -> TensorShape:
     from ...io.versions import GRAPH_DEF_VERSION
 
     if _producer(c) != GRAPH_DEF_VERSION - 1:
@@ -148,7 +152,7 @@ def _require_older(c: Any) -> TensorShape:
     return TensorShape([])
 
 
-def _refuse_old(c: Any) -> None:
+def _refuse_old(c: ShapeContext) -> None:
     if _producer(c) >= 8:
         raise NotImplementedError(
             f"Op Old is not available in GraphDef version {_producer(c)}. It has been removed in "
@@ -156,7 +160,7 @@ def _refuse_old(c: Any) -> None:
         )
 
 
-def _scalar(c: Any) -> TensorShape:
+def _scalar(c: ShapeContext) -> TensorShape:
     return TensorShape([])
 
 
@@ -187,26 +191,26 @@ class _Stub:
         self.exists = False
 
 
-def _handle(c: Any) -> np.ndarray:
+def _handle(c: KernelContext) -> np.ndarray:
     name = c.attr("shared_name") or c.name
     found = c.session_state.lookup_or_create(c.attr("container"), f"stub:{name}", _Stub)
     return _boxed(found)
 
 
-def _boxed(thing: Any) -> np.ndarray:
+def _boxed(thing: object) -> np.ndarray:
     box = np.empty((), object)
     box[()] = thing
     return box
 
 
-def _create(c: Any, handle: Any) -> Any:
+def _create(c: KernelContext, handle: Any) -> Any:
     if handle.exists:
         raise errors.already_exists("Resource exists: a stub of a resource")
     handle.exists = True
     return ()
 
 
-def _use(c: Any, handle: Any) -> Any:
+def _use(c: KernelContext, handle: Any) -> Any:
     if not handle.exists:
         raise errors.not_found("Resource does not exist: a stub of a resource")
     return ()

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from ...engine.types import dtypes
 from ..control import with_dependencies
 from ..nn.softmax import softmax
 from ..public import tf
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, TensorLike
 
 _INTEGERS = {"float16": dtypes.int16, "float32": dtypes.int32, "float64": dtypes.int64}
 
@@ -27,14 +30,14 @@ def gen_new_seed(seed: int | None, salt: str) -> int | None:
     return int(digest[:8], 16) & 0x7FFFFFFF
 
 
-def assert_integer_form(x: Tensor, message: str, int_dtype: Any = None) -> Any:
+def assert_integer_form(x: Tensor, message: str, int_dtype: DTypeLike | None = None) -> Any:
     """An op that checks that floats are whole."""
     wanted = int_dtype or _INTEGERS[x.dtype.base_dtype.name]
     return tf.assert_equal(x, tf.cast(tf.cast(x, wanted), x.dtype), message=message)
 
 
 def embed_check_nonnegative_integer_form(
-    x: Any, name: str = "embed_check_nonnegative_integer_form"
+    x: TensorLike, name: str = "embed_check_nonnegative_integer_form"
 ) -> Tensor:
     """`x`, checked in the run to be whole and not negative."""
     with name_scope(name, values=[x]):
@@ -46,7 +49,7 @@ def embed_check_nonnegative_integer_form(
         return with_dependencies(checks, x)
 
 
-def embed_check_integer_casting_closed(x: Any, target_dtype: Any) -> Tensor:
+def embed_check_integer_casting_closed(x: TensorLike, target_dtype: Any) -> Tensor:
     """`x`, checked in the run to be numbers that another type holds, and not negative."""
     with name_scope("embed_check_casting_closed", values=[x]):
         x = convert_to_tensor(x, name="x")
@@ -62,7 +65,7 @@ def embed_check_integer_casting_closed(x: Any, target_dtype: Any) -> Tensor:
 
 
 def embed_check_categorical_event_shape(
-    categorical_param: Any, name: str = "embed_check_categorical_event_shape"
+    categorical_param: TensorLike, name: str = "embed_check_categorical_event_shape"
 ) -> Tensor:
     """A parameter with one entry per class, checked to have two or more, as far as is known."""
     with name_scope(name, values=[categorical_param]):
@@ -86,12 +89,12 @@ def embed_check_categorical_event_shape(
 
 
 def get_logits_and_probs(
-    logits: Any = None,
-    probs: Any = None,
+    logits: TensorLike | None = None,
+    probs: TensorLike | None = None,
     multidimensional: bool = False,
     validate_args: bool = False,
     name: str = "get_logits_and_probs",
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Both ways to state probabilities, from one of them.
 
@@ -132,7 +135,7 @@ def _checked_probabilities(probs: Tensor, multidimensional: bool) -> Tensor:
         return with_dependencies(checks, probs)
 
 
-def log_combinations(n: Any, counts: Any, name: str = "log_combinations") -> Tensor:
+def log_combinations(n: TensorLike, counts: TensorLike, name: str = "log_combinations") -> Tensor:
     """The logarithm of the number of ways to divide n things into groups of such sizes."""
     with name_scope(name, values=[n, counts]):
         n = convert_to_tensor(n, name="n")

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.graph import name_scope
@@ -26,6 +26,11 @@ from .checks import (
 )
 from .distribution import NOT_REPARAMETERIZED, Distribution
 from .divergence import RegisterKL
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ...engine.graph.annotations import DTypeLike, TensorLike
 
 
 class _WithProbabilities(Distribution):
@@ -53,9 +58,9 @@ class Bernoulli(_WithProbabilities):
 
     def __init__(
         self,
-        logits: Any = None,
-        probs: Any = None,
-        dtype: Any = dtypes.int32,
+        logits: float | None = None,
+        probs: TensorLike | None = None,
+        dtype: DTypeLike = dtypes.int32,
         validate_args: bool = False,
         allow_nan_stats: bool = True,
         name: str = "Bernoulli",
@@ -79,7 +84,7 @@ class Bernoulli(_WithProbabilities):
     def _like(self) -> Sequence[Tensor]:
         return (self._logits,)
 
-    def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
+    def _sample_n(self, n: TensorLike, seed: int | None = None) -> Tensor:
         shape = tf.concat([[n], self.batch_shape_tensor()], 0)
         drawn = tf.random_uniform(shape, seed=seed, dtype=self.probs.dtype)
         return tf.cast(tf.less(drawn, self.probs), self.dtype)
@@ -120,9 +125,9 @@ class Categorical(_WithProbabilities):
 
     def __init__(
         self,
-        logits: Any = None,
-        probs: Any = None,
-        dtype: Any = dtypes.int32,
+        logits: Sequence[float] | None = None,
+        probs: Sequence[Any] | None = None,
+        dtype: DTypeLike = dtypes.int32,
         validate_args: bool = False,
         allow_nan_stats: bool = True,
         name: str = "Categorical",
@@ -163,7 +168,7 @@ class Categorical(_WithProbabilities):
     def _batch_shape(self) -> TensorShape:
         return self.logits.shape[:-1]
 
-    def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
+    def _sample_n(self, n: TensorLike, seed: int | None = None) -> Tensor:
         logits = self.logits
         if logits.shape.ndims != 2:
             logits = tf.reshape(logits, [-1, self.event_size])
@@ -228,7 +233,7 @@ class _Counting(Distribution):
         """The number of draws."""
         return self._total_count
 
-    def _counted(self, total_count: Any) -> Tensor:
+    def _counted(self, total_count: TensorLike) -> Tensor:
         total = convert_to_tensor(total_count, name="total_count")
         return embed_check_nonnegative_integer_form(total) if self.validate_args else total
 
@@ -249,9 +254,9 @@ class Multinomial(_Counting, _WithProbabilities):
 
     def __init__(
         self,
-        total_count: Any,
-        logits: Any = None,
-        probs: Any = None,
+        total_count: TensorLike,
+        logits: float | None = None,
+        probs: TensorLike | None = None,
         validate_args: bool = False,
         allow_nan_stats: bool = True,
         name: str = "Multinomial",
@@ -286,14 +291,14 @@ class Multinomial(_Counting, _WithProbabilities):
     def _event_shape(self) -> TensorShape:
         return self._mean_val.shape.with_rank_at_least(1)[-1:]
 
-    def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
+    def _sample_n(self, n: TensorLike, seed: int | None = None) -> Tensor:
         draws = tf.cast(self.total_count, dtype=dtypes.int32)
         k = self.event_shape_tensor()[0]
         # Both in the shape of the batch; every distribution draws its own number of times.
         draws = tf.ones_like(self.logits[..., 0], dtype=draws.dtype) * draws
         logits = tf.ones_like(draws[..., None], dtype=self.logits.dtype) * self.logits
 
-        def of_one(args: Any) -> Tensor:
+        def of_one(args: Sequence[Tensor]) -> Tensor:
             row, count = args
             drawn = tf.multinomial(row[None, ...], count, seed)
             return tf.reduce_sum(tf.one_hot(tf.reshape(drawn, [n, -1]), depth=k), axis=-2)
@@ -330,8 +335,8 @@ class DirichletMultinomial(_Counting):
 
     def __init__(
         self,
-        total_count: Any,
-        concentration: Any,
+        total_count: np.ndarray | np.generic,
+        concentration: TensorLike,
         validate_args: bool = False,
         allow_nan_stats: bool = True,
         name: str = "DirichletMultinomial",
@@ -379,7 +384,7 @@ class DirichletMultinomial(_Counting):
     def _event_shape(self) -> TensorShape:
         return self.concentration.shape.with_rank_at_least(1)[-1:]
 
-    def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
+    def _sample_n(self, n: TensorLike, seed: int | None = None) -> Tensor:
         k = self.event_shape_tensor()[0]
         gamma = tf.random_gamma(shape=[n], alpha=self.concentration, dtype=self.dtype, seed=seed)
         drawn = tf.multinomial(

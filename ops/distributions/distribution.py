@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, as_shape, broadcast_static
 from ..control import with_dependencies
 from ..public import tf
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, TensorLike
 
 
 class ReparameterizationType:
@@ -33,7 +36,7 @@ FULLY_REPARAMETERIZED = ReparameterizationType("FULLY_REPARAMETERIZED")
 NOT_REPARAMETERIZED = ReparameterizationType("NOT_REPARAMETERIZED")
 
 
-def nan_like(shape: Any, dtype: dtypes.DType) -> Tensor:
+def nan_like(shape: TensorLike, dtype: dtypes.DType) -> Tensor:
     """NaN everywhere."""
     return tf.fill(shape, np.array(np.nan, dtype.as_numpy_dtype), name="nan")
 
@@ -47,7 +50,7 @@ class Distribution:
 
     def __init__(
         self,
-        dtype: Any,
+        dtype: DTypeLike,
         reparameterization_type: ReparameterizationType,
         validate_args: bool,
         allow_nan_stats: bool,
@@ -73,7 +76,7 @@ class Distribution:
     # Parameters
 
     @classmethod
-    def param_shapes(cls, sample_shape: Any, name: str = "DistributionParamShapes") -> Any:
+    def param_shapes(cls, sample_shape: TensorLike, name: str = "DistributionParamShapes") -> Any:
         """The shapes that the parameters need for samples of a shape, by name."""
         with name_scope(name, values=[sample_shape]):
             return cls._param_shapes(sample_shape)
@@ -97,7 +100,7 @@ class Distribution:
     _shaped: tuple[str, ...] = ()
 
     @classmethod
-    def _param_shapes(cls, sample_shape: Any) -> dict[str, Tensor]:
+    def _param_shapes(cls, sample_shape: TensorLike) -> dict[str, Tensor]:
         if not cls._shaped:
             raise NotImplementedError("_param_shapes not implemented")
         shape = convert_to_tensor(sample_shape, dtype=dtypes.int32)
@@ -204,7 +207,9 @@ class Distribution:
 
     # Samples
 
-    def sample(self, sample_shape: Any = (), seed: Any = None, name: str = "sample") -> Tensor:
+    def sample(
+        self, sample_shape: TensorLike = (), seed: int | None = None, name: str = "sample"
+    ) -> Tensor:
         """Draws, of shape `sample_shape` followed by the batch's and the event's."""
         with self._name_scope(name, [sample_shape]):
             shape = convert_to_tensor(sample_shape, dtype=dtypes.int32, name="sample_shape")
@@ -226,7 +231,7 @@ class Distribution:
     def _not_stated(self, what: str) -> NotImplementedError:
         return NotImplementedError(f"{what} is not implemented: {type(self).__name__}")
 
-    def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
+    def _sample_n(self, n: TensorLike, seed: int | None = None) -> Tensor:
         raise self._not_stated("sample_n")
 
     def _log_prob(self, value: Tensor) -> Tensor:
@@ -268,36 +273,38 @@ class Distribution:
     def _mode(self) -> Tensor:
         raise self._not_stated("mode")
 
-    def _of(self, value: Any, name: str, *ways: Callable[[Tensor], Tensor]) -> Tensor:
+    def _of(self, value: TensorLike, name: str, *ways: Callable[[Tensor], Tensor]) -> Tensor:
         with self._name_scope(name, [value]):
             value = convert_to_tensor(value, name="value", preferred_dtype=self.dtype)
             return _first_stated(lambda way: way(value), ways)
 
-    def log_prob(self, value: Any, name: str = "log_prob") -> Tensor:
+    def log_prob(self, value: TensorLike, name: str = "log_prob") -> Tensor:
         """The logarithm of the density (or probability) of a value."""
         return self._of(value, name, self._log_prob, lambda x: tf.log(self._prob(x)))
 
-    def prob(self, value: Any, name: str = "prob") -> Tensor:
+    def prob(self, value: TensorLike, name: str = "prob") -> Tensor:
         """The density (or probability) of a value."""
         return self._of(value, name, self._prob, lambda x: tf.exp(self._log_prob(x)))
 
-    def log_cdf(self, value: Any, name: str = "log_cdf") -> Tensor:
+    def log_cdf(self, value: TensorLike, name: str = "log_cdf") -> Tensor:
         """The logarithm of the probability of draws up to a value."""
         return self._of(value, name, self._log_cdf, lambda x: tf.log(self._cdf(x)))
 
-    def cdf(self, value: Any, name: str = "cdf") -> Tensor:
+    def cdf(self, value: TensorLike, name: str = "cdf") -> Tensor:
         """The probability of draws up to a value."""
         return self._of(value, name, self._cdf, lambda x: tf.exp(self._log_cdf(x)))
 
-    def log_survival_function(self, value: Any, name: str = "log_survival_function") -> Tensor:
+    def log_survival_function(
+        self, value: TensorLike, name: str = "log_survival_function"
+    ) -> Tensor:
         """The logarithm of the probability of draws above a value."""
         return self._of(value, name, self._log_survival_function, lambda x: tf.log1p(-self.cdf(x)))
 
-    def survival_function(self, value: Any, name: str = "survival_function") -> Tensor:
+    def survival_function(self, value: TensorLike, name: str = "survival_function") -> Tensor:
         """The probability of draws above a value."""
         return self._of(value, name, self._survival_function, lambda x: 1.0 - self.cdf(x))
 
-    def quantile(self, value: Any, name: str = "quantile") -> Tensor:
+    def quantile(self, value: TensorLike, name: str = "quantile") -> Tensor:
         """What draws exceed with a probability of 1 - `value`."""
         return self._of(value, name, self._quantile)
 
@@ -335,14 +342,14 @@ class Distribution:
 
     # Divergences
 
-    def cross_entropy(self, other: Any, name: str = "cross_entropy") -> Tensor:
+    def cross_entropy(self, other: object, name: str = "cross_entropy") -> Tensor:
         """The cross entropy of this distribution and another one."""
         from . import divergence
 
         with self._name_scope(name):
             return divergence.cross_entropy(self, other, allow_nan_stats=self.allow_nan_stats)
 
-    def kl_divergence(self, other: Any, name: str = "kl_divergence") -> Tensor:
+    def kl_divergence(self, other: object, name: str = "kl_divergence") -> Tensor:
         """The Kullback-Leibler divergence of this distribution from another one."""
         from . import divergence
 

@@ -47,7 +47,10 @@ def _registered_kl(type_a: type, type_b: type) -> Callable[..., Tensor] | None:
 
 
 def kl_divergence(
-    distribution_a: Any, distribution_b: Any, allow_nan_stats: bool = True, name: str | None = None
+    distribution_a: Any,
+    distribution_b: Any,
+    allow_nan_stats: bool = True,
+    name: str | None = None,
 ) -> Tensor:
     """The Kullback-Leibler divergence of two distributions, in nats.
 

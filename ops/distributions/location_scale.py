@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from .checks import gen_new_seed
 from .distribution import FULLY_REPARAMETERIZED, Distribution
 from .divergence import RegisterKL
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+
 
 class _Located(Distribution):
     """A distribution with a place and a scale."""
@@ -28,7 +31,7 @@ class _Located(Distribution):
     _scale: Tensor
     _shaped: tuple[str, ...] = ("loc", "scale")
 
-    def _set(self, loc: Any, scale: Any, validate_args: bool) -> None:
+    def _set(self, loc: TensorLike, scale: TensorLike, validate_args: bool) -> None:
         with control_dependencies([tf.assert_positive(scale)] if validate_args else []):
             self._loc = tf.identity(loc, name="loc")
             self._scale = tf.identity(scale, name="scale")
@@ -61,7 +64,7 @@ class _Located(Distribution):
         with name_scope("standardize", values=[x]):
             return (x - self.loc) / self.scale
 
-    def _shape_of(self, n: Any) -> Tensor:
+    def _shape_of(self, n: TensorLike) -> Tensor:
         return tf.concat([[n], self.batch_shape_tensor()], 0)
 
 
@@ -71,8 +74,8 @@ class Normal(_Located):
 
     def __init__(
         self,
-        loc: Any,
-        scale: Any,
+        loc: TensorLike,
+        scale: TensorLike,
         validate_args: bool = False,
         allow_nan_stats: bool = True,
         name: str = "Normal",
@@ -90,7 +93,7 @@ class Normal(_Located):
             name=name,
         )
 
-    def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
+    def _sample_n(self, n: TensorLike, seed: int | None = None) -> Tensor:
         drawn = tf.random_normal(
             shape=self._shape_of(n), mean=0.0, stddev=1.0, dtype=self.loc.dtype, seed=seed
         )
@@ -138,8 +141,8 @@ class NormalWithSoftplusScale(Normal):
 
     def __init__(
         self,
-        loc: Any,
-        scale: Any,
+        loc: TensorLike,
+        scale: TensorLike,
         validate_args: bool = False,
         allow_nan_stats: bool = True,
         name: str = "NormalWithSoftplusScale",
@@ -167,8 +170,8 @@ class Laplace(_Located):
 
     def __init__(
         self,
-        loc: Any,
-        scale: Any,
+        loc: TensorLike,
+        scale: TensorLike,
         validate_args: bool = False,
         allow_nan_stats: bool = True,
         name: str = "Laplace",
@@ -186,7 +189,7 @@ class Laplace(_Located):
                 name=name,
             )
 
-    def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
+    def _sample_n(self, n: TensorLike, seed: int | None = None) -> Tensor:
         kind = self.dtype.as_numpy_dtype
         # Open at both ends: the logarithm is finite.
         drawn = tf.random_uniform(
@@ -238,9 +241,9 @@ class StudentT(_Located):
 
     def __init__(
         self,
-        df: Any,
-        loc: Any,
-        scale: Any,
+        df: TensorLike,
+        loc: TensorLike,
+        scale: TensorLike,
         validate_args: bool = False,
         allow_nan_stats: bool = True,
         name: str = "StudentT",
@@ -271,7 +274,7 @@ class StudentT(_Located):
     def _like(self) -> Sequence[Tensor]:
         return self.df, self.loc, self.scale
 
-    def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
+    def _sample_n(self, n: TensorLike, seed: int | None = None) -> Tensor:
         drawn = tf.random_normal(self._shape_of(n), dtype=self.dtype, seed=seed)
         df = self.df * tf.ones(self.batch_shape_tensor(), dtype=self.dtype)
         gamma = tf.random_gamma(
@@ -332,8 +335,8 @@ class Uniform(Distribution):
 
     def __init__(
         self,
-        low: Any = 0.0,
-        high: Any = 1.0,
+        low: TensorLike = 0.0,
+        high: TensorLike = 1.0,
         validate_args: bool = False,
         allow_nan_stats: bool = True,
         name: str = "Uniform",
@@ -375,7 +378,7 @@ class Uniform(Distribution):
         with self._name_scope(name):
             return self.high - self.low
 
-    def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
+    def _sample_n(self, n: TensorLike, seed: int | None = None) -> Tensor:
         shape = tf.concat([[n], self.batch_shape_tensor()], 0)
         drawn = tf.random_uniform(shape=shape, dtype=self.dtype, seed=seed)
         return self.low + self.range() * drawn

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from .checks import gen_new_seed
 from .distribution import FULLY_REPARAMETERIZED, Distribution, nan_like
 from .divergence import RegisterKL
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+
 
 class Gamma(Distribution):
     """The gamma distribution of a shape (`concentration`) and an inverse scale (`rate`)."""
@@ -27,8 +30,8 @@ class Gamma(Distribution):
 
     def __init__(
         self,
-        concentration: Any,
-        rate: Any,
+        concentration: TensorLike,
+        rate: TensorLike,
         validate_args: bool = False,
         allow_nan_stats: bool = True,
         name: str = "Gamma",
@@ -64,7 +67,7 @@ class Gamma(Distribution):
     def _like(self) -> Sequence[Tensor]:
         return self.concentration, self.rate
 
-    def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
+    def _sample_n(self, n: TensorLike, seed: int | None = None) -> Tensor:
         return tf.random_gamma(
             shape=[n], alpha=self.concentration, beta=self.rate, dtype=self.dtype, seed=seed
         )
@@ -123,7 +126,7 @@ class Exponential(Gamma):
 
     def __init__(
         self,
-        rate: Any,
+        rate: TensorLike,
         validate_args: bool = False,
         allow_nan_stats: bool = True,
         name: str = "Exponential",
@@ -138,7 +141,7 @@ class Exponential(Gamma):
     def _log_survival_function(self, value: Tensor) -> Tensor:
         return self._log_prob(value) - tf.log(self._rate)
 
-    def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
+    def _sample_n(self, n: TensorLike, seed: int | None = None) -> Tensor:
         # Zero is left out: its logarithm is infinite.
         drawn = tf.random_uniform(
             tf.concat([[n], tf.shape(self._rate)], 0),
@@ -157,8 +160,8 @@ class Beta(Distribution):
 
     def __init__(
         self,
-        concentration1: Any = None,
-        concentration0: Any = None,
+        concentration1: TensorLike | None = None,
+        concentration0: TensorLike | None = None,
         validate_args: bool = False,
         allow_nan_stats: bool = True,
         name: str = "Beta",
@@ -210,7 +213,7 @@ class Beta(Distribution):
     def _like(self) -> Sequence[Tensor]:
         return (self.total_concentration,)
 
-    def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
+    def _sample_n(self, n: TensorLike, seed: int | None = None) -> Tensor:
         ones = tf.ones_like(self.total_concentration, dtype=self.dtype)
         seeds = (seed, gen_new_seed(seed, "beta"))
         first, second = (
@@ -282,7 +285,7 @@ class Dirichlet(Distribution):
 
     def __init__(
         self,
-        concentration: Any,
+        concentration: TensorLike,
         validate_args: bool = False,
         allow_nan_stats: bool = True,
         name: str = "Dirichlet",
@@ -334,7 +337,7 @@ class Dirichlet(Distribution):
     def _event_shape(self) -> TensorShape:
         return self.concentration.shape.with_rank_at_least(1)[-1:]
 
-    def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
+    def _sample_n(self, n: TensorLike, seed: int | None = None) -> Tensor:
         gamma = tf.random_gamma(shape=[n], alpha=self.concentration, dtype=self.dtype, seed=seed)
         return gamma / tf.reduce_sum(gamma, -1, keepdims=True)
 

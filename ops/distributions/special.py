@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.graph import name_scope
 from ...engine.graph.tensor import Tensor
 from ..public import tf
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
 
 # Beyond these an asymptotic series and the complement take over.
 LOGNDTR_FLOAT64_LOWER, LOGNDTR_FLOAT64_UPPER = np.array(-20, float), np.array(8, float)
@@ -59,7 +62,7 @@ _FAR_TAILS = (
 )
 
 
-def _required(x: Any, name: str) -> Tensor:
+def _required(x: Tensor, name: str) -> Tensor:
     x = convert_to_tensor(x, name=name)
     if x.dtype.name not in _LOWER:
         raise TypeError(
@@ -151,7 +154,7 @@ def erfinv(x: Any, name: str = "erfinv") -> Tensor:
         return ndtri((_required(x, "x") + 1.0) / 2.0) / np.sqrt(2)
 
 
-def log_cdf_laplace(x: Any, name: str = "log_cdf_laplace") -> Tensor:
+def log_cdf_laplace(x: TensorLike, name: str = "log_cdf_laplace") -> Tensor:
     """The logarithm of the integral of exp(-|x|) / 2 up to x."""
     with name_scope(name, values=[x]):
         x = convert_to_tensor(x, name="x")

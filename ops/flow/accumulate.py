@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.tensor import IndexedSlices, Tensor
 from ...engine.types import dtypes
@@ -17,6 +17,9 @@ from ..array.shape import shape_internal
 from ..public import raw, tf
 from .context import ControlFlowContext
 from .nodes import enter, exit, merge, next_iteration, switch
+
+if TYPE_CHECKING:
+    from ...engine.graph.operation import Operation
 
 
 @contextmanager
@@ -102,7 +105,7 @@ class GradientLoop(ControlFlowContext):
         self.Exit()
         return following
 
-    def AddBackpropAccumulator(self, op: Any, grad: Tensor) -> Tensor:
+    def AddBackpropAccumulator(self, op: Operation, grad: Tensor) -> Tensor:
         """Adds up the gradients of an invariant that entered at `op`."""
         self.Exit()
         shape = grad.get_shape()
@@ -124,7 +127,7 @@ class GradientLoop(ControlFlowContext):
         self.ExitResult([result])
         return result
 
-    def _zeros_like_input(self, op: Any, grad: Tensor) -> Tensor:
+    def _zeros_like_input(self, op: Operation, grad: Tensor) -> Tensor:
         value, outer = op.inputs[0], self.outer_context
         is_nested = outer is not None and outer.IsWhileContext() and outer.grad_state is not None
         if not is_nested:
@@ -139,7 +142,9 @@ class GradientLoop(ControlFlowContext):
             real = state.outer_grad_state.AddBackpropAccumulatedValue(history, shape)
             return tf.zeros(real, grad.dtype)
 
-    def AddBackpropIndexedSlicesAccumulator(self, op: Any, grad: IndexedSlices) -> IndexedSlices:
+    def AddBackpropIndexedSlicesAccumulator(
+        self, op: Operation, grad: IndexedSlices
+    ) -> IndexedSlices:
         """Collects the sparse gradients of an invariant that entered at `op`."""
         self.Exit()
         with inside(self.outer_context):
@@ -167,7 +172,7 @@ class GradientLoop(ControlFlowContext):
         shape = exits[2] if grad.dense_shape is not None else None
         return IndexedSlices(indices=exits[0], values=exits[1], dense_shape=shape)
 
-    def _empty_slices(self, op: Any, grad: IndexedSlices) -> list[Tensor]:
+    def _empty_slices(self, op: Operation, grad: IndexedSlices) -> list[Tensor]:
         """Indices, values and shape that add nothing to a gradient: one row of zeros."""
         source, values, dense = op.inputs[0], grad.values, grad.dense_shape
         if values.get_shape().is_fully_defined():

@@ -35,7 +35,7 @@ class ControlFlowState:
             forward = util.GetWhileContext(op)
         return None if forward is None else self._map.get(forward)
 
-    def _outer_state(self, forward: Any) -> GradLoopState | None:
+    def _outer_state(self, forward: object) -> GradLoopState | None:
         outer = _loop_around(forward)
         return None if outer is None else self._map.get(outer)
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 import functools
 import logging
 from collections import OrderedDict
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.graph.collections import GraphKeys, add_to_collection, register_proto_function
@@ -23,15 +23,18 @@ from .context import CondContext
 from .nodes import merge, switch
 from .tensor_array import arrays_of
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+
 _log = logging.getLogger("tensorflow")
 
 
-def _alone(value: Any) -> Any:
+def _alone(value: object) -> Any:
     """The item of a list or tuple of one."""
     return value[0] if isinstance(value, (list, tuple)) and len(value) == 1 else value
 
 
-def _functions(true_fn: Any, false_fn: Any, fn1: Any, fn2: Any) -> tuple[Any, Any]:
+def _functions(true_fn: Any, false_fn: Any, fn1: object, fn2: object) -> tuple[Any, Any]:
     result = []
     for name, old, given, other in (
         ("true_fn", "fn1", true_fn, fn1),
@@ -136,7 +139,9 @@ def _branch(
     return context, original, result
 
 
-def _require_same(original_a: Any, original_b: Any, a: Any, b: Any) -> None:
+def _require_same(
+    original_a: object, original_b: object, a: Sequence[Any], b: Sequence[Any]
+) -> None:
     try:
         nest.assert_same_structure(original_a, original_b, expand_composites=True)
     except (TypeError, ValueError):
@@ -160,7 +165,7 @@ def _widen_indices(a: Any, b: Any) -> None:
             b._indices = tf.cast(b.indices, dtypes.int64)
 
 
-def _merged(true: Any, false: Any, original: Any) -> list[Any]:
+def _merged(true: Sequence[Any], false: Sequence[Any], original: object) -> list[Any]:
     if not true:
         raise ValueError("true_fn and false_fn must return at least one result.")
     true = nest.flatten(true, expand_composites=True)
@@ -178,7 +183,7 @@ def _merged(true: Any, false: Any, original: Any) -> list[Any]:
 # Several conditions
 
 
-def _at_most(predicates: Any, n: int, message: str) -> Any:
+def _at_most(predicates: Sequence[Tensor], n: int, message: str) -> Any:
     """An assertion that at most `n` predicates are true."""
     stacked = tf.stack(predicates, name="preds_c")
     count = tf.reduce_sum(tf.cast(stacked, dtypes.int32), name="num_true_conds")
@@ -188,7 +193,7 @@ def _at_most(predicates: Any, n: int, message: str) -> Any:
     return Assert(condition, data=[text, stacked], summarize=len(predicates))
 
 
-def _with_default(predicates: Any, actions: Any) -> tuple[Any, Any, Any]:
+def _with_default(predicates: Sequence[Tensor], actions: Sequence[Any]) -> tuple[Any, Any, Any]:
     """Makes the last action the default; it asserts that its predicate holds."""
     last = len(predicates) - 1
     predicate, action = predicates[last], actions[last]
@@ -209,7 +214,7 @@ def _with_default(predicates: Any, actions: Any) -> tuple[Any, Any, Any]:
     return default, predicates[:last], actions[:last]
 
 
-def _pairs(pred_fn_pairs: Any, exclusive: bool, name: str) -> tuple[Any, Any]:
+def _pairs(pred_fn_pairs: object, exclusive: bool, name: str) -> tuple[Any, Any]:
     if not isinstance(pred_fn_pairs, (list, tuple, dict)):
         raise TypeError("fns must be a list, tuple, or dict")
     if isinstance(pred_fn_pairs, OrderedDict):
@@ -239,7 +244,7 @@ def _pairs(pred_fn_pairs: Any, exclusive: bool, name: str) -> tuple[Any, Any]:
 
 @export("case")
 def case(
-    pred_fn_pairs: Any,
+    pred_fn_pairs: object,
     default: Callable[[], Any] | None = None,
     exclusive: bool = False,
     strict: bool = False,
@@ -281,7 +286,7 @@ def case(
             return fn()
 
 
-def _branches(branch_fns: Any, default: Any, branch_index: Any) -> list[Any]:
+def _branches(branch_fns: Sequence[Any], default: Any, branch_index: Tensor) -> list[Any]:
     if not isinstance(branch_index, Tensor):
         raise TypeError(f"branch_index must a Tensor, got {type(branch_index)}")
     if not branch_index.dtype.is_integer:
@@ -335,7 +340,7 @@ def switch_case(
 
 
 @export("contrib.framework.smart_constant_value")
-def smart_constant_value(pred: Any) -> bool | None:
+def smart_constant_value(pred: TensorLike) -> bool | None:
     """The value of a condition where it is known, else None."""
     if isinstance(pred, bool) or (isinstance(pred, int) and pred in (0, 1)):
         return bool(pred)
@@ -349,7 +354,10 @@ def smart_constant_value(pred: Any) -> bool | None:
 
 @export("contrib.framework.smart_cond")
 def smart_cond(
-    pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None = None
+    pred: TensorLike,
+    true_fn: Callable[..., Any] | None = None,
+    false_fn: Callable[..., Any] | None = None,
+    name: str | None = None,
 ) -> Any:
     """`tf.cond`, or just one of the functions where the condition is known."""
     if not callable(true_fn):

@@ -7,7 +7,7 @@ A context is entered while a branch or loop body is built; every new operation i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...engine.graph.collections import GraphKeys, get_collection, get_collection_ref
@@ -28,7 +28,7 @@ class ControlFlowContext:
 
     _name = ""
 
-    def __init__(self, values_def: Any = None, import_scope: str | None = None) -> None:
+    def __init__(self, values_def: object = None, import_scope: str | None = None) -> None:
         self._nested_contexts: list[ControlFlowContext] = []
         self._outer_context: Any = get_default_graph()._get_control_flow_context()
         if self._outer_context is not None:
@@ -77,7 +77,7 @@ class ControlFlowContext:
             )
         return result
 
-    def to_control_flow_context_def(self, context_def: Any, export_scope: Any = None) -> None:
+    def to_control_flow_context_def(self, context_def: object, export_scope: object = None) -> None:
         """Writes this context into a ControlFlowContextDef."""
         raise NotImplementedError(f"{type(self).__name__}.to_control_flow_context_def")
 
@@ -95,17 +95,17 @@ class ControlFlowContext:
         """Back to the context before."""
         get_default_graph()._set_control_flow_context(self._context_stack.pop())
 
-    def EnterGradientColocation(self, op: Any, gradient_uid: Any) -> None:
+    def EnterGradientColocation(self, op: Operation, gradient_uid: str) -> None:
         """A gradient beside an op begins."""
         if self._outer_context is not None:
             self._outer_context.EnterGradientColocation(op, gradient_uid)
 
-    def ExitGradientColocation(self, op: Any, gradient_uid: Any) -> None:
+    def ExitGradientColocation(self, op: Operation, gradient_uid: str) -> None:
         """A gradient beside an op ends."""
         if self._outer_context is not None:
             self._outer_context.ExitGradientColocation(op, gradient_uid)
 
-    def ExitResult(self, result: Any) -> None:
+    def ExitResult(self, result: Sequence[Any]) -> None:
         """Makes the results known to the context around."""
         if self._outer_context is not None:
             for value in nest.flatten(result, expand_composites=True):
@@ -176,7 +176,7 @@ class CondContext(ControlFlowContext):
         pivot: Any = None,
         branch: Any = None,
         name: str = "cond_text",
-        context_def: Any = None,
+        context_def: object = None,
         import_scope: str | None = None,
     ) -> None:
         self._name = get_default_graph().unique_name(name)
@@ -252,7 +252,7 @@ class CondContext(ControlFlowContext):
         context_def.cond_ctxt.CopyFrom(self.to_proto(export_scope))
 
     @staticmethod
-    def from_proto(context_def: Any, import_scope: str | None = None) -> CondContext:
+    def from_proto(context_def: object, import_scope: str | None = None) -> CondContext:
         """The branch that a CondContextDef describes; its operations are in the graph already."""
         result = CondContext(context_def=context_def, import_scope=import_scope)
         read_nested(result, context_def, import_scope)
@@ -323,7 +323,7 @@ class CondContext(ControlFlowContext):
         self._external_values[val.name] = real
         return real
 
-    def _result(self, value: Any) -> Any:
+    def _result(self, value: object) -> Any:
         from .tensor_array import flow_of
 
         if isinstance(value, Operation):

@@ -6,8 +6,8 @@ from __future__ import annotations
 import functools
 import inspect
 from collections import deque
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.gradients.autodiff import gradients, is_trainable
@@ -19,6 +19,10 @@ from ...engine.graph.tensor import Tensor, uid
 from ..array.identity import identity_n
 from ..array.python_values import flatten
 from ..public import raw
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.operation import Operation
 
 _VARIABLES = ("VariableV2", "VarHandleOp")
 
@@ -61,7 +65,7 @@ def _build(f: Callable[..., Any], args: list[Tensor]) -> Any:
     count = len(flat)
 
     @RegisterGradient(name)
-    def gradient(op: Any, *grads: Any) -> list[Any]:
+    def gradient(op: Operation, *grads: Any) -> list[Any]:
         del op
         found = _call(grad_fn, grads[:count], variables)
         return [None] * count + found
@@ -71,7 +75,7 @@ def _build(f: Callable[..., Any], args: list[Tensor]) -> Any:
     return _like(result, iter(outputs[:count]))
 
 
-def _call(grad_fn: Any, grads: Any, variables: list[Any]) -> list[Any]:
+def _call(grad_fn: Callable[..., Any], grads: Sequence[Tensor], variables: list[Any]) -> list[Any]:
     if not variables:
         return list(flatten(grad_fn(*grads)))
     inputs, others = grad_fn(*grads, variables=variables)
@@ -90,7 +94,7 @@ def _check_signature(grad_fn: Callable[..., Any], variables: list[Any]) -> None:
         )
 
 
-def get_dependent_variables(input_ops: Any, output_ops: Any) -> list[Any]:
+def get_dependent_variables(input_ops: Sequence[Tensor], output_ops: TensorLike) -> list[Any]:
     """The trainable variables that tensors depend on, other than through `input_ops`."""
     queue = deque(raw.Identity(x).op for x in flatten(output_ops))
     stops, seen, names = {id(x) for x in flatten(input_ops)}, set(), []
@@ -110,7 +114,7 @@ def _flows(x: Tensor) -> bool:
     return is_trainable(x.dtype)
 
 
-def _like(structure: Any, values: Any) -> Any:
+def _like(structure: TensorLike, values: Any) -> Any:
     """The same nesting with other leaves."""
     if isinstance(structure, dict):
         return {key: _like(structure[key], values) for key in sorted(structure)}
@@ -127,7 +131,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
 
     @custom_gradient
     def inner(*args: Any) -> Any:
-        def grad(dresult: Any, variables: Any = None) -> Any:
+        def grad(dresult: object, variables: Any = None) -> Any:
             with control_dependencies([dresult]):
                 again = f(*args)
             wanted = [*args, *(variables or [])]

@@ -7,7 +7,7 @@ the functions' bodies within (engine/session/function_inlining.py).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,18 +21,21 @@ from ...engine.trampoline import Steps
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, unknown_shape
 
+if TYPE_CHECKING:
+    from ...engine.graph.inference import ShapeContext
+
 _NO_GRADIENT = NoGradient("gradients do not go through functions", silent=False)
 _TEST = {"needs": "a function"}
 
 
-def _unknown(c: Any) -> list[TensorShape]:
+def _unknown(c: ShapeContext) -> list[TensorShape]:
     return [unknown_shape() for _ in c.attr("Tout")]
 
 
 def _stated(key: str) -> Any:
     """A shape function that takes the attribute `output_shapes` where it is given."""
 
-    def shape(c: Any) -> list[TensorShape]:
+    def shape(c: ShapeContext) -> list[TensorShape]:
         kinds, shapes = c.attr(key), c.attr("output_shapes")
         return list(shapes) if shapes else [unknown_shape() for _ in kinds]
 

@@ -66,7 +66,7 @@ class FuncGraph(Graph):
             definition, name, own, attrs, input_types, compute_device, in_context
         )
 
-    def get_variable(self, getter: Any, name: str, **options: Any) -> Any:
+    def get_variable(self, getter: Callable[..., Any], name: str, **options: Any) -> Any:
         """A custom getter: the variable is the outer graph's."""
         del getter
         with self._outer_graph.as_default():
@@ -137,7 +137,7 @@ def func_graph_from_py_func(
     arg_types: Sequence[DType],
     name: str | None = None,
     capture_by_value: bool = False,
-    device_function: Any = None,
+    device_function: object = None,
     whitelisted_stateful_ops: set[Any] | None = None,
     capture_resource_var_by_value: bool = True,
     arg_shapes: Sequence[Any] | None = None,

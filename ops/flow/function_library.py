@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.graph import Graph, get_default_graph
@@ -17,6 +17,9 @@ from ...engine.graph.operation import Operation
 from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
 from .function_graph import FuncGraph, func_graph_from_py_func
+
+if TYPE_CHECKING:
+    from ...engine.graph.registry import OpDef
 
 # How the types of an overload become part of its name.
 _TYPE_NAMES = {
@@ -110,7 +113,7 @@ class DefinedFunction:
         self._python_grad_func = python_grad_func
         self._out_names = out_names
         self._shape_func = shape_func
-        self._graph_options = {
+        self._graph_options: dict[str, Any] = {
             "capture_by_value": capture_by_value,
             "whitelisted_stateful_ops": whitelisted_stateful_ops,
             "capture_resource_var_by_value": capture_resource_var_by_value,
@@ -329,7 +332,7 @@ class Declare:
       outputs: (name, dtype) of each result.
     """
 
-    def __init__(self, func_name: str, inputs: Any, outputs: Any) -> None:
+    def __init__(self, func_name: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
         from ...io import protos
         from ...io.function_def import op_definition_of
 
@@ -346,14 +349,14 @@ class Declare:
         return _call(self._definition, *map(convert_to_tensor, inputs), **kwargs)[0]
 
 
-def _name_of(func: Any) -> str:
+def _name_of(func: Callable[..., Any]) -> str:
     if inspect.ismethod(func):
         return f"{type(func.__self__).__name__}.{func.__func__.__name__}"
     # A lambda's name is none for a node.
     return (getattr(func, "__name__", None) or type(func).__name__).strip("<>")
 
 
-def _call(definition: Any, *inputs: Tensor, **kwargs: Any) -> tuple[Any, Operation]:
+def _call(definition: OpDef, *inputs: Tensor, **kwargs: Any) -> tuple[Any, Operation]:
     """Adds a node that calls a function; its result(s), and the node."""
     if len(inputs) != len(definition.inputs):
         raise ValueError(
@@ -396,7 +399,7 @@ def _attributes(
     return {key: to_proto(value) for key, value in attrs.items()}
 
 
-def _plain(key: str, value: Any, kinds: tuple[type, ...]) -> Any:
+def _plain(key: str, value: Sequence[Any], kinds: tuple[type, ...]) -> Any:
     if not isinstance(value, kinds):
         raise ValueError(f"Unsupported attribute type for {key} with type {type(value)}")
     return value

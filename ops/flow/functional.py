@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.graph.convert import convert_to_tensor
@@ -14,6 +14,9 @@ from ...engine.graph.tensor import SparseTensor, Tensor
 from ...engine.types import nest
 from ...engine.types.shape import Dimension, TensorShape, dimension_value
 from ..public import tf
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, TensorLike
 
 
 @contextmanager
@@ -33,29 +36,29 @@ def _cached_variables() -> Iterator[None]:
 class _Structure:
     """How a structure, or a single value, becomes a flat list and back."""
 
-    def __init__(self, like: Any) -> None:
+    def __init__(self, like: object) -> None:
         self.like = like
         self.is_nested = nest.is_sequence(like)
 
-    def flat(self, value: Any) -> list[Any]:
+    def flat(self, value: object) -> list[Any]:
         return nest.flatten(value) if self.is_nested else [value]
 
     def packed(self, flat: list[Any]) -> Any:
         return nest.pack_sequence_as(self.like, flat) if self.is_nested else flat[0]
 
 
-def _require_callable(fn: Any) -> None:
+def _require_callable(fn: Callable[..., Any]) -> None:
     if not callable(fn):
         raise TypeError("fn must be callable.")
 
 
-def _rows(elem: Any, n: Any) -> Any:
+def _rows(elem: Tensor, n: TensorLike) -> Any:
     return tf.TensorArray(dtype=elem.dtype, size=n, dynamic_size=False, infer_shape=True).unstack(
         elem
     )
 
 
-def _unstacked(elems: list[Tensor], n: Any, shaped: bool = False) -> list[Any]:
+def _unstacked(elems: list[Tensor], n: TensorLike, shaped: bool = False) -> list[Any]:
     """Arrays of the rows of tensors; `shaped` ones know the shape of their elements at once."""
     arrays = [
         tf.TensorArray(
@@ -69,7 +72,7 @@ def _unstacked(elems: list[Tensor], n: Any, shaped: bool = False) -> list[Any]:
     return [array.unstack(elem) for array, elem in zip(arrays, elems)]
 
 
-def _collector(like: Tensor, n: Any, infer_shape: bool) -> Any:
+def _collector(like: Tensor, n: TensorLike, infer_shape: bool) -> Any:
     """An array for the results of a scan."""
     return tf.TensorArray(
         dtype=like.dtype,
@@ -113,8 +116,8 @@ def _stacked(arrays: list[Any], elems: list[Tensor]) -> list[Tensor]:
 @export("map_fn")
 def map_fn(
     fn: Callable[..., Any],
-    elems: Any,
-    dtype: Any = None,
+    elems: TensorLike,
+    dtype: DTypeLike | None = None,
     parallel_iterations: int | None = None,
     back_prop: bool = True,
     swap_memory: bool = False,
@@ -232,8 +235,8 @@ def _fold(
 @export("foldl")
 def foldl(
     fn: Callable[..., Any],
-    elems: Any,
-    initializer: Any = None,
+    elems: TensorLike,
+    initializer: TensorLike | None = None,
     parallel_iterations: int = 10,
     back_prop: bool = True,
     swap_memory: bool = False,
@@ -257,8 +260,8 @@ def foldl(
 @export("foldr")
 def foldr(
     fn: Callable[..., Any],
-    elems: Any,
-    initializer: Any = None,
+    elems: TensorLike,
+    initializer: TensorLike | None = None,
     parallel_iterations: int = 10,
     back_prop: bool = True,
     swap_memory: bool = False,
@@ -282,8 +285,8 @@ def foldr(
 @export("scan")
 def scan(
     fn: Callable[..., Any],
-    elems: Any,
-    initializer: Any = None,
+    elems: TensorLike,
+    initializer: TensorLike | None = None,
     parallel_iterations: int = 10,
     back_prop: bool = True,
     swap_memory: bool = False,

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph import registry
 from ...engine.graph.graph import get_default_graph
@@ -13,12 +14,16 @@ from . import util
 from .nodes import enter, exit, merge, switch, switch_ref_or_tensor
 from .shapes import back_edge
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import Gradient
+    from ...engine.graph.operation import Operation
+
 
 def _current() -> Any:
     return get_default_graph()._get_control_flow_context()
 
 
-def _switch_gradient(op: Any, *grads: Any) -> Any:
+def _switch_gradient(op: Operation, *grads: Any) -> Any:
     context = op._get_control_flow_context()
     if context is not None and context.IsWhileContext():
         return _loop_switch_gradient(op, grads)
@@ -34,7 +39,7 @@ def _switch_gradient(op: Any, *grads: Any) -> Any:
     return None, None
 
 
-def _loop_switch_gradient(op: Any, grads: Any) -> Any:
+def _loop_switch_gradient(op: Operation, grads: Sequence[Any]) -> Any:
     """A loop's switch is visited twice: from the exit, and later from the body."""
     state = _current().grad_state
     merged = state.switch_map.get(op)
@@ -50,7 +55,7 @@ def _loop_switch_gradient(op: Any, grads: Any) -> Any:
     return merged, None
 
 
-def _merge_gradient(op: Any, grad: Any, _: Any) -> Any:
+def _merge_gradient(op: Operation, grad: Tensor, _: int) -> Any:
     context = util.GetOutputContext(op.inputs[0].op)
     current = _current()
     if context is not None and context.IsWhileContext():
@@ -76,7 +81,7 @@ def _pred_of_iteration(pred: Tensor, state: Any) -> Tensor:
     return real
 
 
-def _exit_gradient(op: Any, grad: Any) -> Any:
+def _exit_gradient(op: Operation, grad: Tensor) -> Any:
     context = _current()
     if not context.back_prop:
         return None
@@ -98,7 +103,7 @@ def _exit_gradient(op: Any, grad: Any) -> Any:
     return result
 
 
-def _enter_gradient(op: Any, grad: Any) -> Any:
+def _enter_gradient(op: Operation, grad: Gradient) -> Any:
     context = _current()
     if not context.back_prop or context.grad_state is None:
         return grad

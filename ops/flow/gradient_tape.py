@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.gradients.autodiff import UnconnectedGradients, gradients
 from ...engine.graph.convert import convert_to_tensor
@@ -17,8 +17,12 @@ from ...engine.interface.log import warning
 from ...engine.types import nest
 from ..public import tf
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ..state.variables import Variable
 
-def _is_variable(value: Any) -> bool:
+
+def _is_variable(value: TensorLike) -> bool:
     return hasattr(value, "initializer") and hasattr(value, "trainable")
 
 
@@ -79,7 +83,7 @@ class GradientTape:
         self._stretches[-1] = (graph, start, graph._last_id)
         self._is_recording = False
 
-    def watch(self, tensor: Any) -> None:
+    def watch(self, tensor: TensorLike) -> None:
         """Lets gradients flow to a tensor or variable, or to all in a nested structure."""
         if self._is_spent:
             raise RuntimeError("Trying to watch with a tape which is not recording.")
@@ -149,10 +153,10 @@ class GradientTape:
 
     def gradient(
         self,
-        target: Any,
-        sources: Any,
-        output_gradients: Any = None,
-        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        target: TensorLike,
+        sources: object,
+        output_gradients: Sequence[Tensor] | None = None,
+        unconnected_gradients: object = UnconnectedGradients.NONE,
     ) -> Any:
         """The gradient of the sum of the targets with respect to every source.
 
@@ -182,7 +186,7 @@ class GradientTape:
         self._is_spent = not self._persistent
         return nest.pack_sequence_as(sources, found)
 
-    def _read(self, variable: Any) -> Tensor:
+    def _read(self, variable: Variable) -> Tensor:
         """A variable's value, read in a way that is recorded."""
         if self._is_recording:
             return convert_to_tensor(variable)
@@ -192,8 +196,8 @@ class GradientTape:
     def jacobian(
         self,
         target: Tensor,
-        sources: Any,
-        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        sources: Sequence[Tensor],
+        unconnected_gradients: object = UnconnectedGradients.NONE,
         parallel_iterations: int | None = None,
         experimental_use_pfor: bool = True,
     ) -> Any:
@@ -226,7 +230,7 @@ class GradientTape:
         self,
         target: Tensor,
         source: Tensor,
-        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        unconnected_gradients: object = UnconnectedGradients.NONE,
         parallel_iterations: int | None = None,
         experimental_use_pfor: bool = True,
     ) -> Tensor | None:
@@ -262,14 +266,19 @@ class GradientTape:
         result.set_shape(target.shape.concatenate(source.shape[1:]))
         return result
 
-    def _while_recording(self, make: Any) -> Any:
+    def _while_recording(self, make: Callable[..., Any]) -> Any:
         if self._is_recording:
             return make()
         with self:
             return make()
 
     def _rows(
-        self, sources: list[Any], count: Tensor, part: Any, unconnected: Any, parallel: int | None
+        self,
+        sources: list[Any],
+        count: Tensor,
+        part: Callable[..., Any],
+        unconnected: object,
+        parallel: int | None,
     ) -> list[Any]:
         """The gradients of each of `count` parts, stacked; None for sources without influence."""
         is_persistent, self._persistent = self._persistent, True
@@ -294,11 +303,11 @@ class GradientTape:
         return [row.stack() if known else None for row, known in zip(rows, is_connected)]
 
 
-def _is_watched(source: Any, watched: Any, recorded: set[Operation]) -> bool:
+def _is_watched(source: TensorLike, watched: dict[Any, Any], recorded: set[Operation]) -> bool:
     return any(x in watched or x.op in recorded for x in _roots(source))
 
 
-def _nothing_like(source: Any) -> Tensor:
+def _nothing_like(source: TensorLike) -> Tensor:
     """What no target depends on, in place of a source that is not watched."""
     return tf.zeros_like(convert_to_tensor(source))
 
@@ -319,7 +328,7 @@ def _borders(targets: list[Tensor], recorded: set[Operation]) -> list[Tensor]:
     return list(borders.values())
 
 
-def _plain(grad: Any) -> Any:
+def _plain(grad: Tensor) -> Any:
     return grad if isinstance(grad, IndexedSlices) else convert_to_tensor(grad)
 
 

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.graph.collections import GraphKeys, add_to_collection, register_proto_function
@@ -17,18 +17,22 @@ from ..public import tf
 from .shapes import invariants_of
 from .while_context import WhileContext
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.tensor import Tensor
+
 
 @export("while_loop")
 def while_loop(
     cond: Callable[..., Any],
     body: Callable[..., Any],
-    loop_vars: Any,
+    loop_vars: Sequence[Any],
     shape_invariants: Any = None,
     parallel_iterations: int = 10,
     back_prop: bool = True,
     swap_memory: bool = False,
     name: str | None = None,
-    maximum_iterations: Any = None,
+    maximum_iterations: TensorLike | None = None,
     return_same_structure: bool = False,
 ) -> Any:
     """Repeats `body` while `cond` is true.
@@ -96,7 +100,11 @@ def while_loop(
 
 
 def _limited(
-    cond: Any, body: Any, loop_vars: Any, limit: Any, is_single: bool
+    cond: Callable[..., Any],
+    body: Callable[..., Any],
+    loop_vars: Sequence[Any],
+    limit: Tensor,
+    is_single: bool,
 ) -> tuple[Any, Any, Any]:
     """The loop with a counter before the variables, which ends it at `limit`."""
     if limit.shape.ndims != 0:
@@ -115,7 +123,7 @@ def _limited(
     )
 
 
-def _declared(loop_vars: Any, shape_invariants: Any) -> Any:
+def _declared(loop_vars: Sequence[Any], shape_invariants: Sequence[TensorShape]) -> Any:
     nest.assert_same_structure(loop_vars, shape_invariants, expand_composites=False)
     return nest.map_structure(invariants_of, loop_vars, shape_invariants)
 

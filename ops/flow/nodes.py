@@ -6,7 +6,8 @@ The executor (engine/session/dataflow.py) knows an op by its role; the kernels h
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.build import define
 from ...engine.graph.convert import (
@@ -20,6 +21,11 @@ from ...engine.graph.tensor import IndexedSlices, SparseTensor, Tensor
 from ...engine.types import nest
 from ...engine.types.shape import TensorShape, unknown_shape
 from ..public import raw, tf
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import Gradient, TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
 
 _COMPOSITES = (IndexedSlices, SparseTensor)
 
@@ -36,19 +42,19 @@ nest.COMPOSITES[SparseTensor] = (
 )
 
 
-def _pass(c: Any, x: Any) -> Any:
+def _pass(c: KernelContext, x: TensorLike) -> Any:
     return x
 
 
-def _switch_kernel(c: Any, data: Any, pred: Any) -> Any:
+def _switch_kernel(c: KernelContext, data: Any, pred: Any) -> Any:
     return (None, data) if pred else (data, None)
 
 
-def _both(c: Any) -> list[TensorShape]:
+def _both(c: ShapeContext) -> list[TensorShape]:
     return [c.inputs[0], c.inputs[0]]
 
 
-def _merge_shape(c: Any) -> list[TensorShape]:
+def _merge_shape(c: ShapeContext) -> list[TensorShape]:
     """What all inputs agree about: a loop's second input may come later."""
     first, scalar = c.inputs[0].sizes, TensorShape([])
     if first is None:
@@ -61,13 +67,13 @@ def _merge_shape(c: Any) -> list[TensorShape]:
     return [TensorShape(sizes), scalar]
 
 
-def _scalar_condition(c: Any) -> TensorShape:
+def _scalar_condition(c: ShapeContext) -> TensorShape:
     if c.inputs[0].rank not in (None, 0):
         raise ValueError(f"Shape must be rank 0 but is rank {c.inputs[0].rank}")
     return TensorShape([])
 
 
-def _entered_shape(c: Any) -> TensorShape:
+def _entered_shape(c: ShapeContext) -> TensorShape:
     """A loop variable's shape may change."""
     return c.inputs[0] if c.attr("is_constant") else unknown_shape()
 
@@ -155,18 +161,18 @@ define(
 )
 
 
-def _merge_shape_of_references(c: Any) -> TensorShape:
+def _merge_shape_of_references(c: ShapeContext) -> TensorShape:
     _scalar_condition(c)
     shapes = c.inputs[1:]
     fits = all(shape.is_fully_defined() and shape == shapes[0] for shape in shapes)
     return shapes[0] if fits else unknown_shape()
 
 
-def _as_input(data: Any) -> Any:
+def _as_input(data: Tensor) -> Any:
     return internal_convert_to_tensor_or_indexed_slices(data, as_ref=True)
 
 
-def _node(data: Any, plain: str, reference: str, *args: Any, name: str | None) -> Any:
+def _node(data: Tensor, plain: str, reference: str, *args: Any, name: str | None) -> Any:
     """One node for a tensor, one for each part of a composite."""
     data = _as_input(data)
     if isinstance(data, Tensor):
@@ -219,7 +225,7 @@ def enter(
     return nest.map_structure(lambda part: enter(part, *options), data, expand_composites=True)
 
 
-def switch(data: Any, pred: Any, dtype: Any = None, name: str | None = None) -> Any:
+def switch(data: Any, pred: TensorLike, dtype: Any = None, name: str | None = None) -> Any:
     """`(output_false, output_true)`: the data is on the one that `pred` tells."""
     with name_scope(name, "Switch", [data, pred]) as name:
         data = internal_convert_to_tensor_or_indexed_slices(
@@ -237,7 +243,7 @@ def switch(data: Any, pred: Any, dtype: Any = None, name: str | None = None) -> 
         )
 
 
-def switch_ref_or_tensor(data: Any, pred: Any, name: str = "Switch") -> Any:
+def switch_ref_or_tensor(data: TensorLike, pred: Any, name: str = "Switch") -> Any:
     """`switch` beside its data; a reference stays one."""
     data = convert_to_tensor_or_indexed_slices(data, name="data")
     # The scopes around may ask for another device, that of what a branch updates.
@@ -247,7 +253,7 @@ def switch_ref_or_tensor(data: Any, pred: Any, name: str = "Switch") -> Any:
         return switch(data, pred, name=name)
 
 
-def as_slices(value: Any) -> IndexedSlices:
+def as_slices(value: Gradient) -> IndexedSlices:
     """A tensor as slices of itself, all of them."""
     if not isinstance(value, Tensor):
         return value
@@ -270,7 +276,7 @@ def _as_slices_list(values: list[Any]) -> list[Any]:
     ]
 
 
-def merge(inputs: Any, name: str | None = None) -> Any:
+def merge(inputs: Sequence[Tensor], name: str | None = None) -> Any:
     """The input that is not dead, and its number."""
     if any(value is None for value in inputs):
         raise ValueError(f"At least one of the merge inputs is None: {inputs}")

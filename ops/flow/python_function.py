@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,12 @@ from .script import (
     require_callable,
     runtime_error,
 )
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...engine.types.dtypes import DType
 
 
 class EagerFunction:
@@ -50,7 +56,7 @@ class EagerFunction:
         surplus = items[len(outputs) :]
         return [tensor.array() for tensor in outputs] + surplus
 
-    def _converted(self, value: Any, kind: Any) -> Any:
+    def _converted(self, value: TensorLike, kind: DType) -> Any:
         if isinstance(value, Variable):
             raise RuntimeError(
                 "Attempting to return a variable from an eagerly executed py_func. Only numeric "
@@ -70,7 +76,7 @@ class EagerFunction:
             return tf.gradients(outputs, arguments, given)
 
 
-def _call(c: Any, inputs: list[np.ndarray]) -> Any:
+def _call(c: KernelContext, inputs: list[np.ndarray]) -> Any:
     token = c.attr("token")
     function = _py_funcs.find(token)
     try:
@@ -81,7 +87,7 @@ def _call(c: Any, inputs: list[np.ndarray]) -> Any:
     return tuple(arrays)
 
 
-def _gradient(op: Any, *grads: Any) -> Any:
+def _gradient(op: Operation, *grads: Any) -> Any:
     forward: Any = _py_funcs.find(op.attr("token"))
     with control_dependencies(op.outputs):
         kinds = [tensor.dtype for tensor in op.inputs]
@@ -103,7 +109,9 @@ define(
 )
 
 
-def _eager_op(function: EagerFunction, inputs: Any, kinds: Any, name: Any = None) -> Any:
+def _eager_op(
+    function: EagerFunction, inputs: Sequence[Any], kinds: Sequence[DType], name: str | None = None
+) -> Any:
     token = _py_funcs.insert(function, get_default_graph())
     return raw.EagerPyFunc(list(inputs), token=token, Tout=kinds, name=name)
 
@@ -111,8 +119,8 @@ def _eager_op(function: EagerFunction, inputs: Any, kinds: Any, name: Any = None
 @export("py_function")
 def eager_py_func(
     func: Callable[..., Any],
-    inp: Any,
-    Tout: Any,  # noqa: N803 - TensorFlow's name
+    inp: Sequence[Any],
+    Tout: DTypeLike,  # noqa: N803 - TensorFlow's name
     name: str | None = None,
 ) -> Any:
     """Calls func(*tensors) when the operation runs; operations made inside run at once.

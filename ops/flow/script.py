@@ -7,7 +7,7 @@ import itertools
 import traceback
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,12 @@ from ...engine.graph.registry import NoGradient, Touch
 from ...engine.types.dtypes import DType, as_dtype, runtime_name
 from ...engine.types.shape import TensorShape
 from ..public import raw
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.tensor import Tensor
 
 _KIND_OF_ERROR: tuple[tuple[tuple[type[BaseException], ...], type[errors.OpError]], ...] = (
     ((ValueError, TypeError), errors.InvalidArgumentError),
@@ -82,7 +88,7 @@ def _texts(array: np.ndarray) -> np.ndarray:
     return result
 
 
-def _converted(value: Any) -> np.ndarray:
+def _converted(value: object) -> np.ndarray:
     """A result as an array; texts become bytes."""
     array = np.asarray(value, order="C")
     if array.dtype.kind in "SU":
@@ -97,7 +103,7 @@ def _converted(value: Any) -> np.ndarray:
     return array
 
 
-def _results(result: Any) -> list[np.ndarray]:
+def _results(result: object) -> list[np.ndarray]:
     if result is None:
         return []
     items = list(result) if isinstance(result, (tuple, list)) else [result]
@@ -114,7 +120,7 @@ def runtime_error(error: Exception) -> errors.OpError:
     return kind(None, None, message)  # type: ignore[call-arg]
 
 
-def _name_of(dtype: Any) -> str:
+def _name_of(dtype: DTypeLike) -> str:
     return runtime_name(as_dtype(dtype).base_dtype)
 
 
@@ -132,7 +138,7 @@ def check_results(token: str, arrays: Sequence[np.ndarray], kinds: Sequence[DTyp
             )
 
 
-def _call(c: Any, inputs: list[np.ndarray]) -> Any:
+def _call(c: KernelContext, inputs: list[np.ndarray]) -> Any:
     token = c.attr("token")
     function = _py_funcs.find(token)
     try:
@@ -145,7 +151,7 @@ def _call(c: Any, inputs: list[np.ndarray]) -> Any:
     return tuple(arrays)
 
 
-def _call_stateless(c: Any, inputs: list[np.ndarray]) -> Any:
+def _call_stateless(c: KernelContext, inputs: list[np.ndarray]) -> Any:
     if inputs:
         return _call(c, inputs)
     # Without inputs there is one result: it is computed once, like a constant.
@@ -155,7 +161,7 @@ def _call_stateless(c: Any, inputs: list[np.ndarray]) -> Any:
     return kept["results"]
 
 
-def _shapes(c: Any) -> list[TensorShape]:
+def _shapes(c: ShapeContext) -> list[TensorShape]:
     return [TensorShape(None)] * len(c.attr("Tout"))
 
 
@@ -180,7 +186,7 @@ def _kinds_of(Tout: Any) -> tuple[bool, list[Any]]:  # noqa: N803 - TensorFlow's
     return is_list, list(Tout) if is_list else [Tout]
 
 
-def require_callable(func: Any) -> None:
+def require_callable(func: Callable[..., Any]) -> None:
     """Raises TensorFlow's ValueError for what cannot be called."""
     if not callable(func):
         raise ValueError(f"Expected func to be callable, got func of type {type(func)}")
@@ -189,8 +195,8 @@ def require_callable(func: Any) -> None:
 @export("py_func")
 def py_func(
     func: Callable[..., Any],
-    inp: Any,
-    Tout: Any,  # noqa: N803 - TensorFlow's name
+    inp: Sequence[Any],
+    Tout: DTypeLike,  # noqa: N803 - TensorFlow's name
     stateful: bool = True,
     name: str | None = None,
 ) -> Any:
@@ -228,8 +234,8 @@ def py_func(
 @export("numpy_function")
 def numpy_function(
     func: Callable[..., Any],
-    inp: Any,
-    Tout: Any,  # noqa: N803 - TensorFlow's name
+    inp: Sequence[Tensor],
+    Tout: DTypeLike,  # noqa: N803 - TensorFlow's name
     name: str | None = None,
 ) -> Any:
     """py_func of a stateful function."""

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.tensor import IndexedSlices, SparseTensor, Tensor
@@ -18,6 +19,10 @@ from ...engine.types import nest
 from ...engine.types.shape import TensorShape, unknown_shape
 from .nodes import as_slices, next_iteration
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import ShapeLike
+    from ..state.variables import Variable
+
 
 def is_within(shape: TensorShape, bound: TensorShape) -> bool:
     """Whether a shape says at least what the other one says."""
@@ -28,7 +33,7 @@ def is_within(shape: TensorShape, bound: TensorShape) -> bool:
     return all(b is None or a == b for a, b in zip(shape.sizes, bound.sizes))
 
 
-def invariants_of(var: Any, shape: Any = None) -> Any:
+def invariants_of(var: Variable, shape: Any = None) -> Any:
     """The shape that a loop variable keeps; a list of them for a composite."""
     if isinstance(var, (IndexedSlices, SparseTensor)):
         spec = type_spec_from_value(var) if shape is None else _declared_spec(var, shape)
@@ -63,7 +68,7 @@ def _declared_spec(var: Any, shape: Any) -> TypeSpec:
     return IndexedSlicesSpec(dense, var.dtype, var.indices.dtype, kind, shape[:1])
 
 
-def set_invariants(inputs: list[Tensor], entered: list[Tensor], shapes: Any) -> None:
+def set_invariants(inputs: list[Tensor], entered: list[Tensor], shapes: Sequence[Any]) -> None:
     """Gives the entered variables their declared shapes."""
     if shapes is None:
         return
@@ -80,7 +85,7 @@ def set_invariants(inputs: list[Tensor], entered: list[Tensor], shapes: Any) -> 
         var.set_shape(shape)
 
 
-def _flat_shapes(shapes: Any) -> list[Any]:
+def _flat_shapes(shapes: ShapeLike) -> list[Any]:
     if isinstance(shapes, TensorShape) or not nest.is_sequence(shapes):
         return [shapes]
     return [shape for item in nest.children(shapes) for shape in _flat_shapes(item)]

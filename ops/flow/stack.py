@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,10 +13,16 @@ from ...engine.graph.registry import NoGradient
 from ...engine.types.shape import TensorShape, unknown_shape
 from .tensor_array_store import Stack
 
+if TYPE_CHECKING:
+    from ...engine.graph.kernel_context import KernelContext
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
+
 _STATE = NoGradient("keeps values as they are")
 
 
-def _make(c: Any, max_size: Any = None) -> Stack:
+def _make(c: KernelContext, max_size: np.ndarray | None = None) -> Stack:
     limit = -1
     if max_size is not None:
         if max_size.ndim:
@@ -26,29 +32,29 @@ def _make(c: Any, max_size: Any = None) -> Stack:
     return Stack(c.attr("stack_name"), limit)
 
 
-def _push(c: Any, stack: Stack, value: Any) -> Any:
+def _push(c: KernelContext, stack: Stack, value: np.ndarray) -> Any:
     # A variable may change in place after the push.
     stack.push(value.copy() if type(value) is np.ndarray and not value.flags.owndata else value)
     return value
 
 
-def _close(c: Any, stack: Stack) -> None:
+def _close(c: KernelContext, stack: Stack) -> None:
     stack.close()
 
 
-def _lower_make(b: Any, op: Any, max_size: Any) -> Any:
+def _lower_make(b: Builder, op: OpView, max_size: Value) -> Any:
     from ...jit.library import arrays
 
     return arrays.make_stack(b, op.name)
 
 
-def _lower_push(b: Any, op: Any, stack: Any, value: Any) -> Any:
+def _lower_push(b: Builder, op: OpView, stack: Value, value: Value) -> Any:
     from ...jit.library import arrays
 
     return arrays.push(b, stack, value)
 
 
-def _lower_pop(b: Any, op: Any, stack: Any) -> Any:
+def _lower_pop(b: Builder, op: OpView, stack: Value) -> Any:
     from ...jit.library import arrays
 
     return arrays.pop(b, stack)

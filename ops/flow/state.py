@@ -177,7 +177,7 @@ class GradLoopState:
         return real if state is self else self.grad_context.AddValue(real)
 
 
-def _cond_between(value: Tensor, outside: Any) -> Any:
+def _cond_between(value: Tensor, outside: object) -> Any:
     """The innermost conditional that the value is in and the stack is not."""
     context = value.op._get_control_flow_context()
     while context is not None and context is not outside:

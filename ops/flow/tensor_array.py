@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.graph.constants import constant_value
@@ -22,6 +22,12 @@ from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, as_shape
 from ..public import raw, tf
 
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ...engine.graph.annotations import DTypeLike, ShapeLike, TensorLike
+
+
 _log = logging.getLogger("tensorflow")
 
 
@@ -31,7 +37,7 @@ class TensorArray:
 
     def __init__(
         self,
-        dtype: Any,
+        dtype: DTypeLike,
         size: Any = None,
         dynamic_size: bool | None = None,
         clear_after_read: bool | None = None,
@@ -39,7 +45,7 @@ class TensorArray:
         handle: Tensor | None = None,
         flow: Tensor | None = None,
         infer_shape: bool = True,
-        element_shape: Any = None,
+        element_shape: ShapeLike | None = None,
         colocate_with_first_write_call: bool = True,
         name: str | None = None,
     ) -> None:
@@ -89,7 +95,7 @@ class TensorArray:
             }
             self._handle, self._flow = self._make(size, attrs)
 
-    def _make(self, size: Any, attrs: dict[str, Any]) -> tuple[Tensor, Tensor]:
+    def _make(self, size: TensorLike, attrs: dict[str, Any]) -> tuple[Tensor, Tensor]:
         if not self._colocates:
             return raw.TensorArrayV3(dtype=self._dtype, size=size, **attrs)
         with device(None), colocate_with(None, ignore_existing=True):
@@ -141,7 +147,7 @@ class TensorArray:
         with colocate_with(self._beside[0]):
             yield
 
-    def _value(self, value: Any) -> Tensor:
+    def _value(self, value: TensorLike) -> Tensor:
         value = convert_to_tensor(value, preferred_dtype=self._dtype, name="value")
         if value.dtype != self._dtype:
             _log.error(
@@ -176,7 +182,7 @@ class TensorArray:
             result._element_shape = self._element_shape
             return result
 
-    def read(self, index: Any, name: str | None = None) -> Tensor:
+    def read(self, index: TensorLike, name: str | None = None) -> Tensor:
         """Element number `index`."""
         value = raw.TensorArrayReadV3(
             handle=self._handle, index=index, flow_in=self._flow, dtype=self._dtype, name=name
@@ -184,7 +190,7 @@ class TensorArray:
         value.set_shape(self.element_shape)
         return value
 
-    def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
+    def write(self, index: TensorLike, value: TensorLike, name: str | None = None) -> TensorArray:
         """The array with `value` as element number `index`."""
         with name_scope(name, "TensorArrayWrite", [self._handle, index, value]):
             value = self._value(value)
@@ -200,7 +206,7 @@ class TensorArray:
         with colocate_with(self._handle), name_scope(name, "TensorArrayStack", [self._handle]):
             return self.gather(tf.range(0, self.size()), name=name)
 
-    def gather(self, indices: Any, name: str | None = None) -> Tensor:
+    def gather(self, indices: TensorLike, name: str | None = None) -> Tensor:
         """The elements of the given numbers as one tensor."""
         value = raw.TensorArrayGatherV3(
             handle=self._handle,
@@ -229,13 +235,15 @@ class TensorArray:
             value.set_shape([None, *rest.as_list()])
         return value
 
-    def unstack(self, value: Any, name: str | None = None) -> TensorArray:
+    def unstack(self, value: TensorLike, name: str | None = None) -> TensorArray:
         """The array with the rows of `value` as its elements."""
         with name_scope(name, "TensorArrayUnstack", [self._handle, value]):
             count = tf.shape(value)[0]
             return self.scatter(indices=tf.range(0, count), value=value, name=name)
 
-    def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
+    def scatter(
+        self, indices: TensorLike, value: TensorLike, name: str | None = None
+    ) -> TensorArray:
         """The array with the rows of `value` as the elements of the given numbers."""
         with name_scope(name, "TensorArrayScatter", [self._handle, value, indices]):
             value = self._value(value)
@@ -247,7 +255,7 @@ class TensorArray:
                 )
             return build_ta_with_new_flow(self, flow)
 
-    def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
+    def split(self, value: TensorLike, lengths: TensorLike, name: str | None = None) -> TensorArray:
         """The array with consecutive parts of `value`, of the given lengths, as its elements."""
         with name_scope(name, "TensorArraySplit", [self._handle, value, lengths]):
             value = convert_to_tensor(value, dtype=self._dtype, name="value")
@@ -263,7 +271,7 @@ class TensorArray:
                 )
             return build_ta_with_new_flow(self, flow)
 
-    def _learn_part_shape(self, value: Tensor, lengths: Any) -> None:
+    def _learn_part_shape(self, value: Tensor, lengths: np.ndarray | None) -> None:
         if value.shape.rank is None or lengths is None:
             return
         if lengths.shape and lengths.size and lengths.max() == lengths.min():
@@ -281,7 +289,9 @@ class TensorArray:
         return raw.TensorArrayCloseV3(handle=self._handle, name=name)
 
 
-def _check_arguments(handle: Any, tensor_array_name: Any, size: Any, **others: Any) -> None:
+def _check_arguments(
+    handle: Tensor | None, tensor_array_name: str | None, size: TensorLike | None, **others: Any
+) -> None:
     if handle is not None and tensor_array_name:
         raise ValueError("Cannot construct with both handle and tensor_array_name")
     if handle is not None and not isinstance(handle, Tensor):
@@ -313,12 +323,12 @@ def build_ta_with_new_flow(old_ta: TensorArray, flow: Tensor) -> TensorArray:
 # For control flow: a TensorArray goes through branches and loops as its flow.
 
 
-def is_array(value: Any) -> bool:
+def is_array(value: object) -> bool:
     """Whether a value is a TensorArray."""
     return isinstance(value, TensorArray)
 
 
-def flow_of(value: Any) -> Any:
+def flow_of(value: object) -> Any:
     """The flow of a TensorArray; other values as they are."""
     return value.flow if isinstance(value, TensorArray) else value
 

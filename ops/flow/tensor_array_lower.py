@@ -7,15 +7,21 @@ Arrays that grow, and elements of several shapes, are left to the reference kern
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...engine import errors
 from ...engine.types.shape import as_shape
+from ..shape_inference import known_sizes
+
+if TYPE_CHECKING:
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
 
 
-def _problem(op: Any, text: str) -> Callable[..., BaseException]:
+def _problem(op: OpView, text: str) -> Callable[..., BaseException]:
     def error(index: np.ndarray) -> BaseException:
         where = " ".join(str(i) for i in index.ravel())
         message = f"TensorArray of node '{op.name}': {text.format(where)}"
@@ -29,13 +35,13 @@ _WRITE = "Could not write index {}: it is outside, or has been written to or rea
 _GATHER = "Could not read indices {}: one was never written, or cleared after a previous read."
 
 
-def _make(b: Any, op: Any, size: Any) -> Any:
+def _make(b: Builder, op: OpView, size: Value) -> Any:
     from ...jit.library import arrays
 
     if op.attr("dynamic_size"):
         return NotImplemented
     stated = as_shape(op.node._attrs["element_shape"])
-    shape = tuple(stated.as_list()) if stated.is_fully_defined() else None
+    shape = tuple(known_sizes(stated)) if stated.is_fully_defined() else None
     name = op.attr("tensor_array_name") or op.name
     dtype = op.node._attrs["dtype"].base_dtype.name
     dtype = "float16" if dtype == "half" else dtype
@@ -43,37 +49,39 @@ def _make(b: Any, op: Any, size: Any) -> Any:
     return arrays.make(b, name, size, dtype, shape, clears, is_alike or shape is not None)
 
 
-def _grad(b: Any, op: Any, handle: Any, flow: Any) -> Any:
+def _grad(b: Builder, op: OpView, handle: Value, flow: Value) -> Any:
     from ...jit.library import arrays
 
     return arrays.gradient(b, handle, op.attr("source"))
 
 
-def _write(b: Any, op: Any, handle: Any, index: Any, value: Any, flow: Any) -> Any:
+def _write(b: Builder, op: OpView, handle: Value, index: Value, value: Value, flow: Value) -> Any:
     from ...jit.library import arrays
 
     return arrays.write(b, handle, index, value, _problem(op, _WRITE))
 
 
-def _read(b: Any, op: Any, handle: Any, index: Any, flow: Any) -> Any:
+def _read(b: Builder, op: OpView, handle: Value, index: Value, flow: Value) -> Any:
     from ...jit.library import arrays
 
     return arrays.read(b, handle, index, op.dtype(), _problem(op, _READ))
 
 
-def _gather(b: Any, op: Any, handle: Any, indices: Any, flow: Any) -> Any:
+def _gather(b: Builder, op: OpView, handle: Value, indices: Value, flow: Value) -> Any:
     from ...jit.library import arrays
 
     return arrays.gather(b, handle, indices, op.dtype(), _problem(op, _GATHER))
 
 
-def _scatter(b: Any, op: Any, handle: Any, indices: Any, value: Any, flow: Any) -> Any:
+def _scatter(
+    b: Builder, op: OpView, handle: Value, indices: Value, value: Value, flow: Value
+) -> Any:
     from ...jit.library import arrays
 
     return arrays.scatter(b, handle, indices, value, _problem(op, _WRITE))
 
 
-def _size(b: Any, op: Any, handle: Any, flow: Any) -> Any:
+def _size(b: Builder, op: OpView, handle: Value, flow: Value) -> Any:
     from ...jit.library import arrays
 
     return arrays.size(b, handle)

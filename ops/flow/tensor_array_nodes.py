@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,8 +14,15 @@ from ...engine.graph.registry import NoGradient
 from ...engine.types.dtypes import runtime_name
 from ...engine.types.shape import TensorShape, as_shape, shape_text, unknown_shape
 from ..public import tf
+from ..shape_inference import known_sizes
 from .tensor_array_lower import LOWER
 from .tensor_array_store import Store
+
+if TYPE_CHECKING:
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
 
 _STATE = NoGradient("makes, measures or drops an array")
 _ANY = unknown_shape()
@@ -22,15 +30,15 @@ _FLOW = np.zeros((), np.float32)
 _FLOW.flags.writeable = False
 
 
-def _scalar(c: Any) -> TensorShape:
+def _scalar(c: ShapeContext) -> TensorShape:
     return TensorShape([])
 
 
-def _handle_and_flow(c: Any) -> list[TensorShape]:
+def _handle_and_flow(c: ShapeContext) -> list[TensorShape]:
     return [TensorShape([2]), TensorShape([])]
 
 
-def _make(c: Any, size: np.ndarray) -> tuple[Store, np.ndarray]:
+def _make(c: KernelContext, size: np.ndarray) -> tuple[Store, np.ndarray]:
     if size.ndim:
         raise errors.invalid(
             f"TensorArray size must be scalar, but had shape: {shape_text(size.shape)}"
@@ -60,14 +68,14 @@ def _owned(value: np.ndarray) -> np.ndarray:
     return value if value.flags.owndata else value.copy()
 
 
-def _check_type(c: Any, store: Store) -> None:
+def _check_type(c: KernelContext, store: Store) -> None:
     wanted = c.op._attrs["dtype"]
     if store.dtype != wanted:
         mine, asked = runtime_name(store.dtype), runtime_name(wanted)
         raise errors.invalid(f"TensorArray dtype is {mine} but Op requested dtype {asked}.")
 
 
-def _written_type(c: Any, store: Store, value: np.ndarray) -> None:
+def _written_type(c: KernelContext, store: Store, value: np.ndarray) -> None:
     given = c.op._attrs["T"]
     if store.dtype != given:
         mine, offered = runtime_name(store.dtype), runtime_name(given)
@@ -76,20 +84,22 @@ def _written_type(c: Any, store: Store, value: np.ndarray) -> None:
         )
 
 
-def _write(c: Any, store: Store, index: Any, value: np.ndarray, flow: Any) -> np.ndarray:
+def _write(
+    c: KernelContext, store: Store, index: np.ndarray, value: np.ndarray, flow: np.ndarray
+) -> np.ndarray:
     number = _index(index)
     _written_type(c, store, value)
     store.write(number, _owned(value))
     return _FLOW
 
 
-def _read(c: Any, store: Store, index: Any, flow: Any) -> np.ndarray:
+def _read(c: KernelContext, store: Store, index: np.ndarray, flow: np.ndarray) -> np.ndarray:
     number = _index(index)
     _check_type(c, store)
     return store.read(number)
 
 
-def _gather(c: Any, store: Store, indices: np.ndarray, flow: Any) -> np.ndarray:
+def _gather(c: KernelContext, store: Store, indices: np.ndarray, flow: Any) -> np.ndarray:
     _check_type(c, store)
     _require_vector(indices)
     wanted = as_shape(c.op._attrs["element_shape"])
@@ -101,7 +111,7 @@ def _gather(c: Any, store: Store, indices: np.ndarray, flow: Any) -> np.ndarray:
                 "TensorArrays."
             )
             raise errors.unimplemented(text)
-        return np.zeros([0, *wanted.as_list()], store.dtype.np_dtype)
+        return np.zeros([0, *known_sizes(wanted)], store.dtype.np_dtype)
     values = [store.read(int(i)) for i in indices]
     if not wanted.is_compatible_with(values[0].shape):
         raise errors.invalid(
@@ -123,7 +133,9 @@ def _require_vector(indices: np.ndarray) -> None:
         raise errors.invalid(f"Expected indices to be a vector, but received shape: {shape}")
 
 
-def _scatter(c: Any, store: Store, indices: Any, value: np.ndarray, flow: Any) -> np.ndarray:
+def _scatter(
+    c: KernelContext, store: Store, indices: np.ndarray, value: np.ndarray, flow: np.ndarray
+) -> np.ndarray:
     _written_type(c, store, value)
     if not value.ndim:
         shape = shape_text(value.shape)
@@ -143,7 +155,7 @@ def _scatter(c: Any, store: Store, indices: Any, value: np.ndarray, flow: Any) -
     return _FLOW
 
 
-def _concat(c: Any, store: Store, flow: Any) -> tuple[np.ndarray, np.ndarray]:
+def _concat(c: KernelContext, store: Store, flow: Any) -> tuple[np.ndarray, np.ndarray]:
     _check_type(c, store)
     wanted = as_shape(c.op._attrs["element_shape_except0"])
     size = store.concat_size
@@ -155,7 +167,7 @@ def _concat(c: Any, store: Store, flow: Any) -> tuple[np.ndarray, np.ndarray]:
                 "zero-size TensorArrays."
             )
             raise errors.unimplemented(text)
-        empty = np.zeros([0, *wanted.as_list()], store.dtype.np_dtype)
+        empty = np.zeros([0, *known_sizes(wanted)], store.dtype.np_dtype)
         return empty, np.zeros(0, np.int64)
     values = [store.read(i) for i in range(size)]
     for i, value in enumerate(values):
@@ -183,7 +195,9 @@ def _check_part(i: int, value: np.ndarray, first: np.ndarray, wanted: TensorShap
         )
 
 
-def _split(c: Any, store: Store, value: Any, lengths: Any, flow: Any) -> np.ndarray:
+def _split(
+    c: KernelContext, store: Store, value: np.ndarray, lengths: np.ndarray, flow: np.ndarray
+) -> np.ndarray:
     if lengths.ndim != 1:
         shape = shape_text(lengths.shape)
         raise errors.invalid(f"Expected lengths to be a vector, received shape: {shape}")
@@ -203,6 +217,7 @@ def _split(c: Any, store: Store, value: Any, lengths: Any, flow: Any) -> np.ndar
             "TensorArray's size is not equal to the size of lengths "
             f"({size} vs. {len(lengths)}), and the TensorArray is not {kind}"
         )
+    _written_type(c, store, value)
     if not store.is_gradient:
         store.marked = size
     stop = 0
@@ -212,15 +227,17 @@ def _split(c: Any, store: Store, value: Any, lengths: Any, flow: Any) -> np.ndar
     return _FLOW
 
 
-def _grad(c: Any, store: Store, flow: Any, prefix: Any = ()) -> tuple[Store, Any]:
+def _grad(
+    c: KernelContext, store: Store, flow: np.ndarray, prefix: Sequence[Any] = ()
+) -> tuple[Store, Any]:
     return store.gradient(c.attr("source"), tuple(int(n) for n in prefix)), flow
 
 
-def _close(c: Any, store: Store) -> None:
+def _close(c: KernelContext, store: Store) -> None:
     store.close()
 
 
-def _handle_data(handle: Any) -> TensorShape | None:
+def _handle_data(handle: Tensor) -> TensorShape | None:
     """The shape of elements that a handle carries: None when it says nothing of them."""
     op = handle.op
     if op.type == "TensorArrayV3":
@@ -229,20 +246,20 @@ def _handle_data(handle: Any) -> TensorShape | None:
     if op.type in ("Enter", "Switch", "Identity", "TensorArrayGradV3"):
         return _handle_data(op.inputs[0])
     if op.type == "TensorArrayGradWithShape":
-        shape, prefix = _handle_data(op.inputs[0]), op.inputs[2].shape.sizes
-        if shape is None or shape.rank is None or prefix is None or prefix[0] is None:
-            return None if shape is None else _ANY
-        return TensorShape([None] * prefix[0]).concatenate(shape)
+        known, prefix = _handle_data(op.inputs[0]), op.inputs[2].shape.sizes
+        if known is None or known.rank is None or prefix is None or prefix[0] is None:
+            return None if known is None else _ANY
+        return TensorShape([None] * prefix[0]).concatenate(known)
     return None
 
 
-def _element_shape(handle: Any) -> TensorShape:
+def _element_shape(handle: Tensor) -> TensorShape:
     """What is known of the elements of the array that a handle stands for."""
     shape = _handle_data(handle)
     return _ANY if shape is None else shape
 
 
-def _gathered_shape(c: Any) -> TensorShape:
+def _gathered_shape(c: ShapeContext) -> TensorShape:
     length = c.inputs[1].sizes
     rows = TensorShape([None]) if length is None else TensorShape(list(length))
     # What the handle says comes before the node's own attribute, even if it is "anything".
@@ -250,7 +267,7 @@ def _gathered_shape(c: Any) -> TensorShape:
     return rows.concatenate(as_shape(c.op._attrs["element_shape"]) if shape is None else shape)
 
 
-def _scattered_shape(c: Any) -> TensorShape:
+def _scattered_shape(c: ShapeContext) -> TensorShape:
     rows, value = c.inputs[1].sizes, c.inputs[2].sizes
     if rows and value and None not in (rows[0], value[0]) and rows[0] != value[0]:
         raise ValueError(
@@ -262,7 +279,7 @@ def _scattered_shape(c: Any) -> TensorShape:
 # Gradients
 
 
-def _source(x: Any) -> str:
+def _source(x: Tensor) -> str:
     """Which call of `gradients` a node belongs to: the part of its name up to that scope."""
     parts = x.name.split("/")
     last = max((i for i, part in enumerate(parts) if part.startswith("gradients")), default=-1)
@@ -281,7 +298,7 @@ def _source(x: Any) -> str:
 _GetGradSource = _source
 
 
-def _gradient_array(op: Any, kind: str, source: Any, flow: Any) -> Any:
+def _gradient_array(op: Operation, kind: str, source: Tensor, flow: Tensor) -> Any:
     array = tf.TensorArray(
         dtype=op._attrs[kind],
         handle=op.inputs[0],
@@ -291,30 +308,30 @@ def _gradient_array(op: Any, kind: str, source: Any, flow: Any) -> Any:
     return array.grad(source=_source(source), flow=flow)
 
 
-def _read_gradient(op: Any, grad: Any) -> list[Any]:
+def _read_gradient(op: Operation, grad: Tensor) -> list[Any]:
     array = _gradient_array(op, "dtype", grad, op.inputs[2])
     return [None, None, array.write(op.inputs[1], grad).flow]
 
 
-def _write_gradient(op: Any, flow: Any) -> list[Any]:
+def _write_gradient(op: Operation, flow: Tensor) -> list[Any]:
     return [None, None, _gradient_array(op, "T", flow, flow).read(op.inputs[1]), flow]
 
 
-def _gather_gradient(op: Any, grad: Any) -> list[Any]:
+def _gather_gradient(op: Operation, grad: Tensor) -> list[Any]:
     array = _gradient_array(op, "dtype", grad, op.inputs[2])
     return [None, None, array.scatter(op.inputs[1], grad).flow]
 
 
-def _scatter_gradient(op: Any, flow: Any) -> list[Any]:
+def _scatter_gradient(op: Operation, flow: Tensor) -> list[Any]:
     return [None, None, _gradient_array(op, "T", flow, flow).gather(op.inputs[1]), flow]
 
 
-def _concat_gradient(op: Any, grad: Any, _: Any) -> list[Any]:
+def _concat_gradient(op: Operation, grad: Tensor, _: int) -> list[Any]:
     array = _gradient_array(op, "dtype", grad, op.inputs[1])
     return [None, array.split(grad, lengths=op.outputs[1]).flow]
 
 
-def _split_gradient(op: Any, flow: Any) -> list[Any]:
+def _split_gradient(op: Operation, flow: Tensor) -> list[Any]:
     return [None, _gradient_array(op, "T", flow, flow).concat(), None, flow]
 
 

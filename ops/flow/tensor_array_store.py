@@ -4,13 +4,17 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...engine import errors
-from ...engine.types.dtypes import runtime_name
+from ...engine.types.dtypes import as_dtype, runtime_name
 from ...engine.types.shape import TensorShape, shape_text
+from ..shape_inference import known_sizes
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
 
 _numbers = itertools.count()
 
@@ -123,8 +127,8 @@ class Store:
     def _check_value(self, value: np.ndarray, problem: str) -> None:
         if value.dtype != self.dtype.np_dtype:
             raise errors.invalid(
-                f"{problem}the value dtype is {runtime_name(value.dtype)} but TensorArray dtype is "
-                f"{runtime_name(self.dtype)}."
+                f"{problem}the value dtype is {runtime_name(as_dtype(value.dtype))} but "
+                f"TensorArray dtype is {runtime_name(self.dtype)}."
             )
         if not self.element_shape.is_compatible_with(value.shape):
             raise errors.invalid(
@@ -181,7 +185,7 @@ class Store:
         if self.is_gradient and entry is not None and entry.shape:
             shape = entry.shape
         elif self.element_shape.is_fully_defined():
-            shape = tuple(self.element_shape.as_list())
+            shape = tuple(known_sizes(self.element_shape))
         else:
             raise errors.invalid(
                 f"TensorArray {self.name}: Could not read from TensorArray index {index}.  "
@@ -211,7 +215,7 @@ class Stack:
         if self.closed:
             raise errors.invalid(f"Stack[{self.name}] has already been closed.")
 
-    def push(self, value: Any) -> None:
+    def push(self, value: TensorLike) -> None:
         """Puts a value on top."""
         self._require_open()
         if 0 <= self.limit <= len(self.items):

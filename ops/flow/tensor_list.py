@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph import registry
 from ...engine.graph.convert import convert_to_tensor
@@ -12,6 +13,10 @@ from ...engine.types import dtypes
 from ...engine.types.shape import Dimension, TensorShape
 from ..public import raw, tf
 from . import tensor_list_changing, tensor_list_making, tensor_list_reading  # noqa: F401
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, ShapeLike, TensorLike
+    from ...engine.graph.operation import Operation
 
 
 def shape_argument(shape: Any) -> Any:
@@ -29,7 +34,10 @@ def shape_argument(shape: Any) -> Any:
 
 
 def empty_tensor_list(
-    element_shape: Any, element_dtype: Any, max_num_elements: Any = None, name: str | None = None
+    element_shape: Sequence[int] | None,
+    element_dtype: DTypeLike,
+    max_num_elements: int | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """A list without elements, which may be limited in length."""
     limit = -1 if max_num_elements is None else max_num_elements
@@ -38,23 +46,28 @@ def empty_tensor_list(
 
 
 def tensor_list_reserve(
-    element_shape: Any, num_elements: Any, element_dtype: Any, name: str | None = None
+    element_shape: TensorLike | None,
+    num_elements: TensorLike,
+    element_dtype: DTypeLike,
+    name: str | None = None,
 ) -> Tensor:
     """A list of elements that were not set yet."""
     shape = shape_argument(element_shape)
     return raw.TensorListReserve(shape, num_elements, element_dtype=element_dtype, name=name)
 
 
-def tensor_list_from_tensor(tensor: Any, element_shape: Any, name: str | None = None) -> Tensor:
+def tensor_list_from_tensor(
+    tensor: Any, element_shape: ShapeLike, name: str | None = None
+) -> Tensor:
     """The rows of a tensor as a list."""
     return raw.TensorListFromTensor(tensor, shape_argument(element_shape), name=name)
 
 
 def tensor_list_get_item(
-    input_handle: Any,
-    index: Any,
-    element_dtype: Any,
-    element_shape: Any = None,
+    input_handle: TensorLike,
+    index: TensorLike,
+    element_dtype: DTypeLike,
+    element_shape: TensorLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """An element of a list."""
@@ -62,26 +75,30 @@ def tensor_list_get_item(
     return raw.TensorListGetItem(input_handle, index, shape, element_dtype=element_dtype, name=name)
 
 
-def tensor_list_pop_back(input_handle: Any, element_dtype: Any, name: str | None = None) -> Any:
+def tensor_list_pop_back(
+    input_handle: TensorLike, element_dtype: DTypeLike, name: str | None = None
+) -> Any:
     """The list without its last element, and that element."""
     return raw.TensorListPopBack(input_handle, -1, element_dtype=element_dtype, name=name)
 
 
-def tensor_list_push_back(input_handle: Any, tensor: Any, name: str | None = None) -> Tensor:
+def tensor_list_push_back(
+    input_handle: TensorLike, tensor: TensorLike, name: str | None = None
+) -> Tensor:
     """The list with one more element."""
     return raw.TensorListPushBack(input_handle, tensor, name=name)
 
 
-def tensor_list_length(input_handle: Any, name: str | None = None) -> Tensor:
+def tensor_list_length(input_handle: TensorLike, name: str | None = None) -> Tensor:
     """How many elements a list has."""
     return raw.TensorListLength(input_handle, name=name)
 
 
 def tensor_list_gather(
-    input_handle: Any,
-    indices: Any,
-    element_dtype: Any,
-    element_shape: Any = None,
+    input_handle: TensorLike,
+    indices: Sequence[int],
+    element_dtype: DTypeLike,
+    element_shape: Sequence[int] | None = None,
     name: str | None = None,
 ) -> Tensor:
     """Some elements, stacked."""
@@ -92,10 +109,10 @@ def tensor_list_gather(
 
 
 def tensor_list_scatter(
-    tensor: Any,
-    indices: Any,
-    element_shape: Any = None,
-    input_handle: Any = None,
+    tensor: TensorLike,
+    indices: TensorLike,
+    element_shape: Sequence[int] | None = None,
+    input_handle: TensorLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """A list, new or like `input_handle`, with the rows of a tensor at given places."""
@@ -105,10 +122,10 @@ def tensor_list_scatter(
 
 
 def tensor_list_stack(
-    input_handle: Any,
-    element_dtype: Any,
+    input_handle: TensorLike,
+    element_dtype: DTypeLike,
     num_elements: int = -1,
-    element_shape: Any = None,
+    element_shape: TensorLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """All elements, stacked."""
@@ -122,7 +139,10 @@ def tensor_list_stack(
 
 
 def tensor_list_concat(
-    input_handle: Any, element_dtype: Any, element_shape: Any = None, name: str | None = None
+    input_handle: TensorLike,
+    element_dtype: DTypeLike,
+    element_shape: TensorLike | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """All elements, one behind the other."""
     return raw.TensorListConcatV2(
@@ -135,16 +155,19 @@ def tensor_list_concat(
 
 
 def tensor_list_split(
-    tensor: Any, element_shape: Any, lengths: Any, name: str | None = None
+    tensor: TensorLike,
+    element_shape: TensorLike | None,
+    lengths: TensorLike,
+    name: str | None = None,
 ) -> Tensor:
     """Parts of a tensor, of given lengths, as a list."""
     return raw.TensorListSplit(tensor, shape_argument(element_shape), lengths, name=name)
 
 
 def tensor_list_set_item(
-    input_handle: Any,
-    index: Any,
-    item: Any,
+    input_handle: TensorLike,
+    index: int,
+    item: TensorLike,
     resize_if_index_out_of_bounds: bool = False,
     name: str | None = None,
 ) -> Tensor:
@@ -160,7 +183,7 @@ def tensor_list_set_item(
 # Gradients
 
 
-def _shape_of(handle: Any) -> Tensor:
+def _shape_of(handle: Tensor) -> Tensor:
     return raw.TensorListElementShape(handle, shape_type=dtypes.int32)
 
 
@@ -168,34 +191,34 @@ def _inner_shape(tensor: Tensor) -> Tensor:
     return tf.slice(tf.shape(tensor), [1], [-1])
 
 
-def _push_grad(op: Any, grad: Any) -> Any:
+def _push_grad(op: Operation, grad: Tensor) -> Any:
     item = op.inputs[1]
     return raw.TensorListPopBack(grad, tf.shape(item), element_dtype=op.get_attr("element_dtype"))
 
 
-def _pop_grad(op: Any, list_grad: Any, grad: Any) -> Any:
+def _pop_grad(op: Operation, list_grad: Tensor, grad: Tensor) -> Any:
     if list_grad is None:
         list_grad = empty_tensor_list(_shape_of(op.outputs[0]), grad.dtype)
     return raw.TensorListPushBack(list_grad, grad), None
 
 
-def _stack_grad(op: Any, grad: Any) -> Any:
+def _stack_grad(op: Operation, grad: Tensor) -> Any:
     return tensor_list_from_tensor(grad, grad.shape[1:]), None
 
 
-def _concat_grad(op: Any, grad: Any, _: Any) -> Any:
+def _concat_grad(op: Operation, grad: Tensor, _: int) -> Any:
     found = tensor_list_split(grad, _shape_of(op.inputs[0]), op.outputs[1])
     return [found, *[None] * (len(op.inputs) - 1)]
 
 
-def _split_grad(op: Any, grad: Any) -> Any:
+def _split_grad(op: Operation, grad: Tensor) -> Any:
     tensor, _, lengths = op.inputs
     shape = tf.concat([[-1], _inner_shape(tensor)], axis=0)
     found = raw.TensorListConcatV2(grad, shape, lengths, element_dtype=tensor.dtype)
     return found[0], None, None
 
 
-def _from_tensor_grad(op: Any, grad: Any) -> Any:
+def _from_tensor_grad(op: Operation, grad: Tensor) -> Any:
     tensor = op.inputs[0]
     known = tensor.shape.rank and tensor.shape[0].value
     if grad is None:
@@ -206,7 +229,7 @@ def _from_tensor_grad(op: Any, grad: Any) -> Any:
     return found, None
 
 
-def _get_grad(op: Any, grad: Any) -> Any:
+def _get_grad(op: Operation, grad: Tensor) -> Any:
     handle, index, _ = op.inputs
     zeros = raw.TensorListReserve(
         _shape_of(handle), raw.TensorListLength(handle), element_dtype=grad.dtype
@@ -214,32 +237,32 @@ def _get_grad(op: Any, grad: Any) -> Any:
     return raw.TensorListSetItem(zeros, index, grad), None, None
 
 
-def _set_grad(op: Any, grad: Any) -> Any:
+def _set_grad(op: Operation, grad: Tensor) -> Any:
     _, index, item = op.inputs
     list_grad = raw.TensorListSetItem(grad, index, tf.zeros_like(item))
     return list_grad, None, tensor_list_get_item(grad, index, item.dtype, tf.shape(item))
 
 
-def _resize_grad(op: Any, grad: Any) -> Any:
+def _resize_grad(op: Operation, grad: Tensor) -> Any:
     return raw.TensorListResize(grad, raw.TensorListLength(op.inputs[0])), None
 
 
-def _gather_grad(op: Any, grad: Any) -> Any:
+def _gather_grad(op: Operation, grad: Tensor) -> Any:
     handle, indices, _ = op.inputs
     zeros = tensor_list_reserve(_shape_of(handle), raw.TensorListLength(handle), grad.dtype)
     return tensor_list_scatter(grad, indices, input_handle=zeros), None, None
 
 
-def _picked(op: Any, grad: Any, tensor: Tensor, indices: Tensor) -> Tensor:
+def _picked(op: Operation, grad: Tensor, tensor: Tensor, indices: Tensor) -> Tensor:
     return raw.TensorListGather(grad, indices, _inner_shape(tensor), element_dtype=tensor.dtype)
 
 
-def _scatter_grad(op: Any, grad: Any) -> Any:
+def _scatter_grad(op: Operation, grad: Tensor) -> Any:
     found = _picked(op, grad, op.inputs[0], op.inputs[1])
     return [found, *[None] * (len(op.inputs) - 1)]
 
 
-def _scatter_into_grad(op: Any, grad: Any) -> Any:
+def _scatter_into_grad(op: Operation, grad: Tensor) -> Any:
     _, tensor, indices = op.inputs
     found = _picked(op, grad, tensor, indices)
     rest = tensor_list_scatter(tf.zeros_like(tensor), indices, input_handle=grad)

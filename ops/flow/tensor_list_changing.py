@@ -3,19 +3,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...engine import errors
 from ...engine.types.shape import shape_text, unknown_shape
 from ..array.tensor_list_store import list_in, merged, shape_of
+from ..shape_inference import known_sizes
 from . import tensor_list_rules as rules
 from .tensor_list_making import rows_of
 from .tensor_list_rules import NONE, TYPE, define_list_op, kind
 
+if TYPE_CHECKING:
+    from ...engine.graph.kernel_context import KernelContext
 
-def _push(c: Any, handle: Any, item: np.ndarray, place: str = "") -> np.ndarray:
+
+def _push(c: KernelContext, handle: np.ndarray, item: np.ndarray, place: str = "") -> np.ndarray:
     found = list_in(handle)
     if not found.shape.is_compatible_with(item.shape):
         raise errors.invalid(
@@ -31,7 +35,7 @@ def _push(c: Any, handle: Any, item: np.ndarray, place: str = "") -> np.ndarray:
     return found.with_items((*found.items, item)).boxed()
 
 
-def _push_batch(c: Any, handles: np.ndarray, tensor: np.ndarray) -> np.ndarray:
+def _push_batch(c: KernelContext, handles: np.ndarray, tensor: np.ndarray) -> np.ndarray:
     if tensor.ndim == 0:
         raise errors.invalid(
             f"Expected tensor to be at least a vector, but saw shape: {shape_text(tensor.shape)}"
@@ -51,7 +55,7 @@ def _push_batch(c: Any, handles: np.ndarray, tensor: np.ndarray) -> np.ndarray:
     return result
 
 
-def _pop(c: Any, handle: Any, shape: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _pop(c: KernelContext, handle: Any, shape: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     found = list_in(handle)
     found.require(kind(c.op))
     if not found.items:
@@ -64,11 +68,11 @@ def _pop(c: Any, handle: Any, shape: np.ndarray) -> tuple[np.ndarray, np.ndarray
                 "Trying to read an uninitialized tensor but element_shape is not fully defined."
                 f"{shape_text(wanted)}"
             )
-        item = found.zeros(tuple(wanted.as_list()))
+        item = found.zeros(tuple(known_sizes(wanted)))
     return found.with_items(found.items[:-1]).boxed(), item
 
 
-def _set(c: Any, handle: Any, index: np.ndarray, item: np.ndarray) -> np.ndarray:
+def _set(c: KernelContext, handle: np.ndarray, index: np.ndarray, item: np.ndarray) -> np.ndarray:
     found, place = list_in(handle), int(index)
     found.require(kind(c.op))
     if not 0 <= place < len(found.items):
@@ -83,7 +87,7 @@ def _set(c: Any, handle: Any, index: np.ndarray, item: np.ndarray) -> np.ndarray
     return found.with_items((*found.items[:place], item, *found.items[place + 1 :])).boxed()
 
 
-def _resize(c: Any, handle: Any, size: np.ndarray) -> np.ndarray:
+def _resize(c: KernelContext, handle: np.ndarray, size: np.ndarray) -> np.ndarray:
     found, count = list_in(handle), int(size)
     if count < 0:
         raise errors.invalid(f"TensorListSlice expects size to be non-negative. Got: {count}")
@@ -91,7 +95,9 @@ def _resize(c: Any, handle: Any, size: np.ndarray) -> np.ndarray:
     return found.with_items(found.items[:count] + missing).boxed()
 
 
-def _scatter_into(c: Any, handle: Any, tensor: np.ndarray, indices: np.ndarray) -> np.ndarray:
+def _scatter_into(
+    c: KernelContext, handle: np.ndarray, tensor: np.ndarray, indices: np.ndarray
+) -> np.ndarray:
     found = list_in(handle)
     if kind(c.op) != found.dtype:
         raise errors.invalid(
@@ -114,7 +120,7 @@ def _scatter_into(c: Any, handle: Any, tensor: np.ndarray, indices: np.ndarray) 
     return found.with_items(items).boxed()
 
 
-def _concat_lists(c: Any, a: Any, b: Any) -> np.ndarray:
+def _concat_lists(c: KernelContext, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     pairs = np.broadcast(a, b)
     result = np.empty(pairs.shape, object)
     for place, (x, y) in zip(np.ndindex(pairs.shape), pairs):

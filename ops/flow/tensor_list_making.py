@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,8 +14,11 @@ from ..array.tensor_list_store import TensorList, shape_of
 from . import tensor_list_rules as rules
 from .tensor_list_rules import LATER, NONE, SHAPED, define_list_op, kind
 
+if TYPE_CHECKING:
+    from ...engine.graph.kernel_context import KernelContext
 
-def _empty(c: Any, shape: np.ndarray, limit: np.ndarray) -> np.ndarray:
+
+def _empty(c: KernelContext, shape: np.ndarray, limit: np.ndarray) -> np.ndarray:
     if limit.ndim:
         raise errors.invalid(
             f"max_num_elements expected to be a scalar but got shape: {shape_text(limit.shape)}"
@@ -22,7 +26,7 @@ def _empty(c: Any, shape: np.ndarray, limit: np.ndarray) -> np.ndarray:
     return TensorList([], kind(c.op), shape_of(shape), int(limit)).boxed()
 
 
-def _reserve(c: Any, shape: np.ndarray, count: np.ndarray) -> np.ndarray:
+def _reserve(c: KernelContext, shape: np.ndarray, count: np.ndarray) -> np.ndarray:
     if count < 0:
         raise errors.invalid(
             f"The num_elements to reserve must be a non negative number, but got {int(count)}"
@@ -44,12 +48,14 @@ def rows_of(tensor: np.ndarray, shape: TensorShape) -> list[np.ndarray]:
     ]
 
 
-def _from_tensor(c: Any, tensor: np.ndarray, shape: np.ndarray) -> np.ndarray:
+def _from_tensor(c: KernelContext, tensor: np.ndarray, shape: np.ndarray) -> np.ndarray:
     fits = shape_of(shape)
     return TensorList(rows_of(tensor, fits), kind(c.op), fits).boxed()
 
 
-def _split(c: Any, tensor: np.ndarray, shape: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+def _split(
+    c: KernelContext, tensor: np.ndarray, shape: np.ndarray, lengths: np.ndarray
+) -> np.ndarray:
     fits = shape_of(shape)
     if fits.rank == 0:
         raise errors.invalid(
@@ -84,7 +90,11 @@ def _split(c: Any, tensor: np.ndarray, shape: np.ndarray, lengths: np.ndarray) -
 
 
 def _scatter(
-    c: Any, tensor: np.ndarray, indices: np.ndarray, shape: np.ndarray, count: Any = -1
+    c: KernelContext,
+    tensor: np.ndarray,
+    indices: np.ndarray,
+    shape: np.ndarray,
+    count: Any = -1,
 ) -> np.ndarray:
     fits, size = shape_of(shape), int(count)
     if size < -1:
@@ -110,7 +120,13 @@ def _scatter(
 _LIST = "output_handle: variant"
 
 
-def _define(name: str, arguments: str, kernel: Any, doc: str, shape: Any = rules.scalar) -> None:
+def _define(
+    name: str,
+    arguments: str,
+    kernel: Callable[..., Any],
+    doc: str,
+    shape: Callable[..., Any] = rules.scalar,
+) -> None:
     output = "handle: variant" if kernel in (_empty, _reserve) else _LIST
     gradient = NONE if kernel in (_empty, _reserve) else LATER
     define_list_op(name, f"{arguments} -> {output}", SHAPED, shape, kernel, doc, gradient)

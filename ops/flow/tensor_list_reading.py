@@ -3,18 +3,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...engine import errors
 from ...engine.types.shape import TensorShape, shape_text, unknown_shape
 from ..array.tensor_list_store import list_in, merged, shape_of
+from ..shape_inference import known_sizes
 from . import tensor_list_rules as rules
 from .tensor_list_rules import NONE, SHAPED, TYPE, define_list_op, kind
 
+if TYPE_CHECKING:
+    from ...engine.graph.kernel_context import KernelContext
 
-def _get(c: Any, handle: Any, index: np.ndarray, shape: np.ndarray) -> np.ndarray:
+
+def _get(c: KernelContext, handle: Any, index: np.ndarray, shape: np.ndarray) -> np.ndarray:
     found, place = list_in(handle), int(index)
     found.require(kind(c.op))
     if not 0 <= place < len(found.items):
@@ -32,10 +36,10 @@ def _get(c: Any, handle: Any, index: np.ndarray, shape: np.ndarray) -> np.ndarra
             "Trying to read an uninitialized tensor but element_shape is not fully defined: "
             f"{shape_text(wanted)} and no list element is set."
         )
-    return found.zeros(tuple(wanted.as_list()))
+    return found.zeros(tuple(known_sizes(wanted)))
 
 
-def _stack(c: Any, handle: Any, shape: np.ndarray) -> np.ndarray:
+def _stack(c: KernelContext, handle: np.ndarray, shape: np.ndarray) -> np.ndarray:
     found, count = list_in(handle), c.attr("num_elements")
     found.require(kind(c.op))
     if count not in (-1, len(found.items)):
@@ -58,7 +62,9 @@ def _stack(c: Any, handle: Any, shape: np.ndarray) -> np.ndarray:
     return found.rows(found.items, wanted)
 
 
-def _gather(c: Any, handle: Any, indices: np.ndarray, shape: np.ndarray) -> np.ndarray:
+def _gather(
+    c: KernelContext, handle: np.ndarray, indices: np.ndarray, shape: np.ndarray
+) -> np.ndarray:
     found = list_in(handle)
     found.require(kind(c.op))
     wanted = merged(shape_of(shape), found.shape)
@@ -84,7 +90,10 @@ def _gather(c: Any, handle: Any, indices: np.ndarray, shape: np.ndarray) -> np.n
 
 
 def _concat(
-    c: Any, handle: Any, shape: Any = None, leading: np.ndarray | None = None
+    c: KernelContext,
+    handle: np.ndarray,
+    shape: np.ndarray | None = None,
+    leading: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     found = list_in(handle)
     found.require(kind(c.op))
@@ -150,7 +159,7 @@ def _length(i: int, item: Any, first: int | None, leading: np.ndarray | None) ->
     )
 
 
-def _shape_kernel(c: Any, handle: Any) -> np.ndarray:
+def _shape_kernel(c: KernelContext, handle: np.ndarray) -> np.ndarray:
     shape = list_in(handle).shape
     kind = c.out_dtype()
     if shape.rank is None:

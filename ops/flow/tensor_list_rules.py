@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +14,10 @@ from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, unknown_shape
 from .. import shape_inference
 from ..array.tensor_list_store import shape_of
+
+if TYPE_CHECKING:
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.operation import Operation
 
 LATER = NoGradient("stated in ops/flow/tensor_list.py, which needs these functions")
 NONE = NoGradient("tells about a list, or rearranges several")
@@ -56,12 +61,12 @@ def elements(tensor: Any) -> Elements:
     return Elements(None, unknown_shape())
 
 
-def kind(op: Any) -> dtypes.DType:
+def kind(op: Operation) -> dtypes.DType:
     """The dtype of the elements that an op works on."""
     return dtypes.as_dtype(op._attrs["element_dtype"])
 
 
-def _shape_argument(op: Any, index: int) -> TensorShape:
+def _shape_argument(op: Operation, index: int) -> TensorShape:
     from ...engine.graph.constants import constant_value, constant_value_as_shape
 
     sizes = op.inputs[index]
@@ -74,12 +79,12 @@ def _shape_argument(op: Any, index: int) -> TensorShape:
 # Shape functions
 
 
-def scalar(c: Any) -> TensorShape:
+def scalar(c: ShapeContext) -> TensorShape:
     """The shape of a list."""
     return TensorShape([])
 
 
-def _checked(c: Any, list_index: int = 0) -> TensorShape:
+def _checked(c: ShapeContext, list_index: int = 0) -> TensorShape:
     """The shape of the elements of a list, whose dtype must be the op's."""
     found, wanted = elements(c.tensor(list_index)), kind(c.op)
     if found.dtype is not None and found.dtype != wanted:
@@ -90,7 +95,7 @@ def _checked(c: Any, list_index: int = 0) -> TensorShape:
     return found.shape
 
 
-def _argument(c: Any, index: int) -> TensorShape:
+def _argument(c: ShapeContext, index: int) -> TensorShape:
     """The shape in an input, as far as it is known."""
     if index >= len(c.inputs) or c.inputs[index].rank == 0:
         return unknown_shape()
@@ -98,7 +103,7 @@ def _argument(c: Any, index: int) -> TensorShape:
     return c.value_as_shape(index) if value is None else shape_of(np.asarray(value))
 
 
-def split_shape(c: Any) -> TensorShape:
+def split_shape(c: ShapeContext) -> TensorShape:
     """TensorListSplit: the parts of a tensor have the shape that is stated."""
     shape_inference.ranked_at_least(c.inputs[0], 1)
     shape_inference.ranked(c.inputs[2], 1)
@@ -108,7 +113,7 @@ def split_shape(c: Any) -> TensorShape:
     return TensorShape([])
 
 
-def push_shape(c: Any) -> TensorShape:
+def push_shape(c: ShapeContext) -> TensorShape:
     """The ops that put an element (their last input) into a list."""
     found, wanted = elements(c.tensor(0)), kind(c.op)
     if found.dtype is not None and found.dtype != wanted:
@@ -127,29 +132,29 @@ def push_shape(c: Any) -> TensorShape:
     return TensorShape([])
 
 
-def pop_shape(c: Any) -> list[TensorShape]:
+def pop_shape(c: ShapeContext) -> list[TensorShape]:
     """TensorListPopBack: the list and an element."""
     return [TensorShape([]), _checked(c)]
 
 
-def get_shape(c: Any) -> TensorShape:
+def get_shape(c: ShapeContext) -> TensorShape:
     """TensorListGetItem."""
     return shape_inference.merge(_checked(c), _argument(c, 2))
 
 
-def stack_shape(c: Any) -> TensorShape:
+def stack_shape(c: ShapeContext) -> TensorShape:
     """TensorListStack."""
     count = c.attr("num_elements")
     rows = TensorShape([None if count == -1 else count])
     return rows.concatenate(shape_inference.merge(_checked(c), _argument(c, 1)))
 
 
-def gather_shape(c: Any) -> TensorShape:
+def gather_shape(c: ShapeContext) -> TensorShape:
     """TensorListGather."""
     return TensorShape(c.inputs[1]).concatenate(get_shape(c))
 
 
-def concat_shape(c: Any) -> list[TensorShape]:
+def concat_shape(c: ShapeContext) -> list[TensorShape]:
     """TensorListConcat and TensorListConcatV2."""
     if c.op.type == "TensorListConcat":
         given = TensorShape(c.attr("element_shape"))
@@ -161,7 +166,7 @@ def concat_shape(c: Any) -> list[TensorShape]:
     return [rows.concatenate(shape[1:]), rows]
 
 
-def concat_lists_shape(c: Any) -> TensorShape:
+def concat_lists_shape(c: ShapeContext) -> TensorShape:
     """TensorListConcatLists: lists of the same kind."""
     shape = shape_inference.merge(c.inputs[0], c.inputs[1])
     wanted = kind(c.op)
@@ -173,7 +178,7 @@ def concat_lists_shape(c: Any) -> TensorShape:
     return shape
 
 
-def element_shape_shape(c: Any) -> TensorShape:
+def element_shape_shape(c: ShapeContext) -> TensorShape:
     """TensorListElementShape: a vector when the rank of the elements is known."""
     rank = elements(c.tensor(0)).shape.rank
     return unknown_shape() if rank is None else TensorShape([rank])
@@ -183,10 +188,10 @@ def define_list_op(
     name: str,
     signature: str,
     attrs: str,
-    shape: Any,
-    kernel: Any,
+    shape: Callable[..., Any],
+    kernel: Callable[..., Any],
     doc: str,
-    gradient: Any = LATER,
+    gradient: object = LATER,
     stateful: bool = False,
 ) -> None:
     """Defines an op on lists."""

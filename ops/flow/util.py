@@ -126,7 +126,7 @@ def GetContainingCondContext(ctxt: Any) -> Any:
     return None
 
 
-def IsContainingContext(ctxt: Any, maybe_containing_ctxt: Any) -> bool:
+def IsContainingContext(ctxt: Any, maybe_containing_ctxt: object) -> bool:
     """Whether the second context is the first or around it."""
     while ctxt is not maybe_containing_ctxt:
         if ctxt is None:
@@ -135,12 +135,12 @@ def IsContainingContext(ctxt: Any, maybe_containing_ctxt: Any) -> bool:
     return True
 
 
-def OpInContext(op: Operation, ctxt: Any) -> bool:
+def OpInContext(op: Operation, ctxt: object) -> bool:
     """Whether an op is inside of a context."""
     return IsContainingContext(op._get_control_flow_context(), ctxt)
 
 
-def TensorInContext(tensor: Tensor, ctxt: Any) -> bool:
+def TensorInContext(tensor: Tensor, ctxt: object) -> bool:
     """Whether a tensor is made inside of a context."""
     return OpInContext(tensor.op, ctxt)
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.convert import convert_n_to_tensor_or_indexed_slices, convert_to_tensor
 from ...engine.graph.graph import control_dependencies, get_default_graph
@@ -20,6 +20,9 @@ from .context import new_summaries_of, read_nested
 from .nodes import enter, exit, identity_like, merge, switch_ref_or_tensor
 from .shapes import back_edge, invariants_of, set_invariants
 
+if TYPE_CHECKING:
+    from ...engine.types.shape import TensorShape
+
 
 class WhileContext(GradientLoop):
     """A loop: its condition and body."""
@@ -31,8 +34,8 @@ class WhileContext(GradientLoop):
         back_prop: bool = True,
         swap_memory: bool = False,
         name: str = "while_context",
-        grad_state: Any = None,
-        context_def: Any = None,
+        grad_state: object = None,
+        context_def: object = None,
         import_scope: str | None = None,
     ) -> None:
         self._grad_state = grad_state
@@ -163,7 +166,7 @@ class WhileContext(GradientLoop):
         context_def.while_ctxt.CopyFrom(self.to_proto(export_scope))
 
     @staticmethod
-    def from_proto(context_def: Any, import_scope: str | None = None) -> WhileContext:
+    def from_proto(context_def: object, import_scope: str | None = None) -> WhileContext:
         """The loop that a WhileContextDef describes; its operations are in the graph already."""
         result = WhileContext(context_def=context_def, import_scope=import_scope)
         read_nested(result, context_def, import_scope)
@@ -265,7 +268,7 @@ class WhileContext(GradientLoop):
             for controller in stack:
                 controller.add_op(x.op)
 
-    def _is_around(self, context: Any) -> bool:
+    def _is_around(self, context: object) -> bool:
         outer = self.outer_context
         loop = None if outer is None else outer.GetWhileContext()
         while outer is not context:
@@ -280,8 +283,8 @@ class WhileContext(GradientLoop):
         self,
         pred: Callable[..., Any],
         body: Callable[..., Any],
-        loop_vars: Any,
-        shape_invariants: Any,
+        loop_vars: Sequence[Any],
+        shape_invariants: Sequence[TensorShape] | None,
         return_same_structure: bool,
     ) -> Any:
         """Builds condition and body; returns the loop variables as they leave."""
@@ -303,7 +306,12 @@ class WhileContext(GradientLoop):
         return packed if return_same_structure or len(exits) != 1 else packed[0]
 
     def _build(
-        self, pred: Any, body: Any, original: Any, loop_vars: list[Tensor], shape_invariants: Any
+        self,
+        pred: Callable[..., Any],
+        body: Callable[..., Any],
+        original: Sequence[Any],
+        loop_vars: list[Tensor],
+        shape_invariants: Sequence[Any],
     ) -> tuple[Any, list[Tensor]]:
         entered = self._enter_all(loop_vars, shape_invariants)
         merges = [merge([x, x])[0] for x in entered]
@@ -326,7 +334,7 @@ class WhileContext(GradientLoop):
         self.ExitResult(self._loop_exits)
         return result, self._loop_exits
 
-    def _enter_all(self, loop_vars: list[Tensor], shape_invariants: Any) -> list[Tensor]:
+    def _enter_all(self, loop_vars: list[Tensor], shape_invariants: Sequence[Any]) -> list[Tensor]:
         self._values = {x.name for x in loop_vars}
         real = loop_vars
         if self._outer_context is not None:
@@ -372,14 +380,14 @@ def _gradient_state() -> Any:
     return None if loop is None else loop.grad_state
 
 
-def _packed(original: Any, tensors: list[Tensor]) -> Any:
+def _packed(original: Sequence[Any], tensors: list[Tensor]) -> Any:
     from .tensor_array import arrays_of
 
     leaves = arrays_of(nest.flatten(original, expand_composites=True), tensors)
     return nest.pack_sequence_as(original, leaves, expand_composites=True)
 
 
-def _body_result(body: Any, packed: Any) -> tuple[Any, list[Any]]:
+def _body_result(body: Callable[..., Any], packed: Sequence[Any]) -> tuple[Any, list[Any]]:
     """What the body returned, and its flat tensors."""
     from .tensor_array import flow_of, is_array
 

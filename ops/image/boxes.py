@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,12 @@ from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
 from .. import shape_inference
 from ..public import raw, tf
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
 
 _THRESHOLDS = "T: {half, float32} = float32; T_threshold: {half, float32} = float32"
 _BOXES = np.array([[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, 3, 1, 4], [1, 4, 0, 3]], np.float32)
@@ -60,7 +66,7 @@ def _suppress(
     return np.array(kept, np.int32)
 
 
-def _suppressed_shape(c: Any) -> TensorShape:
+def _suppressed_shape(c: ShapeContext) -> TensorShape:
     shape_inference.ranked(c.inputs[0], 2)
     shape_inference.ranked(c.inputs[1], 1)
     for shape in c.inputs[2:]:
@@ -68,7 +74,7 @@ def _suppressed_shape(c: Any) -> TensorShape:
     return TensorShape([None])
 
 
-_SUPPRESSED = {
+_SUPPRESSED: dict[str, Any] = {
     "shape": _suppressed_shape,
     "gradient": NoGradient("indices have no gradient"),
     "dynamic_shape": True,
@@ -113,9 +119,9 @@ define(
 
 @export("image.non_max_suppression")
 def non_max_suppression(
-    boxes: Any,
-    scores: Any,
-    max_output_size: Any,
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size: TensorLike,
     iou_threshold: Any = 0.5,
     score_threshold: Any = float("-inf"),
     name: str | None = None,
@@ -213,7 +219,7 @@ def _check(image: Any, boxes: np.ndarray, indices: np.ndarray) -> None:
 
 
 def _crop_and_resize(
-    c: Any, image: np.ndarray, boxes: np.ndarray, indices: np.ndarray, crop: np.ndarray
+    c: KernelContext, image: np.ndarray, boxes: np.ndarray, indices: np.ndarray, crop: np.ndarray
 ) -> np.ndarray:
     if crop.shape != (2,) or (crop <= 0).any():
         raise errors.invalid("crop dimensions must be positive")
@@ -226,7 +232,7 @@ def _crop_and_resize(
 
 
 def _image_grad(
-    c: Any, grads: np.ndarray, boxes: np.ndarray, indices: np.ndarray, size: np.ndarray
+    c: KernelContext, grads: np.ndarray, boxes: np.ndarray, indices: np.ndarray, size: np.ndarray
 ) -> np.ndarray:
     _check(size, boxes, indices)
     result = np.zeros(size, c.out_dtype())
@@ -247,7 +253,7 @@ def _image_grad(
 
 
 def _boxes_grad(
-    c: Any, grads: np.ndarray, image: np.ndarray, boxes: np.ndarray, indices: np.ndarray
+    c: KernelContext, grads: np.ndarray, image: np.ndarray, boxes: np.ndarray, indices: np.ndarray
 ) -> np.ndarray:
     _check(image.shape, boxes, indices)
     result = np.zeros(boxes.shape, np.float32)
@@ -269,7 +275,7 @@ def _boxes_grad(
     return result
 
 
-def _grad(op: Any, grad: Tensor) -> list[Any]:
+def _grad(op: Operation, grad: Tensor) -> list[Any]:
     image, boxes, indices = op.inputs[:3]
     size = image.shape.as_list() if image.shape.is_fully_defined() else tf.shape(image)
     by_image = None
@@ -280,7 +286,7 @@ def _grad(op: Any, grad: Tensor) -> list[Any]:
     return [by_image, raw.CropAndResizeGradBoxes(grad, image, boxes, indices), None, None]
 
 
-def _cut_shape(c: Any) -> TensorShape:
+def _cut_shape(c: ShapeContext) -> TensorShape:
     depth = shape_inference.ranked(c.inputs[0], 4)[3]
     count = shape_inference.merge_dim(
         shape_inference.ranked(c.inputs[1], 2)[0], shape_inference.ranked(c.inputs[2], 1)[0]
@@ -307,7 +313,9 @@ define(
     doc="The gradient of CropAndResize for the images.",
     test={
         "attrs": [{"T": dtypes.float32}, {"T": dtypes.float32, "method": b"nearest"}],
-        "values": [[_GRADS, _CUTS, np.int32([1, 0, 1]), np.int32([2, 4, 3, 2])]],
+        "values": [
+            [_GRADS, _CUTS, np.array([1, 0, 1], np.int32), np.array([2, 4, 3, 2], np.int32)]
+        ],
     },
 )
 define(
@@ -318,7 +326,7 @@ define(
     kernel=_boxes_grad,
     gradient=_NO_GRADIENT,
     doc="The gradient of CropAndResize for the boxes.",
-    test={"values": [[_GRADS, _IMAGES, _CUTS, np.int32([1, 0, 1])]]},
+    test={"values": [[_GRADS, _IMAGES, _CUTS, np.array([1, 0, 1], np.int32)]]},
 )
 define(
     "CropAndResize",
@@ -330,7 +338,7 @@ define(
     doc="Boxes of images, in shares of their height and width, resized to one size.",
     test={
         "attrs": [{}, {"method": b"nearest"}, {"extrapolation_value": 2.0}],
-        "values": [[_IMAGES, _CUTS, np.int32([1, 0, 1]), np.int32([3, 2])]],
+        "values": [[_IMAGES, _CUTS, np.array([1, 0, 1], np.int32), np.array([3, 2], np.int32)]],
         # The gradient for the boxes jumps at pixels, and single precision is coarse.
         "gradient": False,
     },
@@ -339,8 +347,8 @@ define(
 
 @export("image.crop_and_resize")
 def crop_and_resize(
-    image: Any,
-    boxes: Any,
+    image: TensorLike,
+    boxes: TensorLike,
     box_ind: Any = None,
     crop_size: Any = None,
     method: str = "bilinear",

@@ -6,7 +6,8 @@ Where a pixel of the result lies in the image is computed in single precision, a
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +22,15 @@ from .. import shape_inference
 from ..public import raw, tf
 from ..ranks import ranked, vector
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
+
 _OPTIONS = "align_corners: bool = false; half_pixel_centers: bool = false"
 _INTEGERS = "int8, uint8, int16, uint16, int32, int64"
 _SAMPLES = {
@@ -29,7 +39,7 @@ _SAMPLES = {
 }
 
 
-def _resized_shape(c: Any) -> TensorShape:
+def _resized_shape(c: ShapeContext) -> TensorShape:
     n, _, _, depth = shape_inference.ranked(c.inputs[0], 4)
     shape_inference.ranked(c.inputs[1], 1)
     size = c.value(1)
@@ -39,7 +49,7 @@ def _resized_shape(c: Any) -> TensorShape:
     return TensorShape([n, height, width, depth])
 
 
-def _check(image: Any, size: Any, attr: Any) -> tuple[int, int]:
+def _check(image: Sequence[int], size: Any, attr: Callable[..., Any]) -> tuple[int, int]:
     """The wanted height and width; InvalidArgumentError for what cannot be resized."""
     if attr("half_pixel_centers") and attr("align_corners"):
         raise errors.invalid("If half_pixel_centers is True, align_corners must be False.")
@@ -56,7 +66,7 @@ def _check(image: Any, size: Any, attr: Any) -> tuple[int, int]:
     return int(size[0]), int(size[1])
 
 
-def _positions(size: int, resized: int, attr: Any, center: float) -> np.ndarray:
+def _positions(size: int, resized: int, attr: Callable[..., Any], center: float) -> np.ndarray:
     """Where each row (or column) of the resized image lies in the image."""
     one = np.float32(1)
     if attr("align_corners") and resized > 1:
@@ -69,7 +79,9 @@ def _positions(size: int, resized: int, attr: Any, center: float) -> np.ndarray:
     return (places + one / 2) * scale - np.float32(center)
 
 
-def _between(size: int, resized: int, attr: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _between(
+    size: int, resized: int, attr: Callable[..., Any]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """For each row: the two rows that it lies between, and how near to the second one."""
     places = _positions(size, resized, attr, 0.5)
     low = np.floor(places)
@@ -78,7 +90,7 @@ def _between(size: int, resized: int, attr: Any) -> tuple[np.ndarray, np.ndarray
     return first, np.clip(np.ceil(places), 0, size - 1).astype(np.int64), near
 
 
-def _nearest(size: int, resized: int, attr: Any) -> np.ndarray:
+def _nearest(size: int, resized: int, attr: Callable[..., Any]) -> np.ndarray:
     """For each row of the resized image: the row of the image that it shows."""
     places = _positions(size, resized, attr, 0.0)
     if attr("align_corners"):
@@ -89,7 +101,7 @@ def _nearest(size: int, resized: int, attr: Any) -> np.ndarray:
 # Interpolation
 
 
-def _mix(tl: Any, tr: Any, bl: Any, br: Any, x: Any, y: Any) -> Any:
+def _mix(tl: object, tr: object, bl: object, br: object, x: TensorLike, y: TensorLike) -> Any:
     top = k.add(tl, k.mul(k.sub(tr, tl), x))
     bottom = k.add(bl, k.mul(k.sub(br, bl), x))
     return k.add(top, k.mul(k.sub(bottom, top), y))
@@ -98,7 +110,7 @@ def _mix(tl: Any, tr: Any, bl: Any, br: Any, x: Any, y: Any) -> Any:
 _INPUTS = (vector(1, "shape_t must be 1-dimensional{shape}"),)
 
 
-def _bilinear(c: Any, images: np.ndarray, size: np.ndarray) -> np.ndarray:
+def _bilinear(c: KernelContext, images: np.ndarray, size: np.ndarray) -> np.ndarray:
     height, width = _check(images.shape, size, c.attr)
     top, bottom, y = _between(images.shape[1], height, c.attr)
     left, right, x = _between(images.shape[2], width, c.attr)
@@ -107,7 +119,7 @@ def _bilinear(c: Any, images: np.ndarray, size: np.ndarray) -> np.ndarray:
     return _mix(upper[:, :, left], upper[:, :, right], lower[:, :, left], lower[:, :, right], x, y)
 
 
-def _static_sizes(b: Any, image: Any, size: Any) -> tuple[int, int] | None:
+def _static_sizes(b: Builder, image: Value, size: Value) -> tuple[int, int] | None:
     """The wanted height and width, where these and the image's are plain numbers."""
     known = b.known(size)
     sizes = [*image.shape[1:3], *(() if known is None else known)]
@@ -116,7 +128,7 @@ def _static_sizes(b: Any, image: Any, size: Any) -> tuple[int, int] | None:
     return int(sizes[2]), int(sizes[3])
 
 
-def _lower_bilinear(b: Any, op: Any, images: Any, size: Any) -> Any:
+def _lower_bilinear(b: Builder, op: OpView, images: Any, size: Value) -> Any:
     wanted = _static_sizes(b, images, size)
     if wanted is None:
         return NotImplemented
@@ -128,7 +140,7 @@ def _lower_bilinear(b: Any, op: Any, images: Any, size: Any) -> Any:
     def rows(where: np.ndarray) -> Any:
         return b.gather(images, b.constant(where, "int64"), 1)
 
-    def columns(value: Any, where: np.ndarray) -> Any:
+    def columns(value: Value, where: np.ndarray) -> Any:
         return b.gather(value, b.constant(where, "int64"), 2)
 
     upper, lower = rows(top), rows(bottom)
@@ -143,7 +155,7 @@ def _lower_bilinear(b: Any, op: Any, images: Any, size: Any) -> Any:
     )
 
 
-def _bilinear_grad(c: Any, grads: np.ndarray, image: np.ndarray) -> np.ndarray:
+def _bilinear_grad(c: KernelContext, grads: np.ndarray, image: np.ndarray) -> np.ndarray:
     height, width = _check(image.shape, grads.shape[1:3], c.attr)
     top, bottom, y = _between(image.shape[1], height, c.attr)
     left, right, x = _between(image.shape[2], width, c.attr)
@@ -154,11 +166,12 @@ def _bilinear_grad(c: Any, grads: np.ndarray, image: np.ndarray) -> np.ndarray:
         for rows, share_y in ((top, one - y), (bottom, y)):
             for columns, share_x in ((left, one - x), (right, x)):
                 part = (grads * share_y * share_x).astype(image.dtype)
-                np.add.at(result[: len(grads)], (slice(None), rows[:, None], columns), part)
+                places: Any = (slice(None), rows[:, None], columns)
+                np.add.at(result[: len(grads)], places, part)
     return result
 
 
-def _grad_of_bilinear(op: Any, grad: Tensor) -> list[Any]:
+def _grad_of_bilinear(op: Operation, grad: Tensor) -> list[Any]:
     options = {key: op.attr(key) for key in ("align_corners", "half_pixel_centers")}
     return [raw.ResizeBilinearGrad(grad, op.inputs[0], **options), None]
 
@@ -187,8 +200,11 @@ _resize_bilinear = define(
         # The result is float32 whatever the image is: too coarse for differences.
         "gradient": False,
         "values": [
-            [np.linspace(-1, 2, 24).reshape(1, 4, 3, 2).astype(np.float32), np.int32([3, 7])],
-            [np.arange(8, dtype=np.uint8).reshape(2, 2, 2, 1), np.int32([2, 2])],
+            [
+                np.linspace(-1, 2, 24).reshape(1, 4, 3, 2).astype(np.float32),
+                np.array([3, 7], np.int32),
+            ],
+            [np.arange(8, dtype=np.uint8).reshape(2, 2, 2, 1), np.array([2, 2], np.int32)],
         ],
     },
 )
@@ -197,14 +213,14 @@ _resize_bilinear = define(
 # The nearest pixel
 
 
-def _nearest_neighbor(c: Any, images: np.ndarray, size: np.ndarray) -> np.ndarray:
+def _nearest_neighbor(c: KernelContext, images: np.ndarray, size: np.ndarray) -> np.ndarray:
     height, width = _check(images.shape, size, c.attr)
     rows = _nearest(images.shape[1], height, c.attr)
     columns = _nearest(images.shape[2], width, c.attr)
     return images[:, rows][:, :, columns]
 
 
-def _lower_nearest(b: Any, op: Any, images: Any, size: Any) -> Any:
+def _lower_nearest(b: Builder, op: OpView, images: Any, size: Value) -> Any:
     wanted = _static_sizes(b, images, size)
     if wanted is None:
         return NotImplemented
@@ -215,7 +231,7 @@ def _lower_nearest(b: Any, op: Any, images: Any, size: Any) -> Any:
     return images
 
 
-def _nearest_grad(c: Any, grads: np.ndarray, size: np.ndarray) -> np.ndarray:
+def _nearest_grad(c: KernelContext, grads: np.ndarray, size: np.ndarray) -> np.ndarray:
     height, width = int(size[0]), int(size[1])
     if height <= 0 or width <= 0:
         raise errors.invalid("shape_t's elements must be positive")
@@ -224,11 +240,12 @@ def _nearest_grad(c: Any, grads: np.ndarray, size: np.ndarray) -> np.ndarray:
     if grads.size:
         rows = _nearest(height, resized_height, c.attr)
         columns = _nearest(width, resized_width, c.attr)
-        np.add.at(result, (slice(None), rows[:, None], columns), grads)
+        places: Any = (slice(None), rows[:, None], columns)
+    np.add.at(result, places, grads)
     return result
 
 
-def _grad_of_nearest(op: Any, grad: Tensor) -> list[Any]:
+def _grad_of_nearest(op: Operation, grad: Tensor) -> list[Any]:
     image = op.inputs[0]
     size = image.shape[1:3]
     if not size.is_fully_defined():
@@ -247,7 +264,9 @@ define(
     doc="The gradient of ResizeNearestNeighbor.",
     test={
         **_SAMPLES,
-        "values": [[np.arange(30, dtype=np.float32).reshape(1, 5, 3, 2), np.int32([2, 4])]],
+        "values": [
+            [np.arange(30, dtype=np.float32).reshape(1, 5, 3, 2), np.array([2, 4], np.int32)]
+        ],
     },
 )
 _resize_nearest_neighbor = define(
@@ -262,8 +281,8 @@ _resize_nearest_neighbor = define(
     test={
         **_SAMPLES,
         "values": [
-            [np.arange(24, dtype=np.int64).reshape(1, 4, 3, 2), np.int32([3, 7])],
-            [np.arange(24, dtype=np.float32).reshape(1, 4, 3, 2), np.int32([8, 2])],
+            [np.arange(24, dtype=np.int64).reshape(1, 4, 3, 2), np.array([3, 7], np.int32)],
+            [np.arange(24, dtype=np.float32).reshape(1, 4, 3, 2), np.array([8, 2], np.int32)],
         ],
     },
 )
@@ -271,8 +290,8 @@ _resize_nearest_neighbor = define(
 
 @export("image.resize_bilinear")
 def resize_bilinear(
-    images: Any,
-    size: Any,
+    images: TensorLike,
+    size: Sequence[int],
     align_corners: bool = False,
     name: str | None = None,
     half_pixel_centers: bool = False,
@@ -294,8 +313,8 @@ def resize_bilinear(
 
 @export("image.resize_nearest_neighbor")
 def resize_nearest_neighbor(
-    images: Any,
-    size: Any,
+    images: TensorLike,
+    size: Sequence[int],
     align_corners: bool = False,
     name: str | None = None,
     half_pixel_centers: bool = False,

@@ -8,7 +8,7 @@ import math
 import re
 import string
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,16 +19,19 @@ from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
 from ..public import tf
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+
 _LOGGER = logging.getLogger("tensorflow")
 
 
 # Tensordot
 
 
-def _contracted_axes(a: Any, axes: Any) -> tuple[Any, Any]:
+def _contracted_axes(a: Tensor, axes: Any) -> tuple[Any, Any]:
     """The axes of a and of b to sum over."""
     if isinstance(axes, (int, np.integer)):
-        rank = a.get_shape().ndims
+        rank: Any = a.get_shape().ndims
         if axes < 0:
             raise ValueError("'axes' must be at least 0.")
         if rank is None:
@@ -70,7 +73,7 @@ def _as_matrix(a: Any, axes: Any, flipped: bool = False) -> tuple[Any, Any, Any]
     return matrix, free_dims, free_dims
 
 
-def _as_matrix_dynamically(a: Any, axes: Any, flipped: bool) -> tuple[Any, Any, Any]:
+def _as_matrix_dynamically(a: Tensor, axes: TensorLike, flipped: bool) -> tuple[Any, Any, Any]:
     static = None
     if a.get_shape().ndims is not None and isinstance(axes, (list, tuple)):
         dims = a.get_shape().as_list()
@@ -93,7 +96,7 @@ def _as_matrix_dynamically(a: Any, axes: Any, flipped: bool) -> tuple[Any, Any, 
 
 
 @export("tensordot", "linalg.tensordot")
-def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:
+def tensordot(a: TensorLike, b: TensorLike, axes: TensorLike, name: str | None = None) -> Any:
     """Products of two tensors, summed over pairs of axes, as numpy.tensordot.
 
     Args:
@@ -252,7 +255,9 @@ def _resolve_ellipses(labels: list[str], shapes: Sequence[Any]) -> str:
     return longest
 
 
-def _contract(t0: Any, labels_0: str, t1: Any, labels_1: str, summed: set[str]) -> tuple[Any, str]:
+def _contract(
+    t0: Tensor, labels_0: str, t1: Tensor, labels_1: str, summed: set[str]
+) -> tuple[Any, str]:
     """Multiplies two tensors and sums over the labels in `summed`, as a batch of products."""
     for i, (t, labels) in enumerate(((t0, labels_0), (t1, labels_1))):
         if len(labels) != len(t.get_shape()):
@@ -283,7 +288,9 @@ def _contract(t0: Any, labels_0: str, t1: Any, labels_1: str, summed: set[str]) 
     return tf.multiply(t0, t1), "".join(sorted_0 + sorted_1[len(kept) :])
 
 
-def _matrix_product(t0: Any, t1: Any, kept: int, summed: int, free_0: int, free_1: int) -> Any:
+def _matrix_product(
+    t0: Tensor, t1: Tensor, kept: int, summed: int, free_0: int, free_1: int
+) -> Any:
     shape_0 = _sizes(t0)
     rows, inner_0 = _total(shape_0[kept:-summed]), _total(shape_0[-summed:])
     t0 = _reshaped(t0, [*shape_0[:kept], rows, inner_0])
@@ -294,11 +301,11 @@ def _matrix_product(t0: Any, t1: Any, kept: int, summed: int, free_0: int, free_
     return _reshaped(product, shape_0[: kept + free_0] + shape_1[len(shape_1) - free_1 :])
 
 
-def _transposed(tensor: Any, perm: list[int]) -> Any:
+def _transposed(tensor: Tensor, perm: list[int]) -> Any:
     return tensor if perm == list(range(len(perm))) else tf.transpose(tensor, perm=perm)
 
 
-def _reshaped(tensor: Any, shape: Sequence[Any]) -> Any:
+def _reshaped(tensor: Tensor, shape: Sequence[Any]) -> Any:
     target = tuple(-1 if size is None else size for size in shape)
     current = tuple(tensor.get_shape().as_list())
     fits = len(target) == len(current) and all(
@@ -308,9 +315,9 @@ def _reshaped(tensor: Any, shape: Sequence[Any]) -> Any:
     return tensor if fits else tf.reshape(tensor, target)
 
 
-def _sizes(tensor: Any) -> list[Any]:
+def _sizes(tensor: Tensor) -> list[Any]:
     """The sizes of a tensor, as nodes where they are not static."""
-    sizes = tensor.get_shape().as_list()
+    sizes: list[Any] = tensor.get_shape().as_list()
     if None in sizes:
         dynamic = tf.shape(tensor)
         sizes = [dynamic[i] if size is None else size for i, size in enumerate(sizes)]

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +28,13 @@ from .solve import (
     wide,
 )
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
+
 _NONE = NoGradient("TensorFlow registers none", silent=False)
 _TALL = {"values": [[np.array([[2.0, 0.5], [0.25, 1.5], [1.0, -1.0]])]], "rtol": 1e-3}
 
@@ -49,19 +57,19 @@ def _sizes(shape: TensorShape) -> tuple[int | None, int | None, int | None]:
 # QR
 
 
-def _qr_shape(c: Any) -> list[TensorShape]:
+def _qr_shape(c: ShapeContext) -> list[TensorShape]:
     x = c.inputs[0]
     rows, columns, small = _sizes(x)
     inner = rows if c.attr("full_matrices") else small
     return [stacked(x, rows, inner), stacked(x, inner, columns)]
 
 
-def _qr_kernel(c: Any, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _qr_kernel(c: KernelContext, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     q, r = np.linalg.qr(wide(x), mode="complete" if c.attr("full_matrices") else "reduced")
     return q.astype(x.dtype), r.astype(x.dtype)
 
 
-def _qr_gradient(op: Any, grad_q: Any, grad_r: Any) -> Any:
+def _qr_gradient(op: Operation, grad_q: Tensor, grad_r: Tensor) -> Any:
     q, r = op.outputs
     if q.dtype.is_complex:
         raise NotImplementedError(f"QrGrad not implemented for dtype: {q.dtype}")
@@ -72,7 +80,7 @@ def _qr_gradient(op: Any, grad_q: Any, grad_r: Any) -> Any:
             "QrGrad not implemented when ncols > nrows or full_matrices is true and ncols != nrows."
         )
 
-    def solve(x: Any, r: Any) -> Any:
+    def solve(x: Tensor, r: Tensor) -> Any:
         return adjoint(matrix_triangular_solve(r, adjoint(x), lower=False, adjoint=False))
 
     qdq = tf.matmul(q, grad_q, adjoint_a=True)
@@ -100,7 +108,7 @@ export("linalg.qr", "qr")(qr)
 # Singular values
 
 
-def _svd_shape(c: Any) -> list[TensorShape]:
+def _svd_shape(c: ShapeContext) -> list[TensorShape]:
     x = c.inputs[0]
     rows, columns, small = _sizes(x)
     if not c.attr("compute_uv"):
@@ -110,7 +118,7 @@ def _svd_shape(c: Any) -> list[TensorShape]:
     return [stacked(x, small), u, stacked(x, columns, columns if full else small)]
 
 
-def _svd_kernel(c: Any, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _svd_kernel(c: KernelContext, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     if not c.attr("compute_uv"):
         nothing = np.zeros(0, x.dtype)
         return np.linalg.svd(wide(x), compute_uv=False).astype(x.dtype), nothing, nothing
@@ -118,7 +126,7 @@ def _svd_kernel(c: Any, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarr
     return s.astype(x.dtype), u.astype(x.dtype), np.conj(np.swapaxes(v, -1, -2)).astype(x.dtype)
 
 
-def _svd_gradient(op: Any, grad_s: Any, grad_u: Any, grad_v: Any) -> Any:
+def _svd_gradient(op: Operation, grad_s: Tensor, grad_u: Tensor, grad_v: Tensor) -> Any:
     a = op.inputs[0]
     diagonal = tf.matrix_diag(grad_s)
     if not op.get_attr("compute_uv"):
@@ -148,7 +156,9 @@ def _svd_gradient(op: Any, grad_s: Any, grad_u: Any, grad_v: Any) -> Any:
     return result
 
 
-def _wide_svd_gradient(op: Any, outputs: Any, grads: Any, sizes: tuple[int, int]) -> Any:
+def _wide_svd_gradient(
+    op: Operation, outputs: Sequence[Tensor], grads: Sequence[Tensor], sizes: tuple[int, int]
+) -> Any:
     """For matrices with no more rows than columns."""
     (s, u, v), (diagonal, grad_s, grad_u, grad_v), (m, n) = outputs, grads, sizes
     full = op.get_attr("full_matrices")
@@ -196,7 +206,10 @@ raw_svd = define(
 
 @export("linalg.svd", "svd")
 def svd(
-    tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None
+    tensor: TensorLike,
+    full_matrices: bool = False,
+    compute_uv: bool = True,
+    name: str | None = None,
 ) -> Any:
     """Singular values s and vectors u, v: tensor = u diag(s) v^H; s alone without compute_uv."""
     s, u, v = raw_svd(tensor, compute_uv=compute_uv, full_matrices=full_matrices, name=name)
@@ -206,13 +219,13 @@ def svd(
 # Eigenvalues
 
 
-def _eigen_shape(c: Any) -> list[TensorShape]:
+def _eigen_shape(c: ShapeContext) -> list[TensorShape]:
     x = square(c.inputs[0])
     values = stacked(x, None if x.ndims is None else x.as_list()[-1])
     return [values, x if c.attr("compute_v") else TensorShape([0])]
 
 
-def _eigen_kernel(c: Any, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _eigen_kernel(c: KernelContext, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     check_square(x)
     text = "Self-adjoint eigen decomposition was not successful. The input might not be valid."
     if not c.attr("compute_v"):
@@ -222,7 +235,7 @@ def _eigen_kernel(c: Any, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return values.astype(x.dtype), vectors.astype(x.dtype)
 
 
-def _eigen_gradient(op: Any, grad_e: Any, grad_v: Any) -> Any:
+def _eigen_gradient(op: Operation, grad_e: Tensor, grad_v: Tensor) -> Any:
     e = op.outputs[0]
     with control_dependencies([grad_e, grad_v]):
         if op.get_attr("compute_v"):
@@ -252,14 +265,14 @@ raw_self_adjoint_eig = define(
 
 
 @export("linalg.eigh", "self_adjoint_eig")
-def self_adjoint_eig(tensor: Any, name: str | None = None) -> tuple[Any, Any]:
+def self_adjoint_eig(tensor: TensorLike, name: str | None = None) -> tuple[Any, Any]:
     """Eigenvalues, ascending, and eigenvectors of self-adjoint matrices."""
     e, v = raw_self_adjoint_eig(tensor, compute_v=True, name=name)
     return e, v
 
 
 @export("linalg.eigvalsh", "self_adjoint_eigvals")
-def self_adjoint_eigvals(tensor: Any, name: str | None = None) -> Any:
+def self_adjoint_eigvals(tensor: TensorLike, name: str | None = None) -> Any:
     """Eigenvalues of self-adjoint matrices, ascending."""
     return raw_self_adjoint_eig(tensor, compute_v=False, name=name)[0]
 
@@ -267,7 +280,7 @@ def self_adjoint_eigvals(tensor: Any, name: str | None = None) -> Any:
 # Rank and pseudo-inverse
 
 
-def _matrices(a: Any, validate_args: bool) -> Any:
+def _matrices(a: Tensor, validate_args: bool) -> Any:
     """The tensor, checked to be floating and of rank two at least."""
     if not a.dtype.is_floating:
         raise TypeError(f"Input `a` must have `float`-like `dtype` (saw {a.dtype.name}).")
@@ -300,17 +313,25 @@ def matrix_rank(
         return tf.reduce_sum(tf.cast(s > tol, dtypes.int32), axis=-1)
 
 
-def _default_rcond(a: Any, dtype: Any) -> Any:
-    sizes = [tf.shape(a)[i] if a.shape[i].value is None else a.shape[i].value for i in (-2, -1)]
+def _default_rcond(a: Tensor, dtype: Any) -> Any:
+    sizes: list[Any] = [
+        tf.shape(a)[i] if a.shape[i].value is None else a.shape[i].value for i in (-2, -1)
+    ]
     if all(isinstance(size, int) for size in sizes):
-        longest = float(max(sizes))
+        longest: Any = float(max(sizes))
     else:
-        longest = tf.cast(tf.maximum(*sizes), dtype)
+        rows, columns = sizes
+        longest = tf.cast(tf.maximum(rows, columns), dtype)
     return 10.0 * longest * np.finfo(dtype).eps
 
 
 @export("linalg.pinv")
-def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | None = None) -> Any:
+def pinv(
+    a: Any,
+    rcond: Any = None,
+    validate_args: bool = False,
+    name: str | None = None,
+) -> Any:
     """The Moore-Penrose inverse; singular values below rcond times the largest count as zero."""
     with name_scope(name or "pinv"):
         a = _matrices(convert_to_tensor(a, name="a"), validate_args)

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,10 +15,20 @@ from ...engine.types.shape import TensorShape, unknown_shape
 from .. import shape_inference
 from ..public import raw, tf
 
+if TYPE_CHECKING:
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
+    from ...jit.kernel.sizes import AnySize
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
+
 _SUMS = {"bool": "b", "float16": "f", "bfloat16": "f"}
 
 
-def labels(c: Any, ranks: list[int]) -> tuple[list[str], str]:
+def labels(c: KernelContext | OpView | ShapeContext, ranks: Sequence[int]) -> tuple[list[str], str]:
     """The dimensions of each input and of the result; those of "..." are named by digits."""
     equation = c.attr("equation")
     left, arrow, right = equation.replace(" ", "").partition("->")
@@ -61,10 +72,11 @@ def _digits(count: int) -> str:
     return "9876543210"[10 - count :]
 
 
-def _shape(c: Any) -> TensorShape:
-    if any(shape.rank is None for shape in c.inputs):
+def _shape(c: ShapeContext) -> TensorShape:
+    ranks = [shape.rank for shape in c.inputs if shape.rank is not None]
+    if len(ranks) < len(c.inputs):
         return unknown_shape()
-    named, out = labels(c, [shape.rank for shape in c.inputs])
+    named, out = labels(c, ranks)
     found: dict[str, int | None] = {}
     for part, shape in zip(named, c.inputs):
         for label, size in zip(part, shape.as_list()):
@@ -76,7 +88,7 @@ def _shape(c: Any) -> TensorShape:
     return TensorShape([found[label] for label in out])
 
 
-def _kernel(c: Any, inputs: list[np.ndarray]) -> np.ndarray:
+def _kernel(c: KernelContext, inputs: list[np.ndarray]) -> np.ndarray:
     try:
         named, out = labels(c, [x.ndim for x in inputs])
     except ValueError as error:
@@ -96,7 +108,7 @@ def _kernel(c: Any, inputs: list[np.ndarray]) -> np.ndarray:
     return np.asarray(result).astype(kind, copy=False)
 
 
-def _lower(b: Any, op: Any, inputs: list[Any]) -> Any:
+def _lower(b: Builder, op: OpView, inputs: list[Any]) -> Any:
     from ...jit import library
 
     named, out = labels(op, [x.ndim for x in inputs])
@@ -129,7 +141,7 @@ def _lower(b: Any, op: Any, inputs: list[Any]) -> Any:
     return _turned(b, b.reshape(product, (*lead, *m, *n)), [*shared, *rows, *columns], out)
 
 
-def _summed(b: Any, x: Any, part: str, others: str) -> tuple[str, Any]:
+def _summed(b: Builder, x: Value, part: str, others: str) -> tuple[str, Any]:
     """An input without the dimensions that occur nowhere else."""
     axes = [i for i, label in enumerate(part) if label not in others]
     if not axes:
@@ -137,18 +149,18 @@ def _summed(b: Any, x: Any, part: str, others: str) -> tuple[str, Any]:
     return "".join(label for label in part if label in others), b.reduce("sum", x, axes)
 
 
-def _turned(b: Any, x: Any, given: Any, wanted: Any) -> Any:
+def _turned(b: Builder, x: Value, given: str | Sequence[str], wanted: str | Sequence[str]) -> Any:
     return b.transpose(x, [list(given).index(label) for label in wanted])
 
 
-def _matrices(b: Any, x: Any, lead: Any, rows: int) -> Any:
+def _matrices(b: Builder, x: Value, lead: Sequence[AnySize], rows: int) -> Any:
     """A stack of matrices: the first of the dimensions behind `lead` are the rows."""
     sizes = x.shape[len(lead) :]
     x = b.broadcast(x, (*lead, *sizes))
     return b.reshape(x, (*lead, math.prod(sizes[:rows]), math.prod(sizes[rows:])))
 
 
-def _gradient(op: Any, grad: Any) -> list[Any]:
+def _gradient(op: Operation, grad: Tensor) -> list[Any]:
     """Each input's gradient: the products of the result's with the other input."""
     ranks = [x.shape.rank for x in op.inputs]
     if None in ranks:
@@ -172,7 +184,9 @@ def _letters(part: str) -> str:
     return part.replace("...", "")
 
 
-def _share(x: Any, part: str, right: str, grad: Any, other: str = "", y: Any = None) -> Any:
+def _share(
+    x: Any, part: str, right: str, grad: Tensor, other: str = "", y: Tensor | None = None
+) -> Any:
     """The gradient of one input, whose own dimensions were summed over."""
     elsewhere = right + other
     spread = x.shape.rank - len(_letters(part))

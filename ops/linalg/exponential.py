@@ -12,13 +12,17 @@ import math
 import operator
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.graph import name_scope
 from ...engine.types import dtypes
 from ..public import tf
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.tensor import Tensor
 
 # Degrees of the approximants, the norms up to which each but the last serves, and the norm to
 # which matrices are scaled for the last (Higham's theta).
@@ -44,7 +48,7 @@ def _sum(terms: Iterable[Any]) -> Any:
     return functools.reduce(operator.add, terms)
 
 
-def _approximant(degree: int, matrix: Any) -> tuple[Any, Any]:
+def _approximant(degree: int, matrix: Tensor) -> tuple[Any, Any]:
     """The odd and the even part of the numerator."""
     b = [tf.constant(value, matrix.dtype) for value in _coefficients(degree)]
     size, batch = tf.shape(matrix)[-2], tf.shape(matrix)[:-2]
@@ -71,7 +75,7 @@ def _approximant(degree: int, matrix: Any) -> tuple[Any, Any]:
     return odd, _sum(weighted([*powers, one], degree - 1))
 
 
-def _first_below(norm: Any, limits: Sequence[float], cases: Sequence[Any]) -> Any:
+def _first_below(norm: Tensor, limits: Sequence[float], cases: Sequence[Any]) -> Any:
     """The case of the first limit that the norm lies below; the last case without any."""
     below = tf.less(norm, tf.constant(limits[0], norm.dtype))
     if len(limits) == 1:
@@ -79,12 +83,12 @@ def _first_below(norm: Any, limits: Sequence[float], cases: Sequence[Any]) -> An
     return tf.where(below, cases[0], _first_below(norm, limits[1:], cases[1:]))
 
 
-def _scaled(matrix: Any, squarings: Any) -> Any:
+def _scaled(matrix: Tensor, squarings: Tensor) -> Any:
     powers = tf.pow(tf.constant(2.0, dtype=matrix.dtype), tf.cast(squarings, matrix.dtype))
     return matrix / powers[..., tf.newaxis, tf.newaxis]
 
 
-def _exponentials(matrix: Any) -> Any:
+def _exponentials(matrix: Tensor) -> Any:
     """The exponentials of a stack of matrices."""
     norm = tf.reduce_max(tf.reduce_sum(tf.abs(matrix), axis=tf.size(tf.shape(matrix)) - 2), axis=-1)
     is_single = matrix.dtype in (dtypes.float16, dtypes.float32, dtypes.complex64)
@@ -99,7 +103,7 @@ def _exponentials(matrix: Any) -> Any:
     result = tf.matrix_solve(denominator, numerator)
     last = tf.reduce_max(squarings)
 
-    def square(i: Any, r: Any) -> tuple[Any, Any]:
+    def square(i: Tensor, r: Tensor) -> tuple[Any, Any]:
         return i + 1, tf.where(tf.less(i, squarings), tf.matmul(r, r), r)
 
     first = tf.constant(0.0, norm.dtype)
@@ -107,7 +111,7 @@ def _exponentials(matrix: Any) -> Any:
 
 
 @export("linalg.expm")
-def matrix_exponential(input: Any, name: str | None = None) -> Any:
+def matrix_exponential(input: TensorLike, name: str | None = None) -> Any:
     """The exponentials of square matrices, as `tf.linalg.expm` of TensorFlow 1.15.
 
     input: [..., M, M], float16, float32, float64, complex64 or complex128 (else a ValueError).

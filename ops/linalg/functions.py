@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,19 +17,25 @@ from ..public import tf
 from .decompose import stacked
 from .solve import TYPES, adjoint, check_square, matrix_solve, square, wide
 
+if TYPE_CHECKING:
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
+
 _NONE = NoGradient("TensorFlow registers none", silent=False)
 
 
-def _lu_shape(c: Any) -> list[TensorShape]:
+def _lu_shape(c: ShapeContext) -> list[TensorShape]:
     x = square(c.inputs[0])
     return [x, stacked(x, None if x.ndims is None else x.as_list()[-1])]
 
 
-def _each(function: Any, x: np.ndarray) -> list[Any]:
+def _each(function: Callable[..., Any], x: np.ndarray) -> list[Any]:
     return [function(matrix) for matrix in wide(x).reshape(-1, *x.shape[-2:])]
 
 
-def _lu_kernel(c: Any, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _lu_kernel(c: KernelContext, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     from scipy.linalg import lu
 
     check_square(x)
@@ -56,9 +63,9 @@ export("linalg.lu")(lu)
 
 
 def _matrix_function(
-    op_type: str, scipy_name: str, types: str, gradient: Any, *public: str, doc: str
+    op_type: str, scipy_name: str, types: str, gradient: object, *public: str, doc: str
 ) -> Any:
-    def kernel(c: Any, x: np.ndarray) -> np.ndarray:
+    def kernel(c: KernelContext, x: np.ndarray) -> np.ndarray:
         import scipy.linalg
 
         check_square(x)
@@ -82,7 +89,7 @@ def _matrix_function(
     return export(*public)(op) if public else op
 
 
-def _kronecker(x: Any, y: Any) -> Any:
+def _kronecker(x: Tensor, y: Tensor) -> Any:
     """The Kronecker product of each pair of square matrices."""
     shape_x, shape_y = tf.shape(x), tf.shape(y)
     order_x, order_y = shape_x[-1], shape_y[-1]
@@ -93,7 +100,7 @@ def _kronecker(x: Any, y: Any) -> Any:
     return tf.reshape(wide_x * wide_y, tf.concat([batch, [order], [order]], 0))
 
 
-def _square_root_gradient(op: Any, grad: Any) -> Any:
+def _square_root_gradient(op: Operation, grad: Tensor) -> Any:
     """Solves the Sylvester equation R dR + dR R = dA for all entries at once."""
     root = op.outputs[0]
     shape = tf.shape(root)
@@ -108,7 +115,7 @@ def _square_root_gradient(op: Any, grad: Any) -> Any:
     return tf.matrix_transpose(tf.reshape(matrix_solve(system, entries), shape))
 
 
-def _exponential_gradient(op: Any, grad: Any) -> Any:
+def _exponential_gradient(op: Operation, grad: Tensor) -> Any:
     """The upper right block of exp([[A^H, G], [0, A^H]]) is the derivative along G."""
     a = adjoint(op.inputs[0])
     upper = tf.concat([a, grad], -1)

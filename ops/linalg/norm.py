@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,13 +17,16 @@ from ...engine.types import dtypes
 from ..public import tf
 from .decompose import raw_svd
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, TensorLike
+
 
 @export("eye", "linalg.eye")
 def eye(
     num_rows: Any,
     num_columns: Any = None,
     batch_shape: Any = None,
-    dtype: Any = dtypes.float32,
+    dtype: DTypeLike = dtypes.float32,
     name: str | None = None,
 ) -> Any:
     """Matrices with ones on the diagonal and zeros elsewhere.
@@ -85,7 +89,7 @@ def _check_norm(ord: Any, axis: Any, is_matrix: bool) -> None:
         raise ValueError(f"'ord' must be a supported vector norm, got {ord}")
 
 
-def _spectral_norm(tensor: Any, axis: tuple[int, int]) -> Any:
+def _spectral_norm(tensor: Tensor, axis: tuple[int, int]) -> Any:
     """The largest singular value over two axes, which stay as ones."""
     rank = tf.rank(tensor)
     chosen = (convert_to_tensor(axis) + rank) % rank
@@ -95,7 +99,7 @@ def _spectral_norm(tensor: Any, axis: tuple[int, int]) -> Any:
     return tf.transpose(largest, perm=tf.invert_permutation(perm))
 
 
-def _abs_norm(tensor: Any, ord: Any, axis: Any, is_matrix: bool) -> Any:
+def _abs_norm(tensor: Tensor, ord: float, axis: Any, is_matrix: bool) -> Any:
     result = tf.abs(tensor)
     first = None if axis is None else axis[0]
     if ord == 1:
@@ -111,12 +115,12 @@ def _abs_norm(tensor: Any, ord: Any, axis: Any, is_matrix: bool) -> Any:
 
 @export("norm", "linalg.norm")
 def norm(
-    tensor: Any,
+    tensor: TensorLike,
     ord: Any = "euclidean",
     axis: Any = None,
-    keepdims: Any = None,
+    keepdims: bool | None = None,
     name: str | None = None,
-    keep_dims: Any = None,
+    keep_dims: bool | None = None,
 ) -> Any:
     """The norm of vectors, of matrices or of all elements.
 
@@ -157,7 +161,10 @@ def norm(
 
 @export("linalg.normalize")
 def normalize(
-    tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str | None = None
+    tensor: TensorLike,
+    ord: str = "euclidean",
+    axis: int | Sequence[int] | None = None,
+    name: str | None = None,
 ) -> tuple[Any, Any]:
     """The tensor divided by its norm, and the norm."""
     with name_scope(name, "normalize", [tensor]) as name:

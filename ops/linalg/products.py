@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,16 @@ from ...jit.kernel import sizes
 from ..elementwise import static_broadcast
 from ..public import tf
 from ..shape_inference import merge, merge_dim, ranked, ranked_at_least
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
+    from ...engine.types.dtypes import DType
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
 
 _TYPES = "T: {bfloat16, half, float32, float64, int32, int64, complex64, complex128}"
 _HALF = ("float16", "bfloat16")
@@ -44,7 +54,7 @@ def _turned(x: np.ndarray, turn: bool, conjugate: bool = False) -> np.ndarray:
 # MatMul
 
 
-def _matmul_shape(c: Any) -> TensorShape:
+def _matmul_shape(c: ShapeContext) -> TensorShape:
     a, b = ranked(c.inputs[0], 2), ranked(c.inputs[1], 2)
     rows, inner_a = a[::-1] if c.attr("transpose_a") else a
     inner_b, columns = b[::-1] if c.attr("transpose_b") else b
@@ -52,7 +62,7 @@ def _matmul_shape(c: Any) -> TensorShape:
     return TensorShape([rows, columns])
 
 
-def _check_matrices(x: np.ndarray, y: np.ndarray, inner_x: Any, inner_y: Any) -> None:
+def _check_matrices(x: np.ndarray, y: np.ndarray, inner_x: int, inner_y: int) -> None:
     for i, matrix in enumerate((x, y)):
         if matrix.ndim != 2:
             shape = shape_text(matrix.shape)
@@ -63,7 +73,7 @@ def _check_matrices(x: np.ndarray, y: np.ndarray, inner_x: Any, inner_y: Any) ->
         )
 
 
-def _matmul_kernel(c: Any, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+def _matmul_kernel(c: KernelContext, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     turn_x, turn_y = c.attr("transpose_a"), c.attr("transpose_b")
     if x.ndim == y.ndim == 2:
         _check_matrices(x, y, x.shape[0 if turn_x else 1], y.shape[1 if turn_y else 0])
@@ -77,7 +87,7 @@ def _example(value: Any) -> np.ndarray:
     return np.broadcast_to(0, tuple(sizes.hint(size) for size in value.shape))
 
 
-def _matmul_lower(b: Any, op: Any, x: Any, y: Any) -> Any:
+def _matmul_lower(b: Builder, op: OpView, x: Any, y: Any) -> Any:
     from ...jit import library
 
     turn_x, turn_y = op.attr("transpose_a"), op.attr("transpose_b")
@@ -89,7 +99,7 @@ def _matmul_lower(b: Any, op: Any, x: Any, y: Any) -> Any:
     return library.matmul(b, x, y, turn_x, turn_y)
 
 
-def _matmul_gradient(op: Any, grad: Any) -> Any:
+def _matmul_gradient(op: Operation, grad: Tensor) -> Any:
     turn_a, turn_b = op.get_attr("transpose_a"), op.get_attr("transpose_b")
     a, b = tf.conj(op.inputs[0]), tf.conj(op.inputs[1])
     if not turn_a and not turn_b:
@@ -139,19 +149,19 @@ def _stacked(batch: TensorShape, rows: int | None, columns: int | None) -> Tenso
     return TensorShape(None if batch.ndims is None else [*batch.as_list(), rows, columns])
 
 
-def _batch_shape(c: Any) -> TensorShape:
-    flags = (c.attr("adj_x"), c.attr("adj_y"))
-    batch_x, batch_y, rows, columns = _stack_dims(*c.inputs, *flags)
+def _batch_shape(c: ShapeContext) -> TensorShape:
+    x, y = c.inputs
+    batch_x, batch_y, rows, columns = _stack_dims(x, y, c.attr("adj_x"), c.attr("adj_y"))
     return _stacked(merge(batch_x, batch_y), rows, columns)
 
 
-def _batch_v2_shape(c: Any) -> TensorShape:
-    flags = (c.attr("adj_x"), c.attr("adj_y"))
-    batch_x, batch_y, rows, columns = _stack_dims(*c.inputs, *flags)
+def _batch_v2_shape(c: ShapeContext) -> TensorShape:
+    x, y = c.inputs
+    batch_x, batch_y, rows, columns = _stack_dims(x, y, c.attr("adj_x"), c.attr("adj_y"))
     return _stacked(static_broadcast(batch_x, batch_y), rows, columns)
 
 
-def _check_batches(x: Any, y: Any, broadcasts: bool) -> None:
+def _check_batches(x: np.ndarray, y: np.ndarray, broadcasts: bool) -> None:
     if not broadcasts and x.ndim != y.ndim:
         raise errors.invalid(
             f"In[0] and In[1] has different ndims: {shape_text(x.shape)} vs. {shape_text(y.shape)}"
@@ -176,7 +186,9 @@ def _check_batches(x: Any, y: Any, broadcasts: bool) -> None:
             )
 
 
-def _inner_error(c: Any, x: Any, y: Any, inner_x: Any, inner_y: Any) -> None:
+def _inner_error(
+    c: KernelContext | OpView, x: np.ndarray, y: np.ndarray, inner_x: int, inner_y: int
+) -> None:
     adj = " ".join(str(int(c.attr(flag))) for flag in ("adj_x", "adj_y"))
     raise errors.invalid(
         f"In[0] mismatch In[1] shape: {inner_x} vs. {inner_y}: {shape_text(x.shape)} "
@@ -184,7 +196,7 @@ def _inner_error(c: Any, x: Any, y: Any, inner_x: Any, inner_y: Any) -> None:
     )
 
 
-def _batch_kernel(c: Any, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+def _batch_kernel(c: KernelContext, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     _check_batches(x, y, broadcasts=c.op.type == "BatchMatMulV2")
     inner_x = x.shape[-2 if c.attr("adj_x") else -1]
     inner_y = y.shape[-1 if c.attr("adj_y") else -2]
@@ -193,7 +205,7 @@ def _batch_kernel(c: Any, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return _product(_turned(x, c.attr("adj_x"), True), _turned(y, c.attr("adj_y"), True))
 
 
-def _batch_lower(b: Any, op: Any, x: Any, y: Any) -> Any:
+def _batch_lower(b: Builder, op: OpView, x: Any, y: Any) -> Any:
     from ...jit import library
 
     adj_x, adj_y = op.attr("adj_x"), op.attr("adj_y")
@@ -211,7 +223,7 @@ def _batch_lower(b: Any, op: Any, x: Any, y: Any) -> Any:
     return product if half is None or product is NotImplemented else b.cast(product, half)
 
 
-def _batch_products(op: Any, grad: Any) -> tuple[Any, Any]:
+def _batch_products(op: Operation, grad: Tensor) -> tuple[Any, Any]:
     x, y = op.inputs
     adj_x, adj_y = op.get_attr("adj_x"), op.get_attr("adj_y")
     if not adj_x and not adj_y:
@@ -229,7 +241,7 @@ def _batch_products(op: Any, grad: Any) -> tuple[Any, Any]:
     return grad_x, grad_y
 
 
-def _batch_v2_gradient(op: Any, grad: Any) -> tuple[Any, Any]:
+def _batch_v2_gradient(op: Operation, grad: Tensor) -> tuple[Any, Any]:
     from ..math.gradient import sum_to
     from ..public import raw
 
@@ -274,18 +286,20 @@ batch_mat_mul_v2 = define(
 # Sparse
 
 
-def _sparse_kernel(c: Any, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+def _sparse_kernel(c: KernelContext, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     product = _matmul_kernel(c, x.astype(np.float32), y.astype(np.float32))
     return product.astype(np.float32)
 
 
-def _sparse_gradient(op: Any, grad: Any) -> Any:
+def _sparse_gradient(op: Operation, grad: Tensor) -> Any:
     turn_a, turn_b = op.get_attr("transpose_a"), op.get_attr("transpose_b")
     a, b = op.inputs
     sparse = {id(a): op.get_attr("a_is_sparse"), id(b): op.get_attr("b_is_sparse")}
     sparse[id(grad)] = grad.op.type == "ReluGrad"
 
-    def product(left: Any, right: Any, dtype: Any, turn_left: bool, turn_right: bool) -> Any:
+    def product(
+        left: Tensor, right: Tensor, dtype: DType, turn_left: bool, turn_right: bool
+    ) -> Any:
         flags = {"a_is_sparse": sparse[id(left)], "b_is_sparse": sparse[id(right)]}
         right = tf.transpose(right) if turn_right else right
         result = matmul(left, right, transpose_a=turn_left, **flags)
@@ -317,8 +331,8 @@ sparse_mat_mul = define(
 @export("sparse_matmul")
 @deprecated(None, "Use `tf.linalg.matmul` instead")
 def sparse_matmul(
-    a: Any,
-    b: Any,
+    a: TensorLike,
+    b: TensorLike,
     transpose_a: bool = False,
     transpose_b: bool = False,
     a_is_sparse: bool = False,
@@ -338,8 +352,8 @@ def _is_stack(shapes: Sequence[TensorShape]) -> bool:
 
 @export("linalg.matmul", "matmul")
 def matmul(
-    a: Any,
-    b: Any,
+    a: TensorLike,
+    b: TensorLike,
     transpose_a: bool = False,
     transpose_b: bool = False,
     adjoint_a: bool = False,
@@ -396,7 +410,7 @@ def matmul(
         return result
 
 
-def _uses_sparse(a: Any, b: Any, is_sparse: bool) -> bool:
+def _uses_sparse(a: Tensor, b: Tensor, is_sparse: bool) -> bool:
     types = (dtypes.bfloat16, dtypes.float32)
     mixed = dtypes.bfloat16 in (a.dtype, b.dtype) and a.dtype != b.dtype
     return mixed or (is_sparse and a.dtype in types and b.dtype in types)
@@ -404,8 +418,8 @@ def _uses_sparse(a: Any, b: Any, is_sparse: bool) -> bool:
 
 @export("linalg.matvec")
 def matvec(
-    a: Any,
-    b: Any,
+    a: TensorLike,
+    b: TensorLike,
     transpose_a: bool = False,
     adjoint_a: bool = False,
     a_is_sparse: bool = False,
@@ -426,7 +440,7 @@ def matvec(
 
 
 @export("linalg.trace", "trace")
-def trace(x: Any, name: str | None = None) -> Any:
+def trace(x: TensorLike, name: str | None = None) -> Any:
     """The sum along the main diagonal of each matrix."""
     with name_scope(name, "Trace", [x]) as name:
         x = convert_to_tensor(x, name="x")

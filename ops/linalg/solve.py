@@ -7,7 +7,7 @@ All work on stacks of matrices, on the host: LAPACK through NumPy.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,12 @@ from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
 from ..public import tf
 from ..shape_inference import merge, merge_dim, ranked_at_least
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
 
 TYPES = "T: {float64, float32, half, complex64, complex128}"
 # LAPACK's letter for a dtype.
@@ -49,7 +55,7 @@ def batch_of(shape: TensorShape) -> TensorShape:
     return TensorShape(None if shape.ndims is None else shape.as_list()[:-2])
 
 
-def _square_shape(c: Any) -> TensorShape:
+def _square_shape(c: ShapeContext) -> TensorShape:
     return square(c.inputs[0])
 
 
@@ -78,13 +84,13 @@ def _adjoint(x: np.ndarray) -> np.ndarray:
 # Inverse and determinants
 
 
-def _inverse_kernel(c: Any, x: np.ndarray) -> np.ndarray:
+def _inverse_kernel(c: KernelContext, x: np.ndarray) -> np.ndarray:
     check_square(x)
     inverse = lapack("Input is not invertible.", np.linalg.inv, wide(x))
     return (_adjoint(inverse) if c.attr("adjoint") else inverse).astype(x.dtype)
 
 
-def _inverse_gradient(op: Any, grad: Any) -> Any:
+def _inverse_gradient(op: Operation, grad: Tensor) -> Any:
     inverse = op.outputs[0]
     inner = tf.matmul(grad, inverse, adjoint_b=True)
     return -tf.matmul(inverse, inner, adjoint_a=True)
@@ -120,17 +126,17 @@ matrix_inverse = define(
 export("linalg.inv", "matrix_inverse")(matrix_inverse)
 
 
-def _per_matrix(factors: Any, shape_of: Any) -> Any:
+def _per_matrix(factors: Tensor, shape_of: Tensor) -> Any:
     """One number for each matrix, shaped to multiply the matrices."""
     return tf.reshape(factors, tf.concat([tf.shape(shape_of), [1, 1]], 0))
 
 
-def _determinant_kernel(c: Any, x: np.ndarray) -> np.ndarray:
+def _determinant_kernel(c: KernelContext, x: np.ndarray) -> np.ndarray:
     check_square(x)
     return np.asarray(np.linalg.det(wide(x))).astype(x.dtype)
 
 
-def _determinant_gradient(op: Any, grad: Any) -> Any:
+def _determinant_gradient(op: Operation, grad: Tensor) -> Any:
     a, c = op.inputs[0], op.outputs[0]
     inverse = matrix_inverse(a, adjoint=True)
     return _per_matrix(grad * c, c) * inverse
@@ -149,13 +155,13 @@ matrix_determinant = define(
 export("linalg.det", "matrix_determinant")(matrix_determinant)
 
 
-def _log_determinant_kernel(c: Any, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _log_determinant_kernel(c: KernelContext, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     check_square(x)
     sign, log = np.linalg.slogdet(wide(x))
     return np.asarray(sign).astype(x.dtype), np.asarray(log).astype(x.dtype)
 
 
-def _log_determinant_gradient(op: Any, grad_sign: Any, grad_log: Any) -> Any:
+def _log_determinant_gradient(op: Operation, grad_sign: Tensor, grad_log: Tensor) -> Any:
     a, c = op.inputs[0], op.outputs[1]
     inverse = matrix_inverse(a, adjoint=True)
     return _per_matrix(grad_log, c) * inverse
@@ -177,13 +183,13 @@ export("linalg.slogdet")(log_matrix_determinant)
 # Cholesky
 
 
-def _cholesky_kernel(c: Any, x: np.ndarray) -> np.ndarray:
+def _cholesky_kernel(c: KernelContext, x: np.ndarray) -> np.ndarray:
     check_square(x)
     text = "Cholesky decomposition was not successful. The input might not be valid."
     return lapack(text, np.linalg.cholesky, wide(x)).astype(x.dtype)
 
 
-def _cholesky_gradient(op: Any, grad: Any) -> Any:
+def _cholesky_gradient(op: Operation, grad: Tensor) -> Any:
     factor = op.outputs[0]
     rows = tf.shape(factor)[-1]
     batch = tf.shape(factor)[:-2]
@@ -212,7 +218,7 @@ export("linalg.cholesky", "cholesky")(cholesky)
 
 
 @export("linalg.cholesky_solve", "cholesky_solve")
-def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Any:
+def cholesky_solve(chol: TensorLike, rhs: TensorLike, name: str | None = None) -> Any:
     """Solves A x = rhs by the Cholesky factor of A."""
     with name_scope(name, "cholesky_solve", [chol, rhs]):
         y = matrix_triangular_solve(chol, rhs, adjoint=False, lower=True)
@@ -222,7 +228,7 @@ def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Any:
 # Systems
 
 
-def _system_shape(c: Any) -> TensorShape:
+def _system_shape(c: ShapeContext) -> TensorShape:
     matrix = c.inputs[0]
     if c.op_type != "MatrixSolveLs":
         matrix = square(matrix)
@@ -234,14 +240,14 @@ def _system_shape(c: Any) -> TensorShape:
     return TensorShape([*batch.as_list(), lhs[-1], rhs[-1]])
 
 
-def _solve_kernel(c: Any, matrix: np.ndarray, rhs: np.ndarray) -> np.ndarray:
+def _solve_kernel(c: KernelContext, matrix: np.ndarray, rhs: np.ndarray) -> np.ndarray:
     check_square(matrix)
     a = _adjoint(matrix) if c.attr("adjoint") else matrix
     text = "Input matrix is not invertible."
     return lapack(text, np.linalg.solve, wide(a), wide(rhs)).astype(rhs.dtype)
 
 
-def _triangular_kernel(c: Any, matrix: np.ndarray, rhs: np.ndarray) -> np.ndarray:
+def _triangular_kernel(c: KernelContext, matrix: np.ndarray, rhs: np.ndarray) -> np.ndarray:
     check_square(matrix)
     flags = (c.attr("lower"), 2 if c.attr("adjoint") else 0)
     text = "Input matrix is not invertible."
@@ -260,15 +266,15 @@ def _substitute(matrix: np.ndarray, rhs: np.ndarray, lower: bool, trans: int) ->
     return out
 
 
-def _solve_gradient(op: Any, grad: Any) -> Any:
+def _solve_gradient(op: Operation, grad: Tensor) -> Any:
     a, c, adjoint_a = op.inputs[0], op.outputs[0], op.get_attr("adjoint")
     if op.type == "MatrixSolve":
         grad_b = matrix_solve(a, grad, adjoint=not adjoint_a)
     else:
         lower = op.get_attr("lower")
         grad_b = matrix_triangular_solve(a, grad, lower=lower, adjoint=not adjoint_a)
-    pair = (c, grad_b) if adjoint_a else (grad_b, c)
-    grad_a = -tf.matmul(*pair, adjoint_b=True)
+    left, right = (c, grad_b) if adjoint_a else (grad_b, c)
+    grad_a = -tf.matmul(left, right, adjoint_b=True)
     if op.type == "MatrixTriangularSolve":
         band = (-1, 0) if op.get_attr("lower") else (0, -1)
         grad_a = tf.matrix_band_part(grad_a, *band)
@@ -305,7 +311,7 @@ export("linalg.triangular_solve", "matrix_triangular_solve")(matrix_triangular_s
 
 
 def _least_squares_kernel(
-    c: Any, matrix: np.ndarray, rhs: np.ndarray, l2: np.ndarray
+    c: KernelContext, matrix: np.ndarray, rhs: np.ndarray, l2: np.ndarray
 ) -> np.ndarray:
     a, b = wide(matrix), wide(rhs)
     if not l2:
@@ -328,7 +334,7 @@ raw_matrix_solve_ls = define(
 )
 
 
-def _gramian_cholesky(matrix: Any, l2: Any, first_kind: bool) -> Any:
+def _gramian_cholesky(matrix: Tensor, l2: float, first_kind: bool) -> Any:
     gramian = tf.matmul(matrix, matrix, adjoint_a=first_kind, adjoint_b=not first_kind)
     if isinstance(l2, Tensor) or l2 != 0:
         place = -1 if first_kind else -2
@@ -341,7 +347,7 @@ def _gramian_cholesky(matrix: Any, l2: Any, first_kind: bool) -> Any:
     return cholesky(gramian)
 
 
-def _by_cholesky(matrix: Any, rhs: Any, l2: Any, is_tall: bool) -> Any:
+def _by_cholesky(matrix: Tensor, rhs: TensorLike, l2: float, is_tall: bool) -> Any:
     factor = _gramian_cholesky(matrix, l2, first_kind=is_tall)
     if is_tall:
         return cholesky_solve(factor, tf.matmul(matrix, rhs, adjoint_a=True))
@@ -350,7 +356,11 @@ def _by_cholesky(matrix: Any, rhs: Any, l2: Any, is_tall: bool) -> Any:
 
 @export("linalg.lstsq", "matrix_solve_ls")
 def matrix_solve_ls(
-    matrix: Any, rhs: Any, l2_regularizer: Any = 0.0, fast: bool = True, name: str | None = None
+    matrix: TensorLike,
+    rhs: TensorLike,
+    l2_regularizer: float = 0.0,
+    fast: bool = True,
+    name: str | None = None,
 ) -> Any:
     """The x that minimises |matrix x - rhs|^2 + l2_regularizer |x|^2."""
     matrix = convert_to_tensor(matrix, name="matrix")
@@ -382,7 +392,7 @@ def _is_slow(matrix: Any) -> bool:
 
 
 @export("linalg.adjoint")
-def adjoint(matrix: Any, name: str | None = None) -> Any:
+def adjoint(matrix: TensorLike, name: str | None = None) -> Any:
     """The conjugate transpose of each matrix."""
     with name_scope(name, "adjoint", [matrix]):
         matrix = convert_to_tensor(matrix, name="matrix")
@@ -390,7 +400,7 @@ def adjoint(matrix: Any, name: str | None = None) -> Any:
 
 
 @export("linalg.logdet")
-def logdet(matrix: Any, name: str | None = None) -> Any:
+def logdet(matrix: TensorLike, name: str | None = None) -> Any:
     """The logarithm of the determinant of positive definite matrices."""
     with name_scope(name, "logdet", [matrix]):
         diagonal = tf.matrix_diag_part(cholesky(matrix))

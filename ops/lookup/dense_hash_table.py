@@ -17,7 +17,7 @@ from .store import Shape, Table
 _MASK = (1 << 64) - 1
 
 
-def _element_hash(value: Any) -> int:
+def _element_hash(value: int) -> int:
     return hash64(value) if isinstance(value, bytes) else int(value) & _MASK
 
 

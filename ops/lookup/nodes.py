@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,10 @@ from ..state.shared_state import kept
 from .dense_hash_table import DenseTable
 from .store import MutableTable, StaticTable, Table, lines_of
 
+if TYPE_CHECKING:
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+
 _DISCRETE = NoGradient("tables look up, they do not compute")
 _SHARING = "container: string = ''; shared_name: string = ''; use_node_name_sharing: bool = false"
 _TYPES = "key_dtype: type; value_dtype: type"
@@ -29,22 +33,22 @@ _LINE_NUMBER, _WHOLE_LINE = -1, -2
 Maker = Callable[..., Table]
 
 
-def _types_of(c: Any) -> tuple[Any, Any]:
+def _types_of(c: KernelContext) -> tuple[Any, Any]:
     return c.op._attrs["key_dtype"], c.op._attrs["value_dtype"]
 
 
-def _value_shape(c: Any) -> tuple[int, ...]:
-    return tuple(as_shape(c.attr("value_shape")).as_list())
+def _value_shape(c: KernelContext) -> tuple[int, ...]:
+    return tuple(shape_inference.known_sizes(as_shape(c.attr("value_shape"))))
 
 
-def _of_tensors(c: Any, name: str) -> Table:
+def _of_tensors(c: KernelContext, name: str) -> Table:
     shape = _value_shape(c)
     if len(shape) != 1:
         raise errors.invalid(f"Default value must be a vector, got shape {shape_text(shape)}")
     return MutableTable(name, *_types_of(c), shape)
 
 
-def _dense(c: Any, name: str, empty_key: np.ndarray, *deleted_key: np.ndarray) -> Table:
+def _dense(c: KernelContext, name: str, empty_key: np.ndarray, *deleted_key: np.ndarray) -> Table:
     if not deleted_key:
         raise errors.invalid(
             "MutableDenseHashTable needs a deleted_key: use MutableDenseHashTableV2"
@@ -81,7 +85,7 @@ _PAIRS = {
 }
 
 
-def _require_pair(c: Any) -> None:
+def _require_pair(c: KernelContext) -> None:
     key, value = (dtype.name for dtype in _types_of(c))
     allowed = _PAIRS[c.type.removesuffix("V2")]
     if value not in allowed.get(key, "").split():
@@ -92,7 +96,7 @@ def _require_pair(c: Any) -> None:
 
 
 def _maker(make: Maker) -> Callable[..., Table]:
-    def kernel(c: Any, *keys: np.ndarray) -> Table:
+    def kernel(c: KernelContext, *keys: np.ndarray) -> Table:
         _require_pair(c)
 
         def verify(found: Table) -> None:
@@ -104,7 +108,7 @@ def _maker(make: Maker) -> Callable[..., Table]:
     return kernel
 
 
-def _require(c: Any, table: Table, *wanted: Any) -> None:
+def _require(c: KernelContext, table: Table, *wanted: Any) -> None:
     """InvalidArgumentError where a node's inputs do not have the table's types."""
     given = [tensor.dtype.base_dtype for tensor in c.op._inputs_val[1:]]
     if given == list(wanted):
@@ -117,27 +121,27 @@ def _require(c: Any, table: Table, *wanted: Any) -> None:
     raise errors.invalid(f"Signature mismatch, have: {have} expected: {expected}")
 
 
-def _find(c: Any, table: Table, keys: np.ndarray, default: np.ndarray) -> np.ndarray:
+def _find(c: KernelContext, table: Table, keys: np.ndarray, default: np.ndarray) -> np.ndarray:
     _require(c, table, table.key_dtype, table.value_dtype)
     table.require_key_shape(keys)
     table.require_default(default)
     return table.find(keys, default)
 
 
-def _insert(c: Any, table: Table, keys: np.ndarray, values: np.ndarray) -> None:
+def _insert(c: KernelContext, table: Table, keys: np.ndarray, values: np.ndarray) -> None:
     _require(c, table, table.key_dtype, table.value_dtype)
     table.require_key_shape(keys)
     table.require_values(keys, values)
     table.insert(keys, values)
 
 
-def _remove(c: Any, table: Table, keys: np.ndarray) -> None:
+def _remove(c: KernelContext, table: Table, keys: np.ndarray) -> None:
     _require(c, table, table.key_dtype)
     table.require_key_shape(keys)
     table.remove(keys)
 
 
-def _import(c: Any, table: Table, keys: np.ndarray, values: np.ndarray) -> None:
+def _import(c: KernelContext, table: Table, keys: np.ndarray, values: np.ndarray) -> None:
     _require(c, table, table.key_dtype, table.value_dtype)
     table.require_key_shape(keys)
     table.require_import(keys, values)
@@ -150,7 +154,7 @@ def _static(table: Table) -> StaticTable:
     return table
 
 
-def _initialize(c: Any, table: Table, keys: np.ndarray, values: np.ndarray) -> None:
+def _initialize(c: KernelContext, table: Table, keys: np.ndarray, values: np.ndarray) -> None:
     table = _static(table)
     _require(c, table, table.key_dtype, table.value_dtype)
     for what, array in (("Keys", keys), ("Values", values)):
@@ -165,7 +169,7 @@ def _initialize(c: Any, table: Table, keys: np.ndarray, values: np.ndarray) -> N
     table.import_values(keys, values)
 
 
-def _initialize_from_file(c: Any, table: Table, filename: np.ndarray) -> None:
+def _initialize_from_file(c: KernelContext, table: Table, filename: np.ndarray) -> None:
     table = _static(table)
     if filename.ndim:
         shape = shape_text(filename.shape)
@@ -214,7 +218,9 @@ def _require_columns(table: Table, key_index: int, value_index: int) -> None:
 # Static shapes
 
 
-def _facts(c: Any, key_attr: str, value_attr: str) -> tuple[TensorShape, TensorShape] | None:
+def _facts(
+    c: ShapeContext, key_attr: str, value_attr: str
+) -> tuple[TensorShape, TensorShape] | None:
     """The shapes of a key and a value, where the handle tells them; checks the types."""
     maker = c.tensor(0).op
     if not maker.type.startswith("Mutable") or not maker.type.endswith("V2"):
@@ -230,28 +236,29 @@ def _facts(c: Any, key_attr: str, value_attr: str) -> tuple[TensorShape, TensorS
     return key, as_shape(maker._attrs.get("value_shape", []))
 
 
-def _found_shape(c: Any) -> TensorShape:
+def _found_shape(c: ShapeContext) -> TensorShape:
     if c.inputs[2].ndims is not None and c.inputs[2].ndims > 1:
         raise ValueError(f"Shape must be at most rank 1 but is rank {c.inputs[2].ndims}")
     facts = _facts(c, "Tin", "Tout")
     keys = c.inputs[1]
-    if facts is None or facts[0].ndims is None or keys.ndims is None:
+    if facts is None or facts[0].sizes is None or keys.sizes is None:
         return unknown_shape()
-    key, value = facts
-    if keys.ndims < key.ndims:
+    value, (key_sizes, sizes) = facts[1], (facts[0].sizes, keys.sizes)
+    if len(sizes) < len(key_sizes):
         raise ValueError(
-            f"Expected keys to have suffix {shape_text(key)} but saw shape: {shape_text(keys)}"
+            f"Expected keys to have suffix {shape_text(key_sizes)} but saw shape: "
+            f"{shape_text(sizes)}"
         )
-    return TensorShape(keys[: keys.ndims - key.ndims]).concatenate(value)
+    return TensorShape(sizes[: len(sizes) - len(key_sizes)]).concatenate(value)
 
 
-def _exported_shapes(c: Any) -> list[TensorShape]:
+def _exported_shapes(c: ShapeContext) -> list[TensorShape]:
     facts = _facts(c, "Tkeys", "Tvalues")
     keys = TensorShape([None])
     return [keys, unknown_shape() if facts is None else keys.concatenate(facts[1])]
 
 
-def _pairs(c: Any) -> list[TensorShape]:
+def _pairs(c: ShapeContext) -> list[TensorShape]:
     shape_inference.ranked(c.inputs[1], 1)
     shape_inference.merge(c.inputs[1], c.inputs[2])
     return []
@@ -364,7 +371,7 @@ for _is_resource, _handle in ((False, "Ref(string)"), (True, "resource")):
     )
 
 
-def _removed_shape(c: Any) -> list[TensorShape]:
+def _removed_shape(c: ShapeContext) -> list[TensorShape]:
     if c.inputs[1].ndims == 0:
         raise ValueError("Shape must be at least rank 1 but is rank 0")
     return []

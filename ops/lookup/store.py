@@ -173,7 +173,7 @@ class StaticTable(Table):
         )
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     return value.decode(errors="replace") if isinstance(value, bytes) else value
 
 

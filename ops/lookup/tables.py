@@ -6,7 +6,7 @@ Tables that change are in train/checkpoints/lookup_mutable.py, since savers save
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.graph.collections import GraphKeys, add_to_collection
@@ -18,13 +18,17 @@ from ...engine.types.shape import TensorShape
 from ..array.constant import is_constant
 from ..public import raw
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, SparseLike, TensorLike
+    from ...engine.types.dtypes import DType
+
 
 class LookupInterface:
     """What all tables share: the types of keys and values, and the handle."""
 
     _resource_handle: Any = None
 
-    def __init__(self, key_dtype: Any, value_dtype: Any) -> None:
+    def __init__(self, key_dtype: DTypeLike, value_dtype: DTypeLike) -> None:
         self._key_dtype = dtypes.as_dtype(key_dtype)
         self._value_dtype = dtypes.as_dtype(value_dtype)
 
@@ -55,7 +59,7 @@ class LookupInterface:
         """The number of keys, a tensor."""
         raise NotImplementedError
 
-    def lookup(self, keys: Any, name: str | None = None) -> Any:
+    def lookup(self, keys: SparseLike | TensorLike, name: str | None = None) -> Any:
         """The values of keys."""
         raise NotImplementedError
 
@@ -69,7 +73,7 @@ class LookupInterface:
 class InitializableLookupTableBase(LookupInterface):
     """A table with an initializer and a default value."""
 
-    def __init__(self, default_value: Any, initializer: TableInitializerBase) -> None:
+    def __init__(self, default_value: TensorLike, initializer: TableInitializerBase) -> None:
         super().__init__(initializer.key_dtype, initializer.value_dtype)
         self._default_value = convert_to_tensor(default_value, dtype=self._value_dtype)
         self._default_value.shape.merge_with(TensorShape([]))
@@ -120,7 +124,7 @@ class StaticHashTable(InitializableLookupTableBase):
     """
 
     def __init__(
-        self, initializer: TableInitializerBase, default_value: Any, name: str | None = None
+        self, initializer: TableInitializerBase, default_value: TensorLike, name: str | None = None
     ) -> None:
         import uuid
 
@@ -166,7 +170,7 @@ class HashTable(StaticHashTable):
 class TableInitializerBase:
     """What fills a table; says which types it gives."""
 
-    def __init__(self, key_dtype: Any, value_dtype: Any) -> None:
+    def __init__(self, key_dtype: DTypeLike, value_dtype: DTypeLike) -> None:
         self._key_dtype = dtypes.as_dtype(key_dtype)
         self._value_dtype = dtypes.as_dtype(value_dtype)
 
@@ -189,7 +193,7 @@ class TableInitializerBase:
         """A name that tables with the same content share."""
         return ""
 
-    def _require_types(self, table: LookupInterface, key_dtype: Any, value_dtype: Any) -> None:
+    def _require_types(self, table: LookupInterface, key_dtype: DType, value_dtype: DType) -> None:
         if key_dtype.base_dtype != table.key_dtype:
             raise TypeError(f"Invalid key dtype, expected {table.key_dtype} but got {key_dtype}.")
         if value_dtype.base_dtype != table.value_dtype:
@@ -204,10 +208,10 @@ class KeyValueTensorInitializer(TableInitializerBase):
 
     def __init__(
         self,
-        keys: Any,
-        values: Any,
-        key_dtype: Any = None,
-        value_dtype: Any = None,
+        keys: TensorLike,
+        values: TensorLike,
+        key_dtype: DTypeLike | None = None,
+        value_dtype: DTypeLike | None = None,
         name: str | None = None,
     ) -> None:
         def convert() -> None:
@@ -248,10 +252,10 @@ class TextFileInitializer(TableInitializerBase):
 
     def __init__(
         self,
-        filename: Any,
-        key_dtype: Any,
+        filename: str,
+        key_dtype: DTypeLike,
         key_index: int,
-        value_dtype: Any,
+        value_dtype: DTypeLike,
         value_index: int,
         vocab_size: int | None = None,
         delimiter: str = "\t",
@@ -315,7 +319,7 @@ class TextFileStringTableInitializer(TextFileInitializer):
 
     def __init__(
         self,
-        filename: Any,
+        filename: str,
         key_column_index: int = TextFileIndex.LINE_NUMBER,
         value_column_index: int = TextFileIndex.WHOLE_LINE,
         vocab_size: int | None = None,
@@ -333,13 +337,13 @@ class TextFileIdTableInitializer(TextFileInitializer):
 
     def __init__(
         self,
-        filename: Any,
+        filename: str,
         key_column_index: int = TextFileIndex.WHOLE_LINE,
         value_column_index: int = TextFileIndex.LINE_NUMBER,
         vocab_size: int | None = None,
         delimiter: str = "\t",
         name: str = "text_file_id_table_init",
-        key_dtype: Any = dtypes.string,
+        key_dtype: DTypeLike = dtypes.string,
     ) -> None:
         super().__init__(
             *(filename, key_dtype, key_column_index, dtypes.int64, value_column_index),

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import functools
 from collections import namedtuple
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.graph.constants import constant_value
@@ -26,6 +26,10 @@ from .tables import (
     TextFileStringTableInitializer,
 )
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.types.dtypes import DType
+
 
 class HasherSpec(namedtuple("HasherSpec", ["hasher", "key"])):
     """How unknown words are hashed: "fasthash", "stronghash" (with a key) or "legacy"."""
@@ -41,7 +45,7 @@ class StrongHashSpec(HasherSpec):
 
     __slots__ = ()
 
-    def __new__(cls, key: Any) -> StrongHashSpec:
+    def __new__(cls, key: Sequence[int]) -> StrongHashSpec:
         if len(key) != 2:
             raise ValueError(f"key must have size 2, got {len(key)}.")
         if not all(isinstance(part, int) for part in key):
@@ -59,7 +63,7 @@ def _hash_function(spec: Any) -> Callable[..., Any]:
     raise ValueError(f"Unknown hasher {spec.hasher}")
 
 
-def _as_text(tensor: Any) -> Any:
+def _as_text(tensor: Tensor) -> Any:
     return tensor if tensor.dtype.base_dtype == dtypes.string else tf.as_string(tensor)
 
 
@@ -119,7 +123,7 @@ class _WithBuckets(LookupInterface):
             return SparseTensor(keys.indices, numbers, keys.dense_shape)
         return numbers
 
-    def _numbers(self, values: Any) -> Any:
+    def _numbers(self, values: Tensor) -> Any:
         hashed = _hash_function(self._hasher_spec)
         count = self._num_oov_buckets
         buckets = hashed(_as_text(values), num_buckets=count, name="hash_bucket")
@@ -145,7 +149,7 @@ def _require_word_types(source: Any, key_dtype: Any) -> None:
         )
 
 
-def _require_word_type(key_dtype: Any) -> None:
+def _require_word_type(key_dtype: DType) -> None:
     if not key_dtype.is_integer and key_dtype != dtypes.string:
         raise TypeError(f"Invalid key_dtype, expected integer or string, got {key_dtype}.")
 
@@ -158,7 +162,7 @@ class IdTableWithHashBuckets(_WithBuckets):
         self,
         table: Any,
         num_oov_buckets: int,
-        hasher_spec: Any = FastHashSpec,
+        hasher_spec: object = FastHashSpec,
         name: str | None = None,
         key_dtype: Any = None,
     ) -> None:
@@ -220,7 +224,7 @@ class StaticVocabularyTable(_WithBuckets):
         super().__init__(lookup_key_dtype, dtypes.int64)
 
 
-def _require_file(vocabulary_file: Any) -> None:
+def _require_file(vocabulary_file: str) -> None:
     if vocabulary_file is None or (isinstance(vocabulary_file, str) and not vocabulary_file):
         raise ValueError("vocabulary_file must be specified and must not be empty.")
 
@@ -269,7 +273,7 @@ def index_table_from_file(
         return _with_buckets(table, num_oov_buckets, hasher_spec, key_dtype)
 
 
-def _with_buckets(table: Any, count: int, hasher_spec: Any, key_dtype: Any) -> Any:
+def _with_buckets(table: object, count: int, hasher_spec: object, key_dtype: DType) -> Any:
     if not count:
         return table
     return IdTableWithHashBuckets(
@@ -278,7 +282,7 @@ def _with_buckets(table: Any, count: int, hasher_spec: Any, key_dtype: Any) -> A
 
 
 def index_table_from_tensor(
-    vocabulary_list: Any,
+    vocabulary_list: TensorLike,
     num_oov_buckets: int = 0,
     default_value: int = -1,
     hasher_spec: Any = FastHashSpec,
@@ -310,9 +314,9 @@ def index_table_from_tensor(
 
 
 def index_to_string_table_from_file(
-    vocabulary_file: Any,
+    vocabulary_file: str,
     vocab_size: int | None = None,
-    default_value: Any = "UNK",
+    default_value: str = "UNK",
     name: str | None = None,
     key_column_index: int = TextFileIndex.LINE_NUMBER,
     value_column_index: int = TextFileIndex.WHOLE_LINE,
@@ -335,7 +339,7 @@ def index_to_string_table_from_file(
 
 
 def index_to_string_table_from_tensor(
-    vocabulary_list: Any, default_value: Any = "UNK", name: str | None = None
+    vocabulary_list: Sequence[str], default_value: str = "UNK", name: str | None = None
 ) -> StaticHashTable:
     """A table from places to the elements of a vector of strings."""
     if vocabulary_list is None:

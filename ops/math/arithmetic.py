@@ -6,7 +6,8 @@ Each op is one scalar body with its gradient; the public functions follow their 
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +20,12 @@ from ..elementwise import Guard, elementwise, is_integer
 from ..public import raw, tf
 from .gradient import shapes_and_axes, shapes_equal, smart_broadcast, sum_to, undo_broadcast
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import Gradient, TensorLike
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
+    from ...jit.kernel.scalar import Operand
+
 _SIGNATURE = "x: T, y: T -> z: T"
 _MORE = (
     "T: {bfloat16, half, float32, float64, uint8, int8, uint16, int16, int32, int64, "
@@ -29,7 +36,7 @@ _NO_NAN = "T: {half, float32, float64, complex64, complex128}"
 _REAL = "T: {int32, int64, bfloat16, half, float32, float64}"
 
 
-def _add_gradient(op: Any, grad: Any) -> Any:
+def _add_gradient(op: Operation, grad: Tensor) -> Any:
     x, y = op.inputs
     if shapes_equal(x, y, grad):
         return grad, grad
@@ -68,7 +75,7 @@ add_v2 = elementwise(
 )
 
 
-def _sub_gradient(op: Any, grad: Any) -> Any:
+def _sub_gradient(op: Operation, grad: Tensor) -> Any:
     x, y = op.inputs
     if shapes_equal(x, y, grad):
         return grad, -grad
@@ -88,7 +95,7 @@ sub = elementwise(
 
 
 @export("math.subtract", "subtract")
-def subtract(x: Any, y: Any, name: str | None = None) -> Any:
+def subtract(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """x - y, element by element; the operator `-` of tensors.
 
     Args:
@@ -112,7 +119,7 @@ def subtract(x: Any, y: Any, name: str | None = None) -> Any:
     return sub(x, y, name)
 
 
-def _mul_gradient(op: Any, grad: Any) -> Any:
+def _mul_gradient(op: Operation, grad: Gradient) -> Any:
     x, y = op.inputs
     if shapes_equal(x, y, grad) and grad.dtype in (dtypes.int32, dtypes.float32):
         return mul(grad, y), mul(grad, x)
@@ -135,7 +142,7 @@ mul = elementwise(
 
 
 @export("math.multiply", "multiply")
-def multiply(x: Any, y: Any, name: str | None = None) -> Any:
+def multiply(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """x * y, element by element; the operator `*` of tensors.
 
     Args:
@@ -162,11 +169,11 @@ def multiply(x: Any, y: Any, name: str | None = None) -> Any:
 _NO_ZERO_DIVISOR = Guard(1, lambda y: k.eq(y, 0), "Integer division by zero")
 
 
-def _quotient(x: Any, y: Any) -> Any:
+def _quotient(x: Operand, y: Operand) -> Any:
     return k.truncatediv(x, y) if is_integer(x) else k.div(x, y)
 
 
-def _div_gradient(op: Any, grad: Any) -> Any:
+def _div_gradient(op: Operation, grad: Tensor) -> Any:
     x, y = op.inputs
     where = shapes_and_axes(x, y)
     x, y = tf.conj(x), tf.conj(y)
@@ -190,7 +197,7 @@ raw_div = elementwise(
 )
 
 
-def _real_div_gradient(op: Any, grad: Any) -> Any:
+def _real_div_gradient(op: Operation, grad: Tensor) -> Any:
     x, y = op.inputs
     shape_x, shape_y, axes_x, axes_y = shapes_and_axes(x, y)
     x, y = tf.conj(x), tf.conj(y)
@@ -217,7 +224,7 @@ real_div = elementwise(
 export("realdiv")(real_div)
 
 
-def _div_no_nan_gradient(op: Any, grad: Any) -> Any:
+def _div_no_nan_gradient(op: Operation, grad: Tensor) -> Any:
     x, y = op.inputs
     shape_x, shape_y, axes_x, axes_y = shapes_and_axes(x, y)
     x, y = tf.conj(x), tf.conj(y)
@@ -226,7 +233,7 @@ def _div_no_nan_gradient(op: Any, grad: Any) -> Any:
     return grad_x, sum_to(grad_y, axes_y, shape_y)
 
 
-def _zero_where(flag: Any, value: Any) -> Any:
+def _zero_where(flag: Operand, value: Operand) -> Any:
     return k.select(flag, k.const_like(0, value), value)
 
 
@@ -241,7 +248,7 @@ raw_div_no_nan = elementwise(
 )
 
 
-def _mul_no_nan_gradient(op: Any, grad: Any) -> Any:
+def _mul_no_nan_gradient(op: Operation, grad: Tensor) -> Any:
     x, y = op.inputs
     if shapes_equal(x, y, grad):
         return mul_no_nan(grad, y), mul_no_nan(x, grad)
@@ -295,7 +302,7 @@ truncate_div = elementwise(
 export("truncatediv")(truncate_div)
 
 
-def _floor_mod_gradient(op: Any, grad: Any) -> Any:
+def _floor_mod_gradient(op: Operation, grad: Tensor) -> Any:
     x, y = tf.conj(op.inputs[0]), tf.conj(op.inputs[1])
     shape_x, shape_y, axes_x, axes_y = shapes_and_axes(x, y)
     floor_xy = floor_div(x, y)
@@ -360,7 +367,7 @@ _NO_NEGATIVE_POWER = Guard(
 )
 
 
-def _pow_gradient(op: Any, grad: Any) -> Any:
+def _pow_gradient(op: Operation, grad: Tensor) -> Any:
     x, y = op.inputs
     of_x, of_y = smart_broadcast(x, y, grad)
     x, y = tf.conj(x), tf.conj(y)
@@ -386,7 +393,7 @@ raw_pow = elementwise(
 
 
 @export("math.pow", "pow")
-def pow(x: Any, y: Any, name: str | None = None) -> Any:
+def pow(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """x to the power y, element by element; the operator `**` of tensors.
 
     Args:
@@ -411,7 +418,7 @@ def pow(x: Any, y: Any, name: str | None = None) -> Any:
         return raw_pow(x, y, name=name)
 
 
-def _extreme_gradient(op: Any, grad: Any, selects_x: Any) -> Any:
+def _extreme_gradient(op: Operation, grad: Tensor, selects_x: Callable[..., Any]) -> Any:
     x, y = op.inputs
     shape_x, shape_y, grad_shape = tf.shape(x), tf.shape(y), tf.shape(grad)
     zeros = tf.zeros(grad_shape, grad.dtype)
@@ -423,13 +430,18 @@ def _extreme_gradient(op: Any, grad: Any, selects_x: Any) -> Any:
 
 _EXTREME = "T: {bfloat16, half, float32, float64, int32, int64}"
 
+
+def _maximum_gradient(op: Operation, grad: Tensor) -> Any:
+    return _extreme_gradient(op, grad, tf.greater_equal)
+
+
 maximum = elementwise(
     "Maximum",
     _SIGNATURE,
     _EXTREME,
     body=k.maximum,
     sizes=np.maximum,
-    gradient=lambda op, grad: _extreme_gradient(op, grad, tf.greater_equal),
+    gradient=_maximum_gradient,
     doc="""The greater of x and y, element by element.
 
     Example:
@@ -439,13 +451,18 @@ maximum = elementwise(
 )
 export("math.maximum", "maximum")(maximum)
 
+
+def _minimum_gradient(op: Operation, grad: Tensor) -> Any:
+    return _extreme_gradient(op, grad, tf.less_equal)
+
+
 minimum = elementwise(
     "Minimum",
     _SIGNATURE,
     _EXTREME,
     body=k.minimum,
     sizes=np.minimum,
-    gradient=lambda op, grad: _extreme_gradient(op, grad, tf.less_equal),
+    gradient=_minimum_gradient,
     doc="""The smaller of x and y, element by element.
 
     Example:
@@ -456,7 +473,7 @@ minimum = elementwise(
 export("math.minimum", "minimum")(minimum)
 
 
-def _squared_difference_gradient(op: Any, grad: Any) -> Any:
+def _squared_difference_gradient(op: Operation, grad: Tensor) -> Any:
     x, y = op.inputs
     with control_dependencies([grad]):
         grad_x = tf.scalar_mul(2.0, grad) * (x - y)
@@ -466,7 +483,7 @@ def _squared_difference_gradient(op: Any, grad: Any) -> Any:
     return undo_broadcast(grad_x, of_x), -undo_broadcast(grad_x, of_y)
 
 
-def _squared_difference(x: Any, y: Any) -> Any:
+def _squared_difference(x: Operand, y: Operand) -> Any:
     difference = k.sub(x, y)
     return k.mul(difference, k.conj(difference))
 
@@ -488,12 +505,12 @@ squared_difference = elementwise(
 export("math.squared_difference", "squared_difference")(squared_difference)
 
 
-def _not_zero(x: Any) -> Any:
+def _not_zero(x: Tensor) -> Any:
     zero = tf.cast(0.0, dtype=x.dtype)
     return tf.cast(tf.not_equal(x, zero), dtype=x.dtype)
 
 
-def _xlogy_gradient(op: Any, grad: Any) -> Any:
+def _xlogy_gradient(op: Operation, grad: Tensor) -> Any:
     x, y = op.inputs
     where = shapes_and_axes(x, y)
     with control_dependencies([grad]):
@@ -504,7 +521,7 @@ def _xlogy_gradient(op: Any, grad: Any) -> Any:
         return grad_x, sum_to(partial_y * grad, axes_y, shape_y)
 
 
-def _xdivy_gradient(op: Any, grad: Any) -> Any:
+def _xdivy_gradient(op: Operation, grad: Tensor) -> Any:
     x, y = op.inputs
     shape_x, shape_y, axes_x, axes_y = shapes_and_axes(x, y)
     with control_dependencies([grad]):

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,12 +14,15 @@ from ...engine.graph.registry import NoGradient
 from ...jit.kernel import scalar as k
 from ..elementwise import elementwise, first_shape
 
+if TYPE_CHECKING:
+    from ...engine.graph.kernel_context import KernelContext
+
 _INTEGERS = "T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}"
 _NONE = NoGradient("integers have no gradient")
 _SHIFTS = {"ranges": [(0, 100), (0, 7)]}
 
 
-def _bitwise(name: str, body: Any, public: str, **facts: Any) -> Any:
+def _bitwise(name: str, body: Callable[..., Any], public: str, **facts: Any) -> Any:
     op = elementwise(name, "x: T, y: T -> z: T", _INTEGERS, body=body, gradient=_NONE, **facts)
     return export(f"bitwise.{public}")(op)
 
@@ -100,7 +104,7 @@ invert = export("bitwise.invert")(
 )
 
 
-def _count_bits(c: Any, x: np.ndarray) -> np.ndarray:
+def _count_bits(c: KernelContext, x: np.ndarray) -> np.ndarray:
     octets = np.ascontiguousarray(x).reshape(x.shape + (1,)).view(np.uint8)
     return np.unpackbits(octets, axis=-1).sum(-1, dtype=np.uint8)
 

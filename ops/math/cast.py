@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,14 @@ from ...jit.kernel import scalar as k
 from ..elementwise import first_shape, is_lowerable
 from ..public import tf
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import SparseLike, TensorLike
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
+
 _LOGGER = logging.getLogger("tensorflow")
 
 _DIFFERENTIABLE = (
@@ -33,7 +41,7 @@ _DIFFERENTIABLE = (
 )
 
 
-def _cast_kernel(c: Any, x: np.ndarray) -> np.ndarray:
+def _cast_kernel(c: KernelContext, x: np.ndarray) -> np.ndarray:
     if x.dtype == object and c.attr("SrcT").is_integer:
         # Symbolic sizes have no width.
         return x
@@ -48,13 +56,13 @@ def _cast_kernel(c: Any, x: np.ndarray) -> np.ndarray:
     return np.asarray(k.cast(plain, wanted))
 
 
-def _cast_lower(b: Any, op: Any, x: Any) -> Any:
+def _cast_lower(b: Builder, op: OpView, x: Value) -> Any:
     if not is_lowerable(x.dtype) or not is_lowerable(op.dtype(0)):
         return NotImplemented
     return b.cast(x, op.dtype(0))
 
 
-def _cast_gradient(op: Any, grad: Any) -> Any:
+def _cast_gradient(op: Operation, grad: Tensor) -> Any:
     source, target = op.inputs[0].dtype.base_dtype, grad.dtype.base_dtype
     if source in _DIFFERENTIABLE and target in _DIFFERENTIABLE:
         return cast(grad, source)
@@ -122,7 +130,7 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
         return x
 
 
-def _is_tensor_like(x: Any) -> bool:
+def _is_tensor_like(x: SparseLike | TensorLike) -> bool:
     # Resource variables offer the conversion that a tensor needs; nothing else is taken as one.
     return isinstance(x, Tensor) or getattr(x, "_should_act_as_resource_variable", False)
 
@@ -161,7 +169,7 @@ _CASTER = """The tensor in {0}: `tf.cast(x, tf.{0})`.  Deprecated.
 
 
 def _caster(public: str, target: dtypes.DType, default_name: str) -> Callable[..., Any]:
-    def convert(x: Any, name: str | None = default_name) -> Any:
+    def convert(x: TensorLike, name: str | None = default_name) -> Any:
         return cast(x, target, name=name)
 
     convert.__name__ = convert.__qualname__ = public

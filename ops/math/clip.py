@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.deprecation import deprecated
@@ -18,12 +18,17 @@ from ..elementwise import elementwise
 from ..public import raw, tf
 from .gradient import sum_to
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
 
-def _values(t: Any, name: str) -> Any:
+
+def _values(t: TensorLike, name: str) -> Any:
     return convert_to_tensor(t.values if isinstance(t, IndexedSlices) else t, name=name)
 
 
-def _like(t: Any, values: Any) -> Any:
+def _like(t: TensorLike | None, values: Tensor | None) -> Any:
     """The clipped values in the form in which t came."""
     return (
         IndexedSlices(values, t.indices, t.dense_shape) if isinstance(t, IndexedSlices) else values
@@ -31,7 +36,9 @@ def _like(t: Any, values: Any) -> Any:
 
 
 @export("clip_by_value")
-def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
+def clip_by_value(
+    t: TensorLike, clip_value_min: TensorLike, clip_value_max: TensorLike, name: str | None = None
+) -> Any:
     """The values, those below a minimum and above a maximum replaced by it.
 
     Args:
@@ -61,7 +68,7 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | 
         return _like(t, clipped)
 
 
-def _clip_gradient(op: Any, grad: Any) -> Any:
+def _clip_gradient(op: Operation, grad: Tensor) -> Any:
     x, y, z = op.inputs
     shape_x, shape_y, shape_z = tf.shape(x), tf.shape(y), tf.shape(z)
     zeros = tf.zeros(tf.shape(grad), grad.dtype)
@@ -90,7 +97,9 @@ raw_clip_by_value = elementwise(
 
 
 @export("clip_by_norm")
-def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Any:
+def clip_by_norm(
+    t: TensorLike, clip_norm: TensorLike, axes: Sequence[int] | None = None, name: str | None = None
+) -> Any:
     """Values scaled so that their L2 norm is at most `clip_norm`.
 
     Args:
@@ -123,7 +132,7 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
         return _like(t, clipped)
 
 
-def _as_list(t_list: Any) -> list[Any]:
+def _as_list(t_list: Sequence[Any]) -> list[Any]:
     if not isinstance(t_list, Sequence) or isinstance(t_list, str):
         raise TypeError("t_list should be a sequence")
     return list(t_list)
@@ -134,7 +143,7 @@ def _all_values(t_list: list[Any]) -> list[Any]:
 
 
 @export("linalg.global_norm", "global_norm")
-def global_norm(t_list: Any, name: str | None = None) -> Any:
+def global_norm(t_list: Sequence[Any], name: str | None = None) -> Any:
     """The root of the sum of the squares of all elements of all tensors."""
     t_list = _as_list(t_list)
     with name_scope(name, "global_norm", t_list) as name:
@@ -149,7 +158,7 @@ def global_norm(t_list: Any, name: str | None = None) -> Any:
 
 @export("clip_by_global_norm")
 def clip_by_global_norm(
-    t_list: Any, clip_norm: Any, use_norm: Any = None, name: str | None = None
+    t_list: Sequence[Any], clip_norm: TensorLike, use_norm: Any = None, name: str | None = None
 ) -> tuple[list[Any], Any]:
     """All tensors scaled by one factor, so that the norm of all elements is at most `clip_norm`.
 
@@ -197,7 +206,7 @@ def clip_by_global_norm(
     "clip_by_average_norm is deprecated in TensorFlow 2.0. Please use clip_by_norm(t, clip_norm * "
     "tf.cast(tf.size(t), tf.float32), name) instead.",
 )
-def clip_by_average_norm(t: Any, clip_norm: Any, name: str | None = None) -> Any:
+def clip_by_average_norm(t: TensorLike, clip_norm: TensorLike, name: str | None = None) -> Any:
     """Scales values so that their average L2 norm is at most clip_norm."""
     with name_scope(name, "clip_by_average_norm", [t, clip_norm]) as name:
         t = convert_to_tensor(t, name="t")

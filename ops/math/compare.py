@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +18,16 @@ from ..elementwise import broadcast_shape, elementwise, is_lowerable, require_br
 from ..public import raw, tf
 from ..shape_inference import merge
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
+
 _COMPARISON = "x: T, y: T -> z: bool"
 _NONE = NoGradient("the result is boolean")
 _EQUALITY = (
@@ -25,7 +36,9 @@ _EQUALITY = (
 )
 
 
-def _comparison(name: str, body: Any, sizes: Any, public: str, doc: str) -> Any:
+def _comparison(
+    name: str, body: Callable[..., Any], sizes: Callable[..., Any], public: str, doc: str
+) -> Any:
     op = elementwise(
         name,
         _COMPARISON,
@@ -88,7 +101,7 @@ greater_equal = _comparison(
 )
 
 
-def _equality_shape(c: Any) -> TensorShape:
+def _equality_shape(c: ShapeContext) -> TensorShape:
     try:
         return broadcast_shape(c)
     except ValueError:
@@ -97,10 +110,12 @@ def _equality_shape(c: Any) -> TensorShape:
         return TensorShape([])
 
 
-def _equality(name: str, body: Any, compare: Any, unequal: bool, doc: str) -> Any:
+def _equality(
+    name: str, body: Callable[..., Any], compare: Callable[..., Any], unequal: bool, doc: str
+) -> Any:
     """Equal or NotEqual: `unequal` is the answer for shapes that do not broadcast."""
 
-    def kernel(c: Any, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    def kernel(c: KernelContext, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         try:
             require_broadcast((x, y))
         except errors.InvalidArgumentError:
@@ -109,7 +124,7 @@ def _equality(name: str, body: Any, compare: Any, unequal: bool, doc: str) -> An
             return np.asarray(unequal)
         return np.asarray(compare(_plain(x), _plain(y)), dtype=bool)
 
-    def lower(b: Any, op: Any, x: Any, y: Any) -> Any:
+    def lower(b: Builder, op: OpView, x: Value, y: Value) -> Any:
         if not is_lowerable(x.dtype) or not op.attr("incompatible_shape_error"):
             return NotImplemented
         return b.map(body, x, y, dtype="bool")
@@ -140,7 +155,7 @@ raw_not_equal = _equality(
 
 
 @export("math.equal", "equal")
-def equal(x: Any, y: Any, name: str | None = None) -> Any:
+def equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """x == y, element by element.  The operator `==` of tensors compares objects instead.
 
     Args:
@@ -165,7 +180,7 @@ def equal(x: Any, y: Any, name: str | None = None) -> Any:
 
 
 @export("math.not_equal", "not_equal")
-def not_equal(x: Any, y: Any, name: str | None = None) -> Any:
+def not_equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """x != y, element by element.  The operator `!=` of tensors compares objects instead.
 
     Args:
@@ -188,11 +203,11 @@ def not_equal(x: Any, y: Any, name: str | None = None) -> Any:
     return raw_not_equal(x, y, name=name)
 
 
-def _approximate_shape(c: Any) -> TensorShape:
+def _approximate_shape(c: ShapeContext) -> TensorShape:
     return merge(c.inputs[0], c.inputs[1])
 
 
-def _approximate_kernel(c: Any, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+def _approximate_kernel(c: KernelContext, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     if x.shape != y.shape:
         raise errors.invalid(
             "x and y must be of the same shape. "
@@ -264,7 +279,7 @@ export("math.logical_not", "logical_not")(logical_not)
 
 
 @export("math.logical_xor", "logical_xor")
-def logical_xor(x: Any, y: Any, name: str | None = "LogicalXor") -> Any:
+def logical_xor(x: TensorLike, y: TensorLike, name: str | None = "LogicalXor") -> Any:
     """Exclusive or: (x | y) & ~(x & y)."""
     return logical_and(logical_or(x, y), logical_not(logical_and(x, y)), name=name)
 
@@ -272,18 +287,20 @@ def logical_xor(x: Any, y: Any, name: str | None = "LogicalXor") -> Any:
 # Select
 
 
-def _select_shape(c: Any) -> TensorShape:
+def _select_shape(c: ShapeContext) -> TensorShape:
     condition, data = c.inputs[0], merge(c.inputs[1], c.inputs[2])
     if condition.ndims is None or data.ndims is None or condition.ndims == 0:
         return data
     if condition.ndims != 1 or data.ndims == 0:
         return merge(data, condition)
     # A vector chooses whole rows.
-    merge(condition, TensorShape([data.dims[0]]))
+    merge(condition, TensorShape([data[0]]))
     return data
 
 
-def _select_kernel(c: Any, condition: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+def _select_kernel(
+    c: KernelContext, condition: np.ndarray, x: np.ndarray, y: np.ndarray
+) -> np.ndarray:
     if x.shape != y.shape:
         raise errors.invalid(
             "'then' and 'else' must have the same size.  but received: "
@@ -300,7 +317,7 @@ def _select_kernel(c: Any, condition: np.ndarray, x: np.ndarray, y: np.ndarray) 
     return np.where(condition, x, y)
 
 
-def _select_lower(b: Any, op: Any, condition: Any, x: Any, y: Any) -> Any:
+def _select_lower(b: Builder, op: OpView, condition: Value, x: Value, y: Value) -> Any:
     if not is_lowerable(x.dtype):
         return NotImplemented
     if condition.ndim == 1 and x.ndim > 1:
@@ -308,7 +325,7 @@ def _select_lower(b: Any, op: Any, condition: Any, x: Any, y: Any) -> Any:
     return b.map(k.select, condition, x, y)
 
 
-def _select_gradient(op: Any, grad: Any) -> Any:
+def _select_gradient(op: Operation, grad: Tensor) -> Any:
     condition, x = op.inputs[0], op.inputs[1]
     zeros = tf.zeros_like(x)
     return None, tf.where(condition, grad, zeros), tf.where(condition, zeros, grad)
@@ -328,16 +345,18 @@ select = define(
 )
 
 
-def _select_v2_kernel(c: Any, condition: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+def _select_v2_kernel(
+    c: KernelContext, condition: np.ndarray, x: np.ndarray, y: np.ndarray
+) -> np.ndarray:
     require_broadcast((condition, x, y))
     return np.where(condition, x, y)
 
 
-def _select_v2_lower(b: Any, op: Any, condition: Any, x: Any, y: Any) -> Any:
+def _select_v2_lower(b: Builder, op: OpView, condition: Value, x: Value, y: Value) -> Any:
     return b.map(k.select, condition, x, y) if is_lowerable(x.dtype) else NotImplemented
 
 
-def _select_v2_gradient(op: Any, grad: Any) -> Any:
+def _select_v2_gradient(op: Operation, grad: Tensor) -> Any:
     condition, x, y = op.inputs
     zeros = tf.zeros([], dtype=grad.dtype.base_dtype)
     grad_x = select_v2(condition, grad, zeros)

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,12 +19,16 @@ from ..elementwise import elementwise
 from ..public import tf
 from .gradient import shapes_and_axes, sum_to
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.operation import Operation
+
 _PART = "input: T -> output: Tout"
 _PART_ATTRS = "T: {complex64, complex128} = complex64; Tout: {float32, float64} = float32"
 _COMPLEX_INPUT = {"dtypes": ["complex64", "complex128"], "gradient": False}
 
 
-def _complex_gradient(op: Any, grad: Any) -> Any:
+def _complex_gradient(op: Operation, grad: Tensor) -> Any:
     shape_x, shape_y, axes_x, axes_y = shapes_and_axes(*op.inputs)
     grad_x = sum_to(tf.real(grad), axes_x, shape_x)
     return grad_x, sum_to(tf.imag(grad), axes_y, shape_y)
@@ -42,7 +47,7 @@ raw_complex = elementwise(
 
 
 @export("dtypes.complex", "complex")
-def complex(real: Any, imag: Any, name: str | None = None) -> Any:
+def complex(real: TensorLike, imag: TensorLike, name: str | None = None) -> Any:
     """The complex numbers with these real and imaginary parts."""
     real = convert_to_tensor(real, name="real")
     imag = convert_to_tensor(imag, name="imag")
@@ -59,17 +64,17 @@ def complex(real: Any, imag: Any, name: str | None = None) -> Any:
         return raw_complex(real, imag, Tout=target, name=name)
 
 
-def _real_gradient(op: Any, grad: Any) -> Any:
+def _real_gradient(op: Operation, grad: Tensor) -> Any:
     zero = constant(0, dtype=grad.dtype)
     return complex(grad, zero)
 
 
-def _imag_gradient(op: Any, grad: Any) -> Any:
+def _imag_gradient(op: Operation, grad: Tensor) -> Any:
     zero = constant(0, dtype=grad.dtype)
     return complex(zero, grad)
 
 
-def _angle_gradient(op: Any, grad: Any) -> Any:
+def _angle_gradient(op: Operation, grad: Tensor) -> Any:
     x = op.inputs[0]
     with control_dependencies([grad]):
         re, im = real(x), imag(x)
@@ -78,8 +83,8 @@ def _angle_gradient(op: Any, grad: Any) -> Any:
         return -complex(grad, zero) * z
 
 
-def _part(name: str, body: Any, gradient: Any, doc: str) -> Any:
-    facts = {"host": True, "test": _COMPLEX_INPUT, "doc": doc}
+def _part(name: str, body: Callable[..., Any], gradient: Callable[..., Any], doc: str) -> Any:
+    facts: dict[str, Any] = {"host": True, "test": _COMPLEX_INPUT, "doc": doc}
     return elementwise(name, _PART, _PART_ATTRS, body=body, gradient=gradient, **facts)
 
 
@@ -91,7 +96,7 @@ raw_angle = _part(
 
 
 @export("math.real", "real")
-def real(input: Any, name: str | None = None) -> Any:
+def real(input: TensorLike, name: str | None = None) -> Any:
     """The real part; a real tensor is returned as it is."""
     with name_scope(name, "Real", [input]) as name:
         input = convert_to_tensor(input, name="input")
@@ -101,7 +106,7 @@ def real(input: Any, name: str | None = None) -> Any:
 
 
 @export("math.imag", "imag")
-def imag(input: Any, name: str | None = None) -> Any:
+def imag(input: TensorLike, name: str | None = None) -> Any:
     """The imaginary part; zeros for a real tensor."""
     with name_scope(name, "Imag", [input]) as name:
         input = convert_to_tensor(input, name="input")
@@ -111,7 +116,7 @@ def imag(input: Any, name: str | None = None) -> Any:
 
 
 @export("math.angle", "angle")
-def angle(input: Any, name: str | None = None) -> Any:
+def angle(input: TensorLike, name: str | None = None) -> Any:
     """The argument of complex numbers; zeros for a real tensor."""
     with name_scope(name, "Angle", [input]) as name:
         input = convert_to_tensor(input, name="input")
@@ -120,12 +125,16 @@ def angle(input: Any, name: str | None = None) -> Any:
         return raw_angle(input, Tout=input.dtype.real_dtype, name=name)
 
 
+def _conj_gradient(op: Operation, grad: Tensor) -> Any:
+    return conj(grad)
+
+
 raw_conj = elementwise(
     "Conj",
     "input: T -> output: T",
     "T: {complex64, complex128, variant} = complex64",
     body=np.conj,
-    gradient=lambda op, grad: conj(grad),
+    gradient=_conj_gradient,
     host=True,
     test=_COMPLEX_INPUT,
     doc="The complex conjugates.",
@@ -133,7 +142,7 @@ raw_conj = elementwise(
 
 
 @export("math.conj", "conj")
-def conj(x: Any, name: str | None = None) -> Any:
+def conj(x: TensorLike, name: str | None = None) -> Any:
     """The complex conjugate; real tensors are returned as they are."""
     if isinstance(x, Tensor) and (x.dtype.is_floating or x.dtype.is_integer):
         return x
@@ -146,7 +155,7 @@ def conj(x: Any, name: str | None = None) -> Any:
         raise TypeError(f"Expected numeric or variant tensor, got dtype {x.dtype!r}")
 
 
-def _complex_abs_gradient(op: Any, grad: Any) -> Any:
+def _complex_abs_gradient(op: Operation, grad: Tensor) -> Any:
     x, y = op.inputs[0], op.outputs[0]
     numerator = complex(grad, tf.zeros_like(grad)) * x
     return tf.div_no_nan(numerator, complex(y, tf.zeros_like(y)))

@@ -6,8 +6,8 @@ They run on the host, in the precision of their input, by NumPy.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,12 @@ from ...engine.types.shape import TensorShape, shape_text
 from .. import shape_inference
 from ..public import tf
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+
 _COMPLEX = "Tcomplex: {complex64, complex128} = complex64"
 # The transform over so many dimensions, and its inverse.
 _NAMES = {1: ("FFT", "IFFT"), 2: ("FFT2D", "IFFT2D"), 3: ("FFT3D", "IFFT3D")}
@@ -30,7 +36,7 @@ _NAMES = {1: ("FFT", "IFFT"), 2: ("FFT2D", "IFFT2D"), 3: ("FFT3D", "IFFT3D")}
 def _transform(rank: int, is_inverse: bool) -> Callable[..., np.ndarray]:
     function = np.fft.ifftn if is_inverse else np.fft.fftn
 
-    def kernel(c: Any, x: np.ndarray) -> np.ndarray:
+    def kernel(c: KernelContext, x: np.ndarray) -> np.ndarray:
         if x.ndim < rank:
             raise errors.invalid(
                 f"Input must have rank of at least {rank} but got: {shape_text(x.shape)}"
@@ -43,7 +49,7 @@ def _transform(rank: int, is_inverse: bool) -> Callable[..., np.ndarray]:
 
 
 def _unchanged(rank: int) -> Callable[[Any], TensorShape]:
-    def shape(c: Any) -> TensorShape:
+    def shape(c: ShapeContext) -> TensorShape:
         shape_inference.ranked_at_least(c.inputs[0], rank)
         return c.inputs[0]
 
@@ -56,7 +62,7 @@ def _elements(x: Tensor, rank: int) -> Tensor:
 
 
 def _gradient(rank: int, is_inverse: bool) -> Callable[..., Tensor]:
-    def gradient(op: Any, grad: Tensor) -> Tensor:
+    def gradient(op: Operation, grad: Tensor) -> Tensor:
         size = tf.cast(_elements(grad, rank), grad.dtype)
         other = OpFunction(_NAMES[rank][not is_inverse])(grad)
         return other / size if is_inverse else other * size
@@ -82,7 +88,7 @@ def _define_complex(rank: int, is_inverse: bool) -> None:
         },
     )
 
-    def function(input: Any, name: str | None = None) -> Tensor:
+    def function(input: Tensor, name: str | None = None) -> Tensor:
         return OpFunction(op_type)(input, name=name)
 
     op_type = name
@@ -100,7 +106,7 @@ for _rank in _NAMES:
         _define_complex(_rank, _is_inverse)
 
 
-def _length_of(c: Any, x: np.ndarray, fft_length: np.ndarray) -> int:
+def _length_of(c: KernelContext, x: np.ndarray, fft_length: np.ndarray) -> int:
     if x.ndim < 1:
         raise errors.invalid(f"Input must have rank of at least 1 but got: {shape_text(x.shape)}")
     if fft_length.shape != (1,):
@@ -119,7 +125,7 @@ def _require_enough(x: np.ndarray, least: int) -> None:
         )
 
 
-def _rfft(c: Any, x: np.ndarray, fft_length: np.ndarray) -> np.ndarray:
+def _rfft(c: KernelContext, x: np.ndarray, fft_length: np.ndarray) -> np.ndarray:
     length = _length_of(c, x, fft_length)
     _require_enough(x, length)
     shape = (*x.shape[:-1], length // 2 + 1 if length else 0)
@@ -128,7 +134,7 @@ def _rfft(c: Any, x: np.ndarray, fft_length: np.ndarray) -> np.ndarray:
     return np.fft.rfft(x[..., :length], axis=-1).astype(np.complex64, copy=False)
 
 
-def _irfft(c: Any, x: np.ndarray, fft_length: np.ndarray) -> np.ndarray:
+def _irfft(c: KernelContext, x: np.ndarray, fft_length: np.ndarray) -> np.ndarray:
     length = _length_of(c, x, fft_length)
     _require_enough(x, length // 2 + 1 if length else 0)
     if not x.size or not length:
@@ -137,7 +143,7 @@ def _irfft(c: Any, x: np.ndarray, fft_length: np.ndarray) -> np.ndarray:
 
 
 def _real_shape(is_inverse: bool) -> Callable[[Any], TensorShape]:
-    def shape(c: Any) -> TensorShape:
+    def shape(c: ShapeContext) -> TensorShape:
         shape_inference.ranked_at_least(c.inputs[0], 1)
         known = c.value(1)
         if known is None:
@@ -150,7 +156,7 @@ def _real_shape(is_inverse: bool) -> Callable[[Any], TensorShape]:
     return shape
 
 
-def _rfft_gradient(op: Any, grad: Tensor) -> tuple[Tensor, None]:
+def _rfft_gradient(op: Operation, grad: Tensor) -> tuple[Tensor, None]:
     x, fft_length = op.inputs
     length, kind = tf.shape(x)[-1], grad.dtype
     # The transform leaves out the conjugates of all but the first entry and, for even lengths,
@@ -162,7 +168,7 @@ def _rfft_gradient(op: Any, grad: Tensor) -> tuple[Tensor, None]:
     return 0.5 * (OpFunction("IRFFT")(grad, fft_length) * size + tf.real(once)), None
 
 
-def _irfft_gradient(op: Any, grad: Tensor) -> tuple[Tensor, None]:
+def _irfft_gradient(op: Operation, grad: Tensor) -> tuple[Tensor, None]:
     x, fft_length = op.inputs
     is_odd = fft_length[-1] % 2
     middle = 2.0 * tf.ones([tf.shape(x)[-1] - 2 + is_odd])
@@ -172,7 +178,9 @@ def _irfft_gradient(op: Any, grad: Tensor) -> tuple[Tensor, None]:
     return found * tf.cast(scale * weights, dtypes.complex64), None
 
 
-_REAL_TEST = {"values": [[np.float32([[1, 5, -2, 3], [0, 1, 4, 2]]), np.int32([4])]]}
+_REAL_TEST = {
+    "values": [[np.array([[1, 5, -2, 3], [0, 1, 4, 2]], np.float32), np.array([4], np.int32)]]
+}
 define(
     "RFFT",
     "input: float32, fft_length: int32 -> output: complex64",
@@ -192,14 +200,16 @@ define(
     dynamic_shape=True,
     doc="The real numbers whose transform begins like that.",
     test={
-        "values": [[np.complex64([[1, 5j, -2], [0, 1 + 2j, 4]]), np.int32([4])]],
+        "values": [
+            [np.array([[1, 5j, -2], [0, 1 + 2j, 4]], np.complex64), np.array([4], np.int32)]
+        ],
         "gradient": False,
     },
 )
 
 
 def _real_arguments(
-    input: Any, dtype: dtypes.DType, fft_length: Any, is_inverse: bool
+    input: TensorLike, dtype: dtypes.DType, fft_length: Sequence[int] | None, is_inverse: bool
 ) -> tuple[Tensor, Tensor]:
     """The input, padded with zeros where the transform is longer, and the length as a tensor."""
     x = convert_to_tensor(input, dtype)
@@ -219,7 +229,9 @@ def _real_arguments(
 
 
 @export("signal.rfft", "spectral.rfft")
-def rfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+def rfft(
+    input_tensor: TensorLike, fft_length: Sequence[int] | None = None, name: str | None = None
+) -> Tensor:
     """The Fourier transform of float32 numbers over the last dimension: its first half.
 
     fft_length: how many numbers it takes, as a vector of one; others are cut or padded.
@@ -230,7 +242,9 @@ def rfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> 
 
 
 @export("signal.irfft", "spectral.irfft")
-def irfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+def irfft(
+    input_tensor: TensorLike, fft_length: Sequence[int] | None = None, name: str | None = None
+) -> Tensor:
     """The real numbers whose transform `rfft` would be; complex64.
 
     fft_length: how many numbers there are, as a vector of one; 2 * (n - 1) of n unless given.

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.defaults import get_default_graph
 from ..public import raw, tf
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
 
 # Per graph: (shape of x, shape of y) -> the axes that each side was broadcast over.
 _BROADCAST_AXES: weakref.WeakKeyDictionary[Any, dict[Any, Any]] = weakref.WeakKeyDictionary()
@@ -28,12 +31,12 @@ def known_dims(tensor: Any) -> tuple[int, ...] | None:
     return None if dims is None or None in dims else dims  # type: ignore[return-value]
 
 
-def is_dense(grad: Any) -> bool:
+def is_dense(grad: TensorLike) -> bool:
     """Whether a gradient is a Tensor and not IndexedSlices."""
     return not hasattr(grad, "indices")
 
 
-def shapes_equal(x: Any, y: Any, grad: Any) -> bool:
+def shapes_equal(x: TensorLike, y: TensorLike, grad: Any) -> bool:
     """Whether x, y and their gradient have the same, fully known shape."""
     dims = known_dims(x)
     return dims is not None and is_dense(grad) and dims == static_dims(y) == static_dims(grad)
@@ -49,14 +52,14 @@ def broadcast_axes(x: Sequence[int], y: Sequence[int]) -> tuple[tuple[int, ...],
     return axes_x, axes_y
 
 
-def shapes_and_axes(x: Any, y: Any) -> tuple[Any, Any, Any, Any]:
+def shapes_and_axes(x: TensorLike, y: TensorLike) -> tuple[Any, Any, Any, Any]:
     """Nodes for the shapes of x and y and the axes to sum their gradients over."""
     shape_x, shape_y = tf.shape(x), tf.shape(y)
     axes_x, axes_y = raw.BroadcastGradientArgs(shape_x, shape_y)
     return shape_x, shape_y, axes_x, axes_y
 
 
-def sum_to(grad: Any, axes: Any, shape: Any) -> Any:
+def sum_to(grad: TensorLike, axes: TensorLike, shape: TensorLike) -> Any:
     """Sums a gradient over the broadcast axes and gives it the input's shape."""
     return tf.reshape(tf.reduce_sum(grad, axes), shape)
 
@@ -64,7 +67,7 @@ def sum_to(grad: Any, axes: Any, shape: Any) -> Any:
 Broadcast = tuple[Any, Any, bool]
 
 
-def smart_broadcast(x: Any, y: Any, grad: Any) -> tuple[Broadcast, Broadcast]:
+def smart_broadcast(x: TensorLike, y: TensorLike, grad: Any) -> tuple[Broadcast, Broadcast]:
     """(shape, axes, whether to reduce) for x and y; plain tuples where the shapes are static."""
     if not is_dense(grad):
         shape_x, shape_y, axes_x, axes_y = shapes_and_axes(x, y)
@@ -84,12 +87,12 @@ def smart_broadcast(x: Any, y: Any, grad: Any) -> tuple[Broadcast, Broadcast]:
     return (dims_x, axes_x, dims_x != dims), (dims_y, axes_y, dims_y != dims)
 
 
-def undo_broadcast(grad: Any, broadcast: Broadcast) -> Any:
+def undo_broadcast(grad: TensorLike, broadcast: Broadcast) -> Any:
     """The gradient in the input's shape, by what smart_broadcast found."""
     shape, axes, must_reduce = broadcast
     return sum_to(grad, axes, shape) if must_reduce else grad
 
 
-def safe_shape_div(x: Any, y: Any) -> Any:
+def safe_shape_div(x: TensorLike, y: TensorLike) -> Any:
     """x // y for sizes, with 0 // 0 = 0."""
     return x // tf.maximum(y, 1)

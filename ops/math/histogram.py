@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,13 +17,18 @@ from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
 from ..public import raw, tf
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+
 
 @export("histogram_fixed_width_bins")
 def histogram_fixed_width_bins(
     values: Any,
-    value_range: Any,
+    value_range: TensorLike,
     nbins: Any = 100,
-    dtype: Any = dtypes.int32,
+    dtype: DTypeLike = dtypes.int32,
     name: str | None = None,
 ) -> Any:
     """The bin of each value; what lies outside of the range is in the first or the last one."""
@@ -43,7 +48,9 @@ def histogram_fixed_width_bins(
         return tf.reshape(indices, shape)
 
 
-def _histogram(c: Any, values: np.ndarray, limits: np.ndarray, nbins: np.ndarray) -> np.ndarray:
+def _histogram(
+    c: KernelContext, values: np.ndarray, limits: np.ndarray, nbins: np.ndarray
+) -> np.ndarray:
     if limits.ndim != 1:
         raise errors.invalid("value_range should be a vector.")
     if limits.size != 2:
@@ -62,7 +69,7 @@ def _histogram(c: Any, values: np.ndarray, limits: np.ndarray, nbins: np.ndarray
     return np.bincount(places.ravel(), minlength=count).astype(c.out_dtype())
 
 
-def _shape(c: Any) -> TensorShape:
+def _shape(c: ShapeContext) -> TensorShape:
     for place, rank in ((1, 1), (2, 0)):
         if c.inputs[place].ndims not in (None, rank):
             raise ValueError(f"Shape must be rank {rank} but is rank {c.inputs[place].ndims}")
@@ -83,16 +90,24 @@ define(
     gradient=NoGradient("counts are integers"),
     dynamic_shape=True,
     doc="How many values fall into each bin.",
-    test={"values": [[np.float32([-1, 0, 1.5, 2, 5, 15]), np.float32([0, 5]), np.int32(5)]]},
+    test={
+        "values": [
+            [
+                np.array([-1, 0, 1.5, 2, 5, 15], np.float32),
+                np.array([0, 5], np.float32),
+                np.int32(5),
+            ]
+        ]
+    },
 )
 
 
 @export("histogram_fixed_width")
 def histogram_fixed_width(
-    values: Any,
-    value_range: Any,
-    nbins: Any = 100,
-    dtype: Any = dtypes.int32,
+    values: TensorLike,
+    value_range: TensorLike,
+    nbins: TensorLike = 100,
+    dtype: DTypeLike = dtypes.int32,
     name: str | None = None,
 ) -> Any:
     """How many values fall into each bin; those outside of the range are in the outermost."""

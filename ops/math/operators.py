@@ -8,7 +8,7 @@ The operators' name scopes, conversions and op types are those of TensorFlow 1.1
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.deprecation import deprecated
@@ -17,6 +17,9 @@ from ...engine.graph.scope_functions import name_scope
 from ...engine.graph.tensor import IndexedSlices, SparseTensor, Tensor, overload
 from ...engine.types import dtypes
 from ..public import raw, tf
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
 
 # What `/` computes integers in; None: the type itself.
 _TRUE_DIVISION = {
@@ -35,7 +38,7 @@ _TRUE_DIVISION = {
 }
 
 
-def _same_dtype(x: Any, y: Any) -> dtypes.DType:
+def _same_dtype(x: Tensor, y: Tensor) -> dtypes.DType:
     x_dtype, y_dtype = x.dtype.base_dtype, y.dtype.base_dtype
     if x_dtype != y_dtype:
         raise TypeError(f"x and y must have the same dtype, got {x_dtype!r} != {y_dtype!r}")
@@ -51,7 +54,7 @@ def _to_float(dtype: dtypes.DType, *values: Any) -> list[Any]:
 
 
 @export("math.truediv", "truediv")
-def truediv(x: Any, y: Any, name: str | None = None) -> Any:
+def truediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """x / y in floating point: the operator `/` of tensors.
 
     Args:
@@ -78,7 +81,7 @@ def truediv(x: Any, y: Any, name: str | None = None) -> Any:
         return raw.RealDiv(x, y, name=name)
 
 
-def _classic_div(x: Any, y: Any, name: str | None = None) -> Any:
+def _classic_div(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     with name_scope(name, "div", [x, y]) as name:
         x = convert_to_tensor(x, name="x")
         y = convert_to_tensor(y, name="y", dtype=x.dtype.base_dtype)
@@ -90,7 +93,7 @@ def _classic_div(x: Any, y: Any, name: str | None = None) -> Any:
 
 @export("div")
 @deprecated(None, "Deprecated in favor of operator or tf.math.divide.")
-def div(x: Any, y: Any, name: str | None = None) -> Any:
+def div(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """x / y as in Python 2, rounded down for integers.  Deprecated: `tf.divide` and `//` say more.
 
     Args:
@@ -140,7 +143,7 @@ def divide(x: Any, y: Any, name: str | None = None) -> Any:
 
 
 @export("math.floordiv", "floordiv")
-def floordiv(x: Any, y: Any, name: str | None = None) -> Any:
+def floordiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """x / y rounded towards minus infinity: the operator `//` of tensors.
 
     Args:
@@ -165,7 +168,7 @@ def floordiv(x: Any, y: Any, name: str | None = None) -> Any:
 
 
 @export("math.divide_no_nan", "div_no_nan")
-def div_no_nan(x: Any, y: Any, name: str | None = None) -> Any:
+def div_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """x / y, and zero where y is zero."""
     with name_scope(name, "div_no_nan", [x, y]) as name:
         x = convert_to_tensor(x, name="x")
@@ -175,7 +178,7 @@ def div_no_nan(x: Any, y: Any, name: str | None = None) -> Any:
 
 
 @export("math.multiply_no_nan")
-def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Any:
+def multiply_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """x * y, and zero where y is zero, even if x is NaN or infinite."""
     with name_scope(name, "multiply_no_nan", [x, y]) as name:
         x = convert_to_tensor(x, name="x")
@@ -199,12 +202,12 @@ def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
 # Operators
 
 
-def _add(x: Any, y: Any, name: str | None = None) -> Any:
+def _add(x: Tensor, y: Tensor, name: str | None = None) -> Any:
     op = raw.Add if x.dtype == dtypes.string else raw.AddV2
     return op(x, y, name=name)
 
 
-def _mul(x: Any, y: Any, name: str | None = None) -> Any:
+def _mul(x: Tensor, y: Tensor, name: str | None = None) -> Any:
     if isinstance(y, SparseTensor):
         values = raw.SparseDenseCwiseMul(y.indices, y.values, y.dense_shape, x, name=name)
         return SparseTensor(y.indices, values, y.dense_shape)
@@ -214,7 +217,7 @@ def _mul(x: Any, y: Any, name: str | None = None) -> Any:
 def _binary(function: Callable[..., Any], op_name: str) -> None:
     """Overloads __name__ and __rname__ of Tensor."""
 
-    def forward(x: Any, y: Any) -> Any:
+    def forward(x: Tensor, y: TensorLike) -> Any:
         with name_scope(None, op_name, [x, y]) as name:
             if isinstance(x, Tensor) and isinstance(y, Tensor):
                 return function(x, y, name=name)
@@ -239,7 +242,7 @@ def _binary(function: Callable[..., Any], op_name: str) -> None:
 def _sparse_binary(function: Callable[..., Any], op_name: str) -> None:
     """Overloads an operator of SparseTensor with a dense right side."""
 
-    def forward(sparse: Any, y: Any) -> Any:
+    def forward(sparse: SparseTensor, y: TensorLike) -> Any:
         with name_scope(None, op_name, [sparse, y]) as name:
             y = convert_to_tensor(y, dtype=sparse.dtype.base_dtype, name="y")
             values = function(sparse.indices, sparse.values, sparse.dense_shape, y, name=name)
@@ -248,7 +251,9 @@ def _sparse_binary(function: Callable[..., Any], op_name: str) -> None:
     setattr(SparseTensor, f"__{op_name}__", forward)
 
 
-def _sparse_truediv(indices: Any, values: Any, shape: Any, y: Any, name: Any = None) -> Any:
+def _sparse_truediv(
+    indices: Tensor, values: Tensor, shape: Tensor, y: Tensor, name: str | None = None
+) -> Any:
     with name_scope(name, "truediv", [indices, values, shape, y]) as name:
         values = convert_to_tensor(values, name="sp_values")
         y = convert_to_tensor(y, name="y")

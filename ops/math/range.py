@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,12 +20,20 @@ from ...jit.kernel import scalar as k
 from ..elementwise import first_shape
 from ..public import tf
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
+
 # More elements than any memory holds; NumPy's error for them would not say so.
 _TOO_LARGE = 1 << 44
 _NONE = NoGradient("a sequence is not differentiated")
 
 
-def _scalars(c: Any, names: tuple[str, ...]) -> None:
+def _scalars(c: ShapeContext, names: tuple[str, ...]) -> None:
     for shape, name in zip(c.inputs, names, strict=True):
         if shape.ndims not in (0, None):
             text = f"Shape must be rank 0 but is rank {shape.ndims}\n\t for '{name}'"
@@ -44,15 +52,17 @@ def _range_size(start: Any, limit: Any, delta: Any) -> int:
     return math.ceil(abs((limit - start) / delta))
 
 
-def _range_shape(c: Any) -> TensorShape:
+def _range_shape(c: ShapeContext) -> TensorShape:
     _scalars(c, ("start", "limit", "delta"))
-    values = [c.value(i) for i in (0, 1, 2)]
-    if any(value is None for value in values):
+    start, limit, delta = (c.value(i) for i in (0, 1, 2))
+    if start is None or limit is None or delta is None:
         return TensorShape([None])
-    return TensorShape([_range_size(*(value[()] for value in values))])
+    return TensorShape([_range_size(start[()], limit[()], delta[()])])
 
 
-def _range_kernel(c: Any, start: np.ndarray, limit: np.ndarray, delta: np.ndarray) -> np.ndarray:
+def _range_kernel(
+    c: KernelContext, start: np.ndarray, limit: np.ndarray, delta: np.ndarray
+) -> np.ndarray:
     for name, value in (("start", start), ("limit", limit), ("delta", delta)):
         if value.ndim:
             text = f"{name} must be a scalar, not shape {list(value.shape)}"
@@ -79,7 +89,7 @@ def _symbolic_range(start: Any, limit: Any, delta: Any) -> np.ndarray:
     return np.array([start + i * delta for i in range(int((limit - start) // delta))], object)
 
 
-def _range_lower(b: Any, op: Any, start: Any, limit: Any, delta: Any) -> Any:
+def _range_lower(b: Builder, op: OpView, start: Value, limit: Value, delta: Value) -> Any:
     first, last, step = (b.known(v) for v in (start, limit, delta))
     if op.dtype(0) not in ("int32", "int64") or first is None or last is None or step is None:
         return NotImplemented
@@ -112,10 +122,10 @@ raw_range = define(
 
 @export("range")
 def range_(
-    start: Any,
-    limit: Any = None,
-    delta: Any = 1,
-    dtype: Any = None,
+    start: TensorLike,
+    limit: TensorLike | None = None,
+    delta: TensorLike = 1,
+    dtype: DTypeLike | None = None,
     name: str | None = "range",
 ) -> Any:
     """start, start + delta, … up to but without limit, as Python's range.
@@ -158,7 +168,7 @@ def range_(
 range_.__name__ = range_.__qualname__ = "range"
 
 
-def _linspace_shape(c: Any) -> TensorShape:
+def _linspace_shape(c: ShapeContext) -> TensorShape:
     _scalars(c, ("start", "stop", "num"))
     num = c.value(2)
     if num is not None and num <= 0:
@@ -166,7 +176,9 @@ def _linspace_shape(c: Any) -> TensorShape:
     return TensorShape([None if num is None else int(num)])
 
 
-def _linspace_kernel(c: Any, start: np.ndarray, stop: np.ndarray, num: np.ndarray) -> np.ndarray:
+def _linspace_kernel(
+    c: KernelContext, start: np.ndarray, stop: np.ndarray, num: np.ndarray
+) -> np.ndarray:
     count, dtype = int(num), c.out_dtype()
     if count <= 0:
         raise errors.invalid(f"Requires num > 0: {count}")
@@ -208,7 +220,7 @@ linspace = define(
 export("lin_space", "linspace")(linspace)
 
 
-def _bucketize_kernel(c: Any, x: np.ndarray) -> np.ndarray:
+def _bucketize_kernel(c: KernelContext, x: np.ndarray) -> np.ndarray:
     boundaries = np.asarray(c.attr("boundaries"), np.float32)
     return np.searchsorted(boundaries, x, side="right").astype(np.int32)
 

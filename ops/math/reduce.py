@@ -7,7 +7,7 @@ The public functions are in `reduce_public`, the gradients in `reduce_gradient`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,19 +21,25 @@ from ..ranks import ranked, scalar
 from . import limits
 from . import reduce_gradient as gradients
 
+if TYPE_CHECKING:
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
+
 _HALF = ("float16", "bfloat16")
 # Of a single element they are, in TensorFlow, the element itself, be it NaN or negative.
 _AS_IT_IS = ("max", "min", "euclidean")
 
 
-def _reduction_shape(c: Any) -> TensorShape:
+def _reduction_shape(c: ShapeContext) -> TensorShape:
     data, keep = c.inputs[0], c.attr("keep_dims")
     if c.inputs[1].ndims is not None and c.inputs[1].ndims > 1:
         raise ValueError(f"Shape must be at most rank 1 but is rank {c.inputs[1].ndims}")
     axes = c.value(1)
     if axes is None or data.ndims is None:
-        unranked = not keep or data.ndims is None
-        return TensorShape(None) if unranked else TensorShape([None] * data.ndims)
+        return TensorShape([None] * data.ndims if keep and data.ndims is not None else None)
     reduced = set()
     for axis in axes.ravel().tolist():
         if not -data.ndims <= axis < data.ndims:
@@ -96,7 +102,7 @@ def _extreme(function: Any, float_start: float, integer_start: str) -> Callable[
 
 
 def _lower_by(fn: str) -> Callable[..., Any]:
-    def lower(b: Any, op: Any, x: Any, axes: Any) -> Any:
+    def lower(b: Builder, op: OpView, x: Value, axes: Value) -> Any:
         known = b.known(axes)
         if known is None or not is_lowerable(x.dtype):
             return NotImplemented
@@ -108,7 +114,7 @@ def _lower_by(fn: str) -> Callable[..., Any]:
     return lower
 
 
-def _reduce(b: Any, fn: str, x: Any, axes: tuple[int, ...], keep: bool) -> Any:
+def _reduce(b: Builder, fn: str, x: Value, axes: tuple[int, ...], keep: bool) -> Any:
     if not axes:
         return x
     if fn in _AS_IT_IS and not is_integer(x) and all(b.equal(x.shape[i], 1) for i in axes):
@@ -134,11 +140,11 @@ def _reduction(
     name: str,
     fn: str,
     compute: Callable[..., np.ndarray],
-    gradient: Any,
+    gradient: object,
     dtype: str = "T",
     **facts: Any,
 ) -> OpFunction:
-    def kernel(c: Any, x: np.ndarray, axes: np.ndarray) -> np.ndarray:
+    def kernel(c: KernelContext, x: np.ndarray, axes: np.ndarray) -> np.ndarray:
         where: dict[str, Any] = {"axis": _axes(x, axes), "keepdims": bool(c.attr("keep_dims"))}
         if not where["axis"]:
             return x
@@ -200,7 +206,7 @@ reduce_any = _reduction(
 # Positions of extremes
 
 
-def _position_shape(c: Any) -> TensorShape:
+def _position_shape(c: ShapeContext) -> TensorShape:
     if c.inputs[1].ndims not in (0, None):
         raise ValueError(f"Shape must be rank 0 but is rank {c.inputs[1].ndims}")
     rank = c.inputs[0].ndims
@@ -222,9 +228,14 @@ def _position_shape(c: Any) -> TensorShape:
 
 
 def _position(
-    name: str, fn: str, find: Any, better: np.ufunc, worst: Callable[[np.dtype], Any], doc: str
+    name: str,
+    fn: str,
+    find: Callable[..., Any],
+    better: np.ufunc,
+    worst: Callable[[np.dtype], Any],
+    doc: str,
 ) -> OpFunction:
-    def kernel(c: Any, x: np.ndarray, axis: np.ndarray) -> np.ndarray:
+    def kernel(c: KernelContext, x: np.ndarray, axis: np.ndarray) -> np.ndarray:
         if not -x.ndim <= axis < x.ndim:
             text = f"Expected dimension in the range [{-x.ndim}, {x.ndim}), but got {axis}"
             raise errors.invalid(text)
@@ -236,7 +247,7 @@ def _position(
             x = better(_wide(x), np.asarray(worst(x.dtype), _wide(x).dtype))
         return np.asarray(find(x, axis=int(axis)), dtype=c.out_dtype())
 
-    def lower(b: Any, op: Any, x: Any, axis: Any) -> Any:
+    def lower(b: Builder, op: OpView, x: Value, axis: Value) -> Any:
         known = b.known(axis)
         if known is None or not is_lowerable(x.dtype) or x.shape[int(known)] == 0:
             return NotImplemented

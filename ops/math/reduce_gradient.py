@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,11 +16,16 @@ from ..array.constant import constant
 from ..public import raw, tf
 from .gradient import known_dims, safe_shape_div, static_dims
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
+
 # Per graph: (shape, axes) -> (shape with the axes kept as one, multiples that tile it back).
 _REDUCED_SHAPES: weakref.WeakKeyDictionary[Any, dict[Any, Any]] = weakref.WeakKeyDictionary()
 
 
-def reduced_shape(input_shape: Any, axes: Any) -> Any:
+def reduced_shape(input_shape: TensorLike, axes: TensorLike) -> Any:
     """Nodes for the shape in which the reduced axes are kept as one."""
     input_shape = tf.cast(input_shape, dtypes.int32)
     axes = tf.cast(axes, dtypes.int32)
@@ -44,15 +49,16 @@ def _static_reduced(dims: tuple[int, ...], axes: tuple[int, ...]) -> tuple[Any, 
     return cache[dims, axes]
 
 
-def sum_gradient(op: Any, grad: Any) -> list[Any]:
+def sum_gradient(op: Operation, grad: Tensor) -> list[Any]:
     """Repeats the gradient along the reduced axes."""
     dims = static_dims(op.inputs[0])
     axes = None if dims is None else constant_value(op.inputs[1])
     if dims is not None and axes is not None:
         if np.array_equal(axes, np.arange(len(dims))):
             return _full_sum_gradient(op, grad, dims)
-        if None not in dims:
-            kept, tiling = _static_reduced(dims, tuple(axes.reshape(-1).tolist()))
+        sizes = tuple(size for size in dims if size is not None)
+        if len(sizes) == len(dims):
+            kept, tiling = _static_reduced(sizes, tuple(axes.reshape(-1).tolist()))
             return [tf.tile(tf.reshape(grad, kept), tiling), None]
     input_shape = tf.shape(op.inputs[0])
     with colocate_with(input_shape):
@@ -61,7 +67,7 @@ def sum_gradient(op: Any, grad: Any) -> list[Any]:
     return [tf.tile(tf.reshape(grad, kept), tiling), None]
 
 
-def _full_sum_gradient(op: Any, grad: Any, dims: tuple[int | None, ...]) -> list[Any]:
+def _full_sum_gradient(op: Operation, grad: Tensor, dims: tuple[int | None, ...]) -> list[Any]:
     grad = tf.reshape(grad, [1] * len(dims))
     if None in dims:
         input_shape = tf.shape(op.inputs[0])
@@ -70,7 +76,7 @@ def _full_sum_gradient(op: Any, grad: Any, dims: tuple[int | None, ...]) -> list
     return [tf.tile(grad, input_shape), None]
 
 
-def mean_gradient(op: Any, grad: Any) -> tuple[Any, None]:
+def mean_gradient(op: Operation, grad: Tensor) -> tuple[Any, None]:
     """The sum's gradient over the number of elements."""
     sum_grad = sum_gradient(op, grad)[0]
     dims_in, dims_out = known_dims(op.inputs[0]), known_dims(op.outputs[0])
@@ -83,7 +89,7 @@ def mean_gradient(op: Any, grad: Any) -> tuple[Any, None]:
     return tf.truediv(sum_grad, tf.cast(factor, sum_grad.dtype)), None
 
 
-def extreme_gradient(op: Any, grad: Any) -> list[Any]:
+def extreme_gradient(op: Operation, grad: Tensor) -> list[Any]:
     """Shares the gradient of a maximum or minimum among the elements that attain it."""
     input_shape = tf.shape(op.inputs[0])
     kept = reduced_shape(input_shape, op.inputs[1])
@@ -94,7 +100,7 @@ def extreme_gradient(op: Any, grad: Any) -> list[Any]:
     return [tf.divide(indicators, num_selected) * grad, None]
 
 
-def prod_gradient(op: Any, grad: Any) -> tuple[Any, None]:
+def prod_gradient(op: Operation, grad: Tensor) -> tuple[Any, None]:
     """The product of all other elements, by cumulative products from both ends."""
     x = op.inputs[0]
     input_shape = tf.shape(x)
@@ -121,6 +127,6 @@ def prod_gradient(op: Any, grad: Any) -> tuple[Any, None]:
     return tf.reshape(out, input_shape), None
 
 
-def position_gradient(op: Any, grad: Any) -> list[None]:
+def position_gradient(op: Operation, grad: Tensor) -> list[None]:
     """Positions are not differentiable, but asking is no error."""
     return [None, None]

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,8 +18,12 @@ from ..array.constant import constant
 from ..public import raw, tf
 from . import reduce as ops
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...engine.types.dtypes import DType
 
-def reduction_axes(x: Any, axis: Any) -> Any:
+
+def reduction_axes(x: TensorLike, axis: TensorLike | None) -> Any:
     """The axes to reduce: those given, else all, as a constant where the rank is known."""
     if axis is not None:
         return axis
@@ -31,14 +35,20 @@ def reduction_axes(x: Any, axis: Any) -> Any:
     return tf.range(0, tf.rank(x))
 
 
-def _to_scalar(keepdims: bool, axis: Any, output: Any) -> Any:
+def _to_scalar(keepdims: bool, axis: TensorLike | None, output: Tensor) -> Any:
     """A full reduction is a scalar, even when the rank of its input is unknown."""
     if not output.shape.is_fully_defined() and not keepdims and axis is None:
         output.set_shape(())
     return output
 
 
-def _apply(op: Any, x: Any, axis: Any, keepdims: Any, name: str | None) -> Any:
+def _apply(
+    op: Callable[..., Any],
+    x: TensorLike,
+    axis: TensorLike | None,
+    keepdims: bool | None,
+    name: str | None,
+) -> Any:
     keepdims = False if keepdims is None else keepdims
     return _to_scalar(keepdims, axis, op(x, reduction_axes(x, axis), keepdims, name=name))
 
@@ -71,12 +81,12 @@ def _public(reduce: Callable[..., Any], name: str, **doc: str) -> Callable[..., 
     """The function with 1.15's signature around reduce(x, axis, keepdims, name)."""
 
     def public(
-        input_tensor: Any,
+        input_tensor: TensorLike,
         axis: Any = None,
-        keepdims: Any = None,
+        keepdims: bool | None = None,
         name: str | None = None,
         reduction_indices: Any = None,
-        keep_dims: Any = None,
+        keep_dims: bool | None = None,
     ) -> Any:
         axis = deprecated_argument_lookup("axis", axis, "reduction_indices", reduction_indices)
         keepdims = deprecated_argument_lookup("keepdims", keepdims, "keep_dims", keep_dims)
@@ -87,7 +97,7 @@ def _public(reduce: Callable[..., Any], name: str, **doc: str) -> Callable[..., 
     return export(f"math.{name}", name)(public)
 
 
-def _simple(op: Any, name: str, **doc: str) -> Callable[..., Any]:
+def _simple(op: Callable[..., Any], name: str, **doc: str) -> Callable[..., Any]:
     return _public(lambda x, axis, keep, label: _apply(op, x, axis, keep, label), name, **doc)
 
 
@@ -156,7 +166,9 @@ reduce_any = _simple(
 )
 
 
-def _logsumexp(x: Any, axis: Any, keepdims: Any, name: str | None) -> Any:
+def _logsumexp(
+    x: Tensor, axis: int | Sequence[int] | None, keepdims: bool | None, name: str | None
+) -> Any:
     keepdims = False if keepdims is None else keepdims
     x = convert_to_tensor(x)
     with name_scope(name, "ReduceLogSumExp", [x]) as name:
@@ -184,7 +196,10 @@ reduce_logsumexp = _public(
 
 @export("math.reduce_euclidean_norm")
 def reduce_euclidean_norm(
-    input_tensor: Any, axis: Any = None, keepdims: Any = False, name: str | None = None
+    input_tensor: TensorLike,
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool = False,
+    name: str | None = None,
 ) -> Any:
     """The square root of the sum of squares over axes."""
     return _apply(ops.euclidean_norm, input_tensor, axis, keepdims, name)
@@ -192,7 +207,10 @@ def reduce_euclidean_norm(
 
 @export("math.reduce_variance")
 def reduce_variance(
-    input_tensor: Any, axis: Any = None, keepdims: Any = False, name: str | None = None
+    input_tensor: TensorLike,
+    axis: int | None = None,
+    keepdims: bool = False,
+    name: str | None = None,
 ) -> Any:
     """The mean squared distance from the mean over axes."""
     with name_scope(name or "reduce_variance"):
@@ -203,7 +221,10 @@ def reduce_variance(
 
 @export("math.reduce_std")
 def reduce_std(
-    input_tensor: Any, axis: Any = None, keepdims: Any = False, name: str | None = None
+    input_tensor: TensorLike,
+    axis: int | None = None,
+    keepdims: bool = False,
+    name: str | None = None,
 ) -> Any:
     """The square root of the variance over axes."""
     with name_scope(name or "reduce_std"):
@@ -212,14 +233,14 @@ def reduce_std(
 
 @export("math.count_nonzero", "count_nonzero")
 def count_nonzero(
-    input_tensor: Any = None,
+    input_tensor: TensorLike | None = None,
     axis: Any = None,
-    keepdims: Any = None,
-    dtype: Any = dtypes.int64,
+    keepdims: bool | None = None,
+    dtype: DTypeLike = dtypes.int64,
     name: str | None = None,
     reduction_indices: Any = None,
-    keep_dims: Any = None,
-    input: Any = None,
+    keep_dims: bool | None = None,
+    input: TensorLike | None = None,
 ) -> Any:
     """How many elements differ from zero (or the empty string), over axes."""
     keepdims = deprecated_argument_lookup("keepdims", keepdims, "keep_dims", keep_dims)
@@ -258,13 +279,13 @@ _POSITION = """The position of the {which} element along an axis; of the first, 
     """
 
 
-def _position(op: Any, name: str, **doc: str) -> Callable[..., Any]:
+def _position(op: Callable[..., Any], name: str, **doc: str) -> Callable[..., Any]:
     def public(
-        input: Any,
+        input: Tensor,
         axis: Any = None,
         name: str | None = None,
-        dimension: Any = None,
-        output_type: Any = dtypes.int64,
+        dimension: TensorLike | None = None,
+        output_type: DType = dtypes.int64,
     ) -> Any:
         axis = deprecated_argument_lookup("axis", axis, "dimension", dimension)
         return op(input, 0 if axis is None else axis, output_type=output_type, name=name)
@@ -281,7 +302,10 @@ argmin = _position(ops.arg_min, "argmin", which="least", result="array([0, 1])")
 @export("arg_max")
 @deprecated(None, "Use `tf.math.argmax` instead")
 def arg_max(
-    input: Any, dimension: Any, output_type: Any = dtypes.int64, name: str | None = None
+    input: TensorLike,
+    dimension: TensorLike | None,
+    output_type: DTypeLike = dtypes.int64,
+    name: str | None = None,
 ) -> Any:
     """The position of the largest element along a dimension."""
     return ops.arg_max(input, dimension, output_type=output_type, name=name)
@@ -290,7 +314,10 @@ def arg_max(
 @export("arg_min")
 @deprecated(None, "Use `tf.math.argmin` instead")
 def arg_min(
-    input: Any, dimension: Any, output_type: Any = dtypes.int64, name: str | None = None
+    input: TensorLike,
+    dimension: TensorLike | None,
+    output_type: DTypeLike = dtypes.int64,
+    name: str | None = None,
 ) -> Any:
     """The position of the smallest element along a dimension."""
     return ops.arg_min(input, dimension, output_type=output_type, name=name)

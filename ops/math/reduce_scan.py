@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,10 +17,18 @@ from ...engine.types.shape import shape_text
 from ..elementwise import first_shape
 from ..public import raw, tf
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
+
 _ATTRS = "exclusive: bool = False; reverse: bool = False; "
 
 
-def _scan(c: Any, x: np.ndarray, axis: np.ndarray, accumulate: Any, start: float) -> np.ndarray:
+def _scan(
+    c: KernelContext, x: np.ndarray, axis: np.ndarray, accumulate: Callable[..., Any], start: float
+) -> np.ndarray:
     """accumulate(x) along axis; from the end if reversed, without the element if exclusive."""
     if axis.ndim:
         text = f"ScanOp: axis must be a scalar, not {shape_text(axis.shape)}"
@@ -43,9 +51,9 @@ def _scan(c: Any, x: np.ndarray, axis: np.ndarray, accumulate: Any, start: float
 
 
 def _scanner(
-    name: str, ufunc: np.ufunc, start: float, gradient: Any, types: str, doc: str
+    name: str, ufunc: np.ufunc, start: float, gradient: Callable[..., Any], types: str, doc: str
 ) -> OpFunction:
-    def kernel(c: Any, x: np.ndarray, axis: np.ndarray) -> np.ndarray:
+    def kernel(c: KernelContext, x: np.ndarray, axis: np.ndarray) -> np.ndarray:
         return _scan(c, x, axis, lambda v: ufunc.accumulate(v, axis=0, dtype=v.dtype), start)
 
     flags = [{"exclusive": e, "reverse": r} for e in (False, True) for r in (False, True)]
@@ -66,13 +74,13 @@ def _scanner(
     )
 
 
-def _cumsum_gradient(op: Any, grad: Any) -> list[Any]:
+def _cumsum_gradient(op: Operation, grad: Tensor) -> list[Any]:
     axis, exclusive = op.inputs[1], op.get_attr("exclusive")
     reverse = not op.get_attr("reverse")
     return [cumsum(grad, axis, exclusive=exclusive, reverse=reverse), None]
 
 
-def _cumprod_gradient(op: Any, grad: Any) -> list[Any]:
+def _cumprod_gradient(op: Operation, grad: Tensor) -> list[Any]:
     x, axis = op.inputs
     exclusive, reverse = op.get_attr("exclusive"), op.get_attr("reverse")
     product = cumprod(x, axis, exclusive=exclusive, reverse=reverse)
@@ -80,7 +88,7 @@ def _cumprod_gradient(op: Any, grad: Any) -> list[Any]:
     return [out / x, None]
 
 
-def _logsumexp_gradient(op: Any, grad: Any) -> list[Any]:
+def _logsumexp_gradient(op: Operation, grad: Tensor) -> list[Any]:
     x, axis = op.inputs
     total = op.outputs[0]
     flags = {"exclusive": op.get_attr("exclusive"), "reverse": not op.get_attr("reverse")}
@@ -142,8 +150,8 @@ _SCAN = """Running {what} along an axis.
 
 def _public(op: OpFunction, scope: str, *names: str, **doc: str) -> Callable[..., Any]:
     def scan(
-        x: Any,
-        axis: Any = 0,
+        x: TensorLike,
+        axis: TensorLike = 0,
         exclusive: bool = False,
         reverse: bool = False,
         name: str | None = None,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,16 @@ from ..ranks import ranked, scalar
 from ..shape_inference import merge
 from .limits import highest, lowest
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
+
 _INDICES = "Tindices: {int32, int64}"
 
 
@@ -43,7 +53,7 @@ def rows_shape(size: int | None, data: TensorShape) -> TensorShape:
     return TensorShape(None if data.ndims is None else [size, *data.as_list()[1:]])
 
 
-def _segment_shape(c: Any) -> TensorShape:
+def _segment_shape(c: ShapeContext) -> TensorShape:
     if c.inputs[1].ndims not in (1, None):
         raise ValueError(f"Shape must be rank 1 but is rank {c.inputs[1].ndims}")
     return rows_shape(None, c.inputs[0])
@@ -71,7 +81,7 @@ def check_sorted(ids: np.ndarray, rows: int | None = None) -> int:
 
 
 def combine(
-    ufunc: np.ufunc, data: np.ndarray, ids: np.ndarray, count: int, start: Any
+    ufunc: np.ufunc, data: np.ndarray, ids: np.ndarray, count: int, start: TensorLike
 ) -> np.ndarray:
     """Row i of the result combines the rows of data whose id is i, in order."""
     wide = np.float32 if data.dtype.name in ("float16", "bfloat16") else data.dtype
@@ -106,8 +116,10 @@ _TEST = {
 }
 
 
-def _segment(name: str, reduce: Any, gradient: Any, public: str, types: str) -> OpFunction:
-    def kernel(c: Any, data: np.ndarray, ids: np.ndarray) -> np.ndarray:
+def _segment(
+    name: str, reduce: Callable[..., Any], gradient: object, public: str, types: str
+) -> OpFunction:
+    def kernel(c: KernelContext, data: np.ndarray, ids: np.ndarray) -> np.ndarray:
         if data.ndim == 0 or data.shape[0] != ids.size:
             raise errors.invalid("segment_ids should be the same size as dimension 0 of input.")
         return reduce(data, ids, check_sorted(ids)).astype(c.out_dtype())
@@ -126,7 +138,7 @@ def _segment(name: str, reduce: Any, gradient: Any, public: str, types: str) -> 
     return export(f"math.{public}", public)(op)
 
 
-def _segment_mean_gradient(op: Any, grad: Any) -> Any:
+def _segment_mean_gradient(op: Operation, grad: Tensor) -> Any:
     rank = tf.rank(op.inputs[0])
     ones_shape = tf.concat([tf.shape(op.inputs[1]), tf.fill(tf.expand_dims(rank - 1, 0), 1)], 0)
     ones = tf.fill(ones_shape, constant(1, dtype=grad.dtype))
@@ -134,7 +146,7 @@ def _segment_mean_gradient(op: Any, grad: Any) -> Any:
     return tf.gather(scaled, op.inputs[1]), None
 
 
-def _segment_extreme_gradient(op: Any, grad: Any) -> Any:
+def _segment_extreme_gradient(op: Operation, grad: Tensor) -> Any:
     zeros = tf.zeros_like(op.inputs[0], dtype=op.inputs[0].dtype)
     gathered = tf.gather(op.outputs[0], op.inputs[1])
     is_selected = tf.equal(op.inputs[0], gathered)
@@ -167,10 +179,15 @@ def _worst(sign: int, limit: Callable[[np.dtype], Any]) -> Callable[[np.dtype], 
 _MAX = _extreme(np.fmax, _worst(-1, lowest))
 _MIN = _extreme(np.fmin, _worst(1, highest))
 
+
+def _segment_sum_gradient(op: Operation, grad: Tensor) -> Any:
+    return tf.gather(grad, op.inputs[1]), None
+
+
 segment_sum = _segment(
     "SegmentSum",
     _SUM,
-    lambda op, grad: (tf.gather(grad, op.inputs[1]), None),
+    _segment_sum_gradient,
     "segment_sum",
     "numbertype",
 )
@@ -200,7 +217,7 @@ segment_min = _segment(
 # Unsorted
 
 
-def _unsorted_shape(c: Any) -> TensorShape:
+def _unsorted_shape(c: ShapeContext) -> TensorShape:
     data, ids = c.inputs[0], c.inputs[1]
     if c.inputs[2].ndims not in (0, None):
         raise ValueError(f"Shape must be rank 0 but is rank {c.inputs[2].ndims}")
@@ -222,8 +239,8 @@ def _ids_outside(ids: np.ndarray, count: int) -> errors.InvalidArgumentError:
     return outside_error("segment_ids", ids, count, None, "out of range")
 
 
-def _unsorted_lowering(fn: str, start: Any) -> Any:
-    def lower(b: Any, op: Any, data: Any, ids: Any, num_segments: Any) -> Any:
+def _unsorted_lowering(fn: str, start: Callable[..., Any]) -> Any:
+    def lower(b: Builder, op: OpView, data: Value, ids: Value, num_segments: Value) -> Any:
         from ...jit import library
 
         known = b.known(num_segments)
@@ -244,7 +261,12 @@ def _unsorted_lowering(fn: str, start: Any) -> Any:
 
 
 def _fold(
-    ufunc: np.ufunc, worse: Any, data: np.ndarray, ids: np.ndarray, count: int, start: Any
+    ufunc: np.ufunc,
+    worse: Callable[..., Any],
+    data: np.ndarray,
+    ids: np.ndarray,
+    count: int,
+    start: np.ndarray | np.generic,
 ) -> np.ndarray:
     """Each row takes its segment's place unless it is worse: what follows a NaN takes its place."""
     if data.dtype.kind in "iu" or not np.isnan(data).any():
@@ -259,12 +281,14 @@ def _unsorted(
     name: str,
     fn: str,
     fold: Callable[..., np.ndarray],
-    start: Any,
-    gradient: Any,
+    start: Callable[..., Any],
+    gradient: Callable[..., Any],
     public: str,
     types: str,
 ) -> OpFunction:
-    def kernel(c: Any, data: np.ndarray, ids: np.ndarray, num_segments: np.ndarray) -> np.ndarray:
+    def kernel(
+        c: KernelContext, data: np.ndarray, ids: np.ndarray, num_segments: np.ndarray
+    ) -> np.ndarray:
         if data.shape[: ids.ndim] != ids.shape:
             raise errors.invalid(
                 f"data.shape = {shape_text(data.shape)} does not start with "
@@ -295,12 +319,15 @@ def _unsorted(
 
 
 def _gather_drop_negatives(
-    params: Any, ids: Any, clipped: Any = None, is_positive: Any = None
+    params: Tensor,
+    ids: Any,
+    clipped: Tensor | None = None,
+    is_positive: Any = None,
 ) -> tuple[Any, Any, Any]:
     """Rows of params by id, zeros for negative ids; also the clipped ids and the mask."""
     if clipped is None:
         clipped = tf.maximum(ids, tf.zeros_like(ids))
-    gathered = tf.gather(params, clipped)
+    gathered: Any = tf.gather(params, clipped)
     if is_positive is None:
         is_positive = tf.greater_equal(ids, 0)
         for _ in range(gathered.shape.ndims - is_positive.shape.ndims):
@@ -310,11 +337,11 @@ def _gather_drop_negatives(
     return tf.where(is_positive, gathered, zeros), clipped, is_positive
 
 
-def _unsorted_sum_gradient(op: Any, grad: Any) -> Any:
+def _unsorted_sum_gradient(op: Operation, grad: Tensor) -> Any:
     return _gather_drop_negatives(grad, op.inputs[1])[0], None, None
 
 
-def _unsorted_extreme_gradient(op: Any, grad: Any) -> Any:
+def _unsorted_extreme_gradient(op: Operation, grad: Tensor) -> Any:
     data, ids, count = op.inputs
     gathered, clipped, is_positive = _gather_drop_negatives(op.outputs[0], ids)
     is_selected = tf.equal(data, gathered)
@@ -326,7 +353,7 @@ def _unsorted_extreme_gradient(op: Any, grad: Any) -> Any:
     return tf.where(is_selected, gathered_grads, zeros), None, None
 
 
-def _unsorted_prod_gradient(op: Any, grad: Any) -> Any:
+def _unsorted_prod_gradient(op: Operation, grad: Tensor) -> Any:
     """One zero in a segment: only it has a slope; two or more: nothing has."""
     data, ids, count = op.inputs
     is_zero = tf.equal(data, 0)
@@ -380,7 +407,7 @@ unsorted_segment_min = _unsorted(
 )
 
 
-def _segment_counts(data: Any, segment_ids: Any, num_segments: Any) -> Any:
+def _segment_counts(data: Any, segment_ids: Any, num_segments: int) -> Any:
     """How many rows each segment has, at least one, shaped to divide the output."""
     ones = tf.ones(tf.shape(segment_ids), dtype=data.dtype)
     counts = unsorted_segment_sum(ones, segment_ids, num_segments)
@@ -391,7 +418,7 @@ def _segment_counts(data: Any, segment_ids: Any, num_segments: Any) -> Any:
 
 @export("math.unsorted_segment_mean", "unsorted_segment_mean")
 def unsorted_segment_mean(
-    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+    data: TensorLike, segment_ids: TensorLike, num_segments: Any, name: str | None = None
 ) -> Any:
     """The mean of the rows of each id."""
     with name_scope(name, "UnsortedSegmentMean"):
@@ -402,7 +429,7 @@ def unsorted_segment_mean(
 
 @export("math.unsorted_segment_sqrt_n", "unsorted_segment_sqrt_n")
 def unsorted_segment_sqrt_n(
-    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+    data: TensorLike, segment_ids: TensorLike, num_segments: Any, name: str | None = None
 ) -> Any:
     """The sum of the rows of each id, divided by the root of their number."""
     with name_scope(name, "UnsortedSegmentSqrtN"):

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,23 +17,30 @@ from ..public import raw, tf
 from ..shape_inference import merge
 from .reduce_segment import check_sorted, combine, rows_shape
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
+
 _INPUTS = "data: T, indices: Tidx, segment_ids: int32"
 _TIDX = "Tidx: {int32, int64} = int32"
 
 
-def _vectors(c: Any) -> None:
+def _vectors(c: ShapeContext) -> None:
     for shape in c.inputs[1:3]:
         if shape.ndims not in (1, None):
             raise ValueError(f"Shape must be rank 1 but is rank {shape.ndims}")
     merge(c.inputs[1], c.inputs[2])
 
 
-def _shape(c: Any) -> TensorShape:
+def _shape(c: ShapeContext) -> TensorShape:
     _vectors(c)
     return rows_shape(None, c.inputs[0])
 
 
-def _counted_shape(c: Any) -> TensorShape:
+def _counted_shape(c: ShapeContext) -> TensorShape:
     _vectors(c)
     if c.inputs[3].ndims not in (0, None):
         raise ValueError(f"Shape must be rank 0 but is rank {c.inputs[3].ndims}")
@@ -58,14 +65,14 @@ def _segments(
     return rows
 
 
-def _weights(ids: np.ndarray, count: int, power: float, dtype: Any) -> np.ndarray:
+def _weights(ids: np.ndarray, count: int, power: float, dtype: np.dtype[Any]) -> np.ndarray:
     """(number of rows)^power for each segment; one where there are none."""
     return (np.maximum(np.bincount(ids, minlength=count), 1) ** power).astype(dtype)
 
 
 def _reducer(power: float) -> Callable[..., np.ndarray]:
     def kernel(
-        c: Any,
+        c: KernelContext,
         data: np.ndarray,
         indices: np.ndarray,
         ids: np.ndarray,
@@ -86,7 +93,7 @@ _PICK = [np.array([0, 2, 1], np.int32), np.array([0, 0, 1], np.int32)]
 
 
 def _family(
-    names: tuple[str, str], power: float, types: str, gradient: Any, what: str
+    names: tuple[str, str], power: float, types: str, gradient: Callable[..., Any], what: str
 ) -> tuple[OpFunction, OpFunction]:
     """The op and its variant with num_segments; gradient(op, grad) is that of the data."""
     kernel = _reducer(power)
@@ -114,14 +121,14 @@ def _family(
     return plain, counted
 
 
-def _sum_gradient(op: Any, grad: Any) -> Any:
+def _sum_gradient(op: Operation, grad: Tensor) -> Any:
     input_rows = tf.shape(op.inputs[0])[0]
     gathered = tf.gather(grad, op.inputs[2])
     return tf.unsorted_segment_sum(gathered, op.inputs[1], input_rows)
 
 
 def _scaled_gradient(op_type: str) -> Callable[..., Any]:
-    def gradient(op: Any, grad: Any) -> Any:
+    def gradient(op: Operation, grad: Tensor) -> Any:
         dim0 = tf.shape(op.inputs[0])[0]
         return getattr(raw, op_type)(grad, op.inputs[1], op.inputs[2], dim0)
 
@@ -143,7 +150,7 @@ raw_sqrt_n, raw_sqrt_n_counted = _family(
 )
 
 
-def _grad_shape(c: Any) -> TensorShape:
+def _grad_shape(c: ShapeContext) -> TensorShape:
     _vectors(c)
     rows = c.value(3)
     if rows is not None and rows < 0:
@@ -159,7 +166,7 @@ def _check_range(what: str, values: np.ndarray, limit: int) -> None:
 
 def _grad_kernel(power: float) -> Callable[..., np.ndarray]:
     def kernel(
-        c: Any, grad: np.ndarray, indices: np.ndarray, ids: np.ndarray, dim0: np.ndarray
+        c: KernelContext, grad: np.ndarray, indices: np.ndarray, ids: np.ndarray, dim0: np.ndarray
     ) -> np.ndarray:
         rows = int(dim0)
         segments = grad.shape[0]
@@ -193,7 +200,11 @@ for _name, _of, _power in (
 
 def _public(name: str, plain: OpFunction, counted: OpFunction, doc: str) -> Callable[..., Any]:
     def sparse_segment(
-        data: Any, indices: Any, segment_ids: Any, name: str | None = None, num_segments: Any = None
+        data: Tensor,
+        indices: TensorLike,
+        segment_ids: TensorLike,
+        name: str | None = None,
+        num_segments: int | None = None,
     ) -> Any:
         if num_segments is None:
             return plain(data, indices, segment_ids, name=name)

@@ -6,8 +6,8 @@ Those without a compiled form are SciPy's, imported when first computed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,12 @@ from ..elementwise import elementwise, maps_sparse
 from ..public import tf
 from ..shape_inference import merge
 from .gradient import shapes_and_axes, sum_to
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
 
 _UNARY = "x: T -> y: T"
 _REAL = "T: {bfloat16, half, float32, float64}"
@@ -58,7 +64,9 @@ def _with_limits(body: Callable[..., Any], *limits: tuple[Any, float]) -> Callab
     return limited
 
 
-def _unary(name: str, body: Any, gradient: Any, *public: str, **facts: Any) -> OpFunction:
+def _unary(
+    name: str, body: Callable[..., Any], gradient: Callable[..., Any], *public: str, **facts: Any
+) -> OpFunction:
     op = elementwise(name, _UNARY, _REAL, body=body, gradient=gradient, **facts)
     return export(*public)(op) if public else op
 
@@ -66,7 +74,7 @@ def _unary(name: str, body: Any, gradient: Any, *public: str, **facts: Any) -> O
 # Error function
 
 
-def _erf_gradient(op: Any, grad: Any, sign: int = 1) -> Any:
+def _erf_gradient(op: Operation, grad: Tensor, sign: int = 1) -> Any:
     factor = constant(sign * 2 / np.sqrt(np.pi), dtype=grad.dtype)
     with control_dependencies([grad]):
         x = tf.conj(op.inputs[0])
@@ -93,12 +101,12 @@ erfc = _unary(
 # Gamma
 
 
-def _lgamma_gradient(op: Any, grad: Any) -> Any:
+def _lgamma_gradient(op: Operation, grad: Tensor) -> Any:
     with control_dependencies([grad]):
         return grad * digamma(tf.conj(op.inputs[0]))
 
 
-def _digamma_gradient(op: Any, grad: Any) -> Any:
+def _digamma_gradient(op: Operation, grad: Tensor) -> Any:
     with control_dependencies([grad]):
         x = tf.conj(op.inputs[0])
         return grad * polygamma(constant(1, dtype=x.dtype), x)
@@ -136,7 +144,7 @@ digamma = _unary(
 
 
 @export("math.lbeta", "lbeta")
-def lbeta(x: Any, name: str | None = None) -> Any:
+def lbeta(x: TensorLike, name: str | None = None) -> Any:
     """log |Beta(x)|, reduced along the last dimension."""
     with name_scope(name, "lbeta", [x]):
         x = convert_to_tensor(x, name="x")
@@ -148,13 +156,13 @@ def lbeta(x: Any, name: str | None = None) -> Any:
 # Bessel
 
 
-def _bessel_i0e_gradient(op: Any, grad: Any) -> Any:
+def _bessel_i0e_gradient(op: Operation, grad: Tensor) -> Any:
     x, y = op.inputs[0], op.outputs[0]
     with control_dependencies([grad]):
         return grad * (bessel_i1e(x) - tf.sign(x) * y)
 
 
-def _bessel_i1e_gradient(op: Any, grad: Any) -> Any:
+def _bessel_i1e_gradient(op: Operation, grad: Tensor) -> Any:
     x, y = op.inputs[0], op.outputs[0]
     with control_dependencies([grad]):
         # Near zero the formula is 0 / 0; the limit is one half.
@@ -185,14 +193,14 @@ bessel_i1e = _unary(
 
 
 @export("math.bessel_i0")
-def bessel_i0(x: Any, name: str | None = None) -> Any:
+def bessel_i0(x: TensorLike, name: str | None = None) -> Any:
     """The modified Bessel function of order 0."""
     with name_scope(name, "bessel_i0", [x]):
         return tf.exp(tf.abs(x)) * bessel_i0e(x)
 
 
 @export("math.bessel_i1")
-def bessel_i1(x: Any, name: str | None = None) -> Any:
+def bessel_i1(x: TensorLike, name: str | None = None) -> Any:
     """The modified Bessel function of order 1."""
     with name_scope(name, "bessel_i1", [x]):
         return tf.exp(tf.abs(x)) * bessel_i1e(x)
@@ -201,7 +209,7 @@ def bessel_i1(x: Any, name: str | None = None) -> Any:
 # Two and three arguments
 
 
-def _igamma_gradients(op: Any, grad: Any) -> tuple[Any, Any]:
+def _igamma_gradients(op: Operation, grad: Tensor) -> tuple[Any, Any]:
     a, x = op.inputs
     shape_a, shape_x, axes_a, axes_x = shapes_and_axes(a, x)
     with control_dependencies([grad]):
@@ -211,7 +219,7 @@ def _igamma_gradients(op: Any, grad: Any) -> tuple[Any, Any]:
         return grad_a, sum_to(partial_x * grad, axes_x, shape_x)
 
 
-def _igammac_gradient(op: Any, grad: Any) -> Any:
+def _igammac_gradient(op: Operation, grad: Tensor) -> Any:
     grad_a, grad_x = _igamma_gradients(op, grad)
     return -grad_a, -grad_x
 
@@ -287,7 +295,7 @@ igamma_grad_a = _binary(
 )
 
 
-def _zeta_gradient(op: Any, grad: Any) -> Any:
+def _zeta_gradient(op: Operation, grad: Tensor) -> Any:
     x, q = op.inputs
     _, shape_q, _, axes_q = shapes_and_axes(x, q)
     with control_dependencies([grad]):
@@ -296,7 +304,7 @@ def _zeta_gradient(op: Any, grad: Any) -> Any:
         return None, sum_to(partial_q * grad, axes_q, shape_q)
 
 
-def _polygamma_gradient(op: Any, grad: Any) -> Any:
+def _polygamma_gradient(op: Operation, grad: Tensor) -> Any:
     n, x = op.inputs
     _, shape_x, _, axes_x = shapes_and_axes(n, x)
     with control_dependencies([grad]):
@@ -349,7 +357,7 @@ polygamma = _binary(
 )
 
 
-def _betainc_shape(c: Any) -> TensorShape:
+def _betainc_shape(c: ShapeContext) -> TensorShape:
     """Scalars go with anything; all that are not have one shape."""
     output = TensorShape(None)
     others = []
@@ -364,7 +372,7 @@ def _betainc_shape(c: Any) -> TensorShape:
     return others[-1] if len(others) == 1 else output
 
 
-def _betainc_gradient(op: Any, grad: Any) -> Any:
+def _betainc_gradient(op: Operation, grad: Tensor) -> Any:
     a, b, x = op.inputs
     _, shape_x, _, axes_x = shapes_and_axes(a, x)
     log_beta = lgamma(a) + lgamma(b) - lgamma(a + b)
@@ -405,7 +413,7 @@ betainc = elementwise(
 export("math.betainc", "betainc")(betainc)
 
 
-def _next_after_gradient(op: Any, grad: Any) -> Any:
+def _next_after_gradient(op: Operation, grad: Tensor) -> Any:
     x1, x2 = op.inputs
     shape_1, shape_2, axes_1, axes_2 = shapes_and_axes(x1, x2)
     with control_dependencies([grad]):
@@ -429,7 +437,7 @@ export("math.nextafter")(next_after)
 
 
 @export("math.polyval")
-def polyval(coeffs: Any, x: Any, name: str | None = None) -> Any:
+def polyval(coeffs: Sequence[Any], x: TensorLike, name: str | None = None) -> Any:
     """The polynomial with these coefficients (highest power first) at x, by Horner's rule."""
     with name_scope(name, "polyval", [*coeffs, x]) as name:
         x = convert_to_tensor(x, name="x")

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,12 +23,21 @@ from ..elementwise import is_lowerable
 from ..public import raw, tf
 from ..shape_inference import merge
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...engine.graph.build import OpFunction
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
 
-def _same_gradient(op: Any, grad: Any) -> list[Any]:
+
+def _same_gradient(op: Operation, grad: Tensor) -> list[Any]:
     return [grad] * len(op.inputs)
 
 
-def _sum_shape(c: Any) -> TensorShape:
+def _sum_shape(c: ShapeContext) -> TensorShape:
     merged = c.inputs[-1]
     for i in range(len(c.inputs) - 2, -1, -1):
         try:
@@ -38,7 +48,7 @@ def _sum_shape(c: Any) -> TensorShape:
     return merged
 
 
-def _sum_kernel(c: Any, inputs: list[np.ndarray]) -> np.ndarray:
+def _sum_kernel(c: KernelContext, inputs: list[np.ndarray]) -> np.ndarray:
     first = inputs[0].shape
     for i, x in enumerate(inputs):
         if x.shape != first:
@@ -53,7 +63,7 @@ def _sum_kernel(c: Any, inputs: list[np.ndarray]) -> np.ndarray:
     return total
 
 
-def _sum_lower(b: Any, op: Any, inputs: list[Any]) -> Any:
+def _sum_lower(b: Builder, op: OpView, inputs: list[Any]) -> Any:
     if not is_lowerable(inputs[0].dtype):
         return NotImplemented
 
@@ -70,7 +80,17 @@ raw_add_n = define(
     lower=_sum_lower,
     gradient=_same_gradient,
     commutative=True,
-    test={"values": [[[np.float32([1, 2]), np.float32([3, 4]), np.float32([5, 6])]]]},
+    test={
+        "values": [
+            [
+                [
+                    np.array([1, 2], np.float32),
+                    np.array([3, 4], np.float32),
+                    np.array([5, 6], np.float32),
+                ]
+            ]
+        ]
+    },
     doc="The sum of any number of tensors of one shape.",
 )
 
@@ -80,7 +100,7 @@ _ADD_N_INPUTS = (
 
 
 @export("math.add_n", "add_n")
-def add_n(inputs: Any, name: str | None = None) -> Any:
+def add_n(inputs: Sequence[Any], name: str | None = None) -> Any:
     """The sum of a list of tensors of one shape and dtype.
 
     Args:
@@ -122,7 +142,7 @@ raw_accumulate_n = define(
     gradient=_same_gradient,
     commutative=True,
     test={
-        "values": [[[np.float32([1, 2]), np.float32([3, 4])]]],
+        "values": [[[np.array([1, 2], np.float32), np.array([3, 4], np.float32)]]],
         "attrs": [{"shape": TensorShape([2])}],
     },
     doc="The sum of any number of tensors of a known shape.",
@@ -131,7 +151,10 @@ raw_accumulate_n = define(
 
 @export("math.accumulate_n", "accumulate_n")
 def accumulate_n(
-    inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: str | None = None
+    inputs: Sequence[Tensor],
+    shape: Sequence[int] | None = None,
+    tensor_dtype: DTypeLike | None = None,
+    name: str | None = None,
 ) -> Any:
     """The sum of a list of tensors, which need not be ready at the same time."""
     message = "inputs must be a list of at least one Tensor with the same dtype and shape"
@@ -153,7 +176,7 @@ def accumulate_n(
 # Cross product
 
 
-def _cross_shape(c: Any) -> TensorShape:
+def _cross_shape(c: ShapeContext) -> TensorShape:
     for shape in c.inputs:
         if shape.ndims == 0:
             raise ValueError("Shape must be at least rank 1 but is rank 0")
@@ -163,7 +186,7 @@ def _cross_shape(c: Any) -> TensorShape:
     return shape
 
 
-def _cross_kernel(c: Any, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _cross_kernel(c: KernelContext, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     if a.shape != b.shape:
         raise errors.invalid(
             f"Both inputs must be of same shape: {shape_text(a.shape)} vs. {shape_text(b.shape)}"
@@ -174,7 +197,7 @@ def _cross_kernel(c: Any, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.stack(parts, axis=-1).astype(a.dtype)
 
 
-cross = define(
+cross: OpFunction = define(
     "Cross",
     "a: T, b: T -> product: T",
     "T: realnumbertype",
@@ -190,7 +213,7 @@ export("linalg.cross", "cross")(cross)
 # Counts
 
 
-def _bincount_shape(c: Any) -> TensorShape:
+def _bincount_shape(c: ShapeContext) -> TensorShape:
     if c.inputs[1].ndims not in (0, None):
         raise ValueError(f"Shape must be rank 0 but is rank {c.inputs[1].ndims}")
     size = c.value(1)
@@ -199,7 +222,9 @@ def _bincount_shape(c: Any) -> TensorShape:
     return TensorShape([None if size is None else int(size)])
 
 
-def _bincount_kernel(c: Any, arr: np.ndarray, size: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def _bincount_kernel(
+    c: KernelContext, arr: np.ndarray, size: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
     if size.size != 1:
         text = f"Shape must be rank 0 but is rank {size.ndim}"
         raise errors.invalid(text)
@@ -228,11 +253,11 @@ raw_bincount = define(
 
 @export("math.bincount", "bincount")
 def bincount(
-    arr: Any,
-    weights: Any = None,
-    minlength: Any = None,
-    maxlength: Any = None,
-    dtype: Any = dtypes.int32,
+    arr: TensorLike,
+    weights: TensorLike | None = None,
+    minlength: TensorLike | None = None,
+    maxlength: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.int32,
 ) -> Any:
     """How often each of 0, 1, 2, … occurs, or the sum of the weights where it does."""
     with name_scope("bincount"):

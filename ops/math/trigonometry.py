@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.graph.scope_functions import control_dependencies
@@ -11,6 +11,10 @@ from ...jit.kernel import scalar as k
 from ..array.constant import constant
 from ..elementwise import elementwise, maps_sparse
 from ..public import tf
+
+if TYPE_CHECKING:
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
 
 _SIGNATURE = "x: T -> y: T"
 _ANY = "T: {bfloat16, half, float32, float64, int32, int64, complex64, complex128}"
@@ -20,18 +24,18 @@ _UNIT = {"ranges": [(-0.9, 0.9)], "dtypes": _FLOATS}
 _SMALL = {"ranges": [(-1.2, 1.2)], "dtypes": _FLOATS}
 
 
-def _sin_gradient(op: Any, grad: Any) -> Any:
+def _sin_gradient(op: Operation, grad: Tensor) -> Any:
     with control_dependencies([grad]):
         return grad * cos(tf.conj(op.inputs[0]))
 
 
-def _cos_gradient(op: Any, grad: Any) -> Any:
+def _cos_gradient(op: Operation, grad: Tensor) -> Any:
     with control_dependencies([grad]):
         x = tf.conj(op.inputs[0])
         return -grad * sin(x)
 
 
-def _tan_gradient(op: Any, grad: Any) -> Any:
+def _tan_gradient(op: Operation, grad: Tensor) -> Any:
     with control_dependencies([grad]):
         secant = tf.reciprocal(cos(tf.conj(op.inputs[0])))
         return tf.square(secant) * grad
@@ -82,7 +86,7 @@ tan = elementwise(
 export("math.tan", "tan")(tan)
 
 
-def _arc_slope(op: Any, grad: Any) -> Any:
+def _arc_slope(op: Operation, grad: Tensor) -> Any:
     """1 / sqrt(1 - x^2)."""
     x = tf.conj(op.inputs[0])
     x2 = tf.square(x)
@@ -90,18 +94,18 @@ def _arc_slope(op: Any, grad: Any) -> Any:
     return tf.reciprocal(tf.sqrt(tf.subtract(one, x2)))
 
 
-def _asin_gradient(op: Any, grad: Any) -> Any:
+def _asin_gradient(op: Operation, grad: Tensor) -> Any:
     with control_dependencies([grad]):
         return grad * _arc_slope(op, grad)
 
 
-def _acos_gradient(op: Any, grad: Any) -> Any:
+def _acos_gradient(op: Operation, grad: Tensor) -> Any:
     with control_dependencies([grad]):
         slope = _arc_slope(op, grad)
         return -grad * slope
 
 
-def _atan_gradient(op: Any, grad: Any) -> Any:
+def _atan_gradient(op: Operation, grad: Tensor) -> Any:
     with control_dependencies([grad]):
         x2 = tf.square(tf.conj(op.inputs[0]))
         one = constant(1, dtype=grad.dtype)
@@ -156,7 +160,7 @@ atan = elementwise(
 export("math.atan", "atan")(atan)
 
 
-def _atan2_gradient(op: Any, grad: Any) -> Any:
+def _atan2_gradient(op: Operation, grad: Tensor) -> Any:
     y, x = op.inputs
     with control_dependencies([grad]):
         slope = grad / (tf.square(x) + tf.square(y))
@@ -180,22 +184,22 @@ atan2 = elementwise(
 export("math.atan2", "atan2")(atan2)
 
 
-def _sinh_gradient(op: Any, grad: Any) -> Any:
+def _sinh_gradient(op: Operation, grad: Tensor) -> Any:
     with control_dependencies([grad]):
         return grad * cosh(tf.conj(op.inputs[0]))
 
 
-def _cosh_gradient(op: Any, grad: Any) -> Any:
+def _cosh_gradient(op: Operation, grad: Tensor) -> Any:
     with control_dependencies([grad]):
         return grad * sinh(tf.conj(op.inputs[0]))
 
 
-def _tanh_gradient(op: Any, grad: Any) -> Any:
+def _tanh_gradient(op: Operation, grad: Tensor) -> Any:
     with control_dependencies([grad]):
         return tanh_grad(tf.conj(op.outputs[0]), grad)
 
 
-def _tanh_grad_gradient(op: Any, grad: Any) -> Any:
+def _tanh_grad_gradient(op: Operation, grad: Tensor) -> Any:
     with control_dependencies([grad]):
         a, b = tf.conj(op.inputs[0]), tf.conj(op.inputs[1])
         return grad * -2.0 * b * a, tanh_grad(a, grad)
@@ -254,17 +258,17 @@ tanh_grad = elementwise(
 )
 
 
-def _asinh_gradient(op: Any, grad: Any) -> Any:
+def _asinh_gradient(op: Operation, grad: Tensor) -> Any:
     with control_dependencies([grad]):
         return grad / cosh(tf.conj(op.outputs[0]))
 
 
-def _acosh_gradient(op: Any, grad: Any) -> Any:
+def _acosh_gradient(op: Operation, grad: Tensor) -> Any:
     with control_dependencies([grad]):
         return grad / sinh(tf.conj(op.outputs[0]))
 
 
-def _atanh_gradient(op: Any, grad: Any) -> Any:
+def _atanh_gradient(op: Operation, grad: Tensor) -> Any:
     with control_dependencies([grad]):
         x2 = tf.square(tf.conj(op.inputs[0]))
         one = constant(1, dtype=grad.dtype)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,13 @@ from ..array.constant import constant
 from ..elementwise import Guard, elementwise, is_complex, is_integer, maps_sparse
 from ..public import raw, tf
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.build import OpFunction
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
+    from ...jit.kernel.scalar import Operand
+
 _SIGNATURE = "x: T -> y: T"
 _ANY = "T: {bfloat16, half, float32, float64, int32, int64, complex64, complex128}"
 _COMPLEX = "T: {bfloat16, half, float32, float64, complex64, complex128}"
@@ -25,17 +32,17 @@ _SMALL = {"ranges": [(-2, 2)]}
 _POSITIVE = {"ranges": [(0.3, 3)]}
 
 
-def conj(x: Any) -> Any:
+def conj(x: Operand) -> Any:
     """The conjugate in a scalar body; nothing for real numbers."""
     return k.conj(x) if is_complex(x) else x
 
 
-def unless_zero(dy: Any, gradient: Any) -> Any:
+def unless_zero(dy: Operand, gradient: Operand) -> Any:
     """The gradient; zero where dy is, even if the derivative is infinite or not a number."""
     return k.select(k.eq(dy, k.const_like(0, dy)), k.const_like(0, dy), gradient)
 
 
-def no_gradient(op: Any, grad: Any) -> list[None]:
+def no_gradient(op: Operation, grad: Tensor) -> list[None]:
     """The gradient of a step function."""
     return [None]
 
@@ -52,7 +59,7 @@ raw_abs = elementwise(
 
 @export("math.abs", "abs")
 @maps_sparse
-def abs(x: Any, name: str | None = None) -> Any:
+def abs(x: TensorLike, name: str | None = None) -> Any:
     """The absolute value; of complex numbers, their modulus as a real number.
 
     Args:
@@ -93,7 +100,7 @@ negative = elementwise(
 export("math.negative", "negative")(maps_sparse(negative))
 
 
-def _sign_gradient(op: Any, grad: Any) -> Any:
+def _sign_gradient(op: Operation, grad: Tensor) -> Any:
     x = op.inputs[0]
     return tf.zeros(tf.shape(x), dtype=x.dtype)
 
@@ -117,23 +124,23 @@ export("math.sign", "sign")(maps_sparse(sign))
 # Reciprocals
 
 
-def _reciprocal_gradient(op: Any, grad: Any) -> Any:
+def _reciprocal_gradient(op: Operation, grad: Tensor) -> Any:
     return reciprocal_grad(op.outputs[0], grad)
 
 
-def _reciprocal_grad_gradient(op: Any, grad: Any) -> Any:
+def _reciprocal_grad_gradient(op: Operation, grad: Tensor) -> Any:
     b = op.inputs[1]
     with control_dependencies([grad]):
         ca, cg = tf.conj(op.inputs[0]), tf.conj(grad)
         return cg * -2.0 * b * ca, reciprocal_grad(ca, grad)
 
 
-def _reciprocal_grad_body(y: Any, dy: Any) -> Any:
+def _reciprocal_grad_body(y: Operand, dy: Operand) -> Any:
     y = conj(y)
     return unless_zero(dy, k.mul(k.neg(k.mul(y, y)), dy))
 
 
-def _reciprocal_body(x: Any) -> Any:
+def _reciprocal_body(x: Operand) -> Any:
     one = k.const_like(1, x)
     return k.truncatediv(one, x) if is_integer(x) else k.reciprocal(x)
 
@@ -187,7 +194,7 @@ inverse_grad = elementwise(
 
 
 @export("math.reciprocal_no_nan")
-def reciprocal_no_nan(x: Any, name: str | None = None) -> Any:
+def reciprocal_no_nan(x: TensorLike, name: str | None = None) -> Any:
     """1 / x, and zero where x is zero."""
     with name_scope(name, "reciprocal_no_nan", [x]) as scope:
         x = convert_to_tensor(x, name="x")
@@ -198,7 +205,7 @@ def reciprocal_no_nan(x: Any, name: str | None = None) -> Any:
 # Squares and roots
 
 
-def _square_gradient(op: Any, grad: Any) -> Any:
+def _square_gradient(op: Operation, grad: Tensor) -> Any:
     x = op.inputs[0]
     with control_dependencies([grad]):
         x = tf.conj(x)
@@ -222,7 +229,7 @@ square = elementwise(
 export("math.square", "square")(maps_sparse(square))
 
 
-def _sqrt_grad_gradient(op: Any, grad: Any) -> Any:
+def _sqrt_grad_gradient(op: Operation, grad: Tensor) -> Any:
     a, y = op.inputs[0], op.outputs[0]
     with control_dependencies([grad]):
         ga = grad / a
@@ -244,7 +251,7 @@ sqrt = elementwise(
     """,
 )
 export("math.sqrt", "sqrt")(maps_sparse(sqrt))
-sqrt_grad = elementwise(
+sqrt_grad: OpFunction = elementwise(
     "SqrtGrad",
     _GRAD,
     _COMPLEX,
@@ -256,7 +263,7 @@ sqrt_grad = elementwise(
 )
 
 
-def _rsqrt_grad_gradient(op: Any, grad: Any) -> Any:
+def _rsqrt_grad_gradient(op: Operation, grad: Tensor) -> Any:
     a, b = op.inputs
     with control_dependencies([grad]):
         ca, cg = tf.conj(a), tf.conj(grad)
@@ -264,7 +271,7 @@ def _rsqrt_grad_gradient(op: Any, grad: Any) -> Any:
         return grad_a, rsqrt_grad(ca, grad)
 
 
-def _rsqrt_grad_body(y: Any, dy: Any) -> Any:
+def _rsqrt_grad_body(y: Operand, dy: Operand) -> Any:
     y = conj(y)
     return unless_zero(dy, k.mul(k.mul(dy, -0.5), k.mul(k.mul(y, y), y)))
 
@@ -284,7 +291,7 @@ rsqrt = elementwise(
     """,
 )
 export("math.rsqrt", "rsqrt")(rsqrt)
-rsqrt_grad = elementwise(
+rsqrt_grad: OpFunction = elementwise(
     "RsqrtGrad",
     _GRAD,
     _COMPLEX,
@@ -298,7 +305,7 @@ rsqrt_grad = elementwise(
 # Exponentials and logarithms
 
 
-def _exp_gradient(op: Any, grad: Any) -> Any:
+def _exp_gradient(op: Operation, grad: Tensor) -> Any:
     with control_dependencies([grad]):
         return grad * tf.conj(op.outputs[0])
 
@@ -320,7 +327,7 @@ exp = elementwise(
 export("math.exp", "exp")(exp)
 
 
-def _expm1_gradient(op: Any, grad: Any) -> Any:
+def _expm1_gradient(op: Operation, grad: Tensor) -> Any:
     with control_dependencies([grad]):
         x = tf.conj(op.inputs[0])
         y = exp(x)
@@ -344,7 +351,7 @@ expm1 = elementwise(
 export("math.expm1", "expm1")(expm1)
 
 
-def _log_gradient(op: Any, grad: Any) -> Any:
+def _log_gradient(op: Operation, grad: Tensor) -> Any:
     with control_dependencies([grad]):
         x = tf.conj(op.inputs[0])
         return grad * reciprocal(x)
@@ -367,7 +374,7 @@ log = elementwise(
 export("math.log", "log")(log)
 
 
-def _log1p_gradient(op: Any, grad: Any) -> Any:
+def _log1p_gradient(op: Operation, grad: Tensor) -> Any:
     with control_dependencies([grad]):
         x = tf.conj(op.inputs[0])
         return grad * reciprocal(1 + x)
@@ -393,12 +400,12 @@ export("math.log1p", "log1p")(log1p)
 # Sigmoid
 
 
-def _sigmoid_gradient(op: Any, grad: Any) -> Any:
+def _sigmoid_gradient(op: Operation, grad: Tensor) -> Any:
     with control_dependencies([grad]):
         return sigmoid_grad(tf.conj(op.outputs[0]), grad)
 
 
-def _sigmoid_grad_gradient(op: Any, grad: Any) -> Any:
+def _sigmoid_grad_gradient(op: Operation, grad: Tensor) -> Any:
     with control_dependencies([grad]):
         a, b = tf.conj(op.inputs[0]), tf.conj(op.inputs[1])
         gb = grad * b
@@ -425,7 +432,7 @@ sigmoid_grad = elementwise(
 
 
 @export("math.sigmoid", "nn.sigmoid", "sigmoid")
-def sigmoid(x: Any, name: str | None = None) -> Any:
+def sigmoid(x: TensorLike, name: str | None = None) -> Any:
     """1 / (1 + exp(-x)), element by element: between 0 and 1.
 
     Args:
@@ -448,7 +455,7 @@ def sigmoid(x: Any, name: str | None = None) -> Any:
 
 
 @export("math.log_sigmoid", "log_sigmoid")
-def log_sigmoid(x: Any, name: str | None = None) -> Any:
+def log_sigmoid(x: TensorLike, name: str | None = None) -> Any:
     """log(sigmoid(x)), computed without overflow."""
     with name_scope(name, "LogSigmoid", [x]) as name:
         x = convert_to_tensor(x, name="x")
@@ -506,7 +513,7 @@ raw_round = elementwise(
 
 
 @export("math.round", "round")
-def round(x: Any, name: str | None = None) -> Any:
+def round(x: TensorLike, name: str | None = None) -> Any:
     """The nearest whole number; halves go to the even one.
 
     Args:

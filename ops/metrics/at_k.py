@@ -7,7 +7,8 @@ class_id: count this class alone.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...engine.deprecation import deprecated
 from ...engine.graph.graph import name_scope
@@ -18,16 +19,26 @@ from ..public import tf
 from .state import collected, metric_variable
 from .top_k_counts import at_k_name, average_precision, expanded_labels, streaming
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import SparseLike, TensorLike
+    from ...engine.graph.tensor import Tensor
+
 Metric = tuple[Any, Any]
 
 
-def _best(predictions: Any, k: int) -> Any:
+def _best(predictions: Tensor, k: int) -> Any:
     """The k best classes of each row."""
     return getattr(tf, "nn.top_k")(predictions, k)[1]
 
 
 def _share_of(
-    kind: str, labels: Any, predictions_idx: Any, k: Any, class_id: Any, weights: Any, *rest: Any
+    kind: str,
+    labels: Any,
+    predictions_idx: Tensor,
+    k: int | None,
+    class_id: int | None,
+    weights: Tensor | None,
+    *rest: Any,
 ) -> Metric:
     """True positives among themselves and what is of another kind."""
     metrics_collections, updates_collections, scope = rest
@@ -41,11 +52,11 @@ def _share_of(
 
 
 def recall_at_k(
-    labels: Any,
+    labels: SparseLike | TensorLike,
     predictions: Any,
     k: int,
     class_id: int | None = None,
-    weights: Any = None,
+    weights: TensorLike | None = None,
     metrics_collections: Any = None,
     updates_collections: Any = None,
     name: str | None = None,
@@ -76,11 +87,11 @@ def recall_at_top_k(
 
 
 def precision_at_k(
-    labels: Any,
+    labels: SparseLike | TensorLike,
     predictions: Any,
     k: int,
     class_id: int | None = None,
-    weights: Any = None,
+    weights: TensorLike | None = None,
     metrics_collections: Any = None,
     updates_collections: Any = None,
     name: str | None = None,
@@ -112,13 +123,13 @@ def precision_at_top_k(
 
 @deprecated(None, "Use precision_at_k instead")
 def sparse_precision_at_k(
-    labels: Any,
-    predictions: Any,
+    labels: TensorLike,
+    predictions: TensorLike,
     k: int,
     class_id: int | None = None,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: TensorLike | None = None,
+    metrics_collections: str | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The older name of `precision_at_k`."""
@@ -126,11 +137,11 @@ def sparse_precision_at_k(
     return precision_at_k(labels, predictions, k, class_id, weights, *rest)
 
 
-def _in_range(labels: Any, num_classes: Any) -> Any:
+def _in_range(labels: Any, num_classes: Tensor) -> Any:
     """Labels with those that no class has made -1, which counts as none."""
     is_sparse = isinstance(labels, SparseTensor | SparseTensorValue)
 
-    def clean(values: Any) -> Any:
+    def clean(values: Tensor) -> Any:
         is_outside = tf.greater_equal(values, num_classes)
         return tf.where_v2(is_outside, -1 * tf.ones_like(values), values)
 
@@ -149,8 +160,8 @@ def average_precision_at_k(
     predictions: Any,
     k: int,
     weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: str | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The mean over rows of the average precision among the k best; ValueError when k < 1."""
@@ -167,12 +178,12 @@ def average_precision_at_k(
 
 @deprecated(None, "Use average_precision_at_k instead")
 def sparse_average_precision_at_k(
-    labels: Any,
-    predictions: Any,
+    labels: TensorLike,
+    predictions: TensorLike,
     k: int,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: TensorLike | None = None,
+    metrics_collections: str | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The older name of `average_precision_at_k`."""
@@ -181,7 +192,7 @@ def sparse_average_precision_at_k(
 
 
 def _average_precision_at_top_k(
-    labels: Any, predictions_idx: Any, weights: Any, *rest: Any
+    labels: SparseLike | TensorLike, predictions_idx: Tensor, weights: Tensor | None, *rest: Any
 ) -> Metric:
     metrics_collections, updates_collections, name = rest
     inputs = (predictions_idx, labels, weights)

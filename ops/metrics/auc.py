@@ -4,13 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.interface.log import get_logger
 from ...engine.types import dtypes
 from ..public import tf
 from .state import computed
 from .thresholds import EPSILON, confusion_at_thresholds
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.tensor import Tensor
 
 Metric = tuple[Any, Any]
 _ALL = ("tp", "fn", "tn", "fp")
@@ -41,7 +45,7 @@ def _interpolated_pr_auc(tp: Any, fp: Any, fn: Any, count: int) -> Any:
     return tf.reduce_sum(areas, name="interpolate_pr_auc")
 
 
-def _heights(y: Any, count: int, summation_method: str) -> Any:
+def _heights(y: Tensor, count: int, summation_method: str) -> Any:
     """What stands for the curve between neighbours."""
     if summation_method in ("trapezoidal", "careful_interpolation"):
         return (y[: count - 1] + y[1:]) / 2.0
@@ -53,12 +57,12 @@ def _heights(y: Any, count: int, summation_method: str) -> Any:
 
 
 def auc(
-    labels: Any,
-    predictions: Any,
-    weights: Any = None,
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike | None = None,
     num_thresholds: int = 200,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: str | None = None,
+    updates_collections: Sequence[str] | None = None,
     curve: str = "ROC",
     name: str | None = None,
     summation_method: str = "trapezoidal",
@@ -124,13 +128,13 @@ def auc(
 
 
 def sensitivity_at_specificity(
-    labels: Any,
-    predictions: Any,
+    labels: TensorLike,
+    predictions: TensorLike,
     specificity: float,
-    weights: Any = None,
+    weights: TensorLike | None = None,
     num_thresholds: int = 200,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: str | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The share of the true that is predicted, at the threshold nearest to a specificity.
@@ -154,13 +158,13 @@ def sensitivity_at_specificity(
 
 
 def specificity_at_sensitivity(
-    labels: Any,
-    predictions: Any,
+    labels: TensorLike,
+    predictions: TensorLike,
     sensitivity: float,
-    weights: Any = None,
+    weights: TensorLike | None = None,
     num_thresholds: int = 200,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: str | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The share of the untrue that is not predicted, where sensitivity is nearest to a value.

@@ -3,16 +3,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...engine.types import dtypes
 from ..public import tf
 from .state import collected, metric_variable
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.tensor import Tensor
+    from ..state.variables import Variable
+
 Metric = tuple[Any, Any]
 
 
-def _flat(tensor: Any) -> Any:
+def _flat(tensor: Tensor) -> Any:
     ndims = tensor.get_shape().ndims
     return tf.reshape(tensor, [-1]) if ndims is None or ndims > 1 else tensor
 
@@ -22,8 +28,8 @@ def mean_per_class_accuracy(
     predictions: Any,
     num_classes: int,
     weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: str | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The mean of the classes' accuracies; the update gives them class by class."""
@@ -49,7 +55,9 @@ def mean_per_class_accuracy(
         return collected(value, update, metrics_collections, updates_collections)
 
 
-def _confusion(labels: Any, predictions: Any, num_classes: Any, weights: Any) -> Metric:
+def _confusion(
+    labels: Tensor, predictions: Tensor, num_classes: TensorLike, weights: Tensor | None
+) -> Metric:
     """The confusion matrix of all batches and its update."""
     matrix = metric_variable(
         [num_classes, num_classes], dtypes.float64, name="total_confusion_matrix"
@@ -66,7 +74,7 @@ def _confusion(labels: Any, predictions: Any, num_classes: Any, weights: Any) ->
     return matrix, tf.assign_add(matrix, current)
 
 
-def _mean_iou(matrix: Any) -> Any:
+def _mean_iou(matrix: Variable) -> Any:
     rows = tf.cast(tf.reduce_sum(matrix, 0), dtypes.float32)
     columns = tf.cast(tf.reduce_sum(matrix, 1), dtypes.float32)
     both = tf.cast(tf.diag_part(matrix), dtypes.float32)
@@ -83,8 +91,8 @@ def mean_iou(
     predictions: Any,
     num_classes: Any,
     weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: str | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The mean intersection over union of the classes; the update gives the confusion matrix."""

@@ -3,17 +3,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.graph import control_dependencies
 from ...engine.types import dtypes
 from ..public import tf
 from .state import collected, computed, matched, metric_variable
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.tensor import Tensor
+
 Metric = tuple[Any, Any]
 
 
-def _bools(labels: Any, predictions: Any, weights: Any) -> tuple[Any, Any, Any]:
+def _bools(
+    labels: TensorLike, predictions: TensorLike, weights: Tensor | None
+) -> tuple[Any, Any, Any]:
     predictions = tf.cast(predictions, dtype=dtypes.bool)
     labels = tf.cast(labels, dtype=dtypes.bool)
     predictions, labels, weights = matched(predictions, labels, weights)
@@ -21,7 +28,11 @@ def _bools(labels: Any, predictions: Any, weights: Any) -> tuple[Any, Any, Any]:
 
 
 def _count(
-    kind: tuple[str, bool, bool], labels: Any, predictions: Any, weights: Any, *rest: Any
+    kind: tuple[str, bool, bool],
+    labels: Tensor,
+    predictions: Tensor,
+    weights: Tensor | None,
+    *rest: Any,
 ) -> Metric:
     """How many pairs are (label, prediction); kind: scope's name, label, prediction."""
     scope, label, prediction = kind
@@ -45,8 +56,8 @@ def true_positives(
     labels: Any,
     predictions: Any,
     weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: str | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The weights of what is true and predicted, added up."""
@@ -58,8 +69,8 @@ def true_negatives(
     labels: Any,
     predictions: Any,
     weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: str | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The weights of what is neither true nor predicted, added up."""
@@ -71,8 +82,8 @@ def false_positives(
     labels: Any,
     predictions: Any,
     weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: str | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The weights of what is predicted and not true, added up."""
@@ -84,8 +95,8 @@ def false_negatives(
     labels: Any,
     predictions: Any,
     weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: str | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The weights of what is true and not predicted, added up."""
@@ -93,7 +104,7 @@ def false_negatives(
     return _count(kind, labels, predictions, weights, *rest)
 
 
-def _share(part: Any, rest: Any, name: str) -> Any:
+def _share(part: Tensor, rest: Tensor, name: str) -> Any:
     return tf.where(tf.greater(part + rest, 0), tf.div(part, part + rest), 0, name)
 
 
@@ -101,8 +112,8 @@ def precision(
     labels: Any,
     predictions: Any,
     weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: str | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The share of what was predicted that is true; 0 while nothing was predicted.
@@ -140,8 +151,8 @@ def recall(
     labels: Any,
     predictions: Any,
     weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: str | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The share of what is true that was predicted; 0 while nothing was true.

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.graph import control_dependencies
 from ...engine.types import dtypes
@@ -12,14 +13,18 @@ from ..public import tf
 from ..sparse.arithmetic import remove_squeezable_dimensions
 from .state import collected, computed, matched, metric_variable
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.tensor import Tensor
+
 Metric = tuple[Any, Any]
 
 
-def _ratio(total: Any, count: Any, name: str | None) -> Any:
+def _ratio(total: TensorLike, count: TensorLike, name: str | None) -> Any:
     return tf.div_no_nan(total, tf.maximum(count, 0), name=name)
 
 
-def _weighted(values: Any, weights: Any) -> tuple[Any, Any]:
+def _weighted(values: Tensor, weights: Tensor) -> tuple[Any, Any]:
     """The values times their weights, and the weights as they broadcast."""
     values, _, weights = matched(values, None, weights)
     weights = broadcast_weights(tf.cast(weights, dtypes.float32), values)
@@ -29,8 +34,8 @@ def _weighted(values: Any, weights: Any) -> tuple[Any, Any]:
 def mean(
     values: Any,
     weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: str | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The weighted mean of all values that were ever taken in; 0 before the first.
@@ -74,8 +79,8 @@ def mean(
 def mean_tensor(
     values: Any,
     weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: str | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The weighted mean element by element, in the static shape of the values."""
@@ -97,9 +102,9 @@ def mean_tensor(
 def accuracy(
     labels: Any,
     predictions: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: TensorLike | None = None,
+    metrics_collections: str | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """How often predictions were equal to labels.
@@ -135,9 +140,9 @@ def accuracy(
 def mean_absolute_error(
     labels: Any,
     predictions: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: TensorLike | None = None,
+    metrics_collections: str | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The mean of |predictions - labels|."""
@@ -147,11 +152,11 @@ def mean_absolute_error(
 
 
 def mean_squared_error(
-    labels: Any,
-    predictions: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: str | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The mean of (labels - predictions)**2."""
@@ -161,11 +166,11 @@ def mean_squared_error(
 
 
 def root_mean_squared_error(
-    labels: Any,
-    predictions: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: str | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The square root of the mean of (labels - predictions)**2."""
@@ -180,9 +185,9 @@ def mean_relative_error(
     labels: Any,
     predictions: Any,
     normalizer: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: TensorLike | None = None,
+    metrics_collections: str | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The mean of |labels - predictions| / normalizer, 0 where the normalizer is 0."""
@@ -199,12 +204,12 @@ def mean_relative_error(
 
 
 def mean_cosine_distance(
-    labels: Any,
-    predictions: Any,
+    labels: TensorLike,
+    predictions: TensorLike,
     dim: int,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: TensorLike | None = None,
+    metrics_collections: str | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """One minus the mean cosine of vectors along `dim`, which must have length one."""
@@ -216,11 +221,11 @@ def mean_cosine_distance(
 
 
 def percentage_below(
-    values: Any,
-    threshold: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    values: TensorLike,
+    threshold: float,
+    weights: TensorLike | None = None,
+    metrics_collections: str | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The share of values below a threshold."""

@@ -9,8 +9,8 @@ name: the name of the variable scope.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.collections import GraphKeys, add_to_collections
 from ...engine.graph.convert import convert_to_tensor
@@ -18,9 +18,12 @@ from ..public import tf
 from ..sparse.arithmetic import remove_squeezable_dimensions
 from ..state.variable_modes import VariableAggregation, VariableSynchronization
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, ShapeLike, TensorLike
+
 
 def metric_variable(
-    shape: Any, dtype: Any, validate_shape: bool = True, name: str | None = None
+    shape: ShapeLike, dtype: DTypeLike, validate_shape: bool = True, name: str | None = None
 ) -> Any:
     """A local variable that begins at zero, in LOCAL_VARIABLES and METRIC_VARIABLES."""
     return tf.Variable(
@@ -35,7 +38,10 @@ def metric_variable(
 
 
 def collected(
-    value: Any, update: Any, metrics_collections: Any, updates_collections: Any
+    value: TensorLike,
+    update: TensorLike,
+    metrics_collections: str | None,
+    updates_collections: Sequence[str] | None,
 ) -> tuple[Any, Any]:
     """Value and update, put into the collections asked for."""
     if metrics_collections:
@@ -49,8 +55,8 @@ def computed(
     compute: Callable[..., Any],
     variables: Any,
     updates: Any,
-    metrics_collections: Any,
-    updates_collections: Any,
+    metrics_collections: str | None,
+    updates_collections: Sequence[str] | None,
 ) -> tuple[Any, Any]:
     """compute(*variables, "value") and compute(*updates, "update_op"), collected."""
     value = compute(*variables, "value")

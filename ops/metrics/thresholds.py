@@ -4,13 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.graph import control_dependencies
 from ...engine.types import dtypes
 from ..nn.weights import broadcast_weights
 from ..public import tf
 from .state import collected, computed, matched, metric_variable
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.tensor import Tensor
 
 Metric = tuple[Any, Any]
 EPSILON = 1e-7
@@ -23,7 +27,7 @@ _KINDS = {
 }
 
 
-def _checked(labels: Any, predictions: Any, weights: Any) -> tuple[Any, Any, Any]:
+def _checked(labels: TensorLike, predictions: Any, weights: Tensor | None) -> tuple[Any, Any, Any]:
     """Scores, bools and weights of one shape; a run fails unless the scores are in [0, 1]."""
     message, dtype = "predictions must be in [0, 1]", predictions.dtype
     zero = tf.cast(0.0, dtype=dtype)
@@ -37,14 +41,18 @@ def _checked(labels: Any, predictions: Any, weights: Any) -> tuple[Any, Any, Any
 
 
 def confusion_at_thresholds(
-    labels: Any, predictions: Any, thresholds: Sequence[float], weights: Any, kinds: Sequence[str]
+    labels: Any,
+    predictions: Any,
+    thresholds: Sequence[float],
+    weights: Any,
+    kinds: Sequence[str],
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Variables with one count per threshold, and their updates, of the kinds asked for."""
     predictions, labels, weights = _checked(labels, predictions, weights)
     count = len(thresholds)
     column = tf.reshape(predictions, [-1, 1])
     row = tf.reshape(tf.cast(labels, dtype=dtypes.bool), [1, -1])
-    num_predictions = column.get_shape().as_list()[0]
+    num_predictions: Any = column.get_shape().as_list()[0]
     if num_predictions is None:
         num_predictions = tf.shape(column)[0]
     tiled = tf.tile(tf.expand_dims(tf.constant(thresholds), [1]), tf.stack([1, num_predictions]))
@@ -70,7 +78,12 @@ def confusion_at_thresholds(
 
 
 def _count_at(
-    kind: str, labels: Any, predictions: Any, thresholds: Any, weights: Any, *rest: Any
+    kind: str,
+    labels: Tensor,
+    predictions: Tensor,
+    thresholds: Sequence[float],
+    weights: Tensor | None,
+    *rest: Any,
 ) -> Metric:
     metrics_collections, updates_collections, name = rest
     with tf.variable_scope(name, _KINDS[kind][0], (predictions, labels, weights)):
@@ -84,8 +97,8 @@ def true_positives_at_thresholds(
     predictions: Any,
     thresholds: Sequence[float],
     weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: str | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The weights of what is true and above each threshold, added up."""
@@ -98,8 +111,8 @@ def true_negatives_at_thresholds(
     predictions: Any,
     thresholds: Sequence[float],
     weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: str | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The weights of what is neither true nor above each threshold, added up."""
@@ -112,8 +125,8 @@ def false_positives_at_thresholds(
     predictions: Any,
     thresholds: Sequence[float],
     weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: str | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The weights of what is above each threshold and not true, added up."""
@@ -126,8 +139,8 @@ def false_negatives_at_thresholds(
     predictions: Any,
     thresholds: Sequence[float],
     weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: str | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The weights of what is true and not above each threshold, added up."""
@@ -143,12 +156,12 @@ def _share_called(prefix: str) -> Callable[[Any, Any, str], Any]:
 
 
 def precision_at_thresholds(
-    labels: Any,
-    predictions: Any,
+    labels: TensorLike,
+    predictions: TensorLike,
     thresholds: Sequence[float],
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: TensorLike | None = None,
+    metrics_collections: str | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The share of what is above each threshold that is true."""
@@ -163,12 +176,12 @@ def precision_at_thresholds(
 
 
 def recall_at_thresholds(
-    labels: Any,
-    predictions: Any,
+    labels: TensorLike,
+    predictions: TensorLike,
     thresholds: Sequence[float],
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: TensorLike | None = None,
+    metrics_collections: str | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The share of the true that is above each threshold."""

@@ -7,7 +7,7 @@ are int64, [..., k].
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.convert import convert_to_tensor_or_sparse_tensor
 from ...engine.graph.graph import control_dependencies, name_scope
@@ -18,6 +18,10 @@ from ..math.reduce_gradient import reduced_shape
 from ..nn.weights import assert_broadcastable
 from ..public import tf
 from .state import metric_variable
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import SparseLike, TensorLike
+    from ...engine.graph.tensor import Tensor
 
 
 def at_k_name(name: str, k: int | None = None, class_id: int | None = None) -> str:
@@ -55,7 +59,7 @@ def expanded_labels(labels: Any, predictions: Any) -> Any:
         )
 
 
-def _only(ids: Any, class_id: Any) -> Any:
+def _only(ids: SparseLike | TensorLike, class_id: int) -> Any:
     """The ids that are one class, as a sparse tensor."""
     ids = convert_to_tensor_or_sparse_tensor(ids)
     if isinstance(ids, SparseTensor):
@@ -68,7 +72,12 @@ def _only(ids: Any, class_id: Any) -> Any:
 
 
 def _sizes(
-    kind: str, labels: Any, predictions_idx: Any, class_id: Any, weights: Any, name: Any = None
+    kind: str,
+    labels: SparseLike | TensorLike,
+    predictions_idx: Tensor,
+    class_id: int | None,
+    weights: Tensor | None,
+    name: str | None = None,
 ) -> Any:
     """How many true positives (or false ones, or false negatives) each row has, as float64."""
     with name_scope(name, f"{kind}s", (predictions_idx, labels, weights)):
@@ -88,7 +97,12 @@ def _sizes(
 
 
 def streaming(
-    kind: str, labels: Any, predictions_idx: Any, k: Any, class_id: Any, weights: Any
+    kind: str,
+    labels: Any,
+    predictions_idx: Any,
+    k: int | None,
+    class_id: Any,
+    weights: Any,
 ) -> tuple[Any, Any]:
     """The variable and the update of a count over batches."""
     inputs = (predictions_idx, labels, weights)
@@ -99,7 +113,7 @@ def streaming(
         return total, tf.assign_add(total, batch, name="update")
 
 
-def _repeated(tensor: Any, multiple: int, name: str) -> Any:
+def _repeated(tensor: SparseLike | TensorLike, multiple: int, name: str) -> Any:
     """Each row (last dimension) `multiple` times, in a new dimension before the last."""
     with name_scope(name, "expand_and_tile", (tensor, multiple, -1)) as scope:
         tensor = convert_to_tensor_or_sparse_tensor(tensor)
@@ -122,7 +136,7 @@ def _repeated_sparse(tensor: SparseTensor, multiple: int, scope: str) -> Any:
     return expanded if multiple == 1 else tf.sparse_concat(-2, [expanded] * multiple, name=scope)
 
 
-def _num_relevant(labels: Any, k: int) -> Any:
+def _num_relevant(labels: SparseLike | TensorLike, k: int) -> Any:
     """How many labels each row has, at most k; dense labels below 0 do not count."""
     with name_scope(None, "num_relevant", (labels,)) as scope:
         labels = convert_to_tensor_or_sparse_tensor(labels)
@@ -133,7 +147,7 @@ def _num_relevant(labels: Any, k: int) -> Any:
         return tf.minimum(tf.reduce_sum(ones, axis=-1), k, name=scope)
 
 
-def average_precision(labels: Any, predictions_idx: Any) -> Any:
+def average_precision(labels: SparseLike | TensorLike, predictions_idx: Any) -> Any:
     """The mean over a row's labels of the precision at the rank where each is found."""
     with name_scope(None, "average_precision", (predictions_idx, labels)) as scope:
         predictions_idx = tf.cast(predictions_idx, dtypes.int64, name="predictions_idx")

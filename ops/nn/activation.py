@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,14 @@ from ...jit.kernel import scalar as k
 from ..elementwise import elementwise
 from ..public import raw, tf
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
+    from ...jit.kernel.scalar import Operand
+    from ...jit.trace.tracer import OpView
+
 _FLOATS = "T: {half, bfloat16, float32, float64}"
 _REAL = "T: realnumbertype"
 _FORWARD = "features: T -> activations: T"
@@ -23,15 +31,15 @@ _FROM_OUTPUT = "gradients: T, outputs: T -> backprops: T"
 _FLOAT_TEST = {"ranges": [(-4.0, 4.0)], "dtypes": ["float32", "float64"], "gradient": True}
 
 
-def _zero(x: Any) -> Any:
+def _zero(x: Operand) -> Any:
     return k.const_like(0, x)
 
 
-def _zeros(x: Any) -> Any:
+def _zeros(x: Tensor) -> Any:
     return tf.zeros(shape=tf.shape(x), dtype=x.dtype)
 
 
-def _gated(condition: Any, grad: Any) -> Any:
+def _gated(condition: Operand, grad: Operand) -> Any:
     # TensorFlow multiplies by the condition: no number and infinity times zero are no numbers.
     return k.select(condition, grad, k.mul(grad, _zero(grad)))
 
@@ -74,7 +82,7 @@ elementwise(
 )
 
 
-def _relu6_gradient(grad: Any, x: Any) -> Any:
+def _relu6_gradient(grad: Operand, x: Operand) -> Any:
     return _gated(k.logical_and(k.gt(x, _zero(x)), k.lt(x, k.const_like(6, x))), grad)
 
 
@@ -89,12 +97,12 @@ elementwise(
 )
 
 
-def _leaky(op: Any) -> Any:
+def _leaky(op: KernelContext | OpView) -> Any:
     alpha = op.attr("alpha")
     return lambda x: k.select(k.gt(x, _zero(x)), x, k.mul(x, alpha))
 
 
-def _leaky_backward(op: Any) -> Any:
+def _leaky_backward(op: KernelContext | OpView) -> Any:
     alpha = op.attr("alpha")
     return lambda grad, x: k.select(k.gt(x, _zero(x)), grad, k.mul(grad, alpha))
 
@@ -138,7 +146,7 @@ elu = elementwise(
 export("nn.elu")(elu)
 
 
-def _elu_second(op: Any, grad: Any) -> Any:
+def _elu_second(op: Operation, grad: Tensor) -> Any:
     outputs = op.inputs[1]
     return (
         raw.EluGrad(grad, outputs),
@@ -162,17 +170,17 @@ _SELU_SCALE = 1.0507009873554804934193349852946
 _SELU_SCALE_ALPHA = 1.7580993408473768599402175208123
 
 
-def _selu(x: Any) -> Any:
+def _selu(x: Operand) -> Any:
     low = k.mul(k.expm1(x), _SELU_SCALE_ALPHA)
     return k.select(k.lt(x, _zero(x)), low, k.mul(x, _SELU_SCALE))
 
 
-def _selu_backward(grad: Any, y: Any) -> Any:
+def _selu_backward(grad: Operand, y: Operand) -> Any:
     low = k.mul(grad, k.add(y, k.const_like(_SELU_SCALE_ALPHA, y)))
     return k.select(k.lt(y, _zero(y)), low, k.mul(grad, _SELU_SCALE))
 
 
-def _selu_second(op: Any, grad: Any) -> Any:
+def _selu_second(op: Operation, grad: Tensor) -> Any:
     outputs = op.inputs[1]
     return (
         raw.SeluGrad(grad, outputs),
@@ -206,7 +214,7 @@ elementwise(
 )
 
 
-def _softplus(x: Any) -> Any:
+def _softplus(x: Operand) -> Any:
     name = str(x.dtype)
     # TensorFlow's half says that its epsilon is 2**-13.
     known = {"bfloat16": 2.0**-7, "float16": 2.0**-13}
@@ -219,7 +227,7 @@ def _softplus(x: Any) -> Any:
     return k.select(large, x, k.select(small, e, k.log1p(e)))
 
 
-def _softplus_second(op: Any, grad: Any) -> Any:
+def _softplus_second(op: Operation, grad: Tensor) -> Any:
     dy, x = op.inputs
     with control_dependencies([grad]):
         ddy = raw.SoftplusGrad(grad, x)
@@ -253,7 +261,7 @@ elementwise(
 )
 
 
-def _one_plus_abs(x: Any) -> Any:
+def _one_plus_abs(x: Operand) -> Any:
     return k.add(k.const_like(1, x), k.abs(x))
 
 
@@ -274,7 +282,7 @@ softsign = elementwise(
 export("nn.softsign", "math.softsign")(softsign)
 
 
-def _no_second(op: Any, grad: Any) -> Any:
+def _no_second(op: Operation, grad: Tensor) -> Any:
     raise LookupError(f"No gradient defined for operation '{op.name}' (op type: {op.type})")
 
 
@@ -291,7 +299,7 @@ elementwise(
 
 
 @export("nn.relu6")
-def relu6(features: Any, name: str | None = None) -> Any:
+def relu6(features: TensorLike, name: str | None = None) -> Any:
     """min(max(features, 0), 6), element by element.
 
     Args:
@@ -313,7 +321,7 @@ def relu6(features: Any, name: str | None = None) -> Any:
 
 
 @export("nn.leaky_relu")
-def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Any:
+def leaky_relu(features: TensorLike, alpha: Any = 0.2, name: str | None = None) -> Any:
     """The features where they are positive, else alpha * features.
 
     Args:
@@ -340,7 +348,7 @@ def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Any:
 
 
 @export("nn.crelu")
-def crelu(features: Any, name: str | None = None, axis: int = -1) -> Any:
+def crelu(features: TensorLike, name: str | None = None, axis: int = -1) -> Any:
     """Relu of the features and of their negation, side by side."""
     with name_scope(name, "CRelu", [features]) as name:
         features = convert_to_tensor(features, name="features")
@@ -349,7 +357,9 @@ def crelu(features: Any, name: str | None = None, axis: int = -1) -> Any:
 
 
 @export("nn.relu_layer")
-def relu_layer(x: Any, weights: Any, biases: Any, name: str | None = None) -> Any:
+def relu_layer(
+    x: TensorLike, weights: TensorLike, biases: TensorLike, name: str | None = None
+) -> Any:
     """relu(matmul(x, weights) + biases)."""
     with name_scope(name, "relu_layer", [x, weights, biases]) as name:
         x = convert_to_tensor(x, name="x")
@@ -361,12 +371,12 @@ def relu_layer(x: Any, weights: Any, biases: Any, name: str | None = None) -> An
 
 
 @export("nn.swish")
-def swish(features: Any) -> Any:
+def swish(features: TensorLike) -> Any:
     """features * sigmoid(features); the gradient computes the sigmoid again."""
 
     @tf.custom_gradient
-    def of(features: Any) -> Any:
-        def grad(dy: Any) -> Any:
+    def of(features: TensorLike) -> Any:
+        def grad(dy: object) -> Any:
             with control_dependencies([dy]):
                 sigmoid = tf.sigmoid(features)
             return dy * (sigmoid * (1.0 + features * (1.0 - sigmoid)))

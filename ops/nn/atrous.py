@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +16,14 @@ from ...engine.graph.graph import name_scope
 from ...engine.types import dtypes
 from ...engine.types.shape import as_shape, dimension_at_index
 from ..public import raw, tf
+from ..shape_inference import known_sizes
 from .conv_public import conv1d, conv2d, conv3d_op, per_axis
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.tensor import Tensor
+    from ...engine.types.shape import TensorShape
+    from ..state.variables import Variable
 
 # op(input, filter), for a given number of spatial axes and padding.
 Builder = Callable[[int, str], Callable[[Any, Any], Any]]
@@ -24,12 +31,12 @@ Builder = Callable[[int, str], Callable[[Any, Any], Any]]
 
 @export("nn.with_space_to_batch")
 def with_space_to_batch(
-    input: Any,
-    dilation_rate: Any,
+    input: TensorLike,
+    dilation_rate: TensorLike,
     padding: str,
     op: Callable[..., Any],
-    filter_shape: Any = None,
-    spatial_dims: Any = None,
+    filter_shape: TensorLike | None = None,
+    spatial_dims: object = None,
     data_format: str | None = None,
 ) -> Any:
     """op(input, number of spatial axes, padding), as if its window were dilated."""
@@ -58,11 +65,11 @@ def _spatial_dims(given: Any, count: int, channels_first: bool) -> list[int]:
 
 def dilated(
     input_shape: Any,
-    dilation_rate: Any,
+    dilation_rate: TensorLike,
     padding: str,
     build: Builder,
     filter_shape: Any = None,
-    spatial_dims: Any = None,
+    spatial_dims: object = None,
     data_format: str | None = None,
 ) -> Callable[[Any, Any], Any]:
     """A function of input and filter: the built op with a dilated window."""
@@ -73,7 +80,7 @@ def dilated(
         raise ValueError("rate must be rank 1") from None
     if not rate_shape.is_fully_defined():
         raise ValueError("rate must have known shape")
-    count = rate_shape.as_list()[0]
+    (count,) = known_sizes(rate_shape)
     first = data_format is not None and data_format.startswith("NC")
     axes = _spatial_dims(spatial_dims, count, first)
     least = axes[-1] + (0 if first else 1)
@@ -96,7 +103,9 @@ def dilated(
     return call
 
 
-def _paddings_of(filter_shape: Any, count: int, rate: Any, padding: str) -> Callable[[Any], Any]:
+def _paddings_of(
+    filter_shape: TensorLike, count: int, rate: Any, padding: str
+) -> Callable[[Any], Any]:
     """A function from the filter to what must be padded for the op with VALID padding."""
     if padding == "VALID":
         return lambda filter: np.zeros([count, 2], np.int32)
@@ -111,7 +120,7 @@ def _paddings_of(filter_shape: Any, count: int, rate: Any, padding: str) -> Call
     return lambda filter: paddings
 
 
-def _base_paddings(filter_shape: Any, count: int, rate: Any) -> Any:
+def _base_paddings(filter_shape: np.ndarray | Tensor, count: int, rate: np.ndarray) -> Any:
     sizes = filter_shape[:count]
     extra = sizes + (sizes - 1) * (rate - 1) - 1
     start = extra // 2
@@ -120,12 +129,12 @@ def _base_paddings(filter_shape: Any, count: int, rate: Any) -> Any:
 
 
 def _through_batches(
-    inp: Any,
+    inp: TensorLike,
     filter: Any,
     run: Callable[[Any, Any], Any],
-    input_shape: Any,
+    input_shape: TensorShape,
     axes: list[int],
-    rate: Any,
+    rate: Tensor,
     paddings_of: Callable[[Any], Any],
     channels_first: bool,
 ) -> Any:
@@ -151,7 +160,7 @@ def _through_batches(
     return result
 
 
-def _filled(values: Any, fill: int, axes: list[int]) -> Any:
+def _filled(values: Tensor, fill: int, axes: list[int]) -> Any:
     """Per-axis values with `fill` for the axes before and between the given ones."""
     trailing = values.get_shape().as_list()[1:]
     known = constant_value(values)
@@ -210,11 +219,11 @@ def convolution(
     filter: Any,
     padding: Any,
     strides: Any = None,
-    dilation_rate: Any = None,
+    dilation_rate: TensorLike | None = None,
     name: str | None = None,
     data_format: str | None = None,
-    filters: Any = None,
-    dilations: Any = None,
+    filters: TensorLike | None = None,
+    dilations: Sequence[int] | None = None,
 ) -> Any:
     """The convolution over one to three spatial axes, possibly dilated."""
     filter = deprecated_argument_lookup("filters", filters, "filter", filter)
@@ -264,7 +273,14 @@ def convolution_of_shapes(
 
 
 def _direct(
-    count: int, x: Any, w: Any, strides: Any, padding: Any, form: Any, rate: Any, name: Any
+    count: int,
+    x: Tensor,
+    w: Variable,
+    strides: Sequence[int],
+    padding: str,
+    form: Any,
+    rate: Sequence[int],
+    name: str,
 ) -> Any:
     if count == 1:
         return conv1d(x, w, strides, padding, data_format=form, dilations=rate, name=name)
@@ -275,7 +291,9 @@ def _direct(
     )
 
 
-def _require_ranks(input_shape: Any, filter_shape: Any, count: int, first: bool) -> None:
+def _require_ranks(
+    input_shape: TensorShape, filter_shape: TensorShape, count: int, first: bool
+) -> None:
     for what, shape in (("input", input_shape), ("filter", filter_shape)):
         try:
             shape.with_rank(count + 2)
@@ -292,7 +310,7 @@ def _require_ranks(input_shape: Any, filter_shape: Any, count: int, first: bool)
 
 @export("nn.atrous_conv2d")
 def atrous_conv2d(
-    value: Any, filters: Any, rate: int, padding: str, name: str | None = None
+    value: TensorLike, filters: TensorLike, rate: int, padding: str, name: str | None = None
 ) -> Any:
     """A convolution whose filter has rate - 1 zeros between its values."""
     rates = np.broadcast_to(rate, (2,))
@@ -311,15 +329,15 @@ _POOLS = {
 
 @export("nn.pool")
 def pool(
-    input: Any,
+    input: TensorLike,
     window_shape: Sequence[int],
     pooling_type: str,
     padding: str,
-    dilation_rate: Any = None,
+    dilation_rate: Sequence[int] | None = None,
     strides: Any = None,
     name: str | None = None,
     data_format: str | None = None,
-    dilations: Any = None,
+    dilations: Sequence[int] | None = None,
 ) -> Any:
     """Pooling over one to three spatial axes, possibly dilated."""
     rate = deprecated_argument_lookup("dilations", dilations, "dilation_rate", dilation_rate)
@@ -351,7 +369,7 @@ def pool(
 
 
 def _pool_op(
-    kind: str, window: Sequence[int], strides: Any, form: str | None, scope: str
+    kind: str, window: Sequence[int], strides: np.ndarray, form: str | None, scope: str
 ) -> tuple[Callable[..., Any], range]:
     from ...engine import api
 
@@ -367,7 +385,7 @@ def _pool_op(
         ksize, steps = [1, *ksize], [1, *steps]
     function = api.NAMES[_POOLS[kind, count]]
 
-    def op(converted: Any, _: Any, padding: str) -> Any:
+    def op(converted: Tensor, _: int, padding: str) -> Any:
         if count == 1:
             converted = tf.expand_dims(converted, axes[0])
         result = function(converted, ksize, steps, padding, name=scope, data_format=form)

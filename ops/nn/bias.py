@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,14 +18,25 @@ from ..elementwise import is_lowerable
 from ..public import raw, tf
 from ..ranks import Rank, ranked
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
+    from ...jit.kernel.sizes import AnySize
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
+
 _FORMATS = "data_format: {'NHWC', 'NCHW'} = 'NHWC'"
 
 
-def _channel(attr: Any, ndim: int) -> int:
+def _channel(attr: Callable[..., Any], ndim: int) -> int:
     return 1 if attr("data_format") == "NCHW" else ndim - 1
 
 
-def _bias_shape(c: Any) -> TensorShape:
+def _bias_shape(c: ShapeContext) -> TensorShape:
     value, bias = c.inputs
     if bias.ndims not in (None, 1):
         raise ValueError(f"Shape must be rank 1 but is rank {bias.ndims}")
@@ -41,11 +53,11 @@ def _bias_shape(c: Any) -> TensorShape:
     return TensorShape(dims)
 
 
-def _aligned(size: Any, ndim: int, at: int) -> list[Any]:
+def _aligned(size: AnySize, ndim: int, at: int) -> list[Any]:
     return [size if i == at else 1 for i in range(ndim)]
 
 
-def _bias_kernel(c: Any, value: np.ndarray, bias: np.ndarray) -> np.ndarray:
+def _bias_kernel(c: KernelContext, value: np.ndarray, bias: np.ndarray) -> np.ndarray:
     at = _channel(c.attr, value.ndim) if c.op.type == "BiasAdd" else value.ndim - 1
     if value.ndim < 2:
         raise errors.invalid(f"Input tensor must be at least 2D: {shape_text(value.shape)}")
@@ -59,7 +71,7 @@ def _bias_kernel(c: Any, value: np.ndarray, bias: np.ndarray) -> np.ndarray:
     return value + bias.reshape(_aligned(-1, value.ndim, at))
 
 
-def _lower_bias(b: Any, op: Any, value: Any, bias: Any) -> Any:
+def _lower_bias(b: Builder, op: OpView, value: Value, bias: Value) -> Any:
     from ...jit.kernel import scalar as k
 
     if not is_lowerable(value.dtype):
@@ -70,7 +82,7 @@ def _lower_bias(b: Any, op: Any, value: Any, bias: Any) -> Any:
     return b.map(k.add, value, b.reshape(bias, _aligned(bias.shape[0], value.ndim, at)))
 
 
-def _bias_gradient(op: Any, grad: Any) -> tuple[Any, Any]:
+def _bias_gradient(op: Operation, grad: Tensor) -> tuple[Any, Any]:
     return grad, raw.BiasAddGrad(grad, data_format=op.attr("data_format"))
 
 
@@ -91,7 +103,7 @@ define(
 )
 
 
-def _bias_v1_gradient(op: Any, grad: Any) -> tuple[Any, Any]:
+def _bias_v1_gradient(op: Operation, grad: Tensor) -> tuple[Any, Any]:
     axes = tf.range(tf.rank(grad) - 1)
     return grad, tf.reduce_sum(grad, axes)
 
@@ -109,12 +121,12 @@ define(
 )
 
 
-def _other_axes(attr: Any, ndim: int) -> tuple[int, ...]:
+def _other_axes(attr: Callable[..., Any], ndim: int) -> tuple[int, ...]:
     at = _channel(attr, ndim)
     return tuple(i for i in range(ndim) if i != at)
 
 
-def _grad_shape(c: Any) -> TensorShape:
+def _grad_shape(c: ShapeContext) -> TensorShape:
     value = c.inputs[0]
     if value.ndims is None:
         return TensorShape([None])
@@ -123,7 +135,7 @@ def _grad_shape(c: Any) -> TensorShape:
     return TensorShape([value.as_list()[_channel(c.attr, value.ndims)]])
 
 
-def _grad_gradient(op: Any, grad: Any) -> Any:
+def _grad_gradient(op: Operation, grad: Tensor) -> Any:
     shape, bias_shape = tf.shape(op.inputs[0]), tf.shape(grad)
     if op.attr("data_format") == "NCHW":
         head, tail = tf.ones_like(shape[:1]), tf.ones_like(shape[2:])
@@ -135,7 +147,7 @@ def _grad_gradient(op: Any, grad: Any) -> Any:
     return tf.tile(tf.reshape(grad, expanded_shape), multiples)
 
 
-def _lower_grad(b: Any, op: Any, value: Any) -> Any:
+def _lower_grad(b: Builder, op: OpView, value: Value) -> Any:
     if not is_lowerable(value.dtype):
         return NotImplemented
     return b.reduce("sum", value, _other_axes(op.attr, value.ndim))
@@ -158,7 +170,9 @@ define(
 
 
 @export("nn.bias_add")
-def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | None = None) -> Any:
+def bias_add(
+    value: TensorLike, bias: Any, data_format: str | None = None, name: str | None = None
+) -> Any:
     """Adds a vector to the channels of a tensor.
 
     Args:
@@ -191,7 +205,7 @@ def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | 
         return raw.BiasAdd(value, bias, data_format=data_format or "NHWC", name=name)
 
 
-def bias_add_v1(value: Any, bias: Any, name: str | None = None) -> Any:
+def bias_add_v1(value: TensorLike, bias: TensorLike, name: str | None = None) -> Any:
     """The old op: the bias goes to the last axis."""
     with name_scope(name, "BiasAddV1", [value, bias]) as name:
         value = convert_to_tensor(value, name="input")
@@ -200,7 +214,9 @@ def bias_add_v1(value: Any, bias: Any, name: str | None = None) -> Any:
 
 
 @export("nn.xw_plus_b")
-def xw_plus_b(x: Any, weights: Any, biases: Any, name: str | None = None) -> Any:
+def xw_plus_b(
+    x: TensorLike, weights: TensorLike, biases: TensorLike, name: str | None = None
+) -> Any:
     """matmul(x, weights) + biases.
 
     Args:

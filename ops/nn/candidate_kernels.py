@@ -42,7 +42,7 @@ class Bits:
     def uniform(self) -> float:
         """A float64 in [0, 1)."""
         high, low = self.next32(), self.next32()
-        return float(philox.to_double(np.uint32(high), np.uint32(low)))
+        return float(philox.to_double(np.asarray(high, np.uint32), np.asarray(low, np.uint32)))
 
     def uniform32(self) -> np.float32:
         """A float32 in [0, 1)."""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,11 @@ from ...engine.types.shape import TensorShape
 from ..random.philox import Stream
 from . import candidate_kernels as samplers
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+
 _REASON = NoGradient("sampled classes and their counts are constants of a step")
 _OUTPUTS = (
     "true_classes: int64 -> sampled_candidates: int64, true_expected_count: float, "
@@ -30,13 +35,13 @@ _RANGE = "range_max: int >= 1"
 _RESERVED = 2048
 
 
-def _shapes(c: Any) -> list[TensorShape]:
+def _shapes(c: ShapeContext) -> list[TensorShape]:
     batch = with_rank(c.inputs[0], 2)
     sampled = TensorShape([c.attr("num_sampled")])
     return [sampled, TensorShape([batch[0], c.attr("num_true")]), sampled]
 
 
-def _require(c: Any, true_classes: np.ndarray, size: int) -> None:
+def _require(c: KernelContext, true_classes: np.ndarray, size: int) -> None:
     if true_classes.ndim != 2:
         raise errors.invalid("true_classes must be a matrix")
     if true_classes.shape[1] != c.attr("num_true"):
@@ -49,7 +54,7 @@ def _require(c: Any, true_classes: np.ndarray, size: int) -> None:
 
 
 def _kernel(make: Callable[[Any], samplers.Uniform]) -> Callable[..., Any]:
-    def kernel(c: Any, true_classes: np.ndarray) -> tuple[np.ndarray, ...]:
+    def kernel(c: KernelContext, true_classes: np.ndarray) -> tuple[np.ndarray, ...]:
         numbers, sampler = c.kernel_state(
             lambda: (Stream(c.attr("seed"), c.attr("seed2")), make(c))
         )
@@ -70,7 +75,7 @@ def _kernel(make: Callable[[Any], samplers.Uniform]) -> Callable[..., Any]:
     return kernel
 
 
-def _unigrams(c: Any) -> samplers.Weighted:
+def _unigrams(c: KernelContext) -> samplers.Weighted:
     """The sampler with the weights of a file or of the attribute."""
     path, given = c.attr("vocab_file"), c.attr("unigrams")
     if not path and not given:
@@ -91,7 +96,7 @@ def _unigrams(c: Any) -> samplers.Weighted:
     return samplers.Weighted(weights)
 
 
-def _weights_of(path: Any) -> list[float]:
+def _weights_of(path: str) -> list[float]:
     """The last column of a file of comma-separated values."""
     from ...io import files
 
@@ -104,7 +109,7 @@ def _weights_of(path: Any) -> list[float]:
     return weights
 
 
-def _all_classes(c: Any, true_classes: np.ndarray) -> tuple[np.ndarray, ...]:
+def _all_classes(c: KernelContext, true_classes: np.ndarray) -> tuple[np.ndarray, ...]:
     _require(c, true_classes, c.attr("num_sampled"))
     count = c.attr("num_sampled")
     ones = np.ones(true_classes.shape, np.float32), np.ones(count, np.float32)
@@ -112,7 +117,12 @@ def _all_classes(c: Any, true_classes: np.ndarray) -> tuple[np.ndarray, ...]:
 
 
 def _sampler(
-    name: str, doc: str, make: Any, attrs: str = "", facts: Any = None, touches: Any = None
+    name: str,
+    doc: str,
+    make: Any,
+    attrs: str = "",
+    facts: dict[Any, Any] | None = None,
+    touches: Any = None,
 ) -> Any:
     common = {"num_true": 1, "num_sampled": 3, "unique": True, **(facts or {})}
     every = [{**common, "seed": 3, "unique": unique} for unique in (True, False)]
@@ -173,7 +183,7 @@ _all = _sampler("AllCandidateSampler", "All classes, each expected once: for tes
 
 @export("random.uniform_candidate_sampler", "nn.uniform_candidate_sampler")
 def uniform_candidate_sampler(
-    true_classes: Any,
+    true_classes: TensorLike,
     num_true: int,
     num_sampled: int,
     unique: bool,
@@ -189,7 +199,7 @@ def uniform_candidate_sampler(
 
 @export("random.log_uniform_candidate_sampler", "nn.log_uniform_candidate_sampler")
 def log_uniform_candidate_sampler(
-    true_classes: Any,
+    true_classes: TensorLike,
     num_true: int,
     num_sampled: int,
     unique: bool,
@@ -205,7 +215,7 @@ def log_uniform_candidate_sampler(
 
 @export("random.learned_unigram_candidate_sampler", "nn.learned_unigram_candidate_sampler")
 def learned_unigram_candidate_sampler(
-    true_classes: Any,
+    true_classes: TensorLike,
     num_true: int,
     num_sampled: int,
     unique: bool,
@@ -221,7 +231,7 @@ def learned_unigram_candidate_sampler(
 
 @export("random.fixed_unigram_candidate_sampler", "nn.fixed_unigram_candidate_sampler")
 def fixed_unigram_candidate_sampler(
-    true_classes: Any,
+    true_classes: TensorLike,
     num_true: int,
     num_sampled: int,
     unique: bool,
@@ -257,7 +267,7 @@ def fixed_unigram_candidate_sampler(
 
 @export("random.all_candidate_sampler", "nn.all_candidate_sampler")
 def all_candidate_sampler(
-    true_classes: Any,
+    true_classes: TensorLike,
     num_true: int,
     num_sampled: int,
     unique: bool,
@@ -269,7 +279,9 @@ def all_candidate_sampler(
     return _all(true_classes, num_true, num_sampled, unique, seed=first, seed2=second, name=name)
 
 
-def _hits(c: Any, true_classes: np.ndarray, sampled: np.ndarray) -> tuple[np.ndarray, ...]:
+def _hits(
+    c: KernelContext, true_classes: np.ndarray, sampled: np.ndarray
+) -> tuple[np.ndarray, ...]:
     if true_classes.ndim != 2 or true_classes.shape[1] != c.attr("num_true"):
         raise errors.invalid("true_candidates must be a batch_size * num_true matrix")
     if sampled.ndim != 1:
@@ -289,7 +301,7 @@ def _hits(c: Any, true_classes: np.ndarray, sampled: np.ndarray) -> tuple[np.nda
     return rows.astype(np.int32), np.ascontiguousarray(ids), weights
 
 
-def _hit_shapes(c: Any) -> list[TensorShape]:
+def _hit_shapes(c: ShapeContext) -> list[TensorShape]:
     with_rank(c.inputs[0], 2)
     with_rank(c.inputs[1], 1)
     return [TensorShape([None])] * 3
@@ -313,8 +325,8 @@ _compute_hits = define(
 
 @export("nn.compute_accidental_hits")
 def compute_accidental_hits(
-    true_classes: Any,
-    sampled_candidates: Any,
+    true_classes: TensorLike,
+    sampled_candidates: TensorLike,
     num_true: int,
     seed: int | None = None,
     name: str | None = None,

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -16,6 +16,15 @@ from .. import shape_inference
 from ..public import raw, tf
 from ..ranks import image, ranked, vector
 from . import window as nw
+
+if TYPE_CHECKING:
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
 
 _PADDING = "padding: {'SAME', 'VALID'}"
 _EXPLICIT = "padding: {'SAME', 'VALID', 'EXPLICIT'}; explicit_paddings: list(int) = []"
@@ -30,7 +39,7 @@ _ATTRS_3D = (
 )
 
 
-def geometry(attr: Any, sizes: Any, windows: Any) -> nw.Window:
+def geometry(attr: Callable[..., Any], sizes: Sequence[Any], windows: Sequence[Any]) -> nw.Window:
     """The window of a convolution op."""
     form, padding = attr("data_format"), attr("padding")
     explicit = nw.pairs(attr("explicit_paddings"), form) if padding == "EXPLICIT" else None
@@ -38,7 +47,7 @@ def geometry(attr: Any, sizes: Any, windows: Any) -> nw.Window:
     return nw.window(sizes, windows, strides, padding, dilations, explicit)
 
 
-def _check_attrs(attr: Any, rank: int) -> None:
+def _check_attrs(attr: Callable[..., Any], rank: int) -> None:
     form = attr("data_format")
     for name in ("strides", "dilations"):
         values = attr(name)
@@ -73,7 +82,7 @@ def _check_explicit(explicit: list[int], form: str) -> None:
 
 
 def _conv_shape(rank: int) -> Callable[[Any], TensorShape]:
-    def shape(c: Any) -> TensorShape:
+    def shape(c: ShapeContext) -> TensorShape:
         form = c.attr("data_format")
         x, w = nw.known_dims(c.inputs[0], rank), nw.known_dims(c.inputs[1], rank)
         _check_attrs(c.attr, rank)
@@ -114,7 +123,7 @@ def _patches(padded: np.ndarray, window: nw.Window) -> np.ndarray:
 def convolve(x: np.ndarray, w: np.ndarray, window: nw.Window) -> np.ndarray:
     """The convolution of a channels-last array."""
     padded, flat = window.pad(x), _rows(w)
-    result = np.zeros([x.shape[0], *window.out, w.shape[-1]], x.dtype)
+    result = np.zeros([x.shape[0], *cast("list[int]", window.out), w.shape[-1]], x.dtype)
     for batch in _chunks(len(x), window.out, len(flat)):
         product = _patches(padded[batch], window) @ flat
         result[batch] = product.reshape(result[batch].shape)
@@ -127,7 +136,7 @@ def _sum_type(dtype: np.dtype) -> np.dtype:
 
 
 def convolve_input_gradient(
-    shape: Any, w: np.ndarray, dy: np.ndarray, window: nw.Window
+    shape: Sequence[int], w: np.ndarray, dy: np.ndarray, window: nw.Window
 ) -> np.ndarray:
     """The gradient with respect to a channels-last input of the given shape."""
     padded = window.padded_zeros(shape[0], shape[-1], dy.dtype)
@@ -142,7 +151,7 @@ def convolve_input_gradient(
 
 
 def convolve_filter_gradient(
-    x: np.ndarray, shape: Any, dy: np.ndarray, window: nw.Window
+    x: np.ndarray, shape: Sequence[int], dy: np.ndarray, window: nw.Window
 ) -> np.ndarray:
     """The gradient with respect to the filter."""
     padded, depth = window.pad(x), math.prod(shape[:-1])
@@ -158,7 +167,7 @@ def _require_depth(x: np.ndarray, depth: int) -> None:
 
 
 @np.errstate(all="ignore")
-def _forward(c: Any, x: np.ndarray, w: np.ndarray) -> np.ndarray:
+def _forward(c: KernelContext, x: np.ndarray, w: np.ndarray) -> np.ndarray:
     form, kind = c.attr("data_format"), _sum_type(x.dtype)
     last = nw.channels_last(x, form).astype(kind, copy=False)
     _require_depth(last, w.shape[-2])
@@ -168,7 +177,9 @@ def _forward(c: Any, x: np.ndarray, w: np.ndarray) -> np.ndarray:
 
 
 @np.errstate(all="ignore")
-def _input_gradient(c: Any, sizes: np.ndarray, w: np.ndarray, dy: np.ndarray) -> np.ndarray:
+def _input_gradient(
+    c: KernelContext, sizes: np.ndarray, w: np.ndarray, dy: np.ndarray
+) -> np.ndarray:
     form, kind = c.attr("data_format"), _sum_type(dy.dtype)
     shape = _full_input(sizes, w, dy, form)
     window = nw.at_run_time(geometry, c.attr, nw.spatial(shape, form), w.shape[:-2])
@@ -180,7 +191,7 @@ def _input_gradient(c: Any, sizes: np.ndarray, w: np.ndarray, dy: np.ndarray) ->
     return nw.channels_back(result.astype(dy.dtype, copy=False), form)
 
 
-def _full_input(sizes: Any, w: Any, dy: Any, form: str) -> list[int]:
+def _full_input(sizes: np.ndarray, w: np.ndarray, dy: np.ndarray, form: str) -> list[int]:
     """The input's shape; two values name only height and width."""
     given = shape_inference.run_time_sizes(sizes)
     if len(given) == len(w.shape):
@@ -199,7 +210,9 @@ def _require_output(dy: np.ndarray, window: nw.Window, depth: int) -> None:
         )
 
 
-def _require_gradient(c: Any, batch: int, depth: int, dy: np.ndarray, filters: Any) -> None:
+def _require_gradient(
+    c: KernelContext, batch: int, depth: int, dy: np.ndarray, filters: Sequence[int]
+) -> None:
     """Batch and channels of a gradient's inputs."""
     if batch != dy.shape[0]:
         raise _refused(
@@ -211,13 +224,15 @@ def _require_gradient(c: Any, batch: int, depth: int, dy: np.ndarray, filters: A
         raise _refused(c, "input depth must be evenly divisible by filter depth")
 
 
-def _refused(c: Any, text: str) -> errors.InvalidArgumentError:
+def _refused(c: KernelContext, text: str) -> errors.InvalidArgumentError:
     label = c.type.replace("Conv2DBackprop", "Conv2DCustomBackprop")
     return errors.invalid(f"{label}: {text}")
 
 
 @np.errstate(all="ignore")
-def _filter_gradient(c: Any, x: np.ndarray, sizes: np.ndarray, dy: np.ndarray) -> np.ndarray:
+def _filter_gradient(
+    c: KernelContext, x: np.ndarray, sizes: np.ndarray, dy: np.ndarray
+) -> np.ndarray:
     form, kind = c.attr("data_format"), _sum_type(dy.dtype)
     shape = shape_inference.run_time_sizes(sizes)
     if len(shape) != x.ndim:
@@ -231,7 +246,7 @@ def _filter_gradient(c: Any, x: np.ndarray, sizes: np.ndarray, dy: np.ndarray) -
     return result.astype(dy.dtype, copy=False)
 
 
-def _library_arguments(op: Any) -> tuple[Any, ...]:
+def _library_arguments(op: OpView) -> tuple[Any, ...]:
     form = op.attr("data_format")
     padding: Any = op.attr("padding")
     if padding == "EXPLICIT":
@@ -240,13 +255,13 @@ def _library_arguments(op: Any) -> tuple[Any, ...]:
     return nw.spatial(strides, form), padding, nw.spatial(dilations, form), form
 
 
-def _lower_forward(b: Any, op: Any, x: Any, w: Any) -> Any:
+def _lower_forward(b: Builder, op: OpView, x: Value, w: Value) -> Any:
     from ...jit import library
 
     return library.conv2d(b, x, w, *_library_arguments(op))
 
 
-def _lower_input_gradient(b: Any, op: Any, sizes: Any, w: Any, dy: Any) -> Any:
+def _lower_input_gradient(b: Builder, op: OpView, sizes: Value, w: Value, dy: Value) -> Any:
     from ...jit import library
 
     shape = b.known(sizes)
@@ -255,7 +270,7 @@ def _lower_input_gradient(b: Any, op: Any, sizes: Any, w: Any, dy: Any) -> Any:
     return library.conv2d_input_gradient(b, tuple(shape.tolist()), w, dy, *_library_arguments(op))
 
 
-def _lower_filter_gradient(b: Any, op: Any, x: Any, sizes: Any, dy: Any) -> Any:
+def _lower_filter_gradient(b: Builder, op: OpView, x: Value, sizes: Value, dy: Value) -> Any:
     from ...jit import library
 
     shape = b.known(sizes)
@@ -265,7 +280,7 @@ def _lower_filter_gradient(b: Any, op: Any, x: Any, sizes: Any, dy: Any) -> Any:
     return library.conv2d_filter_gradient(b, x, static, dy, *_library_arguments(op))
 
 
-def _attrs_of(op: Any, *names: str) -> dict[str, Any]:
+def _attrs_of(op: Operation, *names: str) -> dict[str, Any]:
     return {name: op.attr(name) for name in names}
 
 
@@ -280,7 +295,7 @@ _NAMES_2D = (
 _NAMES_3D = ("strides", "padding", "data_format", "dilations")
 
 
-def _conv2d_gradient(op: Any, grad: Any) -> list[Any]:
+def _conv2d_gradient(op: Operation, grad: Tensor) -> list[Any]:
     x, w = op.inputs
     attrs = _attrs_of(op, *_NAMES_2D)
     shape_x, shape_w = tf.shape_n([x, w])
@@ -290,7 +305,7 @@ def _conv2d_gradient(op: Any, grad: Any) -> list[Any]:
     ]
 
 
-def _input_gradient_gradient(op: Any, grad: Any) -> list[Any]:
+def _input_gradient_gradient(op: Operation, grad: Tensor) -> list[Any]:
     _, w, dy = op.inputs
     attrs = _attrs_of(op, *_NAMES_2D)
     return [
@@ -300,7 +315,7 @@ def _input_gradient_gradient(op: Any, grad: Any) -> list[Any]:
     ]
 
 
-def _filter_gradient_gradient(op: Any, grad: Any) -> list[Any]:
+def _filter_gradient_gradient(op: Operation, grad: Tensor) -> list[Any]:
     x, _, dy = op.inputs
     attrs = _attrs_of(op, *_NAMES_2D)
     return [
@@ -311,7 +326,7 @@ def _filter_gradient_gradient(op: Any, grad: Any) -> list[Any]:
 
 
 def _sizes_shape(rank: int) -> Callable[[Any], TensorShape]:
-    def shape(c: Any) -> TensorShape:
+    def shape(c: ShapeContext) -> TensorShape:
         given = c.value_as_shape(0)
         if given.ndims == rank - 2:
             form, w = c.attr("data_format"), nw.known_dims(c.inputs[1], rank)
@@ -375,7 +390,7 @@ define(
     gradient=_input_gradient_gradient,
     doc="The gradient of Conv2D with respect to its input.",
     test={
-        "values": [[np.int32([2, 5, 5, 3]), _ramp(2, 2, 3, 4), _ramp(2, 5, 5, 4)]],
+        "values": [[np.array([2, 5, 5, 3], np.int32), _ramp(2, 2, 3, 4), _ramp(2, 5, 5, 4)]],
         "attrs": _SAMPLES[:1],
         "rtol": 1e-4,
     },
@@ -395,14 +410,14 @@ define(
     gradient=_filter_gradient_gradient,
     doc="The gradient of Conv2D with respect to its filter.",
     test={
-        "values": [[_ramp(2, 5, 5, 3), np.int32([2, 2, 3, 4]), _ramp(2, 5, 5, 4)]],
+        "values": [[_ramp(2, 5, 5, 3), np.array([2, 2, 3, 4], np.int32), _ramp(2, 5, 5, 4)]],
         "attrs": _SAMPLES[:1],
         "rtol": 1e-4,
     },
 )
 
 
-def _conv3d_gradient(op: Any, grad: Any) -> list[Any]:
+def _conv3d_gradient(op: Operation, grad: Tensor) -> list[Any]:
     x, w = op.inputs
     attrs = _attrs_of(op, *_NAMES_3D)
     return [
@@ -411,7 +426,7 @@ def _conv3d_gradient(op: Any, grad: Any) -> list[Any]:
     ]
 
 
-def _input_3d_gradient(op: Any, grad: Any) -> list[Any]:
+def _input_3d_gradient(op: Operation, grad: Tensor) -> list[Any]:
     _, w, dy = op.inputs
     attrs = _attrs_of(op, *_NAMES_3D)
     return [
@@ -421,7 +436,7 @@ def _input_3d_gradient(op: Any, grad: Any) -> list[Any]:
     ]
 
 
-def _filter_3d_gradient(op: Any, grad: Any) -> list[Any]:
+def _filter_3d_gradient(op: Operation, grad: Tensor) -> list[Any]:
     x, _, dy = op.inputs
     attrs = _attrs_of(op, *_NAMES_3D)
     return [
@@ -454,7 +469,9 @@ define(
     gradient=_input_3d_gradient,
     doc="The gradient of Conv3D with respect to its input.",
     test={
-        "values": [[np.int32([1, 3, 3, 3, 2]), _ramp(2, 2, 2, 2, 3), _ramp(1, 3, 3, 3, 3)]],
+        "values": [
+            [np.array([1, 3, 3, 3, 2], np.int32), _ramp(2, 2, 2, 2, 3), _ramp(1, 3, 3, 3, 3)]
+        ],
         "attrs": _SAMPLES_3D,
     },
 )
@@ -467,7 +484,9 @@ define(
     gradient=_filter_3d_gradient,
     doc="The gradient of Conv3D with respect to its filter.",
     test={
-        "values": [[_ramp(1, 3, 3, 3, 2), np.int32([2, 2, 2, 2, 3]), _ramp(1, 3, 3, 3, 3)]],
+        "values": [
+            [_ramp(1, 3, 3, 3, 2), np.array([2, 2, 2, 2, 3], np.int32), _ramp(1, 3, 3, 3, 3)]
+        ],
         "attrs": _SAMPLES_3D,
     },
 )

@@ -3,14 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sized
-from typing import Any
+from collections.abc import Sequence, Sized
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.deprecation import deprecated_argument_lookup
 from ...engine.graph.graph import name_scope
 from ...engine.graph.tensor import Tensor
 from ..public import raw, tf
+from ..shape_inference import known_sizes
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ..state.variables import Variable
 
 _ONES = (1, 1, 1, 1)
 
@@ -32,7 +37,7 @@ def per_axis(value: Any, count: int, channel_index: int, name: str) -> list[Any]
     return [1, 1, *value] if channel_index == 1 else [1, *value, 1]
 
 
-def convert_padding(padding: Any) -> tuple[Any, list[int]]:
+def convert_padding(padding: str | Sequence[Any]) -> tuple[Any, list[int]]:
     """The padding attribute and the explicit paddings of what a caller gave."""
     if padding == "EXPLICIT":
         raise ValueError(
@@ -58,15 +63,15 @@ def convert_padding(padding: Any) -> tuple[Any, list[int]]:
 
 @export("nn.conv2d")
 def conv2d(
-    input: Any,
-    filter: Any = None,
-    strides: Any = None,
+    input: TensorLike,
+    filter: TensorLike | None = None,
+    strides: int | Sequence[Any] | None = None,
     padding: Any = None,
     use_cudnn_on_gpu: bool = True,
     data_format: str | None = "NHWC",
-    dilations: Any = _ONES,
+    dilations: Sequence[int] = _ONES,
     name: str | None = None,
-    filters: Any = None,
+    filters: TensorLike | None = None,
 ) -> Any:
     """The convolution of images: sums of products with filters that move over them.
 
@@ -116,14 +121,14 @@ def conv2d(
 
 @export("nn.conv2d_backprop_filter")
 def conv2d_backprop_filter(
-    input: Any,
+    input: TensorLike,
     filter_sizes: Any,
     out_backprop: Any,
     strides: Any,
     padding: Any,
     use_cudnn_on_gpu: bool = True,
     data_format: str = "NHWC",
-    dilations: Any = _ONES,
+    dilations: Sequence[int] = _ONES,
     name: str | None = None,
 ) -> Any:
     """The gradient of conv2d with respect to its filter."""
@@ -144,16 +149,16 @@ def conv2d_backprop_filter(
 
 @export("nn.conv2d_backprop_input")
 def conv2d_backprop_input(
-    input_sizes: Any,
-    filter: Any = None,
+    input_sizes: TensorLike,
+    filter: TensorLike | None = None,
     out_backprop: Any = None,
     strides: Any = None,
     padding: Any = None,
     use_cudnn_on_gpu: bool = True,
     data_format: str = "NHWC",
-    dilations: Any = _ONES,
+    dilations: Sequence[int] = _ONES,
     name: str | None = None,
-    filters: Any = None,
+    filters: TensorLike | None = None,
 ) -> Any:
     """The gradient of conv2d with respect to its input."""
     filter = deprecated_argument_lookup("filters", filters, "filter", filter)
@@ -174,16 +179,16 @@ def conv2d_backprop_input(
 
 @export("nn.conv2d_transpose")
 def conv2d_transpose(
-    value: Any = None,
-    filter: Any = None,
+    value: TensorLike | None = None,
+    filter: TensorLike | None = None,
     output_shape: Any = None,
     strides: Any = None,
-    padding: str = "SAME",
+    padding: Any = "SAME",
     data_format: str | None = "NHWC",
     name: str | None = None,
-    input: Any = None,
-    filters: Any = None,
-    dilations: Any = None,
+    input: TensorLike | None = None,
+    filters: TensorLike | None = None,
+    dilations: Sequence[int] | None = None,
 ) -> Any:
     """The transpose of conv2d, its gradient: it makes images larger.
 
@@ -245,15 +250,15 @@ def _format_1d(data_format: str | None) -> tuple[str, int, int]:
 
 @export("nn.conv1d")
 def conv1d(
-    value: Any = None,
+    value: TensorLike | None = None,
     filters: Any = None,
-    stride: Any = None,
+    stride: TensorLike | None = None,
     padding: Any = None,
     use_cudnn_on_gpu: bool | None = None,
     data_format: str | None = None,
     name: str | None = None,
-    input: Any = None,
-    dilations: Any = None,
+    input: TensorLike | None = None,
+    dilations: Sequence[int] | None = None,
 ) -> Any:
     """The convolution of sequences: sums of products with filters that move along them.
 
@@ -304,13 +309,13 @@ def conv1d(
 
 @export("nn.conv1d_transpose")
 def conv1d_transpose(
-    input: Any,
-    filters: Any,
+    input: TensorLike,
+    filters: TensorLike,
     output_shape: Any,
     strides: Any,
     padding: str = "SAME",
     data_format: str | None = "NWC",
-    dilations: Any = None,
+    dilations: Sequence[int] | None = None,
     name: str | None = None,
 ) -> Any:
     """The transpose of conv1d."""
@@ -339,7 +344,12 @@ def conv1d_transpose(
 
 
 def conv3d_op(
-    x: Any, w: Any, strides: Any, padding: str, data_format: str, name: str | None
+    x: TensorLike,
+    w: Variable,
+    strides: Sequence[Any],
+    padding: str,
+    data_format: str,
+    name: str | None,
 ) -> Any:
     """The Conv3D node."""
     return raw.Conv3D(x, w, strides=strides, padding=padding, data_format=data_format, name=name)
@@ -347,14 +357,14 @@ def conv3d_op(
 
 @export("nn.conv3d")
 def conv3d(
-    input: Any,
-    filter: Any = None,
+    input: TensorLike,
+    filter: TensorLike | None = None,
     strides: Any = None,
-    padding: str | None = None,
+    padding: Any = None,
     data_format: str = "NDHWC",
-    dilations: Any = (1, 1, 1, 1, 1),
+    dilations: Sequence[int] = (1, 1, 1, 1, 1),
     name: str | None = None,
-    filters: Any = None,
+    filters: TensorLike | None = None,
 ) -> Any:
     """The convolution of volumes with filters of shape [depth, height, width, in, out]."""
     filter = deprecated_argument_lookup("filters", filters, "filter", filter)
@@ -371,13 +381,13 @@ def conv3d(
 
 @export("nn.conv3d_backprop_filter", "nn.conv3d_backprop_filter_v2")
 def conv3d_backprop_filter(
-    input: Any,
+    input: TensorLike,
     filter_sizes: Any,
     out_backprop: Any,
     strides: Any,
-    padding: str,
+    padding: Any,
     data_format: str = "NDHWC",
-    dilations: Any = (1, 1, 1, 1, 1),
+    dilations: Sequence[int] = (1, 1, 1, 1, 1),
     name: str | None = None,
 ) -> Any:
     """The gradient of conv3d with respect to its filter."""
@@ -395,16 +405,16 @@ def conv3d_backprop_filter(
 
 @export("nn.conv3d_transpose")
 def conv3d_transpose(
-    value: Any,
-    filter: Any = None,
+    value: TensorLike,
+    filter: TensorLike | None = None,
     output_shape: Any = None,
     strides: Any = None,
-    padding: str = "SAME",
+    padding: Any = "SAME",
     data_format: str | None = "NDHWC",
     name: str | None = None,
-    input: Any = None,
-    filters: Any = None,
-    dilations: Any = None,
+    input: TensorLike | None = None,
+    filters: TensorLike | None = None,
+    dilations: Sequence[int] | None = None,
 ) -> Any:
     """The transpose of conv3d."""
     value = deprecated_argument_lookup("input", input, "value", value)
@@ -438,7 +448,7 @@ def conv_transpose(
     """The transpose of a convolution over one to three spatial axes."""
     with name_scope(name, "conv_transpose", [input, filters, output_shape]) as name:
         if isinstance(output_shape, Tensor):
-            count = output_shape.shape.as_list()[0] - 2
+            count = known_sizes(output_shape.shape)[0] - 2
         elif isinstance(output_shape, Sized):
             count = len(output_shape) - 2
         else:

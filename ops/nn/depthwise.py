@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +19,16 @@ from ..public import raw, tf
 from . import window as nw
 from .conv import _attrs_of, _ramp, _sum_type, geometry
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
+
 _ATTRS = (
     "T: {half, bfloat16, float32, float64}; strides: list(int); padding: {'SAME', 'VALID'}; "
     "data_format: {'NHWC', 'NCHW'} = 'NHWC'; dilations: list(int) = [1, 1, 1, 1]"
@@ -27,7 +38,7 @@ _COMPILED = ("float32", "float64")
 _NAMES = ("strides", "padding", "data_format", "dilations")
 
 
-def _shape(c: Any) -> TensorShape:
+def _shape(c: ShapeContext) -> TensorShape:
     form = c.attr("data_format")
     x, w = nw.known_dims(c.inputs[0], 4), nw.known_dims(c.inputs[1], 4)
     deep = nw.channels(x, form)
@@ -40,7 +51,7 @@ def _shape(c: Any) -> TensorShape:
 
 
 @np.errstate(all="ignore")
-def _forward(c: Any, x: np.ndarray, w: np.ndarray) -> np.ndarray:
+def _forward(c: KernelContext, x: np.ndarray, w: np.ndarray) -> np.ndarray:
     form, kind = c.attr("data_format"), _sum_type(x.dtype)
     last = nw.channels_last(x, form).astype(kind, copy=False)
     if last.shape[-1] != w.shape[2]:
@@ -56,13 +67,15 @@ def _forward(c: Any, x: np.ndarray, w: np.ndarray) -> np.ndarray:
     return nw.channels_back(flat.astype(x.dtype, copy=False), form)
 
 
-def _split(dy: np.ndarray, w_shape: Any) -> np.ndarray:
+def _split(dy: np.ndarray, w_shape: Sequence[int]) -> np.ndarray:
     """The output's channels as input channel and multiplier."""
     return dy.reshape(*dy.shape[:-1], w_shape[2], w_shape[3])
 
 
 @np.errstate(all="ignore")
-def _input_gradient(c: Any, sizes: np.ndarray, w: np.ndarray, dy: np.ndarray) -> np.ndarray:
+def _input_gradient(
+    c: KernelContext, sizes: np.ndarray, w: np.ndarray, dy: np.ndarray
+) -> np.ndarray:
     form, kind = c.attr("data_format"), _sum_type(dy.dtype)
     shape = [int(n) for n in sizes]
     inner = nw.spatial(shape, form)
@@ -76,7 +89,9 @@ def _input_gradient(c: Any, sizes: np.ndarray, w: np.ndarray, dy: np.ndarray) ->
 
 
 @np.errstate(all="ignore")
-def _filter_gradient(c: Any, x: np.ndarray, sizes: np.ndarray, dy: np.ndarray) -> np.ndarray:
+def _filter_gradient(
+    c: KernelContext, x: np.ndarray, sizes: np.ndarray, dy: np.ndarray
+) -> np.ndarray:
     form, kind = c.attr("data_format"), _sum_type(dy.dtype)
     shape = [int(n) for n in sizes]
     last = nw.channels_last(x, form).astype(kind, copy=False)
@@ -89,28 +104,28 @@ def _filter_gradient(c: Any, x: np.ndarray, sizes: np.ndarray, dy: np.ndarray) -
     return result.astype(dy.dtype, copy=False)
 
 
-def _arguments(op: Any) -> tuple[Any, ...]:
+def _arguments(op: OpView) -> tuple[Any, ...]:
     """Strides, padding and dilations, of height and width."""
     form = op.attr("data_format")
     strides, dilations = (nw.spatial(op.attr(name), form) for name in ("strides", "dilations"))
     return strides, op.attr("padding"), dilations
 
 
-def _is_turned(op: Any) -> bool:
+def _is_turned(op: OpView) -> bool:
     return nw.is_channels_first(op.attr("data_format"))
 
 
-def _to_last(b: Any, op: Any, value: Any) -> Any:
+def _to_last(b: Builder, op: OpView, value: Any) -> Any:
     return b.transpose(value, (0, 2, 3, 1)) if _is_turned(op) else value
 
 
-def _from_last(b: Any, op: Any, value: Any) -> Any:
+def _from_last(b: Builder, op: OpView, value: Any) -> Any:
     if value is NotImplemented or not _is_turned(op):
         return value
     return b.transpose(value, (0, 3, 1, 2))
 
 
-def _lower_forward(b: Any, op: Any, x: Any, w: Any) -> Any:
+def _lower_forward(b: Builder, op: OpView, x: Value, w: Value) -> Any:
     from ...jit import library
 
     if x.dtype not in _COMPILED:
@@ -118,7 +133,7 @@ def _lower_forward(b: Any, op: Any, x: Any, w: Any) -> Any:
     return _from_last(b, op, library.depthwise(b, _to_last(b, op, x), w, *_arguments(op)))
 
 
-def _lower_input_gradient(b: Any, op: Any, sizes: Any, w: Any, dy: Any) -> Any:
+def _lower_input_gradient(b: Builder, op: OpView, sizes: Value, w: Value, dy: Value) -> Any:
     from ...jit import library
 
     known = b.known(sizes)
@@ -130,7 +145,7 @@ def _lower_input_gradient(b: Any, op: Any, sizes: Any, w: Any, dy: Any) -> Any:
     return _from_last(b, op, made)
 
 
-def _lower_filter_gradient(b: Any, op: Any, x: Any, sizes: Any, dy: Any) -> Any:
+def _lower_filter_gradient(b: Builder, op: OpView, x: Value, sizes: Value, dy: Value) -> Any:
     from ...jit import library
 
     known = b.known(sizes)
@@ -140,7 +155,7 @@ def _lower_filter_gradient(b: Any, op: Any, x: Any, sizes: Any, dy: Any) -> Any:
     return library.depthwise_filter_gradient(b, *images, *_arguments(op))
 
 
-def _gradient(op: Any, grad: Any) -> list[Any]:
+def _gradient(op: Operation, grad: Tensor) -> list[Any]:
     x, w = op.inputs
     attrs = _attrs_of(op, *_NAMES)
     return [
@@ -149,7 +164,7 @@ def _gradient(op: Any, grad: Any) -> list[Any]:
     ]
 
 
-def _input_second(op: Any, grad: Any) -> list[Any]:
+def _input_second(op: Operation, grad: Tensor) -> list[Any]:
     _, w, dy = op.inputs
     attrs = _attrs_of(op, *_NAMES)
     return [
@@ -159,7 +174,7 @@ def _input_second(op: Any, grad: Any) -> list[Any]:
     ]
 
 
-def _filter_second(op: Any, grad: Any) -> list[Any]:
+def _filter_second(op: Operation, grad: Tensor) -> list[Any]:
     x, _, dy = op.inputs
     attrs = _attrs_of(op, *_NAMES)
     return [
@@ -199,7 +214,7 @@ depthwise_conv2d_native_backprop_input = define(
     gradient=_input_second,
     doc="The gradient of DepthwiseConv2dNative with respect to its input.",
     test={
-        "values": [[np.int32([2, 4, 4, 3]), _ramp(2, 2, 3, 2), _ramp(2, 4, 4, 6)]],
+        "values": [[np.array([2, 4, 4, 3], np.int32), _ramp(2, 2, 3, 2), _ramp(2, 4, 4, 6)]],
         "attrs": [{"strides": [1, 1, 1, 1], "padding": "SAME"}],
     },
 )
@@ -216,7 +231,7 @@ depthwise_conv2d_native_backprop_filter = define(
     gradient=_filter_second,
     doc="The gradient of DepthwiseConv2dNative with respect to its filter.",
     test={
-        "values": [[_ramp(2, 4, 4, 3), np.int32([2, 2, 3, 2]), _ramp(2, 4, 4, 6)]],
+        "values": [[_ramp(2, 4, 4, 3), np.array([2, 2, 3, 2], np.int32), _ramp(2, 4, 4, 6)]],
         "attrs": [{"strides": [1, 1, 1, 1], "padding": "SAME"}],
     },
 )
@@ -227,14 +242,14 @@ export("nn.depthwise_conv2d_native_backprop_filter", "nn.depthwise_conv2d_backpr
 
 @export("nn.depthwise_conv2d")
 def depthwise_conv2d(
-    input: Any,
-    filter: Any,
-    strides: Any,
+    input: TensorLike,
+    filter: TensorLike,
+    strides: Sequence[int],
     padding: str,
-    rate: Any = None,
+    rate: Sequence[int] | None = None,
     name: str | None = None,
     data_format: str | None = None,
-    dilations: Any = None,
+    dilations: Sequence[int] | None = None,
 ) -> Any:
     """Convolves every channel with its own filters, which may be dilated by `rate`."""
     from .atrous import with_space_to_batch
@@ -244,7 +259,7 @@ def depthwise_conv2d(
         input = convert_to_tensor(input, name="tensor_in")
         filter = convert_to_tensor(filter, name="filter_in")
 
-        def op(converted: Any, _: Any, padding: str) -> Any:
+        def op(converted: TensorLike, _: int, padding: str) -> Any:
             return depthwise_conv2d_native(
                 input=converted,
                 filter=filter,
@@ -289,7 +304,7 @@ def separable_conv2d(
         shape.dims[0].assert_is_compatible_with(1)
         shape.dims[1].assert_is_compatible_with(1)
 
-        def op(converted: Any, _: Any, padding: str) -> Any:
+        def op(converted: TensorLike, _: int, padding: str) -> Any:
             return depthwise_conv2d_native(
                 input=converted,
                 filter=depthwise_filter,
@@ -310,7 +325,7 @@ def separable_conv2d(
         return tf_conv2d(depthwise, pointwise_filter, data_format, name)
 
 
-def tf_conv2d(x: Any, w: Any, data_format: str | None, name: str | None) -> Any:
+def tf_conv2d(x: TensorLike, w: TensorLike, data_format: str | None, name: str | None) -> Any:
     """The convolution of single pixels."""
     from .conv_public import conv2d
 

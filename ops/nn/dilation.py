@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,18 +20,25 @@ from ..public import raw, tf
 from . import window as nw
 from .conv import _attrs_of
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
+
 _ATTRS = (
     "T: realnumbertype; strides: list(int) >= 4; rates: list(int) >= 4; padding: {'SAME', 'VALID'}"
 )
 _NAMES = ("strides", "rates", "padding")
 
 
-def _window(attr: Any, sizes: list[Any], filters: list[Any]) -> nw.Window:
+def _window(attr: Callable[..., Any], sizes: list[Any], filters: list[Any]) -> nw.Window:
     strides, rates = attr("strides"), attr("rates")
     return nw.window(sizes, filters, strides[1:3], attr("padding"), rates[1:3])
 
 
-def _shape(c: Any) -> TensorShape:
+def _shape(c: ShapeContext) -> TensorShape:
     for name, text in (("strides", "stride"), ("rates", "rates")):
         if len(c.attr(name)) != 4:
             raise ValueError(
@@ -47,7 +54,7 @@ def _shape(c: Any) -> TensorShape:
     return TensorShape([x[0], *_window(c.attr, x[1:3], w[:2]).out, depth])
 
 
-def _require(c: Any, x: np.ndarray, w: np.ndarray) -> None:
+def _require(c: KernelContext, x: np.ndarray, w: np.ndarray) -> None:
     """What TensorFlow's kernel asks of attributes and shapes."""
     for name, text in (("strides", "Stride"), ("rates", "Rate")):
         values = c.attr(name)
@@ -69,7 +76,7 @@ def _sums(
         yield offset, where, padded[where] + w[offset], inside[where]
 
 
-def _dilation(c: Any, x: np.ndarray, w: np.ndarray) -> np.ndarray:
+def _dilation(c: KernelContext, x: np.ndarray, w: np.ndarray) -> np.ndarray:
     _require(c, x, w)
     geometry = nw.at_run_time(_window, c.attr, x.shape[1:3], w.shape[:2])
     best = np.full((x.shape[0], *geometry.out, x.shape[3]), lowest(x.dtype), x.dtype)
@@ -78,7 +85,9 @@ def _dilation(c: Any, x: np.ndarray, w: np.ndarray) -> np.ndarray:
     return best
 
 
-def _winners(c: Any, x: np.ndarray, w: np.ndarray, dy: np.ndarray) -> tuple[Any, np.ndarray]:
+def _winners(
+    c: KernelContext, x: np.ndarray, w: np.ndarray, dy: np.ndarray
+) -> tuple[Any, np.ndarray]:
     """The geometry, and for each output the number of the first offset with the maximum."""
     _require(c, x, w)
     geometry = nw.at_run_time(_window, c.attr, x.shape[1:3], w.shape[:2])
@@ -93,7 +102,7 @@ def _winners(c: Any, x: np.ndarray, w: np.ndarray, dy: np.ndarray) -> tuple[Any,
     return geometry, winner
 
 
-def _input_gradient(c: Any, x: np.ndarray, w: np.ndarray, dy: np.ndarray) -> np.ndarray:
+def _input_gradient(c: KernelContext, x: np.ndarray, w: np.ndarray, dy: np.ndarray) -> np.ndarray:
     geometry, winner = _winners(c, x, w, dy)
     result = geometry.padded_zeros(x.shape[0], x.shape[3], x.dtype)
     for number, (_, where) in enumerate(geometry.offsets()):
@@ -101,7 +110,7 @@ def _input_gradient(c: Any, x: np.ndarray, w: np.ndarray, dy: np.ndarray) -> np.
     return geometry.unpad(result)
 
 
-def _filter_gradient(c: Any, x: np.ndarray, w: np.ndarray, dy: np.ndarray) -> np.ndarray:
+def _filter_gradient(c: KernelContext, x: np.ndarray, w: np.ndarray, dy: np.ndarray) -> np.ndarray:
     geometry, winner = _winners(c, x, w, dy)
     result = np.zeros_like(w)
     for number, (offset, _) in enumerate(geometry.offsets()):
@@ -109,7 +118,7 @@ def _filter_gradient(c: Any, x: np.ndarray, w: np.ndarray, dy: np.ndarray) -> np
     return result
 
 
-def _gradient(op: Any, grad: Any) -> list[Any]:
+def _gradient(op: Operation, grad: Tensor) -> list[Any]:
     attrs = _attrs_of(op, *_NAMES)
     x, w = op.inputs
     return [
@@ -163,14 +172,14 @@ define(
 
 @export("nn.dilation2d")
 def dilation2d(
-    input: Any,
-    filter: Any = None,
-    strides: Any = None,
-    rates: Any = None,
-    padding: Any = None,
+    input: TensorLike,
+    filter: TensorLike | None = None,
+    strides: Sequence[int] | None = None,
+    rates: Sequence[int] | None = None,
+    padding: str | None = None,
     name: str | None = None,
-    filters: Any = None,
-    dilations: Any = None,
+    filters: TensorLike | None = None,
+    dilations: Sequence[int] | None = None,
 ) -> Any:
     """The maximum of input plus filter under a sliding window, channel by channel."""
     filter = deprecated_argument_lookup("filters", filters, "filter", filter)
@@ -180,7 +189,12 @@ def dilation2d(
 
 @export("nn.erosion2d")
 def erosion2d(
-    value: Any, kernel: Any, strides: Any, rates: Any, padding: Any, name: str | None = None
+    value: TensorLike,
+    kernel: TensorLike,
+    strides: Sequence[int],
+    rates: Sequence[int],
+    padding: str,
+    name: str | None = None,
 ) -> Any:
     """The minimum of input minus mirrored kernel: dilation of the negative, negated."""
     with name_scope(name, "erosion2d", [value, kernel]) as name:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.graph.convert import convert_n_to_tensor_or_indexed_slices, convert_to_tensor
@@ -14,13 +14,17 @@ from ..public import tf
 from ..state.resource_variable import BaseResourceVariable
 from ..state.variable_partitions import PartitionedVariable
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.tensor import Tensor
 
-def _rank(x: Any) -> tuple[Any, bool]:
+
+def _rank(x: Tensor) -> tuple[Any, bool]:
     rank = convert_to_tensor(x).get_shape().ndims
     return (rank, True) if rank else (tf.rank(x), False)
 
 
-def _clipped(params: Any, ids: Any, max_norm: Any) -> Any:
+def _clipped(params: Tensor, ids: Tensor, max_norm: float | None) -> Any:
     """Rows scaled down to a norm of at most `max_norm`."""
     if max_norm is None:
         return params
@@ -33,7 +37,7 @@ def _clipped(params: Any, ids: Any, max_norm: Any) -> Any:
     return tf.clip_by_norm(params, max_norm, axes=axes)
 
 
-def _as_list(params: Any) -> list[Any]:
+def _as_list(params: TensorLike) -> list[Any]:
     if params is None:
         raise ValueError("params must be specified")
     if isinstance(params, (list, tuple)) and not params:
@@ -45,12 +49,12 @@ def _as_list(params: Any) -> list[Any]:
 
 @export("nn.embedding_lookup")
 def embedding_lookup(
-    params: Any,
-    ids: Any,
+    params: TensorLike,
+    ids: TensorLike,
     partition_strategy: str = "mod",
     name: str | None = None,
     validate_indices: bool = True,
-    max_norm: Any = None,
+    max_norm: float | None = None,
 ) -> Any:
     """The rows of a table, which may lie in several parts.
 
@@ -88,7 +92,9 @@ def embedding_lookup(
         return _from_parts(params, ids, partition_strategy, name, max_norm)
 
 
-def _from_parts(params: list[Any], ids: Any, strategy: str, name: Any, max_norm: Any) -> Any:
+def _from_parts(
+    params: list[Any], ids: Tensor, strategy: str, name: str, max_norm: float | None
+) -> Any:
     count = len(params)
     flat = tf.reshape(ids, [-1])
     positions = tf.range(tf.size(flat))
@@ -117,7 +123,7 @@ def _from_parts(params: list[Any], ids: Any, strategy: str, name: Any, max_norm:
     return _clipped(result, ids, max_norm)
 
 
-def _assignments(params: list[Any], flat: Any, strategy: str) -> tuple[Any, Any]:
+def _assignments(params: list[Any], flat: Tensor, strategy: str) -> tuple[Any, Any]:
     """Which part each id is in, and its row there."""
     count = len(params)
     if strategy == "mod":
@@ -143,13 +149,13 @@ def _assignments(params: list[Any], flat: Any, strategy: str) -> tuple[Any, Any]
 
 @export("nn.embedding_lookup_sparse")
 def embedding_lookup_sparse(
-    params: Any,
-    sp_ids: Any,
-    sp_weights: Any,
+    params: TensorLike,
+    sp_ids: SparseTensor,
+    sp_weights: object,
     partition_strategy: str = "mod",
     name: str | None = None,
     combiner: str | None = None,
-    max_norm: Any = None,
+    max_norm: float | None = None,
 ) -> Any:
     """For every row of a sparse matrix of ids, the sum or mean of their embeddings."""
     combiner = "mean" if combiner is None else combiner
@@ -178,7 +184,14 @@ def embedding_lookup_sparse(
         return _weighted(found, index, segments, sp_weights.values, combiner, name)
 
 
-def _weighted(found: Any, index: Any, segments: Any, weights: Any, combiner: str, name: Any) -> Any:
+def _weighted(
+    found: Any,
+    index: TensorLike,
+    segments: TensorLike,
+    weights: Any,
+    combiner: str,
+    name: str | None,
+) -> Any:
     if weights.dtype != found.dtype:
         weights = tf.cast(weights, found.dtype)
     found = tf.gather(found, index)

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.graph.convert import convert_to_tensor
@@ -16,8 +17,11 @@ from ..state.resource_variable import ResourceVariable
 from ..state.variable_partitions import PartitionedVariable
 from .embedding import embedding_lookup_sparse
 
+if TYPE_CHECKING:
+    from ...engine.graph.tensor import Tensor
 
-def _tables(given: Any, dtype: Any) -> list[Any]:
+
+def _tables(given: Sequence[Any], dtype: Any) -> list[Any]:
     """The parts of the table as variables or tensors of the weights' dtype."""
     parts = list(given) if isinstance(given, PartitionedVariable) else given
     parts = parts if isinstance(parts, list) else [parts]
@@ -31,7 +35,7 @@ def _tables(given: Any, dtype: Any) -> list[Any]:
     ]
 
 
-def _pruned(ids: Any, weights: Any, combiner: str) -> tuple[Any, Any]:
+def _pruned(ids: SparseTensor, weights: Any, combiner: str) -> tuple[Any, Any]:
     """Ids and weights without negative ids and, unless summed, without weights that are not
     positive."""
     is_valid = tf.greater_equal(ids.values, 0)
@@ -46,7 +50,7 @@ def _pruned(ids: Any, weights: Any, combiner: str) -> tuple[Any, Any]:
     return ids, weights
 
 
-def _zero_where(is_empty: Any, result: Any, name: str) -> Any:
+def _zero_where(is_empty: Tensor, result: Tensor, name: str) -> Any:
     rows = tf.tile(tf.reshape(is_empty, [-1, 1]), tf.stack([1, tf.shape(result)[1]]))
     return tf.where(rows, tf.zeros_like(result), result, name=name)
 
@@ -97,12 +101,12 @@ def safe_embedding_lookup_sparse(
 
 
 def safe_embedding_lookup_sparse_v2(
-    embedding_weights: Any,
-    sparse_ids: Any,
-    sparse_weights: Any = None,
+    embedding_weights: Sequence[Any],
+    sparse_ids: SparseTensor,
+    sparse_weights: object = None,
     combiner: str = "mean",
     default_id: int | None = None,
-    max_norm: Any = None,
+    max_norm: float | None = None,
     name: str | None = None,
 ) -> Any:
     """TensorFlow 2's order of arguments."""

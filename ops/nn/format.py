@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,11 +12,14 @@ from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types.shape import shape_text
 
+if TYPE_CHECKING:
+    from ...engine.graph.kernel_context import KernelContext
+
 _ATTRS = "T: index = int32; src_format: string = 'NHWC'; dst_format: string = 'NCHW'"
 _INTEGERS = NoGradient("axis numbers are integers")
 
 
-def _formats(c: Any) -> tuple[str, str]:
+def _formats(c: KernelContext) -> tuple[str, str]:
     source, target = c.attr("src_format"), c.attr("dst_format")
     if len(source) not in (4, 5):
         raise errors.invalid(
@@ -33,13 +36,13 @@ def _formats(c: Any) -> tuple[str, str]:
     return source, target
 
 
-def _map(c: Any, x: np.ndarray) -> np.ndarray:
+def _map(c: KernelContext, x: np.ndarray) -> np.ndarray:
     source, target = _formats(c)
     places = np.array([target.index(letter) for letter in source], x.dtype)
     return places[np.where(x < 0, x + len(source), x)]
 
 
-def _permute(c: Any, x: np.ndarray) -> np.ndarray:
+def _permute(c: KernelContext, x: np.ndarray) -> np.ndarray:
     source, target = _formats(c)
     if x.ndim not in (1, 2):
         raise errors.invalid(
@@ -69,7 +72,7 @@ data_format_dim_map = define(
     kernel=_map,
     gradient=_INTEGERS,
     doc="Axis numbers of one data format in another.",
-    test={"values": [[np.int32([0, -1, 2])]]},
+    test={"values": [[np.array([0, -1, 2], np.int32)]]},
 )
 data_format_vec_permute = define(
     "DataFormatVecPermute",
@@ -79,5 +82,5 @@ data_format_vec_permute = define(
     kernel=_permute,
     gradient=_INTEGERS,
     doc="One value per axis, in the order of another data format.",
-    test={"values": [[np.int32([1, 2, 3, 4])]]},
+    test={"values": [[np.array([1, 2, 3, 4], np.int32)]]},
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,13 @@ from . import window as nw
 from .candidate_kernels import Bits
 from .conv_public import per_axis
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
+
 _TYPES = "T: {float, double, int32, int64}"
 _ATTRS = (
     "pooling_ratio: list(float) >= 4; pseudo_random: bool = false; overlapping: bool = false; "
@@ -36,7 +43,7 @@ def _pooled_size(size: int, ratio: float) -> int:
     return math.floor(np.float32(size) / np.float32(ratio))
 
 
-def _shape(c: Any) -> list[TensorShape]:
+def _shape(c: ShapeContext) -> list[TensorShape]:
     sizes, ratios = nw.known_dims(c.inputs[0], 4), c.attr("pooling_ratio")
     if len(ratios) != 4:
         raise ValueError("pooling_ratio field must specify 4 dimensions")
@@ -94,7 +101,7 @@ def _cells(
             yield (everything, i, j), (everything, row, column)
 
 
-def _stream(c: Any) -> Stream:
+def _stream(c: KernelContext) -> Stream:
     """A new stream for each run; the same one when deterministic."""
     seeds = c.attr("seed"), c.attr("seed2")
     if not c.attr("deterministic") and seeds != (0, 0):
@@ -107,7 +114,7 @@ def _stream(c: Any) -> Stream:
 
 
 def _pool(reduce: Callable[[np.ndarray], np.ndarray]) -> Callable[..., Any]:
-    def kernel(c: Any, x: np.ndarray) -> tuple[np.ndarray, ...]:
+    def kernel(c: KernelContext, x: np.ndarray) -> tuple[np.ndarray, ...]:
         if x.ndim != 4:
             raise errors.invalid("tensor_in must be 4-dimensional")
         ratios = c.attr("pooling_ratio")
@@ -148,7 +155,12 @@ def _mean(region: np.ndarray) -> np.ndarray:
 
 
 def _max_gradient(
-    c: Any, x: np.ndarray, y: np.ndarray, dy: np.ndarray, rows: np.ndarray, columns: np.ndarray
+    c: KernelContext,
+    x: np.ndarray,
+    y: np.ndarray,
+    dy: np.ndarray,
+    rows: np.ndarray,
+    columns: np.ndarray,
 ) -> np.ndarray:
     result = np.zeros_like(x)
     batch, depth = np.indices((x.shape[0], x.shape[3]))
@@ -161,7 +173,7 @@ def _max_gradient(
 
 
 def _avg_gradient(
-    c: Any, shape: np.ndarray, dy: np.ndarray, rows: np.ndarray, columns: np.ndarray
+    c: KernelContext, shape: np.ndarray, dy: np.ndarray, rows: np.ndarray, columns: np.ndarray
 ) -> np.ndarray:
     if shape.shape != (4,):
         raise errors.invalid("original input tensor shape must be1-dimensional and 4 elements")
@@ -179,12 +191,13 @@ def _avg_gradient(
     return result.astype(dy.dtype)
 
 
-def _gradient_of_max(op: Any, grad: Any, *_: Any) -> Any:
+def _gradient_of_max(op: Operation, grad: Tensor, *_: Any) -> Any:
     x, (y, rows, columns) = op.inputs[0], op.outputs
     return raw.FractionalMaxPoolGrad(x, y, grad, rows, columns, op.get_attr("overlapping"))
 
 
-def _gradient_of_avg(op: Any, grad: Any, *_: Any) -> Any:
+def _gradient_of_avg(op: Operation, grad: Tensor, *unused: Any) -> Any:
+    del unused
     _, rows, columns = op.outputs
     shape = op.inputs[0].get_shape()
     return raw.FractionalAvgPoolGrad(shape, grad, rows, columns, op.get_attr("overlapping"))
@@ -265,7 +278,7 @@ define(
 
 @export("nn.fractional_max_pool")
 def fractional_max_pool(
-    value: Any,
+    value: TensorLike,
     pooling_ratio: Sequence[float],
     pseudo_random: bool = False,
     overlapping: bool = False,
@@ -281,7 +294,7 @@ def fractional_max_pool(
 
 @export("nn.fractional_avg_pool")
 def fractional_avg_pool(
-    value: Any,
+    value: TensorLike,
     pooling_ratio: Sequence[float],
     pseudo_random: bool = False,
     overlapping: bool = False,
@@ -295,13 +308,13 @@ def fractional_avg_pool(
     return _avg_pool(value, pooling_ratio, *attrs, name=name)
 
 
-def _seeds(seed: int) -> tuple[bool, int, int]:
+def _seeds(seed: int) -> tuple[bool, int | None, int | None]:
     """Deterministic or not, and the two seeds, for one seed of TensorFlow 2's form."""
     return (False, 0, 0) if seed == 0 else (True, *get_seed(seed))
 
 
 def fractional_max_pool_v2(
-    value: Any,
+    value: TensorLike,
     pooling_ratio: Any,
     pseudo_random: bool = False,
     overlapping: bool = False,
@@ -314,7 +327,7 @@ def fractional_max_pool_v2(
 
 
 def fractional_avg_pool_v2(
-    value: Any,
+    value: TensorLike,
     pooling_ratio: Sequence[float],
     pseudo_random: bool = False,
     overlapping: bool = False,

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.build import define
 from ...engine.graph.operation import Operation
@@ -11,6 +11,9 @@ from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
 from ...engine.session.function_inlining import Inliner
 from ...engine.types.shape import unknown_shape
+
+if TYPE_CHECKING:
+    from ...engine.graph.inference import ShapeContext
 
 _OPTIONS = "mode: {'REFLECT', 'SYMMETRIC'}; strides: list(int); padding: {'SAME', 'VALID'}"
 _NO_GRADIENT = NoGradient("it is for inference; TensorFlow has no gradient of it", silent=False)
@@ -27,7 +30,7 @@ def _parts(x: Inliner, op: Operation, inputs: list[Tensor]) -> tuple[list[Tensor
     return [x.node("Conv2D", [padded, weights], "conv", **options)], []
 
 
-def _shape(c: Any) -> Any:
+def _shape(c: ShapeContext) -> Any:
     return unknown_shape(4)
 
 

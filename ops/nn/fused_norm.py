@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,16 @@ from ...jit.kernel import scalar as k
 from ..elementwise import is_lowerable
 from ..public import raw, tf
 from . import window as nw
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
 
 # What cuDNN allows; TensorFlow raises smaller values to it.
 _LEAST_EPSILON = 1.001e-5
@@ -74,7 +84,12 @@ def _unbiased(count: int) -> float:
 def _forward_kernel(version: int) -> Callable[..., Any]:
     @np.errstate(all="ignore")
     def kernel(
-        c: Any, x: np.ndarray, scale: Any, offset: Any, mean: Any, variance: Any
+        c: KernelContext,
+        x: np.ndarray,
+        scale: np.ndarray,
+        offset: np.ndarray,
+        mean: np.ndarray,
+        variance: np.ndarray,
     ) -> tuple[np.ndarray, ...]:
         form, epsilon = c.attr("data_format"), np.float32(c.attr("epsilon"))
         _require_images(form, x)
@@ -101,7 +116,9 @@ def _forward_kernel(version: int) -> Callable[..., Any]:
 
 
 def _lower_forward(version: int) -> Callable[..., Any]:
-    def lower(b: Any, op: Any, x: Any, scale: Any, offset: Any, mean: Any, variance: Any) -> Any:
+    def lower(
+        b: Builder, op: OpView, x: Value, scale: Value, offset: Value, mean: Value, variance: Any
+    ) -> Any:
         if x.dtype != "float32":
             return NotImplemented
         form, epsilon = op.attr("data_format"), op.attr("epsilon")
@@ -112,7 +129,7 @@ def _lower_forward(version: int) -> Callable[..., Any]:
         for value in used:
             b.require_shape(value, (x.shape[at],))
 
-        def spread(v: Any) -> Any:
+        def spread(v: Value) -> Any:
             return b.reshape(v, [v.shape[0] if i == at else 1 for i in range(x.ndim)])
 
         out_variance = variance
@@ -141,7 +158,7 @@ def _lower_forward(version: int) -> Callable[..., Any]:
 
 
 def _forward_shape(version: int) -> Callable[[Any], list[TensorShape]]:
-    def shape(c: Any) -> list[TensorShape]:
+    def shape(c: ShapeContext) -> list[TensorShape]:
         x, form = c.inputs[0], c.attr("data_format")
         if x.ndims not in (None, 4, 5):
             raise ValueError(f"Shape must be rank 4 but is rank {x.ndims}")
@@ -159,7 +176,7 @@ def _forward_shape(version: int) -> Callable[[Any], list[TensorShape]]:
 
 
 def _gradient(version: int) -> Callable[..., Any]:
-    def gradient(op: Any, grad: Any, *unused: Any) -> Any:
+    def gradient(op: Operation, grad: Tensor, *unused: Any) -> Any:
         x, scale, _, mean, variance = op.inputs
         form = op.attr("data_format")
         training = op.get_attr("is_training")
@@ -187,7 +204,13 @@ def _gradient(version: int) -> Callable[..., Any]:
 def _backward_kernel(version: int) -> Callable[..., Any]:
     @np.errstate(all="ignore")
     def kernel(
-        c: Any, dy: np.ndarray, x: np.ndarray, scale: Any, mean: Any, variance: Any, *extra: Any
+        c: KernelContext,
+        dy: np.ndarray,
+        x: np.ndarray,
+        scale: np.ndarray,
+        mean: np.ndarray,
+        variance: np.ndarray,
+        *extra: Any,
     ) -> tuple[np.ndarray, ...]:
         form, epsilon = c.attr("data_format"), np.float32(c.attr("epsilon"))
         _require_images(form, dy, x)
@@ -216,7 +239,14 @@ def _backward_kernel(version: int) -> Callable[..., Any]:
 
 
 def _lower_backward(
-    b: Any, op: Any, dy: Any, x: Any, scale: Any, mean: Any, variance: Any, *extra: Any
+    b: Builder,
+    op: OpView,
+    dy: Value,
+    x: Value,
+    scale: Value,
+    mean: Value,
+    variance: Value,
+    *extra: Any,
 ) -> Any:
     if not is_lowerable(x.dtype) or x.dtype != "float32":
         return NotImplemented
@@ -228,7 +258,7 @@ def _lower_backward(
     for value in (scale, mean, variance):
         b.require_shape(value, (x.shape[at],))
 
-    def spread(v: Any) -> Any:
+    def spread(v: Value) -> Any:
         return b.reshape(v, [v.shape[0] if i == at else 1 for i in range(x.ndim)])
 
     inverse = b.map(lambda v: k.rsqrt(k.add(v, k.const_like(epsilon, v))), variance)
@@ -255,12 +285,14 @@ def _lower_backward(
     return dx, dscale, doffset, empty, empty
 
 
-def _backward_shape(c: Any) -> list[TensorShape]:
+def _backward_shape(c: ShapeContext) -> list[TensorShape]:
     size = TensorShape([None]).merge_with(c.inputs[2])
     return [c.inputs[1], size, size, TensorShape([0]), TensorShape([0])]
 
 
-def _composed(dy: Any, x: Any, scale: Any, mean: Any, variance: Any, op: Any) -> Any:
+def _composed(
+    dy: Tensor, x: Any, scale: Tensor, mean: Tensor, variance: Tensor, op: Operation
+) -> Any:
     """The gradient ops' outputs by smaller ops, which have gradients of their own."""
     epsilon, form = op.get_attr("epsilon"), op.attr("data_format")
     axes = list(_axes(form, x.shape.ndims))
@@ -293,9 +325,10 @@ def _composed(dy: Any, x: Any, scale: Any, mean: Any, variance: Any, op: Any) ->
 
 
 def _second(version: int) -> Callable[..., Any]:
-    def gradient(op: Any, *grads: Any) -> tuple[Any, ...]:
-        sources = list(op.inputs[:3])
-        made = _composed(*sources, op.inputs[3], op.inputs[4], op)
+    def gradient(op: Operation, *grads: Any) -> tuple[Any, ...]:
+        dy, x, scale, mean, variance = op.inputs[:5]
+        sources = [dy, x, scale]
+        made = _composed(dy, x, scale, mean, variance, op)
         # The inputs may depend on each other: only what was made here counts.
         results = tf.gradients(list(made), sources, list(grads[:3]), stop_gradients=sources)
         return *results, None, None, *([None] if version == 2 else [])
@@ -358,11 +391,11 @@ for _version in (0, 1, 2):
 
 @export("nn.fused_batch_norm")
 def fused_batch_norm(
-    x: Any,
-    scale: Any,
-    offset: Any,
-    mean: Any = None,
-    variance: Any = None,
+    x: TensorLike,
+    scale: TensorLike,
+    offset: TensorLike,
+    mean: TensorLike | None = None,
+    variance: TensorLike | None = None,
     epsilon: float = 0.001,
     data_format: str = "NHWC",
     is_training: bool = True,
@@ -390,7 +423,7 @@ def fused_batch_norm(
     return made[0], made[1], made[2]
 
 
-def _powers(c: Any, x: np.ndarray) -> np.ndarray:
+def _powers(c: KernelContext, x: np.ndarray) -> np.ndarray:
     """bias + alpha times the sum of squares over neighbouring channels."""
     radius, size = c.attr("depth_radius"), x.shape[-1]
     squares = np.square(x)
@@ -399,12 +432,12 @@ def _powers(c: Any, x: np.ndarray) -> np.ndarray:
     return np.float32(c.attr("bias")) + np.float32(c.attr("alpha")) * total
 
 
-def _lrn(c: Any, x: np.ndarray) -> np.ndarray:
+def _lrn(c: KernelContext, x: np.ndarray) -> np.ndarray:
     wide = x.astype(np.float32)
     return (wide * _powers(c, wide) ** np.float32(-c.attr("beta"))).astype(x.dtype)
 
 
-def _lrn_grad(c: Any, dy: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+def _lrn_grad(c: KernelContext, dy: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     alpha, beta, radius = (c.attr(n) for n in ("alpha", "beta", "depth_radius"))
     grad, wide = dy.astype(np.float32), x.astype(np.float32)
     norm, size = _powers(c, wide), x.shape[-1]
@@ -421,7 +454,7 @@ _LRN = (
 )
 
 
-def _lrn_gradient(op: Any, grad: Any) -> Any:
+def _lrn_gradient(op: Operation, grad: Tensor) -> Any:
     attrs = {name: op.get_attr(name) for name in ("depth_radius", "bias", "alpha", "beta")}
     return raw.LRNGrad(grad, op.inputs[0], op.outputs[0], **attrs)
 

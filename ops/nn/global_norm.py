@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,10 +13,16 @@ from ...engine.types.shape import TensorShape
 from ..public import raw
 from . import window as nw
 
+if TYPE_CHECKING:
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
+
 _ATTRS = "T: numbertype; variance_epsilon: float; scale_after_normalization: bool"
 
 
-def _depth(c: Any, last: Any, vectors: range) -> Any:
+def _depth(c: ShapeContext, last: int | None, vectors: range) -> Any:
     """The common size of the channels."""
     for i in vectors:
         (size,) = nw.known_dims(c.inputs[i], 1)
@@ -26,19 +32,24 @@ def _depth(c: Any, last: Any, vectors: range) -> Any:
     return last
 
 
-def _shape(c: Any) -> TensorShape:
+def _shape(c: ShapeContext) -> TensorShape:
     sizes = nw.known_dims(c.inputs[0], 4)
     return TensorShape([*sizes[:3], _depth(c, sizes[3], range(1, 5))])
 
 
-def _gradient_shapes(c: Any) -> list[TensorShape]:
+def _gradient_shapes(c: ShapeContext) -> list[TensorShape]:
     sizes = nw.known_dims(c.inputs[0].merge_with(c.inputs[4]), 4)
     depth = _depth(c, sizes[3], range(1, 4))
     return [TensorShape([*sizes[:3], depth]), *[TensorShape([depth])] * 4]
 
 
 def _normalize(
-    c: Any, x: np.ndarray, mean: np.ndarray, var: np.ndarray, beta: np.ndarray, gamma: np.ndarray
+    c: KernelContext,
+    x: np.ndarray,
+    mean: np.ndarray,
+    var: np.ndarray,
+    beta: np.ndarray,
+    gamma: np.ndarray,
 ) -> np.ndarray:
     factor = 1 / np.sqrt(var + x.dtype.type(c.attr("variance_epsilon")))
     if c.attr("scale_after_normalization"):
@@ -47,7 +58,12 @@ def _normalize(
 
 
 def _normalize_gradient(
-    c: Any, x: np.ndarray, mean: np.ndarray, var: np.ndarray, gamma: np.ndarray, dy: np.ndarray
+    c: KernelContext,
+    x: np.ndarray,
+    mean: np.ndarray,
+    var: np.ndarray,
+    gamma: np.ndarray,
+    dy: np.ndarray,
 ) -> tuple[np.ndarray, ...]:
     dtype = x.dtype
     inverse = 1 / np.sqrt(var + dtype.type(c.attr("variance_epsilon")))
@@ -61,7 +77,7 @@ def _normalize_gradient(
     return tuple(value.astype(dtype, copy=False) for value in results)
 
 
-def _gradient(op: Any, grad: Any) -> Any:
+def _gradient(op: Operation, grad: Tensor) -> Any:
     x, mean, var, _, gamma = op.inputs
     epsilon = op.get_attr("variance_epsilon")
     is_scaled = op.get_attr("scale_after_normalization")

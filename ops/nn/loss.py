@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,8 +20,15 @@ from ...jit.kernel import scalar as k
 from ..elementwise import is_lowerable
 from ..public import raw, tf
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.tensor import Tensor
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
 
-def require_keywords(name: str, sentinel: Any, labels: Any, logits: Any) -> None:
+
+def require_keywords(name: str, sentinel: object, labels: TensorLike, logits: TensorLike) -> None:
     """Raises ValueError unless labels and logits were given by name."""
     if sentinel is not None:
         raise ValueError(f"Only call `{name}` with named arguments (labels=..., logits=..., ...)")
@@ -42,14 +49,18 @@ def _flat_rows(logits: Any) -> Any:
     return output
 
 
-def _axis_last(tensor: Any, axis: Any, rank: Any) -> Any:
+def _axis_last(tensor: TensorLike, axis: int, rank: Tensor) -> Any:
     order = tf.concat([tf.range(axis), tf.range(axis + 1, rank), [axis]], 0)
     return tf.transpose(tensor, order)
 
 
 @export("nn.softmax_cross_entropy_with_logits_v2")
 def softmax_cross_entropy_with_logits_v2(
-    labels: Any, logits: Any, axis: Any = None, name: str | None = None, dim: Any = None
+    labels: TensorLike,
+    logits: TensorLike,
+    axis: int | None = None,
+    name: str | None = None,
+    dim: int | None = None,
 ) -> Any:
     """The cross-entropy of softmax(logits) against labels; gradients flow into both.
 
@@ -103,7 +114,7 @@ def softmax_cross_entropy_with_logits(
     logits: Any = None,
     dim: Any = -1,
     name: str | None = None,
-    axis: Any = None,
+    axis: int | None = None,
 ) -> Any:
     """The cross-entropy of softmax(logits) against labels, which count as constants for gradients.
 
@@ -134,7 +145,7 @@ def softmax_cross_entropy_with_logits(
     return softmax_cross_entropy_with_logits_v2(labels=labels, logits=logits, axis=dim, name=name)
 
 
-def _check_label_shapes(labels: Any, logits: Any) -> bool:
+def _check_label_shapes(labels: Tensor, logits: Tensor) -> bool:
     """Checks the static shapes; tells whether they are known completely."""
     labels_shape, logits_shape = labels.get_shape(), logits.get_shape()
     if logits_shape.ndims == 0:
@@ -159,7 +170,10 @@ def _check_label_shapes(labels: Any, logits: Any) -> bool:
 
 @export("nn.sparse_softmax_cross_entropy_with_logits")
 def sparse_softmax_cross_entropy_with_logits(
-    _sentinel: Any = None, labels: Any = None, logits: Any = None, name: str | None = None
+    _sentinel: Any = None,
+    labels: Any = None,
+    logits: Any = None,
+    name: str | None = None,
 ) -> Any:
     """The cross-entropy of softmax(logits) against class numbers.
 
@@ -205,7 +219,7 @@ def sparse_softmax_cross_entropy_with_logits(
             return tf.cast(cost, dtypes.float16) if is_half else cost
 
 
-def _require_one_shape(labels: Any, logits: Any, names: str = "logits and labels") -> None:
+def _require_one_shape(labels: Tensor, logits: Tensor, names: str = "logits and labels") -> None:
     try:
         labels.get_shape().merge_with(logits.get_shape())
     except ValueError:
@@ -216,7 +230,10 @@ def _require_one_shape(labels: Any, logits: Any, names: str = "logits and labels
 
 @export("nn.sigmoid_cross_entropy_with_logits")
 def sigmoid_cross_entropy_with_logits(
-    _sentinel: Any = None, labels: Any = None, logits: Any = None, name: str | None = None
+    _sentinel: Any = None,
+    labels: Any = None,
+    logits: Any = None,
+    name: str | None = None,
 ) -> Any:
     """The cross-entropy of sigmoid(logits) against labels, element by element.
 
@@ -253,11 +270,11 @@ def sigmoid_cross_entropy_with_logits(
 
 @export("nn.weighted_cross_entropy_with_logits")
 def weighted_cross_entropy_with_logits(
-    labels: Any = None,
-    logits: Any = None,
+    labels: TensorLike | None = None,
+    logits: TensorLike | None = None,
     pos_weight: Any = None,
     name: str | None = None,
-    targets: Any = None,
+    targets: TensorLike | None = None,
 ) -> Any:
     """Sigmoid cross-entropy in which positive labels weigh `pos_weight`."""
     labels = deprecated_argument_lookup("labels", labels, "targets", targets)
@@ -275,7 +292,10 @@ def weighted_cross_entropy_with_logits(
 
 @export("nn.log_poisson_loss")
 def log_poisson_loss(
-    targets: Any, log_input: Any, compute_full_loss: bool = False, name: str | None = None
+    targets: TensorLike,
+    log_input: TensorLike,
+    compute_full_loss: bool = False,
+    name: str | None = None,
 ) -> Any:
     """The negative log-likelihood of Poisson counts, given the logarithm of their rate."""
     with name_scope(name, "log_poisson_loss", [log_input, targets]) as name:
@@ -294,7 +314,7 @@ def log_poisson_loss(
         return result
 
 
-def _lower_l2(b: Any, op: Any, x: Any) -> Any:
+def _lower_l2(b: Builder, op: OpView, x: Value) -> Any:
     if not is_lowerable(x.dtype):
         return NotImplemented
     total = b.reduce("sum", b.map(k.square, x), list(range(x.ndim)))

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.deprecation import deprecated_argument_lookup
@@ -18,6 +18,9 @@ from ..sparse.arithmetic import remove_squeezable_dimensions
 from .losses_reduction import Reduction, add_loss, compute_weighted_loss, num_present
 from .weights import assert_broadcastable
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+
 _BY_WEIGHTS = Reduction.SUM_BY_NONZERO_WEIGHTS
 
 
@@ -27,7 +30,7 @@ def _require(**given: Any) -> None:
             raise ValueError(f"{name} must not be None.")
 
 
-def _floats(first: Any, second: Any) -> tuple[Any, Any]:
+def _floats(first: Tensor, second: Tensor) -> tuple[Any, Any]:
     """Both as float32, of compatible shapes."""
     first = tf.cast(first, dtype=dtypes.float32)
     second = tf.cast(second, dtype=dtypes.float32)
@@ -39,9 +42,9 @@ def _floats(first: Any, second: Any) -> tuple[Any, Any]:
 def absolute_difference(
     labels: Any,
     predictions: Any,
-    weights: Any = 1.0,
+    weights: TensorLike = 1.0,
     scope: str | None = None,
-    loss_collection: Any = GraphKeys.LOSSES,
+    loss_collection: str = GraphKeys.LOSSES,
     reduction: str = _BY_WEIGHTS,
 ) -> Any:
     """The mean of |predictions - labels|, added to the losses of the graph.
@@ -77,12 +80,12 @@ def absolute_difference(
 def cosine_distance(
     labels: Any,
     predictions: Any,
-    axis: Any = None,
-    weights: Any = 1.0,
+    axis: int | None = None,
+    weights: TensorLike = 1.0,
     scope: str | None = None,
-    loss_collection: Any = GraphKeys.LOSSES,
+    loss_collection: str = GraphKeys.LOSSES,
     reduction: str = _BY_WEIGHTS,
-    dim: Any = None,
+    dim: int | None = None,
 ) -> Any:
     """One minus the cosine of vectors along `axis`, which must have length one."""
     axis = deprecated_argument_lookup("axis", axis, "dim", dim)
@@ -100,9 +103,9 @@ def cosine_distance(
 def hinge_loss(
     labels: Any,
     logits: Any,
-    weights: Any = 1.0,
+    weights: TensorLike = 1.0,
     scope: str | None = None,
-    loss_collection: Any = GraphKeys.LOSSES,
+    loss_collection: str = GraphKeys.LOSSES,
     reduction: str = _BY_WEIGHTS,
 ) -> Any:
     """The hinge loss of logits; labels are 0 or 1."""
@@ -119,10 +122,10 @@ def hinge_loss(
 def huber_loss(
     labels: Any,
     predictions: Any,
-    weights: Any = 1.0,
+    weights: TensorLike = 1.0,
     delta: float = 1.0,
     scope: str | None = None,
-    loss_collection: Any = GraphKeys.LOSSES,
+    loss_collection: str = GraphKeys.LOSSES,
     reduction: str = _BY_WEIGHTS,
 ) -> Any:
     """The mean of half the squared errors up to `delta`, and of a line beyond.
@@ -164,10 +167,10 @@ def huber_loss(
 def log_loss(
     labels: Any,
     predictions: Any,
-    weights: Any = 1.0,
+    weights: TensorLike = 1.0,
     epsilon: float = 1e-7,
     scope: str | None = None,
-    loss_collection: Any = GraphKeys.LOSSES,
+    loss_collection: str = GraphKeys.LOSSES,
     reduction: str = _BY_WEIGHTS,
 ) -> Any:
     """The cross-entropy of predicted probabilities; `epsilon` keeps logarithms finite."""
@@ -179,7 +182,7 @@ def log_loss(
         return compute_weighted_loss(losses, weights, scope, loss_collection, reduction=reduction)
 
 
-def _pairwise(diffs: Any, weights: Any) -> tuple[Any, Any]:
+def _pairwise(diffs: Tensor, weights: Tensor) -> tuple[Any, Any]:
     """For each row, the mean squared difference between its pairs, and how many are present."""
     axes = tf.range(1, tf.rank(diffs))
     squares = tf.reduce_sum(tf.square(diffs), axis=axes, keepdims=True)
@@ -198,7 +201,7 @@ def mean_pairwise_squared_error(
     predictions: Any,
     weights: Any = 1.0,
     scope: str | None = None,
-    loss_collection: Any = GraphKeys.LOSSES,
+    loss_collection: str = GraphKeys.LOSSES,
 ) -> Any:
     """The squared differences between pairs of errors within each row of the batch."""
     _require(labels=labels, predictions=predictions)
@@ -221,9 +224,9 @@ def mean_pairwise_squared_error(
 def mean_squared_error(
     labels: Any,
     predictions: Any,
-    weights: Any = 1.0,
+    weights: TensorLike = 1.0,
     scope: str | None = None,
-    loss_collection: Any = GraphKeys.LOSSES,
+    loss_collection: str = GraphKeys.LOSSES,
     reduction: str = _BY_WEIGHTS,
 ) -> Any:
     """The mean of (predictions - labels) ** 2, added to the losses of the graph.
@@ -267,12 +270,12 @@ def _cross_entropy(
 
 @export("losses.sigmoid_cross_entropy")
 def sigmoid_cross_entropy(
-    multi_class_labels: Any,
-    logits: Any,
-    weights: Any = 1.0,
+    multi_class_labels: TensorLike,
+    logits: TensorLike,
+    weights: float = 1.0,
     label_smoothing: float = 0,
     scope: str | None = None,
-    loss_collection: Any = GraphKeys.LOSSES,
+    loss_collection: str = GraphKeys.LOSSES,
     reduction: str = _BY_WEIGHTS,
 ) -> Any:
     """The mean cross-entropy of sigmoid(logits) against labels, added to the graph's losses.
@@ -314,12 +317,12 @@ def sigmoid_cross_entropy(
 
 @export("losses.softmax_cross_entropy")
 def softmax_cross_entropy(
-    onehot_labels: Any,
-    logits: Any,
-    weights: Any = 1.0,
+    onehot_labels: TensorLike,
+    logits: TensorLike,
+    weights: float = 1.0,
     label_smoothing: float = 0,
     scope: str | None = None,
-    loss_collection: Any = GraphKeys.LOSSES,
+    loss_collection: str = GraphKeys.LOSSES,
     reduction: str = _BY_WEIGHTS,
 ) -> Any:
     """The mean cross-entropy of softmax(logits) against labels, added to the graph's losses.
@@ -386,7 +389,7 @@ def sparse_softmax_cross_entropy(
     logits: Any,
     weights: Any = 1.0,
     scope: str | None = None,
-    loss_collection: Any = GraphKeys.LOSSES,
+    loss_collection: str = GraphKeys.LOSSES,
     reduction: str = _BY_WEIGHTS,
 ) -> Any:
     """The mean cross-entropy of softmax(logits) against class numbers, added to the losses.

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.graph.collections import GraphKeys, add_to_collection, get_collection
@@ -13,6 +13,10 @@ from ...engine.graph.graph import control_dependencies, name_scope
 from ...engine.types import dtypes
 from ..public import tf
 from .weights import assert_broadcastable, broadcast_weights
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.tensor import Tensor
 
 
 @export("losses.Reduction")
@@ -39,14 +43,14 @@ class Reduction:
         )
 
     @classmethod
-    def validate(cls, key: Any) -> None:
+    def validate(cls, key: str) -> None:
         """Raises ValueError unless `key` is one of the ways."""
         if key not in cls.all():
             raise ValueError(f"Invalid Reduction Key {key}.")
 
 
 @export("losses.add_loss")
-def add_loss(loss: Any, loss_collection: Any = GraphKeys.LOSSES) -> None:
+def add_loss(loss: TensorLike, loss_collection: str = GraphKeys.LOSSES) -> None:
     """Adds a loss to those of the graph.
 
     Args:
@@ -63,7 +67,7 @@ def add_loss(loss: Any, loss_collection: Any = GraphKeys.LOSSES) -> None:
 
 
 @export("losses.get_losses")
-def get_losses(scope: str | None = None, loss_collection: Any = GraphKeys.LOSSES) -> list[Any]:
+def get_losses(scope: str | None = None, loss_collection: str = GraphKeys.LOSSES) -> list[Any]:
     """The losses of a collection whose names start with `scope`."""
     return get_collection(loss_collection, scope)
 
@@ -127,18 +131,18 @@ def get_total_loss(
     return tf.add_n(losses, name=name)
 
 
-def safe_mean(losses: Any, num_present: Any) -> Any:
+def safe_mean(losses: TensorLike, num_present: TensorLike) -> Any:
     """The sum of the losses by their number; zero where that is zero."""
     total = tf.reduce_sum(losses)
     return tf.div_no_nan(total, num_present, name="value")
 
 
-def _num_elements(losses: Any) -> Any:
+def _num_elements(losses: Tensor) -> Any:
     with name_scope(None, "num_elements", values=[losses]) as scope:
         return tf.cast(tf.size(losses, name=scope), dtype=losses.dtype)
 
 
-def num_present(losses: Any, weights: Any, per_batch: bool = False) -> Any:
+def num_present(losses: Any, weights: TensorLike, per_batch: bool = False) -> Any:
     """How many losses have a weight other than zero, in all or for each row."""
     if isinstance(weights, float) and weights != 0.0:
         return _num_elements(losses)
@@ -153,7 +157,7 @@ def num_present(losses: Any, weights: Any, per_batch: bool = False) -> Any:
         return tf.reduce_sum(present, axis=axes, keepdims=True, name=scope)
 
 
-def _reduced(losses: Any, weights: Any, reduction: str) -> Any:
+def _reduced(losses: Tensor, weights: Tensor, reduction: str) -> Any:
     weighted = tf.multiply(losses, weights)
     if reduction == Reduction.NONE:
         return weighted
@@ -172,7 +176,7 @@ def compute_weighted_loss(
     losses: Any,
     weights: Any = 1.0,
     scope: str | None = None,
-    loss_collection: Any = GraphKeys.LOSSES,
+    loss_collection: str = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ) -> Any:
     """The weighted losses, reduced as told, in the dtype of the losses."""

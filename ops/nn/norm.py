@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.deprecation import deprecated_argument_lookup
@@ -12,19 +13,22 @@ from ...engine.graph.graph import name_scope
 from ...engine.types import dtypes
 from ..public import tf
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
 
-def _keep(keep_dims: Any, keepdims: Any) -> bool:
+
+def _keep(keep_dims: bool | None, keepdims: bool | None) -> bool:
     return bool(deprecated_argument_lookup("keepdims", keepdims, "keep_dims", keep_dims))
 
 
 @export("nn.sufficient_statistics")
 def sufficient_statistics(
-    x: Any,
-    axes: Any,
-    shift: Any = None,
-    keep_dims: Any = None,
+    x: TensorLike,
+    axes: Sequence[int],
+    shift: TensorLike | None = None,
+    keep_dims: bool | None = None,
     name: str | None = None,
-    keepdims: Any = None,
+    keepdims: bool | None = None,
 ) -> tuple[Any, Any, Any, Any]:
     """Count, sum and sum of squares along axes, all of x - shift; and the shift."""
     axes = list(set(axes))
@@ -52,7 +56,11 @@ def sufficient_statistics(
 
 @export("nn.normalize_moments")
 def normalize_moments(
-    counts: Any, mean_ss: Any, variance_ss: Any, shift: Any, name: str | None = None
+    counts: TensorLike,
+    mean_ss: TensorLike,
+    variance_ss: TensorLike,
+    shift: TensorLike,
+    name: str | None = None,
 ) -> tuple[Any, Any]:
     """Mean and variance from sufficient statistics."""
     with name_scope(name, "normalize", [counts, mean_ss, variance_ss, shift]):
@@ -71,11 +79,11 @@ def normalize_moments(
 @export("nn.moments")
 def moments(
     x: Any,
-    axes: Any,
-    shift: Any = None,
+    axes: TensorLike,
+    shift: float | None = None,
     name: str | None = None,
-    keep_dims: Any = None,
-    keepdims: Any = None,
+    keep_dims: bool | None = None,
+    keepdims: bool | None = None,
 ) -> tuple[Any, Any]:
     """Mean and variance along axes.
 
@@ -115,11 +123,11 @@ def moments(
 @export("nn.weighted_moments")
 def weighted_moments(
     x: Any,
-    axes: Any,
-    frequency_weights: Any,
+    axes: TensorLike,
+    frequency_weights: TensorLike,
     name: str | None = None,
-    keep_dims: Any = None,
-    keepdims: Any = None,
+    keep_dims: bool | None = None,
+    keepdims: bool | None = None,
 ) -> tuple[Any, Any]:
     """Mean and variance along axes, where elements count by their weights."""
     keep = _keep(keep_dims, keepdims)
@@ -151,7 +159,7 @@ def weighted_moments(
 def batch_normalization(
     x: Any,
     mean: Any,
-    variance: Any,
+    variance: TensorLike,
     offset: Any,
     scale: Any,
     variance_epsilon: Any,
@@ -197,11 +205,11 @@ def batch_norm_with_global_normalization(
     m: Any = None,
     v: Any = None,
     beta: Any = None,
-    gamma: Any = None,
+    gamma: object = None,
     variance_epsilon: Any = None,
-    scale_after_normalization: Any = None,
+    scale_after_normalization: object = None,
     name: str | None = None,
-    input: Any = None,
+    input: TensorLike | None = None,
     mean: Any = None,
     variance: Any = None,
 ) -> Any:
@@ -215,7 +223,11 @@ def batch_norm_with_global_normalization(
 
 @export("math.l2_normalize", "linalg.l2_normalize", "nn.l2_normalize")
 def l2_normalize(
-    x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None, dim: Any = None
+    x: TensorLike,
+    axis: int | None = None,
+    epsilon: float = 1e-12,
+    name: str | None = None,
+    dim: int | None = None,
 ) -> Any:
     """x / sqrt(max(sum(x * x), epsilon)): vectors of length 1.
 

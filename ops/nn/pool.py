@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,15 @@ from ..ranks import Rank, ranked, vector
 from . import pool_maxima as windows
 from . import window as nw
 from .conv import _attrs_of, _ramp
+
+if TYPE_CHECKING:
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
 
 _FLOATS = "T: {half, bfloat16, float32, float64}"
 _WINDOW = "ksize: list(int) >= {n}; strides: list(int) >= {n}; padding: {{'SAME', 'VALID'}}"
@@ -35,7 +44,11 @@ class _Pool:
     """
 
     def __init__(
-        self, c: Any, shape: Sequence[int], ksize: Any = None, strides: Any = None
+        self,
+        c: KernelContext,
+        shape: Sequence[int],
+        ksize: Any = None,
+        strides: Any = None,
     ) -> None:
         self.form = c.attr("data_format") if _has(c, "data_format") else "NHWC"
         ksize = c.attr("ksize") if ksize is None else [int(n) for n in ksize]
@@ -73,7 +86,7 @@ class _Pool:
         """Zeros in the shape of the padded input."""
         return self.window.padded_zeros(like.shape[0], like.shape[-1], like.dtype)
 
-    def result(self, like: np.ndarray, fill: Any = 0) -> np.ndarray:
+    def result(self, like: np.ndarray, fill: object = 0) -> np.ndarray:
         """An array in the shape of the output."""
         return np.full([like.shape[0], *self.window.out, like.shape[-1]], fill, like.dtype)
 
@@ -90,17 +103,27 @@ def _require_depth(size: int, window: int, stride: int) -> None:
         )
 
 
-def _has(c: Any, name: str) -> bool:
+def _has(c: KernelContext | ShapeContext, name: str) -> bool:
     return any(attr.name == name for attr in c.op.definition.attrs)
 
 
-def _max_pool(c: Any, x: np.ndarray, ksize: Any = None, strides: Any = None) -> np.ndarray:
+def _max_pool(
+    c: KernelContext,
+    x: np.ndarray,
+    ksize: np.ndarray | None = None,
+    strides: np.ndarray | None = None,
+) -> np.ndarray:
     pool = _Pool(c, x.shape, ksize, strides)
     return pool.outside(windows.maxima(pool, pool.inside(x)))
 
 
 def _max_pool_grad(
-    c: Any, x: np.ndarray, y: np.ndarray, dy: np.ndarray, ksize: Any = None, strides: Any = None
+    c: KernelContext,
+    x: np.ndarray,
+    y: np.ndarray,
+    dy: np.ndarray,
+    ksize: np.ndarray | None = None,
+    strides: np.ndarray | None = None,
 ) -> np.ndarray:
     pool = _Pool(c, x.shape, ksize, strides)
     inner, top, grad = pool.inside(x), pool.inside(y), pool.inside(dy)
@@ -122,7 +145,12 @@ def _require_output(pool: _Pool, *arrays: np.ndarray) -> None:
 
 
 def _max_pool_grad_grad(
-    c: Any, x: np.ndarray, y: np.ndarray, ddx: np.ndarray, ksize: Any = None, strides: Any = None
+    c: KernelContext,
+    x: np.ndarray,
+    y: np.ndarray,
+    ddx: np.ndarray,
+    ksize: np.ndarray | None = None,
+    strides: np.ndarray | None = None,
 ) -> np.ndarray:
     pool = _Pool(c, x.shape, ksize, strides)
     inner, top, grad = pool.inside(x), pool.inside(y), pool.inside(ddx)
@@ -149,7 +177,7 @@ def _wide(x: np.ndarray) -> np.ndarray:
     return x.astype(np.float32) if x.dtype.itemsize == 2 else x
 
 
-def _avg_pool(c: Any, x: np.ndarray) -> np.ndarray:
+def _avg_pool(c: KernelContext, x: np.ndarray) -> np.ndarray:
     pool = _Pool(c, x.shape)
     inner = _wide(pool.inside(x))
     padded, result = pool.window.pad(inner), pool.result(inner)
@@ -159,7 +187,7 @@ def _avg_pool(c: Any, x: np.ndarray) -> np.ndarray:
     return pool.outside(result.astype(x.dtype, copy=False))
 
 
-def _avg_pool_grad(c: Any, sizes: np.ndarray, dy: np.ndarray) -> np.ndarray:
+def _avg_pool_grad(c: KernelContext, sizes: np.ndarray, dy: np.ndarray) -> np.ndarray:
     shape = shape_inference.run_time_sizes(sizes)
     if len(shape) != dy.ndim:
         text = f"out_backprop must be 1-dimensional and {dy.ndim} elements"
@@ -175,7 +203,7 @@ def _avg_pool_grad(c: Any, sizes: np.ndarray, dy: np.ndarray) -> np.ndarray:
 
 
 def _pool_shape(rank: int) -> Callable[[Any], TensorShape]:
-    def shape(c: Any) -> TensorShape:
+    def shape(c: ShapeContext) -> TensorShape:
         form = c.attr("data_format") if _has(c, "data_format") else "NHWC"
         if _has(c, "ksize"):
             ksize, strides = c.attr("ksize"), c.attr("strides")
@@ -191,17 +219,19 @@ def _pool_shape(rank: int) -> Callable[[Any], TensorShape]:
     return shape
 
 
-def _pooled(x: list[Any], ksize: Any, strides: Any, form: str, padding: str) -> TensorShape:
+def _pooled(
+    x: list[Any], ksize: Sequence[int], strides: Sequence[int], form: str, padding: str
+) -> TensorShape:
     if min(ksize) <= 0:
         raise ValueError("Sliding window ksize field must have positive values")
     inner = [nw.spatial(v, form) for v in (x, ksize, strides)]
-    out = nw.window(*inner, padding).out
+    out = nw.window(inner[0], inner[1], inner[2], padding).out
     channel = [nw.channels(v, form) for v in (x, ksize, strides)]
     depth = nw.axis(channel[0], channel[1], channel[2], 1, padding).out
     return TensorShape(nw.arranged(x[0], out, depth if channel[1] != 1 else channel[0], form))
 
 
-def _library_arguments(op: Any) -> tuple[Any, ...]:
+def _library_arguments(op: OpView) -> tuple[Any, ...]:
     return (
         op.attr("ksize"),
         op.attr("strides"),
@@ -210,13 +240,13 @@ def _library_arguments(op: Any) -> tuple[Any, ...]:
     )
 
 
-def _lower_max(b: Any, op: Any, x: Any) -> Any:
+def _lower_max(b: Builder, op: OpView, x: Value) -> Any:
     from ...jit import library
 
     return library.max_pool(b, x, *_library_arguments(op))
 
 
-def _lower_max_grad(b: Any, op: Any, x: Any, y: Any, dy: Any) -> Any:
+def _lower_max_grad(b: Builder, op: OpView, x: Value, y: Value, dy: Value) -> Any:
     from ...jit import library
 
     if not b.same_shape(y, dy):
@@ -224,13 +254,13 @@ def _lower_max_grad(b: Any, op: Any, x: Any, y: Any, dy: Any) -> Any:
     return library.max_pool_gradient(b, x, y, dy, *_library_arguments(op))
 
 
-def _lower_avg(b: Any, op: Any, x: Any) -> Any:
+def _lower_avg(b: Builder, op: OpView, x: Value) -> Any:
     from ...jit import library
 
     return library.avg_pool(b, x, *_library_arguments(op))
 
 
-def _lower_avg_grad(b: Any, op: Any, sizes: Any, dy: Any) -> Any:
+def _lower_avg_grad(b: Builder, op: OpView, sizes: Value, dy: Value) -> Any:
     from ...jit import library
 
     shape = b.known(sizes)
@@ -239,7 +269,7 @@ def _lower_avg_grad(b: Any, op: Any, sizes: Any, dy: Any) -> Any:
     return library.avg_pool_gradient(b, tuple(shape.tolist()), dy, *_library_arguments(op))
 
 
-def _zeros_of(x: Any) -> Any:
+def _zeros_of(x: Tensor) -> Any:
     return tf.zeros(shape=tf.shape(x), dtype=x.dtype)
 
 
@@ -250,7 +280,7 @@ def _max_gradient(target: str) -> Callable[..., Any]:
 
 
 def _max_grad_gradient(target: str) -> Callable[..., Any]:
-    def gradient(op: Any, grad: Any) -> tuple[Any, ...]:
+    def gradient(op: Operation, grad: Tensor) -> tuple[Any, ...]:
         zeros = [_zeros_of(x) for x in op.inputs[:2]]
         function = getattr(raw, target)
         return *zeros, function(op.inputs[0], op.inputs[1], grad, **_attrs_of(op, *_NAMES))
@@ -303,7 +333,7 @@ def _backward_sample(rank: int) -> list[Any]:
     """Input, output, shape of the input and gradient of the first sample."""
     shape = [2, 4, 4, 3] if rank == 4 else [1, 4, 4, 4, 2]
     half = [shape[0], *(n // 2 for n in shape[1:-1]), shape[-1]]
-    return [_ramp(*shape), _window_maxima(*shape), np.int32(shape), _ramp(*half)]
+    return [_ramp(*shape), _window_maxima(*shape), np.array(shape, np.int32), _ramp(*half)]
 
 
 def _second_sample(rank: int) -> list[np.ndarray]:
@@ -393,17 +423,17 @@ _define_avg(5, "AvgPool3D", "AvgPool3DGrad")
 _define_max(5, "MaxPool3D", "MaxPool3DGrad", "MaxPool3DGradGrad")
 
 # A window of two by two that moves by as much.
-_TWO = [np.int32([1, 2, 2, 1])] * 2
+_TWO = [np.array([1, 2, 2, 1], np.int32)] * 2
 _V2 = "padding: {'SAME', 'VALID'}; data_format: {'NHWC', 'NCHW'} = 'NHWC'"
 
 
-def _v2_gradient(op: Any, grad: Any) -> tuple[Any, None, None]:
+def _v2_gradient(op: Operation, grad: Tensor) -> tuple[Any, None, None]:
     attrs = _attrs_of(op, "padding", "data_format")
     x, ksize, strides = op.inputs
     return raw.MaxPoolGradV2(x, op.outputs[0], grad, ksize, strides, **attrs), None, None
 
 
-def _v2_grad_gradient(op: Any, grad: Any) -> tuple[Any, ...]:
+def _v2_grad_gradient(op: Operation, grad: Tensor) -> tuple[Any, ...]:
     x, y, _, ksize, strides = op.inputs
     attrs = _attrs_of(op, "padding", "data_format")
     second = raw.MaxPoolGradGradV2(x, y, grad, ksize, strides, **attrs)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,8 +15,13 @@ from .conv import _attrs_of, _ramp
 from .pool import _SAMPLES, _WINDOW, _Pool, _pool_shape
 from .pool_maxima import first_hits, first_maxima
 
+if TYPE_CHECKING:
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
 
-def _argmax_kernel(c: Any, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+
+def _argmax_kernel(c: KernelContext, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     pool = _Pool(c, x.shape)
     top = first_maxima(pool, x)
     numbers = np.arange(x.size, dtype=np.int64).reshape(x.shape)
@@ -29,13 +34,15 @@ def _argmax_kernel(c: Any, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return top, found.astype(c.out_dtype(1))
 
 
-def _scatter_argmax(c: Any, x: np.ndarray, dy: np.ndarray, argmax: np.ndarray) -> np.ndarray:
+def _scatter_argmax(
+    c: KernelContext, x: np.ndarray, dy: np.ndarray, argmax: np.ndarray
+) -> np.ndarray:
     result = np.zeros(x.size, dy.dtype)
     np.add.at(result, _flat(c, x, argmax), dy)
     return result.reshape(x.shape)
 
 
-def _flat(c: Any, x: np.ndarray, argmax: np.ndarray) -> np.ndarray:
+def _flat(c: KernelContext, x: np.ndarray, argmax: np.ndarray) -> np.ndarray:
     """Positions in the whole input; InvalidArgumentError for those beyond it."""
     per_image = x.size // max(len(x), 1)
     size = x.size if c.attr("include_batch_in_index") else per_image
@@ -46,7 +53,7 @@ def _flat(c: Any, x: np.ndarray, argmax: np.ndarray) -> np.ndarray:
     return argmax + np.arange(len(x)).reshape(-1, 1, 1, 1) * per_image
 
 
-def _argmax_gradient(op: Any, grad: Any, _: Any) -> Any:
+def _argmax_gradient(op: Operation, grad: Tensor, _: int) -> Any:
     attrs = _attrs_of(op, "ksize", "strides", "padding", "include_batch_in_index")
     return raw.MaxPoolGradWithArgmax(op.inputs[0], grad, op.outputs[1], **attrs)
 
@@ -76,7 +83,11 @@ define(
     doc="The gradient of MaxPoolWithArgmax.",
     test={
         "values": [
-            [_ramp(1, 4, 4, 1), _ramp(1, 2, 2, 1), np.int64([5, 6, 9, 10]).reshape(1, 2, 2, 1)]
+            [
+                _ramp(1, 4, 4, 1),
+                _ramp(1, 2, 2, 1),
+                np.array([5, 6, 9, 10], np.int64).reshape(1, 2, 2, 1),
+            ]
         ],
         "attrs": _SAMPLES[4][:1],
     },
@@ -91,7 +102,11 @@ define(
     doc="The gradient of MaxPoolGradWithArgmax.",
     test={
         "values": [
-            [_ramp(1, 4, 4, 1), _ramp(1, 4, 4, 1), np.int64([5, 6, 9, 10]).reshape(1, 2, 2, 1)]
+            [
+                _ramp(1, 4, 4, 1),
+                _ramp(1, 4, 4, 1),
+                np.array([5, 6, 9, 10], np.int64).reshape(1, 2, 2, 1),
+            ]
         ],
         "attrs": _SAMPLES[4][:1],
     },

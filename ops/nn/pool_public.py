@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,13 +16,23 @@ from ...engine.types import dtypes
 from ..public import raw, tf
 from .conv_public import per_axis
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.tensor import Tensor
+
 
 def _channel(data_format: str, last: int) -> int:
     return 1 if data_format.startswith("NC") else last
 
 
 def _plane(
-    op_type: str, value: Any, ksize: Any, strides: Any, padding: str, form: str, name: Any
+    op_type: str,
+    value: TensorLike,
+    ksize: int | Sequence[int],
+    strides: int | Sequence[Any],
+    padding: str,
+    form: str,
+    name: str,
 ) -> Any:
     channel = _channel(form, 3)
     ksize = per_axis(ksize, 2, channel, "ksize")
@@ -35,13 +46,13 @@ def _plane(
 
 @export("nn.avg_pool", "nn.avg_pool2d")
 def avg_pool(
-    value: Any,
-    ksize: Any,
-    strides: Any,
-    padding: Any,
+    value: TensorLike,
+    ksize: int | Sequence[int],
+    strides: int | Sequence[Any],
+    padding: str,
     data_format: str | None = "NHWC",
     name: str | None = None,
-    input: Any = None,
+    input: TensorLike | None = None,
 ) -> Any:
     """The mean of every window of images; what is padded does not count.
 
@@ -75,13 +86,13 @@ def avg_pool(
 
 @export("nn.max_pool")
 def max_pool(
-    value: Any,
-    ksize: Any,
-    strides: Any,
-    padding: Any,
+    value: TensorLike,
+    ksize: int | Sequence[int],
+    strides: int | Sequence[Any],
+    padding: str,
     data_format: str | None = "NHWC",
     name: str | None = None,
-    input: Any = None,
+    input: TensorLike | None = None,
 ) -> Any:
     """The greatest element of every window of images.
 
@@ -115,9 +126,9 @@ def max_pool(
 
 @export("nn.max_pool2d")
 def max_pool2d(
-    input: Any,
-    ksize: Any,
-    strides: Any,
+    input: TensorLike,
+    ksize: int,
+    strides: int,
     padding: str,
     data_format: str | None = "NHWC",
     name: str | None = None,
@@ -130,7 +141,7 @@ def max_pool2d(
 def _line(
     op_type: str,
     scope: str,
-    value: Any,
+    value: Tensor,
     ksize: Any,
     strides: Any,
     padding: str,
@@ -179,9 +190,9 @@ def max_pool1d(
 
 def _volume(
     op_type: str,
-    value: Any,
-    ksize: Any,
-    strides: Any,
+    value: Tensor,
+    ksize: Sequence[int],
+    strides: Sequence[int],
     padding: str,
     form: Any,
     last: int,
@@ -226,7 +237,7 @@ def max_pool3d(
 def _any_rank(
     plane: str,
     volume: str,
-    value: Any,
+    value: TensorLike,
     ksize: Any,
     strides: Any,
     padding: str,
@@ -281,9 +292,9 @@ def max_pool_v2(
 
 @export("nn.max_pool_with_argmax")
 def max_pool_with_argmax(
-    input: Any,
-    ksize: Any,
-    strides: Any,
+    input: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
     padding: str,
     data_format: str = "NHWC",
     Targmax: Any = None,  # noqa: N803

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.graph.graph import name_scope
@@ -12,21 +12,28 @@ from ..public import raw, tf
 from ..state.variable_partitions import PartitionedVariable
 from . import candidate_sampling
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.tensor import Tensor
+    from ...engine.types.dtypes import DType
 
-def _sum_rows(x: Any) -> Any:
+
+def _sum_rows(x: Tensor) -> Any:
     """The sum of each row, as a product: its gradient is cheaper than that of a sum."""
     columns = tf.shape(x)[1]
     ones = tf.ones(tf.stack([columns, 1]), x.dtype)
     return tf.reshape(tf.matmul(x, ones), [-1])
 
 
-def _lookup(params: Any, ids: Any, strategy: str, dtype: Any) -> Any:
+def _lookup(params: TensorLike, ids: Tensor, strategy: str, dtype: DType) -> Any:
     lookup = getattr(tf, "nn.embedding_lookup")
     rows = lookup(params, ids, partition_strategy=strategy)
     return rows if rows.dtype == dtype else tf.cast(rows, dtype)
 
 
-def _cancelled(logits: Any, labels: Any, sampled: Any, num_true: int, num_sampled: int) -> Any:
+def _cancelled(
+    logits: Tensor, labels: Tensor, sampled: Tensor, num_true: int, num_sampled: int
+) -> Any:
     """The logits, those of sampled classes that are true ones made impossible."""
     rows, ids, weights = candidate_sampling.compute_accidental_hits(
         labels, sampled, num_true=num_true
@@ -42,7 +49,7 @@ def _cancelled(logits: Any, labels: Any, sampled: Any, num_true: int, num_sample
     )
 
 
-def _true_logits(inputs: Any, weights: Any, biases: Any, num_true: int) -> Any:
+def _true_logits(inputs: Tensor, weights: Tensor, biases: Tensor, num_true: int) -> Any:
     """The logits of the true classes, [batch, num_true]."""
     size = tf.shape(weights)[1:2]
     shape = tf.concat([[-1, num_true], size], 0)
@@ -52,7 +59,7 @@ def _true_logits(inputs: Any, weights: Any, biases: Any, num_true: int) -> Any:
     return logits + tf.reshape(biases, [-1, num_true])
 
 
-def _split_weights(weights: Any, inputs: Any, true_ids: Any) -> tuple[Any, Any]:
+def _split_weights(weights: Tensor, inputs: Tensor, true_ids: Tensor) -> tuple[Any, Any]:
     """The weights of the true classes, and the sampled classes' logits without their biases."""
     true = tf.slice(weights, [0, 0], tf.stack([tf.shape(true_ids)[0], -1]))
     sampled = tf.slice(weights, tf.stack([tf.shape(true_ids)[0], 0]), [-1, -1])
@@ -61,9 +68,9 @@ def _split_weights(weights: Any, inputs: Any, true_ids: Any) -> tuple[Any, Any]:
 
 def _compute_sampled_logits(
     weights: Any,
-    biases: Any,
-    labels: Any,
-    inputs: Any,
+    biases: Tensor,
+    labels: Tensor,
+    inputs: Tensor,
     num_sampled: int,
     num_classes: int,
     num_true: int = 1,
@@ -205,14 +212,14 @@ def sampled_softmax_loss(
 
 
 def nce_loss_v2(
-    weights: Any,
-    biases: Any,
-    labels: Any,
-    inputs: Any,
+    weights: TensorLike,
+    biases: TensorLike,
+    labels: TensorLike,
+    inputs: TensorLike,
     num_sampled: int,
     num_classes: int,
     num_true: int = 1,
-    sampled_values: Any = None,
+    sampled_values: object = None,
     remove_accidental_hits: bool = False,
     name: str = "nce_loss",
 ) -> Any:
@@ -222,14 +229,14 @@ def nce_loss_v2(
 
 
 def sampled_softmax_loss_v2(
-    weights: Any,
-    biases: Any,
-    labels: Any,
-    inputs: Any,
+    weights: TensorLike,
+    biases: TensorLike,
+    labels: TensorLike,
+    inputs: TensorLike,
     num_sampled: int,
     num_classes: int,
     num_true: int = 1,
-    sampled_values: Any = None,
+    sampled_values: object = None,
     remove_accidental_hits: bool = True,
     seed: int | None = None,
     name: str = "sampled_softmax_loss",

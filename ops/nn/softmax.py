@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,15 @@ from ...engine.types.shape import TensorShape, shape_text
 from ...jit.kernel import scalar as k
 from ..elementwise import is_lowerable
 from ..public import raw, tf
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
 
 _FLOATS = "{half, bfloat16, float32, float64}"
 
@@ -38,14 +47,14 @@ def _require_vector(logits: np.ndarray) -> None:
         raise errors.invalid(f"logits must have >= 1 dimension, got {shape_text(logits.shape)}")
 
 
-def _softmax_kernel(c: Any, logits: np.ndarray) -> np.ndarray:
+def _softmax_kernel(c: KernelContext, logits: np.ndarray) -> np.ndarray:
     _require_vector(logits)
     with np.errstate(all="ignore"):
         e = np.exp(_shifted(_wide(logits)))
         return (e * (1 / e.sum(axis=-1, keepdims=True))).astype(logits.dtype)
 
 
-def _log_softmax_kernel(c: Any, logits: np.ndarray) -> np.ndarray:
+def _log_softmax_kernel(c: KernelContext, logits: np.ndarray) -> np.ndarray:
     _require_vector(logits)
     with np.errstate(all="ignore"):
         shifted = _shifted(_wide(logits))
@@ -53,7 +62,7 @@ def _log_softmax_kernel(c: Any, logits: np.ndarray) -> np.ndarray:
         return (shifted - np.log(total)).astype(logits.dtype)
 
 
-def _parts(b: Any, logits: Any) -> tuple[Any, Any, Any]:
+def _parts(b: Builder, logits: Value) -> tuple[Any, Any, Any]:
     """Shifted logits, their exponentials and the sums of those, along the last axis."""
     axes = [logits.ndim - 1]
     top = b.reduce("max", logits, axes, keepdims=True)
@@ -62,7 +71,7 @@ def _parts(b: Any, logits: Any) -> tuple[Any, Any, Any]:
     return shifted, e, b.reduce("sum", e, axes, keepdims=True)
 
 
-def _lower_softmax(b: Any, op: Any, logits: Any) -> Any:
+def _lower_softmax(b: Builder, op: OpView, logits: Value) -> Any:
     if not is_lowerable(logits.dtype) or logits.ndim < 1:
         return NotImplemented
     # Times the inverse, as TensorFlow does it: one division per row.
@@ -70,25 +79,25 @@ def _lower_softmax(b: Any, op: Any, logits: Any) -> Any:
     return b.map(lambda e, t: k.mul(e, k.div(1.0, t)), e, total)
 
 
-def _lower_log_softmax(b: Any, op: Any, logits: Any) -> Any:
+def _lower_log_softmax(b: Builder, op: OpView, logits: Value) -> Any:
     if not is_lowerable(logits.dtype) or logits.ndim < 1:
         return NotImplemented
     shifted, _, total = _parts(b, logits)
     return b.map(lambda s, t: k.sub(s, k.log(t)), shifted, total)
 
 
-def _softmax_gradient(op: Any, grad: Any) -> Any:
+def _softmax_gradient(op: Operation, grad: Tensor) -> Any:
     softmax = op.outputs[0]
     total = tf.reduce_sum(grad * softmax, -1, keepdims=True)
     return (grad - total) * softmax
 
 
-def _log_softmax_gradient(op: Any, grad: Any) -> Any:
+def _log_softmax_gradient(op: Operation, grad: Tensor) -> Any:
     softmax = tf.exp(op.outputs[0])
     return grad - tf.reduce_sum(grad, -1, keepdims=True) * softmax
 
 
-def _at_least_vector(c: Any) -> TensorShape:
+def _at_least_vector(c: ShapeContext) -> TensorShape:
     if c.inputs[0].ndims == 0:
         raise ValueError("Shape must be at least rank 1 but is rank 0")
     return c.inputs[0]
@@ -124,7 +133,7 @@ log_softmax_op = define(
 )
 
 
-def _swapped(logits: Any, axis: Any, last: Any, name: str | None = None) -> Any:
+def _swapped(logits: Tensor, axis: int, last: Tensor, name: str | None = None) -> Any:
     order = tf.concat([tf.range(axis), [last], tf.range(axis + 1, last), [axis]], 0)
     return tf.transpose(logits, order, name=name)
 
@@ -162,7 +171,9 @@ def _axis(axis: Any, dim: Any) -> Any:
 
 
 @export("nn.softmax", "math.softmax")
-def softmax(logits: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Any:
+def softmax(
+    logits: TensorLike, axis: int | None = None, name: str | None = None, dim: int | None = None
+) -> Any:
     """exp(logits) divided by its sum along an axis: probabilities.
 
     Args:
@@ -188,7 +199,9 @@ def softmax(logits: Any, axis: Any = None, name: str | None = None, dim: Any = N
 
 
 @export("nn.log_softmax", "math.log_softmax")
-def log_softmax(logits: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Any:
+def log_softmax(
+    logits: TensorLike, axis: int | None = None, name: str | None = None, dim: int | None = None
+) -> Any:
     """The logarithm of softmax: logits - log(sum(exp(logits))) along an axis, without overflow.
 
     Args:
@@ -212,7 +225,7 @@ def log_softmax(logits: Any, axis: Any = None, name: str | None = None, dim: Any
     return _along(logits, log_softmax_op, _axis(axis, dim), name)
 
 
-def _xent_kernel(c: Any, features: np.ndarray, labels: np.ndarray) -> tuple[Any, Any]:
+def _xent_kernel(c: KernelContext, features: np.ndarray, labels: np.ndarray) -> tuple[Any, Any]:
     try:
         features, labels = np.broadcast_arrays(features, labels)
     except ValueError:
@@ -234,7 +247,7 @@ def _xent_kernel(c: Any, features: np.ndarray, labels: np.ndarray) -> tuple[Any,
     return loss.astype(features.dtype), backprop.astype(features.dtype)
 
 
-def _lower_xent(b: Any, op: Any, features: Any, labels: Any) -> Any:
+def _lower_xent(b: Builder, op: OpView, features: Value, labels: Value) -> Any:
     if features.dtype != labels.dtype or not is_lowerable(features.dtype):
         return NotImplemented
     shape = b.broadcast_shape(features.shape, labels.shape)
@@ -246,18 +259,18 @@ def _lower_xent(b: Any, op: Any, features: Any, labels: Any) -> Any:
     return loss, backprop
 
 
-def _is_zero(grad: Any) -> bool:
+def _is_zero(grad: Tensor) -> bool:
     if grad.op.type in ("ZerosLike", "Zeros"):
         return True
     value = constant_value(grad)
     return value is not None and bool((value == 0).all())
 
 
-def _scaled_rows(vector: Any, matrix: Any) -> Any:
+def _scaled_rows(vector: Tensor, matrix: Tensor) -> Any:
     return tf.expand_dims(vector, -1) * matrix
 
 
-def _xent_gradient(op: Any, grad_loss: Any, grad_grad: Any) -> tuple[Any, Any]:
+def _xent_gradient(op: Operation, grad_loss: Tensor, grad_grad: Tensor) -> tuple[Any, Any]:
     grad = _scaled_rows(grad_loss, op.outputs[1])
     logits = op.inputs[0]
     if grad_grad is not None and not _is_zero(grad_grad):
@@ -267,7 +280,7 @@ def _xent_gradient(op: Any, grad_loss: Any, grad_grad: Any) -> tuple[Any, Any]:
     return grad, _scaled_rows(grad_loss, -log_softmax(logits))
 
 
-def _xent_shape(c: Any) -> list[TensorShape]:
+def _xent_shape(c: ShapeContext) -> list[TensorShape]:
     from ..elementwise import static_broadcast
 
     both = static_broadcast(c.inputs[0], c.inputs[1])
@@ -296,7 +309,7 @@ define(
 )
 
 
-def _sparse_kernel(c: Any, features: np.ndarray, labels: np.ndarray) -> tuple[Any, Any]:
+def _sparse_kernel(c: KernelContext, features: np.ndarray, labels: np.ndarray) -> tuple[Any, Any]:
     for what, value, rank in (("logits", features, 2), ("labels", labels, 1)):
         if value.ndim != rank:
             raise errors.invalid(
@@ -325,7 +338,7 @@ def _sparse_kernel(c: Any, features: np.ndarray, labels: np.ndarray) -> tuple[An
     return loss.astype(features.dtype), backprop.astype(features.dtype)
 
 
-def _lower_sparse(b: Any, op: Any, features: Any, labels: Any) -> Any:
+def _lower_sparse(b: Builder, op: OpView, features: Any, labels: Any) -> Any:
     fits = features.ndim == 2 and labels.ndim == 1 and labels.shape[0] == features.shape[0]
     if not fits or not is_lowerable(features.dtype):
         return NotImplemented
@@ -353,7 +366,7 @@ def _label_error(labels: np.ndarray, classes: int) -> errors.InvalidArgumentErro
     )
 
 
-def _sparse_gradient(op: Any, grad: Any, _: Any) -> tuple[Any, None]:
+def _sparse_gradient(op: Operation, grad: Tensor, _: Tensor) -> tuple[Any, None]:
     message = (
         "Currently there is no way to take the second derivative of "
         "sparse_softmax_cross_entropy_with_logits due to the fused implementation's interaction "
@@ -363,7 +376,7 @@ def _sparse_gradient(op: Any, grad: Any, _: Any) -> tuple[Any, None]:
     return _scaled_rows(grad, backprop), None
 
 
-def _sparse_shape(c: Any) -> list[TensorShape]:
+def _sparse_shape(c: ShapeContext) -> list[TensorShape]:
     features, labels = c.inputs[0].with_rank(2), c.inputs[1].with_rank(1)
     rows = features.as_list()[0]
     if labels.as_list()[0] is not None and rows is not None and labels.as_list()[0] != rows:
@@ -382,7 +395,7 @@ define(
     gradient=_sparse_gradient,
     doc="The cross-entropy of softmax(features) against class numbers, and its gradient.",
     test={
-        "values": [[np.float32([[1, 2, 3], [0, 1, -1]]), np.int64([2, 0])]],
+        "values": [[np.array([[1, 2, 3], [0, 1, -1]], np.float32), np.array([2, 0], np.int64)]],
         # The second output has none, by intent.
         "gradient": False,
     },

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,8 +18,15 @@ from ...engine.types.shape import TensorShape
 from ..public import raw, tf
 from . import unordered
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
 
-def _top_k_shape(c: Any) -> list[TensorShape]:
+
+def _top_k_shape(c: ShapeContext) -> list[TensorShape]:
     shape = c.inputs[0]
     if c.op_type == "TopK":
         count = c.attr("k")
@@ -36,7 +44,9 @@ def _top_k_shape(c: Any) -> list[TensorShape]:
     return [out, out]
 
 
-def _top_k(c: Any, x: np.ndarray, k: Any = None) -> tuple[np.ndarray, np.ndarray]:
+def _top_k(
+    c: KernelContext, x: np.ndarray, k: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     count = c.attr("k") if k is None else int(k)
     if count < 0:
         raise errors.invalid(f"Need k >= 0, got {count}")
@@ -61,7 +71,7 @@ def _place_unordered(x: np.ndarray, indices: np.ndarray) -> None:
         indices[row] = unordered.largest(x[row].tolist(), indices.shape[-1])
 
 
-def _top_k_gradient(op: Any, grad: Any, _: Any) -> list[Any]:
+def _top_k_gradient(op: Operation, grad: Tensor, _: int) -> list[Any]:
     in_shape, ind_shape = tf.shape(op.inputs[0]), tf.shape(op.outputs[1])
     count = tf.gather(tf.cast(ind_shape, dtypes.int64), tf.size(ind_shape) - 1)
     rows = tf.reshape(op.outputs[1], tf.stack([-1, count]))
@@ -96,12 +106,15 @@ define(
     kernel=_top_k,
     gradient=_top_k_gradient,
     doc="The k largest elements of every row, largest first, and where they are.",
-    test={"values": [[np.float32([[1, 3, 2], [5, 4, 6]]), np.int32(2)]], "gradient": True},
+    test={
+        "values": [[np.array([[1, 3, 2], [5, 4, 6]], np.float32), np.int32(2)]],
+        "gradient": True,
+    },
 )
 
 
 @export("math.top_k", "nn.top_k")
-def top_k(input: Any, k: Any = 1, sorted: bool = True, name: str | None = None) -> Any:
+def top_k(input: TensorLike, k: int = 1, sorted: bool = True, name: str | None = None) -> Any:
     """The greatest elements of every row, greatest first, and where they are.
 
     Args:
@@ -127,7 +140,9 @@ def top_k(input: Any, k: Any = 1, sorted: bool = True, name: str | None = None) 
     return raw.TopKV2(input, k, sorted=sorted, name=name)
 
 
-def _in_top_k(c: Any, predictions: np.ndarray, targets: np.ndarray, k: Any = None) -> np.ndarray:
+def _in_top_k(
+    c: KernelContext, predictions: np.ndarray, targets: np.ndarray, k: np.ndarray | None = None
+) -> np.ndarray:
     count = c.attr("k") if k is None else int(k)
     if predictions.shape[0] != targets.shape[0]:
         raise errors.invalid(
@@ -144,7 +159,7 @@ def _in_top_k(c: Any, predictions: np.ndarray, targets: np.ndarray, k: Any = Non
     return valid & finite & (better < count)
 
 
-def _in_top_k_shape(c: Any) -> TensorShape:
+def _in_top_k_shape(c: ShapeContext) -> TensorShape:
     rows = c.inputs[0].with_rank(2).as_list()[0]
     return TensorShape([rows]).merge_with(c.inputs[1])
 
@@ -158,7 +173,10 @@ define(
     kernel=_in_top_k,
     gradient=_DISCRETE,
     doc="Whether the target is among the k largest predictions; ties count as inside.",
-    test={"values": [[np.float32([[1, 2, 3]]), np.int32([1])]], "attrs": [{"k": 2}]},
+    test={
+        "values": [[np.array([[1, 2, 3]], np.float32), np.array([1], np.int32)]],
+        "attrs": [{"k": 2}],
+    },
 )
 define(
     "InTopKV2",
@@ -168,12 +186,14 @@ define(
     kernel=_in_top_k,
     gradient=_DISCRETE,
     doc="Whether the target is among the k largest predictions; ties count as inside.",
-    test={"values": [[np.float32([[1, 2, 3]]), np.int32([1]), np.int32(2)]]},
+    test={"values": [[np.array([[1, 2, 3]], np.float32), np.array([1], np.int32), np.int32(2)]]},
 )
 
 
 @export("math.in_top_k", "nn.in_top_k")
-def in_top_k(predictions: Any, targets: Any, k: Any, name: str | None = None) -> Any:
+def in_top_k(
+    predictions: TensorLike, targets: Sequence[int], k: int, name: str | None = None
+) -> Any:
     """Whether the score of the right class is among the k greatest, or equal to them.
 
     Args:
@@ -198,7 +218,7 @@ def in_top_k(predictions: Any, targets: Any, k: Any, name: str | None = None) ->
         return raw.InTopKV2(predictions, targets, k, name=name)
 
 
-def _nth(c: Any, x: np.ndarray, n: np.ndarray) -> np.ndarray:
+def _nth(c: KernelContext, x: np.ndarray, n: np.ndarray) -> np.ndarray:
     at = int(n)
     if not 0 <= at < x.shape[-1]:
         raise errors.invalid("Input must have at least n+1 columns")
@@ -206,7 +226,7 @@ def _nth(c: Any, x: np.ndarray, n: np.ndarray) -> np.ndarray:
     return ordered[..., x.shape[-1] - 1 - at if c.attr("reverse") else at]
 
 
-def _nth_gradient(op: Any, grad: Any) -> list[Any]:
+def _nth_gradient(op: Operation, grad: Tensor) -> list[Any]:
     x, output = op.inputs[0], op.outputs[0]
     hits = tf.cast(tf.equal(tf.expand_dims(output, -1), x), grad.dtype)
     count = tf.expand_dims(tf.reduce_sum(hits, -1), -1)
@@ -221,5 +241,5 @@ define(
     kernel=_nth,
     gradient=_nth_gradient,
     doc="The n-th smallest element of every row.",
-    test={"values": [[np.float32([[3, 1, 2]]), np.int32(1)]]},
+    test={"values": [[np.array([[3, 1, 2]], np.float32), np.int32(1)]]},
 )

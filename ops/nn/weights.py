@@ -6,16 +6,20 @@ Static shapes decide where they can; otherwise the graph checks when it runs.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.graph import control_dependencies, name_scope
 from ..public import tf
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.tensor import Tensor
+
 _PREFIX = "weights can not be broadcast to values."
 
 
-def _has_valid_dims(weights_shape: Any, values_shape: Any) -> Any:
+def _has_valid_dims(weights_shape: Tensor, values_shape: Tensor) -> Any:
     with name_scope(None, "has_invalid_dims", (weights_shape, values_shape)) as scope:
         values_2d = tf.expand_dims(values_shape, -1)
         valid = tf.concat((values_2d, tf.ones_like(values_2d)), axis=1)
@@ -26,7 +30,7 @@ def _has_valid_dims(weights_shape: Any, values_shape: Any) -> Any:
 
 
 def _has_valid_shape(
-    weights_rank: Any, weights_shape: Any, values_rank: Any, values_shape: Any
+    weights_rank: Tensor, weights_shape: Tensor, values_rank: Tensor, values_shape: Tensor
 ) -> Any:
     inputs = (weights_rank, weights_shape, values_rank, values_shape)
     with name_scope(None, "has_valid_nonscalar_shape", inputs) as scope:
@@ -65,7 +69,7 @@ def _text(shape: list[int]) -> str:
     return f"[{' '.join(map(str, shape))}]"
 
 
-def _described(tensor: Any, name: str) -> tuple[Any, Any, Any]:
+def _described(tensor: TensorLike, name: str) -> tuple[Any, Any, Any]:
     """A value as a tensor, its shape and its rank, in a scope of their own."""
     with name_scope(None, name, (tensor,)) as scope:
         tensor = convert_to_tensor(tensor, name=scope)
@@ -92,7 +96,7 @@ def assert_broadcastable(weights: Any, values: Any) -> Any:
         return tf.Assert(is_valid, data, name=scope)
 
 
-def broadcast_weights(weights: Any, values: Any) -> Any:
+def broadcast_weights(weights: TensorLike, values: TensorLike) -> Any:
     """The weights in the shape of the values."""
     with name_scope(None, "broadcast_weights", (weights, values)) as scope:
         values = convert_to_tensor(values, name="values")

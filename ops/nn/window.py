@@ -7,14 +7,17 @@ each offset, one strided slice of the padded input lines up with the whole outpu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...engine import errors
 from ...engine.types.shape import TensorShape
+
+if TYPE_CHECKING:
+    from ...jit.kernel.sizes import AnySize
 
 Dim = int | None
 
@@ -34,7 +37,9 @@ def channels(values: Sequence[Any], data_format: str) -> Any:
     return values[1 if is_channels_first(data_format) else -1]
 
 
-def arranged(batch: Any, inner: Sequence[Any], channel: Any, data_format: str) -> list[Any]:
+def arranged(
+    batch: AnySize | None, inner: Sequence[Any], channel: AnySize | None, data_format: str
+) -> list[Any]:
     """A per-axis list in the order of a data format."""
     if is_channels_first(data_format):
         return [batch, channel, *inner]
@@ -62,6 +67,12 @@ class Axis:
     before: int
     after: int
     out: Dim
+
+    @property
+    def known(self) -> int:
+        """The size, which is no secret at run time."""
+        assert self.size is not None
+        return self.size
 
     def slice_at(self, offset: int) -> slice:
         """The padded positions that meet this offset of the window, one per output."""
@@ -131,12 +142,12 @@ class Window:
 
     def padded_zeros(self, batch: int, channel: int, dtype: Any) -> np.ndarray:
         """Zeros in the shape of the padded input."""
-        sizes = [a.before + a.size + a.after for a in self.axes]
+        sizes = [a.before + a.known + a.after for a in self.axes]
         return np.zeros([batch, *sizes, channel], dtype)
 
     def unpad(self, x: np.ndarray) -> np.ndarray:
         """The inner part of a padded array."""
-        inner = tuple(slice(a.before, a.before + a.size) for a in self.axes)
+        inner = tuple(slice(a.before, a.before + a.known) for a in self.axes)
         return np.ascontiguousarray(x[(slice(None), *inner)])
 
 
@@ -155,7 +166,7 @@ def window(
     return Window(tuple(axis(n, w, s, d, padding, e) for n, w, s, d, e in each))
 
 
-def at_run_time(function: Any, *args: Any, **kwargs: Any) -> Any:
+def at_run_time(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Calls `function`; its ValueError becomes the InvalidArgumentError of a kernel."""
     try:
         return function(*args, **kwargs)

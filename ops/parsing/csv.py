@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,13 +20,20 @@ from ..public import raw
 from ..strings.files import text_array
 from ..strings.numbers import parse_number, parse_numbers
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.types.dtypes import DType
+
+
 _QUOTE, _LINE_ENDS = b'"', (b"\n"[0], b"\r"[0])
 
 
 class _Format:
     """How the fields of a record are told apart, and which are wanted."""
 
-    def __init__(self, c: Any) -> None:
+    def __init__(self, c: KernelContext) -> None:
         delimiter: str = c.attr("field_delim")
         if len(delimiter.encode()) != 1:
             raise errors.invalid("field_delim should be only 1 char")
@@ -107,7 +114,9 @@ class _Format:
         return b"".join(parts), at + 2
 
 
-def _kernel(c: Any, records: np.ndarray, defaults: Sequence[np.ndarray]) -> list[np.ndarray]:
+def _kernel(
+    c: KernelContext, records: np.ndarray, defaults: Sequence[np.ndarray]
+) -> list[np.ndarray]:
     for i, default in enumerate(defaults):
         if default.ndim > 1:
             raise errors.invalid("Each record default should be at most rank 1")
@@ -140,11 +149,11 @@ def _kernel(c: Any, records: np.ndarray, defaults: Sequence[np.ndarray]) -> list
     return results
 
 
-def _column(fields: Sequence[bytes], kind: Any) -> np.ndarray:
+def _column(fields: Sequence[bytes], kind: DType) -> np.ndarray:
     return text_array(fields) if kind == dtypes.string else parse_numbers(fields, kind)
 
 
-def _value(field: bytes, kind: Any, i: int, j: int) -> Any:
+def _value(field: bytes, kind: DType, i: int, j: int) -> Any:
     if kind == dtypes.string:
         return field
     try:
@@ -155,7 +164,7 @@ def _value(field: bytes, kind: Any, i: int, j: int) -> Any:
         raise errors.invalid(text + field.decode(errors="replace")) from None
 
 
-def _shape(c: Any) -> list[TensorShape]:
+def _shape(c: ShapeContext) -> list[TensorShape]:
     for default in c.inputs[1:]:
         known = shape_inference.ranked_at_most(default, 1)
         if known and known[0] is not None and known[0] > 1:
@@ -186,13 +195,13 @@ define(
 
 @export("io.decode_csv", "decode_csv")
 def decode_csv(
-    records: Any,
-    record_defaults: Any,
+    records: TensorLike,
+    record_defaults: Sequence[Any],
     field_delim: str = ",",
     use_quote_delim: bool = True,
     name: str | None = None,
     na_value: str = "",
-    select_cols: Any = None,
+    select_cols: Sequence[int] | None = None,
 ) -> Any:
     """The columns of lines of comma-separated values, a tensor of the shape of `records` each.
 

@@ -289,12 +289,12 @@ def of_one(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.arange(count, dtype=np.int64)[:, None], values, np.array([count], np.int64)
 
 
-def _single_sparse(features: Any, asked: Sparse) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _single_sparse(features: object, asked: Sparse) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     values = _single(features, asked)
     return of_one(nothing(asked.dtype, (0,)) if values is None else values)
 
 
-def _single_dense(features: Any, asked: Dense) -> np.ndarray:
+def _single_dense(features: object, asked: Dense) -> np.ndarray:
     values = _single(features, asked)
     if values is None:
         if asked.has_rows:

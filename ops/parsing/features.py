@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...engine.api import export
 from ...engine.graph.convert import convert_to_tensor
@@ -15,6 +15,9 @@ from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, as_shape
 from ..array.constant import constant
 from ..public import tf
+
+if TYPE_CHECKING:
+    from ...engine.types.dtypes import DType
 
 
 @export("io.VarLenFeature", "VarLenFeature")
@@ -116,7 +119,7 @@ class Wanted:
                 f"Conflicting type {known} vs {feature.dtype} for feature {feature.value_key}."
             )
 
-    def _sparse_type(self, key: str, dtype: Any) -> Any:
+    def _sparse_type(self, key: str, dtype: DType) -> Any:
         """The type of a sparse feature, which is added if it is not there yet."""
         if key not in self.sparse_keys:
             self.sparse_keys.append(key)
@@ -178,7 +181,7 @@ class Wanted:
             for key, dtype, shape in zip(self.dense_keys, self.dense_types, self.dense_shapes)
         ]
 
-    def _default(self, key: str, dtype: Any, shape: TensorShape, reshapes: bool) -> Any:
+    def _default(self, key: str, dtype: DType, shape: TensorShape, reshapes: bool) -> Any:
         value = self.dense_defaults.get(key)
         if shape.sizes and shape.sizes[0] is None:
             if value is None:
@@ -219,7 +222,7 @@ def with_merged(features: Mapping[str, Any], found: dict[str, Any]) -> dict[str,
         feature = features[key]
         if isinstance(feature, SparseFeature):
             keys: str | Sequence[str] = feature.index_key
-            ids = found[keys] if isinstance(keys, str) else [found[each] for each in keys]
+            ids: Any = found[keys] if isinstance(keys, str) else [found[each] for each in keys]
             found[key] = tf.sparse_merge(
                 ids,
                 found[feature.value_key],

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,10 @@ from ...engine.types.shape import TensorShape, as_shape, shape_text
 from .. import shape_inference
 from .example_store import Dense, Sparse, check_defaults, nothing, parse_batch, parse_single
 from .sequence_store import Asked, parse_sequences, parse_single_sequence
+
+if TYPE_CHECKING:
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
 
 _TEXT = NoGradient("texts have no derivative")
 _KINDS = "list({float32, int64, string}) >= 0"
@@ -39,7 +43,10 @@ def _sparse(keys: Sequence[Any], types: Sequence[Any]) -> list[Sparse]:
 
 
 def _dense(
-    keys: Sequence[Any], types: Sequence[Any], shapes: Any, defaults: Any = None
+    keys: Sequence[Any],
+    types: Sequence[Any],
+    shapes: Sequence[TensorShape],
+    defaults: Sequence[np.ndarray] | None = None,
 ) -> list[Dense]:
     if len(keys) != len(types):
         raise errors.invalid("len(dense_keys) != len(dense_types)")
@@ -75,12 +82,12 @@ def _text(value: np.ndarray, what: str) -> bytes:
 
 
 def _parse_example(
-    c: Any,
+    c: KernelContext,
     serialized: np.ndarray,
     names: np.ndarray,
-    sparse_keys: Any,
-    dense_keys: Any,
-    defaults: Any,
+    sparse_keys: Sequence[np.ndarray],
+    dense_keys: Sequence[np.ndarray],
+    defaults: Sequence[np.ndarray],
 ) -> list[np.ndarray]:
     named = _texts(names, "names") if names.size else []
     if named and len(named) != serialized.size:
@@ -94,7 +101,9 @@ def _parse_example(
     return parse_batch(texts, named, _sparse(sparse_keys, attrs["sparse_types"]), dense)
 
 
-def _parse_single_example(c: Any, serialized: np.ndarray, defaults: Any) -> list[np.ndarray]:
+def _parse_single_example(
+    c: KernelContext, serialized: np.ndarray, defaults: Sequence[np.ndarray]
+) -> list[np.ndarray]:
     text, attrs = _text(serialized, "serialized"), c.op._attrs
     dense = _dense(attrs["dense_keys"], attrs["Tdense"], attrs["dense_shapes"], defaults)
     check_defaults(dense)
@@ -102,7 +111,10 @@ def _parse_single_example(c: Any, serialized: np.ndarray, defaults: Any) -> list
 
 
 def _asked(
-    attrs: Any, keys: Sequence[Sequence[Any]], defaults: Any, missing: Sequence[Any]
+    attrs: dict[Any, Any],
+    keys: Sequence[Sequence[Any]],
+    defaults: Sequence[np.ndarray],
+    missing: Sequence[Any],
 ) -> Asked:
     """keys: of sparse and dense features of the context, then of lists."""
     dense = _dense(keys[1], attrs["Tcontext_dense"], attrs["context_dense_shapes"], defaults)
@@ -125,7 +137,7 @@ _PARTS = ("context_sparse", "context_dense", "feature_list_sparse", "feature_lis
 
 
 def _parse_sequence(
-    c: Any, serialized: np.ndarray, debug_name: np.ndarray, defaults: Any
+    c: KernelContext, serialized: np.ndarray, debug_name: np.ndarray, defaults: Sequence[np.ndarray]
 ) -> list[np.ndarray]:
     names = _texts(debug_name, "debug_name") if debug_name.size else []
     texts, attrs = _texts(serialized, "serialized"), c.op._attrs
@@ -135,14 +147,14 @@ def _parse_sequence(
 
 
 def _parse_single_sequence(
-    c: Any,
+    c: KernelContext,
     serialized: np.ndarray,
     missing: np.ndarray,
-    context_sparse: Any,
-    context_dense: Any,
-    list_sparse: Any,
-    list_dense: Any,
-    defaults: Any,
+    context_sparse: Sequence[np.ndarray],
+    context_dense: Sequence[np.ndarray],
+    list_sparse: Sequence[np.ndarray],
+    list_dense: Sequence[np.ndarray],
+    defaults: Sequence[np.ndarray],
     debug_name: np.ndarray,
 ) -> list[np.ndarray]:
     names = _texts(missing, "feature_list_dense_missing_assumed_empty")
@@ -161,14 +173,14 @@ def _dense_shapes(front: TensorShape, shapes: Sequence[Any]) -> list[TensorShape
     return [front.concatenate(as_shape(shape)) for shape in shapes]
 
 
-def _batch_of(c: Any) -> int | None:
+def _batch_of(c: ShapeContext) -> int | None:
     for shape in c.inputs[:2]:
         shape_inference.ranked(shape, 1)
     known = shape_inference.dims(c.inputs[0])
     return None if known is None else known[0]
 
 
-def _example_shapes(c: Any) -> list[TensorShape]:
+def _example_shapes(c: ShapeContext) -> list[TensorShape]:
     front = shape_inference.vector(_batch_of(c))
     attrs = c.op._attrs
     return [
@@ -177,7 +189,7 @@ def _example_shapes(c: Any) -> list[TensorShape]:
     ]
 
 
-def _single_shapes(c: Any) -> list[TensorShape]:
+def _single_shapes(c: ShapeContext) -> list[TensorShape]:
     shape_inference.ranked(c.inputs[0], 0)
     attrs = c.op._attrs
     return [
@@ -186,7 +198,7 @@ def _single_shapes(c: Any) -> list[TensorShape]:
     ]
 
 
-def _sequence_shapes(c: Any) -> list[TensorShape]:
+def _sequence_shapes(c: ShapeContext) -> list[TensorShape]:
     batch, attrs = _batch_of(c), c.op._attrs
     lists = attrs["feature_list_dense_shapes"]
     return [
@@ -198,7 +210,7 @@ def _sequence_shapes(c: Any) -> list[TensorShape]:
     ]
 
 
-def _single_sequence_shapes(c: Any) -> list[TensorShape]:
+def _single_sequence_shapes(c: ShapeContext) -> list[TensorShape]:
     shape_inference.ranked(c.inputs[0], 0)
     shape_inference.ranked(c.inputs[1], 1)
     attrs = c.op._attrs

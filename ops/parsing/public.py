@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.graph.convert import convert_to_tensor
@@ -23,16 +23,28 @@ from .features import (
     with_rows,
 )
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.tensor import Tensor
+
 _ALL = (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenceFeature)
 
 
-def _tensors(wanted: Wanted, indices: Any, values: Any, shapes: Any, dense: Any) -> dict[str, Any]:
+def _tensors(
+    wanted: Wanted,
+    indices: Sequence[Tensor],
+    values: Sequence[Tensor],
+    shapes: Sequence[Tensor],
+    dense: Sequence[Tensor],
+) -> dict[str, Any]:
     """What an op gave, by key."""
     sparse = map(SparseTensor, indices, values, shapes)
     return dict(zip([*wanted.sparse_keys, *wanted.dense_keys], [*sparse, *dense]))
 
 
-def _parse_raw(serialized: Any, names: Any, wanted: Wanted, name: str | None) -> dict[str, Any]:
+def _parse_raw(
+    serialized: Tensor, names: TensorLike | None, wanted: Wanted, name: str | None
+) -> dict[str, Any]:
     with name_scope(name, "ParseExample", [serialized, names]):
         wanted.require()
         outputs = raw.ParseExample(
@@ -110,7 +122,7 @@ def parse_single_example(
     return with_merged(features, found)
 
 
-def _parse_single(serialized: Any, wanted: Wanted, name: str | None) -> dict[str, Any]:
+def _parse_single(serialized: Tensor, wanted: Wanted, name: str | None) -> dict[str, Any]:
     with name_scope(name, "ParseSingleExample", [serialized]):
         serialized = convert_to_tensor(serialized, name="serialized")
         wanted.require()
@@ -127,7 +139,7 @@ def _parse_single(serialized: Any, wanted: Wanted, name: str | None) -> dict[str
         return _tensors(wanted, *outputs)
 
 
-def _as_vector(value: Any, what: str, prefix: str) -> Any:
+def _as_vector(value: TensorLike, what: str, prefix: str) -> Any:
     """A scalar as a vector of one."""
     value = convert_to_tensor(value)
     if value.shape.ndims is None:
@@ -140,7 +152,7 @@ def _as_vector(value: Any, what: str, prefix: str) -> Any:
 
 
 def _parse_single_named(
-    serialized: Any, names: Any, wanted: Wanted, name: str | None
+    serialized: Tensor, names: str, wanted: Wanted, name: str | None
 ) -> dict[str, Any]:
     """By the op for batches, which knows names."""
     with name_scope(name, "ParseSingleExample", [serialized, names]):
@@ -192,10 +204,10 @@ def _sequence_arguments(context: Wanted, lists: Wanted, reshapes: bool) -> dict[
 
 @export("io.parse_sequence_example")
 def parse_sequence_example(
-    serialized: Any,
+    serialized: TensorLike,
     context_features: Mapping[str, Any] | None = None,
     sequence_features: Mapping[str, Any] | None = None,
-    example_names: Any = None,
+    example_names: Sequence[str] | None = None,
     name: str | None = None,
 ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     """The features of a vector of serialized SequenceExamples (tf.io.parse_sequence_example).
@@ -222,10 +234,10 @@ def parse_sequence_example(
 
 @export("io.parse_single_sequence_example", "parse_single_sequence_example")
 def parse_single_sequence_example(
-    serialized: Any,
+    serialized: TensorLike,
     context_features: Mapping[str, Any] | None = None,
     sequence_features: Mapping[str, Any] | None = None,
-    example_name: Any = None,
+    example_name: str | None = None,
     name: str | None = None,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Like `parse_sequence_example`, of a scalar: those of the context, those of the lists."""

@@ -183,7 +183,7 @@ class _Single:
         self.context = message.context.feature
         self.lists = message.feature_lists.feature_list
 
-    def _check(self, feature: Any, dtype: DType, where: str) -> None:
+    def _check(self, feature: object, dtype: DType, where: str) -> None:
         if type_of(feature) != dtype:
             from google.protobuf.text_format import MessageToString
 
@@ -192,7 +192,7 @@ class _Single:
                 f"{runtime_name(dtype)}  Feature is: {MessageToString(feature)}"
             )
 
-    def _one(self, feature: Any, asked: Dense, i: int) -> np.ndarray:
+    def _one(self, feature: object, asked: Dense, i: int) -> np.ndarray:
         values = values_of(feature, asked.dtype)
         if len(values) != math.prod(asked.row):
             word = {"string": "bytes", "float32": "float"}.get(asked.dtype.name, "int64")

@@ -6,8 +6,8 @@ Gradients of a step that is over are dropped (`tf.ConditionalAccumulator` and it
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,11 @@ from .. import shape_inference
 from ..public import raw, tf
 from ..state.shared_state import kept
 from .requests import STUCK, Request, RequestQueue
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, ShapeLike, TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
 
 _STATE = NoGradient("adds up between runs")
 _MAKER = (
@@ -190,7 +195,7 @@ class SparseAccumulator(Accumulator):
 
 
 def _make(kind: type[Accumulator]) -> Callable[[Any], Accumulator]:
-    def kernel(c: Any) -> Accumulator:
+    def kernel(c: KernelContext) -> Accumulator:
         dtype = c.op._attrs["dtype"]
         if dtype not in _DTYPES:
             raise errors.invalid(
@@ -212,32 +217,37 @@ def _one(value: np.ndarray, what: str) -> int:
     return int(value)
 
 
-def _require_type(c: Any, owner: Accumulator, first: str) -> None:
+def _require_type(c: KernelContext, owner: Accumulator, first: str) -> None:
     asked, mine = c.op._attrs["dtype"], owner.dtype
     if asked != mine:
         have, expected = (f"{first}, {runtime_name(kind)}->" for kind in (asked, mine))
         raise errors.invalid(f"Signature mismatch, have: {have} expected: {expected}")
 
 
-def _apply(c: Any, owner: Accumulator, step: np.ndarray, gradient: np.ndarray) -> None:
+def _apply(c: KernelContext, owner: Accumulator, step: np.ndarray, gradient: np.ndarray) -> None:
     _require_type(c, owner, "resource, int64" if c.type[0] == "R" else "string_ref, int64")
     owner.apply(_one(step, "local_step"), gradient)
 
 
 def _apply_sparse(
-    c: Any, owner: Any, step: Any, rows: np.ndarray, values: np.ndarray, shape: np.ndarray
+    c: KernelContext,
+    owner: Any,
+    step: Any,
+    rows: np.ndarray,
+    values: np.ndarray,
+    shape: np.ndarray,
 ) -> None:
     _require_type(c, owner, "string_ref, int64, int64")
     known = shape if c.attr("has_known_shape") else None
     owner.apply(_one(step, "local_step"), (rows, values, known))
 
 
-def _take(c: Any, owner: Accumulator, wanted: np.ndarray) -> Future:
+def _take(c: KernelContext, owner: Accumulator, wanted: np.ndarray) -> Future:
     _require_type(c, owner, "resource, int32" if c.type[0] == "R" else "string_ref, int32")
     return owner.take(_one(wanted, "num_required"))
 
 
-def _step_shape(c: Any) -> list[TensorShape]:
+def _step_shape(c: ShapeContext) -> list[TensorShape]:
     shape_inference.ranked(c.inputs[1], 0)
     return [unknown_shape() for _ in c.op.outputs]
 
@@ -327,7 +337,7 @@ class ConditionalAccumulatorBase:
 
     _is_resource = True
 
-    def __init__(self, dtype: Any, shape: Any, accumulator_ref: Any) -> None:
+    def __init__(self, dtype: DTypeLike, shape: ShapeLike, accumulator_ref: Any) -> None:
         self._dtype = dtype
         self._shape = unknown_shape() if shape is None else TensorShape(shape)
         self._accumulator_ref = accumulator_ref
@@ -358,7 +368,7 @@ class ConditionalAccumulatorBase:
             self._accumulator_ref, name=name
         )
 
-    def set_global_step(self, new_global_step: Any, name: str | None = None) -> Any:
+    def set_global_step(self, new_global_step: TensorLike, name: str | None = None) -> Any:
         """An operation that makes a step the present one."""
         step = tf.cast(convert_to_tensor(new_global_step), dtypes.int64)
         return self._raw("AccumulatorSetGlobalStep", "ResourceAccumulatorSetGlobalStep")(
@@ -372,8 +382,8 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
 
     def __init__(
         self,
-        dtype: Any,
-        shape: Any = None,
+        dtype: DTypeLike,
+        shape: ShapeLike | None = None,
         shared_name: str | None = None,
         name: str = "conditional_accumulator",
         reduction_type: str = "MEAN",
@@ -387,7 +397,9 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
         )
         super().__init__(dtype, shape, ref)
 
-    def apply_grad(self, grad: Any, local_step: Any = 0, name: str | None = None) -> Any:
+    def apply_grad(
+        self, grad: TensorLike, local_step: TensorLike = 0, name: str | None = None
+    ) -> Any:
         """An operation that adds a gradient, unless its step is over."""
         grad = convert_to_tensor(grad, self._dtype)
         grad.shape.assert_is_compatible_with(self._shape)
@@ -396,7 +408,7 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
             self._accumulator_ref, local_step=local_step, gradient=grad, name=name
         )
 
-    def take_grad(self, num_required: Any, name: str | None = None) -> Any:
+    def take_grad(self, num_required: int, name: str | None = None) -> Any:
         """The average of the gradients, once there are so many; then a new step begins."""
         result = self._raw("AccumulatorTakeGradient", "ResourceAccumulatorTakeGradient")(
             self._accumulator_ref, num_required, dtype=self._dtype, name=name
@@ -413,8 +425,8 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
 
     def __init__(
         self,
-        dtype: Any,
-        shape: Any = None,
+        dtype: DTypeLike,
+        shape: Sequence[int] | None = None,
         shared_name: str | None = None,
         name: str = "sparse_conditional_accumulator",
         reduction_type: str = "MEAN",
@@ -429,7 +441,7 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
         super().__init__(dtype, shape, ref)
 
     def apply_indexed_slices_grad(
-        self, grad: IndexedSlices, local_step: Any = 0, name: str | None = None
+        self, grad: IndexedSlices, local_step: TensorLike = 0, name: str | None = None
     ) -> Any:
         """An operation that adds IndexedSlices, unless their step is over."""
         return self.apply_grad(
@@ -442,10 +454,10 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
 
     def apply_grad(
         self,
-        grad_indices: Any,
-        grad_values: Any,
-        grad_shape: Any = None,
-        local_step: Any = 0,
+        grad_indices: TensorLike,
+        grad_values: TensorLike,
+        grad_shape: TensorLike | None = None,
+        local_step: TensorLike = 0,
         name: str | None = None,
     ) -> Any:
         """An operation that adds rows, unless their step is over."""
@@ -460,13 +472,13 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
             name=name,
         )
 
-    def take_grad(self, num_required: Any, name: str | None = None) -> Any:
+    def take_grad(self, num_required: int, name: str | None = None) -> Any:
         """Row numbers, averages and shape, once there are so many gradients."""
         return raw.SparseAccumulatorTakeGradient(
             self._accumulator_ref, num_required, dtype=self._dtype, name=name
         )
 
-    def take_indexed_slices_grad(self, num_required: Any, name: str | None = None) -> IndexedSlices:
+    def take_indexed_slices_grad(self, num_required: int, name: str | None = None) -> IndexedSlices:
         """The same as IndexedSlices."""
         found = self.take_grad(num_required, name)
         return IndexedSlices(indices=found.indices, values=found.values, dense_shape=found.shape)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,11 @@ from .queue_types import PriorityQueue
 from .queues import as_shape_list, as_type_list
 from .requests import settled
 from .store import shapes_text, types_text
+
+if TYPE_CHECKING:
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.types.dtypes import DType
 
 _STATE = NoGradient("moves values between runs")
 _FIRST = np.iinfo(np.int64).min
@@ -151,11 +156,11 @@ class Store:
             return settled() if self._queue.is_closed else self._queue.close(cancels)
 
 
-def _shapes(c: Any) -> list[TensorShape]:
+def _shapes(c: KernelContext) -> list[TensorShape]:
     return [as_shape(shape) for shape in c.attr("shapes")]
 
 
-def _make(c: Any) -> Store:
+def _make(c: KernelContext) -> Store:
     if c.attr("capacity") != -1:
         raise errors.invalid(
             "Barrier only accepts capacity=-1.  Feed the inputs to your Barrier through a queue to "
@@ -170,7 +175,7 @@ def _make(c: Any) -> Store:
     )
 
 
-def _insert_many(c: Any, store: Store, keys: np.ndarray, values: np.ndarray) -> Future:
+def _insert_many(c: KernelContext, store: Store, keys: np.ndarray, values: np.ndarray) -> Future:
     component = c.attr("component_index")
     count = len(store.types)
     if component >= count:
@@ -184,7 +189,7 @@ def _insert_many(c: Any, store: Store, keys: np.ndarray, values: np.ndarray) -> 
     return store.insert_many(keys, component, values)
 
 
-def _take_many(c: Any, store: Store, count: np.ndarray) -> Future:
+def _take_many(c: KernelContext, store: Store, count: np.ndarray) -> Future:
     if count.ndim:
         raise errors.invalid("num_elements must be a scalar.")
     if c.attr("timeout_ms") != -1:
@@ -199,7 +204,7 @@ def _take_many(c: Any, store: Store, count: np.ndarray) -> Future:
     return store.take_many(int(count), c.attr("allow_small_batch"))
 
 
-def _pairs(c: Any) -> list[TensorShape]:
+def _pairs(c: ShapeContext) -> list[TensorShape]:
     shape_inference.ranked(c.inputs[1], 1)
     shape_inference.ranked_at_least(c.inputs[2], 1)
     if c.inputs[2].ndims is not None:
@@ -268,8 +273,8 @@ class Barrier:
 
     def __init__(
         self,
-        types: Any,
-        shapes: Any = None,
+        types: Sequence[DType],
+        shapes: Sequence[Any] | None = None,
         shared_name: str | None = None,
         name: str = "barrier",
     ) -> None:
@@ -304,7 +309,11 @@ class Barrier:
         return f"{self._name}_Barrier{what}" if name is None else name
 
     def insert_many(
-        self, component_index: int, keys: Any, values: Any, name: str | None = None
+        self,
+        component_index: int,
+        keys: Sequence[str],
+        values: Sequence[Any],
+        name: str | None = None,
     ) -> Any:
         """An operation that gives the elements called `keys` one of their components."""
         name = self._called("InsertMany", name)
@@ -312,7 +321,7 @@ class Barrier:
 
     def take_many(
         self,
-        num_elements: Any,
+        num_elements: int,
         allow_small_batch: bool = False,
         timeout: int | None = None,
         name: str | None = None,
@@ -322,7 +331,7 @@ class Barrier:
         allow_small_batch: fewer, if the barrier is closed.
         """
         name = self._called("TakeMany", name)
-        settings = {} if timeout is None else {"timeout_ms": timeout}
+        settings: dict[str, Any] = {} if timeout is None else {"timeout_ms": timeout}
         result = raw.BarrierTakeMany(
             self._barrier_ref,
             num_elements,

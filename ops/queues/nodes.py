@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,23 +16,28 @@ from ..state.shared_state import kept
 from .queue_types import FifoQueue, PaddingQueue, PriorityQueue, ShuffleQueue
 from .store import Queue, types_text
 
+if TYPE_CHECKING:
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+
 _STATE = NoGradient("moves values between runs")
 _SHARING = "container: string = ''; shared_name: string = ''"
 _TYPES = "component_types: list(type) >= 1"
 _WAITS = "timeout_ms: int = -1"
 
 
-def _shapes(c: Any) -> list[TensorShape]:
+def _shapes(c: KernelContext) -> list[TensorShape]:
     return [as_shape(shape) for shape in c.attr("shapes")]
 
 
-def _common(c: Any) -> tuple[Any, ...]:
+def _common(c: KernelContext) -> tuple[Any, ...]:
     return c.attr("capacity"), c.op._attrs["component_types"], _shapes(c)
 
 
-def _shuffled(c: Any, name: str) -> ShuffleQueue:
+def _shuffled(c: KernelContext, name: str) -> ShuffleQueue:
     seeds = c.attr("seed"), c.attr("seed2")
-    return ShuffleQueue(name, *_common(c), c.attr("min_after_dequeue"), seeds)
+    capacity, types, shapes = _common(c)
+    return ShuffleQueue(name, capacity, types, shapes, c.attr("min_after_dequeue"), seeds)
 
 
 # Kind -> what makes a queue for a node and a name, the attributes, the documentation.
@@ -62,7 +67,7 @@ _KINDS: dict[tuple[str, str], tuple[Callable[[Any, str], Queue], str, str]] = {
 
 
 def _maker(make: Callable[[Any, str], Queue]) -> Callable[[Any], Queue]:
-    def kernel(c: Any) -> Queue:
+    def kernel(c: KernelContext) -> Queue:
         def verify(found: Queue) -> None:
             found.require_same(make(c, found.name))
 
@@ -71,7 +76,7 @@ def _maker(make: Callable[[Any, str], Queue]) -> Callable[[Any], Queue]:
     return kernel
 
 
-def _require(c: Any, queue: Queue, gives: bool) -> None:
+def _require(c: KernelContext, queue: Queue, gives: bool) -> None:
     """InvalidArgumentError unless a node's components have the queue's types."""
     ends = c.op.outputs if gives else c.op._inputs_val[1:]
     given = [tensor.dtype.base_dtype for tensor in ends]
@@ -86,23 +91,23 @@ def _require(c: Any, queue: Queue, gives: bool) -> None:
     raise errors.invalid(f"Signature mismatch, have: {have} expected: {expected}")
 
 
-def _enqueue(c: Any, queue: Queue, components: list[np.ndarray]) -> Any:
+def _enqueue(c: KernelContext, queue: Queue, components: list[np.ndarray]) -> Any:
     _require(c, queue, gives=False)
     return queue.enqueue(components)
 
 
-def _enqueue_many(c: Any, queue: Queue, components: list[np.ndarray]) -> Any:
+def _enqueue_many(c: KernelContext, queue: Queue, components: list[np.ndarray]) -> Any:
     _require(c, queue, gives=False)
     return queue.enqueue_many(components)
 
 
-def _dequeue(c: Any, queue: Queue) -> Any:
+def _dequeue(c: KernelContext, queue: Queue) -> Any:
     _require(c, queue, gives=True)
     return queue.dequeue()
 
 
 def _dequeue_batch(allow_small: bool) -> Callable[..., Any]:
-    def kernel(c: Any, queue: Queue, n: np.ndarray) -> Any:
+    def kernel(c: KernelContext, queue: Queue, n: np.ndarray) -> Any:
         count = int(n.flat[0])
         if count < 0:
             # Both ops report themselves by the name of the first.
@@ -113,7 +118,7 @@ def _dequeue_batch(allow_small: bool) -> Callable[..., Any]:
     return kernel
 
 
-def _close(c: Any, queue: Queue) -> Any:
+def _close(c: KernelContext, queue: Queue) -> Any:
     return queue.close(c.attr("cancel_pending_enqueues"))
 
 
@@ -121,14 +126,14 @@ def _scalar(value: Any, dtype: Any) -> np.ndarray:
     return np.asarray(value, dtype)
 
 
-def _batch_shape(c: Any) -> list[TensorShape]:
+def _batch_shape(c: ShapeContext) -> list[TensorShape]:
     count = c.value(1)
     if count is not None and count < 0:
         raise ValueError(f"Input 'n' must be >= 0, but is {int(count)}")
     return _unknown(c)
 
 
-def _unknown(c: Any) -> list[TensorShape]:
+def _unknown(c: ShapeContext) -> list[TensorShape]:
     return [unknown_shape() for _ in c.op.outputs]
 
 

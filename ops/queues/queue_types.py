@@ -65,13 +65,14 @@ class PaddingQueue(FifoQueue):
         values = [element[component] for element in elements]
         sizes = [
             max(value.shape[axis] for value in values) if size is None else size
-            for axis, size in enumerate(shape.sizes)
+            for axis, size in enumerate(shape.as_list())
         ]
         dtype = self.dtypes[component]
         padding: Any = b"" if dtype == dtypes.string else 0
         result = np.full([len(values), *sizes], padding, dtype.np_dtype)
         for row, value in enumerate(values):
-            result[(row, *map(slice, value.shape))] = value
+            where: Any = (row, *map(slice, value.shape))
+            result[where] = value
         return result
 
     def _require_same_shapes(self, other: Queue) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.graph.constants import constant_value
@@ -16,13 +16,17 @@ from ...engine.types import dtypes as types
 from ...engine.types.shape import Dimension, TensorShape, as_shape, unknown_shape
 from ..public import raw, tf
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...engine.types.dtypes import DType
 
-def as_type_list(dtypes: Any) -> list[Any]:
+
+def as_type_list(dtypes: DTypeLike | Sequence[DTypeLike]) -> list[Any]:
     """One type or several as a list."""
     return list(dtypes) if isinstance(dtypes, (list, tuple)) else [dtypes]
 
 
-def as_shape_list(shapes: Any, unknown_dim_allowed: bool = False) -> Any:
+def as_shape_list(shapes: Sequence[Any] | None, unknown_dim_allowed: bool = False) -> Any:
     """One shape or several as a list of TensorShapes of known rank; None stays None."""
     if unknown_dim_allowed:
         if not isinstance(shapes, Sequence) or not shapes or any(map(_is_size, shapes)):
@@ -43,7 +47,7 @@ def as_shape_list(shapes: Any, unknown_dim_allowed: bool = False) -> Any:
     return shapes
 
 
-def _is_size(value: Any) -> bool:
+def _is_size(value: object) -> bool:
     return value is None or isinstance(value, int)
 
 
@@ -75,7 +79,13 @@ class QueueBase:
     OutOfRangeError when a queue is closed that has too few elements left.
     """
 
-    def __init__(self, dtypes: Any, shapes: Any, names: Any, queue_ref: Any) -> None:
+    def __init__(
+        self,
+        dtypes: Sequence[DType],
+        shapes: Sequence[TensorShape] | None,
+        names: Sequence[str] | None,
+        queue_ref: Any,
+    ) -> None:
         """queue_ref: the handle; shapes and names: one per dtype, or None."""
         self._dtypes = dtypes
         if shapes is not None:
@@ -91,7 +101,7 @@ class QueueBase:
         self._name = queue_ref.op.name.split("/")[-1]
 
     @staticmethod
-    def from_list(index: Any, queues: list[QueueBase]) -> QueueBase:
+    def from_list(index: TensorLike, queues: list[QueueBase]) -> QueueBase:
         """The queue of a list that `index`, a scalar tensor, selects when it runs."""
         if not (queues and isinstance(queues, list)) or not all(
             isinstance(queue, QueueBase) for queue in queues
@@ -137,7 +147,7 @@ class QueueBase:
     def _is_resource(self) -> bool:
         return self._queue_ref.dtype == types.resource
 
-    def _components(self, values: Any) -> list[Any]:
+    def _components(self, values: object) -> list[Any]:
         """What is to be enqueued, as tensors in the order of the components."""
         if isinstance(values, dict):
             if not self._names:
@@ -157,14 +167,14 @@ class QueueBase:
             for i, (value, dtype) in enumerate(zip(values, self._dtypes))
         ]
 
-    def _scope(self, name: str | None, what: str, values: Any) -> Any:
+    def _scope(self, name: str | None, what: str, values: object) -> Any:
         if isinstance(values, dict):
             values = list(values.values())
         elif not isinstance(values, (list, tuple)):
             values = [values]
         return name_scope(name, f"{self._name}_{what}", values)
 
-    def enqueue(self, vals: Any, name: str | None = None) -> Any:
+    def enqueue(self, vals: object, name: str | None = None) -> Any:
         """An operation that adds one element; it waits while the queue is full."""
         with self._scope(name, "enqueue", vals) as scope:
             tensors = self._components(vals)
@@ -173,7 +183,7 @@ class QueueBase:
             make = raw.QueueEnqueueV2 if self._is_resource else raw.QueueEnqueue
             return make(self._queue_ref, tensors, name=scope)
 
-    def enqueue_many(self, vals: Any, name: str | None = None) -> Any:
+    def enqueue_many(self, vals: object, name: str | None = None) -> Any:
         """An operation that adds one element per row; it waits until all are in the queue."""
         with self._scope(name, "EnqueueMany", vals) as scope:
             tensors = self._components(vals)
@@ -198,7 +208,7 @@ class QueueBase:
         name = f"{self._name}_Dequeue" if name is None else name
         return self._taken(make(self._queue_ref, self._dtypes, name=name), self._shapes)
 
-    def dequeue_many(self, n: Any, name: str | None = None) -> Any:
+    def dequeue_many(self, n: TensorLike, name: str | None = None) -> Any:
         """The next n elements as one batch; waits until there are so many."""
         make = raw.QueueDequeueManyV2 if self._is_resource else raw.QueueDequeueMany
         name = f"{self._name}_DequeueMany" if name is None else name
@@ -207,7 +217,7 @@ class QueueBase:
         batch = TensorShape([None if count is None else int(count)])
         return self._taken(tensors, [batch.concatenate(shape) for shape in self._shapes])
 
-    def dequeue_up_to(self, n: Any, name: str | None = None) -> Any:
+    def dequeue_up_to(self, n: int, name: str | None = None) -> Any:
         """The next n elements as one batch, or what is left when the queue is closed."""
         make = raw.QueueDequeueUpToV2 if self._is_resource else raw.QueueDequeueUpTo
         name = f"{self._name}_DequeueUpTo" if name is None else name
@@ -259,9 +269,9 @@ class FIFOQueue(QueueBase):
     def __init__(
         self,
         capacity: int,
-        dtypes: Any,
-        shapes: Any = None,
-        names: Any = None,
+        dtypes: DTypeLike | Sequence[DTypeLike],
+        shapes: Sequence[Any] | None = None,
+        names: Sequence[str] | None = None,
         shared_name: str | None = None,
         name: str | None = "fifo_queue",
     ) -> None:
@@ -285,9 +295,9 @@ class PaddingFIFOQueue(QueueBase):
     def __init__(
         self,
         capacity: int,
-        dtypes: Any,
-        shapes: Any,
-        names: Any = None,
+        dtypes: Sequence[DType],
+        shapes: Sequence[Any] | None,
+        names: Sequence[str] | None = None,
         shared_name: str | None = None,
         name: str | None = "padding_fifo_queue",
     ) -> None:
@@ -317,9 +327,9 @@ class RandomShuffleQueue(QueueBase):
         self,
         capacity: int,
         min_after_dequeue: int,
-        dtypes: Any,
-        shapes: Any = None,
-        names: Any = None,
+        dtypes: DTypeLike | Sequence[DTypeLike],
+        shapes: Sequence[Any] | None = None,
+        names: Sequence[str] | None = None,
         seed: int | None = None,
         shared_name: str | None = None,
         name: str | None = "random_shuffle_queue",
@@ -359,9 +369,9 @@ class PriorityQueue(QueueBase):
     def __init__(
         self,
         capacity: int,
-        types: Any,
-        shapes: Any = None,
-        names: Any = None,
+        types: Sequence[DType],
+        shapes: Sequence[Any] | None = None,
+        names: Sequence[str] | None = None,
         shared_name: str | None = None,
         name: str | None = "priority_queue",
     ) -> None:

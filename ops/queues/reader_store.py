@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from typing import Any
 
 import numpy as np
@@ -149,7 +149,7 @@ class Reader:
         return os.fsdecode(self.work)
 
 
-def _name_of(element: Any, queue: Queue) -> bytes:
+def _name_of(element: Sequence[np.ndarray], queue: Queue) -> bytes:
     if len(element) != 1:
         raise errors.invalid("Expected single component queue")
     if queue.dtypes[0] != dtypes.string:

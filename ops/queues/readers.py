@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
-from ...engine.graph.registry import NoGradient, Touch
+from ...engine.graph.registry import ControlFlowRole, NoGradient, Touch
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
 from .. import shape_inference
@@ -22,22 +22,28 @@ from . import reader_store as store
 from .queues import QueueBase
 from .reader_store import Reader
 
+if TYPE_CHECKING:
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+
 _FILES = NoGradient("what files hold does not depend on the graph")
 _SHARING = "container: string = ''; shared_name: string = ''"
 # Their names come out of a queue.
 _ANY_FILES = (Touch("files"),)
 
 
-def _lmdb(c: Any, name: str) -> Reader:
+def _lmdb(c: KernelContext, name: str) -> Reader:
     raise errors.unimplemented(
         "LMDBReader: LMDB databases are not supported; write TFRecord files."
     )
 
 
-def _fixed(c: Any, name: str) -> Reader:
+def _fixed(c: KernelContext, name: str) -> Reader:
     encoding = c.attr("encoding") if c.type.endswith("V2") else ""
-    sizes = [c.attr(f"{part}_bytes") for part in ("header", "record", "footer", "hop")]
-    return store.FixedLengthReader(name, *sizes, encoding)
+    header, record, footer, hop = (
+        c.attr(f"{part}_bytes") for part in ("header", "record", "footer", "hop")
+    )
+    return store.FixedLengthReader(name, header, record, footer, hop, encoding)
 
 
 _FIXED = (
@@ -79,11 +85,11 @@ def _maker(make: Callable[[Any, str], Reader]) -> Callable[[Any], Reader]:
     return lambda c: kept(c, "reader", lambda name: make(c, c.name))
 
 
-def _up_to(c: Any, reader: Reader, queue: Any, count: np.ndarray) -> Any:
+def _up_to(c: KernelContext, reader: Reader, queue: Any, count: np.ndarray) -> Any:
     return reader.read_up_to(queue, int(count))
 
 
-def _restore(c: Any, reader: Reader, state: np.ndarray) -> None:
+def _restore(c: KernelContext, reader: Reader, state: np.ndarray) -> None:
     if state.ndim:
         raise errors.invalid(
             f"Reader state must be scalar, but had shape: {shape_text(state.shape)}"
@@ -91,16 +97,16 @@ def _restore(c: Any, reader: Reader, state: np.ndarray) -> None:
     reader.restore(state.item())
 
 
-def _scalars(c: Any) -> list[TensorShape]:
+def _scalars(c: ShapeContext) -> list[TensorShape]:
     return [TensorShape([]) for _ in c.op.outputs]
 
 
-def _vectors(c: Any) -> list[TensorShape]:
+def _vectors(c: ShapeContext) -> list[TensorShape]:
     shape_inference.ranked(c.inputs[2], 0)
     return [TensorShape([None]), TensorShape([None])]
 
 
-def _state_shape(c: Any) -> list[TensorShape]:
+def _state_shape(c: ShapeContext) -> list[TensorShape]:
     shape_inference.ranked(c.inputs[1], 0)
     return []
 
@@ -194,7 +200,7 @@ for _is_resource, _handle in ((False, "Ref(string)"), (True, "resource")):
             kernel=_kernel,
             gradient=_FILES,
             touches=_ANY_FILES if _role else (),
-            control_flow_role=_role,
+            control_flow_role=cast("ControlFlowRole", _role),
             doc=_doc,
         )
 
@@ -228,13 +234,13 @@ class ReaderBase:
         # Both handles must be of one kind.
         return raw.FakeQueue(handle)
 
-    def read(self, queue: Any, name: str | None = None) -> Any:
+    def read(self, queue: object, name: str | None = None) -> Any:
         """Key and value, two scalar strings, of the next record; waits for the queue."""
         return self._raw("ReaderRead", "ReaderReadV2")(
             self._reader_ref, self._queue(queue), name=name
         )
 
-    def read_up_to(self, queue: Any, num_records: Any, name: str | None = None) -> Any:
+    def read_up_to(self, queue: object, num_records: int, name: str | None = None) -> Any:
         """Keys and values, two vectors of strings, of at most `num_records` next records."""
         return self._raw("ReaderReadUpTo", "ReaderReadUpToV2")(
             self._reader_ref, self._queue(queue), num_records, name=name
@@ -258,7 +264,7 @@ class ReaderBase:
             self._reader_ref, name=name
         )
 
-    def restore_state(self, state: Any, name: str | None = None) -> Any:
+    def restore_state(self, state: str, name: str | None = None) -> Any:
         """An operation that restores a state."""
         return self._raw("ReaderRestoreState", "ReaderRestoreStateV2")(
             self._reader_ref, state, name=name
@@ -313,7 +319,7 @@ class FixedLengthRecordReader(ReaderBase):
 class TFRecordReader(ReaderBase):
     """Gives the records of TFRecord files; `options` say how they are compressed."""
 
-    def __init__(self, name: str | None = None, options: Any = None) -> None:
+    def __init__(self, name: str | None = None, options: object = None) -> None:
         from ...io.record import TFRecordOptions
 
         compression = TFRecordOptions.get_compression_type_string(options)
@@ -324,7 +330,7 @@ class TFRecordReader(ReaderBase):
 class LMDBReader(ReaderBase):
     """Not supported: running it raises UnimplementedError."""
 
-    def __init__(self, name: str | None = None, options: Any = None) -> None:
+    def __init__(self, name: str | None = None, options: object = None) -> None:
         del options
         super().__init__(raw.LMDBReader(name=name))
 

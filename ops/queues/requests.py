@@ -9,11 +9,17 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...engine import errors
 from ...engine.session.futures import Future
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ...engine.graph.annotations import TensorLike
+
 
 # What a turn of a request came to.
 STUCK, MOVED, DONE = range(3)
@@ -35,7 +41,7 @@ class Request(Future):
         self.value: Any = None
         self.failure: BaseException | None = None
 
-    def succeed(self, value: Any = ()) -> int:
+    def succeed(self, value: TensorLike = ()) -> int:
         """Ends the request with a result."""
         self.value = value
         return DONE
@@ -119,7 +125,7 @@ class RequestQueue:
         return moved
 
 
-def settled(value: Any = ()) -> Future:
+def settled(value: Sequence[np.ndarray] = ()) -> Future:
     """What needs no waiting."""
     pending = Future()
     pending.settle(value)

@@ -6,8 +6,8 @@ Areas have no handle: operations find them by their shared name.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,13 @@ from ..public import raw, tf
 from ..state.shared_state import kept
 from .staging_store import Buffer, Map
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.tensor import Tensor
+    from ...engine.types.dtypes import DType
+
 _STATE = NoGradient("moves values between runs")
 _LIMITS = "capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; "
 _SHARING = "container: string = ''; shared_name: string = ''"
@@ -30,14 +37,14 @@ _ATTRS = f"{_LIMITS}dtypes: list(type) >= 1; {_SHARING}"
 _WHOLE = f"{_LIMITS}dtypes: list(type); {_SHARING}"
 
 
-def _buffer(c: Any) -> Buffer:
+def _buffer(c: KernelContext) -> Buffer:
     def make(name: str) -> Buffer:
         return Buffer(c.attr("capacity"), c.attr("memory_limit"))
 
     return kept(c, "staging area", make, shares_node_name=True)
 
 
-def _map(c: Any) -> Map:
+def _map(c: KernelContext) -> Map:
     def make(name: str) -> Map:
         limits = c.attr("capacity"), c.attr("memory_limit")
         return Map(len(c.op._attrs["dtypes"]), *limits, ordered=ordered)
@@ -65,11 +72,11 @@ def _count(value: int) -> np.ndarray:
     return np.asarray(value, np.int32)
 
 
-def _unknown(c: Any) -> list[TensorShape]:
+def _unknown(c: ShapeContext) -> list[TensorShape]:
     return [unknown_shape() for _ in c.op.outputs]
 
 
-def _scalar(c: Any) -> list[TensorShape]:
+def _scalar(c: ShapeContext) -> list[TensorShape]:
     return [TensorShape([]) for _ in c.op.outputs]
 
 
@@ -124,7 +131,9 @@ for _is_ordered in (False, True):
         ("MapStage", "OrderedMapStage")[_is_ordered],
         "key: int64, indices: int32, values: fake_dtypes ->",
         lambda c, key, indices, values: _map(c).put(_key(key), _list(indices), values),
-        *("Puts components of a tuple under a key.", True, _PUT),
+        doc="Puts components of a tuple under a key.",
+        waits=True,
+        attrs=_PUT,
     )
     _define(
         ("MapPeek", "OrderedMapPeek")[_is_ordered],
@@ -169,9 +178,9 @@ class BaseStagingArea:
 
     def __init__(
         self,
-        dtypes: Any,
-        shapes: Any = None,
-        names: Any = None,
+        dtypes: Sequence[DType],
+        shapes: Sequence[Any] | None = None,
+        names: Sequence[str] | None = None,
         shared_name: str | None = None,
         capacity: int = 0,
         memory_limit: int = 0,
@@ -278,7 +287,7 @@ class BaseStagingArea:
             tensors = [tf.identity(tensor) for tensor in tensors]
         return tensors
 
-    def _get_return_value(self, tensors: Any, indices: Any) -> Any:
+    def _get_return_value(self, tensors: Sequence[Tensor], indices: Sequence[int]) -> Any:
         tensors = self._create_device_transfers(tensors)
         for output, i in zip(tensors, indices):
             output.set_shape(self._shapes[i])
@@ -287,7 +296,7 @@ class BaseStagingArea:
         return tensors
 
     @staticmethod
-    def _scope_vals(vals: Any) -> Any:
+    def _scope_vals(vals: object) -> Any:
         if isinstance(vals, dict):
             return list(vals.values())
         return vals if isinstance(vals, (list, tuple)) else [vals]
@@ -297,7 +306,7 @@ class BaseStagingArea:
 class StagingArea(BaseStagingArea):
     """Tuples that a run puts and a later (or the same) run gets, in order."""
 
-    def put(self, values: Any, name: str | None = None) -> Any:
+    def put(self, values: dict[Any, Any], name: str | None = None) -> Any:
         """An operation that puts a tuple; waits while the area is full."""
         with name_scope(name, f"{self._name}_put", self._scope_vals(values)) as scope:
             if not isinstance(values, (list, tuple, dict)):
@@ -315,7 +324,7 @@ class StagingArea(BaseStagingArea):
         """The first tuple, taken; waits while there is none."""
         return self._taken(raw.Unstage, name=self._called("get", name))
 
-    def peek(self, index: Any, name: str | None = None) -> Any:
+    def peek(self, index: int, name: str | None = None) -> Any:
         """The tuple at a place, which stays; waits until there is one."""
         return self._taken(raw.StagePeek, index, name=self._called("peek", name))
 
@@ -336,9 +345,9 @@ class MapStagingArea(BaseStagingArea):
 
     def __init__(
         self,
-        dtypes: Any,
-        shapes: Any = None,
-        names: Any = None,
+        dtypes: Sequence[DType],
+        shapes: Sequence[Any] | None = None,
+        names: Sequence[str] | None = None,
         shared_name: str | None = None,
         ordered: bool = False,
         capacity: int = 0,
@@ -350,7 +359,13 @@ class MapStagingArea(BaseStagingArea):
     def _raw(self, unordered: str, ordered: str) -> Callable[..., Any]:
         return getattr(raw, ordered if self._ordered else unordered)
 
-    def put(self, key: Any, vals: Any, indices: Any = None, name: str | None = None) -> Any:
+    def put(
+        self,
+        key: TensorLike,
+        vals: Sequence[Tensor],
+        indices: Sequence[int] | None = None,
+        name: str | None = None,
+    ) -> Any:
         """An operation that puts a tuple, or the components `indices` of it, under a key."""
         with name_scope(name, f"{self._name}_put", self._scope_vals(vals)) as scope:
             tensors, indices = self._check_put_dtypes(vals, indices)
@@ -359,7 +374,9 @@ class MapStagingArea(BaseStagingArea):
                     key, indices, tensors, dtypes=self._dtypes, name=scope, **self._settings()
                 )
 
-    def _get_indices_and_dtypes(self, indices: Any = None) -> tuple[list[int], list[Any]]:
+    def _get_indices_and_dtypes(
+        self, indices: Sequence[int] | None = None
+    ) -> tuple[list[int], list[Any]]:
         if indices is None:
             indices = list(range(len(self._dtypes)))
         if not isinstance(indices, (tuple, list)):
@@ -382,7 +399,9 @@ class MapStagingArea(BaseStagingArea):
             raise TypeError(f"Mixed types in indices '{indices}'. May only be str or int")
         return list(indices), [self._dtypes[i] for i in indices]
 
-    def peek(self, key: Any, indices: Any = None, name: str | None = None) -> Any:
+    def peek(
+        self, key: TensorLike, indices: Sequence[int] | None = None, name: str | None = None
+    ) -> Any:
         """Components of the tuple under a key, which stay; waits for it."""
         indices, kinds = self._get_indices_and_dtypes(indices)
         name = self._called("pop", name)
@@ -392,7 +411,12 @@ class MapStagingArea(BaseStagingArea):
             )
         return self._get_return_value(found, indices)
 
-    def get(self, key: Any = None, indices: Any = None, name: str | None = None) -> Any:
+    def get(
+        self,
+        key: TensorLike | None = None,
+        indices: Sequence[int] | None = None,
+        name: str | None = None,
+    ) -> Any:
         """Key and components, taken, of the tuple under a key (or of any); waits for it."""
         indices, kinds = self._get_indices_and_dtypes(indices)
         settings = {"dtypes": kinds, **self._settings()}

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from ...engine import errors
 from ...engine.session.futures import Future
 from ...engine.types.dtypes import DType, runtime_name
 from ...engine.types.shape import TensorShape, shape_text
+from ..shape_inference import known_sizes
 from .requests import DONE, MOVED, STUCK, Request, RequestQueue, settled
 
 Element = tuple[np.ndarray, ...]
@@ -65,7 +65,7 @@ class Queue(RequestQueue):
 
     def _joined(self, elements: list[Element], component: int) -> np.ndarray:
         """One component of some elements as a batch."""
-        sizes = self.shapes[component].sizes
+        sizes = known_sizes(self.shapes[component])
         result = np.empty([len(elements), *sizes], self.dtypes[component].np_dtype)
         for row, element in enumerate(elements):
             result[row, ...] = element[component]
@@ -255,14 +255,14 @@ class Queue(RequestQueue):
         self._require_equal("component types", mine, asked)
         self._require_same_shapes(other)
 
-    def _require_settings(self, other: Any) -> None:
+    def _require_settings(self, other: object) -> None:
         """Holds what only some kinds have."""
 
     def _require_same_shapes(self, other: Queue) -> None:
         mine, asked = shapes_text(self.shapes), shapes_text(other.shapes)
         self._require_equal("component shapes", mine, asked)
 
-    def _require_equal(self, what: str, mine: Any, asked: Any) -> None:
+    def _require_equal(self, what: str, mine: object, asked: object) -> None:
         if mine != asked:
             be = "were" if what.endswith("s") else "was"
             raise errors.invalid(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,11 @@ from ..public import raw
 from . import philox
 from .random_ops import RANDOM, _dims, shape_of, stream
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+
 _PARAMETERS = ("means", "stddevs", "minvals", "maxvals")
 _MOST_TRIES = 1000
 # Outputs that share parameters are made in batches of this size.
@@ -32,7 +37,7 @@ _WIDE = 1.3
 _Draw = Callable[[philox.Philox, int], tuple[np.ndarray, np.ndarray]]
 
 
-def _from_normal(low: Any, high: Any) -> tuple[int, _Draw]:
+def _from_normal(low: np.ndarray | np.generic, high: np.ndarray | np.generic) -> tuple[int, _Draw]:
     def draw(at: philox.Philox, groups: int) -> tuple[np.ndarray, np.ndarray]:
         size = groups * philox.per_block(low.dtype)
         values = philox.normal(at, (size,), low.dtype)
@@ -55,7 +60,7 @@ def _from_uniform(low: Any, high: Any) -> tuple[int, _Draw]:
     return 2, draw
 
 
-def _from_exponential(low: Any, high: Any) -> tuple[int, _Draw]:
+def _from_exponential(low: Any, high: np.ndarray | np.generic) -> tuple[int, _Draw]:
     """Candidates from the lower bound on; candidates and tests alternate within a block."""
     dtype = low.dtype.type
     alpha = (low + np.sqrt(low * low + dtype(4))) / dtype(2)
@@ -99,7 +104,12 @@ def _accepted(
 
 
 def _batch(
-    at: philox.Philox, count: int, mean: Any, stddev: Any, low: Any, high: Any
+    at: philox.Philox,
+    count: int,
+    mean: Any,
+    stddev: Any,
+    low: Any,
+    high: Any,
 ) -> tuple[np.ndarray, philox.Philox]:
     """The outputs of one set of parameters."""
     is_bounded = np.isfinite(low) or np.isfinite(high)
@@ -127,7 +137,7 @@ def _require(parameters: tuple[np.ndarray, ...], batches: int) -> None:
             )
 
 
-def _bounded(c: Any, shape: np.ndarray, *parameters: np.ndarray) -> np.ndarray:
+def _bounded(c: KernelContext, shape: np.ndarray, *parameters: np.ndarray) -> np.ndarray:
     dims = _dims(shape)
     size, batches = math.prod(dims), dims[0]
     _require(parameters, batches)
@@ -146,7 +156,7 @@ def _bounded(c: Any, shape: np.ndarray, *parameters: np.ndarray) -> np.ndarray:
     return result.reshape(dims)
 
 
-def _shape(c: Any) -> TensorShape:
+def _shape(c: ShapeContext) -> TensorShape:
     for parameter in c.inputs[1:]:
         if parameter.ndims is not None and parameter.ndims > 1:
             raise ValueError(f"Shape must be at most rank 1 but is rank {parameter.ndims}")
@@ -164,7 +174,7 @@ define(
     doc="Normal numbers with given means and deviations, within given bounds.",
     test={
         "values": [
-            [np.int32([2, 3]), *(np.float32(v) for v in values)]
+            [np.array([2, 3], np.int32), *(np.asarray(v, np.float32) for v in values)]
             for values in ((0, 1, -1.5, 2), (0, 1, 1, 1.5), ([0, 1], 2, 4, [9, 20]))
         ],
         "attrs": [{"seed": 1}],
@@ -173,12 +183,12 @@ define(
 
 
 def parameterized_truncated_normal(
-    shape: Any,
-    means: Any = 0.0,
-    stddevs: Any = 1.0,
-    minvals: Any = -2.0,
-    maxvals: Any = 2.0,
-    dtype: Any = dtypes.float32,
+    shape: TensorLike,
+    means: object = 0.0,
+    stddevs: object = 1.0,
+    minvals: object = -2.0,
+    maxvals: object = 2.0,
+    dtype: DTypeLike = dtypes.float32,
     seed: int | None = None,
     name: str | None = None,
 ) -> Any:
@@ -186,9 +196,11 @@ def parameterized_truncated_normal(
     inputs = [shape, means, stddevs, minvals, maxvals]
     with name_scope(name, "parameterized_truncated_normal", inputs):
         dims = shape_tensor(shape)
-        parameters = [
+        mean, deviation, low, high = (
             convert_to_tensor(value, dtype=dtype, name=label)
             for label, value in zip(_PARAMETERS, inputs[1:], strict=True)
-        ]
+        )
         seed1, seed2 = get_seed(seed)
-        return raw.ParameterizedTruncatedNormal(dims, *parameters, seed=seed1, seed2=seed2)
+        return raw.ParameterizedTruncatedNormal(
+            dims, mean, deviation, low, high, seed=seed1, seed2=seed2
+        )

@@ -8,8 +8,8 @@ numbers do not depend on how many there are before them.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,14 @@ from . import philox
 from .random_ops import RANDOM, _dims, _integers, _multinomial, shape_of, stream, uniform_limits
 from .rejection import Lanes, gamma, poisson
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
+    from ...engine.types.dtypes import DType
+
 _SEEDS = "seed: int = 0; seed2: int = 0"
 _REALS = "{half, float32, float64}"
 # Outputs computed at a time.
@@ -34,7 +42,7 @@ _CHUNK = 1 << 16
 
 
 def _per_parameter(
-    c: Any,
+    c: KernelContext,
     shape: np.ndarray,
     values: np.ndarray,
     method: Callable[[Lanes, np.ndarray], np.ndarray],
@@ -53,17 +61,17 @@ def _per_parameter(
     return result.reshape(values.size, count).T.reshape(*dims, *values.shape).astype(c.out_dtype())
 
 
-def _parameter_shape(c: Any) -> TensorShape:
+def _parameter_shape(c: ShapeContext) -> TensorShape:
     return c.value_as_shape(0).concatenate(c.inputs[1])
 
 
-def add_leading_unit_dimensions(x: Any, num_dimensions: Any) -> Any:
+def add_leading_unit_dimensions(x: TensorLike, num_dimensions: TensorLike) -> Any:
     """The tensor with so many axes of size one before its own."""
     ones = tf.ones([num_dimensions], dtype=dtypes.int32)
     return tf.reshape(x, tf.concat([ones, tf.shape(x)], axis=0))
 
 
-def _gamma_gradient(op: Any, grad: Any) -> tuple[None, Any]:
+def _gamma_gradient(op: Operation, grad: Tensor) -> tuple[None, Any]:
     shape, alpha = op.inputs
     sample = op.outputs[0]
     with control_dependencies([grad]):
@@ -81,12 +89,15 @@ define(
     gradient=_gamma_gradient,
     stateful=True,
     doc="Gamma-distributed numbers with scale one.",
-    test={"values": [[np.int32([3]), np.float32([0.5, 2.0])]], "attrs": [{"seed": 1}]},
+    test={
+        "values": [[np.array([3], np.int32), np.array([0.5, 2.0], np.float32)]],
+        "attrs": [{"seed": 1}],
+    },
 )
 
 
 @np.errstate(all="ignore")
-def _gamma_derivative(c: Any, alpha: np.ndarray, sample: np.ndarray) -> np.ndarray:
+def _gamma_derivative(c: KernelContext, alpha: np.ndarray, sample: np.ndarray) -> np.ndarray:
     """-(dF/dalpha) / (dF/dx) of the distribution function F, by central differences of F."""
     a, x = np.broadcast_arrays(alpha.astype(np.float64), sample.astype(np.float64))
     step = 1e-5 * np.maximum(a, 1e-3)
@@ -110,13 +121,13 @@ define(
 )
 
 
-def _broadcast(c: Any) -> TensorShape:
+def _broadcast(c: ShapeContext) -> TensorShape:
     from ..elementwise import static_broadcast
 
     return static_broadcast(c.inputs[0], c.inputs[1])
 
 
-def _poisson(c: Any, shape: np.ndarray, rate: np.ndarray) -> np.ndarray:
+def _poisson(c: KernelContext, shape: np.ndarray, rate: np.ndarray) -> np.ndarray:
     return _per_parameter(c, shape, rate, poisson)
 
 
@@ -129,7 +140,10 @@ define(
     gradient=RANDOM,
     stateful=True,
     doc="Poisson-distributed numbers.",
-    test={"values": [[np.int32([3]), np.float32([0.5, 20.0])]], "attrs": [{"seed": 1}]},
+    test={
+        "values": [[np.array([3], np.int32), np.array([0.5, 20.0], np.float32)]],
+        "attrs": [{"seed": 1}],
+    },
 )
 define(
     "RandomPoissonV2",
@@ -141,16 +155,19 @@ define(
     gradient=RANDOM,
     stateful=True,
     doc="Poisson-distributed numbers.",
-    test={"values": [[np.int32([3]), np.float64([0.5, 20.0])]], "attrs": [{"seed": 1}]},
+    test={
+        "values": [[np.array([3], np.int32), np.array([0.5, 20.0], np.float64)]],
+        "attrs": [{"seed": 1}],
+    },
 )
 
 
 @export("random.gamma", "random_gamma")
 def random_gamma(
-    shape: Any,
-    alpha: Any,
-    beta: Any = None,
-    dtype: Any = dtypes.float32,
+    shape: TensorLike,
+    alpha: TensorLike,
+    beta: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.float32,
     seed: int | None = None,
     name: str | None = None,
 ) -> Any:
@@ -167,9 +184,9 @@ def random_gamma(
 
 @export("random.poisson", "random_poisson")
 def random_poisson(
-    lam: Any,
-    shape: Any,
-    dtype: Any = dtypes.float32,
+    lam: TensorLike,
+    shape: TensorLike,
+    dtype: DTypeLike = dtypes.float32,
     seed: int | None = None,
     name: str | None = None,
 ) -> Any:
@@ -196,7 +213,7 @@ def _define_stateless(name: str, fill: Callable[..., np.ndarray], doc: str) -> N
         kernel=lambda c, shape, seed: fill(_generator(seed), _dims(shape), c.out_dtype()),
         gradient=RANDOM,
         doc=doc,
-        test={"values": [[np.int32([3]), np.int64([1, 2])]]},
+        test={"values": [[np.array([3], np.int32), np.array([1, 2], np.int64)]]},
     )
 
 
@@ -213,7 +230,9 @@ define(
     ),
     gradient=RANDOM,
     doc="Uniform integers in [minval, maxval).",
-    test={"values": [[np.int32([3]), np.int64([1, 2]), np.int32(0), np.int32(9)]]},
+    test={
+        "values": [[np.array([3], np.int32), np.array([1, 2], np.int64), np.int32(0), np.int32(9)]]
+    },
 )
 define(
     "StatelessMultinomial",
@@ -223,21 +242,21 @@ define(
     kernel=lambda c, logits, n, seed: _multinomial(c, lambda size: _generator(seed), logits, n),
     gradient=RANDOM,
     doc="Class numbers drawn with probabilities softmax(logits).",
-    test={"values": [[np.float32([[1, 2, 3]]), np.int32(4), np.int64([1, 2])]]},
+    test={"values": [[np.array([[1, 2, 3]], np.float32), np.int32(4), np.array([1, 2], np.int64)]]},
 )
 
 
-def _count(c: Any) -> int | None:
+def _count(c: ShapeContext) -> int | None:
     value = c.value(1)
     return None if value is None else int(value)
 
 
 @export("random.stateless_uniform")
 def stateless_random_uniform(
-    shape: Any,
-    seed: Any,
-    minval: Any = 0,
-    maxval: Any = None,
+    shape: TensorLike,
+    seed: TensorLike,
+    minval: TensorLike = 0,
+    maxval: int | None = None,
     dtype: Any = dtypes.float32,
     name: str | None = None,
 ) -> Any:
@@ -254,7 +273,14 @@ def stateless_random_uniform(
 
 
 def _stateless_scaled(
-    op_type: str, scope: str, shape: Any, seed: Any, mean: Any, stddev: Any, dtype: Any, name: Any
+    op_type: str,
+    scope: str,
+    shape: TensorLike,
+    seed: TensorLike,
+    mean: TensorLike,
+    stddev: TensorLike,
+    dtype: DTypeLike,
+    name: str | None,
 ) -> Any:
     with name_scope(name, scope, [shape, seed, mean, stddev]) as name:
         shape = shape_tensor(shape)
@@ -270,7 +296,7 @@ def stateless_random_normal(
     seed: Any,
     mean: Any = 0.0,
     stddev: Any = 1.0,
-    dtype: Any = dtypes.float32,
+    dtype: DTypeLike = dtypes.float32,
     name: str | None = None,
 ) -> Any:
     """Normally distributed numbers, a function of shape and seed."""
@@ -284,7 +310,7 @@ def stateless_truncated_normal(
     seed: Any,
     mean: Any = 0.0,
     stddev: Any = 1.0,
-    dtype: Any = dtypes.float32,
+    dtype: DTypeLike = dtypes.float32,
     name: str | None = None,
 ) -> Any:
     """Normally distributed numbers within two deviations, a function of shape and seed."""
@@ -292,7 +318,9 @@ def stateless_truncated_normal(
     return _stateless_scaled("StatelessTruncatedNormal", "stateless_truncated_normal", *given)
 
 
-def _stateless_classes(scope: str, logits: Any, count: Any, seed: Any, kind: Any, name: Any) -> Any:
+def _stateless_classes(
+    scope: str, logits: TensorLike, count: int, seed: Sequence[int], kind: DType, name: str
+) -> Any:
     with name_scope(name, scope, [logits, seed]):
         logits = convert_to_tensor(logits, name="logits")
         return raw.StatelessMultinomial(logits, count, seed, output_dtype=kind)
@@ -300,7 +328,11 @@ def _stateless_classes(scope: str, logits: Any, count: Any, seed: Any, kind: Any
 
 @export("random.stateless_multinomial")
 def stateless_multinomial(
-    logits: Any, num_samples: Any, seed: Any, output_dtype: Any = dtypes.int64, name: Any = None
+    logits: Any,
+    num_samples: Any,
+    seed: Any,
+    output_dtype: Any = dtypes.int64,
+    name: Any = None,
 ) -> Any:
     """Class numbers drawn with probabilities softmax(logits), a function of them and the seed."""
     return _stateless_classes(
@@ -310,7 +342,11 @@ def stateless_multinomial(
 
 @export("random.stateless_categorical")
 def stateless_categorical(
-    logits: Any, num_samples: Any, seed: Any, dtype: Any = dtypes.int64, name: Any = None
+    logits: Any,
+    num_samples: Any,
+    seed: Any,
+    dtype: Any = dtypes.int64,
+    name: Any = None,
 ) -> Any:
     """Class numbers drawn with probabilities softmax(logits), a function of them and the seed."""
     return _stateless_classes("stateless_categorical", logits, num_samples, seed, dtype, name)

@@ -7,7 +7,7 @@ Each stateful op owns a Philox stream, from which every run takes the next part.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,25 +23,34 @@ from ...engine.types.shape import TensorShape, shape_text
 from ..public import raw, tf
 from . import philox
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.types.dtypes import DType
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
+
 RANDOM = NoGradient("random numbers do not depend on their shape")
 _SEEDS = "seed: int = 0; seed2: int = 0"
 _FLOATS = "{half, bfloat16, float32, float64}"
 Fill = Callable[[philox.Philox, tuple[int, ...], np.dtype], np.ndarray]
 
 
-def stream(c: Any) -> philox.Stream:
+def stream(c: KernelContext) -> philox.Stream:
     """The op's own stream of this session."""
     return c.kernel_state(lambda: philox.Stream(c.attr("seed"), c.attr("seed2")))
 
 
-def shape_of(c: Any) -> TensorShape:
+def shape_of(c: ShapeContext) -> TensorShape:
     """Shape function: the value of the first input."""
     if c.inputs[0].ndims not in (None, 1):
         raise ValueError(f"Shape must be rank 1 but is rank {c.inputs[0].ndims}")
     return c.value_as_shape(0)
 
 
-def _integer_shape(c: Any) -> TensorShape:
+def _integer_shape(c: ShapeContext) -> TensorShape:
     """Shape function: also holds the limits to be scalars."""
     for limit in c.inputs[1:]:
         if limit.ndims not in (None, 0):
@@ -62,7 +71,7 @@ def _dims(shape: np.ndarray) -> tuple[int, ...]:
 
 
 def _lower_with(function: str) -> Callable[..., Any]:
-    def lower(b: Any, op: Any, shape: Any) -> Any:
+    def lower(b: Builder, op: OpView, shape: Value) -> Any:
         from ...jit import library
 
         dims, dtype = b.known(shape), op.dtype(0)
@@ -74,7 +83,7 @@ def _lower_with(function: str) -> Callable[..., Any]:
 
 
 def _define_float(name: str, fill: Fill, lower: str, doc: str) -> None:
-    def kernel(c: Any, shape: np.ndarray) -> np.ndarray:
+    def kernel(c: KernelContext, shape: np.ndarray) -> np.ndarray:
         dims = _dims(shape)
         at = stream(c).reserve_outputs(int(np.prod(dims, dtype=np.int64)))
         return fill(at, dims, c.out_dtype())
@@ -89,7 +98,10 @@ def _define_float(name: str, fill: Fill, lower: str, doc: str) -> None:
         gradient=RANDOM,
         stateful=True,
         doc=doc,
-        test={"values": [[np.int32([3, 5])]], "attrs": [{"seed": 1, "dtype": dtypes.float32}]},
+        test={
+            "values": [[np.array([3, 5], np.int32)]],
+            "attrs": [{"seed": 1, "dtype": dtypes.float32}],
+        },
     )
 
 
@@ -109,7 +121,9 @@ def _require_scalar(name: str, value: np.ndarray) -> int:
     return int(value)
 
 
-def _integers(c: Any, at: Callable[[int], Any], shape: Any, low: Any, high: Any) -> np.ndarray:
+def _integers(
+    c: KernelContext, at: Callable[[int], Any], shape: Any, low: Any, high: Any
+) -> np.ndarray:
     low, high, dims = _require_scalar("minval", low), _require_scalar("maxval", high), _dims(shape)
     size = int(np.prod(dims, dtype=np.int64))
     if size and low >= high:
@@ -119,14 +133,14 @@ def _integers(c: Any, at: Callable[[int], Any], shape: Any, low: Any, high: Any)
     return philox.integers(at(size), dims, c.out_dtype(), low, high)
 
 
-def _lower_integers(b: Any, op: Any, shape: Any, low: Any, high: Any) -> Any:
+def _lower_integers(b: Builder, op: OpView, shape: Value, low: Value, high: Value) -> Any:
     from ...jit import library
 
-    known = [b.known(value) for value in (shape, low, high)]
-    if any(value is None or value.dtype == object for value in known[1:]) or known[0] is None:
+    sizes, least, most = b.known(shape), b.known(low), b.known(high)
+    if sizes is None or least is None or most is None or object in (least.dtype, most.dtype):
         return NotImplemented
-    dims, limits = tuple(known[0]), (int(known[1]), int(known[2]))
-    return library.philox_integers(b, op, dims, stream, op.dtype(0), *limits)
+    limits = int(least), int(most)
+    return library.philox_integers(b, op, tuple(sizes), stream, op.dtype(0), *limits)
 
 
 define(
@@ -139,11 +153,11 @@ define(
     gradient=RANDOM,
     stateful=True,
     doc="Uniform integers in [minval, maxval).",
-    test={"values": [[np.int32([4]), np.int32(0), np.int32(9)]], "attrs": [{"seed": 1}]},
+    test={"values": [[np.array([4], np.int32), np.int32(0), np.int32(9)]], "attrs": [{"seed": 1}]},
 )
 
 
-def _shuffle(c: Any, value: np.ndarray) -> np.ndarray:
+def _shuffle(c: KernelContext, value: np.ndarray) -> np.ndarray:
     if value.size <= 1 or value.shape[0] <= 1:
         return value
     size = value.shape[0]
@@ -169,7 +183,9 @@ define(
 )
 
 
-def _sample_rows(at: philox.Philox, logits: np.ndarray, samples: int, dtype: Any) -> np.ndarray:
+def _sample_rows(
+    at: philox.Philox, logits: np.ndarray, samples: int, dtype: np.dtype[Any]
+) -> np.ndarray:
     """Class numbers drawn by inverting each row's cumulative distribution."""
     rows = len(logits)
     count = rows * samples
@@ -190,7 +206,9 @@ def _lowest(dtype: np.dtype) -> Any:
     return np.iinfo(dtype).min if dtype.kind in "iu" else dtypes.as_dtype(dtype).min
 
 
-def _multinomial(c: Any, reserve: Callable[[int], Any], logits: Any, samples: Any) -> np.ndarray:
+def _multinomial(
+    c: KernelContext, reserve: Callable[[int], Any], logits: np.ndarray, samples: np.ndarray
+) -> np.ndarray:
     if logits.ndim != 2:
         raise errors.invalid(f"logits should be a matrix, got shape {shape_text(logits.shape)}")
     if samples.ndim:
@@ -206,7 +224,7 @@ def _multinomial(c: Any, reserve: Callable[[int], Any], logits: Any, samples: An
     return _sample_rows(at, logits, count, c.out_dtype())
 
 
-def _multinomial_shape(c: Any) -> TensorShape:
+def _multinomial_shape(c: ShapeContext) -> TensorShape:
     logits, count = c.inputs[0].with_rank(2), c.value(1)
     return TensorShape([logits[0], None if count is None else int(count)])
 
@@ -220,12 +238,12 @@ define(
     gradient=RANDOM,
     stateful=True,
     doc="Class numbers drawn with probabilities softmax(logits).",
-    test={"values": [[np.float32([[1, 2, 3]]), np.int32(4)]], "attrs": [{"seed": 1}]},
+    test={"values": [[np.array([[1, 2, 3]], np.float32), np.int32(4)]], "attrs": [{"seed": 1}]},
 )
 
 
 def _scaled(
-    op_type: str, scope: str, arguments: tuple[Any, ...], dtype: Any, seed: Any, name: Any
+    op_type: str, scope: str, arguments: tuple[Any, ...], dtype: DType, seed: int | None, name: Any
 ) -> Any:
     shape, mean, stddev = arguments
     with name_scope(name, scope, [shape, mean, stddev]) as name:
@@ -306,7 +324,7 @@ def truncated_normal(
 _UNIFORM_TYPES = ("float16", "bfloat16", "float32", "float64", "int32", "int64")
 
 
-def uniform_limits(dtype: Any, maxval: Any) -> tuple[Any, Any]:
+def uniform_limits(dtype: DTypeLike, maxval: float | None) -> tuple[Any, Any]:
     """The checked dtype and upper limit of a uniform distribution."""
     dtype = dtypes.as_dtype(dtype)
     if dtype.name not in _UNIFORM_TYPES:
@@ -320,9 +338,9 @@ def uniform_limits(dtype: Any, maxval: Any) -> tuple[Any, Any]:
 
 @export("random.uniform", "random_uniform")
 def random_uniform(
-    shape: Any,
-    minval: Any = 0,
-    maxval: Any = None,
+    shape: TensorLike | None,
+    minval: TensorLike = 0,
+    maxval: float | None = None,
     dtype: Any = dtypes.float32,
     seed: int | None = None,
     name: str | None = None,
@@ -362,7 +380,7 @@ def random_uniform(
 
 
 @export("random.shuffle", "random_shuffle")
-def random_shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Any:
+def random_shuffle(value: TensorLike, seed: int | None = None, name: str | None = None) -> Any:
     """The rows of a tensor in random order, another one in every run.
 
     Args:
@@ -385,7 +403,9 @@ def random_shuffle(value: Any, seed: int | None = None, name: str | None = None)
 
 
 @export("image.random_crop", "random_crop")
-def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None = None) -> Any:
+def random_crop(
+    value: TensorLike, size: TensorLike, seed: int | None = None, name: str | None = None
+) -> Any:
     """A part of `value`, of the given size, at a random place."""
     from ..control import with_dependencies
 
@@ -401,10 +421,12 @@ def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None
         return tf.slice(value, draws % limit, size, name=name)
 
 
-def _draw_classes(logits: Any, samples: Any, dtype: Any, seed: Any) -> Any:
+def _draw_classes(
+    logits: TensorLike, samples: TensorLike, dtype: DType | None, seed: int | None
+) -> Any:
     logits = convert_to_tensor(logits, name="logits")
     seed1, seed2 = get_seed(seed)
-    chosen = {} if dtype is None else {"output_dtype": dtype}
+    chosen: dict[str, Any] = {} if dtype is None else {"output_dtype": dtype}
     return raw.Multinomial(logits, samples, seed=seed1, seed2=seed2, **chosen)
 
 

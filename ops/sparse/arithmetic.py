@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,13 @@ from ..control import with_dependencies
 from ..public import tf
 from ..shape_inference import ranked
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
+
 _SAMPLE = [
     np.array([[0, 1], [1, 0]], np.int64),
     np.array([1.5, -2.0]),
@@ -31,13 +38,17 @@ _SAMPLE = [
 # Sparse times dense
 
 
-def _values_shape(c: Any) -> TensorShape:
+def _values_shape(c: ShapeContext) -> TensorShape:
     return TensorShape([ranked(c.inputs[0], 2)[0]])
 
 
-def _cwise(name: str, compute: Callable[..., np.ndarray], gradient: Any, doc: str) -> OpFunction:
+def _cwise(name: str, compute: Callable[..., np.ndarray], gradient: object, doc: str) -> OpFunction:
     def kernel(
-        c: Any, indices: np.ndarray, values: np.ndarray, shape: np.ndarray, dense: np.ndarray
+        c: KernelContext,
+        indices: np.ndarray,
+        values: np.ndarray,
+        shape: np.ndarray,
+        dense: np.ndarray,
     ) -> np.ndarray:
         target = tuple(shape.tolist())
         try:
@@ -63,7 +74,7 @@ def _cwise(name: str, compute: Callable[..., np.ndarray], gradient: Any, doc: st
     )
 
 
-def _scaled_gradient(op: Any, grad: Any, is_mul: bool) -> Any:
+def _scaled_gradient(op: Operation, grad: Tensor, is_mul: bool) -> Any:
     indices, values, shape, y = op.inputs
     y_shape = tf.cast(tf.shape(y), dtypes.int64)
     added = tf.expand_dims(tf.size(shape) - tf.size(y_shape), 0)
@@ -108,7 +119,7 @@ sparse_dense_cwise_add = _cwise(
 
 
 def _dense_add_kernel(
-    c: Any, indices: np.ndarray, values: np.ndarray, shape: np.ndarray, dense: np.ndarray
+    c: KernelContext, indices: np.ndarray, values: np.ndarray, shape: np.ndarray, dense: np.ndarray
 ) -> np.ndarray:
     if tuple(shape.tolist()) != dense.shape:
         raise errors.invalid(
@@ -125,13 +136,17 @@ def _dense_add_kernel(
     return total
 
 
+def _sparse_tensor_dense_add_gradient(op: Operation, grad: Tensor) -> Any:
+    return (None, tf.gather_nd(grad, op.inputs[0]), None, grad)
+
+
 sparse_tensor_dense_add = define(
     "SparseTensorDenseAdd",
     "a_indices: Tindices, a_values: T, a_shape: Tindices, b: T -> output: T",
     "T: numbertype; Tindices: {int32, int64}",
     shape=lambda c: c.inputs[3],
     kernel=_dense_add_kernel,
-    gradient=lambda op, grad: (None, tf.gather_nd(grad, op.inputs[0]), None, grad),
+    gradient=_sparse_tensor_dense_add_gradient,
     test={"values": [_SAMPLE]},
     doc="The sum of a sparse and a dense tensor, dense.",
 )
@@ -141,7 +156,10 @@ sparse_tensor_dense_add = define(
 
 
 def remove_squeezable_dimensions(
-    labels: Any, predictions: Any, expected_rank_diff: int = 0, name: str | None = None
+    labels: Any,
+    predictions: Any,
+    expected_rank_diff: int = 0,
+    name: str | None = None,
 ) -> tuple[Any, Any]:
     """Squeezes the last dimension of whichever has one rank more than expected."""
     with name_scope(name, "remove_squeezable_dimensions", [labels, predictions]):
@@ -159,14 +177,14 @@ def remove_squeezable_dimensions(
         return _maybe_squeeze(labels, expected_rank_diff - 1, rank_diff), predictions
 
 
-def _maybe_squeeze(x: Any, wanted: int, rank_diff: Any) -> Any:
+def _maybe_squeeze(x: Tensor, wanted: int, rank_diff: Tensor) -> Any:
     """Drops the last dimension at run time, unless it cannot be one."""
     if x.shape.ndims is not None and not x.shape[-1].is_compatible_with(1):
         return x
     return tf.cond(tf.equal(wanted, rank_diff), lambda: tf.squeeze(x, [-1]), lambda: x)
 
 
-def _checked(tensor: Any, check: Callable[..., Any], *args: Any, message: str) -> Any:
+def _checked(tensor: Tensor, check: Callable[..., Any], *args: Any, message: str) -> Any:
     return with_dependencies([check(tensor, *args, message=message)], tensor)
 
 
@@ -174,8 +192,8 @@ def _checked(tensor: Any, check: Callable[..., Any], *args: Any, message: str) -
 def confusion_matrix(
     labels: Any,
     predictions: Any,
-    num_classes: Any = None,
-    dtype: Any = dtypes.int32,
+    num_classes: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.int32,
     name: str | None = None,
     weights: Any = None,
 ) -> Any:

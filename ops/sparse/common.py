@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,10 @@ from ...engine import errors
 from ...engine.graph.tensor import SparseTensor, SparseTensorValue
 from ...engine.types.shape import TensorShape, shape_text
 from ..shape_inference import ranked
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.inference import ShapeContext
 
 
 def as_sparse(value: Any) -> SparseTensor:
@@ -28,14 +32,14 @@ def parts(sparse: SparseTensor) -> tuple[Any, Any, Any]:
     return sparse.indices, sparse.values, sparse.dense_shape
 
 
-def flat_places(indices: np.ndarray, shape: Any) -> np.ndarray:
+def flat_places(indices: np.ndarray, shape: TensorLike) -> np.ndarray:
     """The position of each index in the flattened dense tensor."""
     sizes = np.asarray(shape, np.int64)
     strides = np.append(np.cumprod(sizes[:0:-1])[::-1], 1) if sizes.size else sizes
     return indices @ strides if sizes.size else np.zeros(len(indices), np.int64)
 
 
-def indices_at(places: np.ndarray, shape: Any) -> np.ndarray:
+def indices_at(places: np.ndarray, shape: Sequence[int]) -> np.ndarray:
     """The indices of positions in the flattened dense tensor."""
     if not len(shape):
         return np.zeros((len(places), 0), np.int64)
@@ -90,7 +94,7 @@ def require_order(indices: np.ndarray, shape: np.ndarray) -> None:
         raise errors.invalid(f"{_index_text(i, indices[i])} {problem}")
 
 
-def sparse_shapes(c: Any, first: int = 0) -> tuple[int | None, int | None]:
+def sparse_shapes(c: ShapeContext, first: int = 0) -> tuple[int | None, int | None]:
     """Static number of entries and rank of a sparse argument; checks the ranks of its parts."""
     rows, columns = ranked(c.inputs[first], 2)
     (count,) = ranked(c.inputs[first + 1], 1)
@@ -104,8 +108,12 @@ def sparse_result(count: int | None, rank: int | None) -> list[TensorShape]:
 
 
 # [[0, 1.5, 0], [-2, 0, 0.5]] and another one of the same shape.
-SAMPLE = [np.array([[0, 1], [1, 0], [1, 2]]), np.float32([1.5, -2, 0.5]), np.array([2, 3])]
-OTHER = [np.array([[0, 0], [1, 0]]), np.float32([4.0, 0.25]), np.array([2, 3])]
+SAMPLE = [
+    np.array([[0, 1], [1, 0], [1, 2]]),
+    np.array([1.5, -2, 0.5], np.float32),
+    np.array([2, 3]),
+]
+OTHER = [np.array([[0, 0], [1, 0]]), np.array([4.0, 0.25], np.float32), np.array([2, 3])]
 
 
 def indices_of(lengths: Sequence[int] | np.ndarray) -> np.ndarray:

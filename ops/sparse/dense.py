@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,10 +22,18 @@ from ..shape_inference import merge_dim, ranked
 from .common import SAMPLE, as_sparse, parts, require_inside, require_order
 from .layout import sparse_reorder
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+
 # Conversion
 
 
-def _check_parts(indices: np.ndarray, shape: np.ndarray, values: np.ndarray, default: Any) -> None:
+def _check_parts(
+    indices: np.ndarray, shape: np.ndarray, values: np.ndarray, default: np.ndarray
+) -> None:
     if indices.ndim > 2:
         raise errors.invalid(
             "sparse_indices should be a scalar, vector, or matrix, got shape "
@@ -50,7 +58,13 @@ def _check_parts(indices: np.ndarray, shape: np.ndarray, values: np.ndarray, def
         raise errors.invalid("default_value should be a scalar.")
 
 
-def _to_dense(c: Any, indices: Any, shape: Any, values: Any, default: Any) -> np.ndarray:
+def _to_dense(
+    c: KernelContext,
+    indices: np.ndarray,
+    shape: np.ndarray,
+    values: np.ndarray,
+    default: np.ndarray,
+) -> np.ndarray:
     _check_parts(indices, shape, values, default)
     places = indices.reshape(-1, len(shape)).astype(np.int64)
     check = require_order if c.attr("validate_indices") else require_inside
@@ -61,13 +75,13 @@ def _to_dense(c: Any, indices: Any, shape: Any, values: Any, default: Any) -> np
     return result
 
 
-def _dense_shape(c: Any) -> TensorShape:
+def _dense_shape(c: ShapeContext) -> TensorShape:
     if c.inputs[1].ndims not in (None, 1):
         raise ValueError(f"Shape must be rank 1 but is rank {c.inputs[1].ndims}")
     return c.value_as_shape(1)
 
 
-def _to_dense_gradient(op: Any, grad: Any) -> Any:
+def _to_dense_gradient(op: Operation, grad: Tensor) -> Any:
     indices, shape, _, _ = op.inputs
     values_grad = tf.gather_nd(grad, indices)
     default_grad = tf.reduce_sum(grad) - tf.reduce_sum(values_grad)
@@ -90,10 +104,10 @@ define(
 
 @export("sparse_to_dense")
 def sparse_to_dense(
-    sparse_indices: Any,
-    output_shape: Any,
-    sparse_values: Any,
-    default_value: Any = 0,
+    sparse_indices: TensorLike,
+    output_shape: TensorLike,
+    sparse_values: TensorLike,
+    default_value: TensorLike = 0,
     validate_indices: bool = True,
     name: str | None = None,
 ) -> Any:
@@ -110,7 +124,10 @@ def sparse_to_dense(
 
 @export("sparse.to_dense", "sparse_tensor_to_dense")
 def sparse_tensor_to_dense(
-    sp_input: Any, default_value: Any = None, validate_indices: bool = True, name: str | None = None
+    sp_input: SparseTensor,
+    default_value: TensorLike | None = None,
+    validate_indices: bool = True,
+    name: str | None = None,
 ) -> Any:
     """The dense form of a sparse tensor.
 
@@ -147,7 +164,7 @@ def sparse_tensor_to_dense(
 
 
 @export("sparse.from_dense")
-def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
+def from_dense(tensor: TensorLike, name: str | None = None) -> SparseTensor:
     """The entries of a dense tensor that are not zero."""
     with name_scope(name, "dense_to_sparse"):
         tensor = convert_to_tensor(tensor)
@@ -156,7 +173,7 @@ def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
         return SparseTensor(indices, values, tf.shape(tensor, out_type=dtypes.int64))
 
 
-def _int64(value: Any, name: str) -> Any:
+def _int64(value: int, name: str) -> Any:
     if isinstance(value, numbers.Integral):
         return convert_to_tensor(value, name=name, dtype=dtypes.int64)
     if not isinstance(value, Tensor):
@@ -166,7 +183,10 @@ def _int64(value: Any, name: str) -> Any:
 
 @export("sparse.eye")
 def sparse_eye(
-    num_rows: Any, num_columns: Any = None, dtype: Any = dtypes.float32, name: str | None = None
+    num_rows: int,
+    num_columns: int | None = None,
+    dtype: DTypeLike = dtypes.float32,
+    name: str | None = None,
 ) -> SparseTensor:
     """A matrix with ones on its diagonal."""
     with name_scope(name, "eye", [num_rows, num_columns]):
@@ -186,7 +206,7 @@ def _check_product(
     indices: np.ndarray,
     values: np.ndarray,
     a_shape: np.ndarray,
-    b_shape: Any,
+    b_shape: Sequence[int],
     inner: tuple[int, int],
 ) -> None:
     if indices.ndim != 2:
@@ -203,7 +223,9 @@ def _check_product(
         )
 
 
-def _matmul(c: Any, indices: Any, values: Any, a_shape: Any, b: Any) -> np.ndarray:
+def _matmul(
+    c: KernelContext, indices: np.ndarray, values: np.ndarray, a_shape: np.ndarray, b: np.ndarray
+) -> np.ndarray:
     adjoint_a, adjoint_b = c.attr("adjoint_a"), c.attr("adjoint_b")
     row, column = (1, 0) if adjoint_a else (0, 1)
     rows, inner = int(a_shape[row]), int(a_shape[column])
@@ -222,7 +244,7 @@ def _matmul(c: Any, indices: Any, values: Any, a_shape: Any, b: Any) -> np.ndarr
     return result.astype(b.dtype)
 
 
-def _matmul_shape(c: Any) -> TensorShape:
+def _matmul_shape(c: ShapeContext) -> TensorShape:
     ranked(c.inputs[0], 2), ranked(c.inputs[1], 1)
     a, b = ranked(c.value_as_shape(2), 2), ranked(c.inputs[3], 2)
     left = a[::-1] if c.attr("adjoint_a") else a
@@ -231,7 +253,7 @@ def _matmul_shape(c: Any) -> TensorShape:
     return TensorShape([left[0], right[1]])
 
 
-def _matmul_gradient(op: Any, grad: Any) -> Any:
+def _matmul_gradient(op: Operation, grad: Tensor) -> Any:
     indices, values, shape, b = op.inputs
     adjoint_a, adjoint_b = op.attr("adjoint_a"), op.attr("adjoint_b")
     if values.dtype.is_complex:
@@ -259,7 +281,11 @@ define(
 
 @export("sparse.sparse_dense_matmul", "sparse.matmul", "sparse_tensor_dense_matmul")
 def sparse_tensor_dense_matmul(
-    sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None
+    sp_a: SparseTensor,
+    b: TensorLike,
+    adjoint_a: bool = False,
+    adjoint_b: bool = False,
+    name: str | None = None,
 ) -> Any:
     """The product of a sparse matrix and a dense one."""
     sp_a = as_sparse(sp_a)
@@ -274,7 +300,7 @@ def sparse_tensor_dense_matmul(
 # Indicators
 
 
-def _ids_and_sizes(sp_ids: Any, vocab_size: Any) -> tuple[list[Any], list[Any]]:
+def _ids_and_sizes(sp_ids: SparseTensor, vocab_size: int) -> tuple[list[Any], list[Any]]:
     """The arguments of `sparse_merge` as lists of equal length."""
     if isinstance(sp_ids, (SparseTensorValue, SparseTensor)):
         if not isinstance(vocab_size, (Tensor, numbers.Integral)):
@@ -298,9 +324,9 @@ def _ids_and_sizes(sp_ids: Any, vocab_size: Any) -> tuple[list[Any], list[Any]]:
 
 @export("sparse.merge", "sparse_merge")
 def sparse_merge(
-    sp_ids: Any,
-    sp_values: Any,
-    vocab_size: Any,
+    sp_ids: SparseTensor,
+    sp_values: SparseTensor,
+    vocab_size: int,
     name: str | None = None,
     already_sorted: bool = False,
 ) -> SparseTensor:
@@ -326,7 +352,7 @@ def sparse_merge(
 
 
 @export("sparse.to_indicator", "sparse_to_indicator")
-def sparse_to_indicator(sp_input: Any, vocab_size: Any, name: str | None = None) -> Any:
+def sparse_to_indicator(sp_input: SparseTensor, vocab_size: int, name: str | None = None) -> Any:
     """A dense tensor of booleans: which ids occur in each row."""
     sp_input = as_sparse(sp_input)
     with name_scope(name, "SparseToIndicator", [sp_input]) as scope:

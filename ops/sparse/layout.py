@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from ...engine.graph.tensor import SparseTensor, Tensor
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
 from ..public import raw, tf
+from ..shape_inference import known_sizes
 from .common import (
     OTHER,
     SAMPLE,
@@ -32,15 +34,21 @@ from .common import (
     sparse_shapes,
 )
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import SparseLike, TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+
 # Order
 
 
-def _reorder(c: Any, indices: np.ndarray, values: np.ndarray, shape: np.ndarray) -> Any:
+def _reorder(c: KernelContext, indices: np.ndarray, values: np.ndarray, shape: np.ndarray) -> Any:
     order = in_order(indices)
     return indices[order], values[order]
 
 
-def _reorder_gradient(op: Any, unused: Any, grad: Any) -> Any:
+def _reorder_gradient(op: Operation, unused: object, grad: Tensor) -> Any:
     indices, _, shape = op.inputs
     entries = tf.range(tf.shape(indices)[0])
     ordered = sparse_reorder(SparseTensor(indices, entries, shape))
@@ -59,14 +67,14 @@ define(
 )
 
 
-def _static_or(sparse: SparseTensor, otherwise: Any) -> Any:
+def _static_or(sparse: SparseTensor, otherwise: Callable[..., Any]) -> Any:
     """The dense shape as a list where the graph knows it."""
     shape = sparse.get_shape()
     return shape.as_list() if shape.is_fully_defined() else otherwise()
 
 
 @export("sparse.reorder", "sparse_reorder")
-def sparse_reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
+def sparse_reorder(sp_input: SparseTensor, name: str | None = None) -> SparseTensor:
     """The same sparse tensor with its entries in the canonical order, row by row."""
     sp_input = as_sparse(sp_input)
     indices, values = raw.SparseReorder(*parts(sp_input), name=name)
@@ -75,7 +83,9 @@ def sparse_reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
 
 
 @export("sparse.transpose", "sparse_transpose")
-def sparse_transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> SparseTensor:
+def sparse_transpose(
+    sp_input: SparseTensor, perm: TensorLike | None = None, name: str | None = None
+) -> SparseTensor:
     """Exchanges the axes of a sparse tensor; without `perm`, reverses them."""
     with name_scope(name, "SparseTranspose", [sp_input]):
         if perm is None:
@@ -127,7 +137,7 @@ def _target(shape: np.ndarray, wanted: np.ndarray) -> list[int]:
     return sizes
 
 
-def _reshape(c: Any, indices: np.ndarray, shape: np.ndarray, wanted: np.ndarray) -> Any:
+def _reshape(c: KernelContext, indices: np.ndarray, shape: np.ndarray, wanted: np.ndarray) -> Any:
     for array, text, rank in (
         (indices, "Input indices should be a matrix", 2),
         (shape, "Input shape should be a vector", 1),
@@ -141,7 +151,7 @@ def _reshape(c: Any, indices: np.ndarray, shape: np.ndarray, wanted: np.ndarray)
     return indices_at(flat_places(indices, shape), sizes), np.array(sizes, np.int64)
 
 
-def _reshape_shapes(c: Any) -> list[TensorShape]:
+def _reshape_shapes(c: ShapeContext) -> list[TensorShape]:
     rows = c.inputs[0].with_rank(2)[0]
     rank = c.inputs[2].with_rank(1)[0]
     return [TensorShape([rows, rank]), TensorShape([rank])]
@@ -159,7 +169,7 @@ define(
 )
 
 
-def _known_target(sp_input: SparseTensor, shape: Any) -> list[int] | None:
+def _known_target(sp_input: SparseTensor, shape: Tensor) -> list[int] | None:
     """The static new shape, with the implied size filled in; ValueError for what cannot be."""
     sizes = constant_value_as_shape(shape)
     if sizes.ndims is None or not sp_input.get_shape().is_fully_defined():
@@ -167,24 +177,27 @@ def _known_target(sp_input: SparseTensor, shape: Any) -> list[int] | None:
     given = constant_value(shape)
     if given is not None and np.sum(given == -1) > 1:
         raise ValueError(f"At most one dimension can be inferred (-1). Found: {given}")
-    total = int(np.prod(sp_input.get_shape().as_list()))
+    total = int(np.prod(known_sizes(sp_input.get_shape())))
     wanted = sizes.as_list()
     original = list(wanted)
     if wanted.count(None) == 1:
         rest = int(np.prod([size for size in wanted if size is not None]))
         wanted[wanted.index(None)] = total // rest
-    if None in wanted:
+    result = [size for size in wanted if size is not None]
+    if len(result) < len(wanted):
         return None
-    if int(np.prod(wanted)) != total:
+    if int(np.prod(result)) != total:
         raise ValueError(
             f"Cannot reshape a tensor with {total} elements to shape {original} "
-            f"({int(np.prod(wanted))} elements)."
+            f"({int(np.prod(result))} elements)."
         )
-    return wanted
+    return result
 
 
 @export("sparse.reshape", "sparse_reshape")
-def sparse_reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
+def sparse_reshape(
+    sp_input: SparseLike | TensorLike, shape: Any, name: str | None = None
+) -> SparseTensor:
     """The same entries in another dense shape; one size may be -1."""
     sp_input = as_sparse(sp_input)
     shape = tf.cast(shape, dtype=dtypes.int64)
@@ -199,7 +212,9 @@ def sparse_reshape(sp_input: Any, shape: Any, name: str | None = None) -> Sparse
 
 
 @export("sparse.expand_dims")
-def sparse_expand_dims(sp_input: Any, axis: Any = None, name: str | None = None) -> SparseTensor:
+def sparse_expand_dims(
+    sp_input: SparseTensor, axis: TensorLike | None = None, name: str | None = None
+) -> SparseTensor:
     """Inserts an axis of size 1."""
     rank = sp_input.dense_shape.get_shape()[0]
     axis = -1 if axis is None else axis
@@ -225,7 +240,7 @@ def sparse_expand_dims(sp_input: Any, axis: Any = None, name: str | None = None)
 # Parts
 
 
-def _concat(c: Any, indices: list[Any], values: list[Any], shapes: list[Any]) -> Any:
+def _concat(c: KernelContext, indices: list[Any], values: list[Any], shapes: list[Any]) -> Any:
     rank = len(shapes[0])
     axis = c.attr("concat_dim")
     if not -rank <= axis < rank:
@@ -255,7 +270,7 @@ def _concat(c: Any, indices: list[Any], values: list[Any], shapes: list[Any]) ->
     return whole[order], np.concatenate(values)[order], size
 
 
-def _concat_shapes(c: Any) -> list[TensorShape]:
+def _concat_shapes(c: ShapeContext) -> list[TensorShape]:
     number = len(c.inputs) // 3
     counts = [c.inputs[i].with_rank(2)[0] for i in range(number)]
     rank = TensorShape([None])
@@ -281,7 +296,7 @@ define(
 )
 
 
-def _as_sparse_list(values: Any) -> list[SparseTensor]:
+def _as_sparse_list(values: Sequence[Any]) -> list[SparseTensor]:
     if not isinstance(values, (list, tuple)):
         raise TypeError("Inputs must be a list or tuple.")
     return [as_sparse(value) for value in values]
@@ -291,7 +306,7 @@ def _expanded(shapes: list[Any], axis: int) -> list[Any]:
     """The shapes with every size but that of the axis raised to the greatest."""
     greatest = tf.reduce_max(tf.concat([tf.reshape(shape, [1, -1]) for shape in shapes], 0), 0)
 
-    def widened(shape: Any) -> Any:
+    def widened(shape: Tensor) -> Any:
         own = shape[-1:] if axis == -1 else shape[axis : axis + 1]
         after = [] if axis == -1 else greatest[axis + 1 :]
         return tf.concat([greatest[:axis], own, after], 0)
@@ -302,7 +317,7 @@ def _expanded(shapes: list[Any], axis: int) -> list[Any]:
 @export("sparse.concat", "sparse_concat")
 def sparse_concat(
     axis: int,
-    sp_inputs: Any,
+    sp_inputs: Sequence[Any],
     name: str | None = None,
     expand_nonconcat_dim: bool = False,
     concat_dim: Any = None,
@@ -329,7 +344,9 @@ def sparse_concat(
     return SparseTensor(indices, values, shape)
 
 
-def _split(c: Any, axis: np.ndarray, indices: Any, values: Any, shape: np.ndarray) -> Any:
+def _split(
+    c: KernelContext, axis: np.ndarray, indices: np.ndarray, values: np.ndarray, shape: np.ndarray
+) -> Any:
     if axis.size != 1:
         raise errors.invalid(f"axis should be a scalar but received shape {list(axis.shape)}")
     count, place, rank = c.attr("num_split"), int(axis.item()), len(shape)
@@ -354,7 +371,7 @@ def _split(c: Any, axis: np.ndarray, indices: Any, values: Any, shape: np.ndarra
     return tuple(list(column) for column in zip(*results, strict=True))
 
 
-def _split_shapes(c: Any) -> list[TensorShape]:
+def _split_shapes(c: ShapeContext) -> list[TensorShape]:
     count, (rank,) = c.attr("num_split"), c.inputs[3].with_rank(1).as_list()
     return [shape for shape in sparse_result(None, rank) for _ in range(count)]
 
@@ -384,8 +401,8 @@ _REQUIRED = KeywordRequired()
 
 @export("sparse.split", "sparse_split")
 def sparse_split(
-    keyword_required: Any = _REQUIRED,
-    sp_input: Any = None,
+    keyword_required: object = _REQUIRED,
+    sp_input: SparseTensor | None = None,
     num_split: int | None = None,
     axis: Any = None,
     name: str | None = None,
@@ -406,7 +423,14 @@ def sparse_split(
     return [SparseTensor(*part) for part in zip(*columns, strict=True)]
 
 
-def _slice(c: Any, indices: Any, values: Any, shape: Any, start: Any, size: Any) -> Any:
+def _slice(
+    c: KernelContext,
+    indices: np.ndarray,
+    values: np.ndarray,
+    shape: np.ndarray,
+    start: np.ndarray,
+    size: np.ndarray,
+) -> Any:
     for i, (first, length) in enumerate(zip(start.tolist(), size.tolist(), strict=True)):
         if length < 0 or first + length >= 2**63:
             raise errors.invalid(
@@ -417,14 +441,16 @@ def _slice(c: Any, indices: Any, values: Any, shape: Any, start: Any, size: Any)
     return indices[inside] - start, values[inside], sizes
 
 
-def _slice_gradient(op: Any, *grads: Any) -> Any:
+def _slice_gradient(op: Operation, *grads: Any) -> Any:
     indices, values, _, start, _ = op.inputs
     grad = raw.SparseSliceGrad(grads[1], indices, start, op.outputs[0])
     grad.set_shape(values.get_shape())
     return None, grad, None, None, None
 
 
-def _slice_gradient_kernel(c: Any, grad: Any, indices: Any, start: Any, chosen: Any) -> Any:
+def _slice_gradient_kernel(
+    c: KernelContext, grad: np.ndarray, indices: np.ndarray, start: np.ndarray, chosen: np.ndarray
+) -> Any:
     result = np.zeros(len(indices), grad.dtype)
     places = {tuple(index): i for i, index in enumerate((chosen + start).tolist())}
     for i, index in enumerate(indices.tolist()):
@@ -452,12 +478,14 @@ define(
     kernel=_slice_gradient_kernel,
     gradient=NoGradient("TensorFlow has none for it", silent=False),
     doc="The gradient of a block of a sparse tensor.",
-    test={"values": [[np.float32([5]), SAMPLE[0], np.array([0, 1]), np.array([[1, 1]])]]},
+    test={"values": [[np.array([5], np.float32), SAMPLE[0], np.array([0, 1]), np.array([[1, 1]])]]},
 )
 
 
 @export("sparse.slice", "sparse_slice")
-def sparse_slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> SparseTensor:
+def sparse_slice(
+    sp_input: SparseTensor, start: TensorLike, size: TensorLike, name: str | None = None
+) -> SparseTensor:
     """The block of a sparse tensor that begins at `start` and has the shape `size`."""
     sp_input = as_sparse(sp_input)
     start = convert_to_tensor(start, dtypes.int64)

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,10 +34,17 @@ from .common import (
     sparse_shapes,
 )
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
+
 # Two sparse tensors
 
 
-def _require_alike(a: Any, b: Any) -> None:
+def _require_alike(a: Sequence[np.ndarray], b: Sequence[np.ndarray]) -> None:
     """Raises InvalidArgumentError unless both are of one shape; a and b: indices and shape."""
     (a_indices, a_shape), (b_indices, b_shape) = a, b
     if a_indices.ndim != 2 or b_indices.ndim != 2:
@@ -58,7 +65,9 @@ def _require_alike(a: Any, b: Any) -> None:
 
 
 def _united(
-    a: Any, b: Any, combine: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    a: Sequence[np.ndarray],
+    b: Sequence[np.ndarray],
+    combine: Callable[[np.ndarray, np.ndarray], np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray]:
     """Indices and values over all places where either has an entry; zero where one has none."""
     (a_indices, a_values, shape), (b_indices, b_values, b_shape) = a, b
@@ -73,21 +82,23 @@ def _united(
     return indices_at(union, shape.tolist()), combine(*sides).astype(a_values.dtype)
 
 
-def _add(c: Any, *given: Any) -> Any:
+def _add(c: KernelContext, *given: Any) -> Any:
     a, b, threshold = given[:3], given[3:6], given[6]
     indices, values = _united(a, b, np.add)
     kept = np.abs(values) >= threshold
     return indices[kept], values[kept], a[2]
 
 
-def _add_gradient(op: Any, *grads: Any) -> Any:
+def _add_gradient(op: Operation, *grads: Any) -> Any:
     a_grad, b_grad = raw.SparseAddGrad(grads[1], op.inputs[0], op.inputs[3], op.outputs[0])
     a_grad.set_shape(op.inputs[1].get_shape())
     b_grad.set_shape(op.inputs[4].get_shape())
     return None, a_grad, None, None, b_grad, None, None
 
 
-def _add_gradient_kernel(c: Any, grad: Any, a: Any, b: Any, total: Any) -> Any:
+def _add_gradient_kernel(
+    c: KernelContext, grad: np.ndarray, a: np.ndarray, b: np.ndarray, total: np.ndarray
+) -> Any:
     places = {tuple(index): i for i, index in enumerate(total.tolist())}
 
     def of(indices: np.ndarray) -> np.ndarray:
@@ -121,12 +132,19 @@ define(
     kernel=_add_gradient_kernel,
     gradient=NoGradient("TensorFlow has none for it"),
     doc="The gradients of the sum of two sparse tensors.",
-    test={"values": [[np.float32([1, 2]), SAMPLE[0], OTHER[0], np.array([[0, 0], [1, 2]])]]},
+    test={
+        "values": [[np.array([1, 2], np.float32), SAMPLE[0], OTHER[0], np.array([[0, 0], [1, 2]])]]
+    },
 )
 
 
 @export("sparse.add", "sparse_add")
-def sparse_add(a: Any, b: Any, threshold: Any = None, thresh: Any = None) -> Any:
+def sparse_add(
+    a: Any,
+    b: Any,
+    threshold: Any = None,
+    thresh: Any = None,
+) -> Any:
     """The sum of two tensors of which at least one is sparse."""
     threshold = deprecated_argument_lookup("threshold", threshold, "thresh", thresh)
     threshold = 0 if threshold is None else threshold
@@ -139,6 +157,7 @@ def sparse_add(a: Any, b: Any, threshold: Any = None, thresh: Any = None) -> Any
     a, b = as_sparse(a), as_sparse(b)
     real = a.values.dtype.real_dtype.base_dtype
     threshold = convert_to_tensor(threshold, dtype=real, name="threshold")
+    shape: Any
     indices, values, shape = raw.SparseAdd(*parts(a), *parts(b), threshold)
     a.get_shape().assert_is_compatible_with(b.get_shape())
     static = tf.broadcast_static_shape(a.get_shape(), b.get_shape())
@@ -147,7 +166,9 @@ def sparse_add(a: Any, b: Any, threshold: Any = None, thresh: Any = None) -> Any
     return SparseTensor(indices, values, shape)
 
 
-def _extreme(name: str, combine: Any, kinds: str, doc: str) -> Callable[..., SparseTensor]:
+def _extreme(
+    name: str, combine: Callable[..., Any], kinds: str, doc: str
+) -> Callable[..., SparseTensor]:
     define(
         name,
         f"{_PAIR} -> output_indices: int64, output_values: T",
@@ -159,11 +180,11 @@ def _extreme(name: str, combine: Any, kinds: str, doc: str) -> Callable[..., Spa
         test={"values": [[*SAMPLE, *OTHER]]},
     )
 
-    def function(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
+    def function(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = None) -> SparseTensor:
         values = [sp_a.indices, sp_a.values, sp_b.indices, sp_b.values]
         with name_scope(name, op_type, values) as scope:
-            result = getattr(raw, op_type)(*parts(sp_a), *parts(sp_b), name=scope)
-        return SparseTensor(*result, sp_a.dense_shape)
+            indices, found = getattr(raw, op_type)(*parts(sp_a), *parts(sp_b), name=scope)
+        return SparseTensor(indices, found, sp_a.dense_shape)
 
     op_type = name
     function.__doc__ = doc
@@ -213,7 +234,13 @@ def _kept_sizes(kept: list[int], sizes: list[int], rank: int) -> list[int]:
 
 def _dense_reduction(kind: str) -> Callable[..., np.ndarray]:
     @np.errstate(all="ignore")
-    def kernel(c: Any, indices: Any, values: Any, shape: Any, axes: Any) -> np.ndarray:
+    def kernel(
+        c: KernelContext,
+        indices: np.ndarray,
+        values: np.ndarray,
+        shape: np.ndarray,
+        axes: np.ndarray,
+    ) -> np.ndarray:
         kept, sizes, places, result = _grouped(indices, values, shape, axes, kind)
         dense = np.zeros(sizes, values.dtype)
         dense.reshape(-1)[places] = result
@@ -224,7 +251,13 @@ def _dense_reduction(kind: str) -> Callable[..., np.ndarray]:
 
 def _sparse_reduction(kind: str) -> Callable[..., Any]:
     @np.errstate(all="ignore")
-    def kernel(c: Any, indices: Any, values: Any, shape: Any, axes: Any) -> Any:
+    def kernel(
+        c: KernelContext,
+        indices: np.ndarray,
+        values: np.ndarray,
+        shape: np.ndarray,
+        axes: np.ndarray,
+    ) -> Any:
         kept, sizes, places, result = _grouped(indices, values, shape, axes, kind)
         if c.attr("keep_dims"):
             sizes = _kept_sizes(kept, sizes, len(shape))
@@ -233,7 +266,7 @@ def _sparse_reduction(kind: str) -> Callable[..., Any]:
     return kernel
 
 
-def _reduced(c: Any) -> TensorShape:
+def _reduced(c: ShapeContext) -> TensorShape:
     shape, axes = c.value(2), c.value(3)
     if shape is None or axes is None:
         if c.attr("keep_dims") and c.inputs[2].ndims == 1:
@@ -246,7 +279,7 @@ def _reduced(c: Any) -> TensorShape:
     return TensorShape([int(shape[i]) for i in range(rank) if i not in reduced])
 
 
-def _sum_gradient(op: Any, grad: Any) -> Any:
+def _sum_gradient(op: Operation, grad: Tensor) -> Any:
     indices, _, shape, axes = op.inputs
     kept = reduced_shape(shape, axes)
     grad = tf.reshape(grad, kept)
@@ -269,7 +302,7 @@ for _name, _sparse_name, _kind, _types, _gradient in (
         gradient=_gradient,
         dynamic_shape=True,
         doc=f"The {_kind} of a sparse tensor along axes, as a dense tensor.",
-        test={"values": [[*SAMPLE, np.int32([1])]], "gradient": False},
+        test={"values": [[*SAMPLE, np.array([1], np.int32)]], "gradient": False},
     )
     define(
         _sparse_name,
@@ -279,12 +312,17 @@ for _name, _sparse_name, _kind, _types, _gradient in (
         kernel=_sparse_reduction(_kind),
         gradient=_NONE,
         doc=f"The {_kind} of a sparse tensor along axes, as a sparse tensor.",
-        test={"values": [[*SAMPLE, np.int32([1])]]},
+        test={"values": [[*SAMPLE, np.array([1], np.int32)]]},
     )
 
 
 def _reduce(
-    op_type: str, sp_input: Any, axis: Any, keepdims: Any, old_axes: Any, keep_dims: Any
+    op_type: str,
+    sp_input: Any,
+    axis: Any,
+    keepdims: bool | None,
+    old_axes: Any,
+    keep_dims: bool | None,
 ) -> Any:
     keepdims = bool(deprecated_argument_lookup("keepdims", keepdims, "keep_dims", keep_dims))
     axis = deprecated_argument_lookup("axis", axis, "reduction_axes", old_axes)
@@ -294,11 +332,11 @@ def _reduce(
 
 @export("sparse.reduce_sum", "sparse_reduce_sum")
 def sparse_reduce_sum(
-    sp_input: Any,
-    axis: Any = None,
-    keepdims: Any = None,
-    reduction_axes: Any = None,
-    keep_dims: Any = None,
+    sp_input: SparseTensor,
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool | None = None,
+    reduction_axes: TensorLike | None = None,
+    keep_dims: bool | None = None,
 ) -> Any:
     """The sum along axes, as a dense tensor."""
     return _reduce("SparseReduceSum", sp_input, axis, keepdims, reduction_axes, keep_dims)
@@ -306,11 +344,11 @@ def sparse_reduce_sum(
 
 @export("sparse.reduce_max", "sparse_reduce_max")
 def sparse_reduce_max(
-    sp_input: Any,
-    axis: Any = None,
-    keepdims: Any = None,
-    reduction_axes: Any = None,
-    keep_dims: Any = None,
+    sp_input: SparseTensor,
+    axis: int | None = None,
+    keepdims: bool | None = None,
+    reduction_axes: TensorLike | None = None,
+    keep_dims: bool | None = None,
 ) -> Any:
     """The greatest entry along axes, as a dense tensor; zero where there is none."""
     return _reduce("SparseReduceMax", sp_input, axis, keepdims, reduction_axes, keep_dims)
@@ -318,11 +356,11 @@ def sparse_reduce_max(
 
 @export("sparse.reduce_sum_sparse", "sparse_reduce_sum_sparse")
 def sparse_reduce_sum_sparse(
-    sp_input: Any,
-    axis: Any = None,
-    keepdims: Any = None,
-    reduction_axes: Any = None,
-    keep_dims: Any = None,
+    sp_input: SparseTensor,
+    axis: int | None = None,
+    keepdims: bool | None = None,
+    reduction_axes: TensorLike | None = None,
+    keep_dims: bool | None = None,
 ) -> SparseTensor:
     """The sum along axes, as a sparse tensor."""
     found = _reduce("SparseReduceSumSparse", sp_input, axis, keepdims, reduction_axes, keep_dims)
@@ -331,11 +369,11 @@ def sparse_reduce_sum_sparse(
 
 @export("sparse.reduce_max_sparse", "sparse_reduce_max_sparse")
 def sparse_reduce_max_sparse(
-    sp_input: Any,
-    axis: Any = None,
-    keepdims: Any = None,
-    reduction_axes: Any = None,
-    keep_dims: Any = None,
+    sp_input: SparseTensor,
+    axis: int | None = None,
+    keepdims: bool | None = None,
+    reduction_axes: TensorLike | None = None,
+    keep_dims: bool | None = None,
 ) -> SparseTensor:
     """The greatest entry along axes, as a sparse tensor."""
     found = _reduce("SparseReduceMaxSparse", sp_input, axis, keepdims, reduction_axes, keep_dims)
@@ -346,7 +384,9 @@ def sparse_reduce_max_sparse(
 
 
 @np.errstate(all="ignore")
-def _softmax(c: Any, indices: np.ndarray, values: np.ndarray, shape: np.ndarray) -> np.ndarray:
+def _softmax(
+    c: KernelContext, indices: np.ndarray, values: np.ndarray, shape: np.ndarray
+) -> np.ndarray:
     if len(shape) < 2:
         raise errors.invalid(
             f"Input should have rank >= 2, but received shape: {shape_text(shape.tolist())}"
@@ -362,7 +402,7 @@ def _softmax(c: Any, indices: np.ndarray, values: np.ndarray, shape: np.ndarray)
     return powers / total[row]
 
 
-def _softmax_gradient(op: Any, grad: Any) -> Any:
+def _softmax_gradient(op: Operation, grad: Tensor) -> Any:
     indices, _, shape = op.inputs
     output = op.outputs[0]
     product = SparseTensor(indices, output * grad, shape)
@@ -384,14 +424,14 @@ define(
 
 
 @export("sparse.softmax", "sparse_softmax")
-def sparse_softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
+def sparse_softmax(sp_input: SparseTensor, name: str | None = None) -> SparseTensor:
     """Softmax over the entries of each row; absent ones stay absent."""
     with name_scope(name, "SparseSoftmax", [sp_input.indices, sp_input.values]):
         values = raw.SparseSoftmax(*parts(sp_input))
         return SparseTensor(sp_input.indices, values, sp_input.dense_shape)
 
 
-def sparse_dense_cwise_add(sp_t: SparseTensor, dense_t: Any) -> SparseTensor:
+def sparse_dense_cwise_add(sp_t: SparseTensor, dense_t: TensorLike) -> SparseTensor:
     """Adds to each entry the element of a dense tensor at its place."""
     values = raw.SparseDenseCwiseAdd(*parts(sp_t), dense_t)
     return SparseTensor(sp_t.indices, values, sp_t.dense_shape)

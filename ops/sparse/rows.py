@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,8 +23,21 @@ from ..public import raw, tf
 from ..shape_inference import merge_dim, ranked
 from .common import SAMPLE, as_sparse, parts, sparse_shapes
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
 
-def _fill_rows(c: Any, indices: Any, values: Any, shape: Any, default: Any) -> Any:
+
+def _fill_rows(
+    c: KernelContext,
+    indices: np.ndarray,
+    values: np.ndarray,
+    shape: np.ndarray,
+    default: np.ndarray,
+) -> Any:
     rows, rank = int(shape[0]), len(shape)
     if len(values) != len(indices):
         raise errors.invalid(
@@ -48,7 +62,7 @@ def _fill_rows(c: Any, indices: Any, values: Any, shape: Any, default: Any) -> A
     return whole, np.concatenate([values, fill])[order], empty, places[: len(indices)]
 
 
-def _fill_shapes(c: Any) -> list[TensorShape]:
+def _fill_shapes(c: ShapeContext) -> list[TensorShape]:
     count, rank = sparse_shapes(c)
     merge_dim(ranked(c.inputs[0], 2)[1], ranked(c.inputs[2], 1)[0])
     ranked(c.inputs[3], 0)
@@ -64,17 +78,17 @@ def _fill_shapes(c: Any) -> list[TensorShape]:
     ]
 
 
-def _fill_gradient(op: Any, unused_indices: Any, grad: Any, *unused: Any) -> Any:
+def _fill_gradient(op: Operation, unused_indices: object, grad: Tensor, *unused: Any) -> Any:
     values, default = raw.SparseFillEmptyRowsGrad(op.outputs[3], grad)
     return [None, values, None, default]
 
 
-def _fill_gradient_shapes(c: Any) -> list[TensorShape]:
+def _fill_gradient_shapes(c: ShapeContext) -> list[TensorShape]:
     ranked(c.inputs[1], 1)
     return [TensorShape(ranked(c.inputs[0], 1)), TensorShape([])]
 
 
-def _fill_gradient_kernel(c: Any, places: np.ndarray, grad: np.ndarray) -> Any:
+def _fill_gradient_kernel(c: KernelContext, places: np.ndarray, grad: np.ndarray) -> Any:
     if places.ndim != 1:
         raise errors.invalid(f"reverse_index_map must be a vector, saw: {list(places.shape)}")
     rest = np.ones(len(grad), bool)
@@ -108,12 +122,14 @@ define(
     kernel=_fill_gradient_kernel,
     gradient=NoGradient("TensorFlow has none for it", silent=False),
     doc="The gradient of filling empty rows.",
-    test={"values": [[np.array([0, 2]), np.float32([1, 2, 3])]]},
+    test={"values": [[np.array([0, 2]), np.array([1, 2, 3], np.float32)]]},
 )
 
 
 @export("sparse.fill_empty_rows", "sparse_fill_empty_rows")
-def sparse_fill_empty_rows(sp_input: Any, default_value: Any, name: str | None = None) -> Any:
+def sparse_fill_empty_rows(
+    sp_input: SparseTensor, default_value: TensorLike, name: str | None = None
+) -> Any:
     """The sparse tensor with a default in each empty row, and which rows were empty."""
     sp_input = as_sparse(sp_input)
     with name_scope(name, "SparseFillEmptyRows", [sp_input]):
@@ -139,7 +155,7 @@ def sparse_retain(sp_input: Any, to_retain: Any) -> SparseTensor:
     )
 
 
-def _checked_shape(sp_input: SparseTensor, shape: Any, new_shape: Any) -> Any:
+def _checked_shape(sp_input: SparseTensor, shape: Any, new_shape: Sequence[int]) -> Any:
     """A new dense shape that is nowhere smaller than the present one."""
     new = convert_to_tensor(new_shape)
     new.get_shape().assert_has_rank(1)
@@ -160,7 +176,9 @@ def _checked_shape(sp_input: SparseTensor, shape: Any, new_shape: Any) -> Any:
 
 
 @export("sparse.reset_shape", "sparse_reset_shape")
-def sparse_reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
+def sparse_reset_shape(
+    sp_input: SparseTensor, new_shape: Sequence[int] | None = None
+) -> SparseTensor:
     """The same entries in a larger dense shape, or in the smallest that holds them."""
     sp_input = as_sparse(sp_input)
     indices = tf.identity(sp_input.indices)

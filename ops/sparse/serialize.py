@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,12 @@ from ...engine.types.shape import TensorShape, shape_text
 from ..public import raw
 from ..shape_inference import ranked
 from .common import SAMPLE, as_sparse, in_order, parts, sparse_shapes
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.types.dtypes import DType
 
 _NO_GRADIENT = NoGradient("serialized tensors have no gradient")
 
@@ -32,7 +38,7 @@ def _boxed(arrays: list[np.ndarray], kind: dtypes.DType) -> np.ndarray:
     return result
 
 
-def _unboxed(element: Any) -> np.ndarray:
+def _unboxed(element: object) -> np.ndarray:
     if isinstance(element, np.ndarray):
         return element
     from google.protobuf.message import DecodeError
@@ -46,11 +52,15 @@ def _unboxed(element: Any) -> np.ndarray:
         raise errors.invalid("Could not parse serialized proto") from None
 
 
-def _serialize(c: Any, indices: Any, values: Any, shape: Any) -> np.ndarray:
+def _serialize(
+    c: KernelContext, indices: np.ndarray, values: np.ndarray, shape: np.ndarray
+) -> np.ndarray:
     return _boxed([indices, values, shape], c.attr("out_type"))
 
 
-def _serialize_many(c: Any, indices: Any, values: Any, shape: Any) -> np.ndarray:
+def _serialize_many(
+    c: KernelContext, indices: np.ndarray, values: np.ndarray, shape: np.ndarray
+) -> np.ndarray:
     if len(shape) < 2:
         raise errors.invalid(
             f"Rank of input SparseTensor should be > 1, but saw rank: {len(shape)}"
@@ -80,7 +90,7 @@ for _name, _kernel, _sizes in (
     )
 
 
-def _part(place: int, row: np.ndarray, dtype: Any) -> tuple[Any, Any, Any]:
+def _part(place: int, row: np.ndarray, dtype: DType) -> tuple[Any, Any, Any]:
     """One sparse tensor, checked."""
     indices, values, shape = (_unboxed(element) for element in row)
     where = f"serialized_sparse[{place}"
@@ -116,7 +126,7 @@ def _part(place: int, row: np.ndarray, dtype: Any) -> tuple[Any, Any, Any]:
     return indices, values, shape
 
 
-def _deserialize(c: Any, serialized: np.ndarray) -> Any:
+def _deserialize(c: KernelContext, serialized: np.ndarray) -> Any:
     if not serialized.ndim:
         raise errors.invalid("Serialized sparse should have non-zero rank []")
     if serialized.shape[-1] != 3:
@@ -151,7 +161,7 @@ def _deserialize(c: Any, serialized: np.ndarray) -> Any:
     return indices[order], values[order], np.array([*batch, *sizes], np.int64)
 
 
-def _deserialized(c: Any) -> list[TensorShape]:
+def _deserialized(c: ShapeContext) -> list[TensorShape]:
     if c.op_type == "DeserializeManySparse":
         ranked(c.inputs[0], 2)
     return [TensorShape([None, None]), TensorShape([None]), TensorShape([None])]
@@ -176,14 +186,16 @@ for _name, _input, _attrs in (
 
 
 @export("serialize_sparse", "io.serialize_sparse")
-def serialize_sparse(sp_input: Any, name: str | None = None, out_type: Any = dtypes.string) -> Any:
+def serialize_sparse(
+    sp_input: SparseTensor, name: str | None = None, out_type: DTypeLike = dtypes.string
+) -> Any:
     """A sparse tensor as a vector of three serialized tensors."""
     return raw.SerializeSparse(*parts(as_sparse(sp_input)), name=name, out_type=out_type)
 
 
 @export("serialize_many_sparse", "io.serialize_many_sparse")
 def serialize_many_sparse(
-    sp_input: Any, name: str | None = None, out_type: Any = dtypes.string
+    sp_input: SparseTensor, name: str | None = None, out_type: DTypeLike = dtypes.string
 ) -> Any:
     """A batch of sparse tensors as a matrix with three serialized tensors a row."""
     return raw.SerializeManySparse(*parts(as_sparse(sp_input)), name=name, out_type=out_type)
@@ -197,7 +209,10 @@ def _deserialized_sparse(found: Any, rank: int | None) -> SparseTensor:
 
 
 def deserialize_sparse(
-    serialized_sparse: Any, dtype: Any, rank: int | None = None, name: str | None = None
+    serialized_sparse: TensorLike,
+    dtype: DTypeLike,
+    rank: int | None = None,
+    name: str | None = None,
 ) -> SparseTensor:
     """The sparse tensor of what `serialize_sparse` made, or of a batch of it."""
     return _deserialized_sparse(raw.DeserializeSparse(serialized_sparse, dtype, name=name), rank)
@@ -205,7 +220,10 @@ def deserialize_sparse(
 
 @export("deserialize_many_sparse", "io.deserialize_many_sparse")
 def deserialize_many_sparse(
-    serialized_sparse: Any, dtype: Any, rank: int | None = None, name: str | None = None
+    serialized_sparse: TensorLike,
+    dtype: DTypeLike,
+    rank: int | None = None,
+    name: str | None = None,
 ) -> SparseTensor:
     """The sparse tensor of a batch of serialized ones."""
     found = raw.DeserializeManySparse(serialized_sparse, dtype, name=name)

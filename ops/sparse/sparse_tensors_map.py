@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,11 @@ from ..public import raw
 from ..shape_inference import ranked
 from ..state.shared_state import kept
 from .common import as_sparse, in_order, parts, sparse_shapes
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
 
 _STATE = NoGradient("keeps tensors between runs")
 _ATTRS = "container: string = ''; shared_name: string = ''"
@@ -53,15 +58,19 @@ class SparseMap:
         return found
 
 
-def _map(c: Any, shares_node_name: bool = False) -> SparseMap:
+def _map(c: KernelContext, shares_node_name: bool = False) -> SparseMap:
     return kept(c, "sparse tensors", SparseMap, shares_node_name=shares_node_name)
 
 
-def _add(c: Any, indices: np.ndarray, values: np.ndarray, shape: np.ndarray) -> np.ndarray:
+def _add(
+    c: KernelContext, indices: np.ndarray, values: np.ndarray, shape: np.ndarray
+) -> np.ndarray:
     return np.asarray(_map(c, True).add(indices, values, shape), np.int64)
 
 
-def _add_many(c: Any, indices: np.ndarray, values: np.ndarray, shape: np.ndarray) -> np.ndarray:
+def _add_many(
+    c: KernelContext, indices: np.ndarray, values: np.ndarray, shape: np.ndarray
+) -> np.ndarray:
     if len(values) != len(indices):
         raise errors.invalid(
             f"Number of values must match first dimension of indices. Got {len(values)} values, "
@@ -84,7 +93,7 @@ def _add_many(c: Any, indices: np.ndarray, values: np.ndarray, shape: np.ndarray
     return np.array(numbers, np.int64)
 
 
-def _take_many(c: Any, handles: np.ndarray) -> Sparse:
+def _take_many(c: KernelContext, handles: np.ndarray) -> Sparse:
     if not len(handles):
         raise errors.invalid(
             "Must have at least 1 serialized SparseTensor, but input matrix has 0 rows"
@@ -131,7 +140,7 @@ for _name, _output, _kernel, _rule in _ADDING:
     )
 
 
-def _taken_shapes(c: Any) -> list[TensorShape]:
+def _taken_shapes(c: ShapeContext) -> list[TensorShape]:
     ranked(c.inputs[0], 1)
     return [TensorShape([None, None]), TensorShape([None]), TensorShape([None])]
 
@@ -151,7 +160,7 @@ define(
 
 
 def add_sparse_to_tensors_map(
-    sp_input: Any,
+    sp_input: SparseTensor,
     container: str | None = None,
     shared_name: str | None = None,
     name: str | None = None,
@@ -163,7 +172,7 @@ def add_sparse_to_tensors_map(
 
 
 def add_many_sparse_to_tensors_map(
-    sp_input: Any,
+    sp_input: SparseTensor,
     container: str | None = None,
     shared_name: str | None = None,
     name: str | None = None,
@@ -175,7 +184,10 @@ def add_many_sparse_to_tensors_map(
 
 
 def take_many_sparse_from_tensors_map(
-    sparse_map_op: Any, sparse_handles: Any, rank: int | None = None, name: str | None = None
+    sparse_map_op: Any,
+    sparse_handles: TensorLike,
+    rank: int | None = None,
+    name: str | None = None,
 ) -> SparseTensor:
     """The batch of the sparse tensors that `sparse_map_op` kept under the numbers given."""
     if sparse_map_op.type not in ("AddSparseToTensorsMap", "AddManySparseToTensorsMap"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,10 @@ from ...engine.graph.registry import NoGradient, reads
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
 from .. import shape_inference
+
+if TYPE_CHECKING:
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
 
 _FILES = NoGradient("what a file holds does not depend on the graph")
 
@@ -32,7 +36,9 @@ def _vocabulary(path: np.ndarray, what: str) -> list[bytes]:
     return [line.removesuffix(b"\r") for line in (lines[:-1] if not lines[-1] else lines)]
 
 
-def _remapping(c: Any, new_file: np.ndarray, old_file: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _remapping(
+    c: KernelContext, new_file: np.ndarray, old_file: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     new = _vocabulary(new_file, "new_vocab_file")
     old = _vocabulary(old_file, "old_vocab_file")
     first, count = c.attr("new_vocab_offset"), c.attr("num_new_vocab")
@@ -49,7 +55,7 @@ def _remapping(c: Any, new_file: np.ndarray, old_file: np.ndarray) -> tuple[np.n
     return result, np.asarray((result >= 0).sum(), np.int32)
 
 
-def _remapping_shape(c: Any) -> list[TensorShape]:
+def _remapping_shape(c: ShapeContext) -> list[TensorShape]:
     for shape in c.inputs:
         shape_inference.ranked(shape, 0)
     return [TensorShape([c.attr("num_new_vocab")]), TensorShape([])]
@@ -105,7 +111,7 @@ def _pieces(first: int, last: int, limit: int) -> Iterator[tuple[int, int]]:
 
 
 def _load(
-    c: Any,
+    c: KernelContext,
     path: np.ndarray,
     tensor: np.ndarray,
     rows: np.ndarray,
@@ -159,7 +165,7 @@ def _fill_missing(result: np.ndarray, present: np.ndarray, initial: np.ndarray) 
     result[~present] = initial
 
 
-def _load_shape(c: Any) -> TensorShape:
+def _load_shape(c: ShapeContext) -> TensorShape:
     shape_inference.ranked(c.inputs[1], 0)
     return TensorShape([c.attr("num_rows"), c.attr("num_cols")])
 

@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from .variable_scope import variable_creator_scope
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
 
 
 @export("contrib.checkpoint.capture_dependencies")
@@ -22,7 +25,7 @@ def capture_dependencies(template: Any) -> Iterator[None]:
     prefix = template.variable_scope.name
 
     def create(
-        next_creator: Any,
+        next_creator: Callable[..., Any],
         name: str | None = None,
         initial_value: Any = None,
         trackable_parent: Any = None,
@@ -31,7 +34,7 @@ def capture_dependencies(template: Any) -> Iterator[None]:
         inside = name is not None and name.startswith(prefix)
         if inside and trackable_parent is None:
 
-            def getter(initializer: Any, **options: Any) -> Any:
+            def getter(initializer: Callable[..., Any] | TensorLike | None, **options: Any) -> Any:
                 options["name"] = name
                 return next_creator(initial_value=initializer, **options)
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import inspect
 import math
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +20,11 @@ from ...engine.types.shape import dimension_value
 from ..public import raw, tf
 from ..random import random_ops as random
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...engine.types.dtypes import DType
+    from .variable_partitions import PartitionInfo
+
 # Standard deviation of a normal distribution cut off at two deviations.
 _TRUNCATED_STDDEV = 0.87962566103423978
 
@@ -28,7 +34,12 @@ class Initializer:
 
     dtype: Any = None
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
+    def __call__(
+        self,
+        shape: Any,
+        dtype: DTypeLike | None = None,
+        partition_info: PartitionInfo | None = None,
+    ) -> Any:
         """The initial value of a variable, or of the part that `partition_info` tells about."""
         raise NotImplementedError
 
@@ -45,11 +56,11 @@ class Initializer:
         """The initializer of that configuration."""
         return cls(**config)
 
-    def _chosen(self, dtype: Any) -> Any:
+    def _chosen(self, dtype: DType | None) -> Any:
         return self.dtype if dtype is None else dtype
 
 
-def _floating(dtype: Any) -> Any:
+def _floating(dtype: DTypeLike) -> Any:
     dtype = dtypes.as_dtype(dtype)
     if not dtype.is_floating:
         raise ValueError(f"Expected floating point type, got {dtype}.")
@@ -72,10 +83,15 @@ class Zeros(Initializer):
         array([0., 0., 0.], dtype=float32)
     """
 
-    def __init__(self, dtype: Any = dtypes.float32) -> None:
+    def __init__(self, dtype: DTypeLike = dtypes.float32) -> None:
         self.dtype = dtypes.as_dtype(dtype)
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
+    def __call__(
+        self,
+        shape: Any,
+        dtype: Any = None,
+        partition_info: PartitionInfo | None = None,
+    ) -> Any:
         return tf.zeros(shape, self._chosen(dtype))
 
 
@@ -95,10 +111,15 @@ class Ones(Initializer):
         array([1., 1., 1.], dtype=float32)
     """
 
-    def __init__(self, dtype: Any = dtypes.float32) -> None:
+    def __init__(self, dtype: DTypeLike = dtypes.float32) -> None:
         self.dtype = dtypes.as_dtype(dtype)
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
+    def __call__(
+        self,
+        shape: Any,
+        dtype: Any = None,
+        partition_info: PartitionInfo | None = None,
+    ) -> Any:
         return tf.ones(shape, self._chosen(dtype))
 
 
@@ -122,7 +143,7 @@ class Constant(Initializer):
     """
 
     def __init__(
-        self, value: Any = 0, dtype: Any = dtypes.float32, verify_shape: bool = False
+        self, value: object = 0, dtype: DTypeLike = dtypes.float32, verify_shape: bool = False
     ) -> None:
         if not (np.isscalar(value) or isinstance(value, (list, tuple, np.ndarray))):
             raise TypeError(
@@ -134,7 +155,11 @@ class Constant(Initializer):
         self._verify_shape = verify_shape
 
     def __call__(
-        self, shape: Any, dtype: Any = None, partition_info: Any = None, verify_shape: Any = None
+        self,
+        shape: Any,
+        dtype: Any = None,
+        partition_info: PartitionInfo | None = None,
+        verify_shape: Any = None,
     ) -> Any:
         verify = self._verify_shape if verify_shape is None else verify_shape
         return tf.constant(self.value, dtype=self._chosen(dtype), shape=shape, verify_shape=verify)
@@ -161,14 +186,23 @@ class RandomUniform(Initializer):
     """
 
     def __init__(
-        self, minval: Any = 0, maxval: Any = None, seed: Any = None, dtype: Any = dtypes.float32
+        self,
+        minval: TensorLike = 0,
+        maxval: float | None = None,
+        seed: int | None = None,
+        dtype: DTypeLike = dtypes.float32,
     ) -> None:
         self.minval = minval
         self.maxval = maxval
         self.seed = seed
         self.dtype = dtypes.as_dtype(dtype)
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
+    def __call__(
+        self,
+        shape: Any,
+        dtype: Any = None,
+        partition_info: PartitionInfo | None = None,
+    ) -> Any:
         dtype = self._chosen(dtype)
         return random.random_uniform(shape, self.minval, self.maxval, dtype, seed=self.seed)
 
@@ -177,7 +211,11 @@ class _Normal(Initializer):
     """What the two normal distributions have in common."""
 
     def __init__(
-        self, mean: Any = 0.0, stddev: Any = 1.0, seed: Any = None, dtype: Any = dtypes.float32
+        self,
+        mean: object = 0.0,
+        stddev: object = 1.0,
+        seed: int | None = None,
+        dtype: DTypeLike = dtypes.float32,
     ) -> None:
         self.mean = mean
         self.stddev = stddev
@@ -204,7 +242,12 @@ class RandomNormal(_Normal):
         5
     """
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
+    def __call__(
+        self,
+        shape: Any,
+        dtype: Any = None,
+        partition_info: PartitionInfo | None = None,
+    ) -> Any:
         return random.random_normal(
             shape, self.mean, self.stddev, self._chosen(dtype), seed=self.seed
         )
@@ -229,13 +272,18 @@ class TruncatedNormal(_Normal):
         True
     """
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
+    def __call__(
+        self,
+        shape: Any,
+        dtype: Any = None,
+        partition_info: PartitionInfo | None = None,
+    ) -> Any:
         return random.truncated_normal(
             shape, self.mean, self.stddev, self._chosen(dtype), seed=self.seed
         )
 
 
-def _whole(shape: Any, partition_info: Any) -> Any:
+def _whole(shape: Any, partition_info: PartitionInfo | None) -> Any:
     return shape if partition_info is None else partition_info.full_shape
 
 
@@ -243,12 +291,19 @@ def _whole(shape: Any, partition_info: Any) -> Any:
 class UniformUnitScaling(Initializer):
     """Uniform, with the variance that keeps the scale of a layer's input."""
 
-    def __init__(self, factor: float = 1.0, seed: Any = None, dtype: Any = dtypes.float32) -> None:
+    def __init__(
+        self, factor: float = 1.0, seed: int | None = None, dtype: DTypeLike = dtypes.float32
+    ) -> None:
         self.factor = factor
         self.seed = seed
         self.dtype = _floating(dtype)
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
+    def __call__(
+        self,
+        shape: Any,
+        dtype: Any = None,
+        partition_info: PartitionInfo | None = None,
+    ) -> Any:
         size = 1.0
         for length in _whole(shape, partition_info)[:-1]:
             size *= float(length)
@@ -280,8 +335,8 @@ class VarianceScaling(Initializer):
         scale: float = 1.0,
         mode: str = "fan_in",
         distribution: str = "truncated_normal",
-        seed: Any = None,
-        dtype: Any = dtypes.float32,
+        seed: int | None = None,
+        dtype: DTypeLike = dtypes.float32,
     ) -> None:
         if scale <= 0.0:
             raise ValueError("`scale` must be positive float.")
@@ -296,7 +351,12 @@ class VarianceScaling(Initializer):
         self.seed = seed
         self.dtype = _floating(dtype)
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
+    def __call__(
+        self,
+        shape: Any,
+        dtype: Any = None,
+        partition_info: PartitionInfo | None = None,
+    ) -> Any:
         dtype = self._chosen(dtype)
         fan_in, fan_out = compute_fans(_whole(shape, partition_info))
         fans = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2.0}
@@ -317,7 +377,7 @@ class GlorotUniform(VarianceScaling):
     The dtype is that of the call; the one given here means nothing, in TensorFlow 1.15 either.
     """
 
-    def __init__(self, seed: Any = None, dtype: Any = dtypes.float32) -> None:
+    def __init__(self, seed: int | None = None, dtype: DTypeLike = dtypes.float32) -> None:
         super().__init__(1.0, "fan_avg", "uniform", seed)
 
 
@@ -328,30 +388,30 @@ class GlorotNormal(VarianceScaling):
     As for GlorotUniform, only the dtype of the call counts.
     """
 
-    def __init__(self, seed: Any = None, dtype: Any = dtypes.float32) -> None:
+    def __init__(self, seed: int | None = None, dtype: DTypeLike = dtypes.float32) -> None:
         super().__init__(1.0, "fan_avg", "truncated_normal", seed)
 
 
 @export("initializers.lecun_normal")
-def lecun_normal(seed: Any = None) -> VarianceScaling:
+def lecun_normal(seed: int | None = None) -> VarianceScaling:
     """Truncated normal, scaled by the number of inputs."""
     return VarianceScaling(1.0, "fan_in", "truncated_normal", seed)
 
 
 @export("initializers.lecun_uniform")
-def lecun_uniform(seed: Any = None) -> VarianceScaling:
+def lecun_uniform(seed: int | None = None) -> VarianceScaling:
     """Uniform, scaled by the number of inputs."""
     return VarianceScaling(1.0, "fan_in", "uniform", seed)
 
 
 @export("initializers.he_normal")
-def he_normal(seed: Any = None) -> VarianceScaling:
+def he_normal(seed: int | None = None) -> VarianceScaling:
     """Truncated normal, scaled by half the number of inputs."""
     return VarianceScaling(2.0, "fan_in", "truncated_normal", seed)
 
 
 @export("initializers.he_uniform")
-def he_uniform(seed: Any = None) -> VarianceScaling:
+def he_uniform(seed: int | None = None) -> VarianceScaling:
     """Uniform, scaled by half the number of inputs."""
     return VarianceScaling(2.0, "fan_in", "uniform", seed)
 
@@ -360,12 +420,19 @@ def he_uniform(seed: Any = None) -> VarianceScaling:
 class Orthogonal(Initializer):
     """A random orthogonal matrix, reshaped."""
 
-    def __init__(self, gain: float = 1.0, seed: Any = None, dtype: Any = dtypes.float32) -> None:
+    def __init__(
+        self, gain: float = 1.0, seed: int | None = None, dtype: DTypeLike = dtypes.float32
+    ) -> None:
         self.gain = gain
         self.seed = seed
         self.dtype = _floating(dtype)
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
+    def __call__(
+        self,
+        shape: Any,
+        dtype: Any = None,
+        partition_info: PartitionInfo | None = None,
+    ) -> Any:
         if len(shape) < 2:
             raise ValueError("The tensor to initialize must be at least two-dimensional")
         rows = 1
@@ -379,7 +446,7 @@ class Orthogonal(Initializer):
         return self.gain * tf.reshape(q, shape)
 
 
-def orthonormal(shape: Any, dtype: Any, seed: Any, **options: Any) -> Any:
+def orthonormal(shape: Sequence[int], dtype: DTypeLike, seed: int | None, **options: Any) -> Any:
     """Random orthonormal columns: uniformly distributed, thanks to the signs of R's diagonal."""
     q, r = raw.Qr(random.random_normal(shape, dtype=dtype, seed=seed), **options)
     diagonal = tf.diag_part(r)
@@ -389,12 +456,19 @@ def orthonormal(shape: Any, dtype: Any, seed: Any, **options: Any) -> Any:
 class ConvolutionDeltaOrthogonal(Initializer):
     """A convolution that is an orthogonal matrix at its centre and zero elsewhere."""
 
-    def __init__(self, gain: float = 1.0, seed: Any = None, dtype: Any = dtypes.float32) -> None:
+    def __init__(
+        self, gain: float = 1.0, seed: int | None = None, dtype: DTypeLike = dtypes.float32
+    ) -> None:
         self.gain = gain
         self.seed = seed
         self.dtype = _floating(dtype)
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
+    def __call__(
+        self,
+        shape: Any,
+        dtype: Any = None,
+        partition_info: PartitionInfo | None = None,
+    ) -> Any:
         dtype = self._chosen(dtype)
         if len(shape) < 3 or len(shape) > 5:
             raise ValueError(
@@ -414,11 +488,16 @@ class ConvolutionDeltaOrthogonal(Initializer):
 class Identity(Initializer):
     """The identity matrix, times a gain."""
 
-    def __init__(self, gain: float = 1.0, dtype: Any = dtypes.float32) -> None:
+    def __init__(self, gain: float = 1.0, dtype: DTypeLike = dtypes.float32) -> None:
         self.gain = gain
         self.dtype = _floating(dtype)
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
+    def __call__(
+        self,
+        shape: Any,
+        dtype: Any = None,
+        partition_info: PartitionInfo | None = None,
+    ) -> Any:
         full_shape = _whole(shape, partition_info)
         if len(full_shape) != 2:
             raise ValueError("Identity matrix initializer can only be used for 2D matrices.")

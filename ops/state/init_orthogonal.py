@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import functools
 import itertools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.types import dtypes
 from ..public import tf
 from ..random.random_ops import random_normal
 from .init import ConvolutionDeltaOrthogonal, Initializer, _floating, orthonormal
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike
+    from ...engine.graph.tensor import Tensor
+    from .variable_partitions import PartitionInfo
 
 _Kernel = dict[tuple[int, ...], Any]
 
@@ -24,12 +29,19 @@ class ConvolutionOrthogonal(Initializer):
     _axes: int
     _word: str
 
-    def __init__(self, gain: float = 1.0, seed: Any = None, dtype: Any = dtypes.float32) -> None:
+    def __init__(
+        self, gain: float = 1.0, seed: Any = None, dtype: DTypeLike = dtypes.float32
+    ) -> None:
         self.gain = gain
         self.seed = seed
         self.dtype = _floating(dtype)
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
+    def __call__(
+        self,
+        shape: Any,
+        dtype: Any = None,
+        partition_info: PartitionInfo | None = None,
+    ) -> Any:
         dtype = self._chosen(dtype)
         if len(shape) != self._axes + 2:
             raise ValueError(f"The tensor to initialize must be {self._word}-dimensional")
@@ -57,7 +69,7 @@ class ConvolutionOrthogonal(Initializer):
         columns = tf.multiply(q, mask)
         return tf.matmul(columns, tf.matrix_transpose(columns))
 
-    def _factor(self, bit: int, projection: Any, eye: Any) -> Any:
+    def _factor(self, bit: int, projection: Tensor, eye: Tensor) -> Any:
         """The projection or the one onto the complement."""
         return eye - projection if bit else projection
 
@@ -134,7 +146,7 @@ class ConvolutionOrthogonal3D(ConvolutionOrthogonal):
 
     _axes, _word = 3, "five"
 
-    def _factor(self, bit: int, projection: Any, eye: Any) -> Any:
+    def _factor(self, bit: int, projection: Tensor, eye: Tensor) -> Any:
         return bit * projection + (1 - bit) * (eye - projection)
 
 

@@ -7,7 +7,8 @@ and give it back; everything else sees the array.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,11 +20,19 @@ from ...engine.session.state import VariableStorage
 from ...engine.types.shape import TensorShape, as_shape, shape_text, unknown_shape
 from .. import shape_inference
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, ShapeLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
+
 UPDATE = NoGradient("an assignment is not differentiable")
 STORAGE = NoGradient("a variable has no inputs")
 
 
-def cell_of(c: Any) -> VariableStorage:
+def cell_of(c: KernelContext) -> VariableStorage:
     """The cell that a variable op with container, shared_name, dtype and shape stands for."""
     if c.resource_key is None:
         name = c.attr("shared_name") or c.name
@@ -31,7 +40,7 @@ def cell_of(c: Any) -> VariableStorage:
     return c.session_state.cell(*c.resource_key)
 
 
-def _variable_shape(c: Any) -> TensorShape:
+def _variable_shape(c: ShapeContext) -> TensorShape:
     # The legacy op could not state an unknown rank: its scalar shape means "anything".
     shape = c.attr("shape")
     return unknown_shape() if c.op_type == "Variable" and shape.ndims == 0 else shape
@@ -59,7 +68,7 @@ class _Temporaries:
         self.alive = 0
 
 
-def _temporary(c: Any) -> VariableStorage:
+def _temporary(c: KernelContext) -> VariableStorage:
     shape, name = c.attr("shape"), c.attr("var_name") or c.name
     present = c.session_state.lookup_or_create(_TEMPORARY, name, lambda: _Temporaries(c.name))
     if present.node != c.name:
@@ -71,7 +80,7 @@ def _temporary(c: Any) -> VariableStorage:
     return cell
 
 
-def _destroy_temporary(c: Any, cell: VariableStorage) -> np.ndarray:
+def _destroy_temporary(c: KernelContext, cell: VariableStorage) -> np.ndarray:
     name = c.attr("var_name")
     present = c.session_state.lookup(_TEMPORARY, name)
     if present is None:
@@ -114,21 +123,21 @@ is_initialized_op = define(
 )
 
 
-def merged_shape(c: Any) -> TensorShape:
+def merged_shape(c: ShapeContext) -> TensorShape:
     """Shape function: both inputs have one shape."""
     return shape_inference.merge(c.inputs[0], c.inputs[1])
 
 
-def _assign_shape(c: Any) -> TensorShape:
+def _assign_shape(c: ShapeContext) -> TensorShape:
     return merged_shape(c) if c.attr("validate_shape") else c.inputs[1]
 
 
-def _assign(c: Any, cell: VariableStorage, value: np.ndarray) -> VariableStorage:
+def _assign(c: KernelContext, cell: VariableStorage, value: np.ndarray) -> VariableStorage:
     cell.assign(value, c.attr("validate_shape"))
     return cell
 
 
-def _lower_assign(b: Any, op: Any, cell: Any, value: Any) -> Any:
+def _lower_assign(b: Builder, op: OpView, cell: Value, value: Value) -> Any:
     if not op.attr("validate_shape"):
         return NotImplemented
     return b.write(cell, value)
@@ -155,14 +164,14 @@ def require_same_shape(cell: VariableStorage, value: np.ndarray) -> np.ndarray:
     return array
 
 
-def _dense_update(name: str, ufunc: Any, scalar: str, doc: str) -> Any:
-    def kernel(c: Any, cell: VariableStorage, value: np.ndarray) -> VariableStorage:
+def _dense_update(name: str, ufunc: Callable[..., Any], scalar: str, doc: str) -> Any:
+    def kernel(c: KernelContext, cell: VariableStorage, value: np.ndarray) -> VariableStorage:
         with cell.lock, np.errstate(all="ignore"):
             array = require_same_shape(cell, value)
             ufunc(array, value, out=array)
         return cell
 
-    def lower(b: Any, op: Any, cell: Any, value: Any) -> Any:
+    def lower(b: Builder, op: OpView, cell: Value, value: Value) -> Any:
         from ...jit.kernel import scalar as k
 
         if not b.same_shape(b.read(cell), value):
@@ -185,7 +194,7 @@ assign_add_op = _dense_update("AssignAdd", np.add, "add", "Adds to a variable.")
 assign_sub_op = _dense_update("AssignSub", np.subtract, "sub", "Subtracts from a variable.")
 
 
-def _count(c: Any, cell: VariableStorage) -> np.ndarray:
+def _count(c: KernelContext, cell: VariableStorage) -> np.ndarray:
     limit = c.attr("limit")
     with cell.lock:
         array = cell.looked_up()
@@ -198,7 +207,7 @@ def _count(c: Any, cell: VariableStorage) -> np.ndarray:
         return before
 
 
-def _scalar_shape(c: Any) -> TensorShape:
+def _scalar_shape(c: ShapeContext) -> TensorShape:
     shape_inference.ranked(c.inputs[0], 0)
     return TensorShape([])
 
@@ -214,7 +223,7 @@ count_up_to_op = define(
 )
 
 
-def _resource_count_shape(c: Any) -> TensorShape:
+def _resource_count_shape(c: ShapeContext) -> TensorShape:
     from .resource import handle_shape
 
     shape_inference.ranked(handle_shape(c.tensor(0)), 0)
@@ -234,7 +243,11 @@ resource_count_up_to_op = define(
 
 
 def variable_op_v2(
-    shape: Any, dtype: Any, name: str = "Variable", container: str = "", shared_name: str = ""
+    shape: ShapeLike,
+    dtype: DTypeLike,
+    name: str = "Variable",
+    container: str = "",
+    shared_name: str = "",
 ) -> Any:
     """A node for the storage of a variable of the given shape and dtype."""
     from ..public import raw
@@ -249,8 +262,8 @@ def variable_op_v2(
 
 
 def variable_op(
-    shape: Any,
-    dtype: Any,
+    shape: ShapeLike,
+    dtype: DTypeLike,
     name: str = "Variable",
     set_shape: bool = True,
     container: str = "",
@@ -284,7 +297,9 @@ def is_variable_initialized(ref: Any, name: str | None = None) -> Any:
 
 
 @export("assign_sub")
-def assign_sub(ref: Any, value: Any, use_locking: Any = None, name: str | None = None) -> Any:
+def assign_sub(
+    ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None
+) -> Any:
     """Subtracts from a variable.
 
     Args:
@@ -314,7 +329,9 @@ def assign_sub(ref: Any, value: Any, use_locking: Any = None, name: str | None =
 
 
 @export("assign_add")
-def assign_add(ref: Any, value: Any, use_locking: Any = None, name: str | None = None) -> Any:
+def assign_add(
+    ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None
+) -> Any:
     """Adds to a variable.
 
     Args:

@@ -6,7 +6,8 @@ A handle's run-time value is the variable's `VariableStorage`.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,8 +26,18 @@ from ..public import raw, tf
 from .reference import STORAGE, UPDATE, cell_of
 from .scatter import require_indices
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
 
-def _handle(c: Any) -> VariableStorage:
+
+def _handle(c: KernelContext) -> VariableStorage:
     cell = cell_of(c)
     cell.is_resource = True
     return cell
@@ -54,13 +65,13 @@ def variable_behind(tensor: Any) -> Any:
     return op if op.type == "VarHandleOp" else None
 
 
-def handle_shape(tensor: Any) -> TensorShape:
+def handle_shape(tensor: TensorLike) -> TensorShape:
     """The static shape of the variable behind a handle, as far as the graph tells."""
     variable = variable_behind(tensor)
     return unknown_shape() if variable is None else TensorShape(variable.attr("shape"))
 
 
-def shape_behind(c: Any) -> TensorShape:
+def shape_behind(c: ShapeContext) -> TensorShape:
     """The shape of the variable behind the first input, which must have the op's dtype."""
     variable = variable_behind(c.tensor(0))
     if variable is None:
@@ -74,7 +85,7 @@ def shape_behind(c: Any) -> TensorShape:
     return TensorShape(variable.attr("shape"))
 
 
-def _read(c: Any, cell: VariableStorage) -> np.ndarray:
+def _read(c: KernelContext, cell: VariableStorage) -> np.ndarray:
     if c.is_read_only:
         return cell.read()
     with cell.lock:
@@ -94,12 +105,12 @@ define(
 )
 
 
-def _check_write(c: Any) -> None:
+def _check_write(c: ShapeContext) -> None:
     """The value's dtype and shape must be those of the variable, as far as they are known."""
     shape_inference.merge(shape_behind(c), c.inputs[1])
 
 
-def _write(c: Any, cell: VariableStorage, value: np.ndarray) -> None:
+def _write(c: KernelContext, cell: VariableStorage, value: np.ndarray) -> None:
     # The graph checks shapes where it knows them; the handle may change its shape.
     cell.assign(value, validate_shape=False)
 
@@ -117,11 +128,11 @@ define(
 )
 
 
-def _written(cell: Any) -> tuple[()]:
+def _written(cell: Value) -> tuple[()]:
     return ()
 
 
-def _present(b: Any, cell: Any) -> Any:
+def _present(b: Builder, cell: Value) -> Any:
     """The contents of a variable in a plan; None when it has none."""
     try:
         return b.read(cell)
@@ -129,15 +140,15 @@ def _present(b: Any, cell: Any) -> Any:
         return None
 
 
-def _lower_shape(b: Any, op: Any, cell: Any) -> Any:
+def _lower_shape(b: Builder, op: OpView, cell: Value) -> Any:
     present = _present(b, cell)
     if present is None:
         return NotImplemented
     return b.constant(_sizes(present.shape), op.dtype(0))
 
 
-def _define_update(name: str, ufunc: Any, scalar: str, doc: str) -> None:
-    def kernel(c: Any, cell: VariableStorage, value: np.ndarray) -> None:
+def _define_update(name: str, ufunc: Callable[..., Any], scalar: str, doc: str) -> None:
+    def kernel(c: KernelContext, cell: VariableStorage, value: np.ndarray) -> None:
         with cell.lock, np.errstate(all="ignore"):
             array = cell.looked_up()
             if array.shape != value.shape:
@@ -147,7 +158,7 @@ def _define_update(name: str, ufunc: Any, scalar: str, doc: str) -> None:
                 )
             ufunc(array, value, out=array)
 
-    def lower(b: Any, op: Any, cell: Any, value: Any) -> Any:
+    def lower(b: Builder, op: OpView, cell: Value, value: Value) -> Any:
         from ...jit.kernel import scalar as k
 
         present = _present(b, cell)
@@ -180,9 +191,9 @@ define(
 )
 
 
-def _destroy(c: Any, thing: Any) -> None:
+def _destroy(c: KernelContext, thing: Any) -> None:
     name, container = getattr(thing, "name", None), getattr(thing, "container", "")
-    found = c.session_state.remove(container, name)
+    found = c.session_state.remove(container, str(name))
     if isinstance(thing, VariableStorage):
         missing = thing.is_absent
         thing.clear()
@@ -205,7 +216,7 @@ define(
 )
 
 
-def _sizes(values: Any) -> np.ndarray:
+def _sizes(values: Sequence[int]) -> np.ndarray:
     sizes = np.empty(len(values), dtype=object)
     sizes[:] = list(values)
     return sizes
@@ -224,7 +235,7 @@ define(
 )
 
 
-def _gather(c: Any, cell: VariableStorage, indices: np.ndarray) -> np.ndarray:
+def _gather(c: KernelContext, cell: VariableStorage, indices: np.ndarray) -> np.ndarray:
     array, batch = cell.looked_up(), c.attr("batch_dims") or 0
     if array.ndim == 0:
         raise errors.invalid("params must be at least 1 dimensional")
@@ -236,14 +247,14 @@ def _gather(c: Any, cell: VariableStorage, indices: np.ndarray) -> np.ndarray:
     return array[(*(axis.reshape(axis.shape + trailing) for axis in grid), indices)]
 
 
-def _gather_shape(c: Any) -> TensorShape:
+def _gather_shape(c: ShapeContext) -> TensorShape:
     params, batch = shape_behind(c), c.attr("batch_dims") or 0
     if params.ndims is None or c.inputs[1].ndims is None:
         return unknown_shape()
     return c.inputs[1].concatenate(params[batch + 1 :])
 
 
-def variable_shape(handle: Any, out_type: Any = dtypes.int32) -> Any:
+def variable_shape(handle: Any, out_type: DTypeLike = dtypes.int32) -> Any:
     """The shape of the variable behind a handle: a constant if it is the variable's own handle."""
     known = handle_shape(handle) if handle.op.type == "VarHandleOp" else unknown_shape()
     if known.is_fully_defined():
@@ -251,7 +262,7 @@ def variable_shape(handle: Any, out_type: Any = dtypes.int32) -> Any:
     return raw.VariableShape(handle, out_type=out_type)
 
 
-def zeros_like_variable(handle: Any, optimize: bool = True) -> Any:
+def zeros_like_variable(handle: TensorLike, optimize: bool = True) -> Any:
     """Zeros like the variable behind a handle; unless optimized their shape is a node's value."""
     variable = variable_behind(handle)
     dtype = dtypes.float32 if variable is None else variable.attr("dtype")
@@ -262,7 +273,7 @@ def zeros_like_variable(handle: Any, optimize: bool = True) -> Any:
 zeros_behind.append(zeros_like_variable)
 
 
-def _gather_gradient(op: Any, grad: Any) -> tuple[Any, None]:
+def _gather_gradient(op: Operation, grad: Tensor) -> tuple[Any, None]:
     handle, indices = op.inputs
     shape = variable_shape(handle)
     size = tf.expand_dims(tf.size(indices), 0)
@@ -282,18 +293,18 @@ define(
 )
 
 
-def _gather_nd(c: Any, cell: VariableStorage, indices: np.ndarray) -> np.ndarray:
+def _gather_nd(c: KernelContext, cell: VariableStorage, indices: np.ndarray) -> np.ndarray:
     return gather_nd_kernel(c, cell.looked_up(), indices)
 
 
-def _gather_nd_shape(c: Any) -> TensorShape:
+def _gather_nd_shape(c: ShapeContext) -> TensorShape:
     params, indices = shape_behind(c), c.inputs[1]
     if params.ndims is None or indices.ndims is None or indices.as_list()[-1] is None:
         return unknown_shape()
     return indices[:-1].concatenate(params[indices.as_list()[-1] :])
 
 
-def _gather_nd_gradient(op: Any, grad: Any) -> tuple[Any, None]:
+def _gather_nd_gradient(op: Operation, grad: Tensor) -> tuple[Any, None]:
     handle, indices = op.inputs
     shape = raw.VariableShape(handle, out_type=indices.dtype)
     if indices.shape.ndims == 2 and indices.shape.as_list()[-1] == 1:

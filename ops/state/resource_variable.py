@@ -6,9 +6,9 @@ Reads give the value at that point of the order of execution: nothing that runs 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.collections import GraphKeys, add_to_collection
 from ...engine.graph.convert import (
@@ -34,6 +34,13 @@ from .variable_guards import guarded
 from .variable_modes import checked_modes, colocated_attr, construction
 from .variables import Variable, read_modes_from, require_outside_control_flow, require_slices
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, ShapeLike, TensorLike
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
+    from ...engine.session.session import BaseSession
+    from ...engine.types.dtypes import DType
+
 
 class BaseResourceVariable(Variable):
     """What all variables behind a handle share."""
@@ -49,7 +56,7 @@ class BaseResourceVariable(Variable):
     # Gradients are taken with respect to the handle.
     _should_act_as_resource_variable = True
 
-    def _set_handle(self, handle: Any, dtype: Any, shape: Any, handle_name: str) -> None:
+    def _set_handle(self, handle: Any, dtype: DType, shape: ShapeLike, handle_name: str) -> None:
         self._handle = handle
         self._dtype = dtypes.as_dtype(dtype)
         self._shape = as_shape(shape)
@@ -104,7 +111,7 @@ class BaseResourceVariable(Variable):
     def __copy__(self) -> Any:
         return self
 
-    def __deepcopy__(self, memo: Any) -> Any:
+    def __deepcopy__(self, memo: dict[Any, Any]) -> Any:
         raise NotImplementedError(
             "__deepcopy__() is only available when eager execution is enabled."
         )
@@ -121,14 +128,14 @@ class BaseResourceVariable(Variable):
         """Not there without eager execution."""
         raise NotImplementedError("numpy() is only available when eager execution is enabled.")
 
-    def set_shape(self, shape: Any) -> None:
+    def set_shape(self, shape: Sequence[int]) -> None:
         """Not there: the shape belongs to the handle."""
         raise NotImplementedError("ResourceVariable does not implement set_shape()")
 
     def _as_graph_element(self) -> Any:
         return self._graph_element
 
-    def eval(self, session: Any = None) -> Any:
+    def eval(self, session: BaseSession | None = None) -> Any:
         """The value in a session."""
         return self._graph_element.eval(session=session)
 
@@ -150,13 +157,13 @@ class BaseResourceVariable(Variable):
             value = self._read_variable_op()
         return tf.identity(value)
 
-    def sparse_read(self, indices: Any, name: str | None = None) -> Any:
+    def sparse_read(self, indices: TensorLike, name: str | None = None) -> Any:
         """The rows at `indices`, without reading the others."""
         with name_scope("Gather" if name is None else name) as name:
             value = raw.ResourceGather(self._handle, indices, dtype=self._dtype, name=name)
         return tf.identity(value)
 
-    def gather_nd(self, indices: Any, name: str | None = None) -> Any:
+    def gather_nd(self, indices: Sequence[Any], name: str | None = None) -> Any:
         """The slices that `indices` names."""
         with name_scope("GatherNd" if name is None else name) as name:
             value = raw.ResourceGatherNd(self._handle, indices, dtype=self._dtype, name=name)
@@ -176,11 +183,15 @@ class BaseResourceVariable(Variable):
         with self._handle_graph(), control_dependencies(cached):
             yield
 
-    def _lazy_read(self, op: Any) -> _UnreadVariable:
+    def _lazy_read(self, op: Operation) -> _UnreadVariable:
         return _UnreadVariable(self, op)
 
     def assign(
-        self, value: Any, use_locking: Any = None, name: str | None = None, read_value: bool = True
+        self,
+        value: TensorLike | None,
+        use_locking: bool | None = None,
+        name: str | None = None,
+        read_value: bool = True,
     ) -> Any:
         """Gives the variable a value."""
         with self._handle_graph():
@@ -190,7 +201,11 @@ class BaseResourceVariable(Variable):
             return self._lazy_read(op) if read_value else op
 
     def assign_add(
-        self, delta: Any, use_locking: Any = None, name: str | None = None, read_value: bool = True
+        self,
+        delta: TensorLike | None,
+        use_locking: bool | None = None,
+        name: str | None = None,
+        read_value: bool = True,
     ) -> Any:
         """Adds to the variable."""
         with self._assign_dependencies():
@@ -199,7 +214,11 @@ class BaseResourceVariable(Variable):
         return self._lazy_read(op) if read_value else op
 
     def assign_sub(
-        self, delta: Any, use_locking: Any = None, name: str | None = None, read_value: bool = True
+        self,
+        delta: TensorLike | None,
+        use_locking: bool | None = None,
+        name: str | None = None,
+        read_value: bool = True,
     ) -> Any:
         """Subtracts from the variable."""
         with self._assign_dependencies():
@@ -208,7 +227,7 @@ class BaseResourceVariable(Variable):
         return self._lazy_read(op) if read_value else op
 
     def batch_scatter_update(
-        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
+        self, sparse_delta: object, use_locking: bool = False, name: str | None = None
     ) -> Any:
         """tf.batch_scatter_update with the indices and values of `sparse_delta`."""
         delta = require_slices(sparse_delta)
@@ -222,7 +241,14 @@ class BaseResourceVariable(Variable):
         return raw.ResourceCountUpTo(self.handle, limit=limit, T=self.dtype)
 
     def _strided_slice_assign(
-        self, begin: Any, end: Any, strides: Any, value: Any, name: Any, *masks: int, **named: int
+        self,
+        begin: Tensor,
+        end: Tensor,
+        strides: Tensor,
+        value: TensorLike,
+        name: str,
+        *masks: int,
+        **named: int,
     ) -> Any:
         names = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
         named.update(zip(names, masks, strict=False))
@@ -234,7 +260,7 @@ class BaseResourceVariable(Variable):
             return self._lazy_read(op)
 
     def _dense_var_to_tensor(
-        self, dtype: Any = None, name: str | None = None, as_ref: bool = False
+        self, dtype: DType | None = None, name: str | None = None, as_ref: bool = False
     ) -> Any:
         if dtype is not None and not dtype.is_compatible_with(self.dtype):
             raise ValueError(
@@ -267,14 +293,14 @@ class BaseResourceVariable(Variable):
         return result
 
     @staticmethod
-    def from_proto(variable_def: Any, import_scope: str | None = None) -> ResourceVariable:
+    def from_proto(variable_def: object, import_scope: str | None = None) -> ResourceVariable:
         """The variable that a VariableDef describes; its operations are in the graph already."""
         return ResourceVariable(variable_def=variable_def, import_scope=import_scope)
 
 
 def _scatter_method(op_type: str) -> Callable[..., Any]:
     def method(
-        self: Any, sparse_delta: Any, use_locking: bool = False, name: str | None = None
+        self: Any, sparse_delta: object, use_locking: bool = False, name: str | None = None
     ) -> Any:
         delta = require_slices(sparse_delta)
         values = convert_to_tensor(delta.values, self.dtype)
@@ -285,7 +311,9 @@ def _scatter_method(op_type: str) -> Callable[..., Any]:
 
 
 def _scatter_nd_method(op_type: str) -> Callable[..., Any]:
-    def method(self: Any, indices: Any, updates: Any, name: str | None = None) -> Any:
+    def method(
+        self: Any, indices: Sequence[Any], updates: TensorLike, name: str | None = None
+    ) -> Any:
         values = convert_to_tensor(updates, self.dtype)
         return self._lazy_read(getattr(raw, op_type)(self.handle, indices, values, name=name))
 
@@ -302,7 +330,7 @@ def _refused(sign: str) -> Callable[..., Any]:
         else f"`var.assign(var {sign} value)` to modify the variable or `var = var {sign} value`"
     )
 
-    def method(self: Any, other: Any) -> Any:
+    def method(self: Any, other: float) -> Any:
         raise RuntimeError(
             f"Variable {sign}= value not supported. Use {advice} to get a new Tensor object."
         )
@@ -339,14 +367,14 @@ class ResourceVariable(BaseResourceVariable):
         validate_shape: bool = True,
         caching_device: Any = None,
         name: str | None = None,
-        dtype: Any = None,
-        variable_def: Any = None,
+        dtype: DTypeLike | None = None,
+        variable_def: object = None,
         import_scope: str | None = None,
         constraint: Any = None,
-        distribute_strategy: Any = None,
-        synchronization: Any = None,
-        aggregation: Any = None,
-        shape: Any = None,
+        distribute_strategy: object = None,
+        synchronization: object = None,
+        aggregation: object = None,
+        shape: ShapeLike | None = None,
     ) -> None:
         if variable_def is not None:
             if initial_value is not None:
@@ -360,7 +388,9 @@ class ResourceVariable(BaseResourceVariable):
             self._make(initial_value, scope, dtype, shape)
             self._make_ops(scope, caching_device)
 
-    def _make(self, initial_value: Any, scope: str, dtype: Any, shape: Any) -> None:
+    def _make(
+        self, initial_value: object, scope: str, dtype: DTypeLike | None, shape: ShapeLike
+    ) -> None:
         handle_name = scope.rstrip("/")
         with colocated_attr(handle_name):
             with name_scope("Initializer"), device(None):
@@ -424,7 +454,7 @@ class ResourceVariable(BaseResourceVariable):
         read_modes_from(self, variable_def, import_scope)
 
 
-def make_handle(shape: Any, dtype: Any, shared_name: str, name: str) -> Any:
+def make_handle(shape: ShapeLike, dtype: DTypeLike, shared_name: str, name: str) -> Any:
     """The handle of a variable of the given shape and dtype."""
     container = get_default_graph()._container or ""
     return raw.VarHandleOp(
@@ -442,9 +472,9 @@ class UninitializedVariable(BaseResourceVariable):
         name: str | None = None,
         shape: Any = None,
         dtype: Any = None,
-        constraint: Any = None,
-        synchronization: Any = None,
-        aggregation: Any = None,
+        constraint: Callable[..., Any] | None = None,
+        synchronization: object = None,
+        aggregation: object = None,
         **unused: Any,
     ) -> None:
         modes = checked_modes(synchronization, aggregation, trainable, name)
@@ -475,7 +505,7 @@ def copy_to_graph_uninitialized(var: BaseResourceVariable) -> UninitializedVaria
 class _UnreadVariable(BaseResourceVariable):
     """A variable as it is after an assignment: reads wait for that."""
 
-    def __init__(self, variable: BaseResourceVariable, parent_op: Any) -> None:
+    def __init__(self, variable: BaseResourceVariable, parent_op: Operation) -> None:
         handle = variable.handle
         self._set_handle(handle, variable.dtype, variable.shape, handle.name)
         modes = checked_modes(None, None, None, None)
@@ -507,13 +537,13 @@ class _UnreadVariable(BaseResourceVariable):
 __all__ = ["ResourceVariable", "is_resource_variable", "variable_shape"]
 
 
-def is_resource_variable(variable: Any) -> bool:
+def is_resource_variable(variable: TensorLike) -> bool:
     """Whether a variable is one behind a handle."""
     return isinstance(variable, BaseResourceVariable)
 
 
 def _to_tensor(
-    variable: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False
+    variable: Variable, dtype: DType | None = None, name: str | None = None, as_ref: bool = False
 ) -> Any:
     return variable._dense_var_to_tensor(dtype=dtype, name=name, as_ref=as_ref)
 

@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...engine.api import export
 from ...engine.graph.collections import GraphKeys, add_to_collection, get_collection
 from ...engine.graph.graph import device, name_scope
 from ...engine.types import dtypes
 from ..public import tf
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
 
 
 class _Resource(NamedTuple):
@@ -21,7 +25,7 @@ class _Resource(NamedTuple):
 
 
 def register_resource(
-    handle: Any, create_op: Any, is_initialized_op: Any, is_shared: bool = True
+    handle: TensorLike, create_op: object, is_initialized_op: object, is_shared: bool = True
 ) -> None:
     """Puts a resource on the list of those that `initialize_resources` is to make."""
     key = GraphKeys.RESOURCES if is_shared else GraphKeys.LOCAL_RESOURCES
@@ -39,7 +43,7 @@ def local_resources() -> list[_Resource]:
 
 
 def report_uninitialized_resources(
-    resource_list: Any = None, name: str = "report_uninitialized_resources"
+    resource_list: Sequence[Any] | None = None, name: str = "report_uninitialized_resources"
 ) -> Any:
     """The names of the resources that were not made yet, as a string tensor."""
     if resource_list is None:
@@ -51,7 +55,7 @@ def report_uninitialized_resources(
         return tf.boolean_mask(tf.constant([item.handle.name for item in resource_list]), missing)
 
 
-def initialize_resources(resource_list: Any, name: str = "init") -> Any:
+def initialize_resources(resource_list: Sequence[Any], name: str = "init") -> Any:
     """An operation that makes all resources of a list."""
     if resource_list:
         return tf.group(*[item.create for item in resource_list], name=name)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,10 +19,15 @@ from ...engine.types.shape import TensorShape, shape_text
 from .. import shape_inference
 from ..public import raw
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+
 _FILES = NoGradient("what a file holds does not depend on the graph")
 
 
-def _check_names(c: Any, first: int, count: int, vectors: int) -> None:
+def _check_names(c: ShapeContext, first: int, count: int, vectors: int) -> None:
     """Names (and slices) are vectors with an element per tensor."""
     shape_inference.ranked(c.inputs[0], 0)
     for i in range(first, first + vectors):
@@ -31,7 +36,7 @@ def _check_names(c: Any, first: int, count: int, vectors: int) -> None:
             raise ValueError(f"Dimension must be {count} but is {size}")
 
 
-def _save_shape(c: Any, vectors: int = 2) -> list[TensorShape]:
+def _save_shape(c: ShapeContext, vectors: int = 2) -> list[TensorShape]:
     _check_names(c, 1, len(c.inputs) - 1 - vectors, vectors)
     return []
 
@@ -48,7 +53,7 @@ def _slice_shape(text: bytes) -> TensorShape:
         raise ValueError(error.message) from None
 
 
-def _restore_v2_shape(c: Any) -> list[TensorShape]:
+def _restore_v2_shape(c: ShapeContext) -> list[TensorShape]:
     shape_inference.ranked(c.inputs[0], 0)
     shape_inference.ranked(c.inputs[1], 1)
     shape_inference.ranked(c.inputs[2], 1)
@@ -96,7 +101,11 @@ def _part_to_save(text: bytes, tensor: np.ndarray) -> tuple[Any, Any]:
 
 
 def _save_v2(
-    c: Any, prefix: np.ndarray, names: np.ndarray, slices: np.ndarray, tensors: list[np.ndarray]
+    c: KernelContext,
+    prefix: np.ndarray,
+    names: np.ndarray,
+    slices: np.ndarray,
+    tensors: list[np.ndarray],
 ) -> None:
     from ...io.tensor_bundle import BundleWriter
 
@@ -116,7 +125,7 @@ def _save_v2(
         writer.finish()
 
 
-def _save_v1(c: Any, filename: np.ndarray, names: np.ndarray, *rest: Any) -> None:
+def _save_v1(c: KernelContext, filename: np.ndarray, names: np.ndarray, *rest: Any) -> None:
     """Save and SaveSlices: the first format."""
     from ...io import checkpoint_v1
     from ...io.tensor_slice import TensorSlice
@@ -141,7 +150,7 @@ def _save_v1(c: Any, filename: np.ndarray, names: np.ndarray, *rest: Any) -> Non
 
 
 def _restore_v2(
-    c: Any, prefix: np.ndarray, names: np.ndarray, slices: np.ndarray
+    c: KernelContext, prefix: np.ndarray, names: np.ndarray, slices: np.ndarray
 ) -> tuple[np.ndarray, ...]:
     from ...io.checkpoint_reader import open_checkpoint
 
@@ -160,7 +169,9 @@ def _restore_v2(
                 raise
 
 
-def _restored_all(c: Any, reader: Any, names: np.ndarray, slices: np.ndarray) -> tuple[Any, ...]:
+def _restored_all(
+    c: KernelContext, reader: Any, names: np.ndarray, slices: np.ndarray
+) -> tuple[Any, ...]:
     keys, texts, kinds = names.tolist(), slices.tolist(), c.attr("dtypes")
     wrong = []
     for name, kind in sorted(zip(keys, kinds), key=itemgetter(0)):
@@ -178,7 +189,7 @@ def _restored_all(c: Any, reader: Any, names: np.ndarray, slices: np.ndarray) ->
     return tuple(results)
 
 
-def _other_type(reader: Any, name: bytes, kind: dtypes.DType, stored: dtypes.DType) -> str:
+def _other_type(reader: object, name: bytes, kind: dtypes.DType, stored: dtypes.DType) -> str:
     return (
         f"tensor_name = {name.decode()}; expected dtype {dtypes.runtime_name(kind)} does not equal "
         f"original dtype {dtypes.runtime_name(stored)}"
@@ -201,7 +212,7 @@ def _restored(reader: Any, name: bytes, text: bytes, defer: bool = False) -> Any
 
 
 def _restore_v1(
-    c: Any, pattern: np.ndarray, name: np.ndarray, text: np.ndarray | None = None
+    c: KernelContext, pattern: np.ndarray, name: np.ndarray, text: np.ndarray | None = None
 ) -> np.ndarray:
     """Restore and RestoreSlice: one tensor of a checkpoint of the first format."""
     from ...io.checkpoint_v1 import V1Reader
@@ -219,7 +230,7 @@ def _restore_v1(
         return _restored(reader, key, b"" if text is None else text.reshape(-1)[0])
 
 
-def _merge(c: Any, prefixes: np.ndarray, destination: np.ndarray) -> None:
+def _merge(c: KernelContext, prefixes: np.ndarray, destination: np.ndarray) -> None:
     from ...io import files
     from ...io.tensor_bundle import merge_bundles
 
@@ -241,19 +252,19 @@ def _text(value: str) -> np.ndarray:
     return result
 
 
-def _scalars(c: Any) -> TensorShape:
+def _scalars(c: ShapeContext) -> TensorShape:
     for shape in c.inputs:
         shape_inference.ranked(shape, 0)
     return TensorShape([])
 
 
-def _merge_shape(c: Any) -> list[TensorShape]:
+def _merge_shape(c: ShapeContext) -> list[TensorShape]:
     shape_inference.ranked(c.inputs[0], 1)
     shape_inference.ranked(c.inputs[1], 0)
     return []
 
 
-def _restore_v1_shape(c: Any) -> TensorShape:
+def _restore_v1_shape(c: ShapeContext) -> TensorShape:
     for shape in c.inputs:
         shape_inference.ranked(shape, 0)
     text = c.value(2) if len(c.inputs) > 2 else None
@@ -378,10 +389,10 @@ define(
 
 # The names of tensorflow.python.ops.io_ops.
 def _save(
-    filename: Any,
-    tensor_names: Any,
-    tensors: Any,
-    tensor_slices: Any = None,
+    filename: Tensor,
+    tensor_names: Sequence[str],
+    tensors: Sequence[Any],
+    tensor_slices: Sequence[str] | None = None,
     name: str = "save",
 ) -> Any:
     """Writes tensors as a checkpoint of the first format."""
@@ -391,10 +402,10 @@ def _save(
 
 
 def _restore_slice(
-    file_pattern: Any,
-    tensor_name: Any,
-    shape_and_slice: Any,
-    tensor_type: Any,
+    file_pattern: TensorLike,
+    tensor_name: TensorLike,
+    shape_and_slice: TensorLike,
+    tensor_type: object,
     name: str = "restore_slice",
     preferred_shard: int = -1,
 ) -> Tensor:
@@ -406,7 +417,7 @@ def _restore_slice(
 
 
 def save_v2(
-    prefix: Any,
+    prefix: TensorLike,
     tensor_names: Sequence[str],
     shape_and_slices: Sequence[str],
     tensors: Sequence[Any],

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,15 @@ from .. import shape_inference
 from ..public import raw, tf
 from .reference import UPDATE, is_ref
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
+    from .variables import Variable
+
 Update = Callable[[np.ndarray, Any, np.ndarray], None]
 
 
@@ -28,7 +37,7 @@ def _set(array: np.ndarray, where: Any, updates: np.ndarray) -> None:
     array[where] = updates
 
 
-def _divide(array: np.ndarray, where: Any, updates: np.ndarray) -> None:
+def _divide(array: np.ndarray, where: np.ndarray, updates: np.ndarray) -> None:
     if array.dtype.kind in "iu":
         if np.any(updates == 0):
             raise errors.invalid("updates must not contain 0")
@@ -57,16 +66,26 @@ class _Kind(NamedTuple):
 _ORDERED = "{half, bfloat16, float32, float64, int32, int64}"
 _KINDS = (
     _Kind(
-        *("Update", ("ScatterUpdate", "ResourceScatterUpdate")),
-        *(("ScatterNdUpdate", "ResourceScatterNdUpdate"), _set, lambda old, new: new, "type"),
+        "Update",
+        ("ScatterUpdate", "ResourceScatterUpdate"),
+        ("ScatterNdUpdate", "ResourceScatterNdUpdate"),
+        _set,
+        lambda old, new: new,
+        "type",
     ),
     _Kind(
-        *("Add", ("ScatterAdd", "ResourceScatterAdd")),
-        *(("ScatterNdAdd", "ResourceScatterNdAdd"), np.add.at, k.add),
+        "Add",
+        ("ScatterAdd", "ResourceScatterAdd"),
+        ("ScatterNdAdd", "ResourceScatterNdAdd"),
+        np.add.at,
+        k.add,
     ),
     _Kind(
-        *("Sub", ("ScatterSub", "ResourceScatterSub")),
-        *(("ScatterNdSub", "ResourceScatterNdSub"), np.subtract.at, k.sub),
+        "Sub",
+        ("ScatterSub", "ResourceScatterSub"),
+        ("ScatterNdSub", "ResourceScatterNdSub"),
+        np.subtract.at,
+        k.sub,
     ),
     _Kind("Mul", ("ScatterMul", "ResourceScatterMul"), None, np.multiply.at, k.mul),
     _Kind("Div", ("ScatterDiv", "ResourceScatterDiv"), None, _divide),
@@ -88,7 +107,9 @@ def require_indices(indices: np.ndarray, size: int) -> None:
 
 
 def _scatter_kernel(update: Update) -> Callable[..., Any]:
-    def kernel(c: Any, cell: VariableStorage, indices: np.ndarray, updates: np.ndarray) -> Any:
+    def kernel(
+        c: KernelContext, cell: VariableStorage, indices: np.ndarray, updates: np.ndarray
+    ) -> Any:
         with cell.lock, np.errstate(all="ignore"):
             array = cell.looked_up()
             _require_rows(array, indices, updates)
@@ -117,7 +138,9 @@ def _require_rows(array: np.ndarray, indices: np.ndarray, updates: np.ndarray) -
 
 
 def _scatter_nd_kernel(update: Update) -> Callable[..., Any]:
-    def kernel(c: Any, cell: VariableStorage, indices: np.ndarray, updates: np.ndarray) -> Any:
+    def kernel(
+        c: KernelContext, cell: VariableStorage, indices: np.ndarray, updates: np.ndarray
+    ) -> Any:
         with cell.lock, np.errstate(all="ignore"):
             array = cell.looked_up()
             _require_slices(array.shape, indices, updates)
@@ -168,7 +191,7 @@ def _lowering(body: Callable[..., Any] | None, gives: bool) -> Callable[..., Any
     if body is None:
         return None
 
-    def lower(b: Any, op: Any, cell: Any, indices: Any, updates: Any) -> Any:
+    def lower(b: Builder, op: OpView, cell: Value, indices: Value, updates: Value) -> Any:
         from ...jit import library
 
         after = library.update_rows(
@@ -180,7 +203,7 @@ def _lowering(body: Callable[..., Any] | None, gives: bool) -> Callable[..., Any
 
 
 def _without_result(kernel: Callable[..., Any]) -> Callable[..., None]:
-    def run(c: Any, *inputs: Any) -> None:
+    def run(c: KernelContext, *inputs: Any) -> None:
         kernel(c, *inputs)
 
     return run
@@ -191,29 +214,29 @@ def _check_rows(var: TensorShape, indices: TensorShape, updates: TensorShape) ->
         shape_inference.merge(updates, indices.concatenate(var[1:] if var.ndims else var))
 
 
-def _scatter_shape(c: Any) -> TensorShape:
+def _scatter_shape(c: ShapeContext) -> TensorShape:
     _check_rows(*c.inputs)
     return c.inputs[0]
 
 
-def _resource_scatter_shape(c: Any) -> None:
+def _resource_scatter_shape(c: ShapeContext) -> None:
     from .resource import shape_behind
 
     _check_rows(shape_behind(c), *c.inputs[1:])
 
 
-def _scatter_nd_shape(c: Any) -> TensorShape:
+def _scatter_nd_shape(c: ShapeContext) -> TensorShape:
     _check_slices(c, c.inputs[0])
     return c.inputs[0]
 
 
-def _resource_scatter_nd_shape(c: Any) -> None:
+def _resource_scatter_nd_shape(c: ShapeContext) -> None:
     from .resource import handle_shape
 
     _check_slices(c, handle_shape(c.tensor(0)))
 
 
-def _check_slices(c: Any, var: TensorShape) -> None:
+def _check_slices(c: ShapeContext, var: TensorShape) -> None:
     from ..array.scatter import check_updates
 
     for given in c.inputs[1:]:
@@ -279,7 +302,11 @@ def _public(name: str, op_type: str, on_resource: str, what: str) -> Callable[..
     locked = what == "Update"
 
     def scatter(
-        ref: Any, indices: Any, updates: Any, use_locking: bool = locked, name: str | None = None
+        ref: Any,
+        indices: Any,
+        updates: TensorLike,
+        use_locking: bool = locked,
+        name: str | None = None,
     ) -> Any:
         if is_ref(ref):
             function = getattr(raw, op_type)
@@ -309,7 +336,11 @@ scatter_nd_sub = _public("scatter_nd_sub", "ScatterNdSub", "ResourceScatterNdSub
 
 @export("batch_scatter_update")
 def batch_scatter_update(
-    ref: Any, indices: Any, updates: Any, use_locking: bool = True, name: str | None = None
+    ref: Variable,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool = True,
+    name: str | None = None,
 ) -> Any:
     """Sets ref[i1, ..., indices[i1, ..., j]] = updates[i1, ..., j]."""
     with name_scope(name):

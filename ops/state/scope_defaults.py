@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.graph.collections import GraphKeys, get_collection
@@ -13,6 +14,9 @@ from ...engine.graph.graph import name_scope
 from ...engine.types import dtypes
 from .variable_modes import VariableAggregation, VariableSynchronization
 from .variable_store import Request, VariableStore
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, TensorLike
 
 
 def _held(name: str, doc: str) -> Any:
@@ -28,15 +32,15 @@ class VariableScope:
         self,
         reuse: Any,
         name: str = "",
-        initializer: Any = None,
-        regularizer: Any = None,
-        caching_device: Any = None,
-        partitioner: Any = None,
-        custom_getter: Any = None,
+        initializer: Callable[..., Any] | TensorLike | None = None,
+        regularizer: Callable[..., Any] | None = None,
+        caching_device: Callable[..., Any] | None = None,
+        partitioner: Callable[..., Any] | None = None,
+        custom_getter: Callable[..., Any] | None = None,
         name_scope: str = "",
-        dtype: Any = dtypes.float32,
+        dtype: DTypeLike = dtypes.float32,
         use_resource: bool | None = None,
-        constraint: Any = None,
+        constraint: Callable[..., Any] | None = None,
     ) -> None:
         self._name = name
         self._initializer = initializer
@@ -70,19 +74,19 @@ class VariableScope:
         """From here on, `get_variable` finds variables and makes none."""
         self._reuse = True
 
-    def set_initializer(self, initializer: Any) -> None:
+    def set_initializer(self, initializer: Callable[..., Any] | TensorLike | None) -> None:
         """Sets the default initializer."""
         self._initializer = initializer
 
-    def set_dtype(self, dtype: Any) -> None:
+    def set_dtype(self, dtype: DTypeLike) -> None:
         """Sets the default dtype."""
         self._dtype = dtype
 
-    def set_use_resource(self, use_resource: Any) -> None:
+    def set_use_resource(self, use_resource: bool) -> None:
         """Sets whether variables are resource variables."""
         self._use_resource = use_resource
 
-    def set_regularizer(self, regularizer: Any) -> None:
+    def set_regularizer(self, regularizer: Callable[..., Any]) -> None:
         """Sets the default regularizer."""
         self._regularizer = regularizer
 
@@ -90,11 +94,11 @@ class VariableScope:
         """Sets the device that keeps a copy of the value."""
         self._caching_device = caching_device
 
-    def set_partitioner(self, partitioner: Any) -> None:
+    def set_partitioner(self, partitioner: Callable[..., Any] | None) -> None:
         """Sets the default partitioner."""
         self._partitioner = partitioner
 
-    def set_custom_getter(self, custom_getter: Any) -> None:
+    def set_custom_getter(self, custom_getter: Callable[..., Any]) -> None:
         """Sets the function that `get_variable` goes through."""
         self._custom_getter = custom_getter
 
@@ -118,21 +122,21 @@ class VariableScope:
         self,
         var_store: VariableStore,
         name: str,
-        shape: Any = None,
-        dtype: Any = None,
+        shape: TensorLike | None = None,
+        dtype: DTypeLike | None = None,
         initializer: Any = None,
-        regularizer: Any = None,
-        reuse: Any = None,
+        regularizer: Callable[..., Any] | None = None,
+        reuse: bool | None = None,
         trainable: bool | None = None,
-        collections: Any = None,
-        caching_device: Any = None,
-        partitioner: Any = None,
+        collections: Iterable[str] | None = None,
+        caching_device: Callable[..., Any] | str | None = None,
+        partitioner: Callable[..., Any] | None = None,
         validate_shape: bool = True,
         use_resource: bool | None = None,
-        custom_getter: Any = None,
-        constraint: Any = None,
-        synchronization: Any = VariableSynchronization.AUTO,
-        aggregation: Any = VariableAggregation.NONE,
+        custom_getter: Callable[..., Any] | None = None,
+        constraint: Callable[..., Any] | None = None,
+        synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+        aggregation: VariableAggregation = VariableAggregation.NONE,
     ) -> Any:
         """Finds or makes a variable, with this scope's defaults."""
         asked = dict(locals())
@@ -175,7 +179,7 @@ class VariableScope:
             return var_store.get_partitioned(Request(full_name, **asked))
 
 
-def _require_dtype(initializer: Any, dtype: Any) -> None:
+def _require_dtype(initializer: object, dtype: DTypeLike | None) -> None:
     if dtype is None or initializer is None or callable(initializer):
         return
     found = convert_to_tensor(initializer).dtype.base_dtype

@@ -8,7 +8,7 @@ value feeds the kept tensor.
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,12 @@ from ...engine.types.shape import TensorShape
 from .. import shape_inference
 from ..public import tf
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.session.session import BaseSession
+
 _KEPT = NoGradient("what a session keeps is not differentiable")
 _BY_TEXT = (Touch("session"),)
 _CPU = "/job:localhost/replica:0/task:0/device:CPU:0"
@@ -36,7 +42,7 @@ def _store(state: Any) -> dict[str, np.ndarray]:
     return state.lookup_or_create("", "session tensors", dict)
 
 
-def _keep(c: Any, value: Any) -> np.ndarray:
+def _keep(c: KernelContext, value: Any) -> np.ndarray:
     handle = f"{c.op.name};{next(_numbers)};{_CPU}"
     _store(c.session_state)[handle] = np.array(value)
     result = np.empty((), object)
@@ -44,7 +50,7 @@ def _keep(c: Any, value: Any) -> np.ndarray:
     return result
 
 
-def _find(c: Any, handle: np.ndarray) -> np.ndarray:
+def _find(c: KernelContext, handle: np.ndarray) -> np.ndarray:
     text = handle.item().decode()
     kept = _store(c.session_state).get(text)
     if kept is None:
@@ -52,12 +58,12 @@ def _find(c: Any, handle: np.ndarray) -> np.ndarray:
     return kept
 
 
-def _forget(c: Any, handle: np.ndarray) -> None:
+def _forget(c: KernelContext, handle: np.ndarray) -> None:
     _find(c, handle)
     del _store(c.session_state)[handle.item().decode()]
 
 
-def _one_handle(c: Any) -> list[TensorShape]:
+def _one_handle(c: ShapeContext) -> list[TensorShape]:
     shape_inference.ranked(c.inputs[0], 0)
     return [shape_inference.unknown() for _ in c.op.outputs]
 
@@ -101,7 +107,7 @@ _delete = define(
 class TensorHandle:
     """A tensor kept in a session; it is dropped with the last reference to this object."""
 
-    def __init__(self, handle: Any, dtype: dtypes.DType, session: Any) -> None:
+    def __init__(self, handle: bytes | str, dtype: dtypes.DType, session: BaseSession) -> None:
         self._handle = handle.decode() if isinstance(handle, bytes) else str(handle)
         self._dtype = dtype
         self._session = session
@@ -152,12 +158,12 @@ class TensorHandle:
 fetches.register_handles("GetSessionHandle", TensorHandle)
 
 
-def _device_of(handle: Any) -> str:
+def _device_of(handle: str) -> str:
     return canonical_name(str(handle).split(";")[-1])
 
 
 @export("get_session_handle")
-def get_session_handle(data: Tensor, name: str | None = None) -> Tensor:
+def get_session_handle(data: TensorLike, name: str | None = None) -> Tensor:
     """An op that keeps a tensor in the session; fetching it gives a TensorHandle."""
     if not isinstance(data, Tensor):
         raise TypeError("`data` must be of type Tensor.")
@@ -166,7 +172,9 @@ def get_session_handle(data: Tensor, name: str | None = None) -> Tensor:
 
 
 @export("get_session_tensor")
-def get_session_tensor(handle: Any, dtype: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
+def get_session_tensor(
+    handle: str, dtype: DTypeLike, name: str | None = None
+) -> tuple[Tensor, Tensor]:
     """A placeholder for the text of a handle, and the tensor that the handle stands for."""
     with device(_device_of(handle)):
         holder = tf.placeholder(dtypes.string)

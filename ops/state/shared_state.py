@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ...engine.graph.kernel_context import KernelContext
 
 _numbers = itertools.count()
 
 
 def kept(
-    c: Any,
+    c: KernelContext,
     kind: str,
     make: Callable[[str], Any],
     verify: Callable[[Any], None] | None = None,

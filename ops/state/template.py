@@ -23,7 +23,7 @@ def make_template(
     func_: Callable[..., Any],
     create_scope_now_: bool = False,
     unique_name_: str | None = None,
-    custom_getter_: Any = None,
+    custom_getter_: Callable[..., Any] | None = None,
     **kwargs: Any,
 ) -> Template:
     """A callable like func_(..., **kwargs) whose `get_variable` variables are shared by all calls.
@@ -41,7 +41,7 @@ def make_template_internal(
     func_: Callable[..., Any],
     create_scope_now_: bool = False,
     unique_name_: str | None = None,
-    custom_getter_: Any = None,
+    custom_getter_: Callable[..., Any] | None = None,
     create_graph_function_: bool = False,
     **kwargs: Any,
 ) -> Template:
@@ -70,7 +70,7 @@ class Template(Trackable):
         func: Callable[..., Any],
         create_scope_now: bool = False,
         unique_name: str | None = None,
-        custom_getter: Any = None,
+        custom_getter: Callable[..., Any] | None = None,
     ) -> None:
         if name is None:
             raise ValueError("name cannot be None.")
@@ -99,7 +99,7 @@ class Template(Trackable):
             self._variable_scope = scope
             return self._located_call(args, kwargs)
 
-    def _located_call(self, args: Any, kwargs: Any) -> Any:
+    def _located_call(self, args: Sequence[Any], kwargs: dict[Any, Any]) -> Any:
         try:
             return self._call(args, kwargs)
         except Exception as error:
@@ -108,7 +108,7 @@ class Template(Trackable):
             error.args = (f"{first}\n\noriginally defined at:\n{trace}", *rest)
             raise
 
-    def _call(self, args: Any, kwargs: Any) -> Any:
+    def _call(self, args: Sequence[Any], kwargs: dict[Any, Any]) -> Any:
         if self._variables_created:
             return self._later_call(args, kwargs)
         with self._lock:
@@ -124,7 +124,7 @@ class Template(Trackable):
         self._variables_created = True
         return result
 
-    def _later_call(self, args: Any, kwargs: Any) -> Any:
+    def _later_call(self, args: Sequence[Any], kwargs: dict[Any, Any]) -> Any:
         """A call after the first one: no trainable variable may come into being."""
         every = get_collection_ref(GraphKeys.GLOBAL_VARIABLES)
         trainable = get_collection_ref(GraphKeys.TRAINABLE_VARIABLES)

@@ -8,7 +8,7 @@ sparse forms; from the same body come the NumPy kernels and the fused compiled u
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,13 +21,21 @@ from .. import shape_inference
 from .reference import UPDATE
 from .resource import handle_shape
 
+if TYPE_CHECKING:
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...jit.kernel.scalar import Operand
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
+
 # The ops on reference and on resource variables, where there are such.
 Forms = tuple[str | None, str | None]
 # body(op) -> update(*variables, *other inputs) -> the new values of the variables
 Body = Callable[[Any], Callable[..., tuple[Any, ...]]]
 
 
-def _one_minus(x: Any) -> Any:
+def _one_minus(x: Operand) -> Any:
     return k.sub(k.const_like(1, x), x)
 
 
@@ -50,7 +58,7 @@ def _require(names: Sequence[str], arrays: Sequence[np.ndarray], refs: int) -> N
 
 
 def _dense_kernel(names: Sequence[str], refs: int, body: Body, gives: bool) -> Callable[..., Any]:
-    def kernel(c: Any, *inputs: Any) -> Any:
+    def kernel(c: KernelContext, *inputs: Any) -> Any:
         cells = inputs[:refs]
         with np.errstate(all="ignore"), cells[0].lock:
             arrays = [cell.read() for cell in cells]
@@ -64,7 +72,7 @@ def _dense_kernel(names: Sequence[str], refs: int, body: Body, gives: bool) -> C
 
 
 def _lowering(names: Sequence[str], refs: int, body: Body, gives: bool) -> Callable[..., Any]:
-    def lower(b: Any, op: Any, *values: Any) -> Any:
+    def lower(b: Builder, op: OpView, *values: Any) -> Any:
         cells = values[:refs]
         present = [b.read(cell) for cell in cells]
         if any(v.shape != present[0].shape for v in present):
@@ -110,7 +118,7 @@ def _outside(indices: np.ndarray, size: int) -> errors.InvalidArgumentError:
 def _sparse_kernel(names: Sequence[str], refs: int, body: Body, gives: bool) -> Callable[..., Any]:
     grad_at, indices_at = names.index("grad"), names.index("indices")
 
-    def kernel(c: Any, *inputs: Any) -> Any:
+    def kernel(c: KernelContext, *inputs: Any) -> Any:
         cells = inputs[:refs]
         indices, grad = inputs[indices_at], inputs[grad_at]
         with np.errstate(all="ignore"), cells[0].lock:
@@ -142,7 +150,7 @@ def _sparse_lowering(
 ) -> Callable[..., Any]:
     at = names.index("indices")
 
-    def lower(b: Any, op: Any, *values: Any) -> Any:
+    def lower(b: Builder, op: OpView, *values: Any) -> Any:
         from ...jit import library
 
         for name, value in zip(names[refs:], values[refs:], strict=True):
@@ -220,7 +228,7 @@ def _shape_rule(names: Sequence[str], refs: int, resource: bool) -> Callable[...
     """Slots and gradient are shaped like the variable, indices like its rows; the rest scalars."""
     sparse = "indices" in names
 
-    def rule(c: Any) -> Any:
+    def rule(c: ShapeContext) -> Any:
         given = [handle_shape(c.tensor(i)) if resource else c.inputs[i] for i in range(refs)]
         shape = given[0]
         for i, name in enumerate(names):
@@ -247,7 +255,7 @@ def _merged_gradient(
     return shape_inference.merge(shape, TensorShape([None, *grad.as_list()[1:]]))
 
 
-def _descent(op: Any) -> Any:
+def _descent(op: Operation) -> Any:
     return lambda var, rate, delta: (k.sub(var, k.mul(delta, rate)),)
 
 
@@ -260,7 +268,7 @@ update_op(
 )
 
 
-def _shrunk(x: Any, rate: Any, l1: Any, l2: Any) -> Any:
+def _shrunk(x: Operand, rate: Operand, l1: Operand, l2: Operand) -> Any:
     """The proximal step: towards zero by l1, scaled down by l2."""
     scale = k.add(k.const_like(1, x), k.mul(l2, rate))
     zero = k.const_like(0, x)
@@ -268,7 +276,7 @@ def _shrunk(x: Any, rate: Any, l1: Any, l2: Any) -> Any:
     return k.div(k.select(k.gt(l1, zero), shrunk, x), scale)
 
 
-def _proximal_descent(op: Any) -> Any:
+def _proximal_descent(op: Operation) -> Any:
     return lambda var, rate, l1, l2, grad: (_shrunk(k.sub(var, k.mul(grad, rate)), rate, l1, l2),)
 
 
@@ -283,10 +291,12 @@ update_op(
 )
 
 
-def _momentum(op: Any) -> Any:
+def _momentum(op: Operation) -> Any:
     nesterov = op.attr("use_nesterov")
 
-    def update(var: Any, accum: Any, rate: Any, grad: Any, momentum: Any) -> Any:
+    def update(
+        var: Operand, accum: Operand, rate: Operand, grad: Operand, momentum: Operand
+    ) -> Any:
         accum = k.add(k.mul(accum, momentum), grad)
         if nesterov:
             ahead = k.mul(k.mul(accum, momentum), rate)
@@ -296,10 +306,12 @@ def _momentum(op: Any) -> Any:
     return update
 
 
-def _keras_momentum(op: Any) -> Any:
+def _keras_momentum(op: Operation) -> Any:
     nesterov = op.attr("use_nesterov")
 
-    def update(var: Any, accum: Any, rate: Any, grad: Any, momentum: Any) -> Any:
+    def update(
+        var: Operand, accum: Operand, rate: Operand, grad: Operand, momentum: Operand
+    ) -> Any:
         step = k.mul(grad, rate)
         accum = k.sub(k.mul(accum, momentum), step)
         move = k.sub(k.mul(accum, momentum), step) if nesterov else accum
@@ -330,20 +342,20 @@ update_op(
 )
 
 
-def _adagrad(op: Any) -> Any:
+def _adagrad(op: Operation) -> Any:
     slots = op.attr("update_slots")
 
-    def update(var: Any, accum: Any, rate: Any, grad: Any) -> Any:
+    def update(var: Operand, accum: Operand, rate: Operand, grad: Operand) -> Any:
         accum = k.add(accum, k.square(grad)) if slots else accum
         return k.sub(var, k.mul(k.mul(grad, rate), k.rsqrt(accum))), accum
 
     return update
 
 
-def _adagrad_v2(op: Any) -> Any:
+def _adagrad_v2(op: Operation) -> Any:
     slots = op.attr("update_slots")
 
-    def update(var: Any, accum: Any, rate: Any, epsilon: Any, grad: Any) -> Any:
+    def update(var: Operand, accum: Operand, rate: Operand, epsilon: Operand, grad: Operand) -> Any:
         accum = k.add(accum, k.square(grad)) if slots else accum
         return k.sub(var, k.div(k.mul(grad, rate), k.add(k.sqrt(accum), epsilon))), accum
 
@@ -372,8 +384,10 @@ update_op(
 )
 
 
-def _proximal_adagrad(op: Any) -> Any:
-    def update(var: Any, accum: Any, rate: Any, l1: Any, l2: Any, grad: Any) -> Any:
+def _proximal_adagrad(op: Operation) -> Any:
+    def update(
+        var: Operand, accum: Operand, rate: Operand, l1: Operand, l2: Operand, grad: Operand
+    ) -> Any:
         accum = k.add(accum, k.square(grad))
         rate = k.mul(rate, k.rsqrt(accum))
         return _shrunk(k.sub(var, k.mul(grad, rate)), rate, l1, l2), accum
@@ -392,9 +406,16 @@ update_op(
 )
 
 
-def _adagrad_da(op: Any) -> Any:
+def _adagrad_da(op: Operation) -> Any:
     def update(
-        var: Any, total: Any, squares: Any, grad: Any, rate: Any, l1: Any, l2: Any, step: Any
+        var: Operand,
+        total: Operand,
+        squares: Operand,
+        grad: Operand,
+        rate: Operand,
+        l1: Operand,
+        l2: Operand,
+        step: Operand,
     ) -> Any:
         total, squares = k.add(total, grad), k.add(squares, k.square(grad))
         steps, zero = k.cast(step, total.dtype), k.const_like(0, total)

@@ -3,28 +3,40 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...jit.kernel import scalar as k
 from .training import _one_minus, update_op
 
+if TYPE_CHECKING:
+    from ...engine.graph.operation import Operation
+    from ...jit.kernel.scalar import Operand
 
-def _toward(x: Any, goal: Any, keep: Any) -> Any:
+
+def _toward(x: Operand, goal: Operand, keep: Operand) -> Any:
     """A moving average: x moves to `goal` by the part that is not kept."""
     return k.add(x, k.mul(k.sub(goal, x), _one_minus(keep)))
 
 
-def _adam_rate(rate: Any, power1: Any, power2: Any) -> Any:
+def _adam_rate(rate: Operand, power1: Operand, power2: Operand) -> Any:
     return k.div(k.mul(rate, k.sqrt(_one_minus(power2))), _one_minus(power1))
 
 
-def _adam(op: Any) -> Any:
+def _adam(op: Operation) -> Any:
     nesterov = op.attr("use_nesterov")
 
     def update(
-        var: Any, m: Any, v: Any, power1: Any, power2: Any, lr: Any, beta1: Any, beta2: Any,
-        epsilon: Any, grad: Any,
-    ) -> Any:  # fmt: skip
+        var: Operand,
+        m: Operand,
+        v: Operand,
+        power1: Operand,
+        power2: Operand,
+        lr: Operand,
+        beta1: Operand,
+        beta2: Operand,
+        epsilon: Operand,
+        grad: Operand,
+    ) -> Any:
         rate = _adam_rate(lr, power1, power2)
         m, v = _toward(m, grad, beta1), _toward(v, k.square(grad), beta2)
         move = k.add(k.mul(grad, _one_minus(beta1)), k.mul(beta1, m)) if nesterov else m
@@ -43,11 +55,20 @@ update_op(
 )
 
 
-def _amsgrad(op: Any) -> Any:
+def _amsgrad(op: Operation) -> Any:
     def update(
-        var: Any, m: Any, v: Any, vhat: Any, power1: Any, power2: Any, lr: Any, beta1: Any,
-        beta2: Any, epsilon: Any, grad: Any,
-    ) -> Any:  # fmt: skip
+        var: Operand,
+        m: Operand,
+        v: Operand,
+        vhat: Operand,
+        power1: Operand,
+        power2: Operand,
+        lr: Operand,
+        beta1: Operand,
+        beta2: Operand,
+        epsilon: Operand,
+        grad: Operand,
+    ) -> Any:
         rate = _adam_rate(lr, power1, power2)
         m, v = _toward(m, grad, beta1), _toward(v, k.square(grad), beta2)
         vhat = k.maximum(vhat, v)
@@ -65,11 +86,18 @@ update_op(
 )
 
 
-def _adamax(op: Any) -> Any:
+def _adamax(op: Operation) -> Any:
     def update(
-        var: Any, m: Any, v: Any, power1: Any, lr: Any, beta1: Any, beta2: Any, epsilon: Any,
-        grad: Any,
-    ) -> Any:  # fmt: skip
+        var: Operand,
+        m: Operand,
+        v: Operand,
+        power1: Operand,
+        lr: Operand,
+        beta1: Operand,
+        beta2: Operand,
+        epsilon: Operand,
+        grad: Operand,
+    ) -> Any:
         m = _toward(m, grad, beta1)
         v = k.maximum(k.mul(beta2, v), k.abs(grad))
         rate = k.div(lr, _one_minus(power1))
@@ -87,9 +115,16 @@ update_op(
 )
 
 
-def _rmsprop(op: Any) -> Any:
+def _rmsprop(op: Operation) -> Any:
     def update(
-        var: Any, ms: Any, mom: Any, lr: Any, rho: Any, momentum: Any, epsilon: Any, grad: Any
+        var: Operand,
+        ms: Operand,
+        mom: Operand,
+        lr: Operand,
+        rho: Operand,
+        momentum: Operand,
+        epsilon: Operand,
+        grad: Operand,
     ) -> Any:
         ms = _toward(ms, k.square(grad), rho)
         step = k.div(k.mul(grad, lr), k.sqrt(k.add(ms, epsilon)))
@@ -99,11 +134,18 @@ def _rmsprop(op: Any) -> Any:
     return update
 
 
-def _centered_rmsprop(op: Any) -> Any:
+def _centered_rmsprop(op: Operation) -> Any:
     def update(
-        var: Any, mg: Any, ms: Any, mom: Any, lr: Any, rho: Any, momentum: Any, epsilon: Any,
-        grad: Any,
-    ) -> Any:  # fmt: skip
+        var: Operand,
+        mg: Operand,
+        ms: Operand,
+        mom: Operand,
+        lr: Operand,
+        rho: Operand,
+        momentum: Operand,
+        epsilon: Operand,
+        grad: Operand,
+    ) -> Any:
         ms, mg = _toward(ms, k.square(grad), rho), _toward(mg, grad, rho)
         variance = k.add(k.sub(ms, k.square(mg)), epsilon)
         mom = k.add(k.mul(mom, momentum), k.div(k.mul(grad, lr), k.sqrt(variance)))
@@ -132,9 +174,15 @@ update_op(
 )
 
 
-def _adadelta(op: Any) -> Any:
+def _adadelta(op: Operation) -> Any:
     def update(
-        var: Any, accum: Any, updates: Any, lr: Any, rho: Any, epsilon: Any, grad: Any
+        var: Operand,
+        accum: Operand,
+        updates: Operand,
+        lr: Operand,
+        rho: Operand,
+        epsilon: Operand,
+        grad: Operand,
     ) -> Any:
         accum = k.add(k.mul(accum, rho), k.mul(k.square(grad), _one_minus(rho)))
         ratio = k.mul(k.sqrt(k.add(updates, epsilon)), k.rsqrt(k.add(accum, epsilon)))
@@ -157,13 +205,21 @@ update_op(
 
 
 def _ftrl_step(
-    var: Any, accum: Any, linear: Any, grad: Any, slope: Any, lr: Any, l1: Any, l2: Any, power: Any
+    var: Operand,
+    accum: Operand,
+    linear: Operand,
+    grad: Operand,
+    slope: Operand,
+    lr: Operand,
+    l1: Operand,
+    l2: Operand,
+    power: Operand,
 ) -> Any:
     """One step of follow-the-regularized-leader; `slope` includes the shrinkage."""
     new = k.add(accum, k.square(grad))
     is_root = k.eq(power, k.const_like(-0.5, power))
 
-    def root(x: Any) -> Any:
+    def root(x: Operand) -> Any:
         return k.select(is_root, k.sqrt(x), k.pow(x, k.neg(power)))
 
     grown = root(new)
@@ -175,17 +231,24 @@ def _ftrl_step(
     return var, new, linear
 
 
-def _ftrl(op: Any) -> Any:
+def _ftrl(op: Operation) -> Any:
     return lambda var, accum, linear, grad, lr, l1, l2, power: _ftrl_step(
         var, accum, linear, grad, grad, lr, l1, l2, power
     )
 
 
-def _ftrl_v2(op: Any) -> Any:
+def _ftrl_v2(op: Operation) -> Any:
     def update(
-        var: Any, accum: Any, linear: Any, grad: Any, lr: Any, l1: Any, l2: Any, shrinkage: Any,
-        power: Any,
-    ) -> Any:  # fmt: skip
+        var: Operand,
+        accum: Operand,
+        linear: Operand,
+        grad: Operand,
+        lr: Operand,
+        l1: Operand,
+        l2: Operand,
+        shrinkage: Operand,
+        power: Operand,
+    ) -> Any:
         twice = k.mul(k.const_like(2, shrinkage), shrinkage)
         slope = k.add(grad, k.mul(twice, var))
         return _ftrl_step(var, accum, linear, grad, slope, lr, l1, l2, power)
@@ -213,13 +276,21 @@ update_op(
 )
 
 
-def _signs_agree(m: Any, beta: Any, grad: Any) -> tuple[Any, Any]:
+def _signs_agree(m: Operand, beta: Operand, grad: Operand) -> tuple[Any, Any]:
     m = k.add(k.mul(m, beta), k.mul(grad, _one_minus(beta)))
     return m, k.mul(k.sign(grad), k.sign(m))
 
 
-def _add_sign(op: Any) -> Any:
-    def update(var: Any, m: Any, lr: Any, alpha: Any, decay: Any, beta: Any, grad: Any) -> Any:
+def _add_sign(op: Operation) -> Any:
+    def update(
+        var: Operand,
+        m: Operand,
+        lr: Operand,
+        alpha: Operand,
+        decay: Operand,
+        beta: Operand,
+        grad: Operand,
+    ) -> Any:
         m, sign = _signs_agree(m, beta, grad)
         scale = k.mul(lr, k.add(alpha, k.mul(decay, sign)))
         return k.sub(var, k.mul(scale, grad)), m
@@ -227,8 +298,16 @@ def _add_sign(op: Any) -> Any:
     return update
 
 
-def _power_sign(op: Any) -> Any:
-    def update(var: Any, m: Any, lr: Any, logbase: Any, decay: Any, beta: Any, grad: Any) -> Any:
+def _power_sign(op: Operation) -> Any:
+    def update(
+        var: Operand,
+        m: Operand,
+        lr: Operand,
+        logbase: Operand,
+        decay: Operand,
+        beta: Operand,
+        grad: Operand,
+    ) -> Any:
         m, sign = _signs_agree(m, beta, grad)
         scale = k.exp(k.mul(k.mul(logbase, decay), sign))
         return k.sub(var, k.mul(k.mul(lr, scale), grad)), m

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.graph.collections import GraphKeys, get_collection, register_proto_function
@@ -14,6 +15,10 @@ from ..array.shape import rank_internal
 from ..control import group, no_op
 from ..public import tf
 from . import reference as state
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from .variables import Variable
 
 
 @export("global_variables")
@@ -146,7 +151,7 @@ def local_variables_initializer() -> Any:
 
 
 @export("is_variable_initialized")
-def is_variable_initialized(variable: Any) -> Any:
+def is_variable_initialized(variable: TensorLike) -> Any:
     """A tensor that tells whether the variable has a value."""
     return state.is_variable_initialized(variable)
 
@@ -164,7 +169,7 @@ def _variable_nodes() -> list[Any]:
 
 
 @export("assert_variables_initialized")
-def assert_variables_initialized(var_list: Any = None) -> Any:
+def assert_variables_initialized(var_list: Sequence[Any] | None = None) -> Any:
     """An operation that fails when one of the variables has no value yet; None without any."""
     var_list = _variables_or_all(var_list) or _variable_nodes()
     if not var_list:
@@ -178,7 +183,7 @@ def assert_variables_initialized(var_list: Any = None) -> Any:
 
 @export("report_uninitialized_variables")
 def report_uninitialized_variables(
-    var_list: Any = None, name: str = "report_uninitialized_variables"
+    var_list: Sequence[Any] | None = None, name: str = "report_uninitialized_variables"
 ) -> Any:
     """The names of the variables that have no value, as a string tensor."""
     var_list = _variables_or_all(var_list)
@@ -199,7 +204,7 @@ def _variable_def() -> Any:
     return protos.VariableDef()
 
 
-def _to_proto(variable: Any, export_scope: str | None = None) -> Any:
+def _to_proto(variable: Variable, export_scope: str | None = None) -> Any:
     return variable.to_proto(export_scope=export_scope)
 
 

@@ -8,17 +8,20 @@ The nodes between such variables and the initial value are copied, with the vari
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.collections import GraphKeys
 from ...engine.graph.tensor import Tensor
+
+if TYPE_CHECKING:
+    from ...engine.graph.operation import Operation
 
 _VARIABLES = ("Variable", "VariableV2", "VarHandleOp")
 # These look at a variable and must keep doing so.
 _OBSERVERS = ("IsVariableInitialized", "VarIsInitializedOp", "ReadVariableOp", "If")
 
 
-def guarded(name: str, initial_value: Any) -> Any:
+def guarded(name: str, initial_value: object) -> Any:
     """The initial value, safe to compute before the variables it depends on have a value."""
     if not isinstance(initial_value, Tensor):
         raise TypeError(f"initial_value needs to be a Tensor: {initial_value}")
@@ -33,17 +36,17 @@ def guarded(name: str, initial_value: Any) -> Any:
     return copies[initial_value.op].outputs[initial_value.value_index]
 
 
-def _before(op: Any) -> list[Any]:
+def _before(op: Operation) -> list[Any]:
     return [*(x.op for x in op.inputs), *op.control_inputs]
 
 
-def _replaceable(op: Any) -> list[Any]:
+def _replaceable(op: Operation) -> list[Any]:
     """What a copy of the operation is made of: nothing, if there will be none."""
     is_last = op.type in _OBSERVERS or op.type in _VARIABLES
     return [] if is_last else [x.op for x in op.inputs]
 
 
-def _upstream(op: Any, before: Callable[[Any], list[Any]]) -> list[Any] | None:
+def _upstream(op: Operation, before: Callable[[Any], list[Any]]) -> list[Any] | None:
     """All operations that `op` depends on, inputs first; None when there is a cycle."""
     order: list[Any] = []
     state: dict[Any, bool] = {}
@@ -68,7 +71,7 @@ def _upstream(op: Any, before: Callable[[Any], list[Any]]) -> list[Any] | None:
     return order
 
 
-def _copied(name: str, op: Any, copies: dict[Any, Any]) -> Any:
+def _copied(name: str, op: Operation, copies: dict[Any, Any]) -> Any:
     if op.type in _OBSERVERS:
         return op
     if op.type in _VARIABLES:
@@ -87,7 +90,7 @@ def _copied(name: str, op: Any, copies: dict[Any, Any]) -> Any:
     )
 
 
-def _initialized_value(variable_op: Any) -> Any:
+def _initialized_value(variable_op: Operation) -> Any:
     names = (variable_op.name, f"{variable_op.name}:0")
     for key in (GraphKeys.GLOBAL_VARIABLES, GraphKeys.LOCAL_VARIABLES):
         for variable in variable_op.graph.get_collection(key):

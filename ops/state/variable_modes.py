@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -38,7 +38,12 @@ class VariableAggregation(enum.Enum):
         return hash(self.value)
 
 
-def checked_modes(synchronization: Any, aggregation: Any, trainable: Any, name: Any) -> Any:
+def checked_modes(
+    synchronization: object,
+    aggregation: object,
+    trainable: bool | None,
+    name: str | None,
+) -> Any:
     """The two modes as enums and `trainable` as a bool, after checking them."""
     try:
         aggregation = VariableAggregation(getattr(aggregation, "value", aggregation) or 0)
@@ -59,7 +64,9 @@ def checked_modes(synchronization: Any, aggregation: Any, trainable: Any, name: 
     return synchronization, aggregation, trainable
 
 
-def checked_collections(collections: Any, trainable: bool | None, constraint: Any) -> Any:
+def checked_collections(
+    collections: Sequence[str] | None, trainable: bool | None, constraint: Callable[..., Any] | None
+) -> Any:
     """The collections a new variable goes to."""
     if collections is None:
         collections = [GraphKeys.GLOBAL_VARIABLES]
@@ -92,7 +99,7 @@ class SaveSliceInfo:
 
     def __init__(
         self,
-        full_name: str | None = None,
+        full_name: Any = None,
         full_shape: Any = None,
         var_offset: Any = None,
         var_shape: Any = None,
@@ -139,12 +146,12 @@ class SaveSliceInfo:
 @contextmanager
 def construction(
     variable: Any,
-    initial_value: Any,
+    initial_value: object,
     name: str | None,
     modes: tuple[Any, Any, bool],
-    collections: Any,
-    constraint: Any,
-    caching_device: Any,
+    collections: Sequence[str] | None,
+    constraint: Callable[..., Any] | None,
+    caching_device: Callable[..., Any] | str | None,
 ) -> Iterator[str]:
     """Inside of it a variable's nodes are made, under the name scope that it gives.
 

@@ -4,14 +4,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.types import dtypes
 from ...engine.types.dtypes import DType
 from ...engine.types.shape import TensorShape
+from ..shape_inference import known_sizes
 from .variable_scope import get_partitioned_variable, variable_scope
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, ShapeLike, TensorLike
 
 Partitioner = Callable[..., list[int]]
 
@@ -33,14 +37,14 @@ def variable_axis_size_partitioner(
     if max_shards and max_shards < 1:
         raise ValueError("max_shards must be positive.")
 
-    def _partitioner(shape: Any, dtype: Any) -> list[int]:
+    def _partitioner(shape: ShapeLike, dtype: DTypeLike) -> list[int]:
         if not isinstance(shape, TensorShape):
             raise ValueError(f"shape is not a TensorShape: {shape}")
         if not shape.is_fully_defined():
             raise ValueError(f"shape is not fully defined: {shape}")
         if not isinstance(dtype, DType):
             raise ValueError(f"dtype is not a DType: {dtype}")
-        sizes = shape.as_list()
+        sizes = known_sizes(shape)
         size = _item_size(dtype, bytes_per_string_element)
         slice_bytes = math.prod(sizes) / sizes[axis] * size
         slices_per_part = max(1, math.floor(max_shard_bytes / slice_bytes))
@@ -90,14 +94,14 @@ def fixed_size_partitioner(num_shards: int, axis: int = 0) -> Partitioner:
 
 @export("create_partitioned_variables")
 def create_partitioned_variables(
-    shape: Any,
-    slicing: Any,
-    initializer: Any,
-    dtype: Any = dtypes.float32,
+    shape: Sequence[int],
+    slicing: Sequence[int],
+    initializer: Callable[..., Any] | TensorLike | None,
+    dtype: DTypeLike = dtypes.float32,
     trainable: bool = True,
-    collections: Any = None,
+    collections: Sequence[str] | None = None,
     name: str | None = None,
-    reuse: Any = None,
+    reuse: bool | None = None,
 ) -> list[Any]:
     """The parts of a variable that is cut into `slicing[i]` parts along axis i."""
     if len(shape) != len(slicing):

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.convert import register_tensor_conversion_function
 from ...engine.graph.graph import control_dependencies, name_scope
@@ -12,8 +12,12 @@ from ...engine.graph.tensor import Tensor
 from ...engine.types.shape import dimension_value
 from ..public import tf
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...engine.types.dtypes import DType
 
-def _require_sequence(name: str, value: Any) -> None:
+
+def _require_sequence(name: str, value: Sequence[int]) -> None:
     if not isinstance(value, Sequence) or isinstance(value, str):
         raise TypeError(
             f"`{name}` must be a sequence (like tuple or list) instead of {type(value).__name__}"
@@ -76,7 +80,9 @@ class PartitionInfo:
 _PartitionInfo = PartitionInfo
 
 
-def call_partitioner(partitioner: Callable[..., Any], shape: Any, dtype: Any) -> Sequence[int]:
+def call_partitioner(
+    partitioner: Callable[..., Any], shape: Any, dtype: DTypeLike
+) -> Sequence[int]:
     """The number of parts along each axis, after checking it."""
     if not shape.is_fully_defined():
         raise ValueError(
@@ -118,7 +124,12 @@ class PartitionedVariable:
     _distribute_strategy = None
 
     def __init__(
-        self, name: str, shape: Any, dtype: Any, variable_list: Any, partitions: Any
+        self,
+        name: str,
+        shape: Any,
+        dtype: DTypeLike,
+        variable_list: Sequence[Any],
+        partitions: Any,
     ) -> None:
         if not isinstance(variable_list, (list, tuple)):
             raise TypeError(f"variable_list is not a list or tuple: {variable_list}")
@@ -207,7 +218,9 @@ class PartitionedVariable:
         with control_dependencies(None):
             return self._concat()
 
-    def _assign_parts(self, method: str, value: Any, read_value: bool, **given: Any) -> list[Any]:
+    def _assign_parts(
+        self, method: str, value: TensorLike, read_value: bool, **given: Any
+    ) -> list[Any]:
         axis = self._one_axis("do assign action")
         if isinstance(value, list):
             values = value
@@ -225,13 +238,21 @@ class PartitionedVariable:
         return results
 
     def assign(
-        self, value: Any, use_locking: bool = False, name: Any = None, read_value: bool = True
+        self,
+        value: TensorLike,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
     ) -> list[Any]:
         """Gives all parts their piece of `value`."""
         return self._assign_parts("assign", value, read_value, use_locking=use_locking, name=name)
 
     def assign_add(
-        self, value: Any, use_locking: bool = False, name: Any = None, read_value: bool = True
+        self,
+        value: Any,
+        use_locking: bool = False,
+        name: Any = None,
+        read_value: bool = True,
     ) -> list[Any]:
         """Adds to all parts their piece of `value`."""
         return self._assign_parts(
@@ -239,7 +260,11 @@ class PartitionedVariable:
         )
 
     def assign_sub(
-        self, value: Any, use_locking: bool = False, name: Any = None, read_value: bool = True
+        self,
+        value: TensorLike,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
     ) -> list[Any]:
         """Subtracts from all parts their piece of `value`."""
         return self._assign_parts(
@@ -248,7 +273,10 @@ class PartitionedVariable:
 
 
 def _to_tensor(
-    variable: PartitionedVariable, dtype: Any = None, name: Any = None, as_ref: bool = False
+    variable: PartitionedVariable,
+    dtype: DType | None = None,
+    name: str | None = None,
+    as_ref: bool = False,
 ) -> Tensor:
     if dtype is not None and not dtype.is_compatible_with(variable.dtype):
         raise ValueError(

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.graph.collections import (
@@ -25,6 +25,10 @@ from .scope_defaults import VariableScope
 from .variable_modes import VariableAggregation, VariableSynchronization
 from .variable_store import AUTO_REUSE, VariableStore
 from .variables import RefVariable, _default_creator
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...engine.graph.tensor import Tensor
 
 # Where a graph keeps its store and its current scope.
 _STORE_KEY = ("__variable_store",)
@@ -114,20 +118,20 @@ def with_variable_store(store: VariableStore) -> Iterator[None]:
 @export("get_variable")
 def get_variable(
     name: str,
-    shape: Any = None,
-    dtype: Any = None,
+    shape: TensorLike | None = None,
+    dtype: DTypeLike | None = None,
     initializer: Any = None,
-    regularizer: Any = None,
+    regularizer: Callable[..., Any] | None = None,
     trainable: bool | None = None,
-    collections: Any = None,
-    caching_device: Any = None,
-    partitioner: Any = None,
+    collections: Iterable[str] | None = None,
+    caching_device: Callable[..., Any] | str | None = None,
+    partitioner: Callable[..., Any] | None = None,
     validate_shape: bool = True,
     use_resource: bool | None = None,
-    custom_getter: Any = None,
-    constraint: Any = None,
-    synchronization: Any = VariableSynchronization.AUTO,
-    aggregation: Any = VariableAggregation.NONE,
+    custom_getter: Callable[..., Any] | None = None,
+    constraint: Callable[..., Any] | None = None,
+    synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+    aggregation: VariableAggregation = VariableAggregation.NONE,
 ) -> Any:
     """The variable of a name in the current scope: made, or found where the scope reuses.
 
@@ -170,20 +174,20 @@ def get_variable(
 @export("get_local_variable")
 def get_local_variable(
     name: str,
-    shape: Any = None,
-    dtype: Any = None,
-    initializer: Any = None,
-    regularizer: Any = None,
+    shape: Sequence[int] | None = None,
+    dtype: DTypeLike | None = None,
+    initializer: TensorLike | None = None,
+    regularizer: Callable[..., Any] | None = None,
     trainable: bool = False,
     collections: Any = None,
-    caching_device: Any = None,
-    partitioner: Any = None,
+    caching_device: str | None = None,
+    partitioner: Callable[..., Any] | None = None,
     validate_shape: bool = True,
     use_resource: bool | None = None,
-    custom_getter: Any = None,
-    constraint: Any = None,
-    synchronization: Any = VariableSynchronization.AUTO,
-    aggregation: Any = VariableAggregation.NONE,
+    custom_getter: Callable[..., Any] | None = None,
+    constraint: Callable[..., Any] | None = None,
+    synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+    aggregation: VariableAggregation = VariableAggregation.NONE,
 ) -> Any:
     """`get_variable` for a variable that is neither trained nor saved."""
     asked = dict(locals())
@@ -194,12 +198,14 @@ def get_local_variable(
     return get_variable(**asked)
 
 
-def get_partitioned_variable(name: str, **asked: Any) -> Any:
+def get_partitioned_variable(name: Any, **asked: Any) -> Any:
     """A variable in several parts, in the current scope."""
     return get_variable_scope()._get_partitioned_variable(default_variable_store(), name, **asked)
 
 
-def _wrapped_getter(custom_getter: Any, old_getter: Any) -> Any:
+def _wrapped_getter(
+    custom_getter: Callable[..., Any] | None, old_getter: Callable[..., Any] | None
+) -> Any:
     """The inner custom getter, whose `getter` goes through the outer one."""
     if old_getter is None or custom_getter is None:
         return custom_getter if custom_getter is not None else old_getter
@@ -215,10 +221,10 @@ class _PureVariableScope:
 
     def __init__(
         self,
-        name_or_scope: Any,
+        name_or_scope: object,
         reuse: Any = None,
         old_name_scope: str | None = None,
-        constraint: Any = None,
+        constraint: Callable[..., Any] | None = None,
         **chosen: Any,
     ) -> None:
         self._name_or_scope = name_or_scope
@@ -235,7 +241,7 @@ class _PureVariableScope:
             reuse = self._reuse or scope.reuse
             self._cached = self._derived(scope, reuse, scope.name, scope._name_scope)
 
-    def _derived(self, base: VariableScope, reuse: Any, name: str, scope: str) -> VariableScope:
+    def _derived(self, base: VariableScope, reuse: object, name: str, scope: Any) -> VariableScope:
         inherited = {key: getattr(base, key) for key in _INHERITED}
         getter = _wrapped_getter(self._chosen.get("custom_getter"), base.custom_getter)
         inherited.update(self._chosen, custom_getter=getter)
@@ -314,18 +320,18 @@ class variable_scope:  # noqa: N801
 
     def __init__(
         self,
-        name_or_scope: Any,
+        name_or_scope: object,
         default_name: str | None = None,
-        values: Any = None,
-        initializer: Any = None,
-        regularizer: Any = None,
-        caching_device: Any = None,
+        values: Sequence[Any] | None = None,
+        initializer: Callable[..., Any] | TensorLike | None = None,
+        regularizer: Callable[..., Any] | None = None,
+        caching_device: Callable[..., Any] | str | None = None,
         partitioner: Any = None,
-        custom_getter: Any = None,
+        custom_getter: Callable[..., Any] | None = None,
         reuse: Any = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         use_resource: bool | None = None,
-        constraint: Any = None,
+        constraint: Callable[..., Any] | None = None,
         auxiliary_name_scope: bool = True,
     ) -> None:
         if default_name is None and name_or_scope is None:
@@ -339,7 +345,7 @@ class variable_scope:  # noqa: N801
                 f"{auxiliary_name_scope}"
             )
         self._name_or_scope = name_or_scope
-        self._default_name = default_name
+        self._default_name: Any = default_name
         self._reuse = reuse
         self._auxiliary_name_scope = auxiliary_name_scope
         self._chosen = {
@@ -412,6 +418,7 @@ class variable_scope:  # noqa: N801
         return scope
 
     def __exit__(self, *error: Any) -> None:
+        assert self._pure is not None
         try:
             self._pure.__exit__(*error)
         finally:
@@ -432,18 +439,18 @@ def _present_name_scope() -> Any:
 @export("variable_op_scope")
 @contextmanager
 def variable_op_scope(
-    values: Any,
-    name_or_scope: Any,
+    values: Sequence[Tensor],
+    name_or_scope: str | None,
     default_name: str | None = None,
-    initializer: Any = None,
-    regularizer: Any = None,
-    caching_device: Any = None,
-    partitioner: Any = None,
-    custom_getter: Any = None,
-    reuse: Any = None,
-    dtype: Any = None,
+    initializer: TensorLike | None = None,
+    regularizer: Callable[..., Any] | None = None,
+    caching_device: str | None = None,
+    partitioner: Callable[..., Any] | None = None,
+    custom_getter: Callable[..., Any] | None = None,
+    reuse: bool | None = None,
+    dtype: DTypeLike | None = None,
     use_resource: bool | None = None,
-    constraint: Any = None,
+    constraint: Callable[..., Any] | None = None,
 ) -> Iterator[VariableScope]:
     """The old form of `variable_scope(name_or_scope, default_name, values)`."""
     chosen = dict(locals())
@@ -469,7 +476,7 @@ def variable_creator_scope(variable_creator: Callable[..., Any]) -> Iterator[Non
 _get_default_variable_store = default_variable_store
 
 
-def default_variable_creator(next_creator: Any = None, **given: Any) -> Any:
+def default_variable_creator(next_creator: Callable[..., Any] | None = None, **given: Any) -> Any:
     """Makes a reference or a resource variable."""
     given.pop("trackable_parent", None)  # For creators: see `capture_dependencies`.
     use_resource = given.pop("use_resource", None)

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import enum
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import constant as publish
 from ...engine.api import export
@@ -27,6 +27,11 @@ from .variable_modes import (
 )
 from .variable_partitions import PartitionedVariable, PartitionInfo, call_partitioner, slices
 from .variables import Variable
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...engine.types.dtypes import DType
+    from ...engine.types.shape import TensorShape
 
 
 class _ReuseMode(enum.Enum):
@@ -63,7 +68,7 @@ def resource_variables_enabled() -> bool:
 
 
 @export("no_regularizer")
-def no_regularizer(_: Any) -> None:
+def no_regularizer(_: Variable) -> None:
     """Says that a variable is not to be regularized, whatever its scope says."""
 
 
@@ -97,7 +102,11 @@ class VariableStore:
         self._store_eager_variables = False
 
     def get_variable(
-        self, name: str, shape: Any = None, custom_getter: Any = None, **others: Any
+        self,
+        name: str,
+        shape: TensorLike | None = None,
+        custom_getter: Callable[..., Any] | None = None,
+        **others: Any,
     ) -> Any:
         """Finds or makes a variable, through the custom getter when there is one."""
         asked = {"shape": shape, **others}
@@ -118,20 +127,20 @@ class VariableStore:
     def _true_getter(
         self,
         name: str,
-        shape: Any = None,
-        dtype: Any = dtypes.float32,
-        initializer: Any = None,
-        regularizer: Any = None,
-        reuse: Any = None,
-        trainable: Any = None,
-        collections: Any = None,
-        caching_device: Any = None,
-        partitioner: Any = None,
+        shape: object = None,
+        dtype: DTypeLike = dtypes.float32,
+        initializer: Callable[..., Any] | TensorLike | None = None,
+        regularizer: Callable[..., Any] | None = None,
+        reuse: object = None,
+        trainable: bool | None = None,
+        collections: Iterable[str] | None = None,
+        caching_device: Callable[..., Any] | str | None = None,
+        partitioner: Callable[..., Any] | None = None,
         validate_shape: bool = True,
-        use_resource: Any = None,
-        constraint: Any = None,
-        synchronization: Any = VariableSynchronization.AUTO,
-        aggregation: Any = VariableAggregation.NONE,
+        use_resource: bool | None = None,
+        constraint: Callable[..., Any] | None = None,
+        synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+        aggregation: VariableAggregation = VariableAggregation.NONE,
     ) -> Any:
         given = dict(locals())
         del given["self"]
@@ -177,7 +186,9 @@ class VariableStore:
             )
         return self._make_partitions(request, shape, partitions)
 
-    def _reused_partitions(self, request: Request, shape: Any, partitions: Any) -> Any:
+    def _reused_partitions(
+        self, request: Request, shape: TensorShape, partitions: Sequence[int] | None
+    ) -> Any:
         name, found = request.name, self._partitioned_vars[request.name]
         if request.reuse is False:
             raise ValueError(
@@ -228,7 +239,7 @@ class VariableStore:
         if f"{name}/part_{count}" in self._vars:
             raise ValueError(f"{differs}so was the extra shard {name}/part_{count}.")
 
-    def _get_single(self, request: Request, partition_info: Any = None) -> Any:
+    def _get_single(self, request: Request, partition_info: PartitionInfo | None = None) -> Any:
         initializer, name = request.initializer, request.name
         if request.shape is not None and initializer is not None and not callable(initializer):
             raise ValueError("If initializer is a constant, do not specify shape.")
@@ -263,7 +274,7 @@ class VariableStore:
             _regularize(variable, name, request.regularizer)
         return variable
 
-    def _reused(self, request: Request, shape: Any, dtype: Any) -> Any:
+    def _reused(self, request: Request, shape: TensorShape, dtype: DType) -> Any:
         name, found = request.name, self._vars[request.name]
         if request.reuse is False:
             message = (
@@ -305,7 +316,7 @@ def default_initializer(name: str, dtype: Any) -> Any:
 
 
 def _part_of_initializer(
-    request: Request, shape: Any, dtype: Any, offset: list[int], size: list[int]
+    request: Request, shape: TensorShape, dtype: DType, offset: list[int], size: list[int]
 ) -> tuple[Any, Any, Any]:
     """The initializer of one part, its shape (None when it is a value) and its dtype."""
     initializer = request.initializer
@@ -320,7 +331,12 @@ def _part_of_initializer(
     return tf.slice(value, offset, size), None, dtype
 
 
-def _initial_value(initializer: Any, shape: Any, dtype: Any, info: Any) -> tuple[Any, Any]:
+def _initial_value(
+    initializer: object,
+    shape: TensorShape,
+    dtype: DType,
+    info: object,
+) -> tuple[Any, Any]:
     """What the Variable gets as initial value, and as dtype."""
     if not callable(initializer):
         return initializer, None
@@ -350,7 +366,7 @@ def _required_arguments(function: Callable[..., Any]) -> list[str]:
     ]
 
 
-def _regularize(variable: Any, name: str, regularizer: Callable[[Any], Any]) -> None:
+def _regularize(variable: Variable, name: str, regularizer: Callable[[Any], Any]) -> None:
     with colocate_with(variable), name_scope(name + "/Regularizer/"):
         with init_scope():
             loss = regularizer(variable)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
@@ -29,6 +29,12 @@ from .variable_modes import (
     colocated_attr,
     construction,
 )
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.session.session import BaseSession
+    from ...engine.types.dtypes import DType
+    from ...engine.types.shape import TensorShape
 
 # default_variable_creator(next_creator, **arguments) -> variable; set by variable_scope.
 _default_creator: list[Callable[..., Any]] = []
@@ -62,21 +68,21 @@ def _chained(creator: Callable[..., Any], following: Callable[..., Any]) -> Call
 
 
 def _variable_arguments(
-    initial_value: Any = None,
+    initial_value: object = None,
     trainable: bool | None = None,
-    collections: Any = None,
+    collections: Sequence[str] | None = None,
     validate_shape: bool = True,
-    caching_device: Any = None,
+    caching_device: Callable[..., Any] | str | None = None,
     name: str | None = None,
-    variable_def: Any = None,
-    dtype: Any = None,
-    expected_shape: Any = None,
+    variable_def: object = None,
+    dtype: DType | None = None,
+    expected_shape: object = None,
     import_scope: str | None = None,
-    constraint: Any = None,
+    constraint: Callable[..., Any] | None = None,
     use_resource: bool | None = None,
-    synchronization: Any = VariableSynchronization.AUTO,
-    aggregation: Any = VariableAggregation.NONE,
-    shape: Any = None,
+    synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+    aggregation: VariableAggregation = VariableAggregation.NONE,
+    shape: TensorShape | None = None,
 ) -> dict[str, Any]:
     if aggregation is None:
         aggregation = VariableAggregation.NONE
@@ -124,7 +130,7 @@ class Variable(Trackable, metaclass=VariableMetaclass):
 
     if TYPE_CHECKING:
         # Arguments go to the class that the creators choose; the rest is what that one has.
-        def __init__(self, initial_value: Any = None, **options: Any) -> None: ...
+        def __init__(self, initial_value: object = None, **options: Any) -> None: ...
         def __getattr__(self, name: str) -> Any: ...
 
     def _gather_saveables_for_checkpoint(self) -> dict[str, Any]:
@@ -177,7 +183,7 @@ class Variable(Trackable, metaclass=VariableMetaclass):
                 tf.is_variable_initialized(self), self.read_value, lambda: self.initial_value
             )
 
-    def load(self, value: Any, session: Any = None) -> None:
+    def load(self, value: str | Sequence[Any], session: BaseSession | None = None) -> None:
         """Gives the variable a value in a session, without adding operations to the graph.
 
         Args:
@@ -201,14 +207,14 @@ class Variable(Trackable, metaclass=VariableMetaclass):
 
         return InterpretedRunner(self)
 
-    def _set_save_slice_info(self, save_slice_info: Any) -> None:
+    def _set_save_slice_info(self, save_slice_info: object) -> None:
         self._save_slice_info = save_slice_info
 
     def _get_save_slice_info(self) -> Any:
         return self._save_slice_info
 
     @staticmethod
-    def from_proto(variable_def: Any, import_scope: str | None = None) -> Any:
+    def from_proto(variable_def: object, import_scope: str | None = None) -> Any:
         """The variable that a VariableDef describes; its operations are in the graph already."""
         return RefVariable(variable_def=variable_def, import_scope=import_scope)
 
@@ -221,7 +227,7 @@ def _operator_of_value(operator: str) -> Callable[..., Any]:
     return functools.update_wrapper(method, getattr(Tensor, operator))
 
 
-def _slice_of_variable(self: Any, slice_spec: Any) -> Any:
+def _slice_of_variable(self: Any, slice_spec: object) -> Any:
     from ..array.indexing import slice_helper_var
 
     return slice_helper_var(self, slice_spec)
@@ -242,7 +248,7 @@ def _overload_operators() -> None:
 _overload_operators()
 
 
-def require_slices(sparse_delta: Any) -> Any:
+def require_slices(sparse_delta: object) -> Any:
     """The argument when it is IndexedSlices; else TypeError."""
     if not isinstance(sparse_delta, IndexedSlices):
         raise TypeError(f"sparse_delta is not IndexedSlices: {sparse_delta}")
@@ -273,17 +279,17 @@ class RefVariable(Variable):
         self,
         initial_value: Any = None,
         trainable: bool | None = None,
-        collections: Any = None,
+        collections: Sequence[str] | None = None,
         validate_shape: bool = True,
-        caching_device: Any = None,
+        caching_device: Callable[..., Any] | None = None,
         name: str | None = None,
-        variable_def: Any = None,
+        variable_def: object = None,
         dtype: Any = None,
-        expected_shape: Any = None,
+        expected_shape: object = None,
         import_scope: str | None = None,
-        constraint: Any = None,
-        synchronization: Any = None,
-        aggregation: Any = None,
+        constraint: Callable[..., Any] | None = None,
+        synchronization: object = None,
+        aggregation: object = None,
         shape: Any = None,
     ) -> None:
         if variable_def is not None:
@@ -299,7 +305,12 @@ class RefVariable(Variable):
             self._make_read(caching_device)
 
     def _make(
-        self, initial_value: Any, scope: str, dtype: Any, shape: Any, validate_shape: bool
+        self,
+        initial_value: TensorLike,
+        scope: str,
+        dtype: DType | None,
+        shape: TensorShape | None,
+        validate_shape: bool,
     ) -> None:
         if callable(initial_value):
             with colocated_attr(scope.rstrip("/")):
@@ -318,13 +329,15 @@ class RefVariable(Variable):
             self._variable, guarded(scope, value), validate_shape=validate_shape
         ).op
 
-    def _make_storage(self, value: Tensor, scope: str, shape: Any, validate_shape: bool) -> None:
-        self._initial_value = value
+    def _make_storage(
+        self, value: Tensor, scope: str, shape: TensorShape | None, validate_shape: bool
+    ) -> None:
+        self._initial_value: Any = value
         if shape is None:
             shape = value.get_shape() if validate_shape else unknown_shape()
         self._variable = state.variable_op_v2(shape, value.dtype.base_dtype, name=scope)
 
-    def _make_read(self, caching_device: Any) -> None:
+    def _make_read(self, caching_device: Callable[..., Any] | None) -> None:
         place = device(caching_device) if caching_device is not None else colocate_with(self.op)
         with place:
             self._snapshot = tf.identity(self._variable, name="read")
@@ -381,18 +394,18 @@ class RefVariable(Variable):
     def _ref(self) -> Tensor:
         return self._variable
 
-    def set_shape(self, shape: Any) -> None:
+    def set_shape(self, shape: Sequence[int]) -> None:
         """Narrows the static shape."""
         self._ref().set_shape(shape)
         self.value().set_shape(shape)
 
-    def eval(self, session: Any = None) -> Any:
+    def eval(self, session: BaseSession | None = None) -> Any:
         """The value in a session."""
         return self._variable.eval(session=session)
 
     def assign(
         self,
-        value: Any,
+        value: TensorLike | None,
         use_locking: bool = False,
         name: str | None = None,
         read_value: bool = True,
@@ -403,7 +416,7 @@ class RefVariable(Variable):
 
     def assign_add(
         self,
-        delta: Any,
+        delta: TensorLike | None,
         use_locking: bool = False,
         name: str | None = None,
         read_value: bool = True,
@@ -414,7 +427,7 @@ class RefVariable(Variable):
 
     def assign_sub(
         self,
-        delta: Any,
+        delta: TensorLike | None,
         use_locking: bool = False,
         name: str | None = None,
         read_value: bool = True,
@@ -432,7 +445,14 @@ class RefVariable(Variable):
         )
 
     def _strided_slice_assign(
-        self, begin: Any, end: Any, strides: Any, value: Any, name: Any, *masks: int, **named: int
+        self,
+        begin: Tensor,
+        end: Tensor,
+        strides: Tensor,
+        value: TensorLike,
+        name: str,
+        *masks: int,
+        **named: int,
     ) -> Any:
         names = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
         named.update(zip(names, masks, strict=False))
@@ -475,7 +495,7 @@ def require_outside_control_flow(value: Tensor, scope: str) -> None:
 
 def _scatter_method(op_type: str, what: str) -> Callable[..., Any]:
     def method(
-        self: Any, sparse_delta: Any, use_locking: bool = False, name: str | None = None
+        self: Any, sparse_delta: object, use_locking: bool = False, name: str | None = None
     ) -> Any:
         delta = require_slices(sparse_delta)
         function = getattr(raw, op_type)
@@ -487,7 +507,9 @@ def _scatter_method(op_type: str, what: str) -> Callable[..., Any]:
 
 
 def _scatter_nd_method(op_type: str, what: str) -> Callable[..., Any]:
-    def method(self: Any, indices: Any, updates: Any, name: str | None = None) -> Any:
+    def method(
+        self: Any, indices: Sequence[Any], updates: Sequence[Any], name: str | None = None
+    ) -> Any:
         function = getattr(raw, op_type)
         return function(self._variable, indices, updates, use_locking=True, name=name)
 
@@ -496,7 +518,7 @@ def _scatter_nd_method(op_type: str, what: str) -> Callable[..., Any]:
 
 
 def _in_place_operator(operator: str) -> Callable[..., Any]:
-    def method(self: Any, other: Any) -> Any:
+    def method(self: Any, other: float) -> Any:
         return getattr(self, operator)(other)
 
     return method
@@ -521,7 +543,9 @@ for _name in ("add", "sub", "mul", "truediv", "pow"):
     setattr(RefVariable, f"__i{_name}__", _in_place_operator(f"__{_name}__"))
 
 
-def _to_tensor(v: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False) -> Tensor:
+def _to_tensor(
+    v: Variable, dtype: DType | None = None, name: str | None = None, as_ref: bool = False
+) -> Tensor:
     if dtype and not dtype.is_compatible_with(v.dtype):
         raise ValueError(
             f"Incompatible type conversion requested to type '{dtype.name}' for variable "

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,11 @@ from .. import shape_inference
 from ..public import raw
 from .files import one_text
 from .numbers import parse_numbers
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
 
 _TEXT = NoGradient("texts have no derivative")
 _RAW = "half, float32, float64, int32, uint16, uint8, int16, int8, int64"
@@ -41,7 +46,7 @@ def _ordered(rows: np.ndarray, kind: np.dtype[Any], little_endian: bool) -> np.n
     return np.ascontiguousarray(rows).view(kind)
 
 
-def _decode_raw(c: Any, texts: np.ndarray) -> np.ndarray:
+def _decode_raw(c: KernelContext, texts: np.ndarray) -> np.ndarray:
     kind = c.out_dtype()
     flat = texts.reshape(-1).tolist()
     length = len(flat[0]) if flat else 0
@@ -62,7 +67,7 @@ def _decode_raw(c: Any, texts: np.ndarray) -> np.ndarray:
     return _ordered(rows, kind, c.attr("little_endian")).reshape(*texts.shape, -1).copy()
 
 
-def _decode_padded(c: Any, texts: np.ndarray, fixed_length: np.ndarray) -> np.ndarray:
+def _decode_padded(c: KernelContext, texts: np.ndarray, fixed_length: np.ndarray) -> np.ndarray:
     kind = c.out_dtype()
     if fixed_length.ndim:
         raise errors.invalid(f"k must be scalar, got shape {shape_text(fixed_length.shape)}")
@@ -79,11 +84,11 @@ def _decode_padded(c: Any, texts: np.ndarray, fixed_length: np.ndarray) -> np.nd
     return found.reshape(*texts.shape, length // kind.itemsize).copy()
 
 
-def _raw_shape(c: Any) -> TensorShape:
+def _raw_shape(c: ShapeContext) -> TensorShape:
     return c.inputs[0].concatenate([None])
 
 
-def _padded_shape(c: Any) -> TensorShape:
+def _padded_shape(c: ShapeContext) -> TensorShape:
     shape_inference.ranked(c.inputs[1], 0)
     length = c.value(1)
     width = None if length is None else int(length) // c.out_dtype().size
@@ -132,7 +137,7 @@ def _decompressed(text: bytes, window: int) -> bytes:
         raise errors.data_loss(str(error)) from None
 
 
-def _decode_compressed(c: Any, texts: np.ndarray) -> np.ndarray:
+def _decode_compressed(c: KernelContext, texts: np.ndarray) -> np.ndarray:
     kind = c.attr("compression_type")
     if kind not in ("", "ZLIB", "GZIP"):
         raise errors.invalid("Only ZLIB, GZIP or NONE are supported compressions")
@@ -154,7 +159,7 @@ define(
 )
 
 
-def _to_number(c: Any, texts: np.ndarray) -> np.ndarray:
+def _to_number(c: KernelContext, texts: np.ndarray) -> np.ndarray:
     kind = c.op._attrs["out_type"]
     try:
         return parse_numbers(texts.reshape(-1).tolist(), kind).reshape(texts.shape)
@@ -180,7 +185,7 @@ define(
 )
 
 
-def _parse_tensor(c: Any, serialized: np.ndarray) -> np.ndarray:
+def _parse_tensor(c: KernelContext, serialized: np.ndarray) -> np.ndarray:
     from google.protobuf.message import DecodeError
 
     from ...io import protos
@@ -205,7 +210,7 @@ def _parse_tensor(c: Any, serialized: np.ndarray) -> np.ndarray:
     return make_ndarray(message)
 
 
-def _serialize_tensor(c: Any, tensor: np.ndarray) -> np.ndarray:
+def _serialize_tensor(c: KernelContext, tensor: np.ndarray) -> np.ndarray:
     from ...io import protos
     from ...io.tensor_proto import shape_proto, tensor_proto
 
@@ -246,7 +251,7 @@ define(
 )
 
 
-def _decode_json(c: Any, texts: np.ndarray) -> np.ndarray:
+def _decode_json(c: KernelContext, texts: np.ndarray) -> np.ndarray:
     from google.protobuf import json_format
 
     from ...io import protos
@@ -273,10 +278,10 @@ define(
 
 
 def decode_raw(
-    input_bytes: Any,
-    out_type: Any,
+    input_bytes: TensorLike,
+    out_type: DTypeLike,
     little_endian: bool = True,
-    fixed_length: Any = None,
+    fixed_length: TensorLike | None = None,
     name: str | None = None,
 ) -> Any:
     """The bytes of strings as numbers, along a new last axis.
@@ -291,7 +296,7 @@ def decode_raw(
     Returns:
         A Tensor of that dtype, with one dimension more.
     """
-    settings = {"out_type": out_type, "little_endian": little_endian, "name": name}
+    settings: dict[str, Any] = {"out_type": out_type, "little_endian": little_endian, "name": name}
     if fixed_length is not None:
         return raw.DecodePaddedRaw(input_bytes, fixed_length=fixed_length, **settings)
     return raw.DecodeRaw(input_bytes, **settings)
@@ -299,11 +304,11 @@ def decode_raw(
 
 @export("io.decode_raw", "decode_raw")
 def decode_raw_v1(
-    input_bytes: Any = None,
-    out_type: Any = None,
+    input_bytes: TensorLike | None = None,
+    out_type: DTypeLike | None = None,
     little_endian: bool = True,
     name: str | None = None,
-    bytes: Any = None,
+    bytes: TensorLike | None = None,
 ) -> Any:
     """The bytes of strings as numbers, along a new last axis.
 
@@ -335,17 +340,19 @@ def decode_raw_v1(
 
 
 @export("io.decode_compressed", "decode_compressed")
-def decode_compressed(bytes: Any, compression_type: str = "", name: str | None = None) -> Any:
+def decode_compressed(
+    bytes: TensorLike, compression_type: str = "", name: str | None = None
+) -> Any:
     """Decompresses strings; compression_type: "ZLIB", "GZIP" or "" for none."""
     return raw.DecodeCompressed(bytes, compression_type=compression_type, name=name)
 
 
 @export("strings.to_number", "string_to_number")
 def string_to_number(
-    string_tensor: Any = None,
-    out_type: Any = dtypes.float32,
+    string_tensor: TensorLike | None = None,
+    out_type: DTypeLike = dtypes.float32,
     name: str | None = None,
-    input: Any = None,
+    input: TensorLike | None = None,
 ) -> Any:
     """The numbers that strings are.
 
@@ -371,18 +378,18 @@ def string_to_number(
 
 
 @export("io.parse_tensor", "parse_tensor")
-def parse_tensor(serialized: Any, out_type: Any, name: str | None = None) -> Any:
+def parse_tensor(serialized: TensorLike, out_type: DTypeLike, name: str | None = None) -> Any:
     """The tensor of type `out_type` in a serialized TensorProto; its shape is not known."""
     return raw.ParseTensor(serialized, out_type=out_type, name=name)
 
 
 @export("io.serialize_tensor", "serialize_tensor")
-def serialize_tensor(tensor: Any, name: str | None = None) -> Any:
+def serialize_tensor(tensor: TensorLike, name: str | None = None) -> Any:
     """A tensor as a serialized TensorProto, which `parse_tensor` reads."""
     return raw.SerializeTensor(tensor, name=name)
 
 
 @export("io.decode_json_example", "decode_json_example")
-def decode_json_example(json_examples: Any, name: str | None = None) -> Any:
+def decode_json_example(json_examples: TensorLike, name: str | None = None) -> Any:
     """Examples written as JSON, serialized as `parse_example` takes them."""
     return raw.DecodeJSONExample(json_examples, name=name)

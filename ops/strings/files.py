@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,11 @@ from ...engine.graph.registry import NoGradient, reads, writes
 from ...engine.types.shape import TensorShape, shape_text
 from .. import shape_inference
 from ..public import raw
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
 
 _FILES = NoGradient("what a file holds does not depend on the graph")
 
@@ -42,7 +47,7 @@ def _one(value: np.ndarray, what: str) -> bytes:
     return value.item()
 
 
-def _matching(c: Any, pattern: np.ndarray) -> np.ndarray:
+def _matching(c: KernelContext, pattern: np.ndarray) -> np.ndarray:
     from ...io.files import get_matching_files
 
     if pattern.ndim > 1:
@@ -54,14 +59,14 @@ def _matching(c: Any, pattern: np.ndarray) -> np.ndarray:
     return text_array(sorted(os.fsencode(name) for name in found))
 
 
-def _read(c: Any, filename: np.ndarray) -> np.ndarray:
+def _read(c: KernelContext, filename: np.ndarray) -> np.ndarray:
     from ...io.files import read_file_to_string
 
     name = os.fsdecode(_one(filename, "Input filename"))
     return one_text(read_file_to_string(name, binary_mode=True))
 
 
-def _write(c: Any, filename: np.ndarray, contents: np.ndarray) -> None:
+def _write(c: KernelContext, filename: np.ndarray, contents: np.ndarray) -> None:
     from ...io.files import recursive_create_dir, write_string_to_file
 
     name = os.fsdecode(_one(filename, "Input filename"))
@@ -72,13 +77,13 @@ def _write(c: Any, filename: np.ndarray, contents: np.ndarray) -> None:
     write_string_to_file(name, text)
 
 
-def _names_shape(c: Any) -> TensorShape:
+def _names_shape(c: ShapeContext) -> TensorShape:
     if c.inputs[0].ndims is not None and c.inputs[0].ndims > 1:
         raise ValueError(f"Shape must be at most rank 1 but is rank {c.inputs[0].ndims}")
     return TensorShape([None])
 
 
-def _scalars(c: Any) -> list[TensorShape]:
+def _scalars(c: ShapeContext) -> list[TensorShape]:
     for shape in c.inputs:
         shape_inference.ranked(shape, 0)
     return [TensorShape([]) for _ in c.op.outputs]
@@ -119,18 +124,18 @@ define(
 
 
 @export("io.matching_files", "matching_files")
-def matching_files(pattern: Any, name: str | None = None) -> Any:
+def matching_files(pattern: TensorLike, name: str | None = None) -> Any:
     """The sorted names of the files that match a pattern, or one of a vector of patterns."""
     return raw.MatchingFiles(pattern, name=name)
 
 
 @export("io.read_file", "read_file")
-def read_file(filename: Any, name: str | None = None) -> Any:
+def read_file(filename: TensorLike, name: str | None = None) -> Any:
     """The contents of a file, a scalar string."""
     return raw.ReadFile(filename, name=name)
 
 
 @export("io.write_file", "write_file")
-def write_file(filename: Any, contents: Any, name: str | None = None) -> Any:
+def write_file(filename: TensorLike, contents: str, name: str | None = None) -> Any:
     """An operation that writes a string to a file; missing folders are made."""
     return raw.WriteFile(filename, contents, name=name)

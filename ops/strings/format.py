@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,8 +15,12 @@ from ...engine.types import dtypes
 from ...engine.types.dtypes import runtime_name
 from ..public import raw
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.kernel_context import KernelContext
 
-def _format(c: Any) -> str:
+
+def _format(c: KernelContext) -> str:
     """The printf format that the attributes ask for."""
     dtype = c.op._attrs["T"]
     scientific, shortest, fill = c.attr("scientific"), c.attr("shortest"), c.attr("fill")
@@ -40,7 +44,7 @@ def _format(c: Any) -> str:
     return result + ("g" if shortest else "e" if scientific else "f")
 
 
-def _as_string(c: Any, values: np.ndarray) -> np.ndarray:
+def _as_string(c: KernelContext, values: np.ndarray) -> np.ndarray:
     form, dtype = _format(c), c.op._attrs["T"]
     if dtype == dtypes.bool:
         texts = ["true" if value else "false" for value in values.flat]
@@ -68,7 +72,7 @@ define(
 
 @export("strings.as_string", "dtypes.as_string", "as_string")
 def as_string(
-    input: Any,
+    input: TensorLike,
     precision: int = -1,
     scientific: bool = False,
     shortest: bool = False,

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,10 @@ from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ..public import raw
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.kernel_context import KernelContext
 
 _MASK = (1 << 64) - 1
 _MULTIPLIER = 0xC6A4A7935BD1E995
@@ -76,13 +80,13 @@ def fingerprint() -> Callable[[bytes], int]:
     return Fingerprint64
 
 
-def _buckets(c: Any, hashed: Callable[[bytes], int], texts: np.ndarray) -> np.ndarray:
+def _buckets(c: KernelContext, hashed: Callable[[bytes], int], texts: np.ndarray) -> np.ndarray:
     count = c.attr("num_buckets")
     numbers = [hashed(text) % count for text in texts.reshape(-1).tolist()]
     return np.array(numbers, np.int64).reshape(texts.shape)
 
 
-def _strong(c: Any, texts: np.ndarray) -> np.ndarray:
+def _strong(c: KernelContext, texts: np.ndarray) -> np.ndarray:
     key = c.attr("key")
     if len(key) != 2:
         raise errors.invalid("Key must have 2 elements")
@@ -116,14 +120,14 @@ for _name, _input, _attrs, _kernel, _what in (
 
 
 @export("strings.to_hash_bucket_fast", "string_to_hash_bucket_fast")
-def string_to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -> Any:
+def string_to_hash_bucket_fast(input: TensorLike, num_buckets: int, name: str | None = None) -> Any:
     """The bucket of each string: FarmHash modulo `num_buckets`; int64, the shape of `input`."""
     return raw.StringToHashBucketFast(input, num_buckets, name=name)
 
 
 @export("strings.to_hash_bucket_strong", "string_to_hash_bucket_strong")
 def string_to_hash_bucket_strong(
-    input: Any, num_buckets: int, key: Any, name: str | None = None
+    input: TensorLike, num_buckets: int, key: Sequence[int], name: str | None = None
 ) -> Any:
     """The bucket of each string: SipHash under `key`, two integers, modulo `num_buckets`."""
     return raw.StringToHashBucketStrong(input, num_buckets, key, name=name)
@@ -131,7 +135,10 @@ def string_to_hash_bucket_strong(
 
 @export("strings.to_hash_bucket", "string_to_hash_bucket")
 def string_to_hash_bucket(
-    string_tensor: Any = None, num_buckets: Any = None, name: str | None = None, input: Any = None
+    string_tensor: TensorLike | None = None,
+    num_buckets: Any = None,
+    name: str | None = None,
+    input: TensorLike | None = None,
 ) -> Any:
     """The bucket of each string by TensorFlow's first hash; int64."""
     from ...engine.deprecation import deprecated_argument_lookup

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,8 +16,12 @@ from ...engine.graph.tensor import Tensor
 from ...engine.types.shape import TensorShape, shape_text
 from .. import shape_inference
 
+if TYPE_CHECKING:
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
 
-def _shape(c: Any) -> TensorShape:
+
+def _shape(c: ShapeContext) -> TensorShape:
     if all(shape.ndims == 0 for shape in c.inputs):
         return TensorShape([])
     result = shape_inference.unknown()
@@ -27,7 +32,7 @@ def _shape(c: Any) -> TensorShape:
     return result
 
 
-def _join(c: Any, inputs: list[np.ndarray]) -> np.ndarray:
+def _join(c: KernelContext, inputs: list[np.ndarray]) -> np.ndarray:
     shape: tuple[int, ...] = ()
     for array in inputs:
         if array.ndim and shape not in ((), array.shape):
@@ -55,6 +60,6 @@ _string_join = define(
 
 
 @export("strings.join", "string_join")
-def string_join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
+def string_join(inputs: Sequence[Any], separator: str = "", name: str | None = None) -> Tensor:
     """Joins texts element by element, with `separator` between them."""
     return _string_join(inputs, separator=separator, name=name)

@@ -57,7 +57,7 @@ def _plain_numbers(texts: Sequence[bytes], kind: DType) -> np.ndarray | None:
         singles = values.astype(np.float32)
         error = values - singles
         others = np.nextafter(singles, np.where(error > 0, np.inf, -np.inf).astype(np.float32))
-        for i in np.flatnonzero((error != 0) & (np.abs(others - values) == np.abs(error))):
+        for i in np.flatnonzero((error != 0) & (np.abs(others - values) == np.abs(error))).tolist():
             singles[i] = parse_number(texts[i], kind)
     return singles
 
@@ -78,7 +78,7 @@ def _real(text: bytes, kind: DType) -> float:
     found = _FLOAT.fullmatch(text)
     if found is None or len(text) > _LONGEST:
         raise ValueError(text)
-    sign, name, hexadecimal, decimal = (part and part.decode() for part in found.groups())
+    sign, name, hexadecimal, decimal = ((part or b"").decode() for part in found.groups())
     if name:
         value = float(name)
     elif hexadecimal:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,11 @@ from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
 from ...engine.types.shape import TensorShape
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
 
 _NO_GRADIENT = NoGradient("texts have no gradient")
 # RE2's notation -> Python's.
@@ -64,7 +69,7 @@ def _match(texts: np.ndarray, pattern: bytes) -> np.ndarray:
     return _each(texts, lambda text: compiled.fullmatch(text) is not None, bool)
 
 
-def _replace(c: Any, texts: np.ndarray, pattern: bytes, rewrite: bytes) -> np.ndarray:
+def _replace(c: KernelContext, texts: np.ndarray, pattern: bytes, rewrite: bytes) -> np.ndarray:
     compiled = _compiled(pattern)
     # "\1" is a group in both; Python reads letters behind a backslash too, and \0 otherwise.
     parts = re.split(rb"\\([0-9\\])", rewrite)
@@ -80,7 +85,7 @@ def _replace(c: Any, texts: np.ndarray, pattern: bytes, rewrite: bytes) -> np.nd
     return _each(texts, lambda text: compiled.sub(written, text, count), object)
 
 
-def _like_first(c: Any) -> TensorShape:
+def _like_first(c: ShapeContext) -> TensorShape:
     for shape in c.inputs[1:]:
         shape.assert_has_rank(0)
     return c.inputs[0]
@@ -134,12 +139,12 @@ _static_regex_replace = define(
 )
 
 
-def _is_text(value: Any) -> bool:
+def _is_text(value: TensorLike) -> bool:
     return isinstance(value, (str, bytes))
 
 
 @export("strings.regex_full_match")
-def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tensor:
+def regex_full_match(input: TensorLike, pattern: TensorLike, name: str | None = None) -> Tensor:
     """Whether each whole text matches a regular expression.
 
     Args:
@@ -157,7 +162,11 @@ def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tenso
 
 @export("strings.regex_replace", "regex_replace")
 def regex_replace(
-    input: Any, pattern: Any, rewrite: Any, replace_global: bool = True, name: str | None = None
+    input: TensorLike,
+    pattern: TensorLike,
+    rewrite: str,
+    replace_global: bool = True,
+    name: str | None = None,
 ) -> Tensor:
     """Replaces in each text what matches a regular expression.
 
@@ -171,7 +180,7 @@ def regex_replace(
     Returns:
       A string tensor of the same shape.
     """
-    options = {"replace_global": replace_global, "name": name}
+    options: dict[str, Any] = {"replace_global": replace_global, "name": name}
     if _is_text(pattern) and _is_text(rewrite):
         return _static_regex_replace(input, pattern=pattern, rewrite=rewrite, **options)
     return _regex_replace(input, pattern, rewrite, **options)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,11 @@ from .. import shape_inference
 from ..public import raw, tf
 from ..sparse.common import indices_of
 from .files import text_array
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
 
 _TEXT = NoGradient("texts have no derivative")
 _LINES = np.array([b"a b  c", b"", b" d"], object)
@@ -44,7 +49,7 @@ def _listed(rows: Sequence[Sequence[bytes]]) -> list[np.ndarray]:
     return [indices_of(lengths), text_array([part for row in rows for part in row]), shape]
 
 
-def _split(c: Any, texts: np.ndarray, delimiter: np.ndarray) -> list[np.ndarray]:
+def _split(c: KernelContext, texts: np.ndarray, delimiter: np.ndarray) -> list[np.ndarray]:
     marks = _require(texts, delimiter, "delimiter")
     pattern = re.compile(b"[" + re.escape(marks) + b"]") if marks else None
 
@@ -59,7 +64,7 @@ def _split(c: Any, texts: np.ndarray, delimiter: np.ndarray) -> list[np.ndarray]
     return _listed([parts(text) for text in texts])
 
 
-def _split_v2(c: Any, texts: np.ndarray, sep: np.ndarray) -> list[np.ndarray]:
+def _split_v2(c: KernelContext, texts: np.ndarray, sep: np.ndarray) -> list[np.ndarray]:
     mark, most = _require(texts, sep, "sep"), c.attr("maxsplit")
     if most == 0:
         return _listed([[text] for text in texts])
@@ -75,7 +80,7 @@ def _split_v2(c: Any, texts: np.ndarray, sep: np.ndarray) -> list[np.ndarray]:
     return _listed([parts(text) for text in texts])
 
 
-def _split_shape(c: Any) -> list[TensorShape]:
+def _split_shape(c: ShapeContext) -> list[TensorShape]:
     shape_inference.ranked(c.inputs[0], 1)
     shape_inference.ranked(c.inputs[1], 0)
     return [TensorShape([None, 2]), TensorShape([None]), TensorShape([2])]
@@ -111,7 +116,7 @@ define(
 )
 
 
-def _reduce_join(c: Any, inputs: np.ndarray, axes: np.ndarray) -> np.ndarray:
+def _reduce_join(c: KernelContext, inputs: np.ndarray, axes: np.ndarray) -> np.ndarray:
     wanted: list[int] = []
     for axis in axes.reshape(-1).tolist():
         if not -inputs.ndim <= axis < inputs.ndim:
@@ -135,7 +140,7 @@ def _reduce_join(c: Any, inputs: np.ndarray, axes: np.ndarray) -> np.ndarray:
     return joined.reshape(shape)
 
 
-def _reduce_shape(c: Any) -> TensorShape:
+def _reduce_shape(c: ShapeContext) -> TensorShape:
     axes, shape = c.value(1), c.inputs[0]
     if axes is None or shape.ndims is None:
         return unknown_shape()
@@ -156,8 +161,8 @@ define(
     doc="Strings joined along dimensions, in the order in which these are named.",
     test={
         "values": [
-            [np.array([[b"a", b"b"], [b"c", b"d"]], object), np.int32([1, 0])],
-            [np.array([[b"a", b"b"], [b"c", b"d"]], object), np.int32([-1])],
+            [np.array([[b"a", b"b"], [b"c", b"d"]], object), np.array([1, 0], np.int32)],
+            [np.array([[b"a", b"b"], [b"c", b"d"]], object), np.array([-1], np.int32)],
         ],
         "attrs": [{}, {"keep_dims": True, "separator": "-"}],
     },
@@ -165,7 +170,7 @@ define(
 
 
 def _segment_join(
-    c: Any, inputs: np.ndarray, segment_ids: np.ndarray, num_segments: np.ndarray
+    c: KernelContext, inputs: np.ndarray, segment_ids: np.ndarray, num_segments: np.ndarray
 ) -> np.ndarray:
     rank, count = segment_ids.ndim, int(num_segments)
     if not rank:
@@ -196,7 +201,7 @@ def _segment_join(
     return text_array([text for row in joined for text in row]).reshape((count, *rest))
 
 
-def _segment_shape(c: Any) -> TensorShape:
+def _segment_shape(c: ShapeContext) -> TensorShape:
     data, ids, count = c.inputs[0], c.inputs[1], c.value(2)
     if data.ndims is None or ids.ndims is None:
         return unknown_shape()
@@ -213,8 +218,12 @@ define(
     doc="Strings of the same segment, joined.",
     test={
         "values": [
-            [np.array([b"a", b"b", b"c"], object), np.int32([2, 0, 2]), np.int32(4)],
-            [np.array([[b"a", b"b"], [b"c", b"d"]], object), np.int64([1, 1]), np.int32(2)],
+            [np.array([b"a", b"b", b"c"], object), np.array([2, 0, 2], np.int32), np.int32(4)],
+            [
+                np.array([[b"a", b"b"], [b"c", b"d"]], object),
+                np.array([1, 1], np.int64),
+                np.int32(2),
+            ],
         ],
         "attrs": [{}, {"separator": ", "}],
     },
@@ -227,7 +236,7 @@ def _sparse(found: Sequence[Any]) -> SparseTensor:
 
 @export("string_split")
 def string_split(
-    source: Any,
+    source: TensorLike,
     sep: Any = None,
     skip_empty: bool = True,
     delimiter: Any = None,
@@ -249,11 +258,11 @@ def string_split(
 
 @export("strings.split")
 def strings_split(
-    input: Any = None,
+    input: TensorLike | None = None,
     sep: Any = None,
     maxsplit: int = -1,
     result_type: str = "SparseTensor",
-    source: Any = None,
+    source: TensorLike | None = None,
     name: str | None = None,
 ) -> SparseTensor:
     """Strings taken apart at a separator, or at white space if there is none, as a SparseTensor.
@@ -280,13 +289,13 @@ def _require_sparse(name: str, result_type: str) -> None:
 
 @export("strings.reduce_join", "reduce_join")
 def reduce_join(
-    inputs: Any,
-    axis: Any = None,
-    keep_dims: Any = None,
+    inputs: TensorLike,
+    axis: TensorLike | None = None,
+    keep_dims: bool | None = None,
     separator: str = "",
     name: str | None = None,
     reduction_indices: Any = None,
-    keepdims: Any = None,
+    keepdims: bool | None = None,
 ) -> Any:
     """Strings joined along dimensions, in the order in which `axis` names them; all if None."""
     keepdims = deprecated_argument_lookup("keepdims", keepdims, "keep_dims", keep_dims)
@@ -310,7 +319,11 @@ def reduce_join(
 
 @export("strings.unsorted_segment_join")
 def unsorted_segment_join(
-    inputs: Any, segment_ids: Any, num_segments: Any, separator: str = "", name: str | None = None
+    inputs: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: int,
+    separator: str = "",
+    name: str | None = None,
 ) -> Any:
     """Strings of the same segment, joined in their order; "" for segments without any."""
     return raw.UnsortedSegmentJoin(

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,11 @@ from ...engine.graph.registry import NoGradient
 from ...engine.types.shape import TensorShape, as_shape, broadcast_static, shape_text
 from .. import shape_inference
 from ..public import raw
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
 
 _TEXT = NoGradient("texts have no derivative")
 _UNIT = "unit: {'BYTE', 'UTF8_CHAR'} = 'BYTE'"
@@ -38,7 +43,7 @@ def _starts(text: bytes) -> list[int]:
     return [i for i, byte in enumerate(text) if byte & 0xC0 != 0x80]
 
 
-def _length(c: Any, texts: np.ndarray) -> np.ndarray:
+def _length(c: KernelContext, texts: np.ndarray) -> np.ndarray:
     if c.attr("unit") == "BYTE":
         return _mapped(texts, len, np.int32)
     return _mapped(texts, lambda text: len(_starts(text)), np.int32)
@@ -47,7 +52,7 @@ def _length(c: Any, texts: np.ndarray) -> np.ndarray:
 def _in_case(method: str) -> Callable[..., np.ndarray]:
     """A kernel that changes the case of ASCII letters, or of all if the strings are UTF-8."""
 
-    def kernel(c: Any, texts: np.ndarray) -> np.ndarray:
+    def kernel(c: KernelContext, texts: np.ndarray) -> np.ndarray:
         encoding = c.attr("encoding")
         if encoding not in ("", "utf-8"):
             raise errors.invalid(
@@ -110,7 +115,7 @@ def _part(text: bytes, start: int, length: int, by_character: bool) -> bytes | N
     return text[places[at] : places[last]]
 
 
-def _substr(c: Any, texts: np.ndarray, pos: np.ndarray, length: np.ndarray) -> np.ndarray:
+def _substr(c: KernelContext, texts: np.ndarray, pos: np.ndarray, length: np.ndarray) -> np.ndarray:
     try:
         whole, starts, lengths = np.broadcast_arrays(texts, pos, length)
     except ValueError:
@@ -130,7 +135,7 @@ def _substr(c: Any, texts: np.ndarray, pos: np.ndarray, length: np.ndarray) -> n
     return result
 
 
-def _substr_shape(c: Any) -> TensorShape:
+def _substr_shape(c: ShapeContext) -> TensorShape:
     shape_inference.merge(c.inputs[1], c.inputs[2])
     return as_shape(broadcast_static(c.inputs[0], c.inputs[1]))
 
@@ -146,7 +151,11 @@ define(
     test={
         "values": [
             [np.array([b"thirteen", b"\xc3\xa4b"], object), np.int32(-2), np.int32(2)],
-            [np.array([[b"abc"], [b"d"]], object), np.int64([0, 1]), np.int64([1, 5])],
+            [
+                np.array([[b"abc"], [b"d"]], object),
+                np.array([0, 1], np.int64),
+                np.array([1, 5], np.int64),
+            ],
         ],
         "attrs": [{}, {"unit": "UTF8_CHAR"}],
     },
@@ -164,7 +173,7 @@ def _decoded(text: bytes) -> bytes:
     return base64.urlsafe_b64decode(plain + b"=" * (-len(plain) % 4))
 
 
-def _encode(c: Any, texts: np.ndarray) -> np.ndarray:
+def _encode(c: KernelContext, texts: np.ndarray) -> np.ndarray:
     padding = b"" if c.attr("pad") else b"="
     return _mapped(texts, lambda text: base64.urlsafe_b64encode(text).rstrip(padding or None))
 
@@ -191,31 +200,37 @@ define(
 
 
 @export("strings.length")
-def string_length(input: Any, name: str | None = None, unit: str = "BYTE") -> Any:
+def string_length(input: TensorLike, name: str | None = None, unit: str = "BYTE") -> Any:
     """How many bytes (unit "BYTE"), or characters of UTF-8 ("UTF8_CHAR"), strings have."""
     return raw.StringLength(input, unit=unit, name=name)
 
 
 @export("strings.lower")
-def string_lower(input: Any, encoding: str = "", name: str | None = None) -> Any:
+def string_lower(input: TensorLike, encoding: str = "", name: str | None = None) -> Any:
     """Strings in small letters: those of ASCII, or all with encoding "utf-8"."""
     return raw.StringLower(input, encoding=encoding, name=name)
 
 
 @export("strings.upper")
-def string_upper(input: Any, encoding: str = "", name: str | None = None) -> Any:
+def string_upper(input: TensorLike, encoding: str = "", name: str | None = None) -> Any:
     """Strings in capital letters: those of ASCII, or all with encoding "utf-8"."""
     return raw.StringUpper(input, encoding=encoding, name=name)
 
 
 @export("strings.strip", "string_strip")
-def string_strip(input: Any, name: str | None = None) -> Any:
+def string_strip(input: TensorLike, name: str | None = None) -> Any:
     """Strings without white space at their ends."""
     return raw.StringStrip(input, name=name)
 
 
 @export("strings.substr")
-def substr(input: Any, pos: Any, len: Any, name: str | None = None, unit: str = "BYTE") -> Any:
+def substr(
+    input: TensorLike,
+    pos: int | Sequence[Any],
+    len: int | Sequence[Any],
+    name: str | None = None,
+    unit: str = "BYTE",
+) -> Any:
     """`len` bytes (or characters of UTF-8) of strings from `pos` on, which counts from the end
     if negative; shapes broadcast.  InvalidArgumentError in the run for a `pos` outside."""
     return raw.Substr(input, pos, len, unit=unit, name=name)
@@ -223,19 +238,23 @@ def substr(input: Any, pos: Any, len: Any, name: str | None = None, unit: str = 
 
 @export("substr")
 def substr_deprecated(
-    input: Any, pos: Any, len: Any, name: str | None = None, unit: str = "BYTE"
+    input: TensorLike,
+    pos: int | Sequence[Any],
+    len: int | Sequence[Any],
+    name: str | None = None,
+    unit: str = "BYTE",
 ) -> Any:
     """`tf.strings.substr`."""
     return substr(input, pos, len, name=name, unit=unit)
 
 
 @export("io.encode_base64", "encode_base64")
-def encode_base64(input: Any, pad: bool = False, name: str | None = None) -> Any:
+def encode_base64(input: TensorLike, pad: bool = False, name: str | None = None) -> Any:
     """Strings in web-safe Base64, padded with `=` if asked for."""
     return raw.EncodeBase64(input, pad=pad, name=name)
 
 
 @export("io.decode_base64", "decode_base64")
-def decode_base64(input: Any, name: str | None = None) -> Any:
+def decode_base64(input: TensorLike, name: str | None = None) -> Any:
     """What strings in web-safe Base64 say; InvalidArgumentError in the run for others."""
     return raw.DecodeBase64(input, name=name)

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from ...engine.api import export
 from ...engine.compat import as_str_any
@@ -17,7 +17,19 @@ from ...engine.interface.log import get_logger
 from ...engine.types import dtypes
 from ..public import raw
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.tensor import Tensor
+
 _ILLEGAL = re.compile(r"[^-/\w\.]")
+
+
+@overload
+def clean_tag(name: str) -> str: ...
+
+
+@overload
+def clean_tag(name: None) -> None: ...
 
 
 def clean_tag(name: str | None) -> str | None:
@@ -32,23 +44,34 @@ def clean_tag(name: str | None) -> str | None:
 
 @contextmanager
 def summary_scope(
-    name: str, family: str | None = None, default_name: str | None = None, values: Any = None
+    name: str,
+    family: str | None = None,
+    default_name: str | None = None,
+    values: Sequence[Any] | None = None,
 ) -> Iterator[tuple[str, str]]:
     """The name scope of a summary: gives its tag and the scope."""
-    name, family = clean_tag(name), clean_tag(family)
+    name = clean_tag(name)
+    family = family if family is None else clean_tag(family)
     with name_scope(name if family is None else f"{family}/{name}", default_name, values) as scope:
         tag = scope.rstrip("/")
         yield (tag if family is None else f"{family}/{tag}"), scope
 
 
-def collect(value: Any, collections: Any, default_collections: list[str]) -> None:
+def collect(
+    value: TensorLike, collections: Sequence[str] | None, default_collections: list[str]
+) -> None:
     """Adds a summary to its collections."""
     for key in default_collections if collections is None else collections:
         add_to_collection(key, value)
 
 
 @export("summary.scalar")
-def scalar(name: str, tensor: Any, collections: Any = None, family: str | None = None) -> Any:
+def scalar(
+    name: str,
+    tensor: TensorLike,
+    collections: Sequence[str] | None = None,
+    family: str | None = None,
+) -> Any:
     """A summary of one number, for TensorBoard.
 
     Args:
@@ -77,7 +100,12 @@ def scalar(name: str, tensor: Any, collections: Any = None, family: str | None =
 
 
 @export("summary.histogram")
-def histogram(name: str, values: Any, collections: Any = None, family: str | None = None) -> Any:
+def histogram(
+    name: str,
+    values: TensorLike,
+    collections: Sequence[str] | None = None,
+    family: str | None = None,
+) -> Any:
     """A summary of how values are distributed, for TensorBoard.
 
     Args:
@@ -108,9 +136,9 @@ def histogram(name: str, values: Any, collections: Any = None, family: str | Non
 @export("summary.image")
 def image(
     name: str,
-    tensor: Any,
+    tensor: TensorLike,
     max_outputs: int = 3,
-    collections: Any = None,
+    collections: Sequence[str] | None = None,
     family: str | None = None,
 ) -> Any:
     """A summary of the first pictures of a batch, for TensorBoard.
@@ -147,10 +175,10 @@ def image(
 @export("summary.audio")
 def audio(
     name: str,
-    tensor: Any,
-    sample_rate: Any,
+    tensor: TensorLike,
+    sample_rate: TensorLike,
     max_outputs: int = 3,
-    collections: Any = None,
+    collections: Sequence[str] | None = None,
     family: str | None = None,
 ) -> Any:
     """A summary of the first sounds of a float32 batch [count, frames] or [.., channels].
@@ -200,7 +228,7 @@ def tensor_summary(
 
 
 @export("summary.text")
-def text(name: str, tensor: Any, collections: Any = None) -> Any:
+def text(name: str, tensor: Any, collections: Sequence[str] | None = None) -> Any:
     """A summary of texts, a string tensor of any shape; ValueError for another type."""
     from ...io.protos import SummaryMetadata
 
@@ -225,7 +253,9 @@ def get_summary_description(node_def: Any) -> Any:
 
 
 @export("summary.merge")
-def merge(inputs: Any, collections: Any = None, name: str | None = None) -> Any:
+def merge(
+    inputs: Sequence[Tensor], collections: Sequence[str] | None = None, name: str | None = None
+) -> Any:
     """Several summaries as one.
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import io
 import struct
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from ...engine import errors
 from ...engine.graph.build import define
 from ...engine.types.shape import TensorShape, shape_text
 from .summary_ops import FOR_PEOPLE, only_tag, serialized
+
+if TYPE_CHECKING:
+    from ...engine.graph.kernel_context import KernelContext
 
 # Pictures
 
@@ -54,7 +57,7 @@ def png(pixels: np.ndarray) -> bytes:
     return stream.getvalue()
 
 
-def _image_summary(c: Any, tag: np.ndarray, tensor: np.ndarray) -> np.ndarray:
+def _image_summary(c: KernelContext, tag: np.ndarray, tensor: np.ndarray) -> np.ndarray:
     from ...io.protos import Summary
 
     text, bad_color = only_tag(tag, "Tags must be a scalar"), c.attr("bad_color")
@@ -99,7 +102,7 @@ define(
     kernel=_image_summary,
     gradient=FOR_PEOPLE,
     doc="A Summary message with the first pictures of a batch [count, height, width, depth].",
-    test={"values": [[np.array(b"a", object), np.float32([[[[1.5], [-2]]]])]]},
+    test={"values": [[np.array(b"a", object), np.array([[[[1.5], [-2]]]], np.float32)]]},
 )
 
 # Sounds
@@ -128,7 +131,7 @@ def _wav(frames: np.ndarray, rate: int) -> bytes:
 
 
 def _audio_summary(
-    c: Any, tag: np.ndarray, tensor: np.ndarray, sample_rate: Any = None
+    c: KernelContext, tag: np.ndarray, tensor: np.ndarray, sample_rate: np.ndarray | None = None
 ) -> np.ndarray:
     from ...io.protos import Summary
 
@@ -162,7 +165,7 @@ define(
     gradient=FOR_PEOPLE,
     doc="A Summary message with the first sounds of a batch [count, frames] or [.., channels].",
     test={
-        "values": [[np.array(b"a", object), np.float32([[0.5, -0.5]])]],
+        "values": [[np.array(b"a", object), np.array([[0.5, -0.5]], np.float32)]],
         "attrs": [{"sample_rate": 8000.0}],
     },
 )
@@ -174,5 +177,7 @@ define(
     kernel=_audio_summary,
     gradient=FOR_PEOPLE,
     doc="`AudioSummary` whose sample rate is a tensor.",
-    test={"values": [[np.array(b"a", object), np.float32([[0.5, -0.5]]), np.float32(8000)]]},
+    test={
+        "values": [[np.array(b"a", object), np.array([[0.5, -0.5]], np.float32), np.float32(8000)]]
+    },
 )

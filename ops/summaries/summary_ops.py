@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types.shape import TensorShape, shape_text
 from ..strings.files import one_text
+
+if TYPE_CHECKING:
+    from ...engine.graph.kernel_context import KernelContext
 
 FOR_PEOPLE = NoGradient("a summary is for people")
 
@@ -33,7 +36,7 @@ def serialized(message: Any) -> np.ndarray:
     return one_text(message.SerializeToString())
 
 
-def _scalar_summary(c: Any, tags: np.ndarray, values: np.ndarray) -> np.ndarray:
+def _scalar_summary(c: KernelContext, tags: np.ndarray, values: np.ndarray) -> np.ndarray:
     from ...io.protos import Summary
 
     if tags.shape != values.shape:
@@ -80,7 +83,7 @@ def _fill_histogram(message: Any, values: np.ndarray) -> None:
     message.bucket.extend(counts[is_kept].astype(float).tolist())
 
 
-def _histogram_summary(c: Any, tag: np.ndarray, values: np.ndarray) -> np.ndarray:
+def _histogram_summary(c: KernelContext, tag: np.ndarray, values: np.ndarray) -> np.ndarray:
     from ...io.protos import Summary
 
     text = only_tag(tag, "tags must be scalar")
@@ -95,7 +98,7 @@ def _histogram_summary(c: Any, tag: np.ndarray, values: np.ndarray) -> np.ndarra
     return serialized(message)
 
 
-def _tensor_proto(c: Any, tensor: np.ndarray) -> Any:
+def _tensor_proto(c: KernelContext, tensor: np.ndarray) -> Any:
     from ...engine.types.dtypes import string
     from ...io.tensor_proto import tensor_proto
 
@@ -103,7 +106,7 @@ def _tensor_proto(c: Any, tensor: np.ndarray) -> Any:
     return tensor_proto(tensor, dtype, raw=dtype != string)
 
 
-def _tensor_summary(c: Any, tensor: np.ndarray) -> np.ndarray:
+def _tensor_summary(c: KernelContext, tensor: np.ndarray) -> np.ndarray:
     from ...io.protos import Summary
 
     message = Summary()
@@ -112,7 +115,7 @@ def _tensor_summary(c: Any, tensor: np.ndarray) -> np.ndarray:
 
 
 def _tensor_summary_v2(
-    c: Any, tag: np.ndarray, tensor: np.ndarray, metadata: np.ndarray
+    c: KernelContext, tag: np.ndarray, tensor: np.ndarray, metadata: np.ndarray
 ) -> np.ndarray:
     from ...io.protos import Summary
 
@@ -124,7 +127,7 @@ def _tensor_summary_v2(
     return serialized(message)
 
 
-def _merge_summaries(c: Any, inputs: list[np.ndarray]) -> np.ndarray:
+def _merge_summaries(c: KernelContext, inputs: list[np.ndarray]) -> np.ndarray:
     from ...io.protos import Summary
 
     message, seen = Summary(), set()
@@ -159,7 +162,7 @@ define(
     kernel=_scalar_summary,
     gradient=FOR_PEOPLE,
     doc="A Summary message with one number per tag.",
-    test={"values": [[np.array([b"a", b"b"], object), np.float32([1.5, -2])]]},
+    test={"values": [[np.array([b"a", b"b"], object), np.array([1.5, -2], np.float32)]]},
 )
 define(
     "HistogramSummary",
@@ -169,7 +172,7 @@ define(
     kernel=_histogram_summary,
     gradient=FOR_PEOPLE,
     doc="A Summary message with how many values lie in each of TensorFlow's buckets.",
-    test={"values": [[_text(b"a"), np.float32([[1.5, -2], [0, 1.5]])]]},
+    test={"values": [[_text(b"a"), np.array([[1.5, -2], [0, 1.5]], np.float32)]]},
 )
 define(
     "TensorSummary",
@@ -179,7 +182,7 @@ define(
     kernel=_tensor_summary,
     gradient=FOR_PEOPLE,
     doc="A Summary message with a tensor and the name of the node.",
-    test={"values": [[np.float32([1.5, -2])]]},
+    test={"values": [[np.array([1.5, -2], np.float32)]]},
 )
 define(
     "TensorSummaryV2",
@@ -189,7 +192,7 @@ define(
     kernel=_tensor_summary_v2,
     gradient=FOR_PEOPLE,
     doc="A Summary message with a tensor, its tag and a serialized SummaryMetadata.",
-    test={"values": [[_text(b"a"), np.float32([1.5, -2]), _text(b"\n\x00")]]},
+    test={"values": [[_text(b"a"), np.array([1.5, -2], np.float32), _text(b"\n\x00")]]},
 )
 define(
     "MergeSummary",

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,8 +13,11 @@ from ...engine.graph.registry import NoGradient, Touch, writes
 from ...engine.types.shape import TensorShape
 from ..state.shared_state import kept
 
+if TYPE_CHECKING:
+    from ...engine.graph.kernel_context import KernelContext
+
 _STATE = NoGradient("writes files")
-_WAYS = {"gradient": _STATE, "stateful": True, "test": {"needs": "a folder"}}
+_WAYS: dict[str, Any] = {"gradient": _STATE, "stateful": True, "test": {"needs": "a folder"}}
 _OPENED = (Touch("files", writes=True),)
 
 
@@ -32,7 +35,7 @@ class _Writer:
 
 
 def _create(
-    c: Any,
+    c: KernelContext,
     writer: _Writer,
     logdir: np.ndarray,
     max_queue: np.ndarray,
@@ -49,7 +52,7 @@ def _create(
         writer.events = EventFileWriter(logdir.item(), max_queue.item(), seconds, suffix.item())
 
 
-def _import(c: Any, writer: _Writer, event: np.ndarray) -> None:
+def _import(c: KernelContext, writer: _Writer, event: np.ndarray) -> None:
     from google.protobuf.message import DecodeError
 
     from ...io.protos import Event
@@ -61,11 +64,11 @@ def _import(c: Any, writer: _Writer, event: np.ndarray) -> None:
     writer.opened().add_event(message)
 
 
-def _flush(c: Any, writer: _Writer) -> None:
+def _flush(c: KernelContext, writer: _Writer) -> None:
     writer.opened().flush()
 
 
-def _close(c: Any, writer: _Writer) -> None:
+def _close(c: KernelContext, writer: _Writer) -> None:
     writer.opened().close()
     writer.events = None
 

@@ -9,6 +9,7 @@ import pytest
 import numbaflow as tf
 from numbaflow.engine.session.interpreter import needed_operations
 from numbaflow.jit import settings
+from numbaflow.jit.runtime import runner
 from numbaflow.jit.trace import control_regions
 
 pytestmark = pytest.mark.cpu
@@ -341,3 +342,34 @@ def test_host_steps_in_the_middle_of_a_plan_know_their_shapes(op):
 
     feeds = [{"x:0": RNG.standard_normal((n, 4))} for n in (3, 7, 3)]
     both(build, feeds)
+
+
+def test_gradients_of_a_conditional_within_a_branch_that_is_not_taken():
+    """Their merges are outside of all contexts, and give nothing there."""
+
+    def build():
+        x = tf.placeholder(tf.float64, [], name="x")
+        y = tf.cond(x > 0, lambda: tf.cond(x > 1, lambda: x**3, lambda: tf.sin(x)), lambda: x * x)
+        return [y, *tf.gradients(y, x)]
+
+    results = compiled_whole(build, [{"x:0": value} for value in (-1.5, 0.5, 2.0, -3.0)])
+    np.testing.assert_allclose([result[1] for result in results], [-3.0, np.cos(0.5), 12.0, -6.0])
+
+
+def test_what_leaves_its_branch_is_not_compiled(monkeypatch):
+    """A region that is too small is refused, whatever found it."""
+
+    def torn(operations, feeds):
+        (merge,) = [op for op in operations if op.type == "Merge"]
+        inside = [op for op in operations if op is not merge and op.name.startswith("cond")]
+        before = [op for op in operations if op is not merge and op not in inside]
+        ordered = [*before, *inside, merge]
+        return ordered, {len(before): len(before) + len(inside)}
+
+    monkeypatch.setattr(runner, "arranged", torn)
+    with tf.Graph().as_default(), settings.override(jit="always"), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [])
+        y = tf.cond(x > 0, lambda: x * 2.0, lambda: x - 1.0)
+        run = runner.make_runner(session, session.graph, [y], [], [x])
+        traced = run.trace([np.float32(1.0)])
+        assert "leaves its branch" in traced.hosted[-1][1]

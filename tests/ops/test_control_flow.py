@@ -346,6 +346,22 @@ def test_errors_of_tensor_arrays(use, message):
         session.run(use(array))
 
 
+@pytest.mark.parametrize("op_type", ["Write", "Scatter", "Split"])
+def test_a_tensor_array_refuses_what_has_another_dtype(op_type):
+    handle, flow = tf.raw_ops.TensorArrayV3(size=2, dtype=tf.float32)
+    value = tf.constant([1.0, 2.0], tf.float64)
+    given = {
+        "Write": {"index": 0},
+        "Scatter": {"indices": [0, 1]},
+        "Split": {"lengths": np.array([1, 1], np.int64)},
+    }
+    make = getattr(tf.raw_ops, f"TensorArray{op_type}V3")
+    out = make(handle=handle, value=value, flow_in=flow, **given[op_type])
+    message = "TensorArray dtype is float but Op is trying to write dtype double"
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        session.run(out)
+
+
 def test_an_element_is_read_once():
     array = tf.TensorArray(tf.float32, 1).write(0, 1.0)
     first = array.read(0)

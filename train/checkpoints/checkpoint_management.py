@@ -7,7 +7,7 @@ import numbers
 import os
 import re
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -357,7 +357,7 @@ class CheckpointManager:
 
         session = get_default_session()
 
-        def initialized(next_creator: Any, **options: Any) -> Any:
+        def initialized(next_creator: Callable[..., Any], **options: Any) -> Any:
             variable = next_creator(**options)
             session.run(variable.initializer)
             return variable

@@ -5,11 +5,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.types import dtypes
 from ...ops.public import raw, tf
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.types.dtypes import DType
+    from ...engine.types.shape import TensorShape
+    from ...ops.state.variable_partitions import PartitionInfo
 
 Initializer = Callable[..., Any]
 
@@ -25,8 +31,8 @@ def _check_pair(axis: str, old: Any, new: Any) -> bool:
 
 
 def _load_and_remap_matrix(
-    ckpt_path: Any,
-    old_tensor_name: Any,
+    ckpt_path: TensorLike,
+    old_tensor_name: TensorLike,
     new_row_vocab_offset: int,
     num_rows_to_load: int,
     new_col_vocab_size: int,
@@ -91,15 +97,15 @@ def _load_and_remap_matrix(
 
 
 def _load_and_remap_matrix_initializer(
-    ckpt_path: Any,
-    old_tensor_name: Any,
+    ckpt_path: TensorLike,
+    old_tensor_name: TensorLike,
     new_row_vocab_size: int,
     new_col_vocab_size: int,
     old_row_vocab_size: int = -1,
     old_row_vocab_file: Any = None,
-    new_row_vocab_file: Any = None,
-    old_col_vocab_file: Any = None,
-    new_col_vocab_file: Any = None,
+    new_row_vocab_file: object = None,
+    old_col_vocab_file: object = None,
+    new_col_vocab_file: object = None,
     num_row_oov_buckets: int = 0,
     num_col_oov_buckets: int = 0,
     initializer: Initializer | None = None,
@@ -110,7 +116,9 @@ def _load_and_remap_matrix_initializer(
     height = new_row_vocab_size + num_row_oov_buckets
     width = new_col_vocab_size + num_col_oov_buckets
 
-    def initial_value(shape: Any, dtype: Any = dtypes.float32, partition_info: Any = None) -> Any:
+    def initial_value(
+        shape: Any, dtype: DType = dtypes.float32, partition_info: PartitionInfo | None = None
+    ) -> Any:
         _check_shape(shape, dtype, width, new_col_vocab_size, num_col_oov_buckets)
         offset = 0 if partition_info is None else partition_info.single_offset(shape)
         if offset + shape[0] > height:
@@ -148,7 +156,7 @@ def _load_and_remap_matrix_initializer(
     return initial_value
 
 
-def _check_shape(shape: Any, dtype: Any, width: int, columns: int, buckets: int) -> None:
+def _check_shape(shape: TensorShape, dtype: DType, width: int, columns: int, buckets: int) -> None:
     if dtype != dtypes.float32:
         raise TypeError(f"Currently, only float32 is supported. Received dtype: {dtype}")
     if len(shape) != 2:
@@ -163,12 +171,12 @@ def _check_shape(shape: Any, dtype: Any, width: int, columns: int, buckets: int)
 
 
 def _load_embedding_initializer(
-    ckpt_path: Any,
-    embedding_tensor_name: Any,
+    ckpt_path: TensorLike,
+    embedding_tensor_name: TensorLike,
     new_vocab_size: int,
     embedding_dim: int,
-    old_vocab_file: Any,
-    new_vocab_file: Any,
+    old_vocab_file: object,
+    new_vocab_file: object,
     old_vocab_size: int = -1,
     num_oov_buckets: int = 0,
     initializer: Initializer | None = None,

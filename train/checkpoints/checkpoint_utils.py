@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.compat import path_to_str
 from ...engine.graph.graph import device
@@ -17,8 +17,12 @@ from ..variables.variable_kind import is_variable
 from . import checkpoint_management
 from .saveable import op_list_to_dict, saveable_objects_for_op
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...ops.state.variables import Variable
 
-def _get_checkpoint_filename(ckpt_dir_or_file: Any) -> str | None:
+
+def _get_checkpoint_filename(ckpt_dir_or_file: str) -> str | None:
     """The prefix itself, or that of the last checkpoint in a folder."""
     from ...io import files
 
@@ -28,7 +32,7 @@ def _get_checkpoint_filename(ckpt_dir_or_file: Any) -> str | None:
     return path
 
 
-def load_checkpoint(ckpt_dir_or_file: Any) -> Any:
+def load_checkpoint(ckpt_dir_or_file: str) -> Any:
     """A reader for a checkpoint, or for the last one in a folder."""
     from ...io.checkpoint_reader import new_checkpoint_reader
 
@@ -40,12 +44,12 @@ def load_checkpoint(ckpt_dir_or_file: Any) -> Any:
     return new_checkpoint_reader(path)
 
 
-def load_variable(ckpt_dir_or_file: Any, name: str) -> Any:
+def load_variable(ckpt_dir_or_file: str, name: str) -> Any:
     """The value of a variable in a checkpoint."""
     return load_checkpoint(ckpt_dir_or_file).get_tensor(name.removesuffix(":0"))
 
 
-def list_variables(ckpt_dir_or_file: Any) -> list[tuple[str, list[int]]]:
+def list_variables(ckpt_dir_or_file: str) -> list[tuple[str, list[int]]]:
     """Name and shape of all tensors in a checkpoint, in order of names."""
     return sorted(load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map().items())
 
@@ -94,7 +98,7 @@ def checkpoints_iterator(
             time.sleep(left)
 
 
-def init_from_checkpoint(ckpt_dir_or_file: Any, assignment_map: dict[str, Any]) -> None:
+def init_from_checkpoint(ckpt_dir_or_file: str, assignment_map: dict[str, Any]) -> None:
     """Variables named by `assignment_map` get their initial values from a checkpoint.
 
     Its entries are "name in the checkpoint": variable, its name or its parts, or
@@ -109,11 +113,11 @@ def init_from_checkpoint(ckpt_dir_or_file: Any, assignment_map: dict[str, Any]) 
             source.assign_scope(name, target)
 
 
-def _is_variable(value: Any) -> bool:
+def _is_variable(value: TensorLike) -> bool:
     return is_variable(value) or is_resource_variable(value)
 
 
-def _is_variable_or_parts(value: Any) -> bool:
+def _is_variable_or_parts(value: TensorLike) -> bool:
     return _is_variable(value) or (isinstance(value, list) and all(map(_is_variable, value)))
 
 
@@ -131,12 +135,12 @@ def _stored(name: str) -> Any:
 class _Source:
     """The checkpoint that variables start from."""
 
-    def __init__(self, ckpt_dir_or_file: Any) -> None:
+    def __init__(self, ckpt_dir_or_file: str) -> None:
         self.given = ckpt_dir_or_file
         self.shapes = load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map()
         self.path = _get_checkpoint_filename(ckpt_dir_or_file)
 
-    def assign(self, name: str, variable: Any) -> None:
+    def assign(self, name: str, variable: Variable) -> None:
         """One tensor for one variable."""
         if name not in self.shapes:
             raise ValueError(f"Tensor {name} is not found in {self.given} checkpoint {self.shapes}")
@@ -173,7 +177,7 @@ class _Source:
                 )
             self.initialize(tensor, _stored(variable_name))
 
-    def initialize(self, name: str, variable: Any) -> None:
+    def initialize(self, name: str, variable: Variable) -> None:
         """Gives a variable, or each part of one, a new initializer."""
         if not isinstance(variable, (list, tuple)):
             self._set_initializer(name, variable, "")

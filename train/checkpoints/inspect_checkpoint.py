@@ -9,13 +9,16 @@ from __future__ import annotations
 import math
 import os
 import re
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ...engine.errors import DataLossError, NotFoundError
 from ...engine.printable import say
 from ...io.checkpoint_reader import CheckpointReader, new_checkpoint_reader
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
 
 
 class TensorFacts(NamedTuple):
@@ -41,7 +44,7 @@ def _count_total_params(reader: CheckpointReader, count_exclude_pattern: str = "
 
 
 def print_tensors_in_checkpoint_file(
-    file_name: Any,
+    file_name: str,
     tensor_name: str,
     all_tensors: bool,
     all_tensor_names: bool = False,
@@ -145,7 +148,7 @@ def damaged(reader: CheckpointReader, names: list[str]) -> dict[str, str]:
     return found
 
 
-def statistics(value: Any) -> dict[str, Any]:
+def statistics(value: TensorLike) -> dict[str, Any]:
     """The range of a tensor's elements and what is odd about them; nothing of texts."""
     array = np.asarray(value)
     if array.dtype == object or not array.size:

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.graph.collections import GraphKeys, add_to_collection
@@ -13,6 +14,10 @@ from ...engine.signatures import without_private_bases
 from ...ops.lookup.tables import LookupInterface
 from ...ops.public import raw
 from .saveable import SaveableObject, SaveSpec
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...engine.graph.tensor import Tensor
 
 
 class _Saveable(SaveableObject):
@@ -63,7 +68,7 @@ class _Mutable(LookupInterface):
     def _scope(self, name: str | None, what: str, *values: Any) -> Any:
         return name_scope(name, f"{self.name}_lookup_table_{what}", [self.resource_handle, *values])
 
-    def _removal(self, keys: Any, name: str | None) -> Any:
+    def _removal(self, keys: Tensor, name: str | None) -> Any:
         if keys.dtype != self._key_dtype:
             raise TypeError(
                 f"Signature mismatch. Keys must be dtype {self._key_dtype}, got {keys.dtype}."
@@ -71,12 +76,12 @@ class _Mutable(LookupInterface):
         with self._scope(name, "remove", keys, self._default_value):
             return raw.LookupTableRemoveV2(self.resource_handle, keys)
 
-    def _found(self, keys: Any) -> Any:
+    def _found(self, keys: Tensor) -> Any:
         keys = convert_to_tensor(keys, dtype=self._key_dtype, name="keys")
         with colocate_with(self.resource_handle):
             return raw.LookupTableFindV2(self.resource_handle, keys, self._default_value)
 
-    def _insertion(self, keys: Any, values: Any, name: str | None) -> Any:
+    def _insertion(self, keys: TensorLike, values: TensorLike, name: str | None) -> Any:
         with self._scope(name, "insert", keys, values):
             keys = convert_to_tensor(keys, self._key_dtype, name="keys")
             values = convert_to_tensor(values, self._value_dtype, name="values")
@@ -105,9 +110,9 @@ class MutableHashTable(_Mutable):
 
     def __init__(
         self,
-        key_dtype: Any,
-        value_dtype: Any,
-        default_value: Any,
+        key_dtype: DTypeLike,
+        value_dtype: DTypeLike,
+        default_value: int | Sequence[float],
         name: str = "MutableHashTable",
         checkpoint: bool = True,
     ) -> None:
@@ -118,7 +123,7 @@ class MutableHashTable(_Mutable):
         self._begin()
 
     def _create_resource(self) -> Any:
-        settings = {
+        settings: dict[str, Any] = {
             "shared_name": self._shared_name,
             "use_node_name_sharing": self._shares_node_name,
             "key_dtype": self._key_dtype,
@@ -141,7 +146,7 @@ class MutableHashTable(_Mutable):
         with self._scope(name, "find", keys, self._default_value):
             return self._found(keys)
 
-    def insert(self, keys: Any, values: Any, name: str | None = None) -> Any:
+    def insert(self, keys: TensorLike, values: TensorLike, name: str | None = None) -> Any:
         """An operation that gives keys values."""
         return self._insertion(keys, values, name)
 
@@ -156,11 +161,11 @@ class DenseHashTable(_Mutable):
 
     def __init__(
         self,
-        key_dtype: Any,
-        value_dtype: Any,
-        default_value: Any,
-        empty_key: Any,
-        deleted_key: Any,
+        key_dtype: DTypeLike,
+        value_dtype: DTypeLike,
+        default_value: int | Sequence[float],
+        empty_key: int,
+        deleted_key: int,
         initial_num_buckets: int | None = None,
         name: str = "MutableDenseHashTable",
         checkpoint: bool = True,
@@ -195,11 +200,13 @@ class DenseHashTable(_Mutable):
         with self._scope(name, "find", keys):
             return self._found(keys)
 
-    def insert_or_assign(self, keys: Any, values: Any, name: str | None = None) -> Any:
+    def insert_or_assign(
+        self, keys: TensorLike, values: TensorLike, name: str | None = None
+    ) -> Any:
         """An operation that gives keys values."""
         return self._insertion(keys, values, name)
 
-    def insert(self, keys: Any, values: Any, name: str | None = None) -> Any:
+    def insert(self, keys: TensorLike, values: TensorLike, name: str | None = None) -> Any:
         """The same as `insert_or_assign`."""
         return self.insert_or_assign(keys, values, name)
 
@@ -207,6 +214,6 @@ class DenseHashTable(_Mutable):
         """An operation that takes keys out."""
         return self._removal(keys, name)
 
-    def remove(self, keys: Any, name: str | None = None) -> Any:
+    def remove(self, keys: TensorLike, name: str | None = None) -> Any:
         """The same as `erase`."""
         return self.erase(keys, name)

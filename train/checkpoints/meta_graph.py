@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.graph.collections import GraphKeys, get_collection
 from ...engine.interface.log import get_logger
+
+if TYPE_CHECKING:
+    from ...engine.graph.graph import Graph
 
 
 def all_saveable_objects(scope: str | None = None) -> list[Any]:
@@ -21,12 +24,12 @@ def all_saveable_objects(scope: str | None = None) -> list[Any]:
 @export("train.export_meta_graph")
 def export_meta_graph(
     filename: str | None = None,
-    meta_info_def: Any = None,
-    graph_def: Any = None,
-    saver_def: Any = None,
-    collection_list: Any = None,
+    meta_info_def: object = None,
+    graph_def: object = None,
+    saver_def: object = None,
+    collection_list: object = None,
     as_text: bool = False,
-    graph: Any = None,
+    graph: Graph | None = None,
     export_scope: str | None = None,
     clear_devices: bool = False,
     clear_extraneous_savers: bool = False,
@@ -56,7 +59,7 @@ def export_meta_graph(
 
 @export("train.import_meta_graph")
 def import_meta_graph(
-    meta_graph_or_file: Any,
+    meta_graph_or_file: object,
     clear_devices: bool = False,
     import_scope: str | None = None,
     **kwargs: Any,

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.convert import convert_to_tensor, internal_convert_to_tensor
 from ...engine.graph.devices import DeviceSpec
@@ -14,6 +14,11 @@ from ...ops.public import raw, tf
 from ...ops.state.resource_variable import BaseResourceVariable, is_resource_variable
 from ...ops.state.variable_partitions import PartitionedVariable
 from ..variables.variable_kind import is_variable
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...engine.types.shape import TensorShape
+    from ...ops.state.variables import Variable
 
 _REFERENCE_OPS = ("Variable", "VariableV2", "AutoReloadVariable")
 _VARIABLE_OPS = frozenset((*_REFERENCE_OPS, "VarHandleOp", "ReadVariableOp"))
@@ -29,7 +34,12 @@ class SaveSpec:
     """One tensor of a saveable: the tensor (or what makes it), its name and slice."""
 
     def __init__(
-        self, tensor: Any, slice_spec: str, name: str, dtype: Any = None, device: Any = None
+        self,
+        tensor: Any,
+        slice_spec: str,
+        name: str,
+        dtype: DTypeLike | None = None,
+        device: Any = None,
     ) -> None:
         self._tensor = tensor
         self.slice_spec = slice_spec
@@ -68,7 +78,9 @@ class SaveableObject:
         """Where the tensors are."""
         return self.specs[0].device
 
-    def restore(self, restored_tensors: Any, restored_shapes: Any) -> Any:
+    def restore(
+        self, restored_tensors: Sequence[Tensor], restored_shapes: Sequence[TensorShape] | None
+    ) -> Any:
         """The op that gives the object its state back."""
         raise ValueError("Calling an abstract method.")
 
@@ -122,16 +134,16 @@ class ResourceVariableSaveable(SaveableObject):
             return raw.AssignVariableOp(self.handle_op, value)
 
 
-def _is_tensor_of_variable(value: Any) -> bool:
+def _is_tensor_of_variable(value: Tensor) -> bool:
     return isinstance(value, Tensor) and value.op.type in _VARIABLE_OPS
 
 
-def _is_trackable(value: Any) -> bool:
+def _is_trackable(value: TensorLike) -> bool:
     """Whether an object that is no variable names its saveables itself."""
     return hasattr(value, "_gather_saveables_for_checkpoint") and not is_variable(value)
 
 
-def saveable_objects_for_op(op: Any, name: Any) -> Iterator[SaveableObject]:
+def saveable_objects_for_op(op: Any, name: str) -> Iterator[SaveableObject]:
     """The saveables for something to be saved under a name."""
     if not isinstance(name, str):
         raise TypeError(
@@ -181,7 +193,9 @@ def _slices(parts: Iterable[Any], name: str) -> Iterator[SaveableObject]:
         yield _saveable(variable, variable._save_slice_info.spec, name)
 
 
-def op_list_to_dict(op_list: Any, convert_variable_to_tensor: bool = True) -> dict[str, Any]:
+def op_list_to_dict(
+    op_list: Sequence[Any], convert_variable_to_tensor: bool = True
+) -> dict[str, Any]:
     """Names of what is to be saved; the slices of one variable are listed under one name."""
     if not isinstance(op_list, (list, tuple, set)):
         raise TypeError(f"Variables to save should be passed in a dict or a list: {op_list}")
@@ -209,7 +223,7 @@ def _add_once(named: dict[str, Any], name: str, var: Any) -> None:
     named[name] = var
 
 
-def _add_slice(named: dict[str, Any], var: Any) -> None:
+def _add_slice(named: dict[str, Any], var: Variable) -> None:
     name = var._save_slice_info.full_name
     parts = named.setdefault(name, [])
     if not isinstance(parts, list):

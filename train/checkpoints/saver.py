@@ -6,7 +6,7 @@ from __future__ import annotations
 import numbers
 import os
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -41,7 +41,11 @@ from .meta_graph import all_saveable_objects, export_meta_graph, import_meta_gra
 from .meta_graph import (
     import_meta_graph_with_return_elements as _import_meta_graph_with_return_elements,  # noqa: F401
 )
-from .saver_builder import V2, BaseSaverBuilder, BulkSaverBuilder  # noqa: F401
+from .saver_builder import V2, BulkSaverBuilder
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.session.session import BaseSession  # noqa: F401
 
 _DEFERRED = (
     "If `var_list` is provided then build cannot be deferred. Either set defer_build=False or "
@@ -248,7 +252,7 @@ class Saver:
         return message
 
     @staticmethod
-    def from_proto(saver_def: Any, import_scope: str | None = None) -> Saver:
+    def from_proto(saver_def: object, import_scope: str | None = None) -> Saver:
         """The saver that a SaverDef describes."""
         return Saver(saver_def=saver_def, name=import_scope)
 
@@ -280,9 +284,9 @@ class Saver:
 
     def save(
         self,
-        sess: Any,
+        sess: BaseSession,
         save_path: Any,
-        global_step: Any = None,
+        global_step: TensorLike | None = None,
         latest_filename: str | None = None,
         meta_graph_suffix: str = "meta",
         write_meta_graph: bool = True,
@@ -347,7 +351,13 @@ class Saver:
             self._MaybeDeleteOldCheckpoints(meta_graph_suffix=meta_graph_suffix)
         return written
 
-    def _numbered(self, sess: Any, save_path: str, global_step: Any, latest_filename: str) -> str:
+    def _numbered(
+        self,
+        sess: BaseSession,
+        save_path: str,
+        global_step: TensorLike | None,
+        latest_filename: str,
+    ) -> str:
         """The prefix of the checkpoint, with the step in it."""
         if global_step is None:
             if os.path.basename(save_path) == latest_filename and not self._sharded:
@@ -361,7 +371,7 @@ class Saver:
         width = 8 if self._pad_step_number else 1
         return f"{save_path}-{int(global_step):0{width}d}"
 
-    def _write(self, sess: Any, save_path: str, checkpoint_file: str) -> str:
+    def _write(self, sess: BaseSession, save_path: str, checkpoint_file: str) -> str:
         """Runs the op that saves; the prefix that it wrote."""
         feed = {self.saver_def.filename_tensor_name: checkpoint_file}
         try:
@@ -378,7 +388,7 @@ class Saver:
                 f"Parent directory of {save_path} doesn't exist, can't save."
             ) from None
 
-    def _require_own(self, sess: Any, written: str, checkpoint_file: str) -> None:
+    def _require_own(self, sess: BaseSession, written: str, checkpoint_file: str) -> None:
         """A graph from outside may not name other files: they are deleted as old checkpoints."""
         tensor = sess.graph.as_graph_element(self.saver_def.save_tensor_name)
         op = getattr(tensor, "op", tensor)
@@ -404,7 +414,7 @@ class Saver:
     def export_meta_graph(
         self,
         filename: str | None = None,
-        collection_list: Any = None,
+        collection_list: object = None,
         as_text: bool = False,
         export_scope: str | None = None,
         clear_devices: bool = False,
@@ -426,7 +436,7 @@ class Saver:
             save_debug_info=save_debug_info,
         )
 
-    def restore(self, sess: Any, save_path: Any) -> None:
+    def restore(self, sess: Any, save_path: str | None) -> None:
         """Gives the variables the values that they have in a checkpoint; they need no initializer.
 
         Args:
@@ -477,7 +487,7 @@ class Saver:
         except errors.InvalidArgumentError as error:
             raise _explained(error, "a mismatch between the current graph and the graph") from None
 
-    def _restore_objects(self, sess: Any, prefix: str, error: errors.OpError) -> None:
+    def _restore_objects(self, sess: BaseSession, prefix: str, error: errors.OpError) -> None:
         """Second try: the checkpoint may be one that names objects rather than variables."""
         from ..objects.object_checkpoint import (
             object_graph_key_mapping,
@@ -503,7 +513,9 @@ class Saver:
         self._object_restore_saver.restore(sess=sess, save_path=prefix)
 
     @staticmethod
-    def _add_collection_def(meta_graph_def: Any, key: str, export_scope: str | None = None) -> None:
+    def _add_collection_def(
+        meta_graph_def: object, key: str, export_scope: str | None = None
+    ) -> None:
         """Adds a collection of the default graph to a MetaGraphDef."""
         from ...io.meta_graph import add_collection_def
 

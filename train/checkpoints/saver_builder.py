@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.devices import canonical_name
 from ...engine.graph.graph import control_dependencies, device, get_default_graph, name_scope
@@ -21,6 +21,10 @@ from .saveable import (
     set_cpu0,
     validate_and_slice_inputs,
 )
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.tensor import Tensor
 
 # The values of SaverDef.CheckpointFormatVersion, without importing the message.
 V1, V2 = 1, 2
@@ -56,7 +60,7 @@ class BaseSaverBuilder:
 
     def bulk_restore(
         self,
-        filename_tensor: Any,
+        filename_tensor: TensorLike,
         saveables: Saveables,
         preferred_shard: int,
         restore_sequentially: bool,
@@ -77,15 +81,17 @@ class BaseSaverBuilder:
             for spec in saveable.specs
         ]
 
-    def sharded_filename(self, filename_tensor: Any, shard: int, num_shards: Any) -> Any:
+    def sharded_filename(
+        self, filename_tensor: TensorLike, shard: int, num_shards: TensorLike
+    ) -> Any:
         """The name of one shard."""
         return raw.ShardedFilename(filename_tensor, shard, num_shards)
 
-    def _AddSaveOps(self, filename_tensor: Any, saveables: Saveables) -> Any:  # noqa: N802
+    def _AddSaveOps(self, filename_tensor: Tensor, saveables: Saveables) -> Any:  # noqa: N802
         """The name of the file, once it is written."""
         return with_dependencies([self.save_op(filename_tensor, saveables)], filename_tensor)
 
-    def _AddShardedSaveOpsForV2(self, checkpoint_prefix: Any, per_device: PerDevice) -> Any:  # noqa: N802
+    def _AddShardedSaveOpsForV2(self, checkpoint_prefix: Tensor, per_device: PerDevice) -> Any:  # noqa: N802
         """Writes a shard per device into a folder of its own, then merges them."""
         import uuid
 
@@ -104,7 +110,7 @@ class BaseSaverBuilder:
                 with control_dependencies([merge]):
                     return tf.identity(checkpoint_prefix)
 
-    def _AddShardedSaveOps(self, filename_tensor: Any, per_device: PerDevice) -> Any:  # noqa: N802
+    def _AddShardedSaveOps(self, filename_tensor: Tensor, per_device: PerDevice) -> Any:  # noqa: N802
         if self._write_version == V2:
             return self._AddShardedSaveOpsForV2(filename_tensor, per_device)
         shards = tf.constant(len(per_device), name="num_shards")
@@ -118,7 +124,7 @@ class BaseSaverBuilder:
 
     def _AddRestoreOps(  # noqa: N802
         self,
-        filename_tensor: Any,
+        filename_tensor: Tensor,
         saveables: Saveables,
         restore_sequentially: bool,
         reshape: bool,
@@ -139,7 +145,7 @@ class BaseSaverBuilder:
 
     def _AddShardedRestoreOps(  # noqa: N802
         self,
-        filename_tensor: Any,
+        filename_tensor: Tensor,
         per_device: PerDevice,
         restore_sequentially: bool,
         reshape: bool,
@@ -172,7 +178,7 @@ class BaseSaverBuilder:
 
     def build(
         self,
-        names_to_saveables: Any,
+        names_to_saveables: object,
         reshape: bool = False,
         sharded: bool = False,
         max_to_keep: int | None = 5,
@@ -195,7 +201,7 @@ class BaseSaverBuilder:
 
     def _build_internal(
         self,
-        names_to_saveables: Any,
+        names_to_saveables: object,
         reshape: bool = False,
         sharded: bool = False,
         max_to_keep: int | None = 5,
@@ -236,7 +242,7 @@ class BaseSaverBuilder:
         )
 
 
-def _shape_of(tensor: Any) -> Any:
+def _shape_of(tensor: Tensor) -> Any:
     shape = tensor.get_shape()
     return shape if shape.is_fully_defined() else tf.shape(tensor)
 
@@ -258,7 +264,7 @@ class BulkSaverBuilder(BaseSaverBuilder):
 
     def bulk_restore(
         self,
-        filename_tensor: Any,
+        filename_tensor: TensorLike,
         saveables: Saveables,
         preferred_shard: int,
         restore_sequentially: bool,

@@ -19,7 +19,7 @@ def _text(value: Any, what: str) -> str:
 class ClusterSpec:
     """Jobs by name; each has tasks, by number, with their addresses."""
 
-    def __init__(self, cluster: Any) -> None:
+    def __init__(self, cluster: object) -> None:
         cluster_def = protos.ClusterDef
         if isinstance(cluster, dict):
             self._cluster_spec = {job: _tasks(job, tasks) for job, tasks in cluster.items()}
@@ -103,7 +103,7 @@ class ClusterSpec:
         return [tasks.get(i) for i in range(max(tasks) + 1)]
 
 
-def _tasks(job: Any, tasks: Any) -> dict[int, str]:
+def _tasks(job: str, tasks: object) -> dict[int, str]:
     if isinstance(tasks, (list, tuple)):
         return dict(enumerate(tasks))
     if isinstance(tasks, dict):

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...engine.graph.devices import DeviceSpec
@@ -51,7 +51,7 @@ class _ReplicaDeviceChooser:
         ps_device: str,
         worker_device: str,
         merge_devices: bool,
-        ps_ops: Any,
+        ps_ops: Sequence[str],
         ps_strategy: Callable[[Any], int],
     ) -> None:
         self._ps_tasks, self._ps_device = ps_tasks, ps_device
@@ -78,7 +78,7 @@ def replica_device_setter(
     ps_device: str = "/job:ps",
     worker_device: str = "/job:worker",
     merge_devices: bool = True,
-    cluster: Any = None,
+    cluster: object = None,
     ps_ops: Any = None,
     ps_strategy: Callable[[Any], int] | None = None,
 ) -> Callable[[Any], str] | None:

@@ -24,7 +24,13 @@ _PREFIX = "grpc://"
 _servers: weakref.WeakValueDictionary[str, Server] = weakref.WeakValueDictionary()
 
 
-def _server_def(given: Any, job_name: Any, task_index: Any, protocol: Any, config: Any) -> Any:
+def _server_def(
+    given: dict[Any, Any],
+    job_name: Any,
+    task_index: Any,
+    protocol: str | None,
+    config: object,
+) -> Any:
     """A ServerDef with what the arguments add to it."""
     kind = protos.ServerDef
     message = kind()
@@ -75,11 +81,11 @@ class Server:
 
     def __init__(
         self,
-        server_or_cluster_def: Any,
+        server_or_cluster_def: dict[Any, Any],
         job_name: str | None = None,
         task_index: int | None = None,
         protocol: str | None = None,
-        config: Any = None,
+        config: object = None,
         start: bool = True,
     ) -> None:
         self._server_def = _server_def(
@@ -131,7 +137,7 @@ class Server:
         return self._target
 
     @staticmethod
-    def create_local_server(config: Any = None, start: bool = True) -> Server:
+    def create_local_server(config: object = None, start: bool = True) -> Server:
         """A server of a cluster of its own, on any free port."""
         return Server({"local": ["localhost:0"]}, protocol="grpc", config=config, start=start)
 

@@ -7,7 +7,8 @@ for each of which one worker goes on to the next step.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.collections import GraphKeys
 from ...engine.graph.graph import colocate_with, control_dependencies, device, name_scope
@@ -21,6 +22,11 @@ from ..inputs.queue_runner_impl import QueueRunner
 from ..optimizers.optimizer import Optimizer
 from ..sessions.session_manager import _ready
 from ..sessions.session_run_hook import SessionRunHook
+
+if TYPE_CHECKING:
+    from ...engine.session.session import BaseSession
+    from ...ops.state.variables import Variable
+    from ..sessions.coordinator import Coordinator
 
 
 class SyncReplicasOptimizer(Optimizer):
@@ -66,7 +72,10 @@ class SyncReplicasOptimizer(Optimizer):
         return self._opt.compute_gradients(*args, **kwargs)
 
     def apply_gradients(
-        self, grads_and_vars: Any, global_step: Any = None, name: str | None = None
+        self,
+        grads_and_vars: Any,
+        global_step: Any = None,
+        name: str | None = None,
     ) -> Any:
         """An operation that hands in this worker's gradients and waits for the step to end.
 
@@ -103,7 +112,7 @@ class SyncReplicasOptimizer(Optimizer):
             self._gradients_applied = True
             return train_op
 
-    def _make_local_step(self, global_step: Any) -> None:
+    def _make_local_step(self, global_step: Variable) -> None:
         """The step that this worker's gradients belong to."""
         anchor = tf.no_op()
         with device(None), colocate_with(anchor):
@@ -117,7 +126,7 @@ class SyncReplicasOptimizer(Optimizer):
         self.local_step_init_op = tf.assign(self._local_step, global_step)
         self.ready_for_local_init_op = tf.report_uninitialized_variables(tf.global_variables())
 
-    def _accumulate(self, grads_and_vars: Any) -> tuple[list[Any], list[tuple[Any, Any]]]:
+    def _accumulate(self, grads_and_vars: Sequence[Any]) -> tuple[list[Any], list[tuple[Any, Any]]]:
         """Operations that hand in gradients, and the averages with their variables."""
         handed_in: list[Any] = []
         averages: list[tuple[Any, Any]] = []
@@ -238,7 +247,7 @@ class _SyncReplicasOptimizerHook(SessionRunHook):
         else:
             self._local_init_op = optimizer.local_step_init_op
 
-    def after_create_session(self, session: Any, coord: Any) -> None:
+    def after_create_session(self, session: BaseSession, coord: Coordinator) -> None:
         text = "Model is not ready for SyncReplicasOptimizer local init."
         is_ready, problem = _ready(self._ready_for_local_init_op, session, text)
         if not is_ready:

@@ -6,7 +6,8 @@ The functions that batch are in input_batch.py.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.collections import GraphKeys
 from ...engine.graph.convert import convert_n_to_tensor_or_indexed_slices, convert_to_tensor
@@ -32,6 +33,9 @@ from .input_batch import (
 from .input_sparse import _store_sparse_tensors, _store_sparse_tensors_join
 from .queue_runner_impl import QueueRunner, add_queue_runner
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+
 __all__ = [
     "_as_original_type",
     "_as_tensor_list",
@@ -55,7 +59,7 @@ __all__ = [
 ]
 
 
-def match_filenames_once(pattern: Any, name: str | None = None) -> Any:
+def match_filenames_once(pattern: TensorLike, name: str | None = None) -> Any:
     """A local variable that is initialized with the files that match a pattern.
 
     (tf.train.match_filenames_once)
@@ -70,7 +74,7 @@ def match_filenames_once(pattern: Any, name: str | None = None) -> Any:
         )
 
 
-def limit_epochs(tensor: Any, num_epochs: int | None = None, name: str | None = None) -> Any:
+def limit_epochs(tensor: TensorLike, num_epochs: int | None = None, name: str | None = None) -> Any:
     """`tensor`, `num_epochs` times; then OutOfRangeError (tf.train.limit_epochs).
 
     The count is the local variable "epochs".  None sets no limit.
@@ -99,7 +103,7 @@ def input_producer(
     shared_name: str | None = None,
     summary_name: str | None = None,
     name: str | None = None,
-    cancel_op: Any = None,
+    cancel_op: object = None,
 ) -> FIFOQueue:
     """A queue of the rows of a tensor, again and again, in random order if `shuffle`.
 
@@ -132,14 +136,14 @@ def input_producer(
 
 
 def string_input_producer(
-    string_tensor: Any,
+    string_tensor: TensorLike,
     num_epochs: int | None = None,
     shuffle: bool = True,
     seed: int | None = None,
     capacity: int = 32,
     shared_name: str | None = None,
     name: str | None = None,
-    cancel_op: Any = None,
+    cancel_op: object = None,
 ) -> FIFOQueue:
     """A queue of strings, such as file names (tf.train.string_input_producer).
 
@@ -168,7 +172,7 @@ def string_input_producer(
 
 
 def range_input_producer(
-    limit: Any,
+    limit: TensorLike,
     num_epochs: int | None = None,
     shuffle: bool = True,
     seed: int | None = None,
@@ -186,7 +190,7 @@ def range_input_producer(
 
 
 def slice_input_producer(
-    tensor_list: Any,
+    tensor_list: Sequence[Any],
     num_epochs: int | None = None,
     shuffle: bool = True,
     seed: int | None = None,

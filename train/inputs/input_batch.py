@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.convert import convert_n_to_tensor_or_indexed_slices, convert_to_tensor
 from ...engine.graph.graph import name_scope
@@ -17,6 +17,10 @@ from ...ops.queues.queues import FIFOQueue, PaddingFIFOQueue, QueueBase, RandomS
 from ...ops.summaries.api import scalar
 from .input_sparse import _store_sparse_tensors_join, restore
 from .queue_runner_impl import QueueRunner, add_queue_runner
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.tensor import Tensor
 
 
 @dataclass(frozen=True)
@@ -56,14 +60,14 @@ class _Setting:
         scalar(f"fraction_over_{self.least}_of_{room}_full", over * (1.0 / room))
 
 
-def _as_tensor_list(tensors: Any) -> Any:
+def _as_tensor_list(tensors: object) -> Any:
     """The tensors of a dictionary, sorted by their keys; a list as it is."""
     if isinstance(tensors, dict):
         return [tensors[key] for key in sorted(tensors, key=str)]
     return tensors
 
 
-def _as_tensor_list_list(tensors_list: Any) -> Any:
+def _as_tensor_list_list(tensors_list: Sequence[Any]) -> Any:
     if not tensors_list:
         raise ValueError("Expected at least one set of tensors")
     if not isinstance(tensors_list[0], dict):
@@ -83,7 +87,7 @@ def _as_original_type(given: Any, batch: Any) -> Any:
     return dict(zip(sorted(given, key=str), batch))
 
 
-def _checked_keep(keep_input: Any, enqueue_many: bool) -> Any:
+def _checked_keep(keep_input: TensorLike, enqueue_many: bool) -> Any:
     keep_input = convert_to_tensor(keep_input)
     rank = keep_input.shape.ndims
     if rank is None:
@@ -104,7 +108,9 @@ def _types(lists: Sequence[Sequence[Any]]) -> list[Any]:
     return first
 
 
-def _shapes(lists: Sequence[Sequence[Any]], shapes: Any, enqueue_many: bool) -> Any:
+def _shapes(
+    lists: Sequence[Sequence[Any]], shapes: Sequence[Any] | None, enqueue_many: bool
+) -> Any:
     """The shapes of an example's components, which must agree in all lists."""
     if shapes is not None:
         return shapes
@@ -127,7 +133,7 @@ def _merged(shapes: Sequence[Any], enqueue_many: bool) -> list[int | None]:
 
 
 def _enqueue(
-    queue: QueueBase, lists: Sequence[Any], threads: int, enqueue_many: bool, keep_input: Any
+    queue: QueueBase, lists: Sequence[Any], threads: int, enqueue_many: bool, keep_input: Tensor
 ) -> None:
     """Adds the enqueue operations, and a runner for them."""
     enqueue = queue.enqueue_many if enqueue_many else queue.enqueue
@@ -141,13 +147,13 @@ def _enqueue(
     add_queue_runner(QueueRunner(queue, operations * threads))
 
 
-def _selected(tensors: Sequence[Any], keep_input: Any) -> list[Any]:
+def _selected(tensors: Sequence[Any], keep_input: TensorLike) -> list[Any]:
     chosen = tf.cast(keep_input, dtypes.int32)
     return [tf.dynamic_partition(tensor, chosen, num_partitions=2)[1] for tensor in tensors]
 
 
 def _batch(
-    examples: Any,
+    examples: Sequence[Any],
     keep_input: Any,
     name: str | None,
     setting: _Setting,
@@ -172,37 +178,39 @@ def _batch(
         return restore(dequeue(setting.batch_size, name=name), facts)
 
 
-def _one_list(examples: Any) -> list[list[Any]]:
+def _one_list(examples: Sequence[Any]) -> list[list[Any]]:
     tensors = convert_n_to_tensor_or_indexed_slices(examples[0])
     if not tensors:
         raise ValueError("Expected at least one tensor in batch().")
     return [tensors]
 
 
-def _several_lists(examples: Any) -> list[list[Any]]:
+def _several_lists(examples: Sequence[Any]) -> list[list[Any]]:
     return [convert_n_to_tensor_or_indexed_slices(tensors) for tensors in examples]
 
 
-def _of_one(tensors: Any, keep_input: Any, name: str | None, setting: _Setting) -> Any:
+def _of_one(tensors: object, keep_input: TensorLike, name: str | None, setting: _Setting) -> Any:
     return _as_original_type(
         tensors, _batch([_as_tensor_list(tensors)], keep_input, name, setting, _one_list)
     )
 
 
-def _of_several(tensors_list: Any, keep_input: Any, name: str | None, setting: _Setting) -> Any:
+def _of_several(
+    tensors_list: Sequence[Any], keep_input: bool, name: str | None, setting: _Setting
+) -> Any:
     examples = _as_tensor_list_list(tensors_list)
     batch = _batch(examples, keep_input, name, setting, _several_lists)
     return _as_original_type(tensors_list[0], batch)
 
 
 def maybe_batch(
-    tensors: Any,
-    keep_input: Any,
-    batch_size: Any,
+    tensors: object,
+    keep_input: TensorLike,
+    batch_size: int,
     num_threads: int = 1,
     capacity: int = 32,
     enqueue_many: bool = False,
-    shapes: Any = None,
+    shapes: Sequence[Any] | None = None,
     dynamic_pad: bool = False,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
@@ -217,12 +225,12 @@ def maybe_batch(
 
 
 def batch(
-    tensors: Any,
-    batch_size: Any,
+    tensors: object,
+    batch_size: int,
     num_threads: int = 1,
     capacity: int = 32,
     enqueue_many: bool = False,
-    shapes: Any = None,
+    shapes: Sequence[Any] | None = None,
     dynamic_pad: bool = False,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
@@ -268,12 +276,12 @@ def batch(
 
 
 def maybe_batch_join(
-    tensors_list: Any,
-    keep_input: Any,
-    batch_size: Any,
+    tensors_list: Sequence[Any],
+    keep_input: bool,
+    batch_size: int,
     capacity: int = 32,
     enqueue_many: bool = False,
-    shapes: Any = None,
+    shapes: Sequence[Any] | None = None,
     dynamic_pad: bool = False,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
@@ -288,11 +296,11 @@ def maybe_batch_join(
 
 
 def batch_join(
-    tensors_list: Any,
-    batch_size: Any,
+    tensors_list: Sequence[Any],
+    batch_size: int,
     capacity: int = 32,
     enqueue_many: bool = False,
-    shapes: Any = None,
+    shapes: Sequence[Any] | None = None,
     dynamic_pad: bool = False,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
@@ -306,15 +314,15 @@ def batch_join(
 
 
 def maybe_shuffle_batch(
-    tensors: Any,
-    batch_size: Any,
+    tensors: Sequence[Tensor],
+    batch_size: int,
     capacity: int,
     min_after_dequeue: int,
-    keep_input: Any,
+    keep_input: bool,
     num_threads: int = 1,
     seed: int | None = None,
     enqueue_many: bool = False,
-    shapes: Any = None,
+    shapes: Sequence[Any] | None = None,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
     name: str | None = None,
@@ -332,14 +340,14 @@ def maybe_shuffle_batch(
 
 
 def shuffle_batch(
-    tensors: Any,
-    batch_size: Any,
+    tensors: Sequence[Tensor],
+    batch_size: int,
     capacity: int,
     min_after_dequeue: int,
     num_threads: int = 1,
     seed: int | None = None,
     enqueue_many: bool = False,
-    shapes: Any = None,
+    shapes: Sequence[Any] | None = None,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
     name: str | None = None,
@@ -381,14 +389,14 @@ def shuffle_batch(
 
 
 def maybe_shuffle_batch_join(
-    tensors_list: Any,
-    batch_size: Any,
+    tensors_list: Sequence[Any],
+    batch_size: int,
     capacity: int,
     min_after_dequeue: int,
-    keep_input: Any,
+    keep_input: bool,
     seed: int | None = None,
     enqueue_many: bool = False,
-    shapes: Any = None,
+    shapes: Sequence[Any] | None = None,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
     name: str | None = None,
@@ -405,13 +413,13 @@ def maybe_shuffle_batch_join(
 
 
 def shuffle_batch_join(
-    tensors_list: Any,
-    batch_size: Any,
+    tensors_list: Sequence[Any],
+    batch_size: int,
     capacity: int,
     min_after_dequeue: int,
     seed: int | None = None,
     enqueue_many: bool = False,
-    shapes: Any = None,
+    shapes: Sequence[Any] | None = None,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
     name: str | None = None,

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.tensor import SparseTensor
 from ...engine.types import dtypes
@@ -17,6 +17,10 @@ from ...ops.sparse.sparse_tensors_map import (
     add_sparse_to_tensors_map,
     take_many_sparse_from_tensors_map,
 )
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import SparseLike, TensorLike
+    from ...engine.graph.tensor import Tensor
 
 _ADDING = ("AddSparseToTensorsMap", "AddManySparseToTensorsMap")
 
@@ -50,7 +54,7 @@ class _SparseMetaData:
         return self
 
 
-def _kept_one(tensor: Any, name: str | None, keep_input: Any) -> Any:
+def _kept_one(tensor: SparseTensor, name: str | None, keep_input: Tensor) -> Any:
     return smart_cond(
         keep_input,
         lambda: add_sparse_to_tensors_map(tensor, shared_name=name),
@@ -68,7 +72,7 @@ def _kept_many(tensor: Any, name: str | None, keep_input: Any) -> Any:
     return numbers
 
 
-def _kept(tensor: Any, shared: Any, enqueue_many: bool, keep_input: Any) -> Any:
+def _kept(tensor: Any, shared: Any, enqueue_many: bool, keep_input: Tensor) -> Any:
     """The numbers of a sparse tensor; any other tensor as it is."""
     if not isinstance(tensor, SparseTensor):
         return tensor
@@ -80,7 +84,7 @@ def _kept(tensor: Any, shared: Any, enqueue_many: bool, keep_input: Any) -> Any:
     return (_kept_many if enqueue_many else _kept_one)(tensor, name, keep_input)
 
 
-def _keeper(stored: Any) -> Any:
+def _keeper(stored: Tensor) -> Any:
     """The operation that keeps a tensor; it is behind a merge where input may be dropped."""
     for tensor in stored.op.inputs:
         if tensor.op.type in _ADDING:
@@ -88,7 +92,9 @@ def _keeper(stored: Any) -> Any:
     return stored.op
 
 
-def _facts(tensor: Any, keeper: Any, shared: Any, enqueue_many: bool) -> _SparseMetaData:
+def _facts(
+    tensor: SparseLike | TensorLike, keeper: Any, shared: Any, enqueue_many: bool
+) -> _SparseMetaData:
     if not isinstance(tensor, SparseTensor):
         return _SparseMetaData(False, None, None)
     rank: Any = tensor.dense_shape.shape.with_rank(1)[0]
@@ -98,7 +104,7 @@ def _facts(tensor: Any, keeper: Any, shared: Any, enqueue_many: bool) -> _Sparse
 def _store_sparse_tensors(
     tensor_list: Sequence[Any],
     enqueue_many: bool,
-    keep_input: Any,
+    keep_input: Tensor,
     shared_map_ops: Sequence[Any] | None = None,
 ) -> tuple[list[Any], list[_SparseMetaData]]:
     """Tensors with the sparse ones kept, and what `restore` needs to know of each."""
@@ -116,7 +122,7 @@ def _store_sparse_tensors(
 
 
 def _store_sparse_tensors_join(
-    tensor_list_list: Sequence[Sequence[Any]], enqueue_many: bool, keep_input: Any
+    tensor_list_list: Sequence[Sequence[Any]], enqueue_many: bool, keep_input: Tensor
 ) -> tuple[list[list[Any]], list[_SparseMetaData]]:
     """The same for several lists that go into one queue."""
     first, facts = _store_sparse_tensors(tensor_list_list[0], enqueue_many, keep_input)
@@ -153,7 +159,7 @@ def restore(stored: Any, facts: Sequence[_SparseMetaData]) -> Any:
     return tensors if is_many else tensors[0]
 
 
-def _behind(values: list[Any], tensor: Any) -> Any:
+def _behind(values: list[Any], tensor: SparseLike | TensorLike) -> Any:
     if not isinstance(tensor, SparseTensor):
         return with_dependencies(values, tensor)
     return SparseTensor(

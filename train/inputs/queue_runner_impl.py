@@ -6,7 +6,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine import errors
 from ...engine.graph.collections import GraphKeys, add_to_collection, get_collection
@@ -14,6 +14,11 @@ from ...engine.graph.defaults import get_default_graph, get_default_session
 from ...engine.graph.scope_functions import prepend_name_scope, strip_name_scope
 from ...engine.interface.log import get_logger
 from ...engine.session.session import BaseSession
+
+if TYPE_CHECKING:
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
+    from ..sessions.coordinator import Coordinator
 
 
 class QueueRunner:
@@ -26,7 +31,7 @@ class QueueRunner:
         close_op: Any = None,
         cancel_op: Any = None,
         queue_closed_exception_types: tuple[type, ...] | None = None,
-        queue_runner_def: Any = None,
+        queue_runner_def: object = None,
         import_scope: str | None = None,
     ) -> None:
         """Adds operations that close the queue, unless they are given.
@@ -46,7 +51,12 @@ class QueueRunner:
         self._exceptions_raised: list[BaseException] = []
 
     def _take(
-        self, queue: Any, enqueue_ops: Any, close_op: Any, cancel_op: Any, closed_types: Any
+        self,
+        queue: Any,
+        enqueue_ops: Any,
+        close_op: Any,
+        cancel_op: Operation,
+        closed_types: object,
     ) -> None:
         if not queue or not enqueue_ops:
             raise ValueError("Must provide queue and enqueue_ops.")
@@ -116,7 +126,9 @@ class QueueRunner:
         """The name of the queue."""
         return self._queue.name
 
-    def _run(self, sess: Any, enqueue_op: Any, coord: Any = None) -> None:
+    def _run(
+        self, sess: BaseSession, enqueue_op: Operation | Tensor, coord: Coordinator | None = None
+    ) -> None:
         """What a thread does: runs its operation until the queue is closed or all stop."""
         counted = False
         try:
@@ -141,20 +153,24 @@ class QueueRunner:
                 with self._lock:
                     self._runs_per_session[sess] -= 1
 
-    def _leave(self, sess: Any) -> None:
+    def _leave(self, sess: BaseSession) -> None:
         """One thread has seen the end of its input; the last one closes the queue."""
         with self._lock:
             self._runs_per_session[sess] -= 1
             if not self._runs_per_session[sess]:
                 _run_quietly(sess, self._close_op)
 
-    def _close_on_stop(self, sess: Any, cancel_op: Any, coord: Any) -> None:
+    def _close_on_stop(self, sess: BaseSession, cancel_op: Operation, coord: Coordinator) -> None:
         """What one more thread does: wakes up those that wait when all shall stop."""
         coord.wait_for_stop()
         _run_quietly(sess, cancel_op)
 
     def create_threads(
-        self, sess: Any, coord: Any = None, daemon: bool = False, start: bool = False
+        self,
+        sess: BaseSession,
+        coord: Coordinator | None = None,
+        daemon: bool = False,
+        start: bool = False,
     ) -> list[threading.Thread]:
         """One thread per enqueue operation, and one that closes the queue when `coord` says stop.
 
@@ -205,12 +221,12 @@ class QueueRunner:
         )
 
     @staticmethod
-    def from_proto(queue_runner_def: Any, import_scope: str | None = None) -> QueueRunner:
+    def from_proto(queue_runner_def: object, import_scope: str | None = None) -> QueueRunner:
         """The runner that a QueueRunnerDef describes; its operations are in the graph already."""
         return QueueRunner(queue_runner_def=queue_runner_def, import_scope=import_scope)
 
 
-def _run_quietly(sess: Any, op: Any) -> None:
+def _run_quietly(sess: BaseSession, op: Operation) -> None:
     """Runs an operation; failures to close a queue concern nobody."""
     try:
         sess.run(op)
@@ -224,8 +240,8 @@ def add_queue_runner(qr: QueueRunner, collection: str = GraphKeys.QUEUE_RUNNERS)
 
 
 def start_queue_runners(
-    sess: Any = None,
-    coord: Any = None,
+    sess: BaseSession | None = None,
+    coord: Coordinator | None = None,
     daemon: bool = True,
     start: bool = True,
     collection: str = GraphKeys.QUEUE_RUNNERS,

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.deprecation import deprecated
 from ...engine.graph.tensor import Tensor
@@ -18,6 +18,9 @@ from . import base_layer
 from .input_spec import InputSpec
 from .names import snake_case, unique
 from .weights import checked_trainable, parts_of
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, TensorLike
 
 __all__ = ["InputSpec", "Layer", "keras_style_scope", "set_keras_style"]
 
@@ -61,7 +64,11 @@ class Layer(base_layer.Layer):
     """
 
     def __init__(
-        self, trainable: bool = True, name: Any = None, dtype: Any = None, **kwargs: Any
+        self,
+        trainable: bool = True,
+        name: str | None = None,
+        dtype: DTypeLike | None = None,
+        **kwargs: Any,
     ) -> None:
         self._use_resource_variables = False
         scope = kwargs.pop("_scope", None)
@@ -95,8 +102,8 @@ class Layer(base_layer.Layer):
 
     def _make_unique_name(
         self,
-        name_uid_map: Any = None,
-        avoid_names: Any = None,
+        name_uid_map: object = None,
+        avoid_names: object = None,
         namespace: str = "",
         zero_based: bool = False,
     ) -> tuple[str, str]:
@@ -128,7 +135,7 @@ class Layer(base_layer.Layer):
         with opened as captured:
             self._scope = captured
 
-    def add_loss(self, losses: Any, inputs: Any = None) -> None:
+    def add_loss(self, losses: object, inputs: TensorLike | None = None) -> None:
         """Adds losses, to the collection of regularization losses as well."""
         tensors, functions = len(self._losses), len(self._callable_losses)
         super().add_loss(losses, inputs=inputs)
@@ -139,17 +146,17 @@ class Layer(base_layer.Layer):
 
     def add_weight(  # type: ignore[override]
         self,
-        name: Any,
-        shape: Any,
-        dtype: Any = None,
-        initializer: Any = None,
+        name: str,
+        shape: Sequence[int],
+        dtype: DTypeLike | None = None,
+        initializer: object = None,
         regularizer: Any = None,
         trainable: bool | None = None,
         constraint: Any = None,
         use_resource: bool | None = None,
-        synchronization: Any = tf.VariableSynchronization.AUTO,
-        aggregation: Any = tf.VariableAggregation.NONE,
-        partitioner: Any = None,
+        synchronization: object = tf.VariableSynchronization.AUTO,
+        aggregation: object = tf.VariableAggregation.NONE,
+        partitioner: Callable[..., Any] | None = None,
         **kwargs: Any,
     ) -> Any:
         """Makes or reuses a variable of the layer's variable scope; returns it.
@@ -262,14 +269,14 @@ class Layer(base_layer.Layer):
         return True
 
 
-def _require_none(argument: str, value: Any) -> None:
+def _require_none(argument: str, value: object) -> None:
     if value is not None:
         raise ValueError(
             f"{argument} argument not allowed when keras style layers are enabled, but saw: {value}"
         )
 
 
-def _holds_tensors(value: Any) -> bool:
+def _holds_tensors(value: object) -> bool:
     """Whether a value is a tensor, a variable or a list of some."""
     flat = nest.flatten(value)
     return bool(flat) and (isinstance(flat[0], Tensor) or hasattr(flat[0], "initializer"))

@@ -9,9 +9,9 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,11 @@ from .input_spec import InputSpec, assert_input_compatibility
 from .names import snake_case, unique
 from .weights import checked_trainable, make_variable, parts_of
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, ShapeLike, SparseLike, TensorLike
+    from ...engine.types.dtypes import DType
+    from ...ops.state.variables import Variable
+
 _OPTIONS = frozenset(
     "input_shape batch_input_shape batch_size weights activity_regularizer autocast".split()
 )
@@ -41,7 +46,7 @@ class _Calls(threading.local):
         self.training: Any = None
 
     @contextmanager
-    def enter(self, inputs: Any, training: Any) -> Iterator[None]:
+    def enter(self, inputs: SparseLike | TensorLike, training: TensorLike | None) -> Iterator[None]:
         before = dict(vars(self))
         self.inputs, self.within, self.training = inputs, True, training
         try:
@@ -72,7 +77,7 @@ class Layer(Module):
         self,
         trainable: bool = True,
         name: Any = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         dynamic: bool = False,
         **kwargs: Any,
     ) -> None:
@@ -98,14 +103,14 @@ class Layer(Module):
         self._dtype = dtype
         self._find_call_arguments()
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         # Attributes of layers are no dependencies; variables become some when they are added.
         object.__setattr__(self, name, value)
 
     def __delattr__(self, name: str) -> None:
         object.__delattr__(self, name)
 
-    def _init_set_name(self, name: Any) -> None:
+    def _init_set_name(self, name: str) -> None:
         self._name = name or unique(snake_case(type(self).__name__), zero_based=True)
 
     def _name_scope(self) -> Any:
@@ -124,7 +129,7 @@ class Layer(Module):
         return self._dtype_name  # type: ignore[no-any-return]
 
     @_dtype.setter
-    def _dtype(self, value: Any) -> None:
+    def _dtype(self, value: DTypeLike | None) -> None:
         self._dtype_name = None if value is None else dtypes.as_dtype(value).base_dtype.name
 
     @property
@@ -152,7 +157,7 @@ class Layer(Module):
         return self._activity_regularizer
 
     @activity_regularizer.setter
-    def activity_regularizer(self, value: Any) -> None:
+    def activity_regularizer(self, value: int | Sequence[int]) -> None:
         self._activity_regularizer = value
 
     @property
@@ -161,7 +166,7 @@ class Layer(Module):
         return self._input_spec
 
     @input_spec.setter
-    def input_spec(self, value: Any) -> None:
+    def input_spec(self, value: object) -> None:
         for spec in nest.flatten(value):
             if spec is not None and not isinstance(spec, InputSpec):
                 raise TypeError(f"Layer input_spec must be an instance of InputSpec. Got: {spec}")
@@ -242,7 +247,7 @@ class Layer(Module):
 
     # Variables
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: ShapeLike) -> None:
         """Makes the variables, once, for inputs of that shape; classes override it."""
         del input_shape
         self.built = True
@@ -251,7 +256,7 @@ class Layer(Module):
         self,
         name: Any = None,
         shape: Any = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         initializer: Any = None,
         regularizer: Any = None,
         trainable: bool | None = None,
@@ -303,7 +308,7 @@ class Layer(Module):
         (self._trainable_weights if trainable else self._non_trainable_weights).append(variable)
         return variable
 
-    def _default_initializer(self, name: Any, dtype: Any) -> Any:
+    def _default_initializer(self, name: str, dtype: DType) -> Any:
         if dtype.is_floating:
             return tf.glorot_uniform_initializer()
         if dtype.is_integer or dtype.is_unsigned or dtype.is_bool:
@@ -325,7 +330,7 @@ class Layer(Module):
         made = (loss() for loss in self._callable_losses)
         return self._losses + [loss for loss in made if loss is not None]
 
-    def add_loss(self, losses: Any, inputs: Any = None) -> None:
+    def add_loss(self, losses: object, inputs: TensorLike | None = None) -> None:
         """Adds losses: tensors, values or functions that make them.
 
         Args:
@@ -347,15 +352,17 @@ class Layer(Module):
             elif loss is not None:
                 self._losses.append(marked(loss))
 
-    def _handle_weight_regularization(self, name: str, variable: Any, regularizer: Any) -> None:
-        def loss(part: Any) -> Any:
+    def _handle_weight_regularization(
+        self, name: str, variable: TensorLike, regularizer: Callable[..., Any]
+    ) -> None:
+        def loss(part: Variable) -> Any:
             with tf.name_scope(name + "/Regularizer"):
                 return regularizer(part)
 
         for part in parts_of(variable):
             self.add_loss(functools.partial(loss, part))
 
-    def _handle_activity_regularization(self, inputs: Any, outputs: Any) -> None:
+    def _handle_activity_regularization(self, inputs: TensorLike, outputs: TensorLike) -> None:
         if not self._activity_regularizer:
             return
         with tf.name_scope("ActivityRegularizer"):
@@ -368,11 +375,11 @@ class Layer(Module):
         """The update ops; none when the layer is not trained."""
         return list(self._updates) if self.trainable or self.stateful else []
 
-    def add_update(self, updates: Any, inputs: Any = None) -> None:
+    def add_update(self, updates: object, inputs: TensorLike | None = None) -> None:
         """Adds updates: operations, tensors or functions that make one; one, or a list."""
         del inputs  # Found out from the graph.
 
-        def operation(update: Any) -> Any:
+        def operation(update: object) -> Any:
             if callable(update):
                 return operation(update())
             if isinstance(update, Operation):
@@ -384,13 +391,13 @@ class Layer(Module):
             made._unconditional_update = not reaches(_calls.inputs if _calls.within else [], made)
             self._updates.append(made)
 
-    def get_updates_for(self, inputs: Any) -> list[Any]:
+    def get_updates_for(self, inputs: TensorLike | None) -> list[Any]:
         """The updates that depend on the inputs; those that depend on none for None."""
         if inputs is None:
             return [u for u in self.updates if u._unconditional_update]
         return [u for u in self.updates if not u._unconditional_update and reaches(inputs, u)]
 
-    def get_losses_for(self, inputs: Any) -> list[Any]:
+    def get_losses_for(self, inputs: TensorLike | None) -> list[Any]:
         """The losses that depend on the inputs; those that depend on none for None."""
         losses = self.losses
         if inputs is None:
@@ -399,12 +406,12 @@ class Layer(Module):
 
     # Calls
 
-    def call(self, inputs: Any, **kwargs: Any) -> Any:
+    def call(self, inputs: TensorLike | None, **kwargs: Any) -> Any:
         """What the layer computes; classes override it."""
         del kwargs
         return inputs
 
-    def apply(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+    def apply(self, inputs: SparseLike | TensorLike, *args: Any, **kwargs: Any) -> Any:
         """The same as calling the layer."""
         return self(inputs, *args, **kwargs)
 
@@ -427,7 +434,7 @@ class Layer(Module):
                 self._handle_activity_regularization(inputs, outputs)
         return outputs
 
-    def _training_argument(self, args: Any, kwargs: dict[str, Any]) -> Any:
+    def _training_argument(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """The `training` argument: as passed, else that of the layer around this one."""
         passed = dict(zip(self._call_fn_args[1:], args))
         if "training" in kwargs or "training" in passed:
@@ -441,7 +448,7 @@ class Layer(Module):
             kwargs["training"] = tf.cast(value, dtypes.bool) if is_tensor else bool(value)
         return value
 
-    def _maybe_build(self, inputs: Any) -> None:
+    def _maybe_build(self, inputs: SparseLike | TensorLike) -> None:
         if self.built:
             return
         assert_input_compatibility(self.input_spec, inputs, self.name)
@@ -454,7 +461,7 @@ class Layer(Module):
         self.build(shapes)
         self.built = True
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
+    def compute_output_shape(self, input_shape: ShapeLike) -> Any:
         """The shape of the output for a shape of the input."""
         raise NotImplementedError(f"{type(self).__name__} computes no output shapes")
 
@@ -469,9 +476,9 @@ class Layer(Module):
         raise AttributeError(f"Layer {self.name} has no inbound nodes.")
 
 
-def _is_symbolic(x: Any) -> bool:
+def _is_symbolic(x: SparseLike | TensorLike) -> bool:
     return isinstance(x, (Tensor, SparseTensor)) or is_variable(x)
 
 
-def _as_tensor(x: Any) -> Any:
+def _as_tensor(x: SparseLike | TensorLike) -> Any:
     return tf.convert_to_tensor(x) if isinstance(x, (np.ndarray, float, int)) else x

@@ -3,14 +3,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...engine.types import nest
 from ...ops.public import tf
 from . import core
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
 
-def flatten(inputs: Any, outputs_collections: Any = None, scope: str | None = None) -> Any:
+
+def flatten(
+    inputs: TensorLike, outputs_collections: Sequence[str] | None = None, scope: str | None = None
+) -> Any:
     """All axes but the first as one (tf.contrib.layers.flatten).
 
     Args:

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...engine.types.shape import TensorShape
 from ...ops.nn.atrous import convolution_of_shapes
@@ -19,6 +20,10 @@ from .utils import (
     normalize_padding,
     normalize_tuple,
 )
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import ShapeLike
+    from ...engine.graph.tensor import Tensor
 
 _SHARED = """
     Args:
@@ -47,20 +52,20 @@ class Conv(base.Layer):
     def __init__(
         self,
         filters: int,
-        kernel_size: Any,
-        strides: Any = 1,
+        kernel_size: int | Sequence[int],
+        strides: int | Sequence[int] = 1,
         padding: str = "valid",
         data_format: str | None = "channels_last",
-        dilation_rate: Any = 1,
-        activation: Any = None,
+        dilation_rate: int | Sequence[int] = 1,
+        activation: Callable[..., Any] | None = None,
         use_bias: bool = True,
-        kernel_initializer: Any = None,
-        bias_initializer: Any = tf.zeros_initializer(),
-        kernel_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        bias_constraint: Any = None,
+        kernel_initializer: Callable[..., Any] | None = None,
+        bias_initializer: Callable[..., Any] | None = tf.zeros_initializer(),
+        kernel_regularizer: Callable[..., Any] | None = None,
+        bias_regularizer: object = None,
+        activity_regularizer: Callable[..., Any] | None = None,
+        kernel_constraint: Callable[..., Any] | None = None,
+        bias_constraint: object = None,
         trainable: bool = True,
         name: str | None = None,
         **kwargs: Any,
@@ -89,7 +94,7 @@ class Conv(base.Layer):
         """Whether channels are the second axis."""
         return self.data_format == "channels_first"
 
-    def _channels(self, input_shape: Any) -> int:
+    def _channels(self, input_shape: TensorShape) -> int:
         """The number of channels of inputs; later inputs must have as many."""
         axis = 1 if self._first else -1
         channels = TensorShape(input_shape).as_list()[axis]
@@ -134,7 +139,7 @@ class Conv(base.Layer):
             return self.padding
         return "VALID" if self.padding == "causal" else self.padding.upper()
 
-    def _padded(self, inputs: Any) -> Any:
+    def _padded(self, inputs: Tensor) -> Any:
         """The inputs, so padded that "valid" windows see no later positions if causal."""
         if self.padding != "causal":
             return inputs
@@ -159,7 +164,7 @@ class Conv(base.Layer):
         rest = [self.filters, *sizes] if self._first else [*sizes, self.filters]
         return TensorShape([batch, *rest])
 
-    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+    def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
         """The shape of the output for a shape of the input."""
         sizes = TensorShape(input_shape).as_list()
         axes = zip(

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.tensor import SparseTensor
 from ...engine.types import dtypes
@@ -16,6 +17,10 @@ from . import base, named
 from .functional import functional
 from .input_spec import InputSpec
 from .utils import normalize_data_format, smart_cond
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import ShapeLike, TensorLike
+    from ...engine.graph.tensor import Tensor
 
 
 class Dense(base.Layer):
@@ -47,15 +52,15 @@ class Dense(base.Layer):
     def __init__(
         self,
         units: int,
-        activation: Any = None,
+        activation: Callable[..., Any] | None = None,
         use_bias: bool = True,
-        kernel_initializer: Any = None,
-        bias_initializer: Any = tf.zeros_initializer(),
-        kernel_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        bias_constraint: Any = None,
+        kernel_initializer: Callable[..., Any] | None = None,
+        bias_initializer: Callable[..., Any] | None = tf.zeros_initializer(),
+        kernel_regularizer: Callable[..., Any] | None = None,
+        bias_regularizer: object = None,
+        activity_regularizer: Callable[..., Any] | None = None,
+        kernel_constraint: Callable[..., Any] | None = None,
+        bias_constraint: object = None,
         trainable: bool = True,
         name: str | None = None,
         **kwargs: Any,
@@ -75,7 +80,7 @@ class Dense(base.Layer):
         self.supports_masking = True
         self.input_spec = InputSpec(min_ndim=2)
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: ShapeLike) -> None:
         """Makes the kernel [last size, units] and the bias [units]."""
         dtype = dtypes.as_dtype(self.dtype or dtypes.float32)
         if not (dtype.is_floating or dtype.is_complex):
@@ -126,7 +131,7 @@ class Dense(base.Layer):
             outputs = bias_add(outputs, self.bias)
         return self.activation(outputs)
 
-    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+    def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
         """The input's shape with `units` as the last size."""
         shape = TensorShape(input_shape).with_rank_at_least(2)
         if shape.as_list()[-1] is None:
@@ -153,8 +158,8 @@ class Dropout(base.Layer):
 
     def __init__(
         self,
-        rate: Any = 0.5,
-        noise_shape: Any = None,
+        rate: float = 0.5,
+        noise_shape: Sequence[int | None] | None = None,
         seed: int | None = None,
         name: str | None = None,
         **kwargs: Any,
@@ -165,7 +170,7 @@ class Dropout(base.Layer):
         self.seed = seed
         self.supports_masking = True
 
-    def _get_noise_shape(self, inputs: Any) -> Any:
+    def _get_noise_shape(self, inputs: Tensor) -> Any:
         if self.noise_shape is None:
             return None
         sizes = tf.shape(inputs)
@@ -185,7 +190,7 @@ class Dropout(base.Layer):
             lambda: tf.identity(inputs),
         )
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
+    def compute_output_shape(self, input_shape: ShapeLike) -> Any:
         """The input's shape."""
         return input_shape
 
@@ -227,7 +232,7 @@ dropout = functional(
 )
 
 
-def flatten(inputs: Any, name: str | None = None, data_format: str = "channels_last") -> Any:
+def flatten(inputs: TensorLike, name: str | None = None, data_format: str = "channels_last") -> Any:
     """All axes but the first as one.
 
     Args:

@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.operation import Operation
 from ...engine.types import nest
 
+if TYPE_CHECKING:
+    from ...engine.graph.tensor import Tensor
 
-def reaches(inputs: Any, target: Any) -> bool:
+
+def reaches(inputs: Any, target: Operation) -> bool:
     """Whether an operation or a tensor depends on one of the inputs, by data."""
     starts = {id(x) for x in nest.flatten(inputs)} | {id(x.op) for x in _variables(inputs)}
     waiting, seen = [target], set()
@@ -23,5 +26,5 @@ def reaches(inputs: Any, target: Any) -> bool:
     return False
 
 
-def _variables(inputs: Any) -> list[Any]:
+def _variables(inputs: Tensor) -> list[Any]:
     return [x for x in nest.flatten(inputs) if not hasattr(x, "consumers") and hasattr(x, "op")]

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...engine.types import dtypes, nest
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, SparseLike, TensorLike
 
 
 class InputSpec:
@@ -25,8 +28,8 @@ class InputSpec:
 
     def __init__(
         self,
-        dtype: Any = None,
-        shape: Any = None,
+        dtype: DTypeLike | None = None,
+        shape: Sequence[int] | None = None,
         ndim: int | None = None,
         max_ndim: int | None = None,
         min_ndim: int | None = None,
@@ -64,7 +67,9 @@ class InputSpec:
         return f"InputSpec({', '.join(said)})"
 
 
-def assert_input_compatibility(input_spec: Any, inputs: Any, layer_name: str) -> None:
+def assert_input_compatibility(
+    input_spec: object, inputs: SparseLike | TensorLike, layer_name: str
+) -> None:
     """Raises a ValueError when the inputs are not what the spec (or a list of specs) demands."""
     if not input_spec:
         return

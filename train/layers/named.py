@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine import api
 from ...ops.public import tf
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
 
-def linear(x: Any) -> Any:
+
+def linear(x: TensorLike) -> Any:
     """The activation that changes nothing."""
     return x
 
@@ -66,7 +69,7 @@ _INITIALIZERS: dict[str, tuple[str, dict[str, float]]] = {
 }
 
 
-def activation(identifier: Any) -> Callable[..., Any]:
+def activation(identifier: object) -> Callable[..., Any]:
     """The function that an `activation` argument means; None is the linear one.
 
     Raises:
@@ -85,7 +88,7 @@ def activation(identifier: Any) -> Callable[..., Any]:
     return api.NAMES[found] if isinstance(found, str) else found  # type: ignore[no-any-return]
 
 
-def initializer(identifier: Any) -> Any:
+def initializer(identifier: object) -> Any:
     """The initializer that an argument means; None stays None.
 
     Raises:
@@ -101,7 +104,7 @@ def initializer(identifier: Any) -> Any:
     return api.NAMES[public](**options)
 
 
-def function_or_none(identifier: Any, what: str) -> Any:
+def function_or_none(identifier: Callable[..., Any] | None, what: str) -> Any:
     """A regularizer or constraint: a function or None.
 
     Raises:

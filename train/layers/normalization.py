@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
@@ -17,6 +17,11 @@ from . import base, named
 from .functional import functional
 from .input_spec import InputSpec
 from .utils import constant_value, smart_cond
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import ShapeLike, TensorLike
+    from ...engine.graph.tensor import Tensor
+    from ...ops.state.variables import Variable
 
 _PARTS = ("beta", "gamma", "moving_mean", "moving_variance")
 
@@ -51,26 +56,26 @@ class BatchNormalization(base.Layer):
 
     def __init__(
         self,
-        axis: Any = -1,
-        momentum: Any = 0.99,
+        axis: int | Sequence[int] = -1,
+        momentum: float = 0.99,
         epsilon: float = 1e-3,
         center: bool = True,
         scale: bool = True,
-        beta_initializer: Any = tf.zeros_initializer(),
-        gamma_initializer: Any = tf.ones_initializer(),
-        moving_mean_initializer: Any = tf.zeros_initializer(),
-        moving_variance_initializer: Any = tf.ones_initializer(),
-        beta_regularizer: Any = None,
-        gamma_regularizer: Any = None,
-        beta_constraint: Any = None,
-        gamma_constraint: Any = None,
+        beta_initializer: Callable[..., Any] | None = tf.zeros_initializer(),
+        gamma_initializer: Callable[..., Any] | None = tf.ones_initializer(),
+        moving_mean_initializer: Callable[..., Any] | None = tf.zeros_initializer(),
+        moving_variance_initializer: Callable[..., Any] | None = tf.ones_initializer(),
+        beta_regularizer: object = None,
+        gamma_regularizer: Callable[..., Any] | None = None,
+        beta_constraint: object = None,
+        gamma_constraint: object = None,
         renorm: bool = False,
         renorm_clipping: dict[str, Any] | None = None,
         renorm_momentum: float = 0.99,
         fused: bool | None = None,
         trainable: bool = True,
         virtual_batch_size: int | None = None,
-        adjustment: Any = None,
+        adjustment: Callable[..., Any] | None = None,
         name: str | None = None,
         **kwargs: Any,
     ) -> None:
@@ -115,7 +120,7 @@ class BatchNormalization(base.Layer):
 
     # Variables
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: ShapeLike) -> None:
         """Makes gamma, beta and the moving averages."""
         shape = TensorShape(input_shape)
         if not shape.ndims:
@@ -194,7 +199,9 @@ class BatchNormalization(base.Layer):
             setattr(self, f"_{name}_const", constant)
         return None
 
-    def _average(self, name: str, shape: list[int], initializer: Any) -> Any:
+    def _average(
+        self, name: str, shape: list[int], initializer: Callable[..., Any] | TensorLike | None
+    ) -> Any:
         return self.add_weight(
             name=name,
             shape=shape,
@@ -225,7 +232,7 @@ class BatchNormalization(base.Layer):
 
     # Updates
 
-    def _assign_moving_average(self, variable: Any, value: Any, momentum: Any) -> Any:
+    def _assign_moving_average(self, variable: Variable, value: Tensor, momentum: Any) -> Any:
         with tf.name_scope("AssignMovingAvg") as scope, tf.colocate_with(variable):
             decay = tf.convert_to_tensor(1.0 - momentum, name="decay")
             if decay.dtype != variable.dtype.base_dtype:
@@ -233,11 +240,11 @@ class BatchNormalization(base.Layer):
             delta = (variable - tf.cast(value, variable.dtype)) * decay
             return tf.assign_sub(variable, delta, name=scope)
 
-    def _assign_new_value(self, variable: Any, value: Any) -> Any:
+    def _assign_new_value(self, variable: Variable, value: Tensor) -> Any:
         with tf.name_scope("AssignNewValue") as scope, tf.colocate_with(variable):
             return tf.assign(variable, value, name=scope)
 
-    def _updated_variance(self, variance: Any) -> Any:
+    def _updated_variance(self, variance: Tensor) -> Any:
         """The update of the moving variance; of its root, and then by it, with renorm."""
         if not self.renorm:
             return self._assign_moving_average(self.moving_variance, variance, self.momentum)
@@ -255,7 +262,7 @@ class BatchNormalization(base.Layer):
         batches = tf.reshape(inputs, [self.virtual_batch_size, -1, *whole[1:]])
         return tf.reshape(self._plain(batches, training), whole)
 
-    def _fused(self, inputs: Any, training: Any) -> Any:
+    def _fused(self, inputs: Tensor, training: TensorLike) -> Any:
         beta = self.beta if self.center else vars(self)["_beta_const"]
         gamma = self.gamma if self.scale else vars(self)["_gamma_const"]
         common: Any = dict(epsilon=self.epsilon, data_format=self._data_format)
@@ -325,8 +332,8 @@ class BatchNormalization(base.Layer):
 
     def _of_batch(
         self,
-        inputs: Any,
-        training: Any,
+        inputs: Tensor,
+        training: TensorLike,
         reduced: list[int],
         broadcast: Callable[[Any], Any],
         scale: Any,
@@ -362,7 +369,9 @@ class BatchNormalization(base.Layer):
         self.add_update(smart_cond(training, new_average_variance, lambda: self.moving_variance))
         return mean, variance, scale, offset
 
-    def _corrections(self, mean: Any, variance: Any, training: Any) -> tuple[Any, Any, Any, Any]:
+    def _corrections(
+        self, mean: Tensor, variance: Tensor, training: TensorLike
+    ) -> tuple[Any, Any, Any, Any]:
         """Factor and offset of renormalization, and the moments after its averages' updates."""
         stddev = tf.sqrt(variance + self.epsilon)
         average = self.renorm_mean
@@ -385,24 +394,26 @@ class BatchNormalization(base.Layer):
         with tf.control_dependencies(updates):
             return r, d, tf.identity(mean), tf.identity(variance)
 
-    def _renorm_update(self, variable: Any, value: Any, training: Any) -> Any:
+    def _renorm_update(self, variable: Variable, value: Tensor, training: TensorLike) -> Any:
         return smart_cond(
             training,
             lambda: self._assign_moving_average(variable, value, self.renorm_momentum),
             lambda: tf.identity(variable),
         )
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
+    def compute_output_shape(self, input_shape: ShapeLike) -> Any:
         """The input's shape."""
         return input_shape
 
 
-def _if(training: Any, value: Any, otherwise: Callable[[Any], Any]) -> Any:
+def _if(training: TensorLike, value: Tensor, otherwise: Callable[[Any], Any]) -> Any:
     """The value when training, else what a function makes of it."""
     return smart_cond(training, lambda: value, lambda: otherwise(value))
 
 
-def _composed(scale: Any, offset: Any, then_scale: Any, then_offset: Any) -> tuple[Any, Any]:
+def _composed(
+    scale: Tensor, offset: Tensor, then_scale: Variable, then_offset: Variable
+) -> tuple[Any, Any]:
     """The scale and offset of two linear functions, one after the other."""
     if then_scale is not None:
         scale *= then_scale

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...engine import api
 from ...engine.types.shape import TensorShape
@@ -18,6 +19,9 @@ from .utils import (
     normalize_padding,
     normalize_tuple,
 )
+
+if TYPE_CHECKING:
+    from ...engine.graph.tensor import Tensor
 
 
 class _Pooling(base.Layer):
@@ -38,8 +42,8 @@ class _Pooling(base.Layer):
 
     def __init__(
         self,
-        pool_size: Any,
-        strides: Any,
+        pool_size: int | Sequence[int],
+        strides: int | Sequence[int],
         padding: str = "valid",
         data_format: str | None = "channels_last",
         name: str | None = None,
@@ -62,7 +66,7 @@ class _Pooling(base.Layer):
     def _whole(self, sizes: tuple[int, ...], first: bool) -> tuple[int, ...]:
         return (1, 1, *sizes) if first else (1, *sizes, 1)
 
-    def call(self, inputs: Any) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor) -> Any:  # type: ignore[override]
         """The pooled windows."""
         function = api.NAMES[f"nn.{self.pool}"]
         first = self.data_format == "channels_first"

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...engine.types.shape import TensorShape
 from ...ops.nn.bias import bias_add
@@ -15,6 +16,10 @@ from . import named
 from .convolutional import _SHARED, Conv
 from .functional import functional
 from .utils import convert_data_format, deconv_output_length
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.tensor import Tensor
 
 _TRANSPOSED = _SHARED.replace("strides, dilation_rate:", "strides:").replace(
     ' or, over one axis, "causal"', ""
@@ -31,10 +36,10 @@ class _Transpose(Conv):
         strides: Any = 1,
         padding: str = "valid",
         data_format: str | None = "channels_last",
-        activation: Any = None,
+        activation: Callable[..., Any] | None = None,
         use_bias: bool = True,
-        kernel_initializer: Any = None,
-        bias_initializer: Any = tf.zeros_initializer(),
+        kernel_initializer: Callable[..., Any] | None = None,
+        bias_initializer: Callable[..., Any] | None = tf.zeros_initializer(),
         kernel_regularizer: Any = None,
         bias_regularizer: Any = None,
         activity_regularizer: Any = None,
@@ -76,11 +81,11 @@ class _Transpose(Conv):
         self._make_bias()
         self.built = True
 
-    def _lengths(self, sizes: Any) -> list[Any]:
+    def _lengths(self, sizes: Sequence[Any]) -> list[Any]:
         axes = zip(sizes, self.kernel_size, self.strides)
         return [deconv_output_length(n, k, self.padding, stride) for n, k, stride in axes]
 
-    def call(self, inputs: Any) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor) -> Any:  # type: ignore[override]
         """The transposed convolution, the bias and the activation."""
         sizes = tf.shape(inputs)
         batch = sizes[0]
@@ -131,17 +136,17 @@ class _Separable(Conv):
         data_format: str | None = "channels_last",
         dilation_rate: Any = 1,
         depth_multiplier: int = 1,
-        activation: Any = None,
+        activation: Callable[..., Any] | None = None,
         use_bias: bool = True,
-        depthwise_initializer: Any = None,
-        pointwise_initializer: Any = None,
-        bias_initializer: Any = tf.zeros_initializer(),
-        depthwise_regularizer: Any = None,
-        pointwise_regularizer: Any = None,
+        depthwise_initializer: Callable[..., Any] | None = None,
+        pointwise_initializer: Callable[..., Any] | None = None,
+        bias_initializer: Callable[..., Any] | None = tf.zeros_initializer(),
+        depthwise_regularizer: object = None,
+        pointwise_regularizer: Callable[..., Any] | None = None,
         bias_regularizer: Any = None,
         activity_regularizer: Any = None,
-        depthwise_constraint: Any = None,
-        pointwise_constraint: Any = None,
+        depthwise_constraint: object = None,
+        pointwise_constraint: object = None,
         bias_constraint: Any = None,
         trainable: bool = True,
         name: str | None = None,
@@ -184,7 +189,7 @@ class _Separable(Conv):
         self._make_bias()
         self.built = True
 
-    def _separated(self, inputs: Any, depthwise: Any, pointwise: Any) -> Any:
+    def _separated(self, inputs: Tensor, depthwise: TensorLike, pointwise: TensorLike) -> Any:
         """The convolution over two axes, and the bias."""
         strides = self.strides * (2 // self.rank)
         data_format = convert_data_format(self.data_format, 4)

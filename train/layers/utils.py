@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.constants import constant_value as value_of_tensor
 from ...engine.graph.tensor import Tensor
@@ -13,6 +13,9 @@ from ...ops.flow.cond import smart_cond as known_or_cond
 from ...ops.flow.cond import smart_constant_value
 from ...ops.public import tf
 from ..variables.variable_kind import is_variable
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
 
 _FORMATS = {
     "channels_last": {3: "NWC", 4: "NHWC", 5: "NDHWC"},
@@ -29,7 +32,7 @@ def convert_data_format(data_format: str, ndim: int) -> str:
     return _FORMATS[data_format][ndim]
 
 
-def normalize_tuple(value: Any, n: int, name: str) -> tuple[Any, ...]:
+def normalize_tuple(value: int | Sequence[int], n: int, name: str) -> tuple[Any, ...]:
     """A number or a sequence as a tuple of n integers; ValueError where it is none."""
     if isinstance(value, int):
         return (value,) * n
@@ -61,7 +64,7 @@ def normalize_data_format(value: str | None) -> str:
     return data_format
 
 
-def normalize_padding(value: Any, causal: bool = False) -> Any:
+def normalize_padding(value: str, causal: bool = False) -> Any:
     """The padding in lower case; lists of explicit paddings stay."""
     if isinstance(value, (list, tuple)):
         return value
@@ -106,7 +109,7 @@ def deconv_output_length(input_length: Any, filter_size: int, padding: str, stri
 
 
 def smart_cond(
-    pred: Any,
+    pred: TensorLike,
     true_fn: Callable[[], Any],
     false_fn: Callable[[], Any],
     name: str | None = None,
@@ -117,14 +120,14 @@ def smart_cond(
     return known_or_cond(pred, true_fn, false_fn, name)
 
 
-def constant_value(pred: Any) -> Any:
+def constant_value(pred: TensorLike) -> Any:
     """The value of a condition where it is known, else None; TypeError for what can be none."""
     if isinstance(pred, Tensor):
         return value_of_tensor(pred)
     return None if is_variable(pred) else smart_constant_value(pred)
 
 
-def object_list_uid(object_list: Any) -> str:
+def object_list_uid(object_list: object) -> str:
     """The identities of objects as one text."""
     return ", ".join(str(abs(id(x))) for x in nest.flatten(object_list))
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from typing import Any
 
 from ...engine.types import dtypes
@@ -18,7 +19,7 @@ def make_variable(
     initializer: Any = None,
     trainable: Any = None,
     use_resource: bool | None = None,
-    partitioner: Any = None,
+    partitioner: Callable[..., Any] | None = None,
     **options: Any,
 ) -> Any:
     """A variable that no variable scope knows; partitioners do not apply."""
@@ -35,7 +36,7 @@ def make_variable(
     )
 
 
-def checked_trainable(trainable: bool | None, synchronization: Any) -> bool:
+def checked_trainable(trainable: bool | None, synchronization: object) -> bool:
     """Whether a variable is to be trained, by what was said; ValueError for a contradiction."""
     if synchronization != tf.VariableSynchronization.ON_READ:
         return True if trainable is None else trainable

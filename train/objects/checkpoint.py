@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.compat import as_text, path_to_str
 from ...engine.errors import NotFoundError
@@ -33,11 +33,15 @@ from .object_saver import MultiDeviceSaver
 from .python_state import NoRestoreSaveable
 from .tracking import AutoTrackable
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.session.session import BaseSession
+
 
 class TrackableSaver:
     """Saves and restores an object and all below it; ops are made once and used again."""
 
-    def __init__(self, root: Any) -> None:
+    def __init__(self, root: object) -> None:
         """root: an object, or a weak reference to one that has this saver."""
         self._root = root
         self._cache: Cache = Cache()
@@ -53,7 +57,12 @@ class TrackableSaver:
         """The object."""
         return self._root() if isinstance(self._root, weakref.ref) else self._root
 
-    def save(self, file_prefix: str, checkpoint_number: Any = None, session: Any = None) -> str:
+    def save(
+        self,
+        file_prefix: str,
+        checkpoint_number: int | None = None,
+        session: BaseSession | None = None,
+    ) -> str:
         """Writes a checkpoint; returns its prefix."""
         from ...io import files
 
@@ -101,12 +110,12 @@ class TrackableSaver:
         return CheckpointLoadStatus(checkpoint, self.root, {self._restore_prefix: path})
 
 
-def saver_with_op_caching(obj: Any) -> TrackableSaver:
+def saver_with_op_caching(obj: object) -> TrackableSaver:
     """A saver of an object that the object may have itself."""
     return TrackableSaver(weakref.ref(obj))
 
 
-def frozen_saver(root_trackable: Any) -> MultiDeviceSaver:
+def frozen_saver(root_trackable: Trackable) -> MultiDeviceSaver:
     """A saver of the objects that are below a root now."""
     return MultiDeviceSaver(ObjectGraph(root_trackable).frozen())
 
@@ -144,11 +153,11 @@ class Checkpoint(AutoTrackable):
             self._save_counter = NoDependency(counter)
         return self._save_counter
 
-    def write(self, file_prefix: str, session: Any = None) -> str:
+    def write(self, file_prefix: str, session: BaseSession | None = None) -> str:
         """Writes a checkpoint under a prefix; does not count it."""
         return self._saver.save(file_prefix, session=session)
 
-    def save(self, file_prefix: str, session: Any = None) -> str:
+    def save(self, file_prefix: str, session: BaseSession | None = None) -> str:
         """Writes a numbered checkpoint and names it in the folder's `checkpoint` file."""
         session = get_session(session)
         if self._save_counter is None:
@@ -166,7 +175,7 @@ class Checkpoint(AutoTrackable):
         )
         return path
 
-    def restore(self, save_path: Any) -> Any:
+    def restore(self, save_path: TensorLike | None) -> Any:
         """Matches the objects with a checkpoint, also of a `tf.train.Saver`; None for none.
 
         Ops are made, not run: that do `run_restore_ops` and `initialize_or_restore` of what is
@@ -201,7 +210,11 @@ def add_variable(
 
 
 def _default_getter(
-    name: str, shape: Any = None, dtype: Any = None, initializer: Any = None, **kwargs: Any
+    name: str,
+    shape: Any = None,
+    dtype: Any = None,
+    initializer: Any = None,
+    **kwargs: Any,
 ) -> Any:
     """A new variable, whatever others have its name."""
     if initializer is None:
@@ -218,7 +231,7 @@ def _initial_value(initializer: Any, shape: Any, dtype: Any) -> Callable[[], Any
     return lambda: maker(tf.TensorShape(shape).as_list(), dtype=dtype, partition_info=None)
 
 
-def object_metadata(save_path: Any) -> Any:
+def object_metadata(save_path: str) -> Any:
     """The TrackableObjectGraph of a checkpoint; ValueError if it has none."""
     from ...io.checkpoint_reader import new_checkpoint_reader
 

@@ -12,16 +12,19 @@ import collections
 import copy
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Mapping as AbstractMapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.trackable import Trackable
 from ..variables.variable_kind import is_variable
+
+if TYPE_CHECKING:
+    from ...ops.state.variables import Variable
 
 
 class NoDependency:
     """Marks a value that is assigned to an attribute and shall not be saved."""
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: Variable) -> None:
         self.value = value
 
 
@@ -39,7 +42,7 @@ def _wrap_or_unwrap(value: Any) -> Any:
     return ListWrapper(value) if type(value) is list else _DictWrapper(value)
 
 
-def sticky_attribute_assignment(trackable: Trackable, name: str, value: Any) -> Any:
+def sticky_attribute_assignment(trackable: Trackable, name: str, value: object) -> Any:
     """The value to store as an attribute of an object; it becomes a dependency if it can be."""
     wrapped = _wrap_or_unwrap(value)
     if not isinstance(value, NoDependency) and isinstance(wrapped, Trackable):
@@ -48,7 +51,7 @@ def sticky_attribute_assignment(trackable: Trackable, name: str, value: Any) -> 
 
 
 class _UntrackableError(ValueError):
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: object) -> None:
         super().__init__(
             "Only trackable objects (such as Layers or Optimizers) may be stored in a List object. "
             f"Got {value}, which does not inherit from Trackable."
@@ -61,7 +64,7 @@ class TrackableDataStructure(Trackable):
     def __init__(self) -> None:
         self.trainable = True
 
-    def _track_value(self, value: Any, name: str) -> Any:
+    def _track_value(self, value: object, name: str) -> Any:
         """Makes a value a dependency; ValueError if it cannot be one."""
         value = sticky_attribute_assignment(trackable=self, value=value, name=name)
         if not isinstance(value, Trackable):
@@ -146,7 +149,7 @@ class List(TrackableDataStructure, Sequence):
     def _values(self) -> Iterable[Any]:
         return self
 
-    def append(self, value: Any) -> None:
+    def append(self, value: object) -> None:
         """Adds a trackable object."""
         self._storage.append(self._track_value(value, str(len(self._storage))))
 
@@ -162,7 +165,7 @@ class List(TrackableDataStructure, Sequence):
     def __add__(self, other: Any) -> Any:
         return type(self)(self._storage + getattr(other, "_storage", other))
 
-    def __radd__(self, other: Any) -> Any:
+    def __radd__(self, other: Sequence[Any]) -> Any:
         return type(self)(other) + self
 
     def __imul__(self, count: int) -> Any:
@@ -211,7 +214,7 @@ class Mapping(TrackableDataStructure, AbstractMapping):
     def _values(self) -> Iterable[Any]:
         return [value for _, value in sorted(self._storage.items())]
 
-    def __setitem__(self, key: str, value: Any) -> None:
+    def __setitem__(self, key: str, value: Variable) -> None:
         if not isinstance(key, str):
             raise TypeError(f"Mapping accepts only string keys, but got a key {key!r}.")
         value = self._track_value(value, name=key)

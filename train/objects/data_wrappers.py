@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterable, Iterator, MutableMapping, MutableSequence, Sequence
 from collections.abc import Mapping as AbstractMapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.trackable import Trackable
 from .data_structures import (
@@ -21,6 +21,9 @@ from .data_structures import (
     _wrap_or_unwrap,
     sticky_attribute_assignment,
 )
+
+if TYPE_CHECKING:
+    from ...ops.state.variables import Variable
 
 # Programs ask whether a value is a list or a dict; what these have is overridden in all.
 _list: Any = list
@@ -33,7 +36,7 @@ _ADVICE = (
 
 
 def _compare(name: str) -> Callable[[Any, Any], Any]:
-    def compare(self: Any, other: Any) -> Any:
+    def compare(self: Any, other: int | Sequence[Any]) -> Any:
         return getattr(self._storage, name)(getattr(other, "_storage", other))
 
     return compare
@@ -57,7 +60,7 @@ class ListWrapper(List, MutableSequence, _list):
     def __copy__(self) -> Any:
         return super().__copy__()._flags_of(self)
 
-    def __deepcopy__(self, memo: Any) -> Any:
+    def __deepcopy__(self, memo: object) -> Any:
         return super().__deepcopy__(memo)._flags_of(self)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
@@ -101,14 +104,14 @@ class ListWrapper(List, MutableSequence, _list):
             )
         return super()._checkpoint_dependencies
 
-    def _track_value(self, value: Any, name: str) -> Any:
+    def _track_value(self, value: object, name: str) -> Any:
         """Other things may be in the list too."""
         try:
             return super()._track_value(value, name)
         except _UntrackableError:
             return _wrap_or_unwrap(value)
 
-    def append(self, value: Any) -> None:
+    def append(self, value: object) -> None:
         """Adds anything."""
         self._changed(lambda: List.append(self, value))
 
@@ -141,7 +144,7 @@ class ListWrapper(List, MutableSequence, _list):
             return self
         return super().__imul__(count)
 
-    def insert(self, index: int, obj: Any) -> None:
+    def insert(self, index: int, obj: Variable) -> None:
         """Inserts something: the list cannot be saved any more."""
         self._non_append_mutation = True
         self._storage.insert(index, obj)
@@ -178,7 +181,7 @@ class ListWrapper(List, MutableSequence, _list):
 class _DictWrapper(TrackableDataStructure, _dict):
     """A dict that an object holds; keys that are no text must not lead to trackable objects."""
 
-    def __init__(self, wrapped_dict: Any = None) -> None:
+    def __init__(self, wrapped_dict: dict[Any, Any] | None = None) -> None:
         super().__init__()
         wrapped = {} if wrapped_dict is None else wrapped_dict
         # The dict is the user's own, who may change it behind the wrapper's back.
@@ -238,7 +241,7 @@ class _DictWrapper(TrackableDataStructure, _dict):
             )
         return super()._checkpoint_dependencies
 
-    def _track_value(self, value: Any, name: Any) -> Any:
+    def _track_value(self, value: object, name: object) -> Any:
         """Other things may be in the dict too, and other keys than text."""
         if isinstance(name, str):
             return sticky_attribute_assignment(trackable=self, value=value, name=name)
@@ -247,12 +250,12 @@ class _DictWrapper(TrackableDataStructure, _dict):
             self._non_string_key = True
         return wrapped
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: object, value: object) -> None:
         self._check_external_modification()
         self._storage[key] = self._track_value(value, key)
         self._snapshot = dict(self._storage)
 
-    def __delitem__(self, key: Any) -> None:
+    def __delitem__(self, key: str) -> None:
         self._check_external_modification()
         del self._storage[key]
         self._snapshot = dict(self._storage)
@@ -272,10 +275,10 @@ class _DictWrapper(TrackableDataStructure, _dict):
     values = AbstractMapping.values
     items = AbstractMapping.items
 
-    def __contains__(self, key: Any) -> bool:
+    def __contains__(self, key: object) -> bool:
         return key in self._storage
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         return self._storage[key]
 
     def __len__(self) -> int:

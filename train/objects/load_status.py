@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.defaults import get_default_session
 from ...engine.graph.graph import device
@@ -12,8 +12,12 @@ from .data_structures import TrackableDataStructure
 from .object_graph import list_objects
 from .object_restore import NameBasedRestore, Restore, node_names
 
+if TYPE_CHECKING:
+    from ...engine.graph.trackable import Trackable
+    from ...engine.session.session import BaseSession
 
-def get_session(session: Any = None) -> Any:
+
+def get_session(session: BaseSession | None = None) -> Any:
     """A session, or the default one; RuntimeError if there is none."""
     session = session or get_default_session()
     if session is None:
@@ -27,7 +31,7 @@ def get_session(session: Any = None) -> Any:
 class _LoadStatus:
     """Base class: a restore of a root object."""
 
-    def __init__(self, root: Any) -> None:
+    def __init__(self, root: object) -> None:
         self._root = root
 
     def assert_consumed(self) -> Any:
@@ -42,11 +46,11 @@ class _LoadStatus:
         """AssertionError if nothing but the root matches."""
         raise NotImplementedError
 
-    def run_restore_ops(self, session: Any = None) -> None:
+    def run_restore_ops(self, session: BaseSession | None = None) -> None:
         """Restores what matches."""
         raise NotImplementedError
 
-    def initialize_or_restore(self, session: Any = None) -> None:
+    def initialize_or_restore(self, session: BaseSession | None = None) -> None:
         """Restores what matches, and initializes the other variables."""
         raise NotImplementedError
 
@@ -58,7 +62,7 @@ class _LoadStatus:
 class CheckpointLoadStatus(_LoadStatus):
     """A restore of a checkpoint of objects."""
 
-    def __init__(self, checkpoint: Restore, root: Any, feed_dict: dict[Any, Any]) -> None:
+    def __init__(self, checkpoint: Restore, root: Trackable, feed_dict: dict[Any, Any]) -> None:
         super().__init__(root)
         self._checkpoint = checkpoint
         self._feed_dict = feed_dict
@@ -121,11 +125,11 @@ class CheckpointLoadStatus(_LoadStatus):
             f"matching checkpointed value: {unmatched}"
         )
 
-    def run_restore_ops(self, session: Any = None) -> None:
+    def run_restore_ops(self, session: BaseSession | None = None) -> None:
         """Restores what matches by now."""
         get_session(session).run(self._checkpoint.ops, feed_dict=self._feed_dict)
 
-    def initialize_or_restore(self, session: Any = None) -> None:
+    def initialize_or_restore(self, session: BaseSession | None = None) -> None:
         """Restores what matches; initializes what no later restore gives a value either."""
         session = get_session(session)
         uid = self._checkpoint.restore_uid
@@ -139,7 +143,7 @@ class CheckpointLoadStatus(_LoadStatus):
         self.run_restore_ops(session)
         session.run(initializers)
 
-    def stream(self, session: Any) -> None:
+    def stream(self, session: BaseSession) -> None:
         """Restores what matches, and from now on what will, at once."""
         self.run_restore_ops(session)
         self._checkpoint.callback = lambda ops: session.run(ops, feed_dict=self._feed_dict)
@@ -153,7 +157,7 @@ class CheckpointLoadStatus(_LoadStatus):
 class InitializationOnlyStatus(_LoadStatus):
     """There is no checkpoint: variables can be initialized."""
 
-    def __init__(self, root: Any, restore_uid: int) -> None:
+    def __init__(self, root: object, restore_uid: int) -> None:
         super().__init__(root)
         self._restore_uid = restore_uid
 
@@ -164,14 +168,14 @@ class InitializationOnlyStatus(_LoadStatus):
     assert_existing_objects_matched = assert_consumed
     assert_nontrivial_match = assert_consumed
 
-    def run_restore_ops(self, session: Any = None) -> None:
+    def run_restore_ops(self, session: BaseSession | None = None) -> None:
         """Fails."""
         raise AssertionError(
             "No checkpoint specified, so no restore ops are available (save_path=None to "
             "Saver.restore)."
         )
 
-    def initialize_or_restore(self, session: Any = None) -> None:
+    def initialize_or_restore(self, session: BaseSession | None = None) -> None:
         """Initializes the variables that no later restore gives a value."""
         initializers = [
             thing.initializer
@@ -185,7 +189,7 @@ class InitializationOnlyStatus(_LoadStatus):
 class NameBasedSaverStatus(_LoadStatus):
     """A restore of a checkpoint that a saver of names wrote: variables are found by name."""
 
-    def __init__(self, checkpoint: NameBasedRestore, root: Any) -> None:
+    def __init__(self, checkpoint: NameBasedRestore, root: Trackable) -> None:
         super().__init__(root)
         self._checkpoint = checkpoint
         log.warning(
@@ -212,7 +216,7 @@ class NameBasedSaverStatus(_LoadStatus):
     assert_existing_objects_matched = assert_consumed
     assert_nontrivial_match = assert_consumed
 
-    def run_restore_ops(self, session: Any = None) -> None:
+    def run_restore_ops(self, session: BaseSession | None = None) -> None:
         """Restores the variables by a new saver."""
         from ..checkpoints.saver import Saver
 
@@ -226,12 +230,12 @@ class NameBasedSaverStatus(_LoadStatus):
                     saveables += self._checkpoint.saveables(thing)
             Saver(saveables).restore(sess=session, save_path=self._checkpoint.path)
 
-    def initialize_or_restore(self, session: Any = None) -> None:
+    def initialize_or_restore(self, session: BaseSession | None = None) -> None:
         """Restores the variables."""
         self.run_restore_ops(session)
 
 
-def streaming_restore(status: Any, session: Any = None) -> None:
+def streaming_restore(status: Any, session: BaseSession | None = None) -> None:
     """Runs the ops that restore as soon as they are made."""
     session = get_session(session)
     if isinstance(status, NameBasedSaverStatus):

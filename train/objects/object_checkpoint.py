@@ -28,9 +28,9 @@ def object_graph_key_mapping(checkpoint_path: str) -> dict[str, str]:
 def saver_from_object_based_checkpoint(
     checkpoint_path: str,
     var_list: Any = None,
-    builder: Any = None,
+    builder: object = None,
     names_to_keys: dict[str, str] | None = None,
-    cached_saver: Any = None,
+    cached_saver: object = None,
 ) -> Any:
     """A saver that reads such a checkpoint into variables of the names that it was written with."""
     from ..checkpoints.meta_graph import all_saveable_objects

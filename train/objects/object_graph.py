@@ -8,7 +8,7 @@ it; a slot of an optimizer follows its variable as ".OPTIMIZER_SLOT/path of the 
 from __future__ import annotations
 
 import weakref
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.graph import device
 from ...engine.graph.trackable import OBJECT_GRAPH_PROTO_KEY, Trackable
@@ -19,11 +19,15 @@ from ..checkpoints.saveable import SaveableObject, op_list_to_dict, saveable_obj
 from .python_state import NoRestoreSaveable, PythonStateSaveable
 from .tracking import NotTrackable
 
+if TYPE_CHECKING:
+    from ...ops.state.variables import Variable
+    from ..optimizers.optimizer import Optimizer
+
 # Object -> attribute -> its saveables, which make ops: they are made once.
 Cache = weakref.WeakKeyDictionary
 
 
-def is_trackable(value: Any) -> bool:
+def is_trackable(value: object) -> bool:
     """Whether a checkpoint can hold an object."""
     return isinstance(value, Trackable)
 
@@ -31,7 +35,7 @@ def is_trackable(value: Any) -> bool:
 class ObjectGraph:
     """The objects below a root in order of their distance; slots of optimizers come last."""
 
-    def __init__(self, root: Any) -> None:
+    def __init__(self, root: object) -> None:
         self.objects: list[Any] = [root]
         self.paths = [""]
         self._numbers = {id(root): 0}
@@ -48,7 +52,7 @@ class ObjectGraph:
                 node.children.add(node_id=self._number(child, path), local_name=name)
         self._add_slots()
 
-    def _number(self, thing: Any, path: str) -> int:
+    def _number(self, thing: object, path: str) -> int:
         number = self._numbers.setdefault(id(thing), len(self.objects))
         if number == len(self.objects):
             self.objects.append(thing)
@@ -69,7 +73,7 @@ class ObjectGraph:
         while len(self.message.nodes) < len(self.objects):
             self.message.nodes.add()
 
-    def _add_slot(self, optimizer: int, original: int, name: str, slot: Any) -> None:
+    def _add_slot(self, optimizer: int, original: int, name: str, slot: Variable) -> None:
         if id(slot) in self._numbers:
             raise NotImplementedError(
                 "A slot variable was re-used as a dependency of a Trackable object. This is not "
@@ -117,7 +121,7 @@ class ObjectGraph:
         return [*saveables, NoRestoreSaveable(text, OBJECT_GRAPH_PROTO_KEY)]
 
 
-def _slot(optimizer: Any, variable: Any, name: str) -> Any:
+def _slot(optimizer: Optimizer, variable: Any, name: str) -> Any:
     try:
         return optimizer.get_slot(variable, name)
     except (AttributeError, KeyError):
@@ -128,7 +132,7 @@ def _escaped(name: str) -> str:
     return name.replace(".", "..").replace("/", ".S")
 
 
-def saveables_of(thing: Any, name: str, factory: Any, key: str) -> list[Any]:
+def saveables_of(thing: object, name: str, factory: Any, key: str) -> list[Any]:
     """What an attribute of an object is saved as, under a key."""
     part = factory(name=key) if _makes(factory) else factory
     if isinstance(part, SaveableObject):
@@ -148,16 +152,16 @@ def saveables_of(thing: Any, name: str, factory: Any, key: str) -> list[Any]:
     return made
 
 
-def _makes(factory: Any) -> bool:
+def _makes(factory: object) -> bool:
     return callable(factory) and not isinstance(factory, Trackable)
 
 
-def list_objects(root_trackable: Any) -> list[Any]:
+def list_objects(root_trackable: object) -> list[Any]:
     """All objects below a root that a checkpoint holds."""
     return ObjectGraph(root_trackable).objects
 
 
-def gather_initializers(root_trackable: Any) -> list[Any]:
+def gather_initializers(root_trackable: Trackable) -> list[Any]:
     """The initializers of the variables below a root."""
     found = (getattr(thing, "initializer", None) for thing in list_objects(root_trackable))
     return [initializer for initializer in found if initializer is not None]

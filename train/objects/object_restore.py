@@ -10,7 +10,7 @@ import itertools
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...engine.graph.graph import init_scope
 from ...engine.interface import log
@@ -20,6 +20,9 @@ from ..checkpoints.saveable import SaveableObject, op_list_to_dict, saveable_obj
 from .object_graph import Cache, saveables_of
 from .object_saver import MultiDeviceSaver
 from .python_state import PythonStateSaveable
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
 
 _uids = itertools.count()
 
@@ -96,7 +99,12 @@ class Restore:
     """One restore of a checkpoint of objects."""
 
     def __init__(
-        self, message: Any, path: str, path_tensor: Any, known_ops: dict[str, Any], cache: Cache
+        self,
+        message: Any,
+        path: str,
+        path_tensor: TensorLike,
+        known_ops: dict[str, Any],
+        cache: Cache,
     ) -> None:
         """known_ops: key -> op, of earlier restores of the same program; see `_attributes`."""
         self.message = message
@@ -126,7 +134,7 @@ class Restore:
         """There will be no warning."""
         self._warner.is_read_only = True
 
-    def see(self, thing: Any) -> None:
+    def see(self, thing: object) -> None:
         """Notes an object of the program."""
         self.seen.setdefault(id(thing), weakref.ref(thing))
 
@@ -140,7 +148,7 @@ class Restore:
         """An object of the checkpoint."""
         return Position(self, number)
 
-    def bind(self, number: int, thing: Any) -> bool:
+    def bind(self, number: int, thing: object) -> bool:
         """Matches an object of the checkpoint; False if it is matched already."""
         self.see(thing)
         self._warner.matched.add(number)
@@ -231,7 +239,7 @@ class Restore:
                 else:
                     saveables[key] = saveable
 
-    def _saveable(self, thing: Any, name: str, factory: Any, key: str) -> Any:
+    def _saveable(self, thing: object, name: str, factory: object, key: str) -> Any:
         known = self._cache.setdefault(thing, {})
         made = known.get(name, ())
         if len(made) != 1 or key not in made[0].name:
@@ -267,7 +275,7 @@ class Position(NamedTuple):
         """The number of the restore."""
         return self.checkpoint.restore_uid
 
-    def restore(self, thing: Any) -> None:
+    def restore(self, thing: object) -> None:
         """Restores the object to one of the program."""
         with init_scope():
             self.checkpoint.restore(self.number, thing)

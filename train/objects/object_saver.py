@@ -5,12 +5,16 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.graph import control_dependencies, device
 from ...ops.public import raw, tf
 from ...ops.state.save_restore import restore_v2, save_v2
 from ..checkpoints.saveable import SaveableObject, set_cpu0
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.tensor import Tensor
 
 
 def _checked(saveables: Iterable[Any], what: str) -> list[SaveableObject]:
@@ -27,7 +31,7 @@ class _SingleDeviceSaver:
     def __init__(self, saveable_objects: Iterable[Any]) -> None:
         self._saveable_objects = _checked(saveable_objects, "list")
 
-    def save(self, file_prefix: Any) -> Any:
+    def save(self, file_prefix: Tensor) -> Any:
         """The op that writes them."""
         specs = [
             (spec.name, spec.slice_spec, spec.tensor)
@@ -38,7 +42,7 @@ class _SingleDeviceSaver:
         with device("cpu:0"):
             return save_v2(file_prefix, names, slices, tensors)
 
-    def restore(self, file_prefix: Any) -> dict[str, Any]:
+    def restore(self, file_prefix: Tensor) -> dict[str, Any]:
         """The op that restores each, by its name."""
         specs = [spec for saveable in self._saveable_objects for spec in saveable.specs]
         with device("cpu:0"):
@@ -67,7 +71,7 @@ class MultiDeviceSaver:
             place: _SingleDeviceSaver(saveables) for place, saveables in by_device.items()
         }
 
-    def save(self, file_prefix: Any) -> Any:
+    def save(self, file_prefix: TensorLike) -> Any:
         """The op that writes a checkpoint: shards in a folder of their own, then their merge."""
         with device("cpu:0"):
             temporary = tf.string_join([file_prefix, f"_temp_{uuid.uuid4().hex}/part"])

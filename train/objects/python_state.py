@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.graph import device
 from ...engine.graph.trackable import Trackable
@@ -13,14 +13,27 @@ from ...engine.types import dtypes
 from ...ops.public import tf
 from ..checkpoints.saveable import SaveableObject, SaveSpec
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...engine.graph.tensor import Tensor
+    from ...engine.types.shape import TensorShape
+
 
 class NoRestoreSaveable(SaveableObject):
     """A tensor that is saved and never restored."""
 
-    def __init__(self, tensor: Any, name: str, dtype: Any = None, device: Any = None) -> None:
+    def __init__(
+        self,
+        tensor: TensorLike | Callable[[], Tensor],
+        name: str,
+        dtype: DTypeLike | None = None,
+        device: str | None = None,
+    ) -> None:
         super().__init__(tensor, [SaveSpec(tensor, "", name, dtype=dtype, device=device)], name)
 
-    def restore(self, restored_tensors: Any, restored_shapes: Any) -> Any:
+    def restore(
+        self, restored_tensors: Sequence[Tensor], restored_shapes: Sequence[TensorShape] | None
+    ) -> Any:
         return tf.no_op()
 
 
@@ -74,7 +87,9 @@ class PythonStringStateSaveable(PythonStateSaveable):
         if self._restore_callback is not None:
             self._restore_callback(restored_strings[0])
 
-    def restore(self, restored_tensors: Any, restored_shapes: Any) -> Any:
+    def restore(
+        self, restored_tensors: Sequence[Tensor], restored_shapes: Sequence[TensorShape] | None
+    ) -> Any:
         return tf.no_op()
 
 
@@ -88,7 +103,7 @@ class PythonState(Trackable):
         """The state as a text."""
         raise NotImplementedError(f"{type(self).__name__} has no serialize()")
 
-    def deserialize(self, string_value: Any) -> None:
+    def deserialize(self, string_value: object) -> None:
         """Takes the state from a text."""
         raise NotImplementedError(f"{type(self).__name__} has no deserialize()")
 

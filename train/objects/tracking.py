@@ -23,7 +23,7 @@ class AutoTrackable(Trackable):
     Lists and dicts are replaced by wrappers that track what they hold.
     """
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if getattr(self, name, AutoTrackable) is value:
             return  # `self.x = self.x`: the wrapper is there already.
         if getattr(self, "_self_setattr_tracking", True):
@@ -49,7 +49,7 @@ class ResourceTracker:
         """The resources so far."""
         return self._resources
 
-    def add_resource(self, resource: Any) -> None:
+    def add_resource(self, resource: object) -> None:
         """Notes a resource."""
         self._resources.append(resource)
 
@@ -67,7 +67,7 @@ def resource_tracker_scope(resource_tracker: ResourceTracker) -> Iterator[None]:
 class CapturableResource(Trackable):
     """An object with a resource that is made once, by a subclass's `_create_resource`."""
 
-    def __init__(self, device: str = "", deleter: Any = None) -> None:
+    def __init__(self, device: str = "", deleter: object = None) -> None:
         del deleter
         self._resource_handle: Any = None
         self._resource_device = device
@@ -92,7 +92,7 @@ class CapturableResource(Trackable):
 class TrackableResource(CapturableResource):
     """A resource that scopes of trackers list."""
 
-    def __init__(self, device: str = "", deleter: Any = None) -> None:
+    def __init__(self, device: str = "", deleter: object = None) -> None:
         for tracker in _trackers:
             tracker.add_resource(self)
         super().__init__(device=device, deleter=deleter)

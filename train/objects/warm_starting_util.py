@@ -7,7 +7,7 @@ A vocabulary may have changed since: rows or columns then go where the new one h
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...engine.errors import NotFoundError
 from ...engine.graph.collections import GraphKeys, get_collection
@@ -23,6 +23,9 @@ from ..checkpoints.checkpoint_utils import (
 )
 from ..checkpoints.saveable import op_list_to_dict
 from .object_checkpoint import object_graph_key_mapping
+
+if TYPE_CHECKING:
+    from ...ops.state.variables import Variable
 
 _AXES = "The only supported values for the axis argument are 0 and 1.  Provided axis: "
 
@@ -69,7 +72,7 @@ def _infer_var_name(var: Any) -> str:
     return next(iter(named))
 
 
-def _parts(var: Any) -> list[Any]:
+def _parts(var: Variable) -> list[Any]:
     """A variable as the list of its slices."""
     if _is_variable(var):
         return [var]
@@ -120,7 +123,7 @@ def _warm_start_var_with_vocab(
         where = info and PartitionInfo(full_shape=info.full_shape, var_offset=info.var_offset)
         # Columns are never cut: those of a slice are those of all.
         initial = _load_and_remap_matrix_initializer(
-            ckpt_path=_get_checkpoint_filename(prev_ckpt),
+            ckpt_path=_get_checkpoint_filename(prev_ckpt),  # type: ignore[arg-type]
             old_tensor_name=name,
             new_row_vocab_size=height if axis else current_vocab_size,
             new_col_vocab_size=current_vocab_size if axis else shape[1],
@@ -134,7 +137,7 @@ def _warm_start_var_with_vocab(
         part._initializer_op = tf.assign(part, value)
 
 
-def _get_grouped_variables(vars_to_warm_start: Any) -> dict[str, list[Any]]:
+def _get_grouped_variables(vars_to_warm_start: object) -> dict[str, list[Any]]:
     """The variables that are meant, slices of one under its name."""
     wanted = vars_to_warm_start
     if isinstance(wanted, str) or wanted is None:
@@ -160,7 +163,7 @@ def _get_grouped_variables(vars_to_warm_start: Any) -> dict[str, list[Any]]:
     return grouped
 
 
-def _get_object_checkpoint_renames(path: Any, variable_names: Iterable[str]) -> dict[str, str]:
+def _get_object_checkpoint_renames(path: str, variable_names: Iterable[str]) -> dict[str, str]:
     """Where a checkpoint of objects has the variables; nothing for one of names."""
     prefix = _get_checkpoint_filename(path)
     try:
@@ -188,7 +191,7 @@ def _require_used(what: str, given: dict[str, Any], names: Sequence[str]) -> Non
 
 def warm_start(
     ckpt_to_initialize_from: Any,
-    vars_to_warm_start: Any = ".*",
+    vars_to_warm_start: object = ".*",
     var_name_to_vocab_info: dict[str, VocabInfo] | None = None,
     var_name_to_prev_var_name: dict[str, str] | None = None,
 ) -> None:

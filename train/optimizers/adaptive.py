@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...ops.public import tf
@@ -33,6 +33,10 @@ _RMS_PROP = UpdateOps(
     "ApplyRMSProp", "ResourceApplyRMSProp", "SparseApplyRMSProp", "ResourceSparseApplyRMSProp"
 )
 
+if TYPE_CHECKING:
+    from ...engine.types.dtypes import DType
+    from ...ops.state.variables import Variable
+
 
 @export("train.AdagradOptimizer")
 @by_rule
@@ -60,7 +64,7 @@ class AdagradOptimizer(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
+        learning_rate: float,
         initial_accumulator_value: float = 0.1,
         use_locking: bool = False,
         name: str = "Adagrad",
@@ -73,14 +77,14 @@ class AdagradOptimizer(Optimizer):
     def _create_slots(self, var_list: list[Any]) -> None:
         for v in var_list:
             dtype, shape = v.dtype.base_dtype, v.get_shape()
-            initial = self._filled_like(v, dtype)
+            initial: Callable[..., Any] = self._filled_like(v, dtype)
             if shape.is_fully_defined():
                 initial = tf.constant_initializer(self._initial_accumulator_value, dtype=dtype)
             self._get_or_make_slot_with_initializer(
                 v, initial, shape, dtype, "accumulator", self._name
             )
 
-    def _filled_like(self, var: Any, dtype: Any) -> Callable[[], Any]:
+    def _filled_like(self, var: Variable, dtype: DType) -> Callable[[], Any]:
         def filled() -> Any:
             value = tf.fill(tf.shape(var), self._initial_accumulator_value)
             return tf.cast(value, dtype)
@@ -90,7 +94,7 @@ class AdagradOptimizer(Optimizer):
     def _prepare(self) -> None:
         self._learning_rate_tensor = tensor_of(self, self._learning_rate, "learning_rate")
 
-    def _update(self, var: Any, slot: Callable[[str], Any], number: Number) -> Update:
+    def _update(self, var: Variable, slot: Callable[[str], Any], number: Number) -> Update:
         rate = number(self._learning_rate_tensor)
         return Update(_ADAGRAD, (slot("accumulator"), rate, GRADIENT))
 
@@ -102,8 +106,8 @@ class AdagradDAOptimizer(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
-        global_step: Any,
+        learning_rate: float,
+        global_step: Variable,
         initial_gradient_squared_accumulator_value: float = 0.1,
         l1_regularization_strength: float = 0.0,
         l2_regularization_strength: float = 0.0,
@@ -136,7 +140,7 @@ class AdagradDAOptimizer(Optimizer):
         with tf.colocate_with(self._learning_rate_tensor):
             self._global_step_on_worker = tf.identity(self._global_step) + 1
 
-    def _update(self, var: Any, slot: Callable[[str], Any], number: Number) -> Update:
+    def _update(self, var: Variable, slot: Callable[[str], Any], number: Number) -> Update:
         with tf.device(var.device):
             step = tf.identity(self._global_step_on_worker)
         slots = (slot("gradient_accumulator"), slot("gradient_squared_accumulator"))
@@ -170,9 +174,9 @@ class AdadeltaOptimizer(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any = 0.001,
-        rho: Any = 0.95,
-        epsilon: Any = 1e-08,
+        learning_rate: float = 0.001,
+        rho: float = 0.95,
+        epsilon: float = 1e-08,
         use_locking: bool = False,
         name: str = "Adadelta",
     ) -> None:
@@ -191,7 +195,7 @@ class AdadeltaOptimizer(Optimizer):
         self._rho_t = tensor_of(self, self._rho, "rho")
         self._epsilon_t = tensor_of(self, self._epsilon, "epsilon")
 
-    def _update(self, var: Any, slot: Callable[[str], Any], number: Number) -> Update:
+    def _update(self, var: Variable, slot: Callable[[str], Any], number: Number) -> Update:
         numbers = [number(value) for value in (self._lr_t, self._rho_t, self._epsilon_t)]
         return Update(_ADADELTA, (slot("accum"), slot("accum_update"), *numbers, GRADIENT))
 
@@ -224,10 +228,10 @@ class RMSPropOptimizer(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
-        decay: Any = 0.9,
-        momentum: Any = 0.0,
-        epsilon: Any = 1e-10,
+        learning_rate: float,
+        decay: float = 0.9,
+        momentum: float = 0.0,
+        epsilon: float = 1e-10,
         use_locking: bool = False,
         centered: bool = False,
         name: str = "RMSProp",
@@ -255,7 +259,7 @@ class RMSPropOptimizer(Optimizer):
         self._momentum_tensor = tensor_of(self, self._momentum, "momentum")
         self._epsilon_tensor = tensor_of(self, self._epsilon, "epsilon")
 
-    def _update(self, var: Any, slot: Callable[[str], Any], number: Number) -> Update:
+    def _update(self, var: Variable, slot: Callable[[str], Any], number: Number) -> Update:
         slots = [slot("rms"), slot("momentum")]
         numbers = [
             number(self._learning_rate_tensor),

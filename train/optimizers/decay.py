@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.graph.convert import convert_n_to_tensor
@@ -13,13 +13,16 @@ from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
 from ...ops.public import tf
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+
 
 @export("train.exponential_decay")
 def exponential_decay(
-    learning_rate: Any,
-    global_step: Any,
-    decay_steps: Any,
-    decay_rate: Any,
+    learning_rate: TensorLike,
+    global_step: TensorLike | None,
+    decay_steps: int,
+    decay_rate: TensorLike,
     staircase: bool = False,
     name: str | None = None,
 ) -> Tensor:
@@ -55,10 +58,10 @@ def exponential_decay(
 
 @export("train.natural_exp_decay")
 def natural_exp_decay(
-    learning_rate: Any,
-    global_step: Any,
-    decay_steps: Any,
-    decay_rate: Any,
+    learning_rate: float,
+    global_step: TensorLike,
+    decay_steps: int,
+    decay_rate: float,
     staircase: bool = False,
     name: str | None = None,
 ) -> Tensor:
@@ -69,10 +72,10 @@ def natural_exp_decay(
 
 @export("train.inverse_time_decay")
 def inverse_time_decay(
-    learning_rate: Any,
-    global_step: Any,
-    decay_steps: Any,
-    decay_rate: Any,
+    learning_rate: TensorLike,
+    global_step: TensorLike | None,
+    decay_steps: int,
+    decay_rate: float,
     staircase: bool = False,
     name: str | None = None,
 ) -> Tensor:
@@ -88,7 +91,7 @@ def inverse_time_decay(
 
 @export("train.piecewise_constant_decay", "train.piecewise_constant")
 def piecewise_constant(
-    x: Any, boundaries: Sequence[Any], values: Sequence[Any], name: str | None = None
+    x: TensorLike, boundaries: Sequence[Any], values: Sequence[Any], name: str | None = None
 ) -> Tensor:
     """values[0] up to and at boundaries[0], then values[1] up to and at boundaries[1], ...
 
@@ -135,11 +138,11 @@ def piecewise_constant(
 
 @export("train.polynomial_decay")
 def polynomial_decay(
-    learning_rate: Any,
-    global_step: Any,
-    decay_steps: Any,
-    end_learning_rate: Any = 0.0001,
-    power: Any = 1.0,
+    learning_rate: TensorLike,
+    global_step: TensorLike,
+    decay_steps: int,
+    end_learning_rate: float = 0.0001,
+    power: float = 1.0,
     cycle: bool = False,
     name: str | None = None,
 ) -> Tensor:
@@ -184,9 +187,9 @@ def polynomial_decay(
 
 @export("train.cosine_decay")
 def cosine_decay(
-    learning_rate: Any,
-    global_step: Any,
-    decay_steps: Any,
+    learning_rate: TensorLike,
+    global_step: TensorLike,
+    decay_steps: int,
     alpha: float = 0.0,
     name: str | None = None,
 ) -> Tensor:
@@ -201,12 +204,12 @@ def cosine_decay(
 
 @export("train.cosine_decay_restarts")
 def cosine_decay_restarts(
-    learning_rate: Any,
-    global_step: Any,
-    first_decay_steps: Any,
-    t_mul: Any = 2.0,
-    m_mul: Any = 1.0,
-    alpha: Any = 0.0,
+    learning_rate: TensorLike,
+    global_step: TensorLike,
+    first_decay_steps: int,
+    t_mul: float = 2.0,
+    m_mul: float = 1.0,
+    alpha: float = 0.0,
     name: str | None = None,
 ) -> Tensor:
     """Cosine waves, each `t_mul` times as long and `m_mul` times as high as the one before."""
@@ -236,12 +239,12 @@ def cosine_decay_restarts(
 
 @export("train.linear_cosine_decay")
 def linear_cosine_decay(
-    learning_rate: Any,
-    global_step: Any,
-    decay_steps: Any,
-    num_periods: Any = 0.5,
-    alpha: Any = 0.0,
-    beta: Any = 0.001,
+    learning_rate: TensorLike,
+    global_step: TensorLike,
+    decay_steps: int,
+    num_periods: float = 0.5,
+    alpha: float = 0.0,
+    beta: float = 0.001,
     name: str | None = None,
 ) -> Tensor:
     """A falling line times `num_periods` cosine waves, plus `beta`."""
@@ -259,14 +262,14 @@ def linear_cosine_decay(
 
 @export("train.noisy_linear_cosine_decay")
 def noisy_linear_cosine_decay(
-    learning_rate: Any,
-    global_step: Any,
-    decay_steps: Any,
-    initial_variance: Any = 1.0,
-    variance_decay: Any = 0.55,
-    num_periods: Any = 0.5,
-    alpha: Any = 0.0,
-    beta: Any = 0.001,
+    learning_rate: TensorLike,
+    global_step: TensorLike,
+    decay_steps: int,
+    initial_variance: float = 1.0,
+    variance_decay: float = 0.55,
+    num_periods: float = 0.5,
+    alpha: float = 0.0,
+    beta: float = 0.001,
     name: str | None = None,
 ) -> Tensor:
     """`linear_cosine_decay` with normal noise on the line; its variance falls with the step."""
@@ -297,7 +300,7 @@ def _cosine(fraction: Tensor) -> Tensor:
     return 0.5 * (1.0 + tf.cos(tf.constant(math.pi) * fraction))
 
 
-def _progress(global_step: Any, steps: Tensor, staircase: bool) -> Tensor:
+def _progress(global_step: TensorLike | None, steps: Tensor, staircase: bool) -> Tensor:
     fraction = tf.cast(global_step, steps.dtype) / steps
     return tf.floor(fraction) if staircase else fraction
 

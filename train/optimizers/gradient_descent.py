@@ -4,13 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.graph.tensor import IndexedSlices, Tensor
 from ...ops.public import raw, tf
 from .optimizer import Optimizer
 from .update_op_optimizer import GRADIENT, Number, Update, UpdateOps, by_rule, tensor_of
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...ops.state.variables import Variable
 
 _GRADIENT_DESCENT = UpdateOps("ApplyGradientDescent", "ResourceApplyGradientDescent")
 _MOMENTUM = UpdateOps(
@@ -40,7 +44,7 @@ class GradientDescentOptimizer(Optimizer):
     """
 
     def __init__(
-        self, learning_rate: Any, use_locking: bool = False, name: str = "GradientDescent"
+        self, learning_rate: object, use_locking: bool = False, name: str = "GradientDescent"
     ) -> None:
         super().__init__(use_locking, name)
         self._learning_rate = learning_rate
@@ -48,18 +52,18 @@ class GradientDescentOptimizer(Optimizer):
     def _prepare(self) -> None:
         self._learning_rate_tensor = tensor_of(self, self._learning_rate, "learning_rate")
 
-    def _update(self, var: Any, slot: Callable[[str], Any], number: Number) -> Update:
+    def _update(self, var: Variable, slot: Callable[[str], Any], number: Number) -> Update:
         return Update(_GRADIENT_DESCENT, (number(self._learning_rate_tensor), GRADIENT))
 
     # Rows of equal index just add up, so they need not be added first.
 
-    def _apply_sparse_duplicate_indices(self, grad: IndexedSlices, var: Any) -> Any:
+    def _apply_sparse_duplicate_indices(self, grad: IndexedSlices, var: Variable) -> Any:
         rate = tf.cast(self._learning_rate_tensor, var.dtype.base_dtype)
         delta = IndexedSlices(grad.values * rate, grad.indices, grad.dense_shape)
         return var.scatter_sub(delta, use_locking=self._use_locking)
 
     def _resource_apply_sparse_duplicate_indices(
-        self, grad: Tensor, handle: Any, indices: Tensor
+        self, grad: Tensor, handle: Variable, indices: Tensor
     ) -> Any:
         rate = self._call_if_callable(self._learning_rate)
         return raw.ResourceScatterAdd(handle.handle, indices, -grad * rate)
@@ -89,8 +93,8 @@ class MomentumOptimizer(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
-        momentum: Any,
+        learning_rate: object,
+        momentum: float,
         use_locking: bool = False,
         name: str = "Momentum",
         use_nesterov: bool = False,
@@ -108,7 +112,7 @@ class MomentumOptimizer(Optimizer):
         self._learning_rate_tensor = tensor_of(self, self._learning_rate, "learning_rate")
         self._momentum_tensor = tensor_of(self, self._momentum, "momentum")
 
-    def _update(self, var: Any, slot: Callable[[str], Any], number: Number) -> Update:
+    def _update(self, var: Variable, slot: Callable[[str], Any], number: Number) -> Update:
         rate, momentum = number(self._learning_rate_tensor), number(self._momentum_tensor)
         arguments = (slot("momentum"), rate, GRADIENT, momentum)
         return Update(_MOMENTUM, arguments, {"use_nesterov": self._use_nesterov})
@@ -142,10 +146,10 @@ class AdamOptimizer(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any = 0.001,
-        beta1: Any = 0.9,
-        beta2: Any = 0.999,
-        epsilon: Any = 1e-08,
+        learning_rate: TensorLike = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-08,
         use_locking: bool = False,
         name: str = "Adam",
     ) -> None:
@@ -183,26 +187,26 @@ class AdamOptimizer(Optimizer):
         rest = (self._lr_t, self._beta1_t, self._beta2_t, self._epsilon_t)
         return [number(value) for value in (*powers, *rest)]
 
-    def _update(self, var: Any, slot: Callable[[str], Any], number: Number) -> Update:
+    def _update(self, var: Variable, slot: Callable[[str], Any], number: Number) -> Update:
         return Update(_ADAM, (slot("m"), slot("v"), *self._numbers(number), GRADIENT))
 
     # There is no sparse Adam op.  All of m and v decay, so that the step equals the dense one.
 
-    def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
-        def scatter_add(x: Any, i: Tensor, v: Tensor) -> Any:
+    def _apply_sparse(self, grad: IndexedSlices, var: Variable) -> Any:
+        def scatter_add(x: Variable, i: Tensor, v: Tensor) -> Any:
             return tf.scatter_add(x, i, v, use_locking=self._use_locking)
 
         return self._apply_sparse_shared(grad.values, var, grad.indices, scatter_add)
 
-    def _resource_apply_sparse(self, grad: Tensor, handle: Any, indices: Tensor) -> Any:
-        def scatter_add(x: Any, i: Tensor, v: Tensor) -> Any:
+    def _resource_apply_sparse(self, grad: Tensor, handle: Variable, indices: Tensor) -> Any:
+        def scatter_add(x: Variable, i: Tensor, v: Tensor) -> Any:
             with tf.control_dependencies([raw.ResourceScatterAdd(x.handle, i, v)]):
                 return x.value()
 
         return self._apply_sparse_shared(grad, handle, indices, scatter_add)
 
     def _apply_sparse_shared(
-        self, grad: Tensor, var: Any, indices: Tensor, scatter_add: Callable[..., Any]
+        self, grad: Tensor, var: Variable, indices: Tensor, scatter_add: Callable[..., Any]
     ) -> Any:
         dtype = var.dtype.base_dtype
         beta1_power, beta2_power, lr, beta1, beta2, epsilon = self._numbers(

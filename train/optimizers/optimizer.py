@@ -8,7 +8,7 @@ GraphDefs depend on them.  A subclass supplies slots and how one variable is upd
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.graph.operation import Operation
@@ -20,6 +20,13 @@ from ...engine.types.nest import flatten
 from ...ops.public import raw, tf
 from ..variables import slot_creator
 from ..variables.variable_kind import is_reference, is_resource, is_variable
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.graph import Graph
+    from ...engine.types.dtypes import DType
+    from ...engine.types.shape import TensorShape
+    from ...ops.state.variables import Variable
 
 # One gradient, absent where the loss does not depend on the variable.
 Gradient = Tensor | IndexedSlices | None
@@ -78,13 +85,13 @@ class Optimizer(Trackable):
     def minimize(
         self,
         loss: Any,
-        global_step: Any = None,
-        var_list: Any = None,
+        global_step: Variable | None = None,
+        var_list: Sequence[Any] | None = None,
         gate_gradients: int = GATE_OP,
-        aggregation_method: Any = None,
+        aggregation_method: int | None = None,
         colocate_gradients_with_ops: bool = False,
         name: str | None = None,
-        grad_loss: Any = None,
+        grad_loss: TensorLike | None = None,
     ) -> Operation:
         """Builds the operation that takes one step: `compute_gradients`, then `apply_gradients`.
 
@@ -132,12 +139,12 @@ class Optimizer(Trackable):
 
     def compute_gradients(
         self,
-        loss: Any,
-        var_list: Any = None,
+        loss: TensorLike,
+        var_list: Sequence[Any] | None = None,
         gate_gradients: int = GATE_OP,
-        aggregation_method: Any = None,
+        aggregation_method: int | None = None,
         colocate_gradients_with_ops: bool = False,
-        grad_loss: Any = None,
+        grad_loss: TensorLike | None = None,
     ) -> GradientsAndVariables:
         """The gradients of a loss by variables: the first half of `minimize`.
 
@@ -192,7 +199,7 @@ class Optimizer(Trackable):
     def apply_gradients(
         self,
         grads_and_vars: Iterable[tuple[Any, Any]],
-        global_step: Any = None,
+        global_step: Variable | None = None,
         name: str | None = None,
     ) -> Operation:
         """Builds the operation that updates variables: the second half of `minimize`.
@@ -229,7 +236,7 @@ class Optimizer(Trackable):
                     update_ops.append(update(self, grad, var))
             return self._apply(update_ops, global_step, scope)
 
-    def _apply(self, update_ops: list[Any], global_step: Any, scope: str) -> Operation:
+    def _apply(self, update_ops: list[Any], global_step: Variable | None, scope: str) -> Operation:
         """Finishes the updates, counts the step and records the train op."""
         if global_step is None:
             applied = self._finish(update_ops, scope)
@@ -244,7 +251,7 @@ class Optimizer(Trackable):
             train_ops.append(applied)
         return applied
 
-    def get_slot(self, var: Any, name: str) -> Any:
+    def get_slot(self, var: Variable, name: str) -> Any:
         """The variable that holds the slot `name` of `var`, or None."""
         return self._slots.get(name, {}).get(_var_key(var))
 
@@ -260,7 +267,9 @@ class Optimizer(Trackable):
             own.extend(slots.values())
         return sorted((v for v in own if v.op.graph is graph), key=lambda v: v.name)
 
-    def _create_non_slot_variable(self, initial_value: Any, name: str, colocate_with: Any) -> Any:
+    def _create_non_slot_variable(
+        self, initial_value: float, name: str, colocate_with: Variable
+    ) -> Any:
         key = (name, colocate_with.graph)
         if key not in self._non_slot_dict:
             with tf.colocate_with(colocate_with):
@@ -287,7 +296,7 @@ class Optimizer(Trackable):
         graph = tf.get_default_graph()
         return self._get_non_slot_variable(name, graph) if found is None else found
 
-    def _get_non_slot_variable(self, name: str, graph: Any = None) -> Any:
+    def _get_non_slot_variable(self, name: str, graph: Graph | None = None) -> Any:
         return self._non_slot_dict.get((name, graph))
 
     def _non_slot_variables(self) -> Iterable[Any]:
@@ -312,25 +321,25 @@ class Optimizer(Trackable):
     def _prepare(self) -> None:
         pass
 
-    def _apply_dense(self, grad: Tensor, var: Any) -> Any:
+    def _apply_dense(self, grad: Tensor, var: Variable) -> Any:
         raise NotImplementedError(f"{type(self).__name__} has no dense update")
 
-    def _resource_apply_dense(self, grad: Tensor, handle: Any) -> Any:
+    def _resource_apply_dense(self, grad: Tensor, handle: Variable) -> Any:
         raise NotImplementedError(f"{type(self).__name__} has no dense update of resources")
 
-    def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
+    def _apply_sparse(self, grad: IndexedSlices, var: Variable) -> Any:
         raise NotImplementedError(f"{type(self).__name__} has no sparse update")
 
-    def _resource_apply_sparse(self, grad: Tensor, handle: Any, indices: Tensor) -> Any:
+    def _resource_apply_sparse(self, grad: Tensor, handle: Variable, indices: Tensor) -> Any:
         raise NotImplementedError(f"{type(self).__name__} has no sparse update of resources")
 
-    def _apply_sparse_duplicate_indices(self, grad: IndexedSlices, var: Any) -> Any:
+    def _apply_sparse_duplicate_indices(self, grad: IndexedSlices, var: Variable) -> Any:
         """Adds rows of equal index first; override where the update does not need that."""
         values, indices = _deduplicate_indexed_slices(grad.values, grad.indices)
         return self._apply_sparse(IndexedSlices(values, indices, grad.dense_shape), var)
 
     def _resource_apply_sparse_duplicate_indices(
-        self, grad: Tensor, handle: Any, indices: Tensor
+        self, grad: Tensor, handle: Variable, indices: Tensor
     ) -> Any:
         values, unique = _deduplicate_indexed_slices(grad, indices)
         return self._resource_apply_sparse(values, handle, unique)
@@ -343,11 +352,17 @@ class Optimizer(Trackable):
     def _slot_dict(self, slot_name: str) -> dict[Any, Any]:
         return self._slots.setdefault(slot_name, {})
 
-    def _get_or_make_slot(self, var: Any, val: Any, slot_name: str, op_name: str) -> Any:
+    def _get_or_make_slot(self, var: Variable, val: Tensor, slot_name: str, op_name: str) -> Any:
         return self._slot(var, slot_name, lambda: slot_creator.create_slot(var, val, op_name))
 
     def _get_or_make_slot_with_initializer(
-        self, var: Any, initializer: Any, shape: Any, dtype: Any, slot_name: str, op_name: str
+        self,
+        var: Variable,
+        initializer: Callable[..., Any] | TensorLike | None,
+        shape: TensorShape,
+        dtype: DType,
+        slot_name: str,
+        op_name: str,
     ) -> Any:
         def create() -> Any:
             return slot_creator.create_slot_with_initializer(
@@ -356,10 +371,10 @@ class Optimizer(Trackable):
 
         return self._slot(var, slot_name, create)
 
-    def _zeros_slot(self, var: Any, slot_name: str, op_name: str) -> Any:
+    def _zeros_slot(self, var: Variable, slot_name: str, op_name: str) -> Any:
         return self._slot(var, slot_name, lambda: slot_creator.create_zeros_slot(var, op_name))
 
-    def _slot(self, var: Any, slot_name: str, create: Callable[[], Any]) -> Any:
+    def _slot(self, var: Variable, slot_name: str, create: Callable[[], Any]) -> Any:
         slots, key = self._slot_dict(slot_name), _var_key(var)
         if key not in slots:
             slot = create()
@@ -367,14 +382,16 @@ class Optimizer(Trackable):
             slots[key] = slot
         return slots[key]
 
-    def _restore_slot_variable(self, slot_name: str, variable: Any, slot_variable: Any) -> None:
+    def _restore_slot_variable(
+        self, slot_name: str, variable: Variable, slot_variable: Variable
+    ) -> None:
         """Restores a new slot from checkpoints that wait for it, the newest restore first."""
         waiting = self._awaited_slots.pop((slot_name, _var_key(variable)), [])
         for position in sorted(waiting, key=lambda position: -position.restore_uid):
             position.restore(slot_variable)
 
     def _create_or_restore_slot_variable(
-        self, slot_variable_position: Any, slot_name: str, variable: Any
+        self, slot_variable_position: Any, slot_name: str, variable: Variable
     ) -> None:
         """Restores a slot, now or when it is made."""
         slot = self._slot_dict(slot_name).get(_var_key(variable))
@@ -384,11 +401,11 @@ class Optimizer(Trackable):
         else:
             slot_variable_position.restore(slot)
 
-    def _call_if_callable(self, param: Any) -> Any:
+    def _call_if_callable(self, param: object) -> Any:
         return param() if callable(param) and not isinstance(param, Tensor) else param
 
 
-def _variables(var_list: Any) -> list[Any]:
+def _variables(var_list: Sequence[Any] | None) -> list[Any]:
     if var_list is None:
         chosen = tf.trainable_variables()
         chosen = chosen + tf.get_collection("trainable_resource_variables")
@@ -397,13 +414,13 @@ def _variables(var_list: Any) -> list[Any]:
     return chosen + tf.get_collection("streaming_model_ports")
 
 
-def _target(var: Any) -> Any:
+def _target(var: Variable) -> Any:
     """What gradients are taken with respect to: the reference of a variable that has one."""
     _updater(var)
     return var._ref() if is_reference(var) else var
 
 
-def _updater(var: Any) -> Callable[[Optimizer, Any, Any], Any]:
+def _updater(var: Variable) -> Callable[[Optimizer, Any, Any], Any]:
     """The function that builds the update of this kind of variable."""
     # A partitioned variable and what is no variable at all have no op: an AttributeError.
     if var.op.type == "VarHandleOp":
@@ -415,37 +432,37 @@ def _updater(var: Any) -> Callable[[Optimizer, Any, Any], Any]:
     raise NotImplementedError("Trying to optimize unsupported type ", var)
 
 
-def _update_reference(optimizer: Optimizer, grad: Tensor | IndexedSlices, var: Any) -> Any:
+def _update_reference(optimizer: Optimizer, grad: Tensor | IndexedSlices, var: Variable) -> Any:
     if isinstance(grad, Tensor):
         return _constrained(optimizer._apply_dense(grad, var), var)
     _refuse_constraint(var)
     return optimizer._apply_sparse_duplicate_indices(grad, var)
 
 
-def _update_resource(optimizer: Optimizer, grad: Tensor | IndexedSlices, var: Any) -> Any:
+def _update_resource(optimizer: Optimizer, grad: Tensor | IndexedSlices, var: Variable) -> Any:
     if isinstance(grad, Tensor):
         return _constrained(optimizer._resource_apply_dense(grad, var), var)
     _refuse_constraint(var)
     return optimizer._resource_apply_sparse_duplicate_indices(grad.values, var, grad.indices)
 
 
-def _update_tensor(optimizer: Optimizer, grad: Tensor | IndexedSlices, var: Any) -> Any:
+def _update_tensor(optimizer: Optimizer, grad: Tensor | IndexedSlices, var: Tensor) -> Any:
     raise NotImplementedError("Trying to update a Tensor ", var)
 
 
-def _constrained(update_op: Any, var: Any) -> Any:
+def _constrained(update_op: Operation, var: Variable) -> Any:
     if var.constraint is None:
         return update_op
     with tf.control_dependencies([update_op]):
         return var.assign(var.constraint(var))
 
 
-def _refuse_constraint(var: Any) -> None:
+def _refuse_constraint(var: Variable) -> None:
     if var.constraint is not None:
         raise RuntimeError("Cannot use a constraint function on a sparse variable.")
 
 
-def _as_gradient(grad: Any) -> Gradient:
+def _as_gradient(grad: object) -> Gradient:
     if grad is None:
         return None
     try:
@@ -459,14 +476,14 @@ def _as_gradient(grad: Any) -> Gradient:
     return gradient
 
 
-def _count(global_step: Any, name: str) -> Any:
+def _count(global_step: Variable, name: str) -> Any:
     if is_resource(global_step):
         one = tf.convert_to_tensor(1, dtype=global_step.dtype)
         return raw.AssignAddVariableOp(global_step.handle, one, name=name)
     return tf.assign_add(global_step, 1, name=name)
 
 
-def _var_key(var: Any) -> tuple[Any, str]:
+def _var_key(var: Variable) -> tuple[Any, str]:
     return (var.op.graph, var.op.name)
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...ops.public import tf
@@ -29,6 +29,9 @@ _FTRL_V2 = UpdateOps(
 )
 _FTRL = UpdateOps("ApplyFtrl", "ResourceApplyFtrl", "SparseApplyFtrl", "ResourceSparseApplyFtrl")
 
+if TYPE_CHECKING:
+    from ...ops.state.variables import Variable
+
 
 @export("train.ProximalGradientDescentOptimizer")
 @by_rule
@@ -40,9 +43,9 @@ class ProximalGradientDescentOptimizer(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
-        l1_regularization_strength: Any = 0.0,
-        l2_regularization_strength: Any = 0.0,
+        learning_rate: float,
+        l1_regularization_strength: float = 0.0,
+        l2_regularization_strength: float = 0.0,
         use_locking: bool = False,
         name: str = "ProximalGradientDescent",
     ) -> None:
@@ -56,7 +59,7 @@ class ProximalGradientDescentOptimizer(Optimizer):
         self._l1_tensor = tensor_of(self, self._l1, "l1_regularization_strength")
         self._l2_tensor = tensor_of(self, self._l2, "l2_regularization_strength")
 
-    def _update(self, var: Any, slot: Callable[[str], Any], number: Number) -> Update:
+    def _update(self, var: Variable, slot: Callable[[str], Any], number: Number) -> Update:
         values = (self._learning_rate_tensor, self._l1_tensor, self._l2_tensor)
         numbers = [number(value) for value in values]
         return Update(_PROXIMAL_GRADIENT_DESCENT, (*numbers, GRADIENT))
@@ -69,10 +72,10 @@ class ProximalAdagradOptimizer(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
+        learning_rate: float,
         initial_accumulator_value: float = 0.1,
-        l1_regularization_strength: Any = 0.0,
-        l2_regularization_strength: Any = 0.0,
+        l1_regularization_strength: float = 0.0,
+        l2_regularization_strength: float = 0.0,
         use_locking: bool = False,
         name: str = "ProximalAdagrad",
     ) -> None:
@@ -98,7 +101,7 @@ class ProximalAdagradOptimizer(Optimizer):
         self._l1_tensor = tensor_of(self, self._l1, "l1_regularization_strength")
         self._l2_tensor = tensor_of(self, self._l2, "l2_regularization_strength")
 
-    def _update(self, var: Any, slot: Callable[[str], Any], number: Number) -> Update:
+    def _update(self, var: Variable, slot: Callable[[str], Any], number: Number) -> Update:
         values = (self._learning_rate_tensor, self._l1_tensor, self._l2_tensor)
         numbers = [number(value) for value in values]
         return Update(_PROXIMAL_ADAGRAD, (slot("accumulator"), *numbers, GRADIENT))
@@ -136,7 +139,7 @@ class FtrlOptimizer(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
+        learning_rate: float,
         learning_rate_power: float = -0.5,
         initial_accumulator_value: float = 0.1,
         l1_regularization_strength: float = 0.0,
@@ -186,7 +189,7 @@ class FtrlOptimizer(Optimizer):
         )
         self._power_tensor = tensor_of(self, self._power, "learning_rate_power")
 
-    def _update(self, var: Any, slot: Callable[[str], Any], number: Number) -> Update:
+    def _update(self, var: Variable, slot: Callable[[str], Any], number: Number) -> Update:
         shrinks = self._shrinkage > 0.0
         numbers = [number(self._learning_rate_tensor), number(self._l1_tensor)]
         numbers.append(number(self._l2_tensor))

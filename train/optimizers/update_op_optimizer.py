@@ -8,12 +8,16 @@ take the same arguments in the same order, but the gradient may be (values, indi
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ...engine.graph.tensor import IndexedSlices, Tensor
 from ...engine.types import dtypes
 from ...ops.public import raw, tf
 from .optimizer import Optimizer
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...ops.state.variables import Variable
 
 # Where the gradient goes among the arguments of an update op.
 GRADIENT = object()
@@ -47,7 +51,7 @@ class Rule:
 
     _use_locking: bool
 
-    def _update(self, var: Any, slot: Callable[[str], Any], number: Number) -> Update:
+    def _update(self, var: Variable, slot: Callable[[str], Any], number: Number) -> Update:
         """The update of `var`.
 
         Args:
@@ -57,26 +61,28 @@ class Rule:
         """
         raise NotImplementedError
 
-    def get_slot(self, var: Any, name: str) -> Any:
+    def get_slot(self, var: TensorLike, name: str) -> Any:
         """The optimizer's own."""
         raise NotImplementedError
 
-    def _apply_dense(self, grad: Tensor, var: Any) -> Any:
+    def _apply_dense(self, grad: Tensor, var: Variable) -> Any:
         return Rule._call(self, "dense", var, var.dtype.base_dtype, (grad,)).op
 
-    def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
+    def _apply_sparse(self, grad: IndexedSlices, var: Variable) -> Any:
         gradient = (grad.values, grad.indices)
         return Rule._call(self, "sparse", var, var.dtype.base_dtype, gradient).op
 
-    def _resource_apply_dense(self, grad: Tensor, handle: Any) -> Any:
+    def _resource_apply_dense(self, grad: Tensor, handle: Variable) -> Any:
         return Rule._call(self, "resource_dense", handle, grad.dtype.base_dtype, (grad,))
 
-    def _resource_apply_sparse(self, grad: Tensor, handle: Any, indices: Tensor) -> Any:
+    def _resource_apply_sparse(self, grad: Tensor, handle: Variable, indices: Tensor) -> Any:
         dtype = grad.dtype.base_dtype
         return Rule._call(self, "resource_sparse", handle, dtype, (grad, indices))
 
-    def _call(self, form: str, var: Any, dtype: dtypes.DType, gradient: tuple[Tensor, ...]) -> Any:
-        def argument(variable: Any) -> Any:
+    def _call(
+        self, form: str, var: Variable, dtype: dtypes.DType, gradient: tuple[Tensor, ...]
+    ) -> Any:
+        def argument(variable: Variable) -> Any:
             return variable.handle if form.startswith("resource") else variable
 
         update = self._update(
@@ -99,6 +105,6 @@ def by_rule(optimizer: type[Made]) -> type[Made]:
     return optimizer
 
 
-def tensor_of(optimizer: Optimizer, value: Any, name: str) -> Tensor:
+def tensor_of(optimizer: Optimizer, value: object, name: str) -> Tensor:
     """A hyperparameter (a number, a tensor or a function of either) as a tensor."""
     return tf.convert_to_tensor(optimizer._call_if_callable(value), name=name)

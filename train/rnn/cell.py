@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.constants import constant_value
 from ...engine.graph.tensor import Tensor
@@ -13,12 +14,16 @@ from ...ops.public import tf
 from ..layers import base
 from ..layers.weights import parts_of
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...ops.state.scope_defaults import VariableScope
+
 # What programs that make cells of their own call their variables.
 WEIGHTS_NAME, BIAS_NAME = "kernel", "bias"
 ASSERT_LIKE_RNNCELL_ERROR_REGEXP = "is not an RNNCell"
 
 
-def _has(thing: Any, attribute: str) -> bool:
+def _has(thing: object, attribute: str) -> bool:
     """Whether an attribute is there; getting it may well raise something else."""
     try:
         getattr(thing, attribute)
@@ -27,7 +32,7 @@ def _has(thing: Any, attribute: str) -> bool:
     return True
 
 
-def assert_like_rnncell(cell_name: str, cell: Any) -> None:
+def assert_like_rnncell(cell_name: str, cell: RNNCell) -> None:
     """Raises a TypeError for what has not the attributes of a cell."""
     conditions = {
         "'output_size' property is missing": _has(cell, "output_size"),
@@ -44,7 +49,7 @@ def assert_like_rnncell(cell_name: str, cell: Any) -> None:
         )
 
 
-def _vector(sizes: Any, what: str) -> tuple[Any, Any]:
+def _vector(sizes: TensorLike | None, what: str) -> tuple[Any, Any]:
     """Sizes as a tensor with one axis (None if it cannot be), and as far as they are known."""
     if isinstance(sizes, Tensor):
         known = constant_value(sizes)
@@ -62,7 +67,7 @@ def _vector(sizes: Any, what: str) -> tuple[Any, Any]:
     return tf.constant(known, dtype=dtypes.int32), known
 
 
-def concat(prefix: Any, suffix: Any, static: bool = False) -> Any:
+def concat(prefix: TensorLike | None, suffix: int, static: bool = False) -> Any:
     """A shape of two parts, each a number, a shape or a tensor: as a tensor, or as a list."""
     p, known_prefix = _vector(prefix, "prefix")
     s, known_suffix = _vector(suffix, "suffix")
@@ -74,10 +79,10 @@ def concat(prefix: Any, suffix: Any, static: bool = False) -> Any:
     return tf.concat((p, s), 0)
 
 
-def zero_state_tensors(state_size: Any, batch_size: Any, dtype: Any) -> Any:
+def zero_state_tensors(state_size: object, batch_size: TensorLike, dtype: DTypeLike) -> Any:
     """Zeros of shape [batch_size, ...] for every size in a structure."""
 
-    def zeros(size: Any) -> Any:
+    def zeros(size: int) -> Any:
         made = tf.zeros(concat(batch_size, size), dtype=dtype)
         made.set_shape(concat(batch_size, size, static=True))
         return made
@@ -96,13 +101,17 @@ class RNNCell(base.Layer):
     """
 
     def __init__(
-        self, trainable: bool = True, name: Any = None, dtype: Any = None, **kwargs: Any
+        self,
+        trainable: bool = True,
+        name: str | None = None,
+        dtype: DTypeLike | None = None,
+        **kwargs: Any,
     ) -> None:
         super().__init__(trainable=trainable, name=name, dtype=dtype, **kwargs)
         # Keras asks for this mark.
         self._is_tf_rnn_cell = True
 
-    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:  # type: ignore[override]
+    def __call__(self, inputs: Any, state: Any, scope: VariableScope | str | None = None) -> Any:  # type: ignore[override]
         """One step: (output, new state).
 
         Args:
@@ -121,7 +130,7 @@ class RNNCell(base.Layer):
         with self.rnncell_scope:
             return super().__call__(inputs, state)
 
-    def _rnn_get_variable(self, getter: Any, *args: Any, **kwargs: Any) -> Any:
+    def _rnn_get_variable(self, getter: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Notes variables that a cell gets by tf.get_variable as its own."""
         variable = getter(*args, **kwargs)
         first = parts_of(variable)[0]
@@ -145,7 +154,10 @@ class RNNCell(base.Layer):
         """Nothing: many cells make variables in their call."""
 
     def get_initial_state(
-        self, inputs: Any = None, batch_size: Any = None, dtype: Any = None
+        self,
+        inputs: Any = None,
+        batch_size: Any = None,
+        dtype: Any = None,
     ) -> Any:
         """A state to begin with: zeros.
 
@@ -179,13 +191,13 @@ class RNNCell(base.Layer):
             )
         return self.zero_state(batch_size, dtype)
 
-    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
+    def zero_state(self, batch_size: TensorLike, dtype: DTypeLike) -> Any:
         """The state that is zero, for a batch of that size."""
         with tf.name_scope(type(self).__name__ + "ZeroState", values=[batch_size]):
             return zero_state_tensors(self.state_size, batch_size, dtype)
 
 
-def _is_tensor(value: Any) -> bool:
+def _is_tensor(value: Tensor) -> bool:
     return isinstance(value, Tensor)
 
 
@@ -193,12 +205,17 @@ class LayerRNNCell(RNNCell):
     """A cell that makes its variables in `build`, as layers do."""
 
     def __call__(  # type: ignore[override]
-        self, inputs: Any, state: Any, scope: Any = None, *args: Any, **kwargs: Any
+        self,
+        inputs: Any,
+        state: Any,
+        scope: VariableScope | str | None = None,
+        *args: Any,
+        **kwargs: Any,
     ) -> Any:
         """One step: (output, new state); `scope` names the variables, for the first call."""
         return base.Layer.__call__(self, inputs, state, *args, scope=scope, **kwargs)
 
-    def _input_depth(self, inputs_shape: Any) -> int:
+    def _input_depth(self, inputs_shape: TensorShape) -> int:
         """The size of the inputs' last axis; ValueError where it is unknown."""
         sizes = TensorShape(inputs_shape).as_list()
         if sizes[-1] is None:
@@ -207,13 +224,13 @@ class LayerRNNCell(RNNCell):
         return int(sizes[-1])
 
 
-def check_input_dtypes(inputs: Any) -> None:
+def check_input_dtypes(inputs: Sequence[Any]) -> None:
     """Raises a ValueError for inputs or states that are not of a floating-point dtype."""
     for tensor in nest.flatten(inputs):
         check_supported_dtype(tensor.dtype)
 
 
-def check_supported_dtype(dtype: Any) -> None:
+def check_supported_dtype(dtype: DTypeLike | None) -> None:
     """Raises a ValueError for a dtype, if there is one, that cells do not compute in."""
     if dtype is None:
         return

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.trackable import Trackable
 from ...engine.interface import log
@@ -15,6 +16,12 @@ from ...ops.public import tf
 from ..layers import base, named
 from ..layers.input_spec import InputSpec
 from .cell import LayerRNNCell, RNNCell, check_input_dtypes, check_supported_dtype
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...engine.graph.tensor import Tensor
+    from ...engine.types.dtypes import DType
+    from ...ops.state.variables import Variable
 
 
 class LSTMStateTuple(namedtuple("LSTMStateTuple", ("c", "h"))):
@@ -45,7 +52,13 @@ class _Simple(LayerRNNCell):
     """What the cells with `num_units` have in common."""
 
     def __init__(
-        self, num_units: int, activation: Any, reuse: Any, name: Any, dtype: Any, **kwargs: Any
+        self,
+        num_units: int,
+        activation: Callable[..., Any] | None,
+        reuse: object,
+        name: str | None,
+        dtype: DType,
+        **kwargs: Any,
     ) -> None:
         LayerRNNCell.__init__(self, _reuse=reuse, name=name, dtype=dtype, **kwargs)
         check_supported_dtype(self.dtype)
@@ -64,9 +77,10 @@ class _Simple(LayerRNNCell):
         return self._num_units
 
     def _zeros(self) -> Any:
-        return tf.zeros_initializer(dtype=self.dtype)
+        dtype: Any = self.dtype
+        return tf.zeros_initializer(dtype=dtype)
 
-    def _product(self, inputs: Any, state: Any, kernel: Any, bias: Any) -> Any:
+    def _product(self, inputs: Tensor, state: Tensor, kernel: TensorLike, bias: Variable) -> Any:
         return bias_add(tf.matmul(tf.concat([inputs, state], 1), kernel), bias)
 
 
@@ -132,8 +146,8 @@ class GRUCell(_Simple):
         num_units: int,
         activation: Any = None,
         reuse: Any = None,
-        kernel_initializer: Any = None,
-        bias_initializer: Any = None,
+        kernel_initializer: str | None = None,
+        bias_initializer: Callable[..., Any] | None = None,
         name: str | None = None,
         dtype: Any = None,
         **kwargs: Any,
@@ -158,7 +172,8 @@ class GRUCell(_Simple):
         initializer = self._bias_initializer
         if initializer is None:
             ones = name == "gates"
-            initializer = tf.constant_initializer(1.0, dtype=self.dtype) if ones else self._zeros()
+            dtype: Any = self.dtype
+            initializer = tf.constant_initializer(1.0, dtype=dtype) if ones else self._zeros()
         return kernel, self.add_variable(f"{name}/bias", shape=[size], initializer=initializer)
 
     def call(self, inputs: Any, state: Any) -> Any:  # type: ignore[override]
@@ -172,7 +187,7 @@ class GRUCell(_Simple):
         return new, new
 
 
-def _warn_of_one_tensor(cell: Any, state_is_tuple: bool) -> None:
+def _warn_of_one_tensor(cell: RNNCell, state_is_tuple: bool) -> None:
     if not state_is_tuple:
         log.warn(
             "%s: Using a concatenated state is slower and will soon be deprecated.  Use "
@@ -271,7 +286,7 @@ class LSTMCell(_Simple):
         num_units: int,
         use_peepholes: bool = False,
         cell_clip: float | None = None,
-        initializer: Any = None,
+        initializer: Callable[..., Any] | TensorLike | None = None,
         num_proj: int | None = None,
         proj_clip: float | None = None,
         num_unit_shards: int | None = None,
@@ -361,7 +376,7 @@ class LSTMCell(_Simple):
         m = self._projected(m)
         return m, LSTMStateTuple(c, m) if self._state_is_tuple else tf.concat([c, m], 1)
 
-    def _projected(self, m: Any) -> Any:
+    def _projected(self, m: Tensor) -> Any:
         if self._num_proj is None:
             return m
         m = tf.matmul(m, self._proj_kernel)
@@ -388,7 +403,7 @@ class MultiRNNCell(RNNCell):
         (2, 5, 4) [[2, 8], [2, 4]]
     """
 
-    def __init__(self, cells: Any, state_is_tuple: bool = True) -> None:
+    def __init__(self, cells: Sequence[Any], state_is_tuple: bool = True) -> None:
         super().__init__()
         if not cells:
             raise ValueError("Must specify at least one cell for MultiRNNCell.")
@@ -424,7 +439,7 @@ class MultiRNNCell(RNNCell):
         """The size of the last cell's output."""
         return self._cells[-1].output_size
 
-    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
+    def zero_state(self, batch_size: TensorLike, dtype: DTypeLike) -> Any:
         """The states that are zero, for a batch of that size."""
         with tf.name_scope(type(self).__name__ + "ZeroState", values=[batch_size]):
             if self._state_is_tuple:
@@ -446,7 +461,7 @@ class MultiRNNCell(RNNCell):
         trained = [] if self.trainable else self._of_cells("trainable_weights")
         return trained + self._of_cells("non_trainable_weights")
 
-    def call(self, inputs: Any, state: Any) -> Any:  # type: ignore[override]
+    def call(self, inputs: TensorLike, state: Any) -> Any:  # type: ignore[override]
         """One step of every cell."""
         position, states = 0, []
         for number, cell in enumerate(self._cells):

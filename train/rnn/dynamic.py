@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...engine.types import dtypes, nest
 from ...engine.types.shape import TensorShape
@@ -21,17 +22,24 @@ from .step import (
     zeros_for,
 )
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...engine.graph.tensor import Tensor
+    from ...engine.types.dtypes import DType
+    from ...ops.state.scope_defaults import VariableScope
+    from .cell import RNNCell
+
 
 def dynamic_rnn(
     cell: Any,
     inputs: Any,
     sequence_length: Any = None,
-    initial_state: Any = None,
+    initial_state: TensorLike | None = None,
     dtype: Any = None,
     parallel_iterations: int | None = None,
     swap_memory: bool = False,
     time_major: bool = False,
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
 ) -> Any:
     """All steps of a cell along the inputs, as a loop (tf.nn.dynamic_rnn).
 
@@ -85,13 +93,13 @@ def dynamic_rnn(
         return outputs, state
 
 
-def _require_vector(sequence_length: Any, wanted: str) -> None:
+def _require_vector(sequence_length: Tensor, wanted: str) -> None:
     shape = sequence_length.get_shape()
     if shape.ndims not in (None, 1):
         raise ValueError(f"sequence_length {wanted}: {shape}")
 
 
-def _assert_has_shape(x: Any, shape: list[Any]) -> Any:
+def _assert_has_shape(x: Tensor, shape: list[Any]) -> Any:
     found, wanted = tf.shape(x), tf.stack(shape)
     return tf.Assert(
         tf.reduce_all(tf.equal(found, wanted)),
@@ -120,7 +128,12 @@ def _input_shapes(flat_input: list[Any]) -> list[TensorShape]:
 
 
 def _loop(
-    cell: Any, inputs: Any, state: Any, sequence_length: Any, dtype: Any, options: dict[str, Any]
+    cell: RNNCell,
+    inputs: Tensor,
+    state: Any,
+    sequence_length: Tensor | None,
+    dtype: DType | None,
+    options: dict[str, Any],
 ) -> Any:
     """The loop over inputs [time, batch, ...]: the outputs and the last state."""
     flat_input = nest.flatten(inputs)
@@ -138,7 +151,7 @@ def _loop(
     with tf.name_scope("dynamic_rnn") as base_name:
         pass
 
-    def array(name: str, shape: Any, of: Any) -> Any:
+    def array(name: str, shape: TensorShape, of: DType) -> Any:
         return tf.TensorArray(
             dtype=of, size=time_steps, element_shape=shape, tensor_array_name=base_name + name
         )
@@ -154,7 +167,7 @@ def _loop(
     input_arrays = [array(f"input_{i}", x.shape[1:], x.dtype) for i, x in enumerate(flat_input)]
     input_arrays = [a.unstack(x) for a, x in zip(input_arrays, flat_input)]
 
-    def body(time: Any, arrays: Any, state: Any) -> Any:
+    def body(time: Any, arrays: Sequence[Any], state: Any) -> Any:
         present = [a.read(time) for a in input_arrays]
         for x, shape in zip(present, shapes):
             x.set_shape(shape[1:])
@@ -197,15 +210,15 @@ def _loop(
 def bidirectional_dynamic_rnn(
     cell_fw: Any,
     cell_bw: Any,
-    inputs: Any,
-    sequence_length: Any = None,
+    inputs: TensorLike,
+    sequence_length: TensorLike | None = None,
     initial_state_fw: Any = None,
     initial_state_bw: Any = None,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     parallel_iterations: int | None = None,
     swap_memory: bool = False,
     time_major: bool = False,
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
 ) -> Any:
     """Two `dynamic_rnn`, one of which goes backwards (tf.nn.bidirectional_dynamic_rnn).
 
@@ -238,7 +251,7 @@ def bidirectional_dynamic_rnn(
     assert_like_rnncell("cell_bw", cell_bw)
     time_axis, batch_axis = (0, 1) if time_major else (1, 0)
 
-    def reverse(x: Any) -> Any:
+    def reverse(x: TensorLike) -> Any:
         if sequence_length is None:
             return tf.reverse(x, axis=[time_axis])
         return tf.reverse_sequence(

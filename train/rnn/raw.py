@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from ...engine.types import dtypes, nest
 from ...engine.types.shape import TensorShape, dimension_at_index, dimension_value
@@ -12,13 +13,18 @@ from ...ops.public import tf
 from .cell import assert_like_rnncell, concat
 from .step import loop_scope, static_size
 
+if TYPE_CHECKING:
+    from ...engine.graph.tensor import Tensor
+    from ...ops.state.scope_defaults import VariableScope
+    from .cell import RNNCell
+
 
 def raw_rnn(
-    cell: Any,
-    loop_fn: Any,
+    cell: RNNCell,
+    loop_fn: Callable[..., Any],
     parallel_iterations: int | None = None,
     swap_memory: bool = False,
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
 ) -> Any:
     """A loop over a cell, governed by a function (tf.nn.raw_rnn).
 
@@ -84,7 +90,9 @@ def _batch_sizes(flat_input: list[Any]) -> tuple[Any, Any]:
     return known, tf.shape(flat_input[0])[0] if known is None else known
 
 
-def _emitted(cell: Any, structure: Any, flat_state: list[Any]) -> tuple[Any, list[Any], list[Any]]:
+def _emitted(
+    cell: RNNCell, structure: object, flat_state: list[Any]
+) -> tuple[Any, list[Any], list[Any]]:
     """The structure, the sizes and the dtypes of what is emitted."""
     if structure is None:
         sizes = nest.flatten(cell.output_size)
@@ -94,9 +102,14 @@ def _emitted(cell: Any, structure: Any, flat_state: list[Any]) -> tuple[Any, lis
     return structure, sizes, [x.dtype for x in flat]
 
 
-def _body(cell: Any, loop_fn: Any, zero_emit: Any) -> Any:
+def _body(cell: RNNCell, loop_fn: Callable[..., Any], zero_emit: Tensor) -> Any:
     def body(
-        time: Any, finished: Any, current: Any, arrays: Any, state: Any, loop_state: Any
+        time: Tensor,
+        finished: Tensor,
+        current: Any,
+        arrays: object,
+        state: Any,
+        loop_state: Tensor,
     ) -> Any:
         output, cell_state = cell(current, state)
         nest.assert_same_structure(state, cell_state)
@@ -109,7 +122,7 @@ def _body(cell: Any, loop_fn: Any, zero_emit: Any) -> Any:
         nest.assert_same_structure(current, next_input)
         nest.assert_same_structure(arrays, emitted)
 
-        def either(old: Any, new: Any) -> Any:
+        def either(old: Tensor, new: Tensor) -> Any:
             if isinstance(old, TensorArray) or old.shape.ndims == 0:
                 return new
             with tf.colocate_with(new):

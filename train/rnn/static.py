@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...engine.types import dtypes, nest
 from ...engine.types.shape import TensorShape, dimension_at_index, dimension_value, unknown_shape
@@ -18,6 +19,13 @@ from .step import (
     zeros_for,
 )
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...engine.graph.tensor import Tensor
+    from ...engine.types.dtypes import DType
+    from ...ops.state.scope_defaults import VariableScope
+    from .cell import RNNCell
+
 
 def static_rnn(
     cell: Any,
@@ -25,7 +33,7 @@ def static_rnn(
     initial_state: Any = None,
     dtype: Any = None,
     sequence_length: Any = None,
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
 ) -> Any:
     """The steps of a cell along a list of inputs (tf.nn.static_rnn).
 
@@ -80,7 +88,7 @@ def static_rnn(
         return outputs, state[0] if as_list and len(state) == 1 else state
 
 
-def _require_list(inputs: Any) -> None:
+def _require_list(inputs: Sequence[Tensor]) -> None:
     if not nest.is_sequence(inputs):
         raise TypeError("inputs must be a sequence")
     if not inputs:
@@ -111,14 +119,19 @@ def _batch_sizes(inputs: Any) -> tuple[Any, Any]:
 
 
 def _lengths(
-    cell: Any, lengths: Any, batch_size: Any, fixed_batch: Any, dtype: Any, state: Any
+    cell: RNNCell,
+    lengths: Tensor,
+    batch_size: TensorLike,
+    fixed_batch: int | None,
+    dtype: DType,
+    state: Tensor,
 ) -> tuple[Any, Any, Any, Any]:
     """The lengths of sequences, the shortest, the longest, and the output of those that ended."""
     lengths = tf.convert_to_tensor(lengths, name="sequence_length")
     if lengths.get_shape().ndims not in (None, 1):
         raise ValueError("sequence_length must be a vector of length batch_size")
 
-    def zeros(size: Any) -> Any:
+    def zeros(size: int) -> Any:
         output = zeros_for(batch_size, size, state_dtype(dtype, state))
         output.set_shape(TensorShape(concat(fixed_batch, size, static=True)))
         return output
@@ -129,12 +142,12 @@ def _lengths(
 
 
 def static_state_saving_rnn(
-    cell: Any,
-    inputs: Any,
+    cell: RNNCell,
+    inputs: Sequence[Tensor],
     state_saver: Any,
-    state_name: Any,
-    sequence_length: Any = None,
-    scope: Any = None,
+    state_name: object,
+    sequence_length: TensorLike | None = None,
+    scope: VariableScope | str | None = None,
 ) -> Any:
     """`static_rnn` whose state a saver keeps between runs (tf.nn.static_state_saving_rnn).
 
@@ -171,7 +184,7 @@ def static_state_saving_rnn(
     return outputs, state
 
 
-def _reverse(sequence: Any, lengths: Any) -> list[Any]:
+def _reverse(sequence: Sequence[Tensor], lengths: Tensor) -> list[Any]:
     """A list of tensors, or of structures, in opposite order, up to each sequence's length."""
     if lengths is None:
         return list(reversed(sequence))
@@ -198,9 +211,9 @@ def static_bidirectional_rnn(
     inputs: Any,
     initial_state_fw: Any = None,
     initial_state_bw: Any = None,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     sequence_length: Any = None,
-    scope: Any = None,
+    scope: VariableScope | str | None = None,
 ) -> Any:
     """Two `static_rnn`, one of which goes backwards (tf.nn.static_bidirectional_rnn).
 

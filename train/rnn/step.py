@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.constants import constant_value
 from ...engine.graph.tensor import Tensor
@@ -18,9 +18,13 @@ from ...ops.public import tf
 from ..layers import base
 from .cell import RNNCell, concat
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...ops.state.scope_defaults import VariableScope
+
 
 @contextmanager
-def loop_scope(scope: Any, default: str) -> Iterator[Any]:
+def loop_scope(scope: VariableScope | str | None, default: str) -> Iterator[Any]:
     """A variable scope in which variables are read once, not in every step."""
     with tf.variable_scope(scope or default) as opened:
         context = tf.get_default_graph()._get_control_flow_context()
@@ -43,7 +47,7 @@ def transpose_batch_time(x: Any) -> Any:
     return result
 
 
-def best_effort_input_batch_size(flat_input: Any) -> Any:
+def best_effort_input_batch_size(flat_input: Sequence[Tensor]) -> Any:
     """The second size of the inputs: a number where one of them knows it, else a tensor."""
     for x in flat_input:
         shape = x.shape
@@ -57,7 +61,7 @@ def best_effort_input_batch_size(flat_input: Any) -> Any:
     return tf.shape(flat_input[0])[1]
 
 
-def state_dtype(explicit: Any, state: Any) -> Any:
+def state_dtype(explicit: DTypeLike | None, state: Any) -> Any:
     """The dtype as given, else that of all parts of the state; ValueError where they differ."""
     if explicit is not None:
         return explicit
@@ -74,24 +78,24 @@ def state_dtype(explicit: Any, state: Any) -> Any:
     return found[0]
 
 
-def static_size(size: Any) -> Any:
+def static_size(size: int) -> Any:
     """A size that may be a tensor, as a shape."""
     return as_shape(constant_value(size)) if isinstance(size, Tensor) else size
 
 
-def initial_state_of(cell: Any, batch_size: Any, dtype: Any) -> Any:
+def initial_state_of(cell: RNNCell, batch_size: Any, dtype: DTypeLike) -> Any:
     """The state that a cell begins with where the caller gives none."""
     if getattr(cell, "get_initial_state", None) is not None:
         return cell.get_initial_state(inputs=None, batch_size=batch_size, dtype=dtype)
     return cell.zero_state(batch_size, dtype)
 
 
-def zeros_for(batch_size: Any, size: Any, dtype: Any) -> Any:
+def zeros_for(batch_size: TensorLike, size: int, dtype: DTypeLike) -> Any:
     """Zeros of shape [batch_size, ...]."""
     return tf.zeros(tf.stack(concat(batch_size, size)), dtype)
 
 
-def wants_list_of_states(cell: Any) -> bool:
+def wants_list_of_states(cell: RNNCell) -> bool:
     """Whether it is a Keras cell, which takes and gives states as a list."""
     return (
         not isinstance(cell, RNNCell)
@@ -105,8 +109,8 @@ def step_or_copy(
     sequence_length: Any,
     shortest: Any,
     longest: Any,
-    zero_output: Any,
-    state: Any,
+    zero_output: TensorLike,
+    state: object,
     call_cell: Callable[[], Any],
     skip_conditionals: bool = False,
 ) -> Any:
@@ -123,7 +127,7 @@ def step_or_copy(
     flat_state, flat_zeros = nest.flatten(state), nest.flatten(zero_output)
     ended = time >= sequence_length
 
-    def either(old: Any, new: Any) -> Any:
+    def either(old: Any, new: TensorLike) -> Any:
         if isinstance(old, TensorArray) or old.shape.ndims == 0:
             return new
         with tf.colocate_with(new):

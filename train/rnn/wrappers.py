@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import numbers
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.constants import constant_value
 from ...engine.graph.trackable import Trackable
@@ -18,6 +18,10 @@ from ...ops.nn.dropout import dropout_v2
 from ...ops.public import tf
 from .cell import RNNCell, assert_like_rnncell
 from .cells import LSTMStateTuple
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...engine.graph.tensor import Tensor
 
 
 class _Wrapper(RNNCell):
@@ -40,7 +44,7 @@ class _Wrapper(RNNCell):
         """The size of the cell's output."""
         return self.cell.output_size
 
-    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
+    def zero_state(self, batch_size: TensorLike, dtype: DTypeLike) -> Any:
         """The cell's state that is zero."""
         with tf.name_scope(type(self).__name__ + "ZeroState", values=[batch_size]):
             return self.cell.zero_state(batch_size, dtype)
@@ -50,19 +54,19 @@ class _Wrapper(RNNCell):
         return self._call_wrapped_cell(inputs, state, self.cell.__call__, scope=scope)
 
     def _call_wrapped_cell(
-        self, inputs: Any, state: Any, cell_call_fn: Callable[..., Any], **kwargs: Any
+        self, inputs: Tensor, state: Tensor, cell_call_fn: Callable[..., Any], **kwargs: Any
     ) -> Any:
         raise NotImplementedError
 
 
-def _keeps_memory(substate: Any) -> Any:
+def _keeps_memory(substate: object) -> Any:
     """Which parts of a state are dropped: all but an LSTM's memory and arrays."""
     if isinstance(substate, LSTMStateTuple):
         return LSTMStateTuple(c=False, h=True)
     return not isinstance(substate, TensorArray)
 
 
-def _numbered(shallow: Any, function: Callable[..., Any], *structures: Any) -> Any:
+def _numbered(shallow: object, function: Callable[..., Any], *structures: Any) -> Any:
     """Maps leaves by function(number of the leaf, leaf, ...)."""
     count = iter(range(1 << 30))
     return map_structure_up_to(shallow, lambda *leaves: function(next(count), *leaves), *structures)
@@ -95,15 +99,15 @@ class DropoutWrapper(_Wrapper):
 
     def __init__(
         self,
-        cell: Any,
-        input_keep_prob: Any = 1.0,
-        output_keep_prob: Any = 1.0,
-        state_keep_prob: Any = 1.0,
+        cell: object,
+        input_keep_prob: float = 1.0,
+        output_keep_prob: TensorLike = 1.0,
+        state_keep_prob: float = 1.0,
         variational_recurrent: bool = False,
         input_size: Any = None,
         dtype: Any = None,
         seed: int | None = None,
-        dropout_state_filter_visitor: Any = None,
+        dropout_state_filter_visitor: object = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(cell, dtype=dtype, **kwargs)
@@ -121,7 +125,7 @@ class DropoutWrapper(_Wrapper):
         if variational_recurrent:
             self._make_noise(input_size, dtype)
 
-    def _make_noise(self, input_size: Any, dtype: Any) -> None:
+    def _make_noise(self, input_size: Any, dtype: DTypeLike) -> None:
         """Makes the random numbers of all steps."""
         if dtype is None:
             raise ValueError("When variational_recurrent=True, dtype must be provided")
@@ -135,7 +139,7 @@ class DropoutWrapper(_Wrapper):
             sizes = {"input": input_size, **sizes}
         for what, size in sizes.items():
 
-            def noise(index: int, s: Any, what: str = what) -> Any:
+            def noise(index: int, s: int, what: str = what) -> Any:
                 shape = tf.concat(([1], TensorShape(s).as_list()), 0)
                 return tf.random_uniform(shape, seed=self._gen_seed(what, index), dtype=dtype)
 
@@ -153,10 +157,10 @@ class DropoutWrapper(_Wrapper):
         """The cell."""
         return self.cell
 
-    def _dropout(self, values: Any, what: str, keep_prob: Any, shallow: Any = None) -> Any:
+    def _dropout(self, values: object, what: str, keep_prob: Any, shallow: object = None) -> Any:
         shallow = values if shallow is None else shallow
 
-        def dropped(index: int, do: Any, value: Any, *noise: Any) -> Any:
+        def dropped(index: int, do: TensorLike, value: Any, *noise: Any) -> Any:
             if isinstance(do, bool) and not do:
                 return value
             if not noise:
@@ -171,7 +175,7 @@ class DropoutWrapper(_Wrapper):
         return _numbered(shallow, dropped, shallow, values, *noise)
 
     def _call_wrapped_cell(
-        self, inputs: Any, state: Any, cell_call_fn: Callable[..., Any], **kwargs: Any
+        self, inputs: Tensor, state: object, cell_call_fn: Callable[..., Any], **kwargs: Any
     ) -> Any:
         if _drops(self._input_keep_prob):
             inputs = self._dropout(inputs, "input", self._input_keep_prob)
@@ -184,7 +188,7 @@ class DropoutWrapper(_Wrapper):
         return output, new_state
 
 
-def _probability(name: str, value: Any) -> Any:
+def _probability(name: str, value: TensorLike) -> Any:
     """A probability as a number if it is known, else as a tensor."""
     tensor = tf.convert_to_tensor(value)
     known = constant_value(tensor)
@@ -195,7 +199,7 @@ def _probability(name: str, value: Any) -> Any:
     return float(known)
 
 
-def _drops(keep_prob: Any) -> bool:
+def _drops(keep_prob: TensorLike) -> bool:
     return not isinstance(keep_prob, numbers.Real) or keep_prob < 1
 
 
@@ -207,18 +211,20 @@ class ResidualWrapper(_Wrapper):
         residual_fn: a function of inputs and outputs, instead of the sum of equal structures.
     """
 
-    def __init__(self, cell: Any, residual_fn: Any = None, **kwargs: Any) -> None:
+    def __init__(
+        self, cell: object, residual_fn: Callable[..., Any] | None = None, **kwargs: Any
+    ) -> None:
         super().__init__(cell, **kwargs)
         self._residual_fn = residual_fn
 
     def _call_wrapped_cell(
-        self, inputs: Any, state: Any, cell_call_fn: Callable[..., Any], **kwargs: Any
+        self, inputs: Tensor, state: Tensor, cell_call_fn: Callable[..., Any], **kwargs: Any
     ) -> Any:
         outputs, new_state = cell_call_fn(inputs, state, **kwargs)
         return (self._residual_fn or _sums)(inputs, outputs), new_state
 
 
-def _sums(inputs: Any, outputs: Any) -> Any:
+def _sums(inputs: Tensor, outputs: Tensor) -> Any:
     nest.assert_same_structure(inputs, outputs)
     for x, y in zip(nest.flatten(inputs), nest.flatten(outputs)):
         x.get_shape().assert_is_compatible_with(y.get_shape())
@@ -233,18 +239,18 @@ class DeviceWrapper(_Wrapper):
         device: as tf.device.
     """
 
-    def __init__(self, cell: Any, device: Any, **kwargs: Any) -> None:
+    def __init__(self, cell: object, device: str, **kwargs: Any) -> None:
         super().__init__(cell, **kwargs)
         self._device = device
 
-    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
+    def zero_state(self, batch_size: TensorLike, dtype: DTypeLike) -> Any:
         """The cell's state that is zero, made on the device."""
         with tf.name_scope(type(self).__name__ + "ZeroState", values=[batch_size]):
             with tf.device(self._device):
                 return self.cell.zero_state(batch_size, dtype)
 
     def _call_wrapped_cell(
-        self, inputs: Any, state: Any, cell_call_fn: Callable[..., Any], **kwargs: Any
+        self, inputs: Tensor, state: Tensor, cell_call_fn: Callable[..., Any], **kwargs: Any
     ) -> Any:
         with tf.device(self._device):
             return cell_call_fn(inputs, state, **kwargs)

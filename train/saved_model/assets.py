@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine import errors
 from ...engine.compat import as_text
@@ -20,6 +20,9 @@ from ...engine.types import dtypes
 from ...io import files, protos
 from . import names
 from .folder import get_assets_dir, get_or_create_assets_dir
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
 
 
 def save_assets(
@@ -45,7 +48,7 @@ def save_assets(
     copy_assets_to_destination_dir(sources, export_dir)
 
 
-def _path_in(tensor: Any) -> str:
+def _path_in(tensor: TensorLike) -> str:
     """The text of a scalar string constant."""
     if not isinstance(tensor, Tensor):
         raise TypeError("Asset path tensor must be a Tensor.")
@@ -59,7 +62,7 @@ def _path_in(tensor: Any) -> str:
     return as_text(values[0])
 
 
-def get_asset_filename_to_add(asset_filepath: Any, asset_filename_map: dict[Any, Any]) -> Any:
+def get_asset_filename_to_add(asset_filepath: str, asset_filename_map: dict[Any, Any]) -> Any:
     """A name for a file in the assets' folder: its own, numbered if another file has it already."""
     name = os.path.basename(asset_filepath)
     other = asset_filename_map.get(name)
@@ -73,7 +76,7 @@ def get_asset_filename_to_add(asset_filepath: Any, asset_filename_map: dict[Any,
 
 
 def copy_assets_to_destination_dir(
-    asset_filename_map: dict[Any, Any], destination_dir: Any
+    asset_filename_map: dict[Any, Any], destination_dir: str
 ) -> None:
     """Copies files to the folder of assets, unless they are there already."""
     folder = get_or_create_assets_dir(destination_dir)
@@ -84,7 +87,7 @@ def copy_assets_to_destination_dir(
     get_logger().info("Assets written to: %s", folder)
 
 
-def _asset_file(name: Any, tensor: Any) -> Any:
+def _asset_file(name: str, tensor: Tensor) -> Any:
     asset = protos.AssetFileDef(filename=name)
     asset.tensor_info.name = tensor.name
     return asset
@@ -117,7 +120,7 @@ def _asset_in(packed: Any) -> Any:
 
 
 def get_asset_tensors(
-    export_dir: Any, meta_graph_def_to_load: Any, import_scope: str | None = None
+    export_dir: str, meta_graph_def_to_load: Any, import_scope: str | None = None
 ) -> dict[str, bytes]:
     """The names of the tensors that stand for assets, with the paths of these.
 

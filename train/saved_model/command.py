@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,7 @@ from .tensor_info import get_tensor_from_tensor_info
 _OP_BLACKLIST = {"WriteFile", "ReadFile", "PrintV2"}  # noqa: RUF012
 
 
-def get_signature_def_map(saved_model_dir: Any, tag_set: str) -> Any:
+def get_signature_def_map(saved_model_dir: str, tag_set: str) -> Any:
     """The SignatureDefs of the graph with these tags, separated by commas."""
     return get_meta_graph_def(saved_model_dir, tag_set).signature_def
 
@@ -57,7 +57,7 @@ def show(args: argparse.Namespace) -> None:
         _show_signature(signatures[args.signature_def], 0)
 
 
-def _show_all(folder: Any) -> None:
+def _show_all(folder: str) -> None:
     for tags in sorted(get_saved_model_tag_sets(folder)):
         say(
             f"\nMetaGraphDef with tag-set: '{', '.join(tags)}' contains the following "
@@ -107,7 +107,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def run_saved_model_with_feed_dict(
-    saved_model_dir: Any,
+    saved_model_dir: str,
     tag_set: str,
     signature_def_key: str,
     input_tensor_key_feed_dict: dict[str, Any],
@@ -155,7 +155,7 @@ def run_saved_model_with_feed_dict(
             say(f"Output {key} is saved to {path}")
 
 
-def _save(folder: str, key: str, value: Any, overwrite: bool) -> str:
+def _save(folder: str, key: str, value: np.ndarray, overwrite: bool) -> str:
     if not key or key != os.path.basename(key) or "\\" in key or "\0" in key:
         # The model says what its outputs are called, but not where files are written.
         raise RuntimeError(f"output {key!r} cannot be saved: its name is that of no file")
@@ -201,7 +201,7 @@ def create_parser(program: str = "saved_model_cli") -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(program, description="Looks into SavedModels and runs them.")
     commands = parser.add_subparsers(title="commands")
 
-    def command(name: str, function: Any, text: str) -> argparse.ArgumentParser:
+    def command(name: str, function: Callable[..., Any], text: str) -> argparse.ArgumentParser:
         part = commands.add_parser(name, help=text, description=text)
         part.add_argument("--dir", required=True, help="the SavedModel's folder")
         part.set_defaults(func=function)

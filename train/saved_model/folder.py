@@ -4,34 +4,33 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
 from ...engine.compat import as_text
 from ...io import files
 from . import names
 
 
-def get_variables_dir(export_dir: Any) -> str:
+def get_variables_dir(export_dir: str) -> str:
     """The folder of a model's variables."""
     return os.path.join(as_text(export_dir), names.VARIABLES_DIRECTORY)
 
 
-def get_variables_path(export_dir: Any) -> str:
+def get_variables_path(export_dir: str) -> str:
     """The prefix of the checkpoint with a model's variables."""
     return os.path.join(get_variables_dir(export_dir), names.VARIABLES_FILENAME)
 
 
-def get_assets_dir(export_dir: Any) -> str:
+def get_assets_dir(export_dir: str) -> str:
     """The folder of a model's assets."""
     return os.path.join(as_text(export_dir), names.ASSETS_DIRECTORY)
 
 
-def get_or_create_variables_dir(export_dir: Any) -> str:
+def get_or_create_variables_dir(export_dir: str) -> str:
     """The folder of a model's variables, made if there is none."""
     return _made(get_variables_dir(export_dir))
 
 
-def get_or_create_assets_dir(export_dir: Any) -> str:
+def get_or_create_assets_dir(export_dir: str) -> str:
     """The folder of a model's assets, made if there is none."""
     return _made(get_assets_dir(export_dir))
 

@@ -27,12 +27,12 @@ from .reading import load, parse_saved_model
 read_saved_model = parse_saved_model
 
 
-def get_saved_model_tag_sets(saved_model_dir: Any) -> list[list[str]]:
+def get_saved_model_tag_sets(saved_model_dir: str) -> list[list[str]]:
     """The tags of each graph of a SavedModel."""
     return [list(m.meta_info_def.tags) for m in parse_saved_model(saved_model_dir).meta_graphs]
 
 
-def get_meta_graph_def(saved_model_dir: Any, tag_set: str) -> Any:
+def get_meta_graph_def(saved_model_dir: str, tag_set: str) -> Any:
     """The MetaGraphDef of a SavedModel with these tags, separated by commas.
 
     Raises:
@@ -162,15 +162,15 @@ def freeze_graph(
     input_binary: bool,
     input_checkpoint: str,
     output_node_names: str,
-    restore_op_name: Any,
-    filename_tensor_name: Any,
+    restore_op_name: str | None,
+    filename_tensor_name: str | None,
     output_graph: str,
     clear_devices: bool,
     initializer_nodes: str,
     variable_names_whitelist: str = "",
     variable_names_blacklist: str = "",
     input_meta_graph: str | None = None,
-    input_saved_model_dir: Any = None,
+    input_saved_model_dir: str | None = None,
     saved_model_tags: str = names.SERVING,
     checkpoint_version: int = V2,
 ) -> Any:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.scope_functions import control_dependencies
 from ...ops.control import group
@@ -13,6 +13,9 @@ from ...ops.state.variable_collections import (
     local_variables_initializer,
 )
 
+if TYPE_CHECKING:
+    from ...engine.graph.operation import Operation
+
 
 def main_op() -> Any:
     """An operation that initializes all variables, local variables and tables."""
@@ -21,7 +24,7 @@ def main_op() -> Any:
     )
 
 
-def main_op_with_restore(restore_op_name: Any) -> Any:
+def main_op_with_restore(restore_op_name: Operation) -> Any:
     """An operation that does what `main_op` does, and then what `restore_op_name` does."""
     with control_dependencies([main_op()]):
         return group(restore_op_name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine import errors
 from ...engine.compat import as_text
@@ -22,8 +22,11 @@ from .assets import get_asset_tensors
 from .folder import get_variables_path
 from .signatures import load_op_from_signature_def
 
+if TYPE_CHECKING:
+    from ...engine.session.session import BaseSession
 
-def parse_saved_model(export_dir: Any) -> Any:
+
+def parse_saved_model(export_dir: str) -> Any:
     """The SavedModel message of a folder, binary or text.
 
     Raises:
@@ -52,7 +55,7 @@ def parse_saved_model(export_dir: Any) -> Any:
     )
 
 
-def maybe_saved_model_directory(export_dir: Any) -> bool:
+def maybe_saved_model_directory(export_dir: str) -> bool:
     """Whether a folder has the file of a SavedModel, binary or text (`tf.saved_model`)."""
     return any(
         files.file_exists(os.path.join(as_text(export_dir), name))
@@ -61,9 +64,9 @@ def maybe_saved_model_directory(export_dir: Any) -> bool:
 
 
 def load(
-    sess: Any,
+    sess: BaseSession,
     tags: Collection[str],
-    export_dir: Any,
+    export_dir: str,
     import_scope: str | None = None,
     **saver_kwargs: Any,
 ) -> Any:
@@ -99,7 +102,7 @@ class SavedModelLoader:
       IOError: The folder holds no SavedModel.
     """
 
-    def __init__(self, export_dir: Any) -> None:
+    def __init__(self, export_dir: str) -> None:
         self._export_dir = export_dir
         self._variables_path = get_variables_path(export_dir)
         self._saved_model = parse_saved_model(export_dir)
@@ -145,7 +148,9 @@ class SavedModelLoader:
                 message, import_scope=import_scope, **saver_kwargs
             )
 
-    def restore_variables(self, sess: Any, saver: Any, import_scope: str | None = None) -> None:
+    def restore_variables(
+        self, sess: BaseSession, saver: Saver, import_scope: str | None = None
+    ) -> None:
         """Restores the variables; ValueError without a saver when there are some."""
         with sess.graph.as_default():
             if saver is None and not all_saveable_objects(scope=import_scope):
@@ -162,7 +167,7 @@ class SavedModelLoader:
                 )
 
     def run_init_ops(
-        self, sess: Any, tags: Collection[str], import_scope: str | None = None
+        self, sess: BaseSession, tags: Collection[str], import_scope: str | None = None
     ) -> None:
         """Runs the operation that the graph names for its initialization, if it names one."""
         message = self.get_meta_graph_def_from_tags(tags)
@@ -175,7 +180,7 @@ class SavedModelLoader:
 
     def load(
         self,
-        sess: Any,
+        sess: BaseSession,
         tags: Collection[str],
         import_scope: str | None = None,
         **saver_kwargs: Any,
@@ -202,7 +207,7 @@ def _require_texts(graph: Graph, assets: Collection[str]) -> None:
         raise errors.invalid(f"The SavedModel names '{name}' as the path of an asset: {reason}")
 
 
-def get_init_op(meta_graph_def: Any, import_scope: str | None = None) -> Any:
+def get_init_op(meta_graph_def: object, import_scope: str | None = None) -> Any:
     """The operation of the default graph to run once the variables are restored, or None."""
     return (
         _from_signature(meta_graph_def, names.INIT_OP_SIGNATURE_KEY, import_scope)
@@ -211,7 +216,7 @@ def get_init_op(meta_graph_def: Any, import_scope: str | None = None) -> Any:
     )
 
 
-def get_train_op(meta_graph_def: Any, import_scope: str | None = None) -> Any:
+def get_train_op(meta_graph_def: object, import_scope: str | None = None) -> Any:
     """The operation or tensor of the default graph that trains the model, or None."""
     train_op = _from_signature(meta_graph_def, names.TRAIN_OP_SIGNATURE_KEY, import_scope)
     if train_op is None:

@@ -8,7 +8,7 @@ its serving system knows; a predict signature is free.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine import errors
 from ...engine.graph.tensor import Tensor
@@ -20,6 +20,9 @@ from .tensor_info import (
     build_tensor_info_from_op,
     get_element_from_tensor_info,
 )
+
+if TYPE_CHECKING:
+    from ...engine.graph.operation import Operation
 
 
 def build_signature_def(
@@ -35,7 +38,7 @@ def build_signature_def(
     return signature
 
 
-def _info(tensor: Any, dtype: dtypes.DType, what: str) -> Any:
+def _info(tensor: Tensor, dtype: dtypes.DType, what: str) -> Any:
     """The TensorInfo of a tensor of the wanted type."""
     info = build_tensor_info(tensor)
     if info.dtype != dtype.as_datatype_enum:
@@ -44,7 +47,7 @@ def _info(tensor: Any, dtype: dtypes.DType, what: str) -> Any:
     return info
 
 
-def _require_examples(examples: Any, task: str) -> None:
+def _require_examples(examples: Tensor | None, task: str) -> None:
     if examples is None:
         raise ValueError(f"{task} examples cannot be None.")
     if not isinstance(examples, Tensor):
@@ -180,7 +183,7 @@ def is_valid_signature(signature_def: Any) -> bool:
     )
 
 
-def op_signature_def(op: Any, key: str) -> Any:
+def op_signature_def(op: Operation | Tensor, key: str) -> Any:
     """A SignatureDef whose one output is an operation, under `key`."""
     return build_signature_def(outputs={key: build_tensor_info_from_op(op)})
 

@@ -24,7 +24,7 @@ class NotEncodableError(Exception):
     """A value that no message can hold."""
 
 
-def encode_structure(value: Any) -> Any:
+def encode_structure(value: object) -> Any:
     """The StructuredValue of a value; NotEncodableError for a type that it cannot hold."""
     message = protos.StructuredValue()
     match value:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.graph import Graph, get_default_graph
 from ...engine.graph.scope_functions import prepend_name_scope
@@ -13,6 +13,10 @@ from ...engine.types import dtypes, nest
 from ...io import protos
 from ...io.tensor_proto import shape_proto
 from .structures import decode_structure, encode_structure
+
+if TYPE_CHECKING:
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
 
 
 def build_tensor_info(tensor: Any) -> Any:
@@ -45,7 +49,7 @@ def _of_composite(value: Any) -> Any:
     return info
 
 
-def build_tensor_info_from_op(op: Any) -> Any:
+def build_tensor_info_from_op(op: Operation | Tensor) -> Any:
     """A TensorInfo that names an operation: it has no dtype and no shape."""
     return protos.TensorInfo(
         dtype=protos.DT_INVALID,

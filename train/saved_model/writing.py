@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine import compat
 from ...engine.graph.collections import GraphKeys, add_to_collection, get_collection
@@ -21,11 +21,14 @@ from .assets import note_in_collection, note_in_meta_graph, save_assets
 from .folder import get_or_create_variables_dir, get_variables_path
 from .signatures import op_signature_def, predict_signature_def
 
+if TYPE_CHECKING:
+    from ...engine.session.session import BaseSession
+
 
 class _SavedModelBuilder:
     """What both builders share; itself, it notes assets and operations in the MetaGraphDef."""
 
-    def __init__(self, export_dir: Any) -> None:
+    def __init__(self, export_dir: str) -> None:
         self._export_dir = compat.as_text(export_dir)
         self._saved_model = protos.SavedModel(
             saved_model_schema_version=names.SAVED_MODEL_SCHEMA_VERSION
@@ -48,7 +51,7 @@ class _SavedModelBuilder:
         clear_devices: bool = False,
         init_op: Any = None,
         train_op: Any = None,
-        saver: Any = None,
+        saver: object = None,
     ) -> None:
         """Adds the default graph; its variables are those of the graph added first."""
         self._require_variables()
@@ -61,7 +64,7 @@ class _SavedModelBuilder:
 
     def add_meta_graph_and_variables(
         self,
-        sess: Any,
+        sess: BaseSession,
         tags: Iterable[str],
         signature_def_map: Mapping[str, Any] | None = None,
         assets_list: Iterable[Any] | None = None,
@@ -69,7 +72,7 @@ class _SavedModelBuilder:
         init_op: Any = None,
         train_op: Any = None,
         strip_default_attrs: bool = False,
-        saver: Any = None,
+        saver: object = None,
     ) -> None:
         """Adds the default graph and saves the values that its variables have in the session."""
         self._refuse_variables()
@@ -111,7 +114,7 @@ class _SavedModelBuilder:
             )
 
     def _with_ops(
-        self, signatures: Mapping[str, Any] | None, init_op: Any, train_op: Any
+        self, signatures: Mapping[str, Any] | None, init_op: Operation, train_op: Tensor
     ) -> dict[str, Any]:
         """The signatures, and those that name the operations."""
         result = _checked_signatures(signatures)
@@ -123,14 +126,14 @@ class _SavedModelBuilder:
                 result[key] = op_signature_def(op, key)
         return result
 
-    def _saver(self, saver: Any) -> Any:
+    def _saver(self, saver: object) -> Any:
         """The given saver, or one of its own for all variables."""
         if saver:
             return saver
         return Saver(all_saveable_objects(), sharded=True, allow_empty=True)
 
     def _save_variables(
-        self, sess: Any, saver: Any, clear_devices: bool, strip_default_attrs: bool
+        self, sess: BaseSession, saver: Any, clear_devices: bool, strip_default_attrs: bool
     ) -> Any:
         """Writes the variables; the MetaGraphDef with the saver that restores them."""
         get_or_create_variables_dir(self._export_dir)
@@ -211,11 +214,11 @@ class SavedModelBuilder(_SavedModelBuilder):
         tags: Iterable[str],
         signature_def_map: Mapping[str, Any] | None = None,
         assets_collection: Iterable[Any] | None = None,
-        legacy_init_op: Any = None,
+        legacy_init_op: object = None,
         clear_devices: bool = False,
-        main_op: Any = None,
+        main_op: object = None,
         strip_default_attrs: bool = False,
-        saver: Any = None,
+        saver: int | None = None,
     ) -> None:
         """Adds the default graph, whose variables are those of the graph added first.
 
@@ -244,15 +247,15 @@ class SavedModelBuilder(_SavedModelBuilder):
 
     def add_meta_graph_and_variables(  # type: ignore[override]
         self,
-        sess: Any,
+        sess: BaseSession,
         tags: Iterable[str],
         signature_def_map: Mapping[str, Any] | None = None,
         assets_collection: Iterable[Any] | None = None,
-        legacy_init_op: Any = None,
+        legacy_init_op: object = None,
         clear_devices: bool = False,
-        main_op: Any = None,
+        main_op: Operation | None = None,
         strip_default_attrs: bool = False,
-        saver: Any = None,
+        saver: int | None = None,
     ) -> None:
         """Adds the default graph and saves the values that its variables have in `sess`.
 
@@ -270,7 +273,7 @@ class SavedModelBuilder(_SavedModelBuilder):
         self._add(message, tags, signatures)
         self._has_saved_variables = True
 
-    def _note(self, assets: Iterable[Any] | None, main_op: Any) -> None:
+    def _note(self, assets: Iterable[Any] | None, main_op: object) -> None:
         """Notes assets and the main operation in collections of the graph."""
         save_assets(self._export_dir, assets, note_in_collection)
         if main_op is None:
@@ -284,7 +287,7 @@ class SavedModelBuilder(_SavedModelBuilder):
                 )
         add_to_collection(names.MAIN_OP_KEY, main_op)
 
-    def _add_train_op(self, train_op: Any) -> None:
+    def _add_train_op(self, train_op: Tensor | None) -> None:
         """Notes an operation that trains; it is not run when the model is loaded."""
         if train_op is None:
             return
@@ -294,8 +297,8 @@ class SavedModelBuilder(_SavedModelBuilder):
 
 
 def simple_save(
-    session: Any,
-    export_dir: Any,
+    session: BaseSession,
+    export_dir: str,
     inputs: Mapping[str, Any],
     outputs: Mapping[str, Any],
     legacy_init_op: Any = None,

@@ -14,7 +14,7 @@ def basic_train_loop(
     train_step_fn: Callable[..., Any],
     args: Any = None,
     kwargs: Any = None,
-    master: Any = "",
+    master: str = "",
 ) -> None:
     """Calls `train_step_fn(session, *args, **kwargs)` until the supervisor says stop.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,13 @@ from .hooks_writing import (
     SummarySaverHook,
 )
 from .session_run_hook import SessionRunArgs, SessionRunHook
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.tensor import Tensor
+    from ...engine.session.session import BaseSession
+    from .coordinator import Coordinator
+    from .session_run_hook import SessionRunContext
 
 __all__ = [
     "CheckpointSaverHook",
@@ -61,7 +68,7 @@ class LoggingTensorHook(SessionRunHook):
 
     def __init__(
         self,
-        tensors: Any,
+        tensors: dict[Any, Any],
         every_n_iter: int | None = None,
         every_n_secs: float | None = None,
         at_end: bool = False,
@@ -96,7 +103,7 @@ class LoggingTensorHook(SessionRunHook):
             tag: _as_graph_element(tensor) for tag, tensor in self._tensors.items()
         }
 
-    def before_run(self, run_context: Any) -> Any:
+    def before_run(self, run_context: SessionRunContext) -> Any:
         self._should_trigger = self._timer.should_trigger_for_step(self._iter_count)
         return SessionRunArgs(self._current_tensors) if self._should_trigger else None
 
@@ -112,17 +119,17 @@ class LoggingTensorHook(SessionRunHook):
             else:
                 log.info("%s (%.3f sec)", text, seconds)
 
-    def after_run(self, run_context: Any, run_values: Any) -> None:
+    def after_run(self, run_context: SessionRunContext, run_values: Any) -> None:
         if self._should_trigger:
             self._log_tensors(run_values.results)
         self._iter_count += 1
 
-    def end(self, session: Any) -> None:
+    def end(self, session: BaseSession) -> None:
         if self._log_at_end:
             self._log_tensors(session.run(self._current_tensors))
 
 
-def _as_graph_element(thing: Any) -> Any:
+def _as_graph_element(thing: Tensor) -> Any:
     """A tensor or operation of the default graph, or the one with a name."""
     graph = get_default_graph()
     if not isinstance(thing, str):
@@ -186,18 +193,18 @@ class _MultiStepStopAtStepHook(SessionRunHook):
             raise RuntimeError("Global step should be created to use StopAtStepHook.")
         self._steps_per_run_variable = get_or_create_steps_per_run_variable()
 
-    def _update_steps_per_run_variable(self, global_step: int, session: Any) -> None:
+    def _update_steps_per_run_variable(self, global_step: int, session: BaseSession) -> None:
         assert self._last_step is not None
         steps = min(self._last_step - global_step, self._steps_per_run_initial_value)
         self._steps_per_run_variable.load(steps, session=session)
 
-    def after_create_session(self, session: Any, coord: Any) -> None:
+    def after_create_session(self, session: BaseSession, coord: Coordinator) -> None:
         step = session.run(self._global_step_tensor)
         if self._last_step is None:
             self._last_step = step + self._num_steps
         self._update_steps_per_run_variable(step, session)
 
-    def after_run(self, run_context: Any, run_values: Any) -> None:
+    def after_run(self, run_context: SessionRunContext, run_values: object) -> None:
         step = run_context.session.run(self._global_step_tensor)
         if step >= self._last_step:
             run_context.request_stop()
@@ -215,14 +222,14 @@ class StopAtStepHook(SessionRunHook):
     def begin(self) -> None:
         self._global_step_tensor = global_step_read("StopAtStepHook")
 
-    def after_create_session(self, session: Any, coord: Any) -> None:
+    def after_create_session(self, session: BaseSession, coord: Coordinator) -> None:
         if self._last_step is None:
             self._last_step = session.run(self._global_step_tensor) + self._num_steps
 
-    def before_run(self, run_context: Any) -> Any:
+    def before_run(self, run_context: SessionRunContext) -> Any:
         return SessionRunArgs(self._global_step_tensor)
 
-    def after_run(self, run_context: Any, run_values: Any) -> None:
+    def after_run(self, run_context: SessionRunContext, run_values: Any) -> None:
         if run_values.results + 1 >= self._last_step:
             # The value was read before the step: other workers may count, or nobody did.
             step = run_context.session.run(self._global_step_tensor)
@@ -240,14 +247,14 @@ class NanLossDuringTrainingError(RuntimeError):
 class NanTensorHook(SessionRunHook):
     """Fails (or stops) when a loss is not a number (tf.train.NanTensorHook).  Needs no step."""
 
-    def __init__(self, loss_tensor: Any, fail_on_nan_loss: bool = True) -> None:
+    def __init__(self, loss_tensor: TensorLike, fail_on_nan_loss: bool = True) -> None:
         self._loss_tensor = loss_tensor
         self._fail_on_nan_loss = fail_on_nan_loss
 
-    def before_run(self, run_context: Any) -> Any:
+    def before_run(self, run_context: SessionRunContext) -> Any:
         return SessionRunArgs(self._loss_tensor)
 
-    def after_run(self, run_context: Any, run_values: Any) -> None:
+    def after_run(self, run_context: SessionRunContext, run_values: Any) -> None:
         if not np.isnan(run_values.results):
             return
         text = "Model diverged with loss = NaN."
@@ -272,14 +279,14 @@ class GlobalStepWaiterHook(SessionRunHook):
         self._worker_is_started = False
         self._global_step_tensor = global_step_read("_GlobalStepWaiterHook")
 
-    def before_run(self, run_context: Any) -> None:
+    def before_run(self, run_context: SessionRunContext) -> None:
         if self._worker_is_started:
             return
         if self._wait_until_step > 0:
             self._wait(run_context.session)
         self._worker_is_started = True
 
-    def _wait(self, session: Any) -> None:
+    def _wait(self, session: BaseSession) -> None:
         text = "Waiting for global step %d before starting training."
         log.info(text, self._wait_until_step)
         logged = 0
@@ -293,7 +300,7 @@ class GlobalStepWaiterHook(SessionRunHook):
 class FinalOpsHook(SessionRunHook):
     """Runs something at the end and keeps its values (tf.train.FinalOpsHook).  Needs no step."""
 
-    def __init__(self, final_ops: Any, final_ops_feed_dict: Any = None) -> None:
+    def __init__(self, final_ops: TensorLike, final_ops_feed_dict: object = None) -> None:
         self._final_ops = final_ops
         self._final_ops_feed_dict = final_ops_feed_dict
         self._final_ops_values: Any = None
@@ -303,7 +310,7 @@ class FinalOpsHook(SessionRunHook):
         """The values, after the end."""
         return self._final_ops_values
 
-    def end(self, session: Any) -> None:
+    def end(self, session: BaseSession) -> None:
         if self._final_ops is None:
             return
         try:
@@ -323,5 +330,5 @@ class FeedFnHook(SessionRunHook):
     def __init__(self, feed_fn: Callable[[], Any]) -> None:
         self.feed_fn = feed_fn
 
-    def before_run(self, run_context: Any) -> Any:
+    def before_run(self, run_context: SessionRunContext) -> Any:
         return SessionRunArgs(fetches=None, feed_dict=self.feed_fn())

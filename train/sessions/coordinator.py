@@ -52,12 +52,12 @@ class Coordinator:
         self._joined = False
         self._registered_threads: set[threading.Thread] = set()
 
-    def _is_clean(self, ex: Any) -> bool:
+    def _is_clean(self, ex: object) -> bool:
         """Is what was reported just the end of the input?"""
         error = ex[1] if isinstance(ex, tuple) else ex
         return isinstance(error, self._clean_stop_exception_types)
 
-    def request_stop(self, ex: Any = None) -> None:
+    def request_stop(self, ex: object = None) -> None:
         """Asks all threads to stop.
 
         Args:
@@ -159,13 +159,13 @@ def _alive(threads: Sequence[threading.Thread]) -> list[threading.Thread]:
     return [thread for thread in threads if thread.is_alive()]
 
 
-def _error_of(info: Any) -> BaseException:
+def _error_of(info: Sequence[Any]) -> BaseException:
     """The exception of an exc_info, with its traceback."""
     _, error, trace = info
     return error.with_traceback(trace)
 
 
-def _reported(ex: Any) -> Any:
+def _reported(ex: object) -> Any:
     """The exc_info to raise for what was given to `request_stop`, which is logged."""
     if isinstance(ex, tuple):
         info = ex

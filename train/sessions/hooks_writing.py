@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.collections import GraphKeys, get_collection
 from ...engine.graph.defaults import get_default_graph
@@ -18,6 +18,11 @@ from ..variables.global_step import get_global_step
 from .hook_timers import SecondOrStepTimer, global_step_read
 from .session_run_hook import SessionRunArgs, SessionRunHook
 
+if TYPE_CHECKING:
+    from ...engine.session.session import BaseSession
+    from .coordinator import Coordinator
+    from .session_run_hook import SessionRunContext
+
 
 class CheckpointSaverListener:
     """Told of every checkpoint that a CheckpointSaverHook saves.
@@ -28,13 +33,13 @@ class CheckpointSaverListener:
     def begin(self) -> None:
         """When the hook begins."""
 
-    def before_save(self, session: Any, global_step_value: int) -> None:
+    def before_save(self, session: BaseSession, global_step_value: int) -> None:
         """Before a checkpoint is written."""
 
-    def after_save(self, session: Any, global_step_value: int) -> Any:
+    def after_save(self, session: BaseSession, global_step_value: int) -> Any:
         """After a checkpoint was written; True asks to stop."""
 
-    def end(self, session: Any, global_step_value: int) -> None:
+    def end(self, session: BaseSession, global_step_value: int) -> None:
         """At the end, after the last checkpoint."""
 
 
@@ -49,7 +54,7 @@ class CheckpointSaverHook(SessionRunHook):
         checkpoint_dir: str,
         save_secs: float | None = None,
         save_steps: int | None = None,
-        saver: Any = None,
+        saver: int | None = None,
         checkpoint_basename: str = "model.ckpt",
         scaffold: Any = None,
         listeners: Any = None,
@@ -74,7 +79,7 @@ class CheckpointSaverHook(SessionRunHook):
         for listener in self._listeners:
             listener.begin()
 
-    def after_create_session(self, session: Any, coord: Any) -> None:
+    def after_create_session(self, session: BaseSession, coord: Coordinator) -> None:
         step = session.run(self._global_step_tensor)
         graph = get_default_graph()
         # The graph is finished only now: other hooks may have added to it.
@@ -88,10 +93,10 @@ class CheckpointSaverHook(SessionRunHook):
         self._save(session, step)
         self._timer.update_last_triggered_step(step)
 
-    def before_run(self, run_context: Any) -> Any:
+    def before_run(self, run_context: SessionRunContext) -> Any:
         return SessionRunArgs(self._global_step_tensor)
 
-    def after_run(self, run_context: Any, run_values: Any) -> None:
+    def after_run(self, run_context: SessionRunContext, run_values: Any) -> None:
         if not self._timer.should_trigger_for_step(run_values.results + self._steps_per_run):
             return
         # The value was read before the step.
@@ -101,14 +106,14 @@ class CheckpointSaverHook(SessionRunHook):
             if self._save(run_context.session, step):
                 run_context.request_stop()
 
-    def end(self, session: Any) -> None:
+    def end(self, session: BaseSession) -> None:
         step = session.run(self._global_step_tensor)
         if step != self._timer.last_triggered_step():
             self._save(session, step)
         for listener in self._listeners:
             listener.end(session, step)
 
-    def _save(self, session: Any, step: int) -> bool:
+    def _save(self, session: BaseSession, step: int) -> bool:
         """Saves a checkpoint; whether a listener asks to stop."""
         log.info("Saving checkpoints for %d into %s.", step, self._save_path)
         for listener in self._listeners:
@@ -172,7 +177,7 @@ class StepCounterHook(SessionRunHook):
         self._global_step_tensor = global_step_read("StepCounterHook")
         self._summary_tag = f"{get_global_step().op.name}/sec"
 
-    def before_run(self, run_context: Any) -> Any:
+    def before_run(self, run_context: SessionRunContext) -> Any:
         return SessionRunArgs(self._global_step_tensor)
 
     def _log_and_record(self, elapsed_steps: int, elapsed_time: float, global_step: int) -> None:
@@ -183,7 +188,7 @@ class StepCounterHook(SessionRunHook):
             self._summary_writer.add_summary(summary, global_step)
         log.info("%s: %g", self._summary_tag, speed)
 
-    def after_run(self, run_context: Any, run_values: Any) -> None:
+    def after_run(self, run_context: SessionRunContext, run_values: Any) -> None:
         stale = run_values.results
         if self._timer.should_trigger_for_step(stale + self._steps_per_run):
             # The value was read before the step.
@@ -233,7 +238,7 @@ class SummarySaverHook(SessionRunHook):
         self._next_step: int | None = None
         self._global_step_tensor = global_step_read("SummarySaverHook")
 
-    def before_run(self, run_context: Any) -> Any:
+    def before_run(self, run_context: SessionRunContext) -> Any:
         self._request_summary = self._next_step is None or self._timer.should_trigger_for_step(
             self._next_step
         )
@@ -243,7 +248,7 @@ class SummarySaverHook(SessionRunHook):
             requests["summary"] = operations
         return SessionRunArgs(requests)
 
-    def after_run(self, run_context: Any, run_values: Any) -> None:
+    def after_run(self, run_context: SessionRunContext, run_values: Any) -> None:
         if not self._summary_writer:
             return
         step = run_values.results["global_step"] + 1
@@ -258,7 +263,7 @@ class SummarySaverHook(SessionRunHook):
                 self._summary_writer.add_summary(summary, step)
         self._next_step = step + 1
 
-    def end(self, session: Any = None) -> None:
+    def end(self, session: BaseSession | None = None) -> None:
         if self._summary_writer:
             self._summary_writer.flush()
 
@@ -291,7 +296,7 @@ class ProfilerHook(SessionRunHook):
         self._next_step: int | None = None
         self._global_step_tensor = global_step_read("ProfilerHook")
 
-    def before_run(self, run_context: Any) -> Any:
+    def before_run(self, run_context: SessionRunContext) -> Any:
         self._request_summary = self._next_step is not None and self._timer.should_trigger_for_step(
             self._next_step
         )
@@ -299,7 +304,7 @@ class ProfilerHook(SessionRunHook):
         options = kind(trace_level=kind.FULL_TRACE) if self._request_summary else None
         return SessionRunArgs({"global_step": self._global_step_tensor}, options=options)
 
-    def after_run(self, run_context: Any, run_values: Any) -> None:
+    def after_run(self, run_context: SessionRunContext, run_values: Any) -> None:
         stale = run_values.results["global_step"]
         if self._next_step is None:
             # The first step is slower than others.
@@ -313,7 +318,7 @@ class ProfilerHook(SessionRunHook):
             self._file_writer.add_run_metadata(metadata, f"step_{step}")
         self._next_step = step + 1
 
-    def _save(self, step: int, save_path: str, step_stats: Any) -> None:
+    def _save(self, step: int, save_path: str, step_stats: object) -> None:
         from ...io.timeline import Timeline
 
         log.info("Saving timeline for %d into '%s'.", step, save_path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import abc
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...engine import errors
@@ -56,7 +56,7 @@ class SessionCreator(metaclass=abc.ABCMeta):
 class _ScaffoldCreator(SessionCreator):
     """Makes sessions with the operations of a scaffold."""
 
-    def __init__(self, scaffold: Scaffold | None, master: Any, config: Any) -> None:
+    def __init__(self, scaffold: Scaffold | None, master: str, config: object) -> None:
         self._scaffold = scaffold or Scaffold()
         self._session_manager: SessionManager | None = None
         self._master = master
@@ -80,10 +80,10 @@ class ChiefSessionCreator(_ScaffoldCreator):
     def __init__(
         self,
         scaffold: Scaffold | None = None,
-        master: Any = "",
-        config: Any = None,
-        checkpoint_dir: Any = None,
-        checkpoint_filename_with_path: Any = None,
+        master: str = "",
+        config: object = None,
+        checkpoint_dir: str | None = None,
+        checkpoint_filename_with_path: str | None = None,
     ) -> None:
         _ScaffoldCreator.__init__(self, scaffold, master, config)
         self._checkpoint_dir = checkpoint_dir
@@ -110,8 +110,8 @@ class WorkerSessionCreator(_ScaffoldCreator):
     def __init__(
         self,
         scaffold: Scaffold | None = None,
-        master: Any = "",
-        config: Any = None,
+        master: str = "",
+        config: object = None,
         max_wait_secs: float = 30 * 60,
     ) -> None:
         _ScaffoldCreator.__init__(self, scaffold, master, config)
@@ -128,7 +128,7 @@ class _CoordinatedSessionCreator(SessionCreator):
     """Makes sessions with hooks, and with threads for the graph's queue runners."""
 
     def __init__(
-        self, session_creator: SessionCreator, hooks: Any, stop_grace_period_secs: float
+        self, session_creator: SessionCreator, hooks: Sequence[Any], stop_grace_period_secs: float
     ) -> None:
         self._session_creator = session_creator
         self._hooks = hooks
@@ -156,7 +156,7 @@ class _MonitoredSession:
     def __init__(
         self,
         session_creator: Any,
-        hooks: Any,
+        hooks: Sequence[Any] | None,
         should_recover: bool,
         stop_grace_period_secs: float = 120,
     ) -> None:
@@ -180,7 +180,11 @@ class _MonitoredSession:
         return None if session is None else session.graph
 
     def run(
-        self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None
+        self,
+        fetches: object,
+        feed_dict: dict[Any, Any] | None = None,
+        options: object = None,
+        run_metadata: object = None,
     ) -> Any:
         """See Session.run; hooks are called around it."""
         try:
@@ -213,14 +217,16 @@ class _MonitoredSession:
     def __enter__(self) -> Any:
         return self
 
-    def __exit__(self, exception_type: Any, exception_value: Any, traceback: Any) -> bool:
+    def __exit__(
+        self, exception_type: Callable[..., Any] | None, exception_value: object, traceback: object
+    ) -> bool:
         if exception_type in (errors.OutOfRangeError, StopIteration):
             exception_type = None
         self._close_internal(exception_type)
         # The end of the input is a good end.
         return exception_type is None
 
-    def _close_internal(self, exception_type: Any = None) -> None:
+    def _close_internal(self, exception_type: Callable[..., Any] | None = None) -> None:
         try:
             if not exception_type:
                 for hook in self._hooks:
@@ -253,7 +259,7 @@ class MonitoredSession(_MonitoredSession):
     def __init__(
         self,
         session_creator: SessionCreator | None = None,
-        hooks: Any = None,
+        hooks: Sequence[Any] | None = None,
         stop_grace_period_secs: float = 120,
     ) -> None:
         super().__init__(
@@ -269,13 +275,13 @@ class SingularMonitoredSession(_MonitoredSession):
 
     def __init__(
         self,
-        hooks: Any = None,
+        hooks: Sequence[Any] | None = None,
         scaffold: Scaffold | None = None,
-        master: Any = "",
-        config: Any = None,
-        checkpoint_dir: Any = None,
+        master: str = "",
+        config: object = None,
+        checkpoint_dir: str | None = None,
         stop_grace_period_secs: float = 120,
-        checkpoint_filename_with_path: Any = None,
+        checkpoint_filename_with_path: str | None = None,
     ) -> None:
         creator = ChiefSessionCreator(
             scaffold, master, config, checkpoint_dir, checkpoint_filename_with_path
@@ -289,7 +295,7 @@ class SingularMonitoredSession(_MonitoredSession):
         return self._tf_sess()
 
 
-def _or_default(first: Any, second: Any, defaults: tuple[Any, Any]) -> tuple[Any, Any]:
+def _or_default(first: object, second: object, defaults: tuple[Any, Any]) -> tuple[Any, Any]:
     """Two ways to say the same: where neither is given, their defaults; else None for the other."""
     if first is USE_DEFAULT and second is USE_DEFAULT:
         return defaults
@@ -301,20 +307,20 @@ def _is_on(first: Any, second: Any) -> bool:
 
 
 def MonitoredTrainingSession(  # noqa: N802 - TensorFlow's name
-    master: Any = "",
+    master: str = "",
     is_chief: bool = True,
-    checkpoint_dir: Any = None,
+    checkpoint_dir: str | None = None,
     scaffold: Scaffold | None = None,
-    hooks: Any = None,
+    hooks: Sequence[Any] | None = None,
     chief_only_hooks: Any = None,
-    save_checkpoint_secs: Any = USE_DEFAULT,
-    save_summaries_steps: Any = USE_DEFAULT,
-    save_summaries_secs: Any = USE_DEFAULT,
-    config: Any = None,
+    save_checkpoint_secs: object = USE_DEFAULT,
+    save_summaries_steps: object = USE_DEFAULT,
+    save_summaries_secs: object = USE_DEFAULT,
+    config: object = None,
     stop_grace_period_secs: float = 120,
     log_step_count_steps: int | None = 100,
     max_wait_secs: float = 7200,
-    save_checkpoint_steps: Any = USE_DEFAULT,
+    save_checkpoint_steps: object = USE_DEFAULT,
     summary_dir: Any = None,
 ) -> MonitoredSession:
     """A session that initializes, saves and recovers by itself (tf.train.MonitoredTrainingSession).

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.collections import GraphKeys, add_to_collection, get_collection
 from ...engine.graph.defaults import get_default_graph
@@ -15,6 +15,9 @@ from ...ops.summaries.api import merge_all
 from ..checkpoints.saver import Saver, _get_saver_or_default
 from ..objects.object_graph import ObjectGraph
 
+if TYPE_CHECKING:
+    from ...engine.graph.operation import Operation
+
 
 class Scaffold:
     """Initializers, readiness checks, summaries and saver of a graph (tf.train.Scaffold).
@@ -24,12 +27,12 @@ class Scaffold:
 
     def __init__(
         self,
-        init_op: Any = None,
+        init_op: Operation | None = None,
         init_feed_dict: Any = None,
         init_fn: Callable[[Scaffold, Any], Any] | None = None,
         ready_op: Any = None,
         ready_for_local_init_op: Any = None,
-        local_init_op: Any = None,
+        local_init_op: Operation | None = None,
         summary_op: Any = None,
         saver: Any = None,
         copy_from_scaffold: Scaffold | None = None,
@@ -165,7 +168,7 @@ class Scaffold:
         )
 
 
-def _first(given: Any, other: Any) -> Any:
+def _first(given: Any, other: object) -> Any:
     return other if given is None else given
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,8 +14,15 @@ from ...engine.interface import log
 from ...engine.session.session import Session
 from ..checkpoints.checkpoint_management import get_checkpoint_state
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.graph import Graph
+    from ...engine.graph.operation import Operation
+    from ...engine.session.session import BaseSession
+    from ..checkpoints.saver import Saver
 
-def _maybe_name(thing: Any) -> str:
+
+def _maybe_name(thing: Operation) -> str:
     if thing is None:
         return "None"
     return getattr(thing, "name", None) or f"<no name for {type(thing)}>"
@@ -29,12 +36,12 @@ class SessionManager:
 
     def __init__(
         self,
-        local_init_op: Any = None,
-        ready_op: Any = None,
+        local_init_op: Operation | None = None,
+        ready_op: TensorLike | None = None,
         ready_for_local_init_op: Any = None,
-        graph: Any = None,
+        graph: Graph | None = None,
         recovery_wait_secs: float = 30,
-        local_init_run_options: Any = None,
+        local_init_run_options: object = None,
     ) -> None:
         """local_init_op: run in every session.  ready_op: the names of what lacks a value, empty
         when the model is ready; ready_for_local_init_op the same for `local_init_op`.
@@ -54,13 +61,13 @@ class SessionManager:
 
     def _restore_checkpoint(
         self,
-        master: Any,
-        saver: Any = None,
+        master: str,
+        saver: Saver | None = None,
         checkpoint_dir: Any = None,
-        checkpoint_filename_with_path: Any = None,
+        checkpoint_filename_with_path: str | None = None,
         wait_for_checkpoint: bool = False,
         max_wait_secs: float = 7200,
-        config: Any = None,
+        config: object = None,
     ) -> tuple[Any, bool]:
         """A new session, and whether it was restored from a checkpoint."""
         self._target = master
@@ -89,15 +96,15 @@ class SessionManager:
 
     def prepare_session(
         self,
-        master: Any,
+        master: str,
         init_op: Any = None,
-        saver: Any = None,
-        checkpoint_dir: Any = None,
-        checkpoint_filename_with_path: Any = None,
+        saver: Saver | None = None,
+        checkpoint_dir: str | None = None,
+        checkpoint_filename_with_path: str | None = None,
         wait_for_checkpoint: bool = False,
         max_wait_secs: float = 7200,
-        config: Any = None,
-        init_feed_dict: Any = None,
+        config: object = None,
+        init_feed_dict: object = None,
         init_fn: Any = None,
     ) -> Any:
         """A session with a restored model, or with one that `init_op` and `init_fn` began.
@@ -134,13 +141,13 @@ class SessionManager:
 
     def recover_session(
         self,
-        master: Any,
-        saver: Any = None,
-        checkpoint_dir: Any = None,
-        checkpoint_filename_with_path: Any = None,
+        master: str,
+        saver: Saver | None = None,
+        checkpoint_dir: str | None = None,
+        checkpoint_filename_with_path: str | None = None,
         wait_for_checkpoint: bool = False,
         max_wait_secs: float = 7200,
-        config: Any = None,
+        config: object = None,
     ) -> tuple[Any, bool]:
         """A session, and whether its model was restored and is ready."""
         session, is_restored = self._restore_checkpoint(
@@ -165,7 +172,7 @@ class SessionManager:
         return session, True
 
     def wait_for_session(
-        self, master: Any, config: Any = None, max_wait_secs: float | None = float("Inf")
+        self, master: str, config: object = None, max_wait_secs: float | None = float("Inf")
     ) -> Any:
         """A session whose model another task has made ready.
 
@@ -194,7 +201,7 @@ class SessionManager:
             time.sleep(self._recovery_wait_secs)
 
     @staticmethod
-    def _safe_close(session: Any) -> None:
+    def _safe_close(session: BaseSession) -> None:
         """Closes a session that is given up."""
         try:
             session.close()
@@ -204,10 +211,10 @@ class SessionManager:
     def _model_ready(self, session: Any) -> tuple[bool, str | None]:
         return _ready(self._ready_op, session, "Model not ready")
 
-    def _model_ready_for_local_init(self, session: Any) -> tuple[bool, str | None]:
+    def _model_ready_for_local_init(self, session: BaseSession) -> tuple[bool, str | None]:
         return _ready(self._ready_for_local_init_op, session, "Model not ready for local init")
 
-    def _try_run_local_init_op(self, session: Any) -> tuple[bool, str | None]:
+    def _try_run_local_init_op(self, session: BaseSession) -> tuple[bool, str | None]:
         """Runs the local initializer if there is one and it may run; whether that was so."""
         if self._local_init_op is None:
             return True, None
@@ -220,7 +227,7 @@ class SessionManager:
         return True, None
 
 
-def _ready(op: Any, session: Any, text: str) -> tuple[bool, str | None]:
+def _ready(op: Any, session: BaseSession, text: str) -> tuple[bool, str | None]:
     """Whether an operation says that a model is ready, or what is missing."""
     if op is None:
         return True, None

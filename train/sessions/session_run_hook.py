@@ -4,7 +4,11 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ...engine.session.session import BaseSession
+    from .coordinator import Coordinator
 
 
 class SessionRunHook:
@@ -16,31 +20,33 @@ class SessionRunHook:
     def begin(self) -> None:
         """Before the session is made; the graph may still be changed."""
 
-    def after_create_session(self, session: Any, coord: Any) -> None:
+    def after_create_session(self, session: BaseSession, coord: Coordinator) -> None:
         """When a session was made; the graph is finished.  Again after a failure."""
 
-    def before_run(self, run_context: Any) -> Any:
+    def before_run(self, run_context: SessionRunContext) -> Any:
         """Before a run: a SessionRunArgs of what to run besides, or None."""
         return None
 
-    def after_run(self, run_context: Any, run_values: Any) -> None:
+    def after_run(self, run_context: SessionRunContext, run_values: object) -> None:
         """After a run: `run_values.results` are those of what was asked for."""
 
-    def end(self, session: Any) -> None:
+    def end(self, session: BaseSession) -> None:
         """At the end, unless that is an exception."""
 
 
 class SessionRunArgs(namedtuple("SessionRunArgs", ["fetches", "feed_dict", "options"])):
     """What a hook adds to a run: the arguments of `Session.run` (tf.train.SessionRunArgs)."""
 
-    def __new__(cls, fetches: Any, feed_dict: Any = None, options: Any = None) -> SessionRunArgs:
+    def __new__(
+        cls, fetches: object, feed_dict: dict[Any, Any] | None = None, options: object = None
+    ) -> SessionRunArgs:
         return super().__new__(cls, fetches, feed_dict, options)
 
 
 class SessionRunContext:
     """What a hook may know of a run, and how it asks to stop (tf.train.SessionRunContext)."""
 
-    def __init__(self, original_args: SessionRunArgs, session: Any) -> None:
+    def __init__(self, original_args: SessionRunArgs, session: BaseSession) -> None:
         self._original_args = original_args
         self._session = session
         self._stop_requested = False

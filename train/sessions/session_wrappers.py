@@ -4,13 +4,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...engine import errors
 from ...engine.interface import log
 from ...io import protos
 from .session_run_hook import SessionRunArgs, SessionRunContext, SessionRunValues
+
+if TYPE_CHECKING:
+    from ...engine.session.session import BaseSession
+    from .coordinator import Coordinator
 
 # After these a new session may succeed.
 _PREEMPTION_ERRORS = (errors.AbortedError, errors.UnavailableError)
@@ -19,7 +23,7 @@ _PREEMPTION_ERRORS = (errors.AbortedError, errors.UnavailableError)
 class StepContext:
     """What `run_step_fn` gives to the function that makes a step."""
 
-    def __init__(self, session: Any, run_with_hooks_fn: Callable[..., Any]) -> None:
+    def __init__(self, session: BaseSession, run_with_hooks_fn: Callable[..., Any]) -> None:
         self._session = session
         self._run_with_hooks_fn = run_with_hooks_fn
 
@@ -140,13 +144,17 @@ class _RecoverableSession(_WrappedSession):
                 self._sess = None
 
     def run(
-        self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None
+        self,
+        fetches: object,
+        feed_dict: dict[Any, Any] | None = None,
+        options: object = None,
+        run_metadata: object = None,
     ) -> Any:
         given = {"feed_dict": feed_dict, "options": options, "run_metadata": run_metadata}
         return self._recovered(lambda session: session.run(fetches, **given))
 
     def run_step_fn(
-        self, step_fn: Callable[..., Any], raw_session: Any, run_with_hooks: Any
+        self, step_fn: Callable[..., Any], raw_session: object, run_with_hooks: object
     ) -> Any:
         del run_with_hooks
         return self._recovered(
@@ -157,7 +165,9 @@ class _RecoverableSession(_WrappedSession):
 class _CoordinatedSession(_WrappedSession):
     """Stops when its coordinator says so, and ends its threads when it is closed."""
 
-    def __init__(self, sess: Any, coord: Any, stop_grace_period_secs: float = 120) -> None:
+    def __init__(
+        self, sess: object, coord: Coordinator, stop_grace_period_secs: float = 120
+    ) -> None:
         super().__init__(sess)
         self._coord = coord
         self._stop_grace_period_secs = stop_grace_period_secs
@@ -199,7 +209,7 @@ class _CoordinatedSession(_WrappedSession):
 class _HookedSession(_WrappedSession):
     """Calls hooks around every run."""
 
-    def __init__(self, sess: Any, hooks: Any) -> None:
+    def __init__(self, sess: BaseSession, hooks: Sequence[Any]) -> None:
         super().__init__(sess)
         self._hooks = hooks
         self._should_stop = False
@@ -208,7 +218,11 @@ class _HookedSession(_WrappedSession):
         return self._should_stop
 
     def run(
-        self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None
+        self,
+        fetches: Any,
+        feed_dict: Any = None,
+        options: Any = None,
+        run_metadata: Any = None,
     ) -> Any:
         if self.should_stop():
             raise RuntimeError("Run called even after should_stop requested.")
@@ -226,7 +240,11 @@ class _HookedSession(_WrappedSession):
         return results["caller"]
 
     def _call_hook_before_run(
-        self, context: Any, wanted: dict[Any, Any], feed_dict: Any, options: Any
+        self,
+        context: object,
+        wanted: dict[Any, Any],
+        feed_dict: dict[Any, Any] | None,
+        options: object,
     ) -> Any:
         """Adds what hooks want to a run; returns what is to be fed."""
         hook_feeds: dict[Any, Any] = {}
@@ -251,7 +269,7 @@ class _HookedSession(_WrappedSession):
         return hook_feeds
 
 
-def _require_distinct(feeds: Any, others: Any, text: str) -> None:
+def _require_distinct(feeds: dict[Any, Any], others: dict[Any, Any], text: str) -> None:
     common = set(feeds) & set(others)
     if common:
         raise RuntimeError(f"{text} Conflict(s): {list(common)}")

@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.collections import GraphKeys, add_to_collection, get_collection
 from ...engine.graph.defaults import get_default_graph
@@ -24,6 +24,9 @@ from ..variables.global_step import global_step as value_of_step
 from .coordinator import Coordinator, LooperThread
 from .session_manager import SessionManager
 
+if TYPE_CHECKING:
+    from ...engine.session.session import BaseSession
+
 _USE_DEFAULT = 0
 
 
@@ -39,23 +42,23 @@ class Supervisor:
     def __init__(
         self,
         graph: Any = None,
-        ready_op: Any = _USE_DEFAULT,
-        ready_for_local_init_op: Any = _USE_DEFAULT,
+        ready_op: int = _USE_DEFAULT,
+        ready_for_local_init_op: int = _USE_DEFAULT,
         is_chief: bool = True,
-        init_op: Any = _USE_DEFAULT,
+        init_op: int = _USE_DEFAULT,
         init_feed_dict: Any = None,
-        local_init_op: Any = _USE_DEFAULT,
-        logdir: Any = None,
-        summary_op: Any = _USE_DEFAULT,
-        saver: Any = _USE_DEFAULT,
-        global_step: Any = _USE_DEFAULT,
+        local_init_op: int = _USE_DEFAULT,
+        logdir: str | None = None,
+        summary_op: int = _USE_DEFAULT,
+        saver: int = _USE_DEFAULT,
+        global_step: int = _USE_DEFAULT,
         save_summaries_secs: float = 120,
         save_model_secs: float = 600,
         recovery_wait_secs: float = 30,
         stop_grace_secs: float = 120,
         checkpoint_basename: str = "model.ckpt",
         session_manager: Any = None,
-        summary_writer: Any = _USE_DEFAULT,
+        summary_writer: int = _USE_DEFAULT,
         init_fn: Callable[[Any], Any] | None = None,
         local_init_run_options: Any = None,
     ) -> None:
@@ -105,7 +108,7 @@ class Supervisor:
         self._verify_setup()
         graph.finalize()
 
-    def _write_to(self, logdir: Any, basename: str, summary_writer: Any) -> None:
+    def _write_to(self, logdir: Any, basename: str, summary_writer: int) -> None:
         self._logdir = logdir
         if logdir:
             self._save_path = os.path.join(logdir, basename)
@@ -203,7 +206,7 @@ class Supervisor:
             self._summary_writer.add_meta_graph(self._meta_graph_def)
             self._graph_added_to_summary = True
 
-    def start_standard_services(self, sess: Any) -> Any:
+    def start_standard_services(self, sess: BaseSession) -> Any:
         """Starts the threads that save summaries, checkpoints and the speed; chief only."""
         if not self._is_chief:
             raise RuntimeError(
@@ -232,7 +235,7 @@ class Supervisor:
 
     def prepare_or_wait_for_session(
         self,
-        master: Any = "",
+        master: str = "",
         config: Any = None,
         wait_for_checkpoint: bool = False,
         max_wait_secs: float = 7200,
@@ -267,7 +270,7 @@ class Supervisor:
             self.start_queue_runners(sess)
         return sess
 
-    def start_queue_runners(self, sess: Any, queue_runners: Any = None) -> list[Any]:
+    def start_queue_runners(self, sess: BaseSession, queue_runners: Any = None) -> list[Any]:
         """Starts the threads of the graph's queue runners, or of those given."""
         if queue_runners is None:
             queue_runners = self._graph.get_collection(GraphKeys.QUEUE_RUNNERS)
@@ -308,7 +311,7 @@ class Supervisor:
                 self._summary_writer.close()
                 self._graph_added_to_summary = False
 
-    def request_stop(self, ex: Any = None) -> None:
+    def request_stop(self, ex: object = None) -> None:
         """See Coordinator.request_stop."""
         self._coord.request_stop(ex=ex)
 
@@ -324,7 +327,9 @@ class Supervisor:
         """See Coordinator.wait_for_stop."""
         self._coord.wait_for_stop()
 
-    def summary_computed(self, sess: Any, summary: Any, global_step: Any = None) -> None:
+    def summary_computed(
+        self, sess: BaseSession, summary: object, global_step: int | None = None
+    ) -> None:
         """Writes a summary."""
         if not self._summary_writer:
             raise RuntimeError("Writing a summary requires a summary writer.")
@@ -335,8 +340,8 @@ class Supervisor:
     @contextmanager
     def managed_session(
         self,
-        master: Any = "",
-        config: Any = None,
+        master: str = "",
+        config: object = None,
         start_standard_services: bool = True,
         close_summary_writer: bool = True,
     ) -> Iterator[Any]:
@@ -369,7 +374,7 @@ class Supervisor:
     SummaryComputed = summary_computed
 
 
-def _chosen(given: Any, key: str, make: Callable[[], Any]) -> Any:
+def _chosen(given: int, key: str, make: Callable[[], Any]) -> Any:
     """What was given, or the first of a collection, or what is made for it."""
     if given is not _USE_DEFAULT:
         return given
@@ -407,7 +412,7 @@ def _global_step() -> Any:
 class SVSummaryThread(LooperThread):
     """Writes summaries every so many seconds."""
 
-    def __init__(self, sv: Supervisor, sess: Any) -> None:
+    def __init__(self, sv: Supervisor, sess: BaseSession) -> None:
         super().__init__(sv.coord, sv.save_summaries_secs)
         self._sv, self._sess = sv, sess
 
@@ -425,7 +430,7 @@ class SVSummaryThread(LooperThread):
 class SVStepCounterThread(LooperThread):
     """Writes how many steps are made in a second."""
 
-    def __init__(self, sv: Supervisor, sess: Any, step_counter: Any = None) -> None:
+    def __init__(self, sv: Supervisor, sess: BaseSession, step_counter: Any = None) -> None:
         super().__init__(sv.coord, sv.save_summaries_secs)
         self._sv, self._sess = sv, sess
         self._last_time, self._last_step = 0.0, 0
@@ -451,7 +456,7 @@ class SVStepCounterThread(LooperThread):
 class SVTimerCheckpointThread(LooperThread):
     """Saves checkpoints every so many seconds."""
 
-    def __init__(self, sv: Supervisor, sess: Any) -> None:
+    def __init__(self, sv: Supervisor, sess: BaseSession) -> None:
         super().__init__(sv.coord, sv.save_model_secs)
         self._sv, self._sess = sv, sess
 

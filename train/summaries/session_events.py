@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.collections import add_to_collection
 from ...engine.graph.graph import control_dependencies, device, name_scope
@@ -11,13 +11,16 @@ from ...engine.types import dtypes
 from ...io.files import is_directory, recursive_create_dir
 from ...ops.public import raw, tf
 
+if TYPE_CHECKING:
+    from ...engine.session.session import BaseSession
+
 
 class SessionEventWriter:
     """What `EventFileWriter` does, through nodes that are added to the session's graph."""
 
     def __init__(
         self,
-        session: Any,
+        session: BaseSession,
         logdir: str,
         max_queue: int = 10,
         flush_secs: float = 120,

@@ -6,7 +6,7 @@ from __future__ import annotations
 import threading
 import time
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.defaults import get_default_graph
 from ...engine.graph.graph import Graph
@@ -14,6 +14,10 @@ from ...engine.interface.log import get_logger
 from ...io import protos
 from ...io.events import EventFileWriter
 from ...io.meta_graph import create_meta_graph_def
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.session.session import BaseSession
 
 
 class SummaryToEventTransformer:
@@ -30,7 +34,7 @@ class SummaryToEventTransformer:
         message = graph.as_graph_def(add_shapes=True) if isinstance(graph, Graph) else graph
         self.add_meta_graph(create_meta_graph_def(graph_def=graph_def or message))
 
-    def add_summary(self, summary: Any, global_step: Any = None) -> None:
+    def add_summary(self, summary: Any, global_step: TensorLike | None = None) -> None:
         """Adds a summary to the file.
 
         Args:
@@ -45,11 +49,13 @@ class SummaryToEventTransformer:
             self._seen_summary_tags.add(value.tag)
         self._add_event(protos.Event(summary=summary), global_step)
 
-    def add_session_log(self, session_log: Any, global_step: Any = None) -> None:
+    def add_session_log(self, session_log: object, global_step: TensorLike | None = None) -> None:
         """Adds a SessionLog: the start or end of a session, or a checkpoint."""
         self._add_event(protos.Event(session_log=session_log), global_step)
 
-    def add_graph(self, graph: Any, global_step: Any = None, graph_def: Any = None) -> None:
+    def add_graph(
+        self, graph: Graph, global_step: TensorLike | None = None, graph_def: object = None
+    ) -> None:
         """Adds a graph to the file.
 
         Args:
@@ -83,7 +89,7 @@ class SummaryToEventTransformer:
             )
         self._add_event(protos.Event(graph_def=message.SerializeToString()), global_step)
 
-    def add_meta_graph(self, meta_graph_def: Any, global_step: Any = None) -> None:
+    def add_meta_graph(self, meta_graph_def: object, global_step: TensorLike | None = None) -> None:
         """Adds a MetaGraphDef."""
         if not isinstance(meta_graph_def, protos.MetaGraphDef):
             raise TypeError(
@@ -92,7 +98,9 @@ class SummaryToEventTransformer:
         event = protos.Event(meta_graph_def=meta_graph_def.SerializeToString())
         self._add_event(event, global_step)
 
-    def add_run_metadata(self, run_metadata: Any, tag: str, global_step: Any = None) -> None:
+    def add_run_metadata(
+        self, run_metadata: Any, tag: str, global_step: TensorLike | None = None
+    ) -> None:
         """Adds a RunMetadata under a tag of its own."""
         if tag in self._session_run_tags:
             raise ValueError("The provided tag was already used for this event type")
@@ -135,13 +143,13 @@ class FileWriter(SummaryToEventTransformer):
 
     def __init__(
         self,
-        logdir: Any,
-        graph: Any = None,
+        logdir: str,
+        graph: Graph | None = None,
         max_queue: int = 10,
         flush_secs: float = 120,
-        graph_def: Any = None,
+        graph_def: object = None,
         filename_suffix: str | None = None,
-        session: Any = None,
+        session: BaseSession | None = None,
     ) -> None:
         writer: Any
         if session is None:
@@ -172,7 +180,7 @@ class FileWriter(SummaryToEventTransformer):
                 stacklevel=3,
             )
 
-    def _add_event(self, event: Any, step: Any) -> None:
+    def _add_event(self, event: object, step: object) -> None:
         self._warn_if_event_writer_is_closed()
         super()._add_event(event, step)
 
@@ -212,7 +220,7 @@ class FileWriterCache:
             FileWriterCache._cache = {}
 
     @staticmethod
-    def get(logdir: Any) -> Any:
+    def get(logdir: str) -> Any:
         """The writer for a folder."""
         with FileWriterCache._lock:
             if logdir not in FileWriterCache._cache:
@@ -230,10 +238,10 @@ class SummaryWriter(FileWriter):
 
     def __init__(
         self,
-        logdir: Any,
-        graph: Any = None,
+        logdir: str,
+        graph: Graph | None = None,
         max_queue: int = 10,
         flush_secs: float = 120,
-        graph_def: Any = None,
+        graph_def: object = None,
     ) -> None:
         super().__init__(logdir, graph, max_queue, flush_secs, graph_def)

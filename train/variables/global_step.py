@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,12 +14,16 @@ from ...engine.types import dtypes
 from ...ops.public import tf
 from .variable_kind import is_variable, value_to_start_from
 
+if TYPE_CHECKING:
+    from ...engine.graph.graph import Graph
+    from ...engine.session.session import BaseSession
+
 # The collection with the one tensor that reads the step for those that must see it unchanged.
 GLOBAL_STEP_READ_KEY = "global_step_read_op_cache"
 
 
 @export("train.global_step")
-def global_step(sess: Any, global_step_tensor: Any) -> int:
+def global_step(sess: BaseSession, global_step_tensor: Any) -> int:
     """The value of the global step in a session.
 
     Args:
@@ -47,7 +51,7 @@ def global_step(sess: Any, global_step_tensor: Any) -> int:
 
 
 @export("train.get_global_step")
-def get_global_step(graph: Any = None) -> Any:
+def get_global_step(graph: Graph | None = None) -> Any:
     """The global step of a graph: what optimizers count up, if they are given it.
 
     Args:
@@ -80,7 +84,7 @@ def get_global_step(graph: Any = None) -> Any:
 
 
 @export("train.create_global_step")
-def create_global_step(graph: Any = None) -> Any:
+def create_global_step(graph: Graph | None = None) -> Any:
     """Creates the global step; ValueError when the graph has one."""
     graph = graph or tf.get_default_graph()
     if get_global_step(graph) is not None:
@@ -98,7 +102,7 @@ def create_global_step(graph: Any = None) -> Any:
 
 
 @export("train.get_or_create_global_step")
-def get_or_create_global_step(graph: Any = None) -> Any:
+def get_or_create_global_step(graph: Graph | None = None) -> Any:
     """The global step of a graph, made when there is none: an int64 Variable, 0 at first.
 
     Args:
@@ -137,7 +141,7 @@ def assert_global_step(global_step_tensor: Any) -> None:
         raise TypeError(f'Existing "global_step" is not scalar: {shape}')
 
 
-def _get_global_step_read(graph: Any = None) -> Any:
+def _get_global_step_read(graph: Graph | None = None) -> Any:
     graph = graph or tf.get_default_graph()
     found = graph.get_collection(GLOBAL_STEP_READ_KEY)
     if len(found) > 1:
@@ -148,7 +152,7 @@ def _get_global_step_read(graph: Any = None) -> Any:
     return found[0] if found else None
 
 
-def _get_or_create_global_step_read(graph: Any = None) -> Any:
+def _get_or_create_global_step_read(graph: Graph | None = None) -> Any:
     graph = graph or tf.get_default_graph()
     read = _get_global_step_read(graph)
     if read is not None:
@@ -164,7 +168,7 @@ def _get_or_create_global_step_read(graph: Any = None) -> Any:
     return read
 
 
-def _increment_global_step(increment: int, graph: Any = None) -> Any:
+def _increment_global_step(increment: int, graph: Graph | None = None) -> Any:
     graph = graph or tf.get_default_graph()
     step = get_global_step(graph)
     if step is None:

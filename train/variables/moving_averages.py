@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.graph.operation import Operation
@@ -12,12 +12,21 @@ from ...ops.public import tf
 from . import slot_creator
 from .variable_kind import is_variable, value_to_start_from
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.tensor import Tensor
+    from ...ops.state.variables import Variable
+
 _FLOATS = (dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64)
 _VARIABLE_OPS = ("Variable", "VariableV2", "VarHandleOp")
 
 
 def assign_moving_average(
-    variable: Any, value: Any, decay: Any, zero_debias: bool = True, name: str | None = None
+    variable: Any,
+    value: Any,
+    decay: Any,
+    zero_debias: bool = True,
+    name: str | None = None,
 ) -> Any:
     """variable = variable * decay + value * (1 - decay), without the bias to zero if asked.
 
@@ -62,7 +71,7 @@ def weighted_moving_average(
         return divide(numerator, denominator, name=scope.name)
 
 
-def _zero_debias(unbiased: Any, value: Any, rate: Any) -> Any:
+def _zero_debias(unbiased: Variable, value: Tensor, rate: Tensor) -> Any:
     scope_name = unbiased.name[: -len(":0")]
     with tf.variable_scope(scope_name, values=[unbiased, value, rate]):
         with tf.init_scope():
@@ -127,8 +136,8 @@ class ExponentialMovingAverage:
 
     def __init__(
         self,
-        decay: Any,
-        num_updates: Any = None,
+        decay: float,
+        num_updates: Variable | None = None,
         zero_debias: bool = False,
         name: str = "ExponentialMovingAverage",
     ) -> None:
@@ -175,7 +184,7 @@ class ExponentialMovingAverage:
             ]
             return tf.group(*updates, name=scope)
 
-    def _create(self, var: Any) -> Any:
+    def _create(self, var: Variable) -> Any:
         if is_variable(var):
             average = slot_creator.create_slot(var, value_to_start_from(var), self.name)
             tf.add_to_collection(tf.GraphKeys.MOVING_AVERAGE_VARIABLES, var)
@@ -190,7 +199,7 @@ class ExponentialMovingAverage:
         count = tf.cast(self._num_updates, dtypes.float32, name="num_updates")
         return tf.minimum(decay, (1.0 + count) / (10.0 + count))
 
-    def average(self, var: Any) -> Any:
+    def average(self, var: TensorLike) -> Any:
         """The shadow of a variable.
 
         Args:
@@ -201,7 +210,7 @@ class ExponentialMovingAverage:
         """
         return self._averages.get(id(var), (None, None))[1]
 
-    def average_name(self, var: Any) -> str:
+    def average_name(self, var: Variable) -> str:
         """The name of the shadow variable, also where it does not exist yet."""
         average = self.average(var)
         if average is not None:

@@ -8,13 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...ops.public import tf
 from .variable_kind import is_reference, is_resource, is_variable, value_to_start_from
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import DTypeLike, TensorLike
+    from ...engine.types.dtypes import DType
+    from ...engine.types.shape import TensorShape
+    from ...ops.state.variables import Variable
 
-def create_slot(primary: Any, val: Any, name: str, colocate_with_primary: bool = True) -> Any:
+
+def create_slot(primary: Variable, val: Any, name: str, colocate_with_primary: bool = True) -> Any:
     """A slot that starts as the tensor `val`."""
     validate = val.get_shape().is_fully_defined()
     with _slot_scope(primary, name, colocate_with_primary):
@@ -36,7 +42,10 @@ def create_slot_with_initializer(
 
 
 def create_zeros_slot(
-    primary: Any, name: str, dtype: Any = None, colocate_with_primary: bool = True
+    primary: Any,
+    name: str,
+    dtype: DTypeLike | None = None,
+    colocate_with_primary: bool = True,
 ) -> Any:
     """A slot of the primary's shape that starts as zeros."""
     dtype = primary.dtype if dtype is None else dtype
@@ -60,7 +69,9 @@ def _slot_scope(primary: Any, name: str, colocate: bool) -> Iterator[None]:
             yield
 
 
-def _create_slot_var(primary: Any, val: Any, validate: bool, shape: Any, dtype: Any) -> Any:
+def _create_slot_var(
+    primary: Any, val: object, validate: bool, shape: TensorShape | None, dtype: DType | None
+) -> Any:
     # The scope's partitioner must not cut the slot: it is shaped like its primary, cut or not.
     scope = tf.get_variable_scope()
     partitioner = scope.partitioner
@@ -90,7 +101,7 @@ def _create_slot_var(primary: Any, val: Any, validate: bool, shape: Any, dtype: 
     return slot
 
 
-def _use_resource(primary: Any) -> bool | None:
+def _use_resource(primary: TensorLike) -> bool | None:
     if is_resource(primary):
         return True
     return False if is_reference(primary) else None

@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...ops.public import tf
 
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...ops.state.variables import Variable
 
-def is_variable(value: Any) -> bool:
+
+def is_variable(value: TensorLike) -> bool:
     """Whether `value` is a variable of either kind."""
     return isinstance(value, tf.Variable)
 
@@ -23,6 +27,6 @@ def is_reference(value: Any) -> bool:
     return is_variable(value) and value.op.type != "VarHandleOp"
 
 
-def value_to_start_from(variable: Any) -> Any:
+def value_to_start_from(variable: Variable) -> Any:
     """The variable's value once it has one, before that its initial value."""
     return variable.initialized_value()

@@ -1,0 +1,5277 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One function per op type, as `raw` makes them; written by docs/stubs.py."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ..engine.graph.annotations import DTypeLike, ShapeLike, TensorLike
+from ..engine.graph.operation import Operation
+from ..engine.graph.tensor import Tensor
+
+def Abs(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def AccumulateNV2(
+    inputs: Sequence[TensorLike] | Tensor,
+    shape: ShapeLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def AccumulatorApplyGradient(
+    handle: TensorLike,
+    local_step: TensorLike,
+    gradient: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+def AccumulatorNumAccumulated(
+    handle: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def AccumulatorSetGlobalStep(
+    handle: TensorLike,
+    new_global_step: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+def AccumulatorTakeGradient(
+    handle: TensorLike,
+    num_required: TensorLike,
+    dtype: DTypeLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Acos(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Acosh(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Add(
+    x: TensorLike,
+    y: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def AddManySparseToTensorsMap(
+    sparse_indices: TensorLike,
+    sparse_values: TensorLike,
+    sparse_shape: TensorLike,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def AddN(
+    inputs: Sequence[TensorLike] | Tensor,
+    name: str | None = ...,
+) -> Tensor: ...
+def AddSparseToTensorsMap(
+    sparse_indices: TensorLike,
+    sparse_values: TensorLike,
+    sparse_shape: TensorLike,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def AddV2(
+    x: TensorLike,
+    y: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def All(
+    input: TensorLike,
+    axis: TensorLike,
+    keep_dims: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+class _AllCandidateSampler(NamedTuple):
+    sampled_candidates: Tensor
+    true_expected_count: Tensor
+    sampled_expected_count: Tensor
+
+def AllCandidateSampler(
+    true_classes: TensorLike,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    seed: int | None = ...,
+    seed2: int | None = ...,
+    name: str | None = ...,
+) -> _AllCandidateSampler: ...
+def Angle(
+    input: TensorLike,
+    Tout: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def Any(
+    input: TensorLike,
+    axis: TensorLike,
+    keep_dims: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ApplyAdaMax(
+    var: TensorLike,
+    m: TensorLike,
+    v: TensorLike,
+    beta1_power: TensorLike,
+    lr: TensorLike,
+    beta1: TensorLike,
+    beta2: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ApplyAdadelta(
+    var: TensorLike,
+    accum: TensorLike,
+    accum_update: TensorLike,
+    lr: TensorLike,
+    rho: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ApplyAdagrad(
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    grad: TensorLike,
+    use_locking: bool | None = ...,
+    update_slots: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ApplyAdagradDA(
+    var: TensorLike,
+    gradient_accumulator: TensorLike,
+    gradient_squared_accumulator: TensorLike,
+    grad: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    global_step: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ApplyAdagradV2(
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    use_locking: bool | None = ...,
+    update_slots: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ApplyAdam(
+    var: TensorLike,
+    m: TensorLike,
+    v: TensorLike,
+    beta1_power: TensorLike,
+    beta2_power: TensorLike,
+    lr: TensorLike,
+    beta1: TensorLike,
+    beta2: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    use_locking: bool | None = ...,
+    use_nesterov: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ApplyAddSign(
+    var: TensorLike,
+    m: TensorLike,
+    lr: TensorLike,
+    alpha: TensorLike,
+    sign_decay: TensorLike,
+    beta: TensorLike,
+    grad: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ApplyCenteredRMSProp(
+    var: TensorLike,
+    mg: TensorLike,
+    ms: TensorLike,
+    mom: TensorLike,
+    lr: TensorLike,
+    rho: TensorLike,
+    momentum: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ApplyFtrl(
+    var: TensorLike,
+    accum: TensorLike,
+    linear: TensorLike,
+    grad: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    lr_power: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ApplyFtrlV2(
+    var: TensorLike,
+    accum: TensorLike,
+    linear: TensorLike,
+    grad: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    l2_shrinkage: TensorLike,
+    lr_power: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ApplyGradientDescent(
+    var: TensorLike,
+    alpha: TensorLike,
+    delta: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ApplyMomentum(
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    grad: TensorLike,
+    momentum: TensorLike,
+    use_locking: bool | None = ...,
+    use_nesterov: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ApplyPowerSign(
+    var: TensorLike,
+    m: TensorLike,
+    lr: TensorLike,
+    logbase: TensorLike,
+    sign_decay: TensorLike,
+    beta: TensorLike,
+    grad: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ApplyProximalAdagrad(
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    grad: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ApplyProximalGradientDescent(
+    var: TensorLike,
+    alpha: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    delta: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ApplyRMSProp(
+    var: TensorLike,
+    ms: TensorLike,
+    mom: TensorLike,
+    lr: TensorLike,
+    rho: TensorLike,
+    momentum: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ApproximateEqual(
+    x: TensorLike,
+    y: TensorLike,
+    tolerance: float | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ArgMax(
+    input: TensorLike,
+    dimension: TensorLike,
+    output_type: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ArgMin(
+    input: TensorLike,
+    dimension: TensorLike,
+    output_type: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def AsString(
+    input: TensorLike,
+    precision: int | None = ...,
+    scientific: bool | None = ...,
+    shortest: bool | None = ...,
+    width: int | None = ...,
+    fill: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def Asin(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Asinh(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Assert(
+    condition: TensorLike,
+    data: Sequence[TensorLike] | Tensor,
+    summarize: int | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def Assign(
+    ref: TensorLike,
+    value: TensorLike,
+    validate_shape: bool | None = ...,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def AssignAdd(
+    ref: TensorLike,
+    value: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def AssignAddVariableOp(
+    resource: TensorLike,
+    value: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+def AssignSub(
+    ref: TensorLike,
+    value: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def AssignSubVariableOp(
+    resource: TensorLike,
+    value: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+def AssignVariableOp(
+    resource: TensorLike,
+    value: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+def Atan(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Atan2(
+    y: TensorLike,
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Atanh(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def AudioSummary(
+    tag: TensorLike,
+    tensor: TensorLike,
+    sample_rate: float,
+    max_outputs: int | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def AudioSummaryV2(
+    tag: TensorLike,
+    tensor: TensorLike,
+    sample_rate: TensorLike,
+    max_outputs: int | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def AvgPool(
+    value: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: bytes | str,
+    data_format: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def AvgPool3D(
+    input: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: bytes | str,
+    data_format: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def AvgPool3DGrad(
+    orig_input_shape: TensorLike,
+    grad: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: bytes | str,
+    data_format: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def AvgPoolGrad(
+    orig_input_shape: TensorLike,
+    grad: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: bytes | str,
+    data_format: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def Barrier(
+    component_types: Sequence[DTypeLike],
+    shapes: Sequence[ShapeLike] | None = ...,
+    capacity: int | None = ...,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def BarrierClose(
+    handle: TensorLike,
+    cancel_pending_enqueues: bool | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def BarrierIncompleteSize(
+    handle: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def BarrierInsertMany(
+    handle: TensorLike,
+    keys: TensorLike,
+    values: TensorLike,
+    component_index: int,
+    name: str | None = ...,
+) -> Operation: ...
+def BarrierReadySize(
+    handle: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+class _BarrierTakeMany(NamedTuple):
+    indices: Tensor
+    keys: Tensor
+    values: list[Tensor]
+
+def BarrierTakeMany(
+    handle: TensorLike,
+    num_elements: TensorLike,
+    component_types: Sequence[DTypeLike],
+    allow_small_batch: bool | None = ...,
+    wait_for_incomplete: bool | None = ...,
+    timeout_ms: int | None = ...,
+    name: str | None = ...,
+) -> _BarrierTakeMany: ...
+def BatchMatMul(
+    x: TensorLike,
+    y: TensorLike,
+    adj_x: bool | None = ...,
+    adj_y: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def BatchMatMulV2(
+    x: TensorLike,
+    y: TensorLike,
+    adj_x: bool | None = ...,
+    adj_y: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def BatchNormWithGlobalNormalization(
+    t: TensorLike,
+    m: TensorLike,
+    v: TensorLike,
+    beta: TensorLike,
+    gamma: TensorLike,
+    variance_epsilon: float,
+    scale_after_normalization: bool,
+    name: str | None = ...,
+) -> Tensor: ...
+class _BatchNormWithGlobalNormalizationGrad(NamedTuple):
+    dx: Tensor
+    dm: Tensor
+    dv: Tensor
+    db: Tensor
+    dg: Tensor
+
+def BatchNormWithGlobalNormalizationGrad(
+    t: TensorLike,
+    m: TensorLike,
+    v: TensorLike,
+    gamma: TensorLike,
+    backprop: TensorLike,
+    variance_epsilon: float,
+    scale_after_normalization: bool,
+    name: str | None = ...,
+) -> _BatchNormWithGlobalNormalizationGrad: ...
+def BatchToSpace(
+    input: TensorLike,
+    crops: TensorLike,
+    block_size: int,
+    name: str | None = ...,
+) -> Tensor: ...
+def BatchToSpaceND(
+    input: TensorLike,
+    block_shape: TensorLike,
+    crops: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def BesselI0e(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def BesselI1e(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Betainc(
+    a: TensorLike,
+    b: TensorLike,
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def BiasAdd(
+    value: TensorLike,
+    bias: TensorLike,
+    data_format: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def BiasAddGrad(
+    out_backprop: TensorLike,
+    data_format: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def BiasAddV1(
+    value: TensorLike,
+    bias: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Bincount(
+    arr: TensorLike,
+    size: TensorLike,
+    weights: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Bitcast(
+    input: TensorLike,
+    type: DTypeLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def BitwiseAnd(
+    x: TensorLike,
+    y: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def BitwiseOr(
+    x: TensorLike,
+    y: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def BitwiseXor(
+    x: TensorLike,
+    y: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def BroadcastArgs(
+    s0: TensorLike,
+    s1: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+class _BroadcastGradientArgs(NamedTuple):
+    r0: Tensor
+    r1: Tensor
+
+def BroadcastGradientArgs(
+    s0: TensorLike,
+    s1: TensorLike,
+    name: str | None = ...,
+) -> _BroadcastGradientArgs: ...
+def BroadcastTo(
+    input: TensorLike,
+    shape: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Bucketize(
+    input: TensorLike,
+    boundaries: Sequence[float],
+    name: str | None = ...,
+) -> Tensor: ...
+def Case(
+    branch_index: TensorLike,
+    input: Sequence[TensorLike] | Tensor,
+    Tout: Sequence[DTypeLike],
+    branches: Sequence[object],
+    output_shapes: Sequence[ShapeLike] | None = ...,
+    name: str | None = ...,
+) -> list[Tensor]: ...
+def Cast(
+    x: TensorLike,
+    DstT: DTypeLike,
+    Truncate: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def Ceil(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def CheckNumerics(
+    tensor: TensorLike,
+    message: bytes | str,
+    name: str | None = ...,
+) -> Tensor: ...
+def Cholesky(
+    input: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def ClipByValue(
+    t: TensorLike,
+    clip_value_min: TensorLike,
+    clip_value_max: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def CloseSummaryWriter(
+    writer: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+def Complex(
+    real: TensorLike,
+    imag: TensorLike,
+    Tout: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ComplexAbs(
+    x: TensorLike,
+    Tout: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+class _ComputeAccidentalHits(NamedTuple):
+    indices: Tensor
+    ids: Tensor
+    weights: Tensor
+
+def ComputeAccidentalHits(
+    true_classes: TensorLike,
+    sampled_candidates: TensorLike,
+    num_true: int,
+    seed: int | None = ...,
+    seed2: int | None = ...,
+    name: str | None = ...,
+) -> _ComputeAccidentalHits: ...
+def Concat(
+    concat_dim: TensorLike,
+    values: Sequence[TensorLike] | Tensor,
+    name: str | None = ...,
+) -> Tensor: ...
+def ConcatOffset(
+    concat_dim: TensorLike,
+    shape: Sequence[TensorLike] | Tensor,
+    name: str | None = ...,
+) -> list[Tensor]: ...
+def ConcatV2(
+    values: Sequence[TensorLike] | Tensor,
+    axis: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def ConditionalAccumulator(
+    dtype: DTypeLike,
+    shape: ShapeLike,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    reduction_type: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def Conj(
+    input: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def ConjugateTranspose(
+    x: TensorLike,
+    perm: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Const(
+    value: object,
+    dtype: DTypeLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def ControlTrigger(
+    name: str | None = ...,
+) -> Operation: ...
+def Conv2D(
+    input: TensorLike,
+    filter: TensorLike,
+    strides: Sequence[int],
+    padding: bytes | str,
+    use_cudnn_on_gpu: bool | None = ...,
+    explicit_paddings: Sequence[int] | None = ...,
+    data_format: bytes | str | None = ...,
+    dilations: Sequence[int] | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def Conv2DBackpropFilter(
+    input: TensorLike,
+    filter_sizes: TensorLike,
+    out_backprop: TensorLike,
+    strides: Sequence[int],
+    padding: bytes | str,
+    use_cudnn_on_gpu: bool | None = ...,
+    explicit_paddings: Sequence[int] | None = ...,
+    data_format: bytes | str | None = ...,
+    dilations: Sequence[int] | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def Conv2DBackpropInput(
+    input_sizes: TensorLike,
+    filter: TensorLike,
+    out_backprop: TensorLike,
+    strides: Sequence[int],
+    padding: bytes | str,
+    use_cudnn_on_gpu: bool | None = ...,
+    explicit_paddings: Sequence[int] | None = ...,
+    data_format: bytes | str | None = ...,
+    dilations: Sequence[int] | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def Conv3D(
+    input: TensorLike,
+    filter: TensorLike,
+    strides: Sequence[int],
+    padding: bytes | str,
+    data_format: bytes | str | None = ...,
+    dilations: Sequence[int] | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def Conv3DBackpropFilterV2(
+    input: TensorLike,
+    filter_sizes: TensorLike,
+    out_backprop: TensorLike,
+    strides: Sequence[int],
+    padding: bytes | str,
+    data_format: bytes | str | None = ...,
+    dilations: Sequence[int] | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def Conv3DBackpropInputV2(
+    input_sizes: TensorLike,
+    filter: TensorLike,
+    out_backprop: TensorLike,
+    strides: Sequence[int],
+    padding: bytes | str,
+    data_format: bytes | str | None = ...,
+    dilations: Sequence[int] | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def Cos(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Cosh(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def CountUpTo(
+    ref: TensorLike,
+    limit: int,
+    name: str | None = ...,
+) -> Tensor: ...
+def CreateSummaryFileWriter(
+    writer: TensorLike,
+    logdir: TensorLike,
+    max_queue: TensorLike,
+    flush_millis: TensorLike,
+    filename_suffix: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+def CropAndResize(
+    image: TensorLike,
+    boxes: TensorLike,
+    box_ind: TensorLike,
+    crop_size: TensorLike,
+    method: bytes | str | None = ...,
+    extrapolation_value: float | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def CropAndResizeGradBoxes(
+    grads: TensorLike,
+    image: TensorLike,
+    boxes: TensorLike,
+    box_ind: TensorLike,
+    method: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def CropAndResizeGradImage(
+    grads: TensorLike,
+    boxes: TensorLike,
+    box_ind: TensorLike,
+    image_size: TensorLike,
+    T: DTypeLike,
+    method: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def Cross(
+    a: TensorLike,
+    b: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Cumprod(
+    x: TensorLike,
+    axis: TensorLike,
+    exclusive: bool | None = ...,
+    reverse: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def Cumsum(
+    x: TensorLike,
+    axis: TensorLike,
+    exclusive: bool | None = ...,
+    reverse: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def CumulativeLogsumexp(
+    x: TensorLike,
+    axis: TensorLike,
+    exclusive: bool | None = ...,
+    reverse: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def DataFormatDimMap(
+    x: TensorLike,
+    src_format: bytes | str | None = ...,
+    dst_format: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def DataFormatVecPermute(
+    x: TensorLike,
+    src_format: bytes | str | None = ...,
+    dst_format: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def DebugGradientIdentity(
+    input: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def DecodeBase64(
+    input: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def DecodeCSV(
+    records: TensorLike,
+    record_defaults: Sequence[TensorLike] | Tensor,
+    field_delim: bytes | str | None = ...,
+    use_quote_delim: bool | None = ...,
+    na_value: bytes | str | None = ...,
+    select_cols: Sequence[int] | None = ...,
+    name: str | None = ...,
+) -> list[Tensor]: ...
+def DecodeCompressed(
+    bytes: TensorLike,
+    compression_type: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def DecodeJSONExample(
+    json_examples: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def DecodePaddedRaw(
+    input_bytes: TensorLike,
+    fixed_length: TensorLike,
+    out_type: DTypeLike,
+    little_endian: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def DecodeRaw(
+    bytes: TensorLike,
+    out_type: DTypeLike,
+    little_endian: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def DeleteSessionTensor(
+    handle: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+class _DenseToDenseSetOperation(NamedTuple):
+    result_indices: Tensor
+    result_values: Tensor
+    result_shape: Tensor
+
+def DenseToDenseSetOperation(
+    set1: TensorLike,
+    set2: TensorLike,
+    set_operation: bytes | str,
+    validate_indices: bool | None = ...,
+    name: str | None = ...,
+) -> _DenseToDenseSetOperation: ...
+class _DenseToSparseSetOperation(NamedTuple):
+    result_indices: Tensor
+    result_values: Tensor
+    result_shape: Tensor
+
+def DenseToSparseSetOperation(
+    set1: TensorLike,
+    set2_indices: TensorLike,
+    set2_values: TensorLike,
+    set2_shape: TensorLike,
+    set_operation: bytes | str,
+    validate_indices: bool | None = ...,
+    name: str | None = ...,
+) -> _DenseToSparseSetOperation: ...
+def DepthToSpace(
+    input: TensorLike,
+    block_size: int,
+    data_format: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def DepthwiseConv2dNative(
+    input: TensorLike,
+    filter: TensorLike,
+    strides: Sequence[int],
+    padding: bytes | str,
+    data_format: bytes | str | None = ...,
+    dilations: Sequence[int] | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def DepthwiseConv2dNativeBackpropFilter(
+    input: TensorLike,
+    filter_sizes: TensorLike,
+    out_backprop: TensorLike,
+    strides: Sequence[int],
+    padding: bytes | str,
+    data_format: bytes | str | None = ...,
+    dilations: Sequence[int] | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def DepthwiseConv2dNativeBackpropInput(
+    input_sizes: TensorLike,
+    filter: TensorLike,
+    out_backprop: TensorLike,
+    strides: Sequence[int],
+    padding: bytes | str,
+    data_format: bytes | str | None = ...,
+    dilations: Sequence[int] | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+class _DeserializeManySparse(NamedTuple):
+    sparse_indices: Tensor
+    sparse_values: Tensor
+    sparse_shape: Tensor
+
+def DeserializeManySparse(
+    serialized_sparse: TensorLike,
+    dtype: DTypeLike,
+    name: str | None = ...,
+) -> _DeserializeManySparse: ...
+class _DeserializeSparse(NamedTuple):
+    sparse_indices: Tensor
+    sparse_values: Tensor
+    sparse_shape: Tensor
+
+def DeserializeSparse(
+    serialized_sparse: TensorLike,
+    dtype: DTypeLike,
+    name: str | None = ...,
+) -> _DeserializeSparse: ...
+def DestroyResourceOp(
+    resource: TensorLike,
+    ignore_lookup_error: bool | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def DestroyTemporaryVariable(
+    ref: TensorLike,
+    var_name: bytes | str,
+    name: str | None = ...,
+) -> Tensor: ...
+def Diag(
+    diagonal: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def DiagPart(
+    input: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Digamma(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Dilation2D(
+    input: TensorLike,
+    filter: TensorLike,
+    strides: Sequence[int],
+    rates: Sequence[int],
+    padding: bytes | str,
+    name: str | None = ...,
+) -> Tensor: ...
+def Dilation2DBackpropFilter(
+    input: TensorLike,
+    filter: TensorLike,
+    out_backprop: TensorLike,
+    strides: Sequence[int],
+    rates: Sequence[int],
+    padding: bytes | str,
+    name: str | None = ...,
+) -> Tensor: ...
+def Dilation2DBackpropInput(
+    input: TensorLike,
+    filter: TensorLike,
+    out_backprop: TensorLike,
+    strides: Sequence[int],
+    rates: Sequence[int],
+    padding: bytes | str,
+    name: str | None = ...,
+) -> Tensor: ...
+def Div(
+    x: TensorLike,
+    y: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def DivNoNan(
+    x: TensorLike,
+    y: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def DynamicPartition(
+    data: TensorLike,
+    partitions: TensorLike,
+    num_partitions: int,
+    name: str | None = ...,
+) -> list[Tensor]: ...
+def DynamicStitch(
+    indices: Sequence[TensorLike] | Tensor,
+    data: Sequence[TensorLike] | Tensor,
+    name: str | None = ...,
+) -> Tensor: ...
+def EagerPyFunc(
+    input: Sequence[TensorLike] | Tensor,
+    token: bytes | str,
+    Tout: Sequence[DTypeLike],
+    is_async: bool | None = ...,
+    name: str | None = ...,
+) -> list[Tensor]: ...
+def Einsum(
+    inputs: Sequence[TensorLike] | Tensor,
+    equation: bytes | str,
+    name: str | None = ...,
+) -> Tensor: ...
+def Elu(
+    features: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def EluGrad(
+    gradients: TensorLike,
+    outputs: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def EmptyTensorList(
+    element_shape: TensorLike,
+    max_num_elements: TensorLike,
+    element_dtype: DTypeLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def EncodeBase64(
+    input: TensorLike,
+    pad: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def EnsureShape(
+    input: TensorLike,
+    shape: ShapeLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Enter(
+    data: TensorLike,
+    frame_name: bytes | str,
+    is_constant: bool | None = ...,
+    parallel_iterations: int | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def Equal(
+    x: TensorLike,
+    y: TensorLike,
+    incompatible_shape_error: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def Erf(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Erfc(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def EuclideanNorm(
+    input: TensorLike,
+    axis: TensorLike,
+    keep_dims: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def Exit(
+    data: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Exp(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def ExpandDims(
+    input: TensorLike,
+    axis: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Expm1(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def ExtractImagePatches(
+    images: TensorLike,
+    ksizes: Sequence[int],
+    strides: Sequence[int],
+    rates: Sequence[int],
+    padding: bytes | str,
+    name: str | None = ...,
+) -> Tensor: ...
+def FFT(
+    input: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def FFT2D(
+    input: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def FFT3D(
+    input: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def FIFOQueue(
+    component_types: Sequence[DTypeLike],
+    shapes: Sequence[ShapeLike] | None = ...,
+    capacity: int | None = ...,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def FIFOQueueV2(
+    component_types: Sequence[DTypeLike],
+    shapes: Sequence[ShapeLike] | None = ...,
+    capacity: int | None = ...,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def FakeQueue(
+    resource: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Fill(
+    dims: TensorLike,
+    value: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def FixedLengthRecordReader(
+    record_bytes: int,
+    header_bytes: int | None = ...,
+    footer_bytes: int | None = ...,
+    hop_bytes: int | None = ...,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def FixedLengthRecordReaderV2(
+    record_bytes: int,
+    header_bytes: int | None = ...,
+    footer_bytes: int | None = ...,
+    hop_bytes: int | None = ...,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    encoding: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+class _FixedUnigramCandidateSampler(NamedTuple):
+    sampled_candidates: Tensor
+    true_expected_count: Tensor
+    sampled_expected_count: Tensor
+
+def FixedUnigramCandidateSampler(
+    true_classes: TensorLike,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    vocab_file: bytes | str | None = ...,
+    distortion: float | None = ...,
+    num_reserved_ids: int | None = ...,
+    num_shards: int | None = ...,
+    shard: int | None = ...,
+    unigrams: Sequence[float] | None = ...,
+    seed: int | None = ...,
+    seed2: int | None = ...,
+    name: str | None = ...,
+) -> _FixedUnigramCandidateSampler: ...
+def Floor(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def FloorDiv(
+    x: TensorLike,
+    y: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def FloorMod(
+    x: TensorLike,
+    y: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def FlushSummaryWriter(
+    writer: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+class _FractionalAvgPool(NamedTuple):
+    output: Tensor
+    row_pooling_sequence: Tensor
+    col_pooling_sequence: Tensor
+
+def FractionalAvgPool(
+    value: TensorLike,
+    pooling_ratio: Sequence[float],
+    pseudo_random: bool | None = ...,
+    overlapping: bool | None = ...,
+    deterministic: bool | None = ...,
+    seed: int | None = ...,
+    seed2: int | None = ...,
+    name: str | None = ...,
+) -> _FractionalAvgPool: ...
+def FractionalAvgPoolGrad(
+    orig_input_tensor_shape: TensorLike,
+    out_backprop: TensorLike,
+    row_pooling_sequence: TensorLike,
+    col_pooling_sequence: TensorLike,
+    overlapping: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+class _FractionalMaxPool(NamedTuple):
+    output: Tensor
+    row_pooling_sequence: Tensor
+    col_pooling_sequence: Tensor
+
+def FractionalMaxPool(
+    value: TensorLike,
+    pooling_ratio: Sequence[float],
+    pseudo_random: bool | None = ...,
+    overlapping: bool | None = ...,
+    deterministic: bool | None = ...,
+    seed: int | None = ...,
+    seed2: int | None = ...,
+    name: str | None = ...,
+) -> _FractionalMaxPool: ...
+def FractionalMaxPoolGrad(
+    orig_input: TensorLike,
+    orig_output: TensorLike,
+    out_backprop: TensorLike,
+    row_pooling_sequence: TensorLike,
+    col_pooling_sequence: TensorLike,
+    overlapping: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+class _FusedBatchNorm(NamedTuple):
+    y: Tensor
+    batch_mean: Tensor
+    batch_variance: Tensor
+    reserve_space_1: Tensor
+    reserve_space_2: Tensor
+
+def FusedBatchNorm(
+    x: TensorLike,
+    scale: TensorLike,
+    offset: TensorLike,
+    mean: TensorLike,
+    variance: TensorLike,
+    epsilon: float | None = ...,
+    data_format: bytes | str | None = ...,
+    is_training: bool | None = ...,
+    name: str | None = ...,
+) -> _FusedBatchNorm: ...
+class _FusedBatchNormGrad(NamedTuple):
+    x_backprop: Tensor
+    scale_backprop: Tensor
+    offset_backprop: Tensor
+    reserve_space_3: Tensor
+    reserve_space_4: Tensor
+
+def FusedBatchNormGrad(
+    y_backprop: TensorLike,
+    x: TensorLike,
+    scale: TensorLike,
+    reserve_space_1: TensorLike,
+    reserve_space_2: TensorLike,
+    epsilon: float | None = ...,
+    data_format: bytes | str | None = ...,
+    is_training: bool | None = ...,
+    name: str | None = ...,
+) -> _FusedBatchNormGrad: ...
+class _FusedBatchNormGradV2(NamedTuple):
+    x_backprop: Tensor
+    scale_backprop: Tensor
+    offset_backprop: Tensor
+    reserve_space_3: Tensor
+    reserve_space_4: Tensor
+
+def FusedBatchNormGradV2(
+    y_backprop: TensorLike,
+    x: TensorLike,
+    scale: TensorLike,
+    reserve_space_1: TensorLike,
+    reserve_space_2: TensorLike,
+    epsilon: float | None = ...,
+    data_format: bytes | str | None = ...,
+    is_training: bool | None = ...,
+    name: str | None = ...,
+) -> _FusedBatchNormGradV2: ...
+class _FusedBatchNormGradV3(NamedTuple):
+    x_backprop: Tensor
+    scale_backprop: Tensor
+    offset_backprop: Tensor
+    reserve_space_4: Tensor
+    reserve_space_5: Tensor
+
+def FusedBatchNormGradV3(
+    y_backprop: TensorLike,
+    x: TensorLike,
+    scale: TensorLike,
+    reserve_space_1: TensorLike,
+    reserve_space_2: TensorLike,
+    reserve_space_3: TensorLike,
+    epsilon: float | None = ...,
+    data_format: bytes | str | None = ...,
+    is_training: bool | None = ...,
+    name: str | None = ...,
+) -> _FusedBatchNormGradV3: ...
+class _FusedBatchNormV2(NamedTuple):
+    y: Tensor
+    batch_mean: Tensor
+    batch_variance: Tensor
+    reserve_space_1: Tensor
+    reserve_space_2: Tensor
+
+def FusedBatchNormV2(
+    x: TensorLike,
+    scale: TensorLike,
+    offset: TensorLike,
+    mean: TensorLike,
+    variance: TensorLike,
+    epsilon: float | None = ...,
+    data_format: bytes | str | None = ...,
+    is_training: bool | None = ...,
+    name: str | None = ...,
+) -> _FusedBatchNormV2: ...
+class _FusedBatchNormV3(NamedTuple):
+    y: Tensor
+    batch_mean: Tensor
+    batch_variance: Tensor
+    reserve_space_1: Tensor
+    reserve_space_2: Tensor
+    reserve_space_3: Tensor
+
+def FusedBatchNormV3(
+    x: TensorLike,
+    scale: TensorLike,
+    offset: TensorLike,
+    mean: TensorLike,
+    variance: TensorLike,
+    epsilon: float | None = ...,
+    data_format: bytes | str | None = ...,
+    is_training: bool | None = ...,
+    name: str | None = ...,
+) -> _FusedBatchNormV3: ...
+def FusedPadConv2D(
+    input: TensorLike,
+    paddings: TensorLike,
+    filter: TensorLike,
+    mode: bytes | str,
+    strides: Sequence[int],
+    padding: bytes | str,
+    name: str | None = ...,
+) -> Tensor: ...
+def FusedResizeAndPadConv2D(
+    input: TensorLike,
+    size: TensorLike,
+    paddings: TensorLike,
+    filter: TensorLike,
+    mode: bytes | str,
+    strides: Sequence[int],
+    padding: bytes | str,
+    resize_align_corners: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def Gather(
+    params: TensorLike,
+    indices: TensorLike,
+    validate_indices: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def GatherNd(
+    params: TensorLike,
+    indices: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def GatherV2(
+    params: TensorLike,
+    indices: TensorLike,
+    axis: TensorLike,
+    batch_dims: int | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+class _GenerateVocabRemapping(NamedTuple):
+    remapping: Tensor
+    num_present: Tensor
+
+def GenerateVocabRemapping(
+    new_vocab_file: TensorLike,
+    old_vocab_file: TensorLike,
+    new_vocab_offset: int,
+    num_new_vocab: int,
+    old_vocab_size: int | None = ...,
+    name: str | None = ...,
+) -> _GenerateVocabRemapping: ...
+def GetSessionHandle(
+    value: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def GetSessionTensor(
+    handle: TensorLike,
+    dtype: DTypeLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Greater(
+    x: TensorLike,
+    y: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def GreaterEqual(
+    x: TensorLike,
+    y: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def GuaranteeConst(
+    input: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def HashTable(
+    key_dtype: DTypeLike,
+    value_dtype: DTypeLike,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    use_node_name_sharing: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def HashTableV2(
+    key_dtype: DTypeLike,
+    value_dtype: DTypeLike,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    use_node_name_sharing: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def HistogramFixedWidth(
+    values: TensorLike,
+    value_range: TensorLike,
+    nbins: TensorLike,
+    dtype: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def HistogramSummary(
+    tag: TensorLike,
+    values: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def IFFT(
+    input: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def IFFT2D(
+    input: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def IFFT3D(
+    input: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def IRFFT(
+    input: TensorLike,
+    fft_length: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Identity(
+    input: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def IdentityN(
+    input: Sequence[TensorLike] | Tensor,
+    name: str | None = ...,
+) -> list[Tensor]: ...
+def IdentityReader(
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def IdentityReaderV2(
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def If(
+    cond: TensorLike,
+    input: Sequence[TensorLike] | Tensor,
+    Tout: Sequence[DTypeLike],
+    then_branch: object,
+    else_branch: object,
+    output_shapes: Sequence[ShapeLike] | None = ...,
+    name: str | None = ...,
+) -> list[Tensor]: ...
+def Igamma(
+    a: TensorLike,
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def IgammaGradA(
+    a: TensorLike,
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Igammac(
+    a: TensorLike,
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Imag(
+    input: TensorLike,
+    Tout: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ImageSummary(
+    tag: TensorLike,
+    tensor: TensorLike,
+    max_images: int | None = ...,
+    bad_color: object = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ImportEvent(
+    writer: TensorLike,
+    event: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+def InTopK(
+    predictions: TensorLike,
+    targets: TensorLike,
+    k: int,
+    name: str | None = ...,
+) -> Tensor: ...
+def InTopKV2(
+    predictions: TensorLike,
+    targets: TensorLike,
+    k: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def InitializeTable(
+    table_handle: TensorLike,
+    keys: TensorLike,
+    values: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+def InitializeTableFromTextFile(
+    table_handle: TensorLike,
+    filename: TensorLike,
+    key_index: int,
+    value_index: int,
+    vocab_size: int | None = ...,
+    delimiter: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def InitializeTableFromTextFileV2(
+    table_handle: TensorLike,
+    filename: TensorLike,
+    key_index: int,
+    value_index: int,
+    vocab_size: int | None = ...,
+    delimiter: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def InitializeTableV2(
+    table_handle: TensorLike,
+    keys: TensorLike,
+    values: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+def Inv(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def InvGrad(
+    y: TensorLike,
+    dy: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Invert(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def InvertPermutation(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def IsFinite(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def IsInf(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def IsNan(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def IsVariableInitialized(
+    ref: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def L2Loss(
+    t: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def LMDBReader(
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def LRN(
+    input: TensorLike,
+    depth_radius: int | None = ...,
+    bias: float | None = ...,
+    alpha: float | None = ...,
+    beta: float | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def LRNGrad(
+    input_grads: TensorLike,
+    input_image: TensorLike,
+    output_image: TensorLike,
+    depth_radius: int | None = ...,
+    bias: float | None = ...,
+    alpha: float | None = ...,
+    beta: float | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def LeakyRelu(
+    features: TensorLike,
+    alpha: float | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def LeakyReluGrad(
+    gradients: TensorLike,
+    features: TensorLike,
+    alpha: float | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+class _LearnedUnigramCandidateSampler(NamedTuple):
+    sampled_candidates: Tensor
+    true_expected_count: Tensor
+    sampled_expected_count: Tensor
+
+def LearnedUnigramCandidateSampler(
+    true_classes: TensorLike,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    seed: int | None = ...,
+    seed2: int | None = ...,
+    name: str | None = ...,
+) -> _LearnedUnigramCandidateSampler: ...
+def LeftShift(
+    x: TensorLike,
+    y: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Less(
+    x: TensorLike,
+    y: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def LessEqual(
+    x: TensorLike,
+    y: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Lgamma(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def LinSpace(
+    start: TensorLike,
+    stop: TensorLike,
+    num: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+class _ListDiff(NamedTuple):
+    out: Tensor
+    idx: Tensor
+
+def ListDiff(
+    x: TensorLike,
+    y: TensorLike,
+    out_idx: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> _ListDiff: ...
+def LoadAndRemapMatrix(
+    ckpt_path: TensorLike,
+    old_tensor_name: TensorLike,
+    row_remapping: TensorLike,
+    col_remapping: TensorLike,
+    initializing_values: TensorLike,
+    num_rows: int,
+    num_cols: int,
+    max_rows_in_memory: int | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def Log(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Log1p(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+class _LogMatrixDeterminant(NamedTuple):
+    sign: Tensor
+    log_abs_determinant: Tensor
+
+def LogMatrixDeterminant(
+    input: TensorLike,
+    name: str | None = ...,
+) -> _LogMatrixDeterminant: ...
+def LogSoftmax(
+    logits: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+class _LogUniformCandidateSampler(NamedTuple):
+    sampled_candidates: Tensor
+    true_expected_count: Tensor
+    sampled_expected_count: Tensor
+
+def LogUniformCandidateSampler(
+    true_classes: TensorLike,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    seed: int | None = ...,
+    seed2: int | None = ...,
+    name: str | None = ...,
+) -> _LogUniformCandidateSampler: ...
+def LogicalAnd(
+    x: TensorLike,
+    y: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def LogicalNot(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def LogicalOr(
+    x: TensorLike,
+    y: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+class _LookupTableExport(NamedTuple):
+    keys: Tensor
+    values: Tensor
+
+def LookupTableExport(
+    table_handle: TensorLike,
+    Tkeys: DTypeLike,
+    Tvalues: DTypeLike,
+    name: str | None = ...,
+) -> _LookupTableExport: ...
+class _LookupTableExportV2(NamedTuple):
+    keys: Tensor
+    values: Tensor
+
+def LookupTableExportV2(
+    table_handle: TensorLike,
+    Tkeys: DTypeLike,
+    Tvalues: DTypeLike,
+    name: str | None = ...,
+) -> _LookupTableExportV2: ...
+def LookupTableFind(
+    table_handle: TensorLike,
+    keys: TensorLike,
+    default_value: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def LookupTableFindV2(
+    table_handle: TensorLike,
+    keys: TensorLike,
+    default_value: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def LookupTableImport(
+    table_handle: TensorLike,
+    keys: TensorLike,
+    values: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+def LookupTableImportV2(
+    table_handle: TensorLike,
+    keys: TensorLike,
+    values: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+def LookupTableInsert(
+    table_handle: TensorLike,
+    keys: TensorLike,
+    values: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+def LookupTableInsertV2(
+    table_handle: TensorLike,
+    keys: TensorLike,
+    values: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+def LookupTableRemoveV2(
+    table_handle: TensorLike,
+    keys: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+def LookupTableSize(
+    table_handle: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def LookupTableSizeV2(
+    table_handle: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def LoopCond(
+    input: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def LowerBound(
+    sorted_inputs: TensorLike,
+    values: TensorLike,
+    out_type: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+class _Lu(NamedTuple):
+    lu: Tensor
+    p: Tensor
+
+def Lu(
+    input: TensorLike,
+    output_idx_type: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> _Lu: ...
+def MapClear(
+    dtypes: Sequence[DTypeLike],
+    capacity: int | None = ...,
+    memory_limit: int | None = ...,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def MapIncompleteSize(
+    dtypes: Sequence[DTypeLike],
+    capacity: int | None = ...,
+    memory_limit: int | None = ...,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def MapPeek(
+    key: TensorLike,
+    indices: TensorLike,
+    dtypes: Sequence[DTypeLike],
+    capacity: int | None = ...,
+    memory_limit: int | None = ...,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> list[Tensor]: ...
+def MapSize(
+    dtypes: Sequence[DTypeLike],
+    capacity: int | None = ...,
+    memory_limit: int | None = ...,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def MapStage(
+    key: TensorLike,
+    indices: TensorLike,
+    values: Sequence[TensorLike] | Tensor,
+    dtypes: Sequence[DTypeLike],
+    capacity: int | None = ...,
+    memory_limit: int | None = ...,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def MapUnstage(
+    key: TensorLike,
+    indices: TensorLike,
+    dtypes: Sequence[DTypeLike],
+    capacity: int | None = ...,
+    memory_limit: int | None = ...,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> list[Tensor]: ...
+class _MapUnstageNoKey(NamedTuple):
+    key: Tensor
+    values: list[Tensor]
+
+def MapUnstageNoKey(
+    indices: TensorLike,
+    dtypes: Sequence[DTypeLike],
+    capacity: int | None = ...,
+    memory_limit: int | None = ...,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> _MapUnstageNoKey: ...
+def MatMul(
+    a: TensorLike,
+    b: TensorLike,
+    transpose_a: bool | None = ...,
+    transpose_b: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def MatchingFiles(
+    pattern: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def MatrixBandPart(
+    input: TensorLike,
+    num_lower: TensorLike,
+    num_upper: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def MatrixDeterminant(
+    input: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def MatrixDiag(
+    diagonal: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def MatrixDiagPart(
+    input: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def MatrixDiagPartV2(
+    input: TensorLike,
+    k: TensorLike,
+    padding_value: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def MatrixDiagV2(
+    diagonal: TensorLike,
+    k: TensorLike,
+    num_rows: TensorLike,
+    num_cols: TensorLike,
+    padding_value: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def MatrixExponential(
+    input: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def MatrixInverse(
+    input: TensorLike,
+    adjoint: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def MatrixLogarithm(
+    input: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def MatrixSetDiag(
+    input: TensorLike,
+    diagonal: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def MatrixSetDiagV2(
+    input: TensorLike,
+    diagonal: TensorLike,
+    k: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def MatrixSolve(
+    matrix: TensorLike,
+    rhs: TensorLike,
+    adjoint: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def MatrixSolveLs(
+    matrix: TensorLike,
+    rhs: TensorLike,
+    l2_regularizer: TensorLike,
+    fast: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def MatrixSquareRoot(
+    input: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def MatrixTriangularSolve(
+    matrix: TensorLike,
+    rhs: TensorLike,
+    lower: bool | None = ...,
+    adjoint: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def Max(
+    input: TensorLike,
+    axis: TensorLike,
+    keep_dims: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def MaxPool(
+    input: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: bytes | str,
+    data_format: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def MaxPool3D(
+    input: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: bytes | str,
+    data_format: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def MaxPool3DGrad(
+    orig_input: TensorLike,
+    orig_output: TensorLike,
+    grad: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: bytes | str,
+    data_format: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def MaxPool3DGradGrad(
+    orig_input: TensorLike,
+    orig_output: TensorLike,
+    grad: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: bytes | str,
+    data_format: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def MaxPoolGrad(
+    orig_input: TensorLike,
+    orig_output: TensorLike,
+    grad: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: bytes | str,
+    data_format: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def MaxPoolGradGrad(
+    orig_input: TensorLike,
+    orig_output: TensorLike,
+    grad: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: bytes | str,
+    data_format: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def MaxPoolGradGradV2(
+    orig_input: TensorLike,
+    orig_output: TensorLike,
+    grad: TensorLike,
+    ksize: TensorLike,
+    strides: TensorLike,
+    padding: bytes | str,
+    data_format: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def MaxPoolGradGradWithArgmax(
+    input: TensorLike,
+    grad: TensorLike,
+    argmax: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: bytes | str,
+    include_batch_in_index: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def MaxPoolGradV2(
+    orig_input: TensorLike,
+    orig_output: TensorLike,
+    grad: TensorLike,
+    ksize: TensorLike,
+    strides: TensorLike,
+    padding: bytes | str,
+    data_format: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def MaxPoolGradWithArgmax(
+    input: TensorLike,
+    grad: TensorLike,
+    argmax: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: bytes | str,
+    include_batch_in_index: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def MaxPoolV2(
+    input: TensorLike,
+    ksize: TensorLike,
+    strides: TensorLike,
+    padding: bytes | str,
+    data_format: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+class _MaxPoolWithArgmax(NamedTuple):
+    output: Tensor
+    argmax: Tensor
+
+def MaxPoolWithArgmax(
+    input: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: bytes | str,
+    Targmax: DTypeLike | None = ...,
+    include_batch_in_index: bool | None = ...,
+    name: str | None = ...,
+) -> _MaxPoolWithArgmax: ...
+def Maximum(
+    x: TensorLike,
+    y: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Mean(
+    input: TensorLike,
+    axis: TensorLike,
+    keep_dims: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+class _Merge(NamedTuple):
+    output: Tensor
+    value_index: Tensor
+
+def Merge(
+    inputs: Sequence[TensorLike] | Tensor,
+    name: str | None = ...,
+) -> _Merge: ...
+def MergeSummary(
+    inputs: Sequence[TensorLike] | Tensor,
+    name: str | None = ...,
+) -> Tensor: ...
+def MergeV2Checkpoints(
+    checkpoint_prefixes: TensorLike,
+    destination_prefix: TensorLike,
+    delete_old_dirs: bool | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def Min(
+    input: TensorLike,
+    axis: TensorLike,
+    keep_dims: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def Minimum(
+    x: TensorLike,
+    y: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def MirrorPad(
+    input: TensorLike,
+    paddings: TensorLike,
+    mode: bytes | str,
+    name: str | None = ...,
+) -> Tensor: ...
+def MirrorPadGrad(
+    input: TensorLike,
+    paddings: TensorLike,
+    mode: bytes | str,
+    name: str | None = ...,
+) -> Tensor: ...
+def Mod(
+    x: TensorLike,
+    y: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Mul(
+    x: TensorLike,
+    y: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def MulNoNan(
+    x: TensorLike,
+    y: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Multinomial(
+    logits: TensorLike,
+    num_samples: TensorLike,
+    seed: int | None = ...,
+    seed2: int | None = ...,
+    output_dtype: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def MutableDenseHashTable(
+    empty_key: TensorLike,
+    value_dtype: DTypeLike,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    use_node_name_sharing: bool | None = ...,
+    value_shape: ShapeLike = ...,
+    initial_num_buckets: int | None = ...,
+    max_load_factor: float | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def MutableDenseHashTableV2(
+    empty_key: TensorLike,
+    deleted_key: TensorLike,
+    value_dtype: DTypeLike,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    use_node_name_sharing: bool | None = ...,
+    value_shape: ShapeLike = ...,
+    initial_num_buckets: int | None = ...,
+    max_load_factor: float | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def MutableHashTable(
+    key_dtype: DTypeLike,
+    value_dtype: DTypeLike,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    use_node_name_sharing: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def MutableHashTableOfTensors(
+    key_dtype: DTypeLike,
+    value_dtype: DTypeLike,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    use_node_name_sharing: bool | None = ...,
+    value_shape: ShapeLike = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def MutableHashTableOfTensorsV2(
+    key_dtype: DTypeLike,
+    value_dtype: DTypeLike,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    use_node_name_sharing: bool | None = ...,
+    value_shape: ShapeLike = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def MutableHashTableV2(
+    key_dtype: DTypeLike,
+    value_dtype: DTypeLike,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    use_node_name_sharing: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def Neg(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def NextAfter(
+    x1: TensorLike,
+    x2: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def NextIteration(
+    data: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def NoOp(
+    name: str | None = ...,
+) -> Operation: ...
+def NonMaxSuppression(
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size: TensorLike,
+    iou_threshold: float | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def NonMaxSuppressionV2(
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size: TensorLike,
+    iou_threshold: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def NonMaxSuppressionV3(
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size: TensorLike,
+    iou_threshold: TensorLike,
+    score_threshold: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def NotEqual(
+    x: TensorLike,
+    y: TensorLike,
+    incompatible_shape_error: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def NthElement(
+    input: TensorLike,
+    n: TensorLike,
+    reverse: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def OneHot(
+    indices: TensorLike,
+    depth: TensorLike,
+    on_value: TensorLike,
+    off_value: TensorLike,
+    axis: int | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def OnesLike(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def OrderedMapClear(
+    dtypes: Sequence[DTypeLike],
+    capacity: int | None = ...,
+    memory_limit: int | None = ...,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def OrderedMapIncompleteSize(
+    dtypes: Sequence[DTypeLike],
+    capacity: int | None = ...,
+    memory_limit: int | None = ...,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def OrderedMapPeek(
+    key: TensorLike,
+    indices: TensorLike,
+    dtypes: Sequence[DTypeLike],
+    capacity: int | None = ...,
+    memory_limit: int | None = ...,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> list[Tensor]: ...
+def OrderedMapSize(
+    dtypes: Sequence[DTypeLike],
+    capacity: int | None = ...,
+    memory_limit: int | None = ...,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def OrderedMapStage(
+    key: TensorLike,
+    indices: TensorLike,
+    values: Sequence[TensorLike] | Tensor,
+    dtypes: Sequence[DTypeLike],
+    capacity: int | None = ...,
+    memory_limit: int | None = ...,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def OrderedMapUnstage(
+    key: TensorLike,
+    indices: TensorLike,
+    dtypes: Sequence[DTypeLike],
+    capacity: int | None = ...,
+    memory_limit: int | None = ...,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> list[Tensor]: ...
+class _OrderedMapUnstageNoKey(NamedTuple):
+    key: Tensor
+    values: list[Tensor]
+
+def OrderedMapUnstageNoKey(
+    indices: TensorLike,
+    dtypes: Sequence[DTypeLike],
+    capacity: int | None = ...,
+    memory_limit: int | None = ...,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> _OrderedMapUnstageNoKey: ...
+def Pack(
+    values: Sequence[TensorLike] | Tensor,
+    axis: int | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def Pad(
+    input: TensorLike,
+    paddings: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def PadV2(
+    input: TensorLike,
+    paddings: TensorLike,
+    constant_values: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def PaddingFIFOQueue(
+    component_types: Sequence[DTypeLike],
+    shapes: Sequence[ShapeLike] | None = ...,
+    capacity: int | None = ...,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def PaddingFIFOQueueV2(
+    component_types: Sequence[DTypeLike],
+    shapes: Sequence[ShapeLike] | None = ...,
+    capacity: int | None = ...,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ParallelConcat(
+    values: Sequence[TensorLike] | Tensor,
+    shape: ShapeLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def ParallelDynamicStitch(
+    indices: Sequence[TensorLike] | Tensor,
+    data: Sequence[TensorLike] | Tensor,
+    name: str | None = ...,
+) -> Tensor: ...
+def ParameterizedTruncatedNormal(
+    shape: TensorLike,
+    means: TensorLike,
+    stdevs: TensorLike,
+    minvals: TensorLike,
+    maxvals: TensorLike,
+    seed: int | None = ...,
+    seed2: int | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+class _ParseExample(NamedTuple):
+    sparse_indices: list[Tensor]
+    sparse_values: list[Tensor]
+    sparse_shapes: list[Tensor]
+    dense_values: list[Tensor]
+
+def ParseExample(
+    serialized: TensorLike,
+    names: TensorLike,
+    sparse_keys: Sequence[TensorLike] | Tensor,
+    dense_keys: Sequence[TensorLike] | Tensor,
+    dense_defaults: Sequence[TensorLike] | Tensor,
+    sparse_types: Sequence[DTypeLike],
+    dense_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> _ParseExample: ...
+class _ParseSequenceExample(NamedTuple):
+    context_sparse_indices: list[Tensor]
+    context_sparse_values: list[Tensor]
+    context_sparse_shapes: list[Tensor]
+    context_dense_values: list[Tensor]
+    feature_list_sparse_indices: list[Tensor]
+    feature_list_sparse_values: list[Tensor]
+    feature_list_sparse_shapes: list[Tensor]
+    feature_list_dense_values: list[Tensor]
+    feature_list_dense_lengths: list[Tensor]
+
+def ParseSequenceExample(
+    serialized: TensorLike,
+    debug_name: TensorLike,
+    context_dense_defaults: Sequence[TensorLike] | Tensor,
+    feature_list_dense_missing_assumed_empty: Sequence[bytes | str],
+    context_sparse_keys: Sequence[bytes | str],
+    context_dense_keys: Sequence[bytes | str],
+    feature_list_sparse_keys: Sequence[bytes | str],
+    feature_list_dense_keys: Sequence[bytes | str],
+    Ncontext_sparse: int | None = ...,
+    Ncontext_dense: int | None = ...,
+    Nfeature_list_sparse: int | None = ...,
+    Nfeature_list_dense: int | None = ...,
+    context_sparse_types: Sequence[DTypeLike] | None = ...,
+    feature_list_dense_types: Sequence[DTypeLike] | None = ...,
+    context_dense_shapes: Sequence[ShapeLike] | None = ...,
+    feature_list_sparse_types: Sequence[DTypeLike] | None = ...,
+    feature_list_dense_shapes: Sequence[ShapeLike] | None = ...,
+    name: str | None = ...,
+) -> _ParseSequenceExample: ...
+class _ParseSingleExample(NamedTuple):
+    sparse_indices: list[Tensor]
+    sparse_values: list[Tensor]
+    sparse_shapes: list[Tensor]
+    dense_values: list[Tensor]
+
+def ParseSingleExample(
+    serialized: TensorLike,
+    dense_defaults: Sequence[TensorLike] | Tensor,
+    num_sparse: int,
+    sparse_keys: Sequence[bytes | str],
+    dense_keys: Sequence[bytes | str],
+    sparse_types: Sequence[DTypeLike],
+    dense_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> _ParseSingleExample: ...
+class _ParseSingleSequenceExample(NamedTuple):
+    context_sparse_indices: list[Tensor]
+    context_sparse_values: list[Tensor]
+    context_sparse_shapes: list[Tensor]
+    context_dense_values: list[Tensor]
+    feature_list_sparse_indices: list[Tensor]
+    feature_list_sparse_values: list[Tensor]
+    feature_list_sparse_shapes: list[Tensor]
+    feature_list_dense_values: list[Tensor]
+
+def ParseSingleSequenceExample(
+    serialized: TensorLike,
+    feature_list_dense_missing_assumed_empty: TensorLike,
+    context_sparse_keys: Sequence[TensorLike] | Tensor,
+    context_dense_keys: Sequence[TensorLike] | Tensor,
+    feature_list_sparse_keys: Sequence[TensorLike] | Tensor,
+    feature_list_dense_keys: Sequence[TensorLike] | Tensor,
+    context_dense_defaults: Sequence[TensorLike] | Tensor,
+    debug_name: TensorLike,
+    context_sparse_types: Sequence[DTypeLike] | None = ...,
+    feature_list_dense_types: Sequence[DTypeLike] | None = ...,
+    context_dense_shapes: Sequence[ShapeLike] | None = ...,
+    feature_list_sparse_types: Sequence[DTypeLike] | None = ...,
+    feature_list_dense_shapes: Sequence[ShapeLike] | None = ...,
+    name: str | None = ...,
+) -> _ParseSingleSequenceExample: ...
+def ParseTensor(
+    serialized: TensorLike,
+    out_type: DTypeLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def PartitionedCall(
+    args: Sequence[TensorLike] | Tensor,
+    Tout: Sequence[DTypeLike],
+    f: object,
+    config: bytes | str | None = ...,
+    config_proto: bytes | str | None = ...,
+    executor_type: bytes | str | None = ...,
+    name: str | None = ...,
+) -> list[Tensor]: ...
+def Placeholder(
+    dtype: DTypeLike,
+    shape: ShapeLike = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def PlaceholderV2(
+    dtype: DTypeLike,
+    shape: ShapeLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def PlaceholderWithDefault(
+    input: TensorLike,
+    shape: ShapeLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Polygamma(
+    a: TensorLike,
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def PopulationCount(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Pow(
+    x: TensorLike,
+    y: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def PreventGradient(
+    input: TensorLike,
+    message: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def Print(
+    input: TensorLike,
+    data: Sequence[TensorLike] | Tensor,
+    message: bytes | str | None = ...,
+    first_n: int | None = ...,
+    summarize: int | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def PrintV2(
+    input: TensorLike,
+    output_stream: bytes | str | None = ...,
+    end: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def PriorityQueue(
+    shapes: Sequence[ShapeLike],
+    component_types: Sequence[DTypeLike] | None = ...,
+    capacity: int | None = ...,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def PriorityQueueV2(
+    shapes: Sequence[ShapeLike],
+    component_types: Sequence[DTypeLike] | None = ...,
+    capacity: int | None = ...,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def Prod(
+    input: TensorLike,
+    axis: TensorLike,
+    keep_dims: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def PyFunc(
+    input: Sequence[TensorLike] | Tensor,
+    token: bytes | str,
+    Tout: Sequence[DTypeLike],
+    name: str | None = ...,
+) -> list[Tensor]: ...
+def PyFuncStateless(
+    input: Sequence[TensorLike] | Tensor,
+    token: bytes | str,
+    Tout: Sequence[DTypeLike],
+    name: str | None = ...,
+) -> list[Tensor]: ...
+class _Qr(NamedTuple):
+    q: Tensor
+    r: Tensor
+
+def Qr(
+    input: TensorLike,
+    full_matrices: bool | None = ...,
+    name: str | None = ...,
+) -> _Qr: ...
+def QueueClose(
+    handle: TensorLike,
+    cancel_pending_enqueues: bool | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def QueueCloseV2(
+    handle: TensorLike,
+    cancel_pending_enqueues: bool | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def QueueDequeue(
+    handle: TensorLike,
+    component_types: Sequence[DTypeLike],
+    timeout_ms: int | None = ...,
+    name: str | None = ...,
+) -> list[Tensor]: ...
+def QueueDequeueMany(
+    handle: TensorLike,
+    n: TensorLike,
+    component_types: Sequence[DTypeLike],
+    timeout_ms: int | None = ...,
+    name: str | None = ...,
+) -> list[Tensor]: ...
+def QueueDequeueManyV2(
+    handle: TensorLike,
+    n: TensorLike,
+    component_types: Sequence[DTypeLike],
+    timeout_ms: int | None = ...,
+    name: str | None = ...,
+) -> list[Tensor]: ...
+def QueueDequeueUpTo(
+    handle: TensorLike,
+    n: TensorLike,
+    component_types: Sequence[DTypeLike],
+    timeout_ms: int | None = ...,
+    name: str | None = ...,
+) -> list[Tensor]: ...
+def QueueDequeueUpToV2(
+    handle: TensorLike,
+    n: TensorLike,
+    component_types: Sequence[DTypeLike],
+    timeout_ms: int | None = ...,
+    name: str | None = ...,
+) -> list[Tensor]: ...
+def QueueDequeueV2(
+    handle: TensorLike,
+    component_types: Sequence[DTypeLike],
+    timeout_ms: int | None = ...,
+    name: str | None = ...,
+) -> list[Tensor]: ...
+def QueueEnqueue(
+    handle: TensorLike,
+    components: Sequence[TensorLike] | Tensor,
+    timeout_ms: int | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def QueueEnqueueMany(
+    handle: TensorLike,
+    components: Sequence[TensorLike] | Tensor,
+    timeout_ms: int | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def QueueEnqueueManyV2(
+    handle: TensorLike,
+    components: Sequence[TensorLike] | Tensor,
+    timeout_ms: int | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def QueueEnqueueV2(
+    handle: TensorLike,
+    components: Sequence[TensorLike] | Tensor,
+    timeout_ms: int | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def QueueIsClosed(
+    handle: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def QueueIsClosedV2(
+    handle: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def QueueSize(
+    handle: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def QueueSizeV2(
+    handle: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def RFFT(
+    input: TensorLike,
+    fft_length: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def RandomGamma(
+    shape: TensorLike,
+    alpha: TensorLike,
+    seed: int | None = ...,
+    seed2: int | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def RandomGammaGrad(
+    alpha: TensorLike,
+    sample: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def RandomPoisson(
+    shape: TensorLike,
+    rate: TensorLike,
+    seed: int | None = ...,
+    seed2: int | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def RandomPoissonV2(
+    shape: TensorLike,
+    rate: TensorLike,
+    seed: int | None = ...,
+    seed2: int | None = ...,
+    dtype: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def RandomShuffle(
+    value: TensorLike,
+    seed: int | None = ...,
+    seed2: int | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def RandomShuffleQueue(
+    component_types: Sequence[DTypeLike],
+    shapes: Sequence[ShapeLike] | None = ...,
+    capacity: int | None = ...,
+    min_after_dequeue: int | None = ...,
+    seed: int | None = ...,
+    seed2: int | None = ...,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def RandomShuffleQueueV2(
+    component_types: Sequence[DTypeLike],
+    shapes: Sequence[ShapeLike] | None = ...,
+    capacity: int | None = ...,
+    min_after_dequeue: int | None = ...,
+    seed: int | None = ...,
+    seed2: int | None = ...,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def RandomStandardNormal(
+    shape: TensorLike,
+    dtype: DTypeLike,
+    seed: int | None = ...,
+    seed2: int | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def RandomUniform(
+    shape: TensorLike,
+    dtype: DTypeLike,
+    seed: int | None = ...,
+    seed2: int | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def RandomUniformInt(
+    shape: TensorLike,
+    minval: TensorLike,
+    maxval: TensorLike,
+    seed: int | None = ...,
+    seed2: int | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def Range(
+    start: TensorLike,
+    limit: TensorLike,
+    delta: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Rank(
+    input: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def ReadFile(
+    filename: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def ReadVariableOp(
+    resource: TensorLike,
+    dtype: DTypeLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def ReaderNumRecordsProduced(
+    reader_handle: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def ReaderNumRecordsProducedV2(
+    reader_handle: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def ReaderNumWorkUnitsCompleted(
+    reader_handle: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def ReaderNumWorkUnitsCompletedV2(
+    reader_handle: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+class _ReaderRead(NamedTuple):
+    key: Tensor
+    value: Tensor
+
+def ReaderRead(
+    reader_handle: TensorLike,
+    queue_handle: TensorLike,
+    name: str | None = ...,
+) -> _ReaderRead: ...
+class _ReaderReadUpTo(NamedTuple):
+    keys: Tensor
+    values: Tensor
+
+def ReaderReadUpTo(
+    reader_handle: TensorLike,
+    queue_handle: TensorLike,
+    num_records: TensorLike,
+    name: str | None = ...,
+) -> _ReaderReadUpTo: ...
+class _ReaderReadUpToV2(NamedTuple):
+    keys: Tensor
+    values: Tensor
+
+def ReaderReadUpToV2(
+    reader_handle: TensorLike,
+    queue_handle: TensorLike,
+    num_records: TensorLike,
+    name: str | None = ...,
+) -> _ReaderReadUpToV2: ...
+class _ReaderReadV2(NamedTuple):
+    key: Tensor
+    value: Tensor
+
+def ReaderReadV2(
+    reader_handle: TensorLike,
+    queue_handle: TensorLike,
+    name: str | None = ...,
+) -> _ReaderReadV2: ...
+def ReaderReset(
+    reader_handle: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+def ReaderResetV2(
+    reader_handle: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+def ReaderRestoreState(
+    reader_handle: TensorLike,
+    state: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+def ReaderRestoreStateV2(
+    reader_handle: TensorLike,
+    state: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+def ReaderSerializeState(
+    reader_handle: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def ReaderSerializeStateV2(
+    reader_handle: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Real(
+    input: TensorLike,
+    Tout: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def RealDiv(
+    x: TensorLike,
+    y: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Reciprocal(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def ReciprocalGrad(
+    y: TensorLike,
+    dy: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def ReduceJoin(
+    inputs: TensorLike,
+    reduction_indices: TensorLike,
+    keep_dims: bool | None = ...,
+    separator: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def RefEnter(
+    data: TensorLike,
+    frame_name: bytes | str,
+    is_constant: bool | None = ...,
+    parallel_iterations: int | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def RefExit(
+    data: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def RefIdentity(
+    input: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+class _RefMerge(NamedTuple):
+    output: Tensor
+    value_index: Tensor
+
+def RefMerge(
+    inputs: Sequence[TensorLike] | Tensor,
+    name: str | None = ...,
+) -> _RefMerge: ...
+def RefNextIteration(
+    data: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def RefSelect(
+    index: TensorLike,
+    inputs: Sequence[TensorLike] | Tensor,
+    name: str | None = ...,
+) -> Tensor: ...
+class _RefSwitch(NamedTuple):
+    output_false: Tensor
+    output_true: Tensor
+
+def RefSwitch(
+    data: TensorLike,
+    pred: TensorLike,
+    name: str | None = ...,
+) -> _RefSwitch: ...
+def RegexFullMatch(
+    input: TensorLike,
+    pattern: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def RegexReplace(
+    input: TensorLike,
+    pattern: TensorLike,
+    rewrite: TensorLike,
+    replace_global: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def Relu(
+    features: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Relu6(
+    features: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Relu6Grad(
+    gradients: TensorLike,
+    features: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def ReluGrad(
+    gradients: TensorLike,
+    features: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Reshape(
+    tensor: TensorLike,
+    shape: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def ResizeBilinear(
+    images: TensorLike,
+    size: TensorLike,
+    align_corners: bool | None = ...,
+    half_pixel_centers: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ResizeBilinearGrad(
+    grads: TensorLike,
+    original_image: TensorLike,
+    align_corners: bool | None = ...,
+    half_pixel_centers: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ResizeNearestNeighbor(
+    images: TensorLike,
+    size: TensorLike,
+    align_corners: bool | None = ...,
+    half_pixel_centers: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ResizeNearestNeighborGrad(
+    grads: TensorLike,
+    size: TensorLike,
+    align_corners: bool | None = ...,
+    half_pixel_centers: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ResourceAccumulatorApplyGradient(
+    handle: TensorLike,
+    local_step: TensorLike,
+    gradient: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+def ResourceAccumulatorNumAccumulated(
+    handle: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def ResourceAccumulatorSetGlobalStep(
+    handle: TensorLike,
+    new_global_step: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+def ResourceAccumulatorTakeGradient(
+    handle: TensorLike,
+    num_required: TensorLike,
+    dtype: DTypeLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def ResourceApplyAdaMax(
+    var: TensorLike,
+    m: TensorLike,
+    v: TensorLike,
+    beta1_power: TensorLike,
+    lr: TensorLike,
+    beta1: TensorLike,
+    beta2: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def ResourceApplyAdadelta(
+    var: TensorLike,
+    accum: TensorLike,
+    accum_update: TensorLike,
+    lr: TensorLike,
+    rho: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def ResourceApplyAdagrad(
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    grad: TensorLike,
+    use_locking: bool | None = ...,
+    update_slots: bool | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def ResourceApplyAdagradDA(
+    var: TensorLike,
+    gradient_accumulator: TensorLike,
+    gradient_squared_accumulator: TensorLike,
+    grad: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    global_step: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def ResourceApplyAdagradV2(
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    use_locking: bool | None = ...,
+    update_slots: bool | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def ResourceApplyAdam(
+    var: TensorLike,
+    m: TensorLike,
+    v: TensorLike,
+    beta1_power: TensorLike,
+    beta2_power: TensorLike,
+    lr: TensorLike,
+    beta1: TensorLike,
+    beta2: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    use_locking: bool | None = ...,
+    use_nesterov: bool | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def ResourceApplyAdamWithAmsgrad(
+    var: TensorLike,
+    m: TensorLike,
+    v: TensorLike,
+    vhat: TensorLike,
+    beta1_power: TensorLike,
+    beta2_power: TensorLike,
+    lr: TensorLike,
+    beta1: TensorLike,
+    beta2: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def ResourceApplyAddSign(
+    var: TensorLike,
+    m: TensorLike,
+    lr: TensorLike,
+    alpha: TensorLike,
+    sign_decay: TensorLike,
+    beta: TensorLike,
+    grad: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def ResourceApplyCenteredRMSProp(
+    var: TensorLike,
+    mg: TensorLike,
+    ms: TensorLike,
+    mom: TensorLike,
+    lr: TensorLike,
+    rho: TensorLike,
+    momentum: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def ResourceApplyFtrl(
+    var: TensorLike,
+    accum: TensorLike,
+    linear: TensorLike,
+    grad: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    lr_power: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def ResourceApplyFtrlV2(
+    var: TensorLike,
+    accum: TensorLike,
+    linear: TensorLike,
+    grad: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    l2_shrinkage: TensorLike,
+    lr_power: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def ResourceApplyGradientDescent(
+    var: TensorLike,
+    alpha: TensorLike,
+    delta: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def ResourceApplyKerasMomentum(
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    grad: TensorLike,
+    momentum: TensorLike,
+    use_locking: bool | None = ...,
+    use_nesterov: bool | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def ResourceApplyMomentum(
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    grad: TensorLike,
+    momentum: TensorLike,
+    use_locking: bool | None = ...,
+    use_nesterov: bool | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def ResourceApplyPowerSign(
+    var: TensorLike,
+    m: TensorLike,
+    lr: TensorLike,
+    logbase: TensorLike,
+    sign_decay: TensorLike,
+    beta: TensorLike,
+    grad: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def ResourceApplyProximalAdagrad(
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    grad: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def ResourceApplyProximalGradientDescent(
+    var: TensorLike,
+    alpha: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    delta: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def ResourceApplyRMSProp(
+    var: TensorLike,
+    ms: TensorLike,
+    mom: TensorLike,
+    lr: TensorLike,
+    rho: TensorLike,
+    momentum: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def ResourceConditionalAccumulator(
+    dtype: DTypeLike,
+    shape: ShapeLike,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    reduction_type: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ResourceCountUpTo(
+    resource: TensorLike,
+    limit: int,
+    T: DTypeLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def ResourceGather(
+    resource: TensorLike,
+    indices: TensorLike,
+    dtype: DTypeLike,
+    batch_dims: int | None = ...,
+    validate_indices: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ResourceGatherNd(
+    resource: TensorLike,
+    indices: TensorLike,
+    dtype: DTypeLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def ResourceScatterAdd(
+    resource: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+def ResourceScatterDiv(
+    resource: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+def ResourceScatterMax(
+    resource: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+def ResourceScatterMin(
+    resource: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+def ResourceScatterMul(
+    resource: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+def ResourceScatterNdAdd(
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def ResourceScatterNdSub(
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def ResourceScatterNdUpdate(
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def ResourceScatterSub(
+    resource: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+def ResourceScatterUpdate(
+    resource: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+def ResourceSparseApplyAdadelta(
+    var: TensorLike,
+    accum: TensorLike,
+    accum_update: TensorLike,
+    lr: TensorLike,
+    rho: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def ResourceSparseApplyAdagrad(
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    use_locking: bool | None = ...,
+    update_slots: bool | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def ResourceSparseApplyAdagradDA(
+    var: TensorLike,
+    gradient_accumulator: TensorLike,
+    gradient_squared_accumulator: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    global_step: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def ResourceSparseApplyAdagradV2(
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    use_locking: bool | None = ...,
+    update_slots: bool | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def ResourceSparseApplyCenteredRMSProp(
+    var: TensorLike,
+    mg: TensorLike,
+    ms: TensorLike,
+    mom: TensorLike,
+    lr: TensorLike,
+    rho: TensorLike,
+    momentum: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def ResourceSparseApplyFtrl(
+    var: TensorLike,
+    accum: TensorLike,
+    linear: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    lr_power: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def ResourceSparseApplyFtrlV2(
+    var: TensorLike,
+    accum: TensorLike,
+    linear: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    l2_shrinkage: TensorLike,
+    lr_power: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def ResourceSparseApplyKerasMomentum(
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    momentum: TensorLike,
+    use_locking: bool | None = ...,
+    use_nesterov: bool | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def ResourceSparseApplyMomentum(
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    momentum: TensorLike,
+    use_locking: bool | None = ...,
+    use_nesterov: bool | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def ResourceSparseApplyProximalAdagrad(
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def ResourceSparseApplyProximalGradientDescent(
+    var: TensorLike,
+    alpha: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def ResourceSparseApplyRMSProp(
+    var: TensorLike,
+    ms: TensorLike,
+    mom: TensorLike,
+    lr: TensorLike,
+    rho: TensorLike,
+    momentum: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def ResourceStridedSliceAssign(
+    ref: TensorLike,
+    begin: TensorLike,
+    end: TensorLike,
+    strides: TensorLike,
+    value: TensorLike,
+    begin_mask: int | None = ...,
+    end_mask: int | None = ...,
+    ellipsis_mask: int | None = ...,
+    new_axis_mask: int | None = ...,
+    shrink_axis_mask: int | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def Restore(
+    file_pattern: TensorLike,
+    tensor_name: TensorLike,
+    dt: DTypeLike,
+    preferred_shard: int | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def RestoreSlice(
+    file_pattern: TensorLike,
+    tensor_name: TensorLike,
+    shape_and_slice: TensorLike,
+    dt: DTypeLike,
+    preferred_shard: int | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def RestoreV2(
+    prefix: TensorLike,
+    tensor_names: TensorLike,
+    shape_and_slices: TensorLike,
+    dtypes: Sequence[DTypeLike],
+    name: str | None = ...,
+) -> list[Tensor]: ...
+def Reverse(
+    tensor: TensorLike,
+    dims: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def ReverseSequence(
+    input: TensorLike,
+    seq_lengths: TensorLike,
+    seq_dim: int,
+    batch_dim: int | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ReverseV2(
+    tensor: TensorLike,
+    axis: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def RightShift(
+    x: TensorLike,
+    y: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Rint(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Roll(
+    input: TensorLike,
+    shift: TensorLike,
+    axis: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Round(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Rsqrt(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def RsqrtGrad(
+    y: TensorLike,
+    dy: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Save(
+    filename: TensorLike,
+    tensor_names: TensorLike,
+    data: Sequence[TensorLike] | Tensor,
+    name: str | None = ...,
+) -> Operation: ...
+def SaveSlices(
+    filename: TensorLike,
+    tensor_names: TensorLike,
+    shapes_and_slices: TensorLike,
+    data: Sequence[TensorLike] | Tensor,
+    name: str | None = ...,
+) -> Operation: ...
+def SaveV2(
+    prefix: TensorLike,
+    tensor_names: TensorLike,
+    shape_and_slices: TensorLike,
+    tensors: Sequence[TensorLike] | Tensor,
+    name: str | None = ...,
+) -> Operation: ...
+def ScalarSummary(
+    tags: TensorLike,
+    values: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def ScatterAdd(
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ScatterDiv(
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ScatterMax(
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ScatterMin(
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ScatterMul(
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ScatterNd(
+    indices: TensorLike,
+    updates: TensorLike,
+    shape: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def ScatterNdAdd(
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ScatterNdNonAliasingAdd(
+    input: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def ScatterNdSub(
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ScatterNdUpdate(
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ScatterSub(
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ScatterUpdate(
+    ref: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def SegmentMax(
+    data: TensorLike,
+    segment_ids: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def SegmentMean(
+    data: TensorLike,
+    segment_ids: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def SegmentMin(
+    data: TensorLike,
+    segment_ids: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def SegmentProd(
+    data: TensorLike,
+    segment_ids: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def SegmentSum(
+    data: TensorLike,
+    segment_ids: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Select(
+    condition: TensorLike,
+    x: TensorLike,
+    y: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def SelectV2(
+    condition: TensorLike,
+    t: TensorLike,
+    e: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+class _SelfAdjointEigV2(NamedTuple):
+    e: Tensor
+    v: Tensor
+
+def SelfAdjointEigV2(
+    input: TensorLike,
+    compute_v: bool | None = ...,
+    name: str | None = ...,
+) -> _SelfAdjointEigV2: ...
+def Selu(
+    features: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def SeluGrad(
+    gradients: TensorLike,
+    outputs: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def SerializeManySparse(
+    sparse_indices: TensorLike,
+    sparse_values: TensorLike,
+    sparse_shape: TensorLike,
+    out_type: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def SerializeSparse(
+    sparse_indices: TensorLike,
+    sparse_values: TensorLike,
+    sparse_shape: TensorLike,
+    out_type: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def SerializeTensor(
+    tensor: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def SetSize(
+    set_indices: TensorLike,
+    set_values: TensorLike,
+    set_shape: TensorLike,
+    validate_indices: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def Shape(
+    input: TensorLike,
+    out_type: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ShapeN(
+    input: Sequence[TensorLike] | Tensor,
+    out_type: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> list[Tensor]: ...
+def ShardedFilename(
+    basename: TensorLike,
+    shard: TensorLike,
+    num_shards: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def ShardedFilespec(
+    basename: TensorLike,
+    num_shards: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Sigmoid(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def SigmoidGrad(
+    y: TensorLike,
+    dy: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Sign(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Sin(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Sinh(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Size(
+    input: TensorLike,
+    out_type: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def Slice(
+    input: TensorLike,
+    begin: TensorLike,
+    size: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Snapshot(
+    input: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Softmax(
+    logits: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+class _SoftmaxCrossEntropyWithLogits(NamedTuple):
+    loss: Tensor
+    backprop: Tensor
+
+def SoftmaxCrossEntropyWithLogits(
+    features: TensorLike,
+    labels: TensorLike,
+    name: str | None = ...,
+) -> _SoftmaxCrossEntropyWithLogits: ...
+def Softplus(
+    features: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def SoftplusGrad(
+    gradients: TensorLike,
+    features: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Softsign(
+    features: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def SoftsignGrad(
+    gradients: TensorLike,
+    features: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def SpaceToBatch(
+    input: TensorLike,
+    paddings: TensorLike,
+    block_size: int,
+    name: str | None = ...,
+) -> Tensor: ...
+def SpaceToBatchND(
+    input: TensorLike,
+    block_shape: TensorLike,
+    paddings: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def SpaceToDepth(
+    input: TensorLike,
+    block_size: int,
+    data_format: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def SparseAccumulatorApplyGradient(
+    handle: TensorLike,
+    local_step: TensorLike,
+    gradient_indices: TensorLike,
+    gradient_values: TensorLike,
+    gradient_shape: TensorLike,
+    has_known_shape: bool,
+    name: str | None = ...,
+) -> Operation: ...
+class _SparseAccumulatorTakeGradient(NamedTuple):
+    indices: Tensor
+    values: Tensor
+    shape: Tensor
+
+def SparseAccumulatorTakeGradient(
+    handle: TensorLike,
+    num_required: TensorLike,
+    dtype: DTypeLike,
+    name: str | None = ...,
+) -> _SparseAccumulatorTakeGradient: ...
+class _SparseAdd(NamedTuple):
+    sum_indices: Tensor
+    sum_values: Tensor
+    sum_shape: Tensor
+
+def SparseAdd(
+    a_indices: TensorLike,
+    a_values: TensorLike,
+    a_shape: TensorLike,
+    b_indices: TensorLike,
+    b_values: TensorLike,
+    b_shape: TensorLike,
+    thresh: TensorLike,
+    name: str | None = ...,
+) -> _SparseAdd: ...
+class _SparseAddGrad(NamedTuple):
+    a_val_grad: Tensor
+    b_val_grad: Tensor
+
+def SparseAddGrad(
+    backprop_val_grad: TensorLike,
+    a_indices: TensorLike,
+    b_indices: TensorLike,
+    sum_indices: TensorLike,
+    name: str | None = ...,
+) -> _SparseAddGrad: ...
+def SparseApplyAdadelta(
+    var: TensorLike,
+    accum: TensorLike,
+    accum_update: TensorLike,
+    lr: TensorLike,
+    rho: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def SparseApplyAdagrad(
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    use_locking: bool | None = ...,
+    update_slots: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def SparseApplyAdagradDA(
+    var: TensorLike,
+    gradient_accumulator: TensorLike,
+    gradient_squared_accumulator: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    global_step: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def SparseApplyAdagradV2(
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    use_locking: bool | None = ...,
+    update_slots: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def SparseApplyCenteredRMSProp(
+    var: TensorLike,
+    mg: TensorLike,
+    ms: TensorLike,
+    mom: TensorLike,
+    lr: TensorLike,
+    rho: TensorLike,
+    momentum: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def SparseApplyFtrl(
+    var: TensorLike,
+    accum: TensorLike,
+    linear: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    lr_power: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def SparseApplyFtrlV2(
+    var: TensorLike,
+    accum: TensorLike,
+    linear: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    l2_shrinkage: TensorLike,
+    lr_power: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def SparseApplyMomentum(
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    momentum: TensorLike,
+    use_locking: bool | None = ...,
+    use_nesterov: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def SparseApplyProximalAdagrad(
+    var: TensorLike,
+    accum: TensorLike,
+    lr: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def SparseApplyProximalGradientDescent(
+    var: TensorLike,
+    alpha: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def SparseApplyRMSProp(
+    var: TensorLike,
+    ms: TensorLike,
+    mom: TensorLike,
+    lr: TensorLike,
+    rho: TensorLike,
+    momentum: TensorLike,
+    epsilon: TensorLike,
+    grad: TensorLike,
+    indices: TensorLike,
+    use_locking: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+class _SparseConcat(NamedTuple):
+    output_indices: Tensor
+    output_values: Tensor
+    output_shape: Tensor
+
+def SparseConcat(
+    indices: Sequence[TensorLike] | Tensor,
+    values: Sequence[TensorLike] | Tensor,
+    shapes: Sequence[TensorLike] | Tensor,
+    concat_dim: int,
+    name: str | None = ...,
+) -> _SparseConcat: ...
+def SparseConditionalAccumulator(
+    dtype: DTypeLike,
+    shape: ShapeLike,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    reduction_type: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def SparseDenseCwiseAdd(
+    sp_indices: TensorLike,
+    sp_values: TensorLike,
+    sp_shape: TensorLike,
+    dense: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def SparseDenseCwiseDiv(
+    sp_indices: TensorLike,
+    sp_values: TensorLike,
+    sp_shape: TensorLike,
+    dense: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def SparseDenseCwiseMul(
+    sp_indices: TensorLike,
+    sp_values: TensorLike,
+    sp_shape: TensorLike,
+    dense: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+class _SparseFillEmptyRows(NamedTuple):
+    output_indices: Tensor
+    output_values: Tensor
+    empty_row_indicator: Tensor
+    reverse_index_map: Tensor
+
+def SparseFillEmptyRows(
+    indices: TensorLike,
+    values: TensorLike,
+    dense_shape: TensorLike,
+    default_value: TensorLike,
+    name: str | None = ...,
+) -> _SparseFillEmptyRows: ...
+class _SparseFillEmptyRowsGrad(NamedTuple):
+    d_values: Tensor
+    d_default_value: Tensor
+
+def SparseFillEmptyRowsGrad(
+    reverse_index_map: TensorLike,
+    grad_values: TensorLike,
+    name: str | None = ...,
+) -> _SparseFillEmptyRowsGrad: ...
+def SparseMatMul(
+    a: TensorLike,
+    b: TensorLike,
+    transpose_a: bool | None = ...,
+    transpose_b: bool | None = ...,
+    a_is_sparse: bool | None = ...,
+    b_is_sparse: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def SparseReduceMax(
+    input_indices: TensorLike,
+    input_values: TensorLike,
+    input_shape: TensorLike,
+    reduction_axes: TensorLike,
+    keep_dims: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+class _SparseReduceMaxSparse(NamedTuple):
+    output_indices: Tensor
+    output_values: Tensor
+    output_shape: Tensor
+
+def SparseReduceMaxSparse(
+    input_indices: TensorLike,
+    input_values: TensorLike,
+    input_shape: TensorLike,
+    reduction_axes: TensorLike,
+    keep_dims: bool | None = ...,
+    name: str | None = ...,
+) -> _SparseReduceMaxSparse: ...
+def SparseReduceSum(
+    input_indices: TensorLike,
+    input_values: TensorLike,
+    input_shape: TensorLike,
+    reduction_axes: TensorLike,
+    keep_dims: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+class _SparseReduceSumSparse(NamedTuple):
+    output_indices: Tensor
+    output_values: Tensor
+    output_shape: Tensor
+
+def SparseReduceSumSparse(
+    input_indices: TensorLike,
+    input_values: TensorLike,
+    input_shape: TensorLike,
+    reduction_axes: TensorLike,
+    keep_dims: bool | None = ...,
+    name: str | None = ...,
+) -> _SparseReduceSumSparse: ...
+class _SparseReorder(NamedTuple):
+    output_indices: Tensor
+    output_values: Tensor
+
+def SparseReorder(
+    input_indices: TensorLike,
+    input_values: TensorLike,
+    input_shape: TensorLike,
+    name: str | None = ...,
+) -> _SparseReorder: ...
+class _SparseReshape(NamedTuple):
+    output_indices: Tensor
+    output_shape: Tensor
+
+def SparseReshape(
+    input_indices: TensorLike,
+    input_shape: TensorLike,
+    new_shape: TensorLike,
+    name: str | None = ...,
+) -> _SparseReshape: ...
+def SparseSegmentMean(
+    data: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def SparseSegmentMeanGrad(
+    grad: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    output_dim0: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def SparseSegmentMeanWithNumSegments(
+    data: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def SparseSegmentSqrtN(
+    data: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def SparseSegmentSqrtNGrad(
+    grad: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    output_dim0: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def SparseSegmentSqrtNWithNumSegments(
+    data: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def SparseSegmentSum(
+    data: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def SparseSegmentSumWithNumSegments(
+    data: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+class _SparseSlice(NamedTuple):
+    output_indices: Tensor
+    output_values: Tensor
+    output_shape: Tensor
+
+def SparseSlice(
+    indices: TensorLike,
+    values: TensorLike,
+    shape: TensorLike,
+    start: TensorLike,
+    size: TensorLike,
+    name: str | None = ...,
+) -> _SparseSlice: ...
+def SparseSliceGrad(
+    backprop_val_grad: TensorLike,
+    input_indices: TensorLike,
+    input_start: TensorLike,
+    output_indices: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def SparseSoftmax(
+    sp_indices: TensorLike,
+    sp_values: TensorLike,
+    sp_shape: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+class _SparseSoftmaxCrossEntropyWithLogits(NamedTuple):
+    loss: Tensor
+    backprop: Tensor
+
+def SparseSoftmaxCrossEntropyWithLogits(
+    features: TensorLike,
+    labels: TensorLike,
+    name: str | None = ...,
+) -> _SparseSoftmaxCrossEntropyWithLogits: ...
+class _SparseSparseMaximum(NamedTuple):
+    output_indices: Tensor
+    output_values: Tensor
+
+def SparseSparseMaximum(
+    a_indices: TensorLike,
+    a_values: TensorLike,
+    a_shape: TensorLike,
+    b_indices: TensorLike,
+    b_values: TensorLike,
+    b_shape: TensorLike,
+    name: str | None = ...,
+) -> _SparseSparseMaximum: ...
+class _SparseSparseMinimum(NamedTuple):
+    output_indices: Tensor
+    output_values: Tensor
+
+def SparseSparseMinimum(
+    a_indices: TensorLike,
+    a_values: TensorLike,
+    a_shape: TensorLike,
+    b_indices: TensorLike,
+    b_values: TensorLike,
+    b_shape: TensorLike,
+    name: str | None = ...,
+) -> _SparseSparseMinimum: ...
+class _SparseSplit(NamedTuple):
+    output_indices: list[Tensor]
+    output_values: list[Tensor]
+    output_shape: list[Tensor]
+
+def SparseSplit(
+    split_dim: TensorLike,
+    indices: TensorLike,
+    values: TensorLike,
+    shape: TensorLike,
+    num_split: int,
+    name: str | None = ...,
+) -> _SparseSplit: ...
+def SparseTensorDenseAdd(
+    a_indices: TensorLike,
+    a_values: TensorLike,
+    a_shape: TensorLike,
+    b: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def SparseTensorDenseMatMul(
+    a_indices: TensorLike,
+    a_values: TensorLike,
+    a_shape: TensorLike,
+    b: TensorLike,
+    adjoint_a: bool | None = ...,
+    adjoint_b: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def SparseToDense(
+    sparse_indices: TensorLike,
+    output_shape: TensorLike,
+    sparse_values: TensorLike,
+    default_value: TensorLike,
+    validate_indices: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+class _SparseToSparseSetOperation(NamedTuple):
+    result_indices: Tensor
+    result_values: Tensor
+    result_shape: Tensor
+
+def SparseToSparseSetOperation(
+    set1_indices: TensorLike,
+    set1_values: TensorLike,
+    set1_shape: TensorLike,
+    set2_indices: TensorLike,
+    set2_values: TensorLike,
+    set2_shape: TensorLike,
+    set_operation: bytes | str,
+    validate_indices: bool | None = ...,
+    name: str | None = ...,
+) -> _SparseToSparseSetOperation: ...
+def Split(
+    axis: TensorLike,
+    value: TensorLike,
+    num_split: int,
+    name: str | None = ...,
+) -> list[Tensor]: ...
+def SplitV(
+    value: TensorLike,
+    size_splits: TensorLike,
+    axis: TensorLike,
+    num_split: int,
+    name: str | None = ...,
+) -> list[Tensor]: ...
+def Sqrt(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def SqrtGrad(
+    y: TensorLike,
+    dy: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Square(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def SquaredDifference(
+    x: TensorLike,
+    y: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Squeeze(
+    input: TensorLike,
+    axis: Sequence[int] | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def Stack(
+    elem_type: DTypeLike,
+    stack_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def StackClose(
+    handle: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+def StackCloseV2(
+    handle: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+def StackPop(
+    handle: TensorLike,
+    elem_type: DTypeLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def StackPopV2(
+    handle: TensorLike,
+    elem_type: DTypeLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def StackPush(
+    handle: TensorLike,
+    elem: TensorLike,
+    swap_memory: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def StackPushV2(
+    handle: TensorLike,
+    elem: TensorLike,
+    swap_memory: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def StackV2(
+    max_size: TensorLike,
+    elem_type: DTypeLike,
+    stack_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def Stage(
+    values: Sequence[TensorLike] | Tensor,
+    capacity: int | None = ...,
+    memory_limit: int | None = ...,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def StageClear(
+    dtypes: Sequence[DTypeLike],
+    capacity: int | None = ...,
+    memory_limit: int | None = ...,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def StagePeek(
+    index: TensorLike,
+    dtypes: Sequence[DTypeLike],
+    capacity: int | None = ...,
+    memory_limit: int | None = ...,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> list[Tensor]: ...
+def StageSize(
+    dtypes: Sequence[DTypeLike],
+    capacity: int | None = ...,
+    memory_limit: int | None = ...,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def StatefulPartitionedCall(
+    args: Sequence[TensorLike] | Tensor,
+    Tout: Sequence[DTypeLike],
+    f: object,
+    config: bytes | str | None = ...,
+    config_proto: bytes | str | None = ...,
+    executor_type: bytes | str | None = ...,
+    name: str | None = ...,
+) -> list[Tensor]: ...
+def StatelessCase(
+    branch_index: TensorLike,
+    input: Sequence[TensorLike] | Tensor,
+    Tout: Sequence[DTypeLike],
+    branches: Sequence[object],
+    output_shapes: Sequence[ShapeLike] | None = ...,
+    name: str | None = ...,
+) -> list[Tensor]: ...
+def StatelessIf(
+    cond: TensorLike,
+    input: Sequence[TensorLike] | Tensor,
+    Tout: Sequence[DTypeLike],
+    then_branch: object,
+    else_branch: object,
+    output_shapes: Sequence[ShapeLike] | None = ...,
+    name: str | None = ...,
+) -> list[Tensor]: ...
+def StatelessMultinomial(
+    logits: TensorLike,
+    num_samples: TensorLike,
+    seed: TensorLike,
+    output_dtype: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def StatelessRandomNormal(
+    shape: TensorLike,
+    seed: TensorLike,
+    dtype: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def StatelessRandomUniform(
+    shape: TensorLike,
+    seed: TensorLike,
+    dtype: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def StatelessRandomUniformInt(
+    shape: TensorLike,
+    seed: TensorLike,
+    minval: TensorLike,
+    maxval: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def StatelessTruncatedNormal(
+    shape: TensorLike,
+    seed: TensorLike,
+    dtype: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def StatelessWhile(
+    input: Sequence[TensorLike] | Tensor,
+    cond: object,
+    body: object,
+    output_shapes: Sequence[ShapeLike] | None = ...,
+    parallel_iterations: int | None = ...,
+    name: str | None = ...,
+) -> list[Tensor]: ...
+def StaticRegexFullMatch(
+    input: TensorLike,
+    pattern: bytes | str,
+    name: str | None = ...,
+) -> Tensor: ...
+def StaticRegexReplace(
+    input: TensorLike,
+    pattern: bytes | str,
+    rewrite: bytes | str,
+    replace_global: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def StopGradient(
+    input: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def StridedSlice(
+    input: TensorLike,
+    begin: TensorLike,
+    end: TensorLike,
+    strides: TensorLike,
+    begin_mask: int | None = ...,
+    end_mask: int | None = ...,
+    ellipsis_mask: int | None = ...,
+    new_axis_mask: int | None = ...,
+    shrink_axis_mask: int | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def StridedSliceAssign(
+    ref: TensorLike,
+    begin: TensorLike,
+    end: TensorLike,
+    strides: TensorLike,
+    value: TensorLike,
+    begin_mask: int | None = ...,
+    end_mask: int | None = ...,
+    ellipsis_mask: int | None = ...,
+    new_axis_mask: int | None = ...,
+    shrink_axis_mask: int | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def StridedSliceGrad(
+    shape: TensorLike,
+    begin: TensorLike,
+    end: TensorLike,
+    strides: TensorLike,
+    dy: TensorLike,
+    begin_mask: int | None = ...,
+    end_mask: int | None = ...,
+    ellipsis_mask: int | None = ...,
+    new_axis_mask: int | None = ...,
+    shrink_axis_mask: int | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def StringFormat(
+    inputs: Sequence[TensorLike] | Tensor,
+    template: bytes | str | None = ...,
+    placeholder: bytes | str | None = ...,
+    summarize: int | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def StringJoin(
+    inputs: Sequence[TensorLike] | Tensor,
+    separator: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def StringLength(
+    input: TensorLike,
+    unit: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def StringLower(
+    input: TensorLike,
+    encoding: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+class _StringSplit(NamedTuple):
+    indices: Tensor
+    values: Tensor
+    shape: Tensor
+
+def StringSplit(
+    input: TensorLike,
+    delimiter: TensorLike,
+    skip_empty: bool | None = ...,
+    name: str | None = ...,
+) -> _StringSplit: ...
+class _StringSplitV2(NamedTuple):
+    indices: Tensor
+    values: Tensor
+    shape: Tensor
+
+def StringSplitV2(
+    input: TensorLike,
+    sep: TensorLike,
+    maxsplit: int | None = ...,
+    name: str | None = ...,
+) -> _StringSplitV2: ...
+def StringStrip(
+    input: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def StringToHashBucket(
+    string_tensor: TensorLike,
+    num_buckets: int,
+    name: str | None = ...,
+) -> Tensor: ...
+def StringToHashBucketFast(
+    input: TensorLike,
+    num_buckets: int,
+    name: str | None = ...,
+) -> Tensor: ...
+def StringToHashBucketStrong(
+    input: TensorLike,
+    num_buckets: int,
+    key: Sequence[int],
+    name: str | None = ...,
+) -> Tensor: ...
+def StringToNumber(
+    string_tensor: TensorLike,
+    out_type: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def StringUpper(
+    input: TensorLike,
+    encoding: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def Sub(
+    x: TensorLike,
+    y: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Substr(
+    input: TensorLike,
+    pos: TensorLike,
+    len: TensorLike,
+    unit: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def Sum(
+    input: TensorLike,
+    axis: TensorLike,
+    keep_dims: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def SummaryWriter(
+    shared_name: bytes | str | None = ...,
+    container: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+class _Svd(NamedTuple):
+    s: Tensor
+    u: Tensor
+    v: Tensor
+
+def Svd(
+    input: TensorLike,
+    compute_uv: bool | None = ...,
+    full_matrices: bool | None = ...,
+    name: str | None = ...,
+) -> _Svd: ...
+class _Switch(NamedTuple):
+    output_false: Tensor
+    output_true: Tensor
+
+def Switch(
+    data: TensorLike,
+    pred: TensorLike,
+    name: str | None = ...,
+) -> _Switch: ...
+def SymbolicGradient(
+    input: Sequence[TensorLike] | Tensor,
+    Tout: Sequence[DTypeLike],
+    f: object,
+    name: str | None = ...,
+) -> list[Tensor]: ...
+def TFRecordReader(
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    compression_type: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def TFRecordReaderV2(
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    compression_type: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+class _TakeManySparseFromTensorsMap(NamedTuple):
+    sparse_indices: Tensor
+    sparse_values: Tensor
+    sparse_shape: Tensor
+
+def TakeManySparseFromTensorsMap(
+    sparse_handles: TensorLike,
+    dtype: DTypeLike,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> _TakeManySparseFromTensorsMap: ...
+def Tan(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Tanh(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def TanhGrad(
+    y: TensorLike,
+    dy: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def TemporaryVariable(
+    shape: ShapeLike,
+    dtype: DTypeLike,
+    var_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def TensorArrayCloseV3(
+    handle: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+class _TensorArrayConcatV3(NamedTuple):
+    value: Tensor
+    lengths: Tensor
+
+def TensorArrayConcatV3(
+    handle: TensorLike,
+    flow_in: TensorLike,
+    dtype: DTypeLike,
+    element_shape_except0: ShapeLike = ...,
+    name: str | None = ...,
+) -> _TensorArrayConcatV3: ...
+def TensorArrayGatherV3(
+    handle: TensorLike,
+    indices: TensorLike,
+    flow_in: TensorLike,
+    dtype: DTypeLike,
+    element_shape: ShapeLike = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+class _TensorArrayGradV3(NamedTuple):
+    grad_handle: Tensor
+    flow_out: Tensor
+
+def TensorArrayGradV3(
+    handle: TensorLike,
+    flow_in: TensorLike,
+    source: bytes | str,
+    name: str | None = ...,
+) -> _TensorArrayGradV3: ...
+class _TensorArrayGradWithShape(NamedTuple):
+    grad_handle: Tensor
+    flow_out: Tensor
+
+def TensorArrayGradWithShape(
+    handle: TensorLike,
+    flow_in: TensorLike,
+    shape_to_prepend: TensorLike,
+    source: bytes | str,
+    name: str | None = ...,
+) -> _TensorArrayGradWithShape: ...
+def TensorArrayReadV3(
+    handle: TensorLike,
+    index: TensorLike,
+    flow_in: TensorLike,
+    dtype: DTypeLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def TensorArrayScatterV3(
+    handle: TensorLike,
+    indices: TensorLike,
+    value: TensorLike,
+    flow_in: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def TensorArraySizeV3(
+    handle: TensorLike,
+    flow_in: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def TensorArraySplitV3(
+    handle: TensorLike,
+    value: TensorLike,
+    lengths: TensorLike,
+    flow_in: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+class _TensorArrayV3(NamedTuple):
+    handle: Tensor
+    flow: Tensor
+
+def TensorArrayV3(
+    size: TensorLike,
+    dtype: DTypeLike,
+    element_shape: ShapeLike = ...,
+    dynamic_size: bool | None = ...,
+    clear_after_read: bool | None = ...,
+    identical_element_shapes: bool | None = ...,
+    tensor_array_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> _TensorArrayV3: ...
+def TensorArrayWriteV3(
+    handle: TensorLike,
+    index: TensorLike,
+    value: TensorLike,
+    flow_in: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+class _TensorListConcat(NamedTuple):
+    tensor: Tensor
+    lengths: Tensor
+
+def TensorListConcat(
+    input_handle: TensorLike,
+    element_dtype: DTypeLike,
+    element_shape: ShapeLike = ...,
+    name: str | None = ...,
+) -> _TensorListConcat: ...
+def TensorListConcatLists(
+    input_a: TensorLike,
+    input_b: TensorLike,
+    element_dtype: DTypeLike,
+    name: str | None = ...,
+) -> Tensor: ...
+class _TensorListConcatV2(NamedTuple):
+    tensor: Tensor
+    lengths: Tensor
+
+def TensorListConcatV2(
+    input_handle: TensorLike,
+    element_shape: TensorLike,
+    leading_dims: TensorLike,
+    element_dtype: DTypeLike,
+    name: str | None = ...,
+) -> _TensorListConcatV2: ...
+def TensorListElementShape(
+    input_handle: TensorLike,
+    shape_type: DTypeLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def TensorListFromTensor(
+    tensor: TensorLike,
+    element_shape: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def TensorListGather(
+    input_handle: TensorLike,
+    indices: TensorLike,
+    element_shape: TensorLike,
+    element_dtype: DTypeLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def TensorListGetItem(
+    input_handle: TensorLike,
+    index: TensorLike,
+    element_shape: TensorLike,
+    element_dtype: DTypeLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def TensorListLength(
+    input_handle: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+class _TensorListPopBack(NamedTuple):
+    output_handle: Tensor
+    tensor: Tensor
+
+def TensorListPopBack(
+    input_handle: TensorLike,
+    element_shape: TensorLike,
+    element_dtype: DTypeLike,
+    name: str | None = ...,
+) -> _TensorListPopBack: ...
+def TensorListPushBack(
+    input_handle: TensorLike,
+    tensor: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def TensorListPushBackBatch(
+    input_handles: TensorLike,
+    tensor: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def TensorListReserve(
+    element_shape: TensorLike,
+    num_elements: TensorLike,
+    element_dtype: DTypeLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def TensorListResize(
+    input_handle: TensorLike,
+    size: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def TensorListScatter(
+    tensor: TensorLike,
+    indices: TensorLike,
+    element_shape: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def TensorListScatterIntoExistingList(
+    input_handle: TensorLike,
+    tensor: TensorLike,
+    indices: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def TensorListScatterV2(
+    tensor: TensorLike,
+    indices: TensorLike,
+    element_shape: TensorLike,
+    num_elements: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def TensorListSetItem(
+    input_handle: TensorLike,
+    index: TensorLike,
+    item: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def TensorListSplit(
+    tensor: TensorLike,
+    element_shape: TensorLike,
+    lengths: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def TensorListStack(
+    input_handle: TensorLike,
+    element_shape: TensorLike,
+    element_dtype: DTypeLike,
+    num_elements: int | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def TensorScatterAdd(
+    tensor: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def TensorScatterSub(
+    tensor: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def TensorScatterUpdate(
+    tensor: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def TensorSummary(
+    tensor: TensorLike,
+    description: bytes | str | None = ...,
+    labels: Sequence[bytes | str] | None = ...,
+    display_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def TensorSummaryV2(
+    tag: TensorLike,
+    tensor: TensorLike,
+    serialized_summary_metadata: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def TextLineReader(
+    skip_header_lines: int | None = ...,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def TextLineReaderV2(
+    skip_header_lines: int | None = ...,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+class _ThreadUnsafeUnigramCandidateSampler(NamedTuple):
+    sampled_candidates: Tensor
+    true_expected_count: Tensor
+    sampled_expected_count: Tensor
+
+def ThreadUnsafeUnigramCandidateSampler(
+    true_classes: TensorLike,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    seed: int | None = ...,
+    seed2: int | None = ...,
+    name: str | None = ...,
+) -> _ThreadUnsafeUnigramCandidateSampler: ...
+def Tile(
+    input: TensorLike,
+    multiples: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Timestamp(
+    name: str | None = ...,
+) -> Tensor: ...
+class _TopK(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+def TopK(
+    input: TensorLike,
+    k: int,
+    sorted: bool | None = ...,
+    name: str | None = ...,
+) -> _TopK: ...
+class _TopKV2(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+def TopKV2(
+    input: TensorLike,
+    k: TensorLike,
+    sorted: bool | None = ...,
+    name: str | None = ...,
+) -> _TopKV2: ...
+def Transpose(
+    x: TensorLike,
+    perm: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def TruncateDiv(
+    x: TensorLike,
+    y: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def TruncateMod(
+    x: TensorLike,
+    y: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def TruncatedNormal(
+    shape: TensorLike,
+    dtype: DTypeLike,
+    seed: int | None = ...,
+    seed2: int | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+class _UniformCandidateSampler(NamedTuple):
+    sampled_candidates: Tensor
+    true_expected_count: Tensor
+    sampled_expected_count: Tensor
+
+def UniformCandidateSampler(
+    true_classes: TensorLike,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    seed: int | None = ...,
+    seed2: int | None = ...,
+    name: str | None = ...,
+) -> _UniformCandidateSampler: ...
+class _Unique(NamedTuple):
+    y: Tensor
+    idx: Tensor
+
+def Unique(
+    x: TensorLike,
+    out_idx: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> _Unique: ...
+class _UniqueV2(NamedTuple):
+    y: Tensor
+    idx: Tensor
+
+def UniqueV2(
+    x: TensorLike,
+    axis: TensorLike,
+    out_idx: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> _UniqueV2: ...
+class _UniqueWithCounts(NamedTuple):
+    y: Tensor
+    idx: Tensor
+    count: Tensor  # type: ignore[assignment]
+
+def UniqueWithCounts(
+    x: TensorLike,
+    out_idx: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> _UniqueWithCounts: ...
+class _UniqueWithCountsV2(NamedTuple):
+    y: Tensor
+    idx: Tensor
+    count: Tensor  # type: ignore[assignment]
+
+def UniqueWithCountsV2(
+    x: TensorLike,
+    axis: TensorLike,
+    out_idx: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> _UniqueWithCountsV2: ...
+def Unpack(
+    value: TensorLike,
+    num: int,
+    axis: int | None = ...,
+    name: str | None = ...,
+) -> list[Tensor]: ...
+def UnravelIndex(
+    indices: TensorLike,
+    dims: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def UnsortedSegmentJoin(
+    inputs: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike,
+    separator: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def UnsortedSegmentMax(
+    data: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def UnsortedSegmentMin(
+    data: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def UnsortedSegmentProd(
+    data: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def UnsortedSegmentSum(
+    data: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Unstage(
+    dtypes: Sequence[DTypeLike],
+    capacity: int | None = ...,
+    memory_limit: int | None = ...,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> list[Tensor]: ...
+def UpperBound(
+    sorted_inputs: TensorLike,
+    values: TensorLike,
+    out_type: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def VarHandleOp(
+    dtype: DTypeLike,
+    shape: ShapeLike,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def VarIsInitializedOp(
+    resource: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Variable(
+    shape: ShapeLike,
+    dtype: DTypeLike,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def VariableShape(
+    input: TensorLike,
+    out_type: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def VariableV2(
+    shape: ShapeLike,
+    dtype: DTypeLike,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def Where(
+    condition: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def While(
+    input: Sequence[TensorLike] | Tensor,
+    cond: object,
+    body: object,
+    output_shapes: Sequence[ShapeLike] | None = ...,
+    parallel_iterations: int | None = ...,
+    name: str | None = ...,
+) -> list[Tensor]: ...
+def WholeFileReader(
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def WholeFileReaderV2(
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def WriteFile(
+    filename: TensorLike,
+    contents: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+def Xdivy(
+    x: TensorLike,
+    y: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Xlogy(
+    x: TensorLike,
+    y: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def ZerosLike(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Zeta(
+    x: TensorLike,
+    q: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
