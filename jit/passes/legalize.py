@@ -60,19 +60,29 @@ def lasts(node: Node) -> bool:
 
 def stop_before_effects(program: Program, scope: Scope) -> None:
     """Checks become nodes in front of what outlasts the run; others are made at its end."""
-    waiting = list(program.checks)
-    passed: set[Node] = set()
+    checks = list(program.checks)
+    left = [_made_before(check) for check in checks]
+    behind: dict[Node, list[int]] = {}  # of a node, the checks that wait for it
+    for number, nodes in enumerate(left):
+        for node in nodes:
+            behind.setdefault(node, []).append(number)
+    ready = [number for number, nodes in enumerate(left) if not nodes]
+    stopped: set[int] = set()
     for node in program.nodes:
         # No check can wait any longer: behind this node it would come too late.
-        if waiting and lasts(node):
+        if ready and lasts(node):
             # (Others are about what comes behind, which nothing before may depend on.)
-            ready = [check for check in waiting if _made_before(check) <= passed]
-            for check in ready:
+            for number in sorted(ready):
+                check = checks[number]
                 with program.adding(node, like=base(check.flag).node):
                     program.add(Stop(check.values, check.error))
-            waiting = [check for check in waiting if check not in ready]
-        passed.add(node)
-    program.checks = waiting
+            stopped.update(ready)
+            ready.clear()
+        for number in behind.get(node, ()):
+            left[number].discard(node)
+            if not left[number]:
+                ready.append(number)
+    program.checks = [check for number, check in enumerate(checks) if number not in stopped]
 
 
 def _made_before(check: Check) -> set[Node]:
@@ -93,7 +103,8 @@ def snapshot_reads(program: Program, scope: Scope) -> None:
     if not writes:
         return
     readers = _real_readers(program)
-    fetched = {base(value).node for value in program.fetches}
+    # What Python reads when the run (or a turn of a loop) is over: fetches, and what checks show.
+    looked_at = {base(value).node for value in program.kept}
     for node in program.nodes:
         if not isinstance(node, Read) or node.cell not in writes:
             continue
@@ -101,8 +112,7 @@ def snapshot_reads(program: Program, scope: Scope) -> None:
         if not later:
             continue
         last_use = max((reader.position for reader in readers.get(node, ())), default=-1)
-        # Of what is fetched the contents are taken when the run is over.
-        if last_use > later[0].position or node in fetched:
+        if last_use > later[0].position or node in looked_at:
             value = node.outputs[0]
             copy = _copy(program, value, before=node.behind)
             program.replace(value, copy, but=copy.node)

@@ -7,11 +7,12 @@ Imports the rest of jit.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import threads
+from ..kernel.reference import numpy_dtype
 from ..runtime.driver import Program
 from ..runtime.execution import Run
 from ..runtime.plan import Plan
@@ -22,10 +23,21 @@ from ..schedule.steps import CallStep, Control, HostStep, has_row
 from . import roofline
 from .plan_report import PlanReport, plan_report
 
+if TYPE_CHECKING:
+    from ...engine.session.state import VariableStorage
+
 
 def measured_report(plan: Plan, binding: Binding, arrays: Sequence[np.ndarray]) -> PlanReport:
     """The report of a plan with the times of its kernels for these feeds."""
     return plan_report(plan, binding, kernel_seconds(plan, binding, arrays), roofline.machine())
+
+
+def _contents(plan: Plan, cell: VariableStorage) -> np.ndarray:
+    """What a variable has; where it has nothing any more, as much as kernels expect of it."""
+    if cell.value is not None:
+        return aligned_copy(cell.value)
+    shape, dtype = plan.traced.cells.get(cell, ((1,), "uint8"))
+    return aligned_empty([int(size) for size in shape], numpy_dtype(dtype))
 
 
 def kernel_seconds(plan: Plan, binding: Binding, arrays: Sequence[np.ndarray]) -> list[float]:
@@ -40,7 +52,7 @@ def kernel_seconds(plan: Plan, binding: Binding, arrays: Sequence[np.ndarray]) -
         kept.append(np.ascontiguousarray(arrays[number]))
         run.args[places] = kept[-1].ctypes.data
     for cell, _, places in run.cells:
-        copy = aligned_empty((1,), np.uint8) if cell.value is None else aligned_copy(cell.value)
+        copy = _contents(plan, cell)
         kept.append(copy)
         run.args[places] = copy.ctypes.data
     seconds, row = [], 0

@@ -182,3 +182,15 @@ def test_numbers_as_people_read_them() -> None:
     assert plan_text.count_text(12) == "12" and plan_text.count_text(3.2e9) == "3.2 G"
     assert plan_text.seconds_text(2.5) == "2.50 s" and plan_text.seconds_text(1e-7) == "0.1 µs"
     assert plan_text.seconds_text(0.0012) == "1.20 ms"
+
+
+def test_a_variable_that_is_gone_is_measured_by_what_kernels_expect_of_it():
+    with settings.override(jit="always"), tf.Graph().as_default() as graph, tf.Session() as session:
+        v = tf.get_variable("v", [1 << 16], use_resource=True, initializer=tf.zeros_initializer())
+        x = tf.placeholder(tf.float32, [1 << 16])
+        added = v.assign_add(x)
+        session.run(v.initializer)
+        feed = {x: np.ones(1 << 16, np.float32)}
+        session.run(added, feed)
+        session.run(graph.create_op("DestroyResourceOp", [v.handle], [], name="destroy"))
+        assert "AssignAddVariableOp" in str(session.explain(added, feed))

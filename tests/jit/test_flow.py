@@ -325,3 +325,23 @@ def test_a_plan_with_loops_serves_other_sizes():
                 want = np.tanh(want * 2) + value
             got = session.run(loop, {x: value, n: 5})[1]
             np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5)
+
+
+def test_an_error_in_a_loop_with_effects_names_the_index_of_its_turn():
+    """What a check shows is kept, though the loop has moved on by the end of the turn."""
+    texts = []
+    for mode in ("never", "always"):
+        with tf.Graph().as_default(), settings.override(jit=mode), tf.Session() as session:
+            x, v = tf.placeholder(tf.float32, [5]), tf.Variable(0.0)
+
+            def turn(i, total):
+                with tf.control_dependencies([tf.assign_add(v, 1.0)]):  # noqa: B023
+                    return i + 100, total + tf.gather(x, tf.identity(i))  # noqa: B023
+
+            start = [tf.constant(3, tf.int64), tf.constant(0.0)]
+            result = tf.while_loop(lambda i, total: i < 1000, turn, start)
+            session.run(v.initializer)
+            with pytest.raises(tf.errors.InvalidArgumentError) as error:
+                session.run(result, {x: np.ones(5)})
+            texts.append(error.value.message.splitlines()[0])
+    assert texts[0] == texts[1] and "103" in texts[0]
