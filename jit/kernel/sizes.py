@@ -41,6 +41,8 @@ class Scope:
         self.guards: dict[str, bool] = {}
         # Symbols that a guard ties to one number: wherever sizes are compared they are that number.
         self.fixed: dict[str, int] = {}
+        # Texts of minima and maxima that are one or more, whatever the symbols are.
+        self.at_least_one: set[str] = set()
         self._is_strict = False
 
     @contextmanager
@@ -329,7 +331,10 @@ def _choose(name: str, a: AnySize, b: AnySize) -> AnySize:
         smaller, larger = (b, a) if sign >= 0 else (a, b)
         return smaller if name == "min" else larger
     scope = a.scope if isinstance(a, Size) else b.scope  # type: ignore[union-attr]
-    return _opaque(scope, f"{name}({_text(a)}, {_text(b)})", pick(hint(a), hint(b)))
+    text = f"{name}({_text(a)}, {_text(b)})"
+    if (any if name == "max" else all)(map(_is_at_least_one, (a, b))):
+        scope.at_least_one.add(f"({text})")
+    return _opaque(scope, text, pick(hint(a), hint(b)))
 
 
 def _operand(value: np.ndarray | np.generic) -> AnySize | None:
@@ -405,8 +410,20 @@ def _exact_quotient(a: AnySize, b: AnySize) -> AnySize | None:
 
 def _require_divisor(size: AnySize) -> None:
     """Refuses zero; of a size that may be zero, writes down that this plan is for others."""
-    if size == 0:  # (Where its sign is known by form nothing is written down.)
+    if _is_at_least_one(size):
+        return
+    if size == 0:
         raise ZeroDivisionError("a size is divided by zero")
+
+
+def _is_at_least_one(size: AnySize) -> bool:
+    """By form: positive, or a product of symbols and of maxima that are."""
+    if is_positive(size):
+        return True
+    if not isinstance(size, Size) or len(size.terms) != 1:
+        return False
+    ((atoms, coefficient),) = size.terms.items()
+    return coefficient > 0 and all("(" not in a or a in size.scope.at_least_one for a in atoms)
 
 
 def _remainder(a: AnySize, b: AnySize) -> AnySize:
