@@ -241,7 +241,7 @@ def _nearest_grad(c: KernelContext, grads: np.ndarray, size: np.ndarray) -> np.n
         rows = _nearest(height, resized_height, c.attr)
         columns = _nearest(width, resized_width, c.attr)
         places: Any = (slice(None), rows[:, None], columns)
-    np.add.at(result, places, grads)
+        np.add.at(result, places, grads)
     return result
 
 

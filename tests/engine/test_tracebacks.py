@@ -96,7 +96,9 @@ def own_frames(text: str) -> list[str]:
     """Those of this package, without its tests."""
     files = [Path(file) for file in re.findall(r'^ *File "([^"]+)", line', text, re.MULTILINE)]
     inside = [file for file in files if file.is_absolute() and ROOT in file.resolve().parents]
-    return [file.name for file in inside if ROOT / "tests" not in file.resolve().parents]
+    # (An environment may lie in the checkout.)
+    others = {"tests", "site-packages"}
+    return [file.name for file in inside if others.isdisjoint(file.resolve().parts)]
 
 
 def raised(line: str) -> BaseException:

@@ -41,11 +41,11 @@ from .meta_graph import all_saveable_objects, export_meta_graph, import_meta_gra
 from .meta_graph import (
     import_meta_graph_with_return_elements as _import_meta_graph_with_return_elements,  # noqa: F401
 )
-from .saver_builder import V2, BulkSaverBuilder
+from .saver_builder import V2, BaseSaverBuilder, BulkSaverBuilder  # noqa: F401
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
-    from ...engine.session.session import BaseSession  # noqa: F401
+    from ...engine.session.session import BaseSession
 
 _DEFERRED = (
     "If `var_list` is provided then build cannot be deferred. Either set defer_build=False or "
