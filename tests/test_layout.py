@@ -211,6 +211,22 @@ def test_no_two_modules_of_engine_and_compiler_have_one_name() -> None:
     assert not [name for name, count in names.items() if count > 1]
 
 
+def test_tests_lie_where_lies_what_they_test() -> None:
+    """A folder of tests is named as that of the package; files beside rooms as modules beside them.
+
+    What is of no one folder, comparisons of all ops or exchange with TensorFlow, lies above them.
+    """
+    strays = []
+    for file in sorted((ROOT / "tests").rglob("test_*.py")):
+        folder = file.parent.relative_to(ROOT / "tests")
+        module = ROOT / folder / file.name.removeprefix("test_")
+        if folder.parts and folder.name != "parity" and not (ROOT / folder).is_dir():
+            strays.append(f"{name_of(file)}: there is no {folder}")
+        if str(folder) in ROOMS and not module.exists():
+            strays.append(f"{name_of(file)}: of which room?")
+    assert not strays
+
+
 # Family of ops -> the families that it may import when it is imported itself; besides the modules
 # of ops/ itself, which import none.
 FAMILIES: dict[str, set[str]] = {

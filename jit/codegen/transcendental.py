@@ -3,8 +3,8 @@
 
 Each reduces its argument by bit operations and evaluates a polynomial fitted to the reduced range,
 so that loops over them become vector loops; ranges are full, with NaN, infinities and denormals.
-tests/jit/test_functions.py holds their largest errors in units in the last place.  The rare ones,
-and sin, cos and pow in float64, call C's library.  Imports llvmlite alone.
+tests/jit/codegen/test_transcendental.py holds their largest errors in units in the last place.
+The rare ones, and sin, cos and pow in float64, call C's library.  Imports llvmlite alone.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ from numbaflow.jit import library
 from numbaflow.jit.kernel.sizes import Scope
 
 from .eager import EagerBuilder
-from .test_library_contractions import close, draw, reference
-from .test_library_pool_random import pooled
+from .test_contractions import close, draw, reference
+from .test_pool_random import pooled
 
 pytestmark = pytest.mark.cpu
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A process that runs a long plan and is told to stop by a signal: `stopped.py sharing`.
 
-Says "begun" when the plan runs; what it prints at the end is for tests/jit/test_stopping.py.
+Says "begun" when the plan runs; what it prints at the end is for test_stopping.py.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from numbaflow.jit import settings
 from numbaflow.jit.cache import admin, kernel_text, store
 from numbaflow.jit.codegen import compile as compiler
 
-from .jit.mutants import function
+from ..jit.cache.mutants import function
 
 pytestmark = [pytest.mark.cpu, pytest.mark.skipif(os.name == "nt", reason="files of POSIX")]
 

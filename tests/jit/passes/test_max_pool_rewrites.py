@@ -23,7 +23,7 @@ from numbaflow.jit.library import (
 )
 from numbaflow.jit.library.geometry import axes
 
-from .eager import EagerBuilder
+from ..library.eager import EagerBuilder
 
 pytestmark = pytest.mark.cpu
 

@@ -29,8 +29,8 @@ from numbaflow.jit.schedule.steps import schedule
 from numbaflow.jit.trace.builder import Builder
 from numbaflow.jit.trace.tracer import Traced
 
+from ..traced import traced
 from .canonical import PROGRAMS
-from .traced import traced
 
 pytestmark = pytest.mark.pure
 

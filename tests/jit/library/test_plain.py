@@ -18,7 +18,7 @@ from numbaflow.ops.random import philox
 
 from .eager import EagerBuilder
 from .plain import PlainBuilder
-from .test_library_pool_random import Drawing
+from .test_pool_random import Drawing
 
 pytestmark = pytest.mark.cpu
 

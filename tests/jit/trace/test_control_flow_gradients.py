@@ -191,7 +191,7 @@ def test_wrong_use_of_an_array_names_the_operation(use):
                     session.run(result, {x: [1.0, 2.0]})
                 said.add(re.sub(r"TensorArray \S*:", "", str(raised.value)))
     (text,) = said
-    assert "mine/" in text and "test_flow_gradients.py" in text
+    assert "mine/" in text and "test_control_flow_gradients.py" in text
 
 
 @pytest.mark.parametrize("is_alike", [True, False])

@@ -31,7 +31,7 @@ def _load(path: Path) -> Any:
     return module
 
 
-worker = _load(HERE.parent / "io/graph_programs.py")
+worker = _load(HERE.parents[1] / "io/graph_programs.py")
 programs = worker.programs(PROGRAMS)
 
 

@@ -20,7 +20,7 @@ from numbaflow.jit import settings
 from numbaflow.jit.cache import admin, store
 from numbaflow.jit.codegen import compile as compiler
 
-from .jit.mutants import function
+from ..jit.cache.mutants import function
 
 pytestmark = pytest.mark.pure
 

@@ -19,7 +19,7 @@ from numbaflow.jit.passes import verify_program
 from numbaflow.jit.passes.pipeline import PASSES
 from numbaflow.jit.program.tensor_ir import Call, Map, View
 
-from .programs import Sample
+from ..programs import Sample
 
 pytestmark = pytest.mark.cpu
 

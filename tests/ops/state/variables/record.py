@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records the programs: run me with a Python 3.7 that has TensorFlow 1.15.
 
-`python tests/ops/variables/record.py` writes recorded_1_15.json.gz beside this file, or the file
-that it is told.
+`python tests/ops/state/variables/record.py` writes recorded_1_15.json.gz beside this
+file, or the file that it is told.
 """
 
 from __future__ import annotations

@@ -20,7 +20,8 @@ RECORDED = json.loads((HERE / "metrics_1_15.json").read_text())
 
 
 def _worker() -> Any:
-    spec = importlib.util.spec_from_file_location("worker", HERE.parent / "io/graph_programs.py")
+    worker = HERE.parents[1] / "io/graph_programs.py"
+    spec = importlib.util.spec_from_file_location("worker", worker)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -248,7 +248,7 @@ def test_an_error_in_a_body_names_operation_and_line():
         )
     with settings.override(jit="always"), tf.Session() as session:
         assert session.run(loop, X | {"n:0": 4})[1] == 1.75
-        with pytest.raises(tf.errors.InvalidArgumentError, match=r"picked.*test_flow\.py"):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"picked.*test_control_flow\.py"):
             session.run(loop, X)
         assert session.run(loop, X | {"n:0": 4})[1] == 1.75
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 
 from numbaflow.jit.kernel import scalar as k
 
-from .programs import Sample, run_slowly, samples, scheduled
+from ..programs import Sample, run_slowly, samples, scheduled
 
 pytestmark = pytest.mark.pure
 

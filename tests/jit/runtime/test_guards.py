@@ -25,7 +25,7 @@ from numbaflow.jit.schedule.bind import bind, make_template
 from numbaflow.jit.schedule.frame import Arena
 from numbaflow.jit.trace.tracer import Segment, Traced
 
-from .programs import Sample, samples, scheduled
+from ..programs import Sample, samples, scheduled
 
 pytestmark = pytest.mark.cpu
 

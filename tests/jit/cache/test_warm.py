@@ -15,7 +15,7 @@ import pytest
 from numbaflow.jit import settings
 from numbaflow.jit.cache import store
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 EXAMPLES = sorted(path.name for path in (ROOT / "examples").glob("*.py"))
 # What makes an example quick; others run as they are.
 ARGUMENTS = {"digits_cnn.py": ["--epochs", "1"], "black_scholes.py": ["--options", "20000"]}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records the programs of programs.py: run me with a Python 3.7 that has TensorFlow 1.15.
 
-`python tests/train/record.py` writes tensorflow_1_15.json beside this file.
+`python tests/train/optimizers/record.py` writes tensorflow_1_15.json beside this file.
 """
 
 from __future__ import annotations
