@@ -62,6 +62,7 @@ add = elementwise(
 )
 export("math.add", "add")(add)
 
+# Only this one is commutative in TensorFlow's registry: Add also joins strings.
 add_v2 = elementwise(
     "AddV2",
     _SIGNATURE,
@@ -121,6 +122,8 @@ def subtract(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
 
 def _mul_gradient(op: Operation, grad: Gradient) -> Any:
     x, y = op.inputs
+    # In 1.15 only these two dtypes go without the BroadcastGradientArgs node where shapes are
+    # equal.
     if shapes_equal(x, y, grad) and grad.dtype in (dtypes.int32, dtypes.float32):
         return mul(grad, y), mul(grad, x)
     of_x, of_y = smart_broadcast(x, y, grad)
@@ -179,6 +182,7 @@ def _div_gradient(op: Operation, grad: Tensor) -> Any:
     x, y = tf.conj(x), tf.conj(y)
     shape_x, shape_y, axes_x, axes_y = where
     grad_x = sum_to(tf.divide(grad, y), axes_x, shape_x)
+    # d(x / y)/dy = -x / y**2, divided twice: y * y could overflow where the quotient does not.
     grad_y = grad * tf.divide(tf.divide(-x, y), y)
     return grad_x, sum_to(grad_y, axes_y, shape_y)
 
@@ -228,6 +232,7 @@ def _div_no_nan_gradient(op: Operation, grad: Tensor) -> Any:
     x, y = op.inputs
     shape_x, shape_y, axes_x, axes_y = shapes_and_axes(x, y)
     x, y = tf.conj(x), tf.conj(y)
+    # The quotient is constant, zero, for y = 0, so both slopes divide without NaN as well.
     grad_x = sum_to(tf.div_no_nan(grad, y), axes_x, shape_x)
     grad_y = grad * tf.div_no_nan(tf.div_no_nan(-x, y), y)
     return grad_x, sum_to(grad_y, axes_y, shape_y)
@@ -250,6 +255,8 @@ raw_div_no_nan = elementwise(
 
 def _mul_no_nan_gradient(op: Operation, grad: Tensor) -> Any:
     x, y = op.inputs
+    # MulNoNan is zero where its second factor is.  For y the factor is the gradient: where that is
+    # zero, an infinite x does no harm.
     if shapes_equal(x, y, grad):
         return mul_no_nan(grad, y), mul_no_nan(x, grad)
     shape_x, shape_y, axes_x, axes_y = shapes_and_axes(x, y)
@@ -305,6 +312,7 @@ export("truncatediv")(truncate_div)
 def _floor_mod_gradient(op: Operation, grad: Tensor) -> Any:
     x, y = tf.conj(op.inputs[0]), tf.conj(op.inputs[1])
     shape_x, shape_y, axes_x, axes_y = shapes_and_axes(x, y)
+    # x mod y = x - floor(x / y) * y, and the floor is constant between its jumps.
     floor_xy = floor_div(x, y)
     grad_x = sum_to(grad, axes_x, shape_x)
     return grad_x, sum_to(grad * tf.negative(floor_xy), axes_y, shape_y)
@@ -371,6 +379,7 @@ def _pow_gradient(op: Operation, grad: Tensor) -> Any:
     x, y = op.inputs
     of_x, of_y = smart_broadcast(x, y, grad)
     x, y = tf.conj(x), tf.conj(y)
+    # d(x**y)/dx = y * x**(y - 1), d(x**y)/dy = x**y * log(x).
     grad_x = undo_broadcast(grad * y * pow(x, y - 1), of_x)
     z = tf.conj(op.outputs[0])
     # The real logarithm is taken where it exists: elsewhere the derivative by y is set to zero.
@@ -422,6 +431,7 @@ def _extreme_gradient(op: Operation, grad: Tensor, selects_x: Callable[..., Any]
     x, y = op.inputs
     shape_x, shape_y, grad_shape = tf.shape(x), tf.shape(y), tf.shape(grad)
     zeros = tf.zeros(grad_shape, grad.dtype)
+    # Where both are equal, all of the gradient goes to x: the comparisons include equality.
     mask = selects_x(x, y)
     axes_x, axes_y = raw.BroadcastGradientArgs(shape_x, shape_y)
     grad_x = sum_to(tf.where(mask, grad, zeros), axes_x, shape_x)
@@ -476,6 +486,8 @@ export("math.minimum", "minimum")(minimum)
 def _squared_difference_gradient(op: Operation, grad: Tensor) -> Any:
     x, y = op.inputs
     with control_dependencies([grad]):
+        # The slope is 2 * (x - y) for x and its negative for y.  1.15 takes no conjugate here,
+        # though the op itself does.
         grad_x = tf.scalar_mul(2.0, grad) * (x - y)
     if shapes_equal(x, y, grad):
         return grad_x, -grad_x
@@ -514,6 +526,7 @@ def _xlogy_gradient(op: Operation, grad: Tensor) -> Any:
     x, y = op.inputs
     where = shapes_and_axes(x, y)
     with control_dependencies([grad]):
+        # d/dx = log(y), but zero where x is: x * log(y) is zero there for every y by definition.
         partial_x = xlogy(_not_zero(x), y)
         partial_y = xdivy(x, y)
         shape_x, shape_y, axes_x, axes_y = where
@@ -525,6 +538,8 @@ def _xdivy_gradient(op: Operation, grad: Tensor) -> Any:
     x, y = op.inputs
     shape_x, shape_y, axes_x, axes_y = shapes_and_axes(x, y)
     with control_dependencies([grad]):
+        # d/dx = 1 / y and d/dy = -x / y**2; both are zero where x is, as the quotient is by
+        # definition.
         partial_x = xdivy(_not_zero(x), y)
         partial_y = xdivy(tf.negative(x), y**2)
         grad_x = sum_to(partial_x * grad, axes_x, shape_x)

@@ -141,6 +141,8 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Any:
     with name_scope(name, "saturate_cast", [value]) as name:
         value = convert_to_tensor(value, name="value")
         dtype = dtypes.as_dtype(dtype).base_dtype
+        # The clamp happens in the source's dtype: behind the cast the wrapped value could not be
+        # told.
         if value.dtype.min < dtype.min:
             low = convert_to_tensor(dtype.min, dtype=value.dtype, name="min")
             value = tf.maximum(value, low)

@@ -60,6 +60,7 @@ def clip_by_value(
     """
     with name_scope(name, "clip_by_value", [t, clip_value_min, clip_value_max]) as name:
         values = _values(t, "t")
+        # The maximum comes last: where the bounds cross, the lower bound wins.
         low = tf.minimum(values, clip_value_max)
         # The bounds broadcast to the values, never the other way round.
         values.shape.merge_with(low.shape)
@@ -72,6 +73,7 @@ def _clip_gradient(op: Operation, grad: Tensor) -> Any:
     x, y, z = op.inputs
     shape_x, shape_y, shape_z = tf.shape(x), tf.shape(y), tf.shape(z)
     zeros = tf.zeros(tf.shape(grad), grad.dtype)
+    # A clipped element hands its gradient to the bound that replaced it.
     below, above = tf.less(x, y), tf.greater(x, z)
     _, axes_y = raw.BroadcastGradientArgs(shape_x, shape_y)
     axes_x, axes_z = raw.BroadcastGradientArgs(shape_x, shape_z)
@@ -152,6 +154,7 @@ def global_norm(t_list: Sequence[Any], name: str | None = None) -> Any:
             if values is not None:
                 with colocate_with(values):
                     half_squares.append(raw.L2Loss(values))
+        # L2Loss is half the sum of squares.
         total = tf.reduce_sum(tf.stack(half_squares))
         return tf.sqrt(total * constant(2.0, dtype=total.dtype), name="global_norm")
 
@@ -184,9 +187,13 @@ def clip_by_global_norm(
     if use_norm is None:
         use_norm = global_norm(t_list, name)
     with name_scope(name, "clip_by_global_norm", [*t_list, clip_norm]) as name:
+        # clip_norm * min(1 / norm, 1 / clip_norm): 1 or clip_norm / norm, and finite for a norm of
+        # zero.
         ratio = 1.0 / use_norm
         limit = constant(1.0, dtype=use_norm.dtype) / clip_norm
         finite_scale = clip_norm * tf.minimum(ratio, limit)
+        # An infinite norm would scale everything to zero and hide that training has diverged; as in
+        # TensorFlow, it makes all of the result NaN.
         is_finite = tf.is_finite(use_norm)
         not_a_number = constant(float("nan"), dtype=use_norm.dtype)
         scale = tf.where(is_finite, finite_scale, not_a_number)

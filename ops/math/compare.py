@@ -281,6 +281,7 @@ export("math.logical_not", "logical_not")(logical_not)
 @export("math.logical_xor", "logical_xor")
 def logical_xor(x: TensorLike, y: TensorLike, name: str | None = "LogicalXor") -> Any:
     """Exclusive or: (x | y) & ~(x & y)."""
+    # TensorFlow has no such op; the three nodes are those that its Python makes.
     return logical_and(logical_or(x, y), logical_not(logical_and(x, y)), name=name)
 
 
@@ -356,6 +357,7 @@ def _select_v2_lower(b: Builder, op: OpView, condition: Value, x: Value, y: Valu
     return b.map(k.select, condition, x, y) if is_lowerable(x.dtype) else NotImplemented
 
 
+# The condition may be wider than a branch, so both branches sum over what was broadcast.
 def _select_v2_gradient(op: Operation, grad: Tensor) -> Any:
     condition, x, y = op.inputs
     zeros = tf.zeros([], dtype=grad.dtype.base_dtype)

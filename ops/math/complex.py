@@ -64,6 +64,8 @@ def complex(real: TensorLike, imag: TensorLike, name: str | None = None) -> Any:
         return raw_complex(real, imag, Tout=target, name=name)
 
 
+# A gradient of a complex number holds the slope by the real part as its real part and that by the
+# imaginary part as its imaginary part.
 def _real_gradient(op: Operation, grad: Tensor) -> Any:
     zero = constant(0, dtype=grad.dtype)
     return complex(grad, zero)
@@ -155,6 +157,7 @@ def conj(x: TensorLike, name: str | None = None) -> Any:
         raise TypeError(f"Expected numeric or variant tensor, got dtype {x.dtype!r}")
 
 
+# d|x| points along x / |x|; DivNoNan makes it zero at the origin, where there is no direction.
 def _complex_abs_gradient(op: Operation, grad: Tensor) -> Any:
     x, y = op.inputs[0], op.outputs[0]
     numerator = complex(grad, tf.zeros_like(grad)) * x

@@ -62,6 +62,7 @@ def _elements(x: Tensor, rank: int) -> Tensor:
 
 
 def _gradient(rank: int, is_inverse: bool) -> Callable[..., Tensor]:
+    # The adjoint of the transform is the inverse without its factor 1 / size, and the reverse.
     def gradient(op: Operation, grad: Tensor) -> Tensor:
         size = tf.cast(_elements(grad, rank), grad.dtype)
         other = OpFunction(_NAMES[rank][not is_inverse])(grad)
@@ -171,6 +172,7 @@ def _rfft_gradient(op: Operation, grad: Tensor) -> tuple[Tensor, None]:
 def _irfft_gradient(op: Operation, grad: Tensor) -> tuple[Tensor, None]:
     x, fft_length = op.inputs
     is_odd = fft_length[-1] % 2
+    # All entries but the first and, for even lengths, the last stand for two of the full transform.
     middle = 2.0 * tf.ones([tf.shape(x)[-1] - 2 + is_odd])
     weights = tf.concat([[1.0], middle, tf.ones([1 - is_odd])], 0)
     scale = tf.reciprocal(tf.cast(_elements(grad, 1), grad.dtype))
@@ -217,6 +219,7 @@ def _real_arguments(
     if fft_length is None:
         known = None if x.shape.ndims is None else x.shape.as_list()[-1]
         if known is not None:
+            # An inverse cannot know whether its result had an odd length; it takes the even one.
             known = max(0, 2 * (known - 1)) if is_inverse else known
             return x, tf.constant([known], dtypes.int32)
         last = tf.shape(x)[-1:]

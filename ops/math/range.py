@@ -48,6 +48,7 @@ def _range_size(start: Any, limit: Any, delta: Any) -> int:
     if start < limit and delta < 0:
         raise ValueError(f"Requires start >= limit when delta < 0: {start}/{limit}")
     if isinstance(start, (int, np.integer)):
+        # The quotient rounded up, in integers: floats would round large ones.
         return -((int(limit) - int(start)) // -int(delta))
     return math.ceil(abs((limit - start) / delta))
 
@@ -186,6 +187,7 @@ def _linspace_kernel(
         return start.reshape(1)
     step = ((stop - start) / np.asarray(count - 1, dtype)).astype(dtype)
     values = (start + step * np.arange(count).astype(dtype)).astype(dtype)
+    # start + step * (num - 1) may round to another number.
     values[-1] = stop
     return values
 

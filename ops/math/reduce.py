@@ -60,6 +60,7 @@ def _axes(x: Any, axes: np.ndarray) -> tuple[int, ...]:
         if not -x.ndim <= axis < x.ndim:
             text = f"Invalid reduction dimension ({axis} for input with {x.ndim} dimension(s)"
             raise errors.invalid(text)
+        # A set: an axis that is named twice is reduced once.
         result.add(axis % x.ndim)
     return tuple(sorted(result))
 

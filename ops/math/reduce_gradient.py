@@ -32,6 +32,7 @@ def reduced_shape(input_shape: TensorLike, axes: TensorLike) -> Any:
     rank = tf.size(input_shape)
     axes = (axes + rank) % rank
     axes_shape = tf.shape(axes)
+    # Later pieces win in a stitch: ones replace the sizes at the reduced axes.
     return raw.DynamicStitch([tf.range(rank), axes], [input_shape, tf.fill(axes_shape, 1)])
 
 
@@ -82,6 +83,7 @@ def mean_gradient(op: Operation, grad: Tensor) -> tuple[Any, None]:
     dims_in, dims_out = known_dims(op.inputs[0]), known_dims(op.outputs[0])
     if dims_in is not None and dims_out is not None:
         size_in, size_out = int(np.prod(dims_in)), int(np.prod(dims_out))
+        # How many elements each mean is taken of.
         factor = constant(size_in // max(size_out, 1), dtype=sum_grad.dtype)
     else:
         shape_in, shape_out = tf.shape(op.inputs[0]), tf.shape(op.outputs[0])
@@ -100,6 +102,8 @@ def extreme_gradient(op: Operation, grad: Tensor) -> list[Any]:
     return [tf.divide(indicators, num_selected) * grad, None]
 
 
+# x is permuted to a matrix whose columns are the products.  Product / x would be shorter, but not a
+# number where x is zero.
 def prod_gradient(op: Operation, grad: Tensor) -> tuple[Any, None]:
     """The product of all other elements, by cumulative products from both ends."""
     x = op.inputs[0]
@@ -108,6 +112,8 @@ def prod_gradient(op: Operation, grad: Tensor) -> tuple[Any, None]:
     kept = reduced_shape(input_shape, op.inputs[1])
     tiling = safe_shape_div(input_shape, kept)
     grad = tf.tile(tf.reshape(grad, kept), tiling)
+    # Integers for shapes live in host memory; 1.15 pins them there, which shows in the device
+    # names.
     with device("/cpu:0"):
         rank = tf.rank(x)
         indices = (indices + rank) % rank

@@ -74,12 +74,15 @@ def _scanner(
     )
 
 
+# x_i is in the sums from i on, so its gradient sums theirs: the same scan from the other end.
 def _cumsum_gradient(op: Operation, grad: Tensor) -> list[Any]:
     axis, exclusive = op.inputs[1], op.get_attr("exclusive")
     reverse = not op.get_attr("reverse")
     return [cumsum(grad, axis, exclusive=exclusive, reverse=reverse), None]
 
 
+# x_i is a factor of the products from i on: d(prod_j)/d(x_i) = prod_j / x_i.  As in 1.15 that is
+# not a number where x_i is zero.
 def _cumprod_gradient(op: Operation, grad: Tensor) -> list[Any]:
     x, axis = op.inputs
     exclusive, reverse = op.get_attr("exclusive"), op.get_attr("reverse")
@@ -88,6 +91,8 @@ def _cumprod_gradient(op: Operation, grad: Tensor) -> list[Any]:
     return [out / x, None]
 
 
+# d(out_j)/d(x_i) = exp(x_i - out_j), summed over j as logarithms.  The logarithm of a gradient
+# needs a sign, so its positive and its negative part go separately.
 def _logsumexp_gradient(op: Operation, grad: Tensor) -> list[Any]:
     x, axis = op.inputs
     total = op.outputs[0]

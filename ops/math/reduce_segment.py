@@ -67,6 +67,8 @@ def check_sorted(ids: np.ndarray, rows: int | None = None) -> int:
         raise errors.invalid("segment ids must be < num_segments")
     if rows < 0 or (ids.size and rows == 0):
         raise errors.invalid("segment ids must be >= 0")
+    # TensorFlow walks the ids once and reports what it meets first; the comparison of the two
+    # positions below finds the same error.
     distinct = ids[np.flatnonzero(np.diff(ids, prepend=ids[:1] - 1))]
     falls = np.flatnonzero(np.diff(distinct) <= 0)
     outside = np.flatnonzero((distinct < 0) | (distinct >= rows))
@@ -138,6 +140,7 @@ def _segment(
     return export(f"math.{public}", public)(op)
 
 
+# The sum of a one for each row counts the rows of a segment.
 def _segment_mean_gradient(op: Operation, grad: Tensor) -> Any:
     rank = tf.rank(op.inputs[0])
     ones_shape = tf.concat([tf.shape(op.inputs[1]), tf.fill(tf.expand_dims(rank - 1, 0), 1)], 0)
@@ -146,6 +149,7 @@ def _segment_mean_gradient(op: Operation, grad: Tensor) -> Any:
     return tf.gather(scaled, op.inputs[1]), None
 
 
+# Elements that attain the extreme share its gradient equally.
 def _segment_extreme_gradient(op: Operation, grad: Tensor) -> Any:
     zeros = tf.zeros_like(op.inputs[0], dtype=op.inputs[0].dtype)
     gathered = tf.gather(op.outputs[0], op.inputs[1])
@@ -325,6 +329,8 @@ def _gather_drop_negatives(
     is_positive: Any = None,
 ) -> tuple[Any, Any, Any]:
     """Rows of params by id, zeros for negative ids; also the clipped ids and the mask."""
+    # Rows with a negative id are in no segment.  Gather would refuse the id, so zero stands in for
+    # it and the result is masked.
     if clipped is None:
         clipped = tf.maximum(ids, tf.zeros_like(ids))
     gathered: Any = tf.gather(params, clipped)

@@ -121,6 +121,7 @@ def _family(
     return plain, counted
 
 
+# A row may be picked several times: its gradients add up, and `indices` are in no order.
 def _sum_gradient(op: Operation, grad: Tensor) -> Any:
     input_rows = tf.shape(op.inputs[0])[0]
     gathered = tf.gather(grad, op.inputs[2])

@@ -75,6 +75,7 @@ def _unary(
 
 
 def _erf_gradient(op: Operation, grad: Tensor, sign: int = 1) -> Any:
+    # erf'(x) = 2 / sqrt(pi) * exp(-x**2), and erfc' = -erf'.
     factor = constant(sign * 2 / np.sqrt(np.pi), dtype=grad.dtype)
     with control_dependencies([grad]):
         x = tf.conj(op.inputs[0])
@@ -148,6 +149,7 @@ def lbeta(x: TensorLike, name: str | None = None) -> Any:
     """log |Beta(x)|, reduced along the last dimension."""
     with name_scope(name, "lbeta", [x]):
         x = convert_to_tensor(x, name="x")
+        # Beta(x) = prod(gamma(x_i)) / gamma(sum(x_i)).
         log_product = tf.reduce_sum(lgamma(x), axis=[-1])
         log_of_sum = lgamma(tf.reduce_sum(x, axis=[-1]))
         return log_product - log_of_sum
@@ -156,12 +158,14 @@ def lbeta(x: TensorLike, name: str | None = None) -> Any:
 # Bessel
 
 
+# I0' = I1, and the factor exp(-|x|) adds -sign(x) times the function.
 def _bessel_i0e_gradient(op: Operation, grad: Tensor) -> Any:
     x, y = op.inputs[0], op.outputs[0]
     with control_dependencies([grad]):
         return grad * (bessel_i1e(x) - tf.sign(x) * y)
 
 
+# I1' = I0 - I1 / x, and the factor exp(-|x|) adds -sign(x) times the function.
 def _bessel_i1e_gradient(op: Operation, grad: Tensor) -> Any:
     x, y = op.inputs[0], op.outputs[0]
     with control_dependencies([grad]):
@@ -214,6 +218,8 @@ def _igamma_gradients(op: Operation, grad: Tensor) -> tuple[Any, Any]:
     shape_a, shape_x, axes_a, axes_x = shapes_and_axes(a, x)
     with control_dependencies([grad]):
         partial_a = igamma_grad_a(a, x)
+        # dP/dx = x**(a - 1) * exp(-x) / gamma(a); its logarithm is finite where the factors
+        # overflow.
         partial_x = tf.exp(-x + (a - 1) * tf.log(x) - lgamma(a))
         grad_a = sum_to(partial_a * grad, axes_a, shape_a)
         return grad_a, sum_to(partial_x * grad, axes_x, shape_x)
@@ -235,6 +241,7 @@ def _igamma_slope(a: np.ndarray, x: np.ndarray) -> np.ndarray:
         above, below = (scipy.special.gammainc(wide_a + d, wide_x) for d in (h, -h))
         return (above - below) / (2 * h)
 
+    # Richardson: the combination cancels the error in h**2 of the two central differences.
     return ((4 * slope(step / 2) - slope(step)) / 3).astype(a.dtype)
 
 
@@ -300,6 +307,7 @@ def _zeta_gradient(op: Operation, grad: Tensor) -> Any:
     _, shape_q, _, axes_q = shapes_and_axes(x, q)
     with control_dependencies([grad]):
         x, q = tf.conj(x), tf.conj(q)
+        # d/dq (q + k)**-x = -x * (q + k)**-(x + 1), term by term.  1.15 has no derivative by x.
         partial_q = -x * zeta(x + 1, q)
         return None, sum_to(partial_q * grad, axes_q, shape_q)
 
@@ -316,6 +324,7 @@ def _polygamma_gradient(op: Operation, grad: Tensor) -> Any:
 def _has_no_series(x: np.ndarray, q: np.ndarray) -> np.ndarray:
     """Where the terms of TensorFlow's series are zero times infinity: what grows has no bound."""
     with np.errstate(all="ignore"):
+        # Twelve terms, as in Cephes: the numerator of the last is x * (x + 1) * … * (x + 22).
         grown = np.prod([x + x.dtype.type(k) for k in range(23)], axis=0)
         is_nothing = np.power(q, -x) < np.finfo(x.dtype).tiny
         return np.isposinf(q) | ((q > 0) & is_nothing & np.isinf(grown))
@@ -329,6 +338,7 @@ def _polygamma_body(n: np.ndarray, x: np.ndarray) -> np.ndarray:
 
     wide_n, wide_x = np.asarray(n, np.float64), np.asarray(x, np.float64)
     is_order = (wide_n >= 0) & (np.floor(wide_n) == wide_n) & ~_has_no_series(n + 1, x)
+    # psi_n(x) = (-1)**(n + 1) * n! * zeta(n + 1, x) for n >= 1; psi_0 is Digamma.
     factor = (-1.0) ** (wide_n + 1) * scipy.special.gamma(wide_n + 1)
     higher = np.where(is_order, factor * _zeta(wide_n + 1, wide_x), np.nan)
     return np.where(wide_n == 0, k.digamma(wide_x), higher).astype(x.dtype)
@@ -374,8 +384,11 @@ def _betainc_shape(c: ShapeContext) -> TensorShape:
 
 def _betainc_gradient(op: Operation, grad: Tensor) -> Any:
     a, b, x = op.inputs
+    # a and b that are no scalars have one shape, so a speaks for both.
     _, shape_x, _, axes_x = shapes_and_axes(a, x)
     log_beta = lgamma(a) + lgamma(b) - lgamma(a + b)
+    # dI/dx = x**(a - 1) * (1 - x)**(b - 1) / Beta(a, b), in logarithms because the factors may
+    # overflow.  1.15 has no derivative by a and b.
     partial_x = tf.exp((b - 1) * tf.log(1 - x) + (a - 1) * tf.log(x) - log_beta)
     return None, None, sum_to(partial_x * grad, axes_x, shape_x)
 

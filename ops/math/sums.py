@@ -39,6 +39,7 @@ def _same_gradient(op: Operation, grad: Tensor) -> list[Any]:
 
 def _sum_shape(c: ShapeContext) -> TensorShape:
     merged = c.inputs[-1]
+    # From the last to the first, as TensorFlow's shape function goes: its message counts like that.
     for i in range(len(c.inputs) - 2, -1, -1):
         try:
             merged = merge(c.inputs[i], merged)
@@ -197,6 +198,7 @@ def _cross_kernel(c: KernelContext, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.stack(parts, axis=-1).astype(a.dtype)
 
 
+# By the triple product g · (a × b) = a · (b × g) = b · (g × a).
 cross: OpFunction = define(
     "Cross",
     "a: T, b: T -> product: T",
@@ -262,6 +264,7 @@ def bincount(
     """How often each of 0, 1, 2, … occurs, or the sum of the weights where it does."""
     with name_scope("bincount"):
         arr = convert_to_tensor(arr, name="arr", dtype=dtypes.int32)
+        # The greatest of no elements is the least int32; the factor makes the size of nothing zero.
         is_nonempty = tf.reduce_prod(tf.shape(arr)) > 0
         output_size = tf.cast(is_nonempty, dtypes.int32) * (tf.reduce_max(arr) + 1)
         if minlength is not None:

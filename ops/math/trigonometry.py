@@ -37,6 +37,7 @@ def _cos_gradient(op: Operation, grad: Tensor) -> Any:
 
 def _tan_gradient(op: Operation, grad: Tensor) -> Any:
     with control_dependencies([grad]):
+        # tan' = 1 / cos**2.
         secant = tf.reciprocal(cos(tf.conj(op.inputs[0])))
         return tf.square(secant) * grad
 
@@ -163,6 +164,7 @@ export("math.atan", "atan")(atan)
 def _atan2_gradient(op: Operation, grad: Tensor) -> Any:
     y, x = op.inputs
     with control_dependencies([grad]):
+        # d/dy = x / (x**2 + y**2), d/dx = -y / (x**2 + y**2): the first input is y.
         slope = grad / (tf.square(x) + tf.square(y))
         return x * slope, -y * slope
 
@@ -199,6 +201,7 @@ def _tanh_gradient(op: Operation, grad: Tensor) -> Any:
         return tanh_grad(tf.conj(op.outputs[0]), grad)
 
 
+# z = b * (1 - a**2): dz/da = -2 * b * a, and dz/db = 1 - a**2 is TanhGrad again.
 def _tanh_grad_gradient(op: Operation, grad: Tensor) -> Any:
     with control_dependencies([grad]):
         a, b = tf.conj(op.inputs[0]), tf.conj(op.inputs[1])
@@ -258,6 +261,7 @@ tanh_grad = elementwise(
 )
 
 
+# sinh' = cosh, so the inverse has the slope 1 / cosh at its own result.
 def _asinh_gradient(op: Operation, grad: Tensor) -> Any:
     with control_dependencies([grad]):
         return grad / cosh(tf.conj(op.outputs[0]))

@@ -37,6 +37,8 @@ def conj(x: Operand) -> Any:
     return k.conj(x) if is_complex(x) else x
 
 
+# Eigen's functors of 1.15 look at dy first (cwise_ops_gradients.h), so that the infinite slope of a
+# root at zero does no harm where nothing depends on the root.
 def unless_zero(dy: Operand, gradient: Operand) -> Any:
     """The gradient; zero where dy is, even if the derivative is infinite or not a number."""
     return k.select(k.eq(dy, k.const_like(0, dy)), k.const_like(0, dy), gradient)
@@ -128,6 +130,7 @@ def _reciprocal_gradient(op: Operation, grad: Tensor) -> Any:
     return reciprocal_grad(op.outputs[0], grad)
 
 
+# z = -dy * y**2: dz/dy = -2 * dy * y, and dz/d(dy) = -y**2 is what ReciprocalGrad multiplies by.
 def _reciprocal_grad_gradient(op: Operation, grad: Tensor) -> Any:
     b = op.inputs[1]
     with control_dependencies([grad]):
@@ -205,6 +208,8 @@ def reciprocal_no_nan(x: TensorLike, name: str | None = None) -> Any:
 # Squares and roots
 
 
+# Here and below the slope waits for the incoming gradient.  Otherwise it could be computed in the
+# forward pass already and hold memory until it is read; the control input is in 1.15's graph, too.
 def _square_gradient(op: Operation, grad: Tensor) -> Any:
     x = op.inputs[0]
     with control_dependencies([grad]):
@@ -229,6 +234,7 @@ square = elementwise(
 export("math.square", "square")(maps_sparse(square))
 
 
+# z = dy / (2 * a): dz/da = -dy / (2 * a**2) = -z / a, dz/d(dy) = 1 / (2 * a).
 def _sqrt_grad_gradient(op: Operation, grad: Tensor) -> Any:
     a, y = op.inputs[0], op.outputs[0]
     with control_dependencies([grad]):
@@ -263,6 +269,7 @@ sqrt_grad: OpFunction = elementwise(
 )
 
 
+# z = -dy * a**3 / 2: dz/da = -3/2 * dy * a**2, and dz/d(dy) = -a**3 / 2 is RsqrtGrad again.
 def _rsqrt_grad_gradient(op: Operation, grad: Tensor) -> Any:
     a, b = op.inputs
     with control_dependencies([grad]):
@@ -405,6 +412,7 @@ def _sigmoid_gradient(op: Operation, grad: Tensor) -> Any:
         return sigmoid_grad(tf.conj(op.outputs[0]), grad)
 
 
+# z = b * a * (1 - a): dz/da = b * (1 - 2 * a), and dz/db = a * (1 - a) is SigmoidGrad again.
 def _sigmoid_grad_gradient(op: Operation, grad: Tensor) -> Any:
     with control_dependencies([grad]):
         a, b = tf.conj(op.inputs[0]), tf.conj(op.inputs[1])
@@ -459,6 +467,7 @@ def log_sigmoid(x: TensorLike, name: str | None = None) -> Any:
     """log(sigmoid(x)), computed without overflow."""
     with name_scope(name, "LogSigmoid", [x]) as name:
         x = convert_to_tensor(x, name="x")
+        # log(1 / (1 + exp(-x))) = -log(1 + exp(-x)): Softplus does not overflow where exp(-x) does.
         return negative(raw.Softplus(-x), name=name)
 
 

@@ -49,6 +49,7 @@ relu = elementwise(
     _FORWARD,
     "T: realnumbertype, qint8",
     body=lambda x: k.maximum(x, _zero(x)),
+    # The output is positive where the input is, so the input need not be kept for the gradient.
     gradient=lambda op, grad: raw.ReluGrad(grad, op.outputs[0]),
     doc="""max(features, 0), element by element: the rectified linear unit.
 
@@ -148,6 +149,8 @@ export("nn.elu")(elu)
 
 def _elu_second(op: Operation, grad: Tensor) -> Any:
     outputs = op.inputs[1]
+    # EluGrad = dy * (y + 1) for y < 0, so dy is its slope by y there; elsewhere it does not depend
+    # on y.
     return (
         raw.EluGrad(grad, outputs),
         tf.where(outputs < 0, grad * op.inputs[0], tf.zeros_like(outputs)),
@@ -176,6 +179,7 @@ def _selu(x: Operand) -> Any:
 
 
 def _selu_backward(grad: Operand, y: Operand) -> Any:
+    # For x < 0, y = scale_alpha * (exp(x) - 1), so dy/dx = scale_alpha * exp(x) = y + scale_alpha.
     low = k.mul(grad, k.add(y, k.const_like(_SELU_SCALE_ALPHA, y)))
     return k.select(k.lt(y, _zero(y)), low, k.mul(grad, _SELU_SCALE))
 
@@ -219,6 +223,7 @@ def _softplus(x: Operand) -> Any:
     # TensorFlow's half says that its epsilon is 2**-13.
     known = {"bfloat16": 2.0**-7, "float16": 2.0**-13}
     epsilon = known.get(name) or float(np.finfo(name).eps)
+    # The offset of 2 is TensorFlow's, found by experiment (softplus_op.h).
     threshold = float(np.log(epsilon) + 2.0)
     small = k.lt(x, k.const_like(threshold, x))
     large = k.gt(x, k.const_like(-threshold, x))
@@ -231,6 +236,7 @@ def _softplus_second(op: Operation, grad: Tensor) -> Any:
     dy, x = op.inputs
     with control_dependencies([grad]):
         ddy = raw.SoftplusGrad(grad, x)
+        # The slope of 1 / (1 + exp(-x)) is exp(-x) / (1 + exp(-x))**2, here divided by exp(-x).
         d2x = grad * dy / (tf.exp(-x) + 2.0 + tf.exp(x))
         return ddy, d2x
 
@@ -377,6 +383,8 @@ def swish(features: TensorLike) -> Any:
     @tf.custom_gradient
     def of(features: TensorLike) -> Any:
         def grad(dy: object) -> Any:
+            # Only the features are kept for the gradient.  Without the dependency the second
+            # sigmoid could be merged with the first, which would have to be kept as well.
             with control_dependencies([dy]):
                 sigmoid = tf.sigmoid(features)
             return dy * (sigmoid * (1.0 + features * (1.0 - sigmoid)))

@@ -122,6 +122,7 @@ def _paddings_of(
 
 def _base_paddings(filter_shape: np.ndarray | Tensor, count: int, rate: np.ndarray) -> Any:
     sizes = filter_shape[:count]
+    # SAME for a stride of one: the size of the dilated filter less one, the odd one at the end.
     extra = sizes + (sizes - 1) * (rate - 1) - 1
     start = extra // 2
     end = extra - start
@@ -145,6 +146,8 @@ def _through_batches(
     if sizes is None or None in sizes:
         shape = tf.shape(inp)
         sizes = tf.stack([shape[i] for i in axes])
+    # A dilated window reads positions that are equal modulo the rate.  As batches of their own
+    # these lie side by side, and an ordinary window over them does the same.
     paddings, crops = tf.required_space_to_batch_paddings(
         input_shape=sizes, base_paddings=paddings_of(filter), block_shape=rate
     )
@@ -191,6 +194,7 @@ def strides_and_rates(count: int, strides: Any, rate: Any) -> tuple[np.ndarray, 
         raise ValueError("all values of dilation_rate must be positive")
     if np.any(strides < 1):
         raise ValueError("all values of strides must be positive")
+    # A stride over the batches of remainders would not be one over the input.
     if np.any(strides > 1) and np.any(rate > 1):
         raise ValueError("strides > 1 not supported in conjunction with dilation_rate > 1")
     return strides, rate

@@ -61,6 +61,7 @@ def _below(n: int, mask: int, draw: Callable[[], int]) -> int:
     """Exactly uniform: numbers of the incomplete first period are drawn again."""
     if n & (n - 1) == 0:
         return draw() & (n - 1)
+    # mask + 1 numbers less the first (mask + 1) % n, or n, of them are whole periods.
     skewed = mask % n + 1
     while True:
         value = draw()
@@ -111,6 +112,7 @@ class Unigram(Uniform):
     def __init__(self, size: int) -> None:
         super().__init__(size)
         self._counts = [1] * size
+        # A Fenwick tree: node i holds the counts of the i & -i classes that end with the i-th.
         self._tree = [i & -i for i in range(size + 1)]
         self._total = size
         self._top = 1 << size.bit_length() - 1
@@ -131,6 +133,7 @@ class Unigram(Uniform):
 
     def update(self, values: Sequence[int]) -> None:
         """Counts true classes."""
+        # TensorFlow draws below the total as an int32 and stops counting before it overflows.
         for value in values[: _INT32_MAX - self._total]:
             self._counts[value] += 1
             self._total += 1
@@ -170,10 +173,12 @@ def _alias_table(weights: list[float]) -> tuple[list[np.float32], list[int]]:
     low = [i for i in range(size) if chances[i] < 1.0]
     high = [i for i in range(size) if chances[i] >= 1.0]
     while low and high:
+        # The poor column is filled up by the rich one, which loses what it gives.
         poor, rich = low.pop(), high.pop()
         aliases[poor] = rich
         chances[rich] -= 1.0 - chances[poor]
         (low if chances[rich] < 1.0 else high).append(rich)
+    # What rounding leaves over is as good as full.
     for i in (*low, *high):
         chances[i], aliases[i] = 1.0, i
     return [np.float32(c) for c in chances], aliases

@@ -146,6 +146,7 @@ def convolve_input_gradient(
         product = _rows(grad) @ flat.T
         patches = product.reshape(*grad.shape[:-1], product.shape[-1])
         for i, (_, where) in enumerate(window.offsets()):
+            # Windows overlap: what they read in common adds up.
             padded[batch][where] += patches[..., i * depth : (i + 1) * depth]
     return window.unpad(padded)
 
@@ -298,6 +299,7 @@ _NAMES_3D = ("strides", "padding", "data_format", "dilations")
 def _conv2d_gradient(op: Operation, grad: Tensor) -> list[Any]:
     x, w = op.inputs
     attrs = _attrs_of(op, *_NAMES_2D)
+    # One ShapeN for both, as in 1.15; Conv3D has two Shape nodes there.
     shape_x, shape_w = tf.shape_n([x, w])
     return [
         raw.Conv2DBackpropInput(shape_x, w, grad, **attrs),
@@ -305,6 +307,8 @@ def _conv2d_gradient(op: Operation, grad: Tensor) -> list[Any]:
     ]
 
 
+# A convolution is linear in the input and in the filter.  So its gradients are, too, and their
+# gradients are convolutions and gradients of convolutions again.
 def _input_gradient_gradient(op: Operation, grad: Tensor) -> list[Any]:
     _, w, dy = op.inputs
     attrs = _attrs_of(op, *_NAMES_2D)

@@ -81,6 +81,8 @@ def _dilation(c: KernelContext, x: np.ndarray, w: np.ndarray) -> np.ndarray:
     geometry = nw.at_run_time(_window, c.attr, x.shape[1:3], w.shape[:2])
     best = np.full((x.shape[0], *geometry.out, x.shape[3]), lowest(x.dtype), x.dtype)
     for _, _, sums, inside in _sums(geometry, x, w):
+        # Strictly larger: the first offset wins ties, and a NaN, with which no comparison holds,
+        # never wins.
         np.copyto(best, sums, where=inside & (sums > best))
     return best
 

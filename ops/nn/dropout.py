@@ -97,6 +97,7 @@ def dropout_v2(
         shape = _noise_shape(x, noise_shape)
         draws = tf.random_uniform(shape, seed=seed, dtype=x.dtype)
         scale = 1 / (1 - rate)
+        # Draws are in [0, 1): with >= a rate of zero, by whatever name, keeps everything.
         mask = draws >= rate
         result = x * scale * tf.cast(mask, x.dtype)
         result.set_shape(x.get_shape())

@@ -101,6 +101,7 @@ def _from_parts(
     part, row = _assignments(params, flat, strategy)
     part = tf.cast(part, dtypes.int32)
     rows = tf.dynamic_partition(row, part, count)
+    # The stitch below puts what each part yields back where its ids stood.
     places = tf.dynamic_partition(positions, part, count)
     found = []
     for p in range(count):
@@ -142,6 +143,8 @@ def _assignments(params: list[Any], flat: Tensor, strategy: str) -> tuple[Any, A
         total = tf.reduce_sum(tf.cast(tf.stack(sizes), flat.dtype))
     each = total // count
     extras = total % count
+    # The first `extras` parts have each + 1 rows, the others `each`.  Of the two quotients, each
+    # right for its own range of ids, the right one is never the smaller.
     part = tf.maximum(flat // (each + 1), (flat - extras) // each)
     row = tf.where(part < extras, flat % (each + 1), (flat - extras) % each)
     return part, row
@@ -170,11 +173,14 @@ def embedding_lookup_sparse(
         segments = sp_ids.indices[:, 0]
         if segments.dtype != dtypes.int32:
             segments = tf.cast(segments, dtypes.int32)
+        # A row that occurs several times is looked up once, which matters for parts on other
+        # machines.
         ids, index = tf.unique(sp_ids.values)
         found = embedding_lookup(
             params, ids, partition_strategy=partition_strategy, max_norm=max_norm
         )
         if found.dtype in (dtypes.float16, dtypes.bfloat16):
+            # Sums over many rows in half precision would lose the last ones.
             found = tf.cast(found, dtypes.float32)
         if sp_weights is None:
             from ...engine import api

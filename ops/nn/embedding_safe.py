@@ -44,6 +44,7 @@ def _pruned(ids: SparseTensor, weights: Any, combiner: str) -> tuple[Any, Any]:
     every = tf.ones_like(weights.values, dtype=dtypes.bool)
     is_valid = tf.logical_and(is_valid, every)
     ids, weights = tf.sparse_retain(ids, is_valid), tf.sparse_retain(weights, is_valid)
+    # Means divide by the weights of a row, which must not add up to zero.
     if combiner != "sum":
         is_valid = tf.greater(weights.values, 0)
         ids, weights = tf.sparse_retain(ids, is_valid), tf.sparse_retain(weights, is_valid)
@@ -79,6 +80,8 @@ def safe_embedding_lookup_sparse(
         if weights is not None:
             weights = SparseTensor(ids.indices, weights.values, ids.dense_shape)
         ids, weights = _pruned(ids, weights, combiner)
+        # A row without ids looks up row 0 where no default is given; the result is set to zero
+        # afterwards.
         ids, is_empty = tf.sparse_fill_empty_rows(ids, default_id or 0)
         if weights is not None:
             weights, _ = tf.sparse_fill_empty_rows(weights, 1.0)

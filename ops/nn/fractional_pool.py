@@ -60,6 +60,9 @@ def _shape(c: ShapeContext) -> list[TensorShape]:
 def _even_regions(size: int, count: int, bits: Bits) -> list[int]:
     """Region sizes from one random phase of an even division."""
     alpha, least = size / count, size // count
+    # Graham, Fractional Max-Pooling (arXiv 1412.6071): region i ends at ceil(alpha * (i + phase)).
+    # The first limit keeps the first region below least + 2, the second keeps the last one from
+    # being smaller than `least` (fractional_pool_common.cc).
     limit = min((least + 2) / alpha - 1, (size + 1 - least) / alpha - (count - 1))
     phase = bits.uniform() * limit
     bounds = [1, *(math.ceil(alpha * (i + phase)) for i in range(1, count)), size + 1]
@@ -71,6 +74,7 @@ def _shuffled_regions(size: int, count: int, bits: Bits) -> list[int]:
     least, larger = divmod(size, count)
     sizes = [least + 1] * larger + [least] * (count - larger)
     for i in range(count - 1):
+        # Fisher and Yates' shuffle, with the slight bias of the remainder that TensorFlow's has.
         j = i + bits.next32() % (count - i)
         sizes[i], sizes[j] = sizes[j], sizes[i]
     return sizes

@@ -77,6 +77,7 @@ def _require_vectors(
             )
 
 
+# Bessel's correction, for the moving average of variances; y itself is made with the biased one.
 def _unbiased(count: int) -> float:
     return count / max(count - 1, 1)
 
@@ -189,6 +190,7 @@ def _gradient(version: int) -> Callable[..., Any]:
         rank = 5 if "D" in form else 4
         first = nw.is_channels_first(form)
         if first:
+            # 1.15's gradient for inference knows channels last only and transposes to them.
             order = [0, *range(2, rank), 1]
             x, grad = tf.transpose(x, order), tf.transpose(grad, order)
         target = "NHWC" if rank == 4 else "NDHWC"
@@ -228,6 +230,9 @@ def _backward_kernel(version: int) -> Callable[..., Any]:
             dx = grad
         elif c.attr("is_training"):
             count = np.float32(x.size // max(len(doffset), 1))
+            # With xhat = (x - mean) * inverse: dx = scale * inverse * (dy - mean(dy) - xhat *
+            # mean(dy * xhat)), where the last two come through the mean and the variance of the
+            # batch.
             slope = _aligned(dscale * inverse / count, form, ndim)
             dx = factor * (grad - _aligned(doffset / count, form, ndim) - centred * slope)
         else:
@@ -444,6 +449,8 @@ def _lrn_grad(c: KernelContext, dy: np.ndarray, x: np.ndarray, y: np.ndarray) ->
     terms = grad * y.astype(np.float32) / norm
     padded = np.pad(terms, [(0, 0)] * (x.ndim - 1) + [(radius, radius)])
     total = sum(padded[..., i : i + size] for i in range(2 * radius + 1))
+    # y_i = x_i * n_i**-beta: x_j also stands in the norms n_i of its neighbours, each of which adds
+    # -2 * alpha * beta * x_j * dy_i * y_i / n_i.
     result = grad * norm ** np.float32(-beta) - np.float32(2 * alpha * beta) * wide * total
     return result.astype(x.dtype)
 

@@ -71,6 +71,7 @@ def _normalize_gradient(
     factor = inverse * gamma if is_scaled else inverse
     dbeta = dy.sum(axis=(0, 1, 2), dtype=dtype)
     products = (dy * (x - mean)).sum(axis=(0, 1, 2), dtype=dtype)
+    # d(var + epsilon)**-0.5 / d(var) = -0.5 * (var + epsilon)**-1.5.
     dvar = products * dtype.type(-0.5) * factor * inverse * inverse
     dgamma = products * inverse if is_scaled else np.zeros_like(gamma)
     results = dy * factor, -dbeta * factor, dvar, dbeta, dgamma

@@ -282,6 +282,9 @@ def weighted_cross_entropy_with_logits(
         logits = convert_to_tensor(logits, name="logits")
         labels = convert_to_tensor(labels, name="labels")
         _require_one_shape(labels, logits)
+        # pos_weight * z * -log(sigmoid(x)) + (1 - z) * -log(1 - sigmoid(x)), where with q =
+        # pos_weight the terms of log(1 + exp(-x)) = log1p(exp(-|x|)) + max(-x, 0) add up to 1 + (q
+        # - 1) * z.
         log_weight = 1 + (pos_weight - 1) * labels
         return tf.add(
             (1 - labels) * logits,
@@ -302,10 +305,12 @@ def log_poisson_loss(
         log_input = convert_to_tensor(log_input, name="log_input")
         targets = convert_to_tensor(targets, name="targets")
         _require_one_shape(targets, log_input, "log_input and targets")
+        # -log(exp(-rate) * rate**z / z!) without log(z!), which no gradient needs.
         result = tf.exp(log_input) - log_input * targets
         if compute_full_loss:
             half = tf.constant(0.5, dtype=targets.dtype)
             two_pi = tf.constant(2 * math.pi, dtype=targets.dtype)
+            # Stirling's log(z!), good for z > 1; 0! and 1! have the logarithm zero.
             stirling = (targets * tf.log(targets)) - targets + (half * tf.log(two_pi * targets))
             zeros = tf.zeros_like(targets, dtype=targets.dtype)
             ones = tf.ones_like(targets, dtype=targets.dtype)

@@ -155,6 +155,8 @@ def huber_loss(
     with name_scope(scope, "huber_loss", (predictions, labels, weights)) as scope:
         predictions, labels = _floats(predictions, labels)
         error = tf.abs(tf.subtract(predictions, labels))
+        # 0.5 * q**2 + delta * (|e| - q) for q = min(|e|, delta): value and slope are continuous at
+        # delta.
         quadratic = tf.minimum(error, delta)
         linear = tf.subtract(error, quadratic)
         half = convert_to_tensor(0.5, dtype=quadratic.dtype)
@@ -187,6 +189,8 @@ def _pairwise(diffs: Tensor, weights: Tensor) -> tuple[Any, Any]:
     axes = tf.range(1, tf.rank(diffs))
     squares = tf.reduce_sum(tf.square(diffs), axis=axes, keepdims=True)
     present = num_present(diffs, weights, per_batch=True)
+    # The squares of all differences d_i - d_j add up to 2 * n * sum(d**2) - 2 * sum(d)**2, and
+    # there are n * (n - 1) pairs.
     term1 = 2.0 * tf.div_no_nan(squares, tf.maximum(present - 1, 0), name="value")
     total = tf.reduce_sum(diffs, axis=axes, keepdims=True)
     square = tf.square(total)

@@ -70,6 +70,8 @@ def normalize_moments(
             mean = tf.add(shifted, shift, name="mean")
         else:
             shifted = mean = tf.multiply(mean_ss, divisor, name="mean")
+        # E[(x - s)**2] - (E[x] - s)**2: the shift s keeps the two terms small, so that little
+        # cancels.
         variance = tf.subtract(
             tf.multiply(variance_ss, divisor), tf.square(shifted), name="variance"
         )
@@ -111,6 +113,8 @@ def moments(
         is_half = x.dtype == dtypes.float16
         y = tf.cast(x, dtypes.float32) if is_half else x
         mean = tf.reduce_mean(y, axes, keepdims=True, name="mean")
+        # The mean is where the squared deviations are least, so their sum has no slope by it:
+        # stopping the gradient there leaves out terms that are zero.
         deviation = tf.squared_difference(y, tf.stop_gradient(mean))
         variance = tf.reduce_mean(deviation, axes, keepdims=True, name="variance")
         if not keep:
@@ -140,6 +144,7 @@ def weighted_moments(
         if weights.dtype != x.dtype:
             weights = tf.cast(weights, x.dtype)
         total = tf.reduce_sum(weights * x, axes, name="weighted_input_sum", keepdims=True)
+        # Weights that broadcast count once for each element that they weigh.
         spread = weights + tf.zeros_like(x)
         weight = tf.reduce_sum(spread, axes, name="sum_of_weights", keepdims=True)
         divisor = tf.reciprocal(weight, name="inv_weight_sum")

@@ -129,6 +129,7 @@ def _max_pool_grad(
     inner, top, grad = pool.inside(x), pool.inside(y), pool.inside(dy)
     _require_output(pool, grad, top)
     result = pool.zeros(grad)
+    # In 1.15 volumes share a gradient among near maxima; images give it to the first one.
     is_shared = len(pool.window.axes) == 3 and not pool.deep and x.dtype.itemsize > 2
     hits = windows.near_hits(pool, inner, top) if is_shared else windows.first_hits(pool, inner)
     for where, hit in hits:
@@ -281,6 +282,7 @@ def _max_gradient(target: str) -> Callable[..., Any]:
 
 def _max_grad_gradient(target: str) -> Callable[..., Any]:
     def gradient(op: Operation, grad: Tensor) -> tuple[Any, ...]:
+        # The choice of the maxima is piecewise constant: nothing flows through input and output.
         zeros = [_zeros_of(x) for x in op.inputs[:2]]
         function = getattr(raw, target)
         return *zeros, function(op.inputs[0], op.inputs[1], grad, **_attrs_of(op, *_NAMES))
@@ -294,6 +296,7 @@ def _avg_gradient(target: str) -> Callable[..., Any]:
     )
 
 
+# For the sizes 1.15 returns the sizes themselves, stopped, and not None.
 def _avg_grad_gradient(target: str) -> Callable[..., Any]:
     return lambda op, grad: (
         tf.stop_gradient(op.inputs[0]),

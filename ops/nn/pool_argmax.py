@@ -26,6 +26,7 @@ def _argmax_kernel(c: KernelContext, x: np.ndarray) -> tuple[np.ndarray, np.ndar
     top = first_maxima(pool, x)
     numbers = np.arange(x.size, dtype=np.int64).reshape(x.shape)
     if not c.attr("include_batch_in_index"):
+        # Without the batch, positions count within one image.
         numbers = np.broadcast_to(numbers[:1], x.shape) if len(x) else numbers
     padded = pool.window.pad(numbers)
     found = np.zeros(top.shape, np.int64)

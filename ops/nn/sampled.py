@@ -49,6 +49,8 @@ def _cancelled(
     )
 
 
+# Row by row the product of input and weights: a matrix product would take every class's weights
+# with every input.
 def _true_logits(inputs: Tensor, weights: Tensor, biases: Tensor, num_true: int) -> Any:
     """The logits of the true classes, [batch, num_true]."""
     size = tf.shape(weights)[1:2]
@@ -108,9 +110,13 @@ def _compute_sampled_logits(
         if remove_accidental_hits:
             sampled_logits = _cancelled(sampled_logits, labels, sampled, num_true, num_sampled)
         if subtract_log_q:
+            # A class that is drawn more often stands for fewer: subtracting the logarithm of how
+            # often it is expected makes the sampled softmax approach the full one (Jean et al.,
+            # arXiv 1412.2007, 3.1).
             true_logits -= tf.log(true_count)
             sampled_logits -= tf.log(sampled_count)
         logits = tf.concat([true_logits, sampled_logits], 1)
+        # The labels of a row are a distribution: its true classes share the one.
         shares = tf.ones_like(true_logits) / num_true
         return logits, tf.concat([shares, tf.zeros_like(sampled_logits)], 1)
 

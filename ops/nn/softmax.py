@@ -37,6 +37,8 @@ def _wide(x: np.ndarray) -> np.ndarray:
     return x.astype(np.float32) if x.dtype.itemsize == 2 else x
 
 
+# The quotient does not change when all logits do by as much, and no exponential overflows where the
+# greatest is 0.
 def _shifted(logits: np.ndarray) -> np.ndarray:
     top = logits.max(axis=-1, keepdims=True, initial=-np.inf)
     return logits - top
@@ -86,12 +88,14 @@ def _lower_log_softmax(b: Builder, op: OpView, logits: Value) -> Any:
     return b.map(lambda s, t: k.sub(s, k.log(t)), shifted, total)
 
 
+# ds_i/dx_j = s_i * (1[i = j] - s_j), so dx = (g - sum(g * s)) * s.
 def _softmax_gradient(op: Operation, grad: Tensor) -> Any:
     softmax = op.outputs[0]
     total = tf.reduce_sum(grad * softmax, -1, keepdims=True)
     return (grad - total) * softmax
 
 
+# d(log s_i)/dx_j = 1[i = j] - s_j, so dx = g - sum(g) * s.
 def _log_softmax_gradient(op: Operation, grad: Tensor) -> Any:
     softmax = tf.exp(op.outputs[0])
     return grad - tf.reduce_sum(grad, -1, keepdims=True) * softmax
@@ -274,9 +278,11 @@ def _xent_gradient(op: Operation, grad_loss: Tensor, grad_grad: Tensor) -> tuple
     grad = _scaled_rows(grad_loss, op.outputs[1])
     logits = op.inputs[0]
     if grad_grad is not None and not _is_zero(grad_grad):
+        # The second output is softmax - labels; its gradient by the logits is that of a softmax.
         probabilities = softmax(logits)
         product = tf.matmul(tf.expand_dims(grad_grad, 1), tf.expand_dims(probabilities, 2))
         grad += (grad_grad - tf.squeeze(product, axis=1)) * probabilities
+    # The loss is -sum(labels * log_softmax), linear in the labels.
     return grad, _scaled_rows(grad_loss, -log_softmax(logits))
 
 
@@ -344,6 +350,7 @@ def _lower_sparse(b: Builder, op: OpView, features: Any, labels: Any) -> Any:
         return NotImplemented
     shifted, e, total = _parts(b, features)
     column = b.reshape(labels, [labels.shape[0], 1])
+    # A comparison with every class instead of a gather: it fuses with the sums over the same row.
     hit = b.map(k.eq, b.iota(features.shape, 1, labels.dtype), column)
     b.require_inside(labels, b.size_scalar(features, [1], labels.dtype), _label_error)
     chosen = b.reduce(
@@ -372,6 +379,8 @@ def _sparse_gradient(op: Operation, grad: Tensor, _: Tensor) -> tuple[Any, None]
         "sparse_softmax_cross_entropy_with_logits due to the fused implementation's interaction "
         "with tf.gradients()"
     )
+    # The op's second output counts as a constant of the step, so its own slope would be lost
+    # silently.
     backprop = raw.PreventGradient(op.outputs[1], message=message)
     return _scaled_rows(grad, backprop), None
 

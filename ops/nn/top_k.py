@@ -77,6 +77,7 @@ def _top_k_gradient(op: Operation, grad: Tensor, _: int) -> list[Any]:
     rows = tf.reshape(op.outputs[1], tf.stack([-1, count]))
     last = tf.gather(tf.cast(in_shape, dtypes.int64), tf.size(in_shape) - 1)
     outer = tf.shape(rows)[0]
+    # Positions in rows become positions in the whole, where the gradients are scattered to.
     starts = tf.range(0, tf.cast(outer, dtypes.int64) * last, last)
     flat = tf.reshape(rows + tf.cast(tf.expand_dims(starts, -1), dtypes.int32), [-1])
     scattered = tf.scatter_nd(
@@ -154,6 +155,7 @@ def _in_top_k(
     if not classes:
         return valid
     chosen = predictions[rows, np.where(valid, targets, 0)]
+    # How many are strictly better; a row with a number that is not finite has no answer but False.
     better = (predictions > chosen[:, None]).sum(axis=1)
     finite = np.isfinite(chosen) & ~np.any(~np.isfinite(predictions), axis=1)
     return valid & finite & (better < count)
@@ -228,6 +230,7 @@ def _nth(c: KernelContext, x: np.ndarray, n: np.ndarray) -> np.ndarray:
 
 def _nth_gradient(op: Operation, grad: Tensor) -> list[Any]:
     x, output = op.inputs[0], op.outputs[0]
+    # Elements that are equal to the n-th share its gradient equally.
     hits = tf.cast(tf.equal(tf.expand_dims(output, -1), x), grad.dtype)
     count = tf.expand_dims(tf.reduce_sum(hits, -1), -1)
     return [tf.div(hits, count) * tf.expand_dims(grad, -1), None]

@@ -21,6 +21,7 @@ _PREFIX = "weights can not be broadcast to values."
 
 def _has_valid_dims(weights_shape: Tensor, values_shape: Tensor) -> Any:
     with name_scope(None, "has_invalid_dims", (weights_shape, values_shape)) as scope:
+        # Each size of the weights must be in the set {size of the values, 1} of its axis.
         values_2d = tf.expand_dims(values_shape, -1)
         valid = tf.concat((values_2d, tf.ones_like(values_2d)), axis=1)
         weights_2d = tf.expand_dims(weights_shape, -1)
