@@ -16,8 +16,15 @@ from .sides import KINDS, ROOT, environment
 class Worker:
     """A worker process; `ask` sends it a command and waits for the answer."""
 
-    def __init__(self, peer: str, python: str, threads: int, scratch: str) -> None:
-        self._command = [python, "-m", "benchmarks.worker", peer, str(threads)]
+    def __init__(
+        self,
+        peer: str,
+        python: str,
+        threads: int,
+        scratch: str,
+        module: str = "benchmarks.worker",
+    ) -> None:
+        self._command = [python, "-m", module, peer, str(threads)]
         self._quiet = peer != "numbaflow"
         self._environment = environment(peer, threads, scratch)
         self._process = self._start()

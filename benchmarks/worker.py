@@ -12,6 +12,7 @@ import os
 import statistics
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 from . import limits, sides
@@ -120,12 +121,12 @@ def first_call(side: Any, step: Any) -> float:
         total, known = total + seconds, now
 
 
-def main() -> None:
-    """Answers commands until the input ends."""
+def serve(make: Callable[[str, int], Any]) -> None:
+    """Answers commands by methods of make(peer, threads) until the input ends."""
     # Whatever a library prints must not come between the answers.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    worker = Worker(sys.argv[1], int(sys.argv[2]))
+    worker = make(sys.argv[1], int(sys.argv[2]))
     for line in sys.stdin:
         try:
             answer = worker.answer(json.loads(line))
@@ -135,4 +136,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    serve(Worker)

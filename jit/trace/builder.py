@@ -334,10 +334,15 @@ class Builder:
         self._need_compiled(value.dtype)
         wide = self.cast(indices, "int64")
         self.require_inside(wide, self.size_scalar(value, [axis], "int64"), error)
+        return self.pick(value, wide, axis)
+
+    def pick(self, value: Value, indices: Value, axis: int = 0) -> Value:
+        """As `gather`, of int64 indices that are known or required to be inside."""
         shape = value.shape[:axis] + indices.shape + value.shape[axis + 1 :]
         if self.equal(value.shape[axis], 0):  # no index is in range, and there is nothing to read
             return self.full(shape, 0, value.dtype)
-        return self.program.add(Gather((value, wide), axis), (value.dtype, shape))[0]
+        self._need_compiled(value.dtype)
+        return self.program.add(Gather((value, indices), axis), (value.dtype, shape))[0]
 
     def iota(self, shape: Sequence[AnySize], axis: int, dtype: str) -> Value:
         """The position along one axis, at every position of `shape`."""

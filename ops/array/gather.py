@@ -24,6 +24,7 @@ from ..ranks import ranked, scalar
 from .constant import ones, zeros
 from .join import concat
 from .layout import transpose
+from .nd_index import lower_gather_nd
 from .pad import meshgrid, tile
 from .shape import expand_dims, rank, reshape, shape, size, squeeze
 from .stack import stack, unstack
@@ -408,6 +409,7 @@ _gather_nd = define(
     "Tparams: type; Tindices: index",
     shape=_gather_nd_shape,
     kernel=gather_nd_kernel,
+    lower=lower_gather_nd(check_nd_indices),
     gradient=_gather_nd_gradient,
     doc="Slices of a tensor by index vectors.",
     test={

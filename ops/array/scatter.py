@@ -24,6 +24,7 @@ from .constant import constant, zeros_like
 from .gather import check_nd_indices, gather
 from .identity import identity
 from .join import concat
+from .nd_index import lower_scatter, lower_scatter_nd
 from .shape import expand_dims, rank, reshape, shape, squeeze
 
 if TYPE_CHECKING:
@@ -125,6 +126,7 @@ _scatter_nd = define(
     "T: type; Tindices: index",
     shape=_scatter_nd_shape,
     kernel=_scatter_nd_kernel,
+    lower=lower_scatter_nd(check_nd_indices),
     gradient=lambda op, grad: (None, tf.gather_nd(grad, op.inputs[0]), None),
     doc="Zeros with slices added where the index vectors say.",
     test={"values": [[*_TABLE, np.array([4, 2], np.int32)]], "gradient": True},
@@ -166,7 +168,7 @@ def _tensor_scatter_shape(c: ShapeContext) -> TensorShape:
 
 
 def _tensor_scatter(
-    name: str, how: Callable[..., Any] | None, gradient: Callable[..., Any], doc: str
+    name: str, how: Callable[..., Any] | None, fn: str, gradient: Callable[..., Any], doc: str
 ) -> Any:
     def kernel(
         c: KernelContext, x: np.ndarray, indices: np.ndarray, updates: np.ndarray
@@ -179,6 +181,7 @@ def _tensor_scatter(
         "T: type; Tindices: index",
         shape=_tensor_scatter_shape,
         kernel=kernel,
+        lower=lower_scatter(fn, check_nd_indices),
         gradient=gradient,
         doc=doc,
         test={
@@ -213,13 +216,13 @@ def _alias_gradient(op: Operation, grad: Tensor) -> tuple[Any, ...]:
 
 
 _scatter_update = _tensor_scatter(
-    "TensorScatterUpdate", None, _update_gradient, "A tensor with slices replaced."
+    "TensorScatterUpdate", None, "update", _update_gradient, "A tensor with slices replaced."
 )
 _scatter_add = _tensor_scatter(
-    "TensorScatterAdd", np.add, _add_gradient, "A tensor with slices added."
+    "TensorScatterAdd", np.add, "add", _add_gradient, "A tensor with slices added."
 )
 _scatter_sub = _tensor_scatter(
-    "TensorScatterSub", np.subtract, _sub_gradient, "A tensor with slices subtracted."
+    "TensorScatterSub", np.subtract, "sub", _sub_gradient, "A tensor with slices subtracted."
 )
 define(
     "ScatterNdNonAliasingAdd",
@@ -227,6 +230,7 @@ define(
     "T: {numbertype, bool}; Tindices: index",
     shape=_tensor_scatter_shape,
     kernel=lambda c, x, indices, updates: _add_at(x.copy(), indices, updates, np.add),
+    lower=lower_scatter("add", check_nd_indices),
     gradient=_alias_gradient,
     doc="A tensor with slices added; the input stays as it was.",
     test={

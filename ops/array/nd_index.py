@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compiled forms of what goes by vectors of indices: gather_nd and scatter_nd.
+
+A vector of indices becomes one number, the place of a slice among all slices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...engine import errors
+from ...jit.kernel import scalar as k
+from ...jit.kernel.sizes import AnySize, product
+
+if TYPE_CHECKING:
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
+
+
+def depth_of(indices: Value) -> int:
+    """How many dimensions the vectors name; 0 where that is not known or there are none."""
+    last = indices.shape[-1] if indices.ndim else 0
+    return last if isinstance(last, int) else 0
+
+
+def flat_places(
+    b: Builder,
+    sizes: Sequence[AnySize],
+    indices: Value,
+    check: Callable[[tuple[int, ...], np.ndarray], object],
+) -> Value:
+    """The places of the slices that vectors of indices name, among all slices of `sizes`.
+
+    check(sizes, indices) raises the error of indices that are outside.
+    """
+    outer = indices.shape[:-1]
+    wide = b.cast(indices, "int64")
+    columns = [
+        b.reshape(
+            b.slice(wide, [0] * len(outer) + [i], [*outer, 1]),
+            outer,
+        )
+        for i in range(depth_of(indices))
+    ]
+    limits = [b.constant(size, "int64") for size in sizes[: len(columns)]]
+
+    def place(*given: Any) -> Any:
+        found, outside = None, None
+        for i, n in zip(given[: len(columns)], given[len(columns) :], strict=True):
+            wrong = k.logical_or(k.lt(i, 0), k.ge(i, n))
+            outside = wrong if outside is None else k.logical_or(outside, wrong)
+            found = i if found is None else k.add(k.mul(found, n), i)
+        return found, outside
+
+    flat, outside = b.map(place, *columns, *limits)
+
+    def error(where: np.ndarray, shape: np.ndarray) -> BaseException:
+        try:
+            check(tuple(shape.tolist()), where)
+        except errors.OpError as found:
+            return found
+        return errors.invalid("indices are out of range")
+
+    shape = b.constant(list(sizes), "int64")
+    b.require_not(b.reduce("any", outside, None), error, indices, shape)
+    return flat
+
+
+def lower_gather_nd(
+    check: Callable[[tuple[int, ...], np.ndarray], object],
+) -> Callable[..., Any]:
+    """The lowering of gather_nd, whose errors `check` words."""
+
+    def lower(b: Builder, op: OpView, params: Value, indices: Value) -> Any:
+        depth = depth_of(indices)
+        if not 0 < depth <= params.ndim:
+            return NotImplemented
+        if any(b.equal(size, 0) for size in (*params.shape, *indices.shape)):
+            return NotImplemented
+        flat = flat_places(b, params.shape, indices, check)
+        rows = b.reshape(params, (product(params.shape[:depth]), *params.shape[depth:]))
+        return b.pick(rows, flat)
+
+    return lower
+
+
+def lower_scatter(
+    fn: str, check: Callable[[tuple[int, ...], np.ndarray], object]
+) -> Callable[..., Any]:
+    """The lowering of an update of a tensor, a key of `library.rows.COMBINE`."""
+
+    def lower(b: Builder, op: OpView, base: Value, indices: Value, updates: Value) -> Any:
+        return _scattered(b, fn, base.shape, indices, updates, check, base)
+
+    return lower
+
+
+def lower_scatter_nd(
+    check: Callable[[tuple[int, ...], np.ndarray], object],
+) -> Callable[..., Any]:
+    """The lowering of scatter_nd."""
+
+    def lower(b: Builder, op: OpView, indices: Value, updates: Value, sizes: Value) -> Any:
+        known = b.known(sizes)
+        if known is None:
+            raise b.host("the shape depends on the data")
+        shape = known.tolist()
+        if any(isinstance(size, int) and size < 0 for size in shape):
+            return NotImplemented
+        return _scattered(b, "add", shape, indices, updates, check, None)
+
+    return lower
+
+
+def _scattered(
+    b: Builder,
+    fn: str,
+    shape: Sequence[AnySize],
+    indices: Value,
+    updates: Value,
+    check: Callable[..., object],
+    base: Value | None,
+) -> Any:
+    from ...jit import library
+
+    depth = depth_of(indices)
+    if not 0 < depth <= len(shape) or updates.dtype == "bool":
+        return NotImplemented
+    b.require_shape(updates, (*indices.shape[:-1], *shape[depth:]))
+    if any(b.equal(size, 0) for size in (*shape, *indices.shape)):
+        return NotImplemented
+    flat = flat_places(b, shape, indices, check)
+    rows = product(shape[:depth])
+    if base is not None:
+        base = b.reshape(base, (rows, *shape[depth:]))
+    out = library.scatter_rows(b, fn, flat, updates, rows, base)
+    return out if out is NotImplemented else b.reshape(out, shape)
