@@ -162,11 +162,11 @@ _op("ResourceGatherNd")(
 _op("Diag")(lambda r: ([_f(r, 1000)], {}))
 _op("DiagPart", "MatrixDiagPart")(lambda r: ([_f(r, 1000, 1000)], {}))
 _op("MatrixDiag")(lambda r: ([_f(r, 100, 100)], {}))
-_op("MatrixSetDiag")(lambda r: ([_f(r, 1000, 1000), _f(r, 1000)], {}))
+_op("MatrixSetDiag")(lambda r: ([_f(r, 10, 300, 300), _f(r, 10, 300)], {}))
 _op("MatrixBandPart")(lambda r: ([_f(r, 1000, 1000), _s(3, np.int64), _s(-1, np.int64)], {}))
-_op("MatrixDiagV2")(lambda r: ([_f(r, 3, 998), _n(-1, 1), _s(-1), _s(-1), _s(0, np.float32)], {}))
-_op("MatrixDiagPartV2")(lambda r: ([_f(r, 1000, 1000), _n(-1, 1), _s(0, np.float32)], {}))
-_op("MatrixSetDiagV2")(lambda r: ([_f(r, 1000, 1000), _f(r, 3, 1000), _n(-1, 1)], {}))
+_op("MatrixDiagV2")(lambda r: ([_f(r, 100, 100), _n(1), _s(-1), _s(-1), _s(0, np.float32)], {}))
+_op("MatrixDiagPartV2")(lambda r: ([_f(r, 10, 300, 300), _n(1), _s(0, np.float32)], {}))
+_op("MatrixSetDiagV2")(lambda r: ([_f(r, 10, 300, 300), _f(r, 10, 299), _n(1)], {}))
 _op("ExtractImagePatches")(
     lambda r: (
         [_f(r, 8, 64, 64, 8)],

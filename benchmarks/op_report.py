@@ -45,13 +45,14 @@ def _head(result: dict[str, Any]) -> str:
     machine, peers = result["machine"], result["peers"]
     dates = sorted({row["date"] for row in result["rows"] if "date" in row})
     when = dates[0] if dates[:1] == dates[-1:] else f"{dates[0]} to {dates[-1]}"
+    threads = "1 thread" if machine["threads"] == 1 else f"{machine['threads']} threads"
     return f"""# Every op, against TensorFlow
 
 Written by `python -m benchmarks.ops`: each op type and its gradient on about a million elements
-(fewer where the cost is cubic, see `benchmarks/op_inputs.py`), in numbaflow {peers["numbaflow"]} and
-TensorFlow {peers["tensorflow"]}, in turns. Feeding and fetching are part of a time; a time is the
-least of all turns. Measured on {when}, {machine["cpu"]} with {machine["cores"]} cores,
-{machine["threads"]} {"thread" if machine["threads"] == 1 else "threads"} each, Python {machine["python"]}.
+(fewer where the cost is cubic, see `benchmarks/op_inputs.py`), in numbaflow {peers["numbaflow"]}
+and TensorFlow {peers["tensorflow"]}, in turns. Feeding and fetching are part of a time; a time is
+the least of all turns. Measured on {when}, {machine["cpu"]}
+with {machine["cores"]} cores, {threads} each, Python {machine["python"]}.
 """
 
 

@@ -106,7 +106,8 @@ class OpWorker:
         if not isinstance(item, tuple):
             return item
         reference, resource = item[1]
-        return resource.handle if op.startswith("Resource") else reference
+        takes_handle = "Resource" in op or "Variable" in op
+        return resource.handle if takes_handle else reference
 
     def _symbol(self, item: Any, feeds: dict[Any, Any]) -> Any:
         if isinstance(item, list):
@@ -115,7 +116,8 @@ class OpWorker:
         # Small integers are parameters.
         if item.dtype.kind in "iuO" and item.size <= 8:
             return self.tf.constant(item, kind)
-        shape = [None, *item.shape[1:]] if item.ndim else []
+        # The first input is a batch; what comes beside it, such as weights, has a size.
+        shape = [None, *item.shape[1:]] if item.ndim and not feeds else item.shape
         tensor = self.tf.placeholder(kind, shape)
         feeds[tensor] = item
         return tensor

@@ -16,9 +16,10 @@ from ...engine import errors
 from ...engine.stopping import check_session
 from .. import target
 from ..kernel import verify_kernel
+from ..kernel.reference import numpy_dtype
 from ..program.editing import Check
 from ..program.tensor_ir import Constant, Feed, GrowableStack, Read, Sizes, Value, home
-from ..schedule.aligned import aligned_copy
+from ..schedule.aligned import aligned_copy, aligned_empty
 from ..schedule.bind import Binding, Reserved
 from ..schedule.frame import Arena, Frame, grow
 from ..schedule.steps import Draw, Grow, HostStep, is_native
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 # Feeds of at most so many bytes are copied into a run's own memory instead of being pointed at.
 # That takes a tenth of the time in which NumPy tells an address.
 _STAGED_BYTES = 2048
+# Results of at least so many bytes are computed in memory of their own, for the caller to keep;
+# smaller ones are copied, which takes less time than to place them.
+_OWN_BYTES = 1 << 16
 
 
 class StalePlan(Exception):
@@ -68,9 +72,14 @@ class Run:
                 self.stacks[stack] = [record, np.empty(0, np.uint8)]
             self.args[place] = self.stacks[stack][0].ctypes.data
         self.cells = [[cell, None, places] for cell, places in template.cells]
+        # Memory of results that the caller gets as it is, by slot: which value it is, where its
+        # address goes, what it looks like, and in a run the memory.
+        self.places: dict[int, tuple[Value, np.ndarray, np.ndarray]] = {}
+        self.own: dict[int, np.ndarray] = {}
         self.hosted: dict[Value, Any] = {}
         self.feeds: Sequence[np.ndarray] = ()
         self.checks = [(self._view(check.flag), check) for check in plan.schedule.checks]
+        self._give_away(plan.traced.program.fetches)
         self.results = [self._reader(value) for value in plan.traced.program.fetches]
         # Compiled steps between host steps, each a program of the driver.
         # (No bound methods of its own: a run is big, and a cycle would outlive its last use.)
@@ -119,16 +128,23 @@ class Run:
         for reserved in self.plan.template.reserves:
             self._take(reserved)
         self.feeds = feeds
-        self._walk()
-        self._look(self.checks)
-        # Copies: the memory is the next run's.
-        results = [
-            np.array(self._read(read)) if isinstance(read, Value) else read()
-            for read in self.results
-        ]
-        # The caller's arrays must not live on in a run that is kept.
-        self.feeds = ()
-        return results
+        for slot, (_, positions, like) in self.places.items():
+            memory = self.own[slot] = aligned_empty(like.shape, like.dtype)
+            self.args[positions] = memory.__array_interface__["data"][0]
+        try:
+            self._walk()
+            self._look(self.checks)
+            # Copies: the memory is the next run's.
+            return [
+                np.array(self._read(read)) if isinstance(read, Value) else read()
+                for read in self.results
+            ]
+        finally:
+            # What is the caller's must not live on in a run that is kept.
+            self.feeds = ()
+            self.own.clear()
+            for _, positions, like in self.places.values():
+                self.args[positions] = like.__array_interface__["data"][0]
 
     def _walk(self) -> None:
         """All steps in order."""
@@ -222,7 +238,13 @@ class Run:
         storage = home(value)
         slot = self.plan.schedule.slot_of[storage]
         shape = self._shape(value)
-        return self.frame.view(self.binding, slot, value, shape)
+        own = self.own.get(slot)
+        if own is None:
+            return self.frame.view(self.binding, slot, value, shape)
+        # (The slot may have held a smaller value, or one of another dtype, at an earlier step.)
+        dtype = numpy_dtype(value.dtype)
+        count = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+        return own.reshape(-1).view(np.uint8)[:count].view(dtype).reshape(shape)
 
     def _shape(self, value: Value) -> tuple[int, ...]:
         places = self.plan.template.shapes.get(value)
@@ -253,8 +275,26 @@ class Run:
         return self._view(value)
 
     def _reader(self, value: Value) -> Callable[[], Any] | Value:
-        """What copies a fetched value out, or the value if that depends on the run."""
-        if home(value).cell is None and home(value) in self.plan.schedule.slot_of:
-            view = self._view(value)
+        """What gives a fetched value, or the value if that depends on the run."""
+        if home(value).cell is not None or home(value) not in self.plan.schedule.slot_of:
+            return value
+        view, slot = self._view(value), self.plan.schedule.slot_of[home(value)]
+        if slot not in self.places:
             return view.copy if view.ndim else (lambda: view[()])
-        return value
+        if self.places[slot][0] is value:
+            return lambda: self.own[slot]
+        return lambda: self._view(value).copy()
+
+    def _give_away(self, results: Sequence[Value]) -> None:
+        """Finds the results that are large, and all of a slot: they get memory of their own."""
+        template = self.plan.template
+        written = {slot for slot, _, _ in template.size_arrays}  # before the addresses are known
+        for value in dict.fromkeys(results):
+            slot = self.plan.schedule.slot_of.get(home(value))
+            if slot is None or slot in written or slot in self.places or verify_kernel.guards:
+                continue
+            view = self._view(value)
+            is_whole = self.binding.numbers[template.slots[slot][0]] == view.nbytes
+            if home(value).cell is None and view.nbytes >= _OWN_BYTES and is_whole:
+                positions = template.arena.positions[template.arena.sources == slot]
+                self.places[slot] = value, positions, view

@@ -15,6 +15,8 @@ from typing import Any
 _ENOUGH_SECONDS = 2.0
 _MUCH = 0.2
 _MOST_NAMED = 3
+# A cause of a smaller share is not named: to do something about it would change nothing.
+_LITTLE = 0.02
 
 # Causes that a session's user has been told of: op types with reasons.
 _TOLD: weakref.WeakKeyDictionary[Any, set[tuple[str, str]]] = weakref.WeakKeyDictionary()
@@ -61,21 +63,33 @@ class Meter:
 
         told = _TOLD.setdefault(self.session, set())
         slowest = sorted(self.spent, key=lambda op: -self.spent[op])
-        causes = {(op.type, self.reasons[op]): op for op in reversed(slowest)}
-        new = [op for cause, op in reversed(causes.items()) if cause not in told]
+        causes: dict[tuple[str, str], Any] = {}
+        for op in slowest:
+            causes.setdefault((op.type, self.reasons[op]), op)
+        new = {
+            cause: op
+            for cause, op in causes.items()
+            if cause not in told and self._of(cause) >= _LITTLE
+        }
         if not new:
             return
-        told.update(causes)
+        told.update(new)
         get_logger().warning(
             "%.0f %% of the time of a run (%.1f s so far) goes into ops that are not compiled: %s. "
             "session.explain(fetches, feed_dict) shows what is; an op that has a compiled form, or "
             "one outside of the step, would be quicker.",
             100 * self.share,
             self.total,
-            "; ".join(map(self._cause, new[:_MOST_NAMED])),
+            "; ".join(map(self._cause, list(new.values())[:_MOST_NAMED])),
         )
+
+    def _of(self, cause: tuple[str, str]) -> float:
+        """What part of the time a cause takes, all of its operations together."""
+        alike = (s for op, s in self.spent.items() if (op.type, self.reasons[op]) == cause)
+        return sum(alike) / self.total
 
     def _cause(self, op: Any) -> str:
         filename, line, _ = op._frame
-        share = 100 * self.spent[op] / self.total
-        return f"{op.type} '{op.name}' ({filename}:{line}; {share:.0f} %), {self.reasons[op]}"
+        reason = self.reasons[op]
+        share = 100 * self._of((op.type, reason))
+        return f"{op.type} '{op.name}' ({filename}:{line}; {share:.0f} %), {reason}"

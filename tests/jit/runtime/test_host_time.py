@@ -56,6 +56,24 @@ def test_much_time_in_reference_kernels_is_told_of_once(told):
     assert "SlowCopy 'lazy'" in text and "test_host_time.py" in text and "no lowering" in text
 
 
+def test_causes_of_little_time_are_not_named(told):
+    """Many small operations of one kind are one cause; what takes a hundredth of a run is none."""
+    x = tf.placeholder(tf.float32, [None])
+    small, large = (slow(x, name).op for name in ("small", "large"))
+    with tf.Session() as session:
+        meter = host_time.Meter(session)
+        meter.add(large, "has no lowering", 0.5)
+        meter.add(small, "another reason", 0.01)
+        meter.ran(1.0)
+        (text,) = told()
+        assert "'large'" in text and "'small'" not in text and "; 50 %)" in text
+        # It is told of once it takes more.
+        meter.add(small, "another reason", 0.2)
+        meter.ran(1.0)
+        (_, text) = told()
+        assert "'small'" in text and "'large'" not in text and "; 10 %)" in text
+
+
 def test_little_time_in_reference_kernels_is_counted_and_not_told_of(told, monkeypatch):
     monkeypatch.setattr(host_time, "_MUCH", 0.999)
     x = tf.placeholder(tf.float32, [None])
