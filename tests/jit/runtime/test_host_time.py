@@ -68,7 +68,7 @@ def test_causes_of_little_time_are_not_named(told):
         (text,) = told()
         assert "'large'" in text and "'small'" not in text and "; 50 %)" in text
         # It is told of once it takes more.
-        meter.add(small, "another reason", 0.2)
+        meter.add(small, "another reason", 0.19)
         meter.ran(1.0)
         (_, text) = told()
         assert "'small'" in text and "'large'" not in text and "; 10 %)" in text
