@@ -239,6 +239,8 @@ def _space_to_batch(
                 f"padded_shape[{i}]={size} is not divisible by block_shape[{i}]={n}"
             )
         split += [size // n, n]
+    # The axes are now batch, then (outer, block) for each spatial axis, then the rest; the offsets
+    # within the blocks go before the batch.
     perm = [2 * i + 2 for i in range(count)] + [0] + [2 * i + 1 for i in range(count)]
     perm += range(2 * count + 1, 2 * count + 1 + len(tail))
     moved = x.reshape(split + tail).transpose(perm)
@@ -258,6 +260,8 @@ def _batch_to_space(
         )
     batch, tail = x.shape[0] // volume, list(x.shape[count + 1 :])
     sizes = list(x.shape[1 : count + 1])
+    # The axes are now one offset for each spatial axis, batch, positions, then the rest; each
+    # offset goes behind the position that it refines.
     perm = [count]
     for i in range(count):
         perm += [count + 1 + i, i]
@@ -286,6 +290,7 @@ def _lower_space_to_batch(b: Builder, op: OpView, x: Value, block: Value, paddin
     batch, tail = padded.shape[0], padded.shape[count + 1 :]
     split, inner, volume = [batch], [], 1
     for size, n in zip(padded.shape[1:], ints):
+        # The reference kernel says what is wrong.
         if isinstance(size, int) and size % n:
             return NotImplemented
         split += [size // n, n]
@@ -319,6 +324,7 @@ def _lower_batch_to_space(b: Builder, op: OpView, x: Value, block: Value, crops:
 _IMAGE = np.arange(16, dtype=np.float32).reshape(1, 4, 4, 1)
 
 
+# The ops undo each other: what one pads the other crops, so each is the other's gradient.
 def _space_to_batch_nd_gradient(op: Operation, grad: Tensor) -> Any:
     return (batch_to_space_nd(grad, op.inputs[1], op.inputs[2]), None, None)
 

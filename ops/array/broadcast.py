@@ -114,6 +114,7 @@ def _gradient_axes(c: KernelContext, s0: np.ndarray, s1: np.ndarray) -> tuple[np
     axes: tuple[list[int], list[int]] = ([], [])
     same = len(first) == len(second) and all(_is_same(p, q) for p, q in zip(first, second))
     for i, (p, q) in enumerate(zip(*padded)):
+        # As TensorFlow's BCast: equal shapes need no sum, not even over axes of size one.
         if same:
             break
         missing = (i < count - len(first), i < count - len(second))

@@ -414,6 +414,7 @@ def _small_constant(
 ) -> Tensor | None:
     # A tensor among the sizes makes the comparison a tensor, whose truth is a TypeError.
     with suppress(NotImplementedError, TypeError):
+        # TensorFlow's limit: a larger constant would make the GraphDef large, a Fill node does not.
         if _element_count(shape) < 1000:
             return constant(value, shape=shape, dtype=dtype, name=name)
     return None

@@ -127,6 +127,8 @@ def _lower_gather(
 def _params_shape(params: Tensor) -> Tensor:
     # Large parameters may be on another device: their shape is computed beside them.
     with colocate_with(params):
+        # 1.15's two nodes: a table may have more rows than an int32 counts, and what the cast cuts
+        # off is not read by updates of rows.
         return tf.cast(shape(params, out_type=dtypes.int64), dtypes.int32)
 
 
@@ -208,6 +210,8 @@ def _offset_indices(
     make_range: Callable[..., Any],
 ) -> Tensor:
     dtype = indices.dtype.base_dtype
+    # An index within a batch plus the number of rows in all batches before it, axis by axis from
+    # the innermost batch axis out.
     for dim in range(batch, 0, -1):
         length = sizes[dim - 1]
         step *= sizes[dim]
@@ -296,6 +300,7 @@ def gather(
     static = constant_value(axis) if isinstance(axis, Tensor) else axis
     if static is None or static != 0:
         return _gather_v2(params, indices, axis, batch_dims=batch_dims, name=name)
+    # A resource variable reads just these rows, and its gradient then names the variable itself.
     sparse_read = getattr(params, "sparse_read", None)
     if sparse_read is not None:
         return sparse_read(indices, name=name)
@@ -398,6 +403,7 @@ def check_nd_indices(sizes: tuple[int, ...], indices: np.ndarray) -> int:
 def _gather_nd_gradient(op: Operation, grad: Tensor) -> tuple[Any, ...]:
     params, indices = op.inputs[0], op.inputs[1]
     params_shape = shape(params, out_type=indices.dtype)
+    # Vectors of one index name whole rows, as Gather does: the gradient can stay sparse.
     if indices.shape.ndims == 2 and indices.shape.as_list()[-1] == 1:
         return IndexedSlices(grad, squeeze(indices, axis=-1), params_shape), None
     return tf.scatter_nd(indices, grad, params_shape), None

@@ -119,9 +119,12 @@ def _one(
     open_begin, open_end = bool(masks.begin & bit), bool(masks.end & bit)
     if size is None or (begin is None and not open_begin) or (end is None and not open_end):
         return Range(None, stride, None)
+    # The bounds of positions between which begin and end are clamped, as Python does: going down, a
+    # range may start at the last element and end before the first.
     low, high = (0, size) if stride > 0 else (-1, size - 1)
     start = (low if stride > 0 else high) if open_begin else _clamped(begin, size, low, high)
     stop = (high if stride > 0 else low) if open_end else _clamped(end, size, low, high)
+    # The distance divided by the step, rounded up; negative where the range goes the wrong way.
     length = (
         (stop - start + stride - 1) // stride
         if stride > 0
@@ -288,11 +291,13 @@ def _strided_slice_grad_kernel(
 def _spread(b: Builder, value: Value, axis: int, r: Range, size: AnySize) -> Any:
     """Puts a dimension back where a strided range took it from, with zeros around."""
     step, count, start = r.stride, r.size, r.begin
+    # A range that goes down is one that goes up, read from its other end.
     if step < 0:
         first = tuple(n - 1 if i == axis else 0 for i, n in enumerate(value.shape))
         flip = tuple(-1 if i == axis else 1 for i in range(value.ndim))
         value = b.slice(value, first, value.shape, flip)
         start, step = start + (count - 1) * step, -step
+    # Each entry gets step - 1 zeros behind it; those behind the last one go again.
     if step > 1:
         head, tail = value.shape[:axis], value.shape[axis + 1 :]
         value = b.reshape(value, (*head, count, 1, *tail))
@@ -450,6 +455,7 @@ class _Spec:
     def _append_slice(self, s: Any) -> None:
         masks, bounds = [], []
         for bound, mask in ((s.start, "begin_mask"), (s.stop, "end_mask")):
+            # Python may write sys.maxsize for an end that is left out.
             if bound is not None and (isinstance(bound, Tensor) or bound != sys.maxsize):
                 _check_index(bound)
                 bounds.append(bound)
@@ -471,6 +477,7 @@ class _Spec:
             self._append(0, 0, 1, "new_axis_mask")
         else:
             _check_index(entry)
+            # The end is not read under the shrink mask, but 1.15 writes it so.
             self._append(entry, entry + 1, 1, "shrink_axis_mask")
 
 
@@ -479,6 +486,7 @@ def _packed(spec: _Spec) -> list[Tensor]:
         return [constant([], dtype=dtypes.int32)] * 3
     packed = [stack(spec.begin), stack(spec.end), stack(spec.strides)]
     if any(p.dtype == dtypes.int64 for p in packed):
+        # The three inputs of a node have one type.
         packed = [p if p.dtype == dtypes.int64 else raw.Cast(p, DstT=dtypes.int64) for p in packed]
     return packed
 

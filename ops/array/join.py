@@ -123,6 +123,7 @@ def _concat_gradient(
     op: Operation, grad: Gradient, first: int, last: int, dim_index: int
 ) -> list[Any]:
     ordered = first < dim_index or dim_index < 0
+    # One value and the axis: nothing was joined.
     if len(op.inputs) == 2:
         return [grad, None] if ordered else [None, grad]
     axis, values = op.inputs[dim_index], list(op.inputs[first:last])
@@ -147,6 +148,7 @@ def _axis_in_context(axis: Tensor, grad: Tensor) -> Tensor:
 def _dense_concat_gradients(grad: Tensor, axis: Tensor, values: list[Tensor]) -> list[Tensor]:
     axis = axis % rank(values[0])
     sizes = _static_shapes(values)
+    # TensorFlow's limit, from its benchmarks: one Split is faster than many Slices.
     if len(sizes) > 16:
         along = squeeze(tf.slice(tf.stack(sizes, axis=1), [axis, 0], [1, -1]))
         return split(grad, along, axis)

@@ -387,6 +387,7 @@ def _reverse_sequence(c: KernelContext, x: np.ndarray, lengths: np.ndarray) -> n
     return out
 
 
+# A reversal undoes itself.
 def _reverse_sequence_gradient(op: Operation, grad: Tensor) -> Any:
     return (
         reverse_sequence(

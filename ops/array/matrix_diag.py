@@ -164,6 +164,7 @@ def _matrix_diag_part(c: KernelContext, x: np.ndarray) -> np.ndarray:
 
 def _matrix_diag_part_gradient(op: Operation, grad: Tensor) -> Tensor:
     static = op.inputs[0].get_shape()[-2:]
+    # MatrixDiag can only make square matrices.
     if static.is_fully_defined() and static[0] == static[1]:
         return matrix_diag(grad)
     return matrix_set_diag(zeros_like(op.inputs[0]), grad)
@@ -219,6 +220,7 @@ def _set_diag_gradient(op: Operation, grad: Tensor) -> tuple[Tensor, Tensor]:
             lead = tf.slice(sizes, [0], [ranks - 2])
             last = tf.slice(sizes, [ranks - 2], [2])
             wanted = concat([lead, [tf.reduce_min(last)]], 0)
+    # What was replaced has no influence; the rest passes.
     grad_input = matrix_set_diag(grad, zeros(wanted, dtype=grad.dtype))
     return grad_input, matrix_diag_part(grad)
 
@@ -250,6 +252,7 @@ def _band(c: KernelContext, x: np.ndarray, lower: np.ndarray, upper: np.ndarray)
                 f"{name} must be negative or less or equal to number of "
                 f"{'rows' if limit is rows else 'columns'} ({limit}) got: {int(value)}"
             )
+    # Element (i, j) lies i - j diagonals below the main one.
     i, j = np.ogrid[:rows, :columns]
     inside = ((lower < 0) | (i - j <= lower)) & ((upper < 0) | (j - i <= upper))
     return np.where(inside, x, np.zeros((), x.dtype))

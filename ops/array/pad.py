@@ -145,6 +145,7 @@ def _mirrored(n: int, before: int, after: int, offset: int) -> np.ndarray:
         bound = "less than the dimension size" if offset else "no greater than the dimension size"
         raise errors.invalid(f"paddings must be {bound}: {before}, {after} {bound.split()[0]} {n}")
     at = np.arange(-before, n + after)
+    # SYMMETRIC repeats the element at the border: -1 mirrors 0.  REFLECT does not: -1 mirrors 1.
     at = np.where(at < 0, -at - 1 + offset, at)
     return np.where(at >= n, 2 * n - 1 - at - offset, at)
 
@@ -176,6 +177,7 @@ def _mirror_pad_grad_kernel(c: KernelContext, dy: np.ndarray, paddings: np.ndarr
         n = dy.shape[axis] - before - after
         moved = np.moveaxis(dy, axis, 0)
         out = np.zeros((n, *moved.shape[1:]), dtype=dy.dtype)
+        # The transpose of a gather is a scatter that adds.
         np.add.at(out, _mirrored(n, before, after, offset), moved)
         dy = np.moveaxis(out, 0, axis)
     return dy
@@ -329,6 +331,8 @@ def _lower_tile(b: Builder, op: OpView, x: Value, multiples: Value) -> Any:
     if known is None:
         return NotImplemented
     times = _multiples(x.ndim, known)
+    # [n] is read as [1, n], broadcast to [m, n] and read as [m * n]: no element moves before it is
+    # used.
     inner = [size for n in x.shape for size in (1, n)]
     outer = [size for n, m in zip(x.shape, times) for size in (m, n)]
     repeated = b.broadcast(b.reshape(x, tuple(inner)), tuple(outer))
@@ -341,6 +345,8 @@ def _tile_gradient(op: Operation, grad: Gradient) -> tuple[Any, ...]:
     split_shape = reshape(transpose(stack([op.inputs[1], input_shape])), [-1])
     axes = tf.range(0, size(split_shape), 2)
     if isinstance(grad, IndexedSlices):
+        # Row i of the result is row i mod n of the input: the sparse rows are summed to one
+        # repetition.
         first = tf.cast(input_shape[0], grad.indices.dtype)
         grad = tf.unsorted_segment_sum(grad.values, tf.mod(grad.indices, first), first)
         split_shape = concat([[1], split_shape[1:]], axis=0)
@@ -408,6 +414,7 @@ def meshgrid(*args: Any, **kwargs: Any) -> list[Tensor]:
         output = [reshape(stack(x), flat[:i] + (-1,) + flat[i + 1 :]) for i, x in enumerate(args)]
         shapes = [size(x) for x in args]
         dtype = convert_to_tensor(args[0]).dtype.base_dtype
+        # As NumPy's and MATLAB's: x, the first argument, runs along the columns.
         if indexing == "xy" and count > 1:
             output[0] = reshape(output[0], (1, -1) + (1,) * (count - 2))
             output[1] = reshape(output[1], (-1, 1) + (1,) * (count - 2))

@@ -72,6 +72,8 @@ def _patches_gradient(op: Operation, grad: Tensor) -> list[Tensor]:
     sizes = shape(op.inputs[0], out_type=dtypes.int64)
     batch, rows_in, columns_in, channels = sizes[0], sizes[1], sizes[2], sizes[3]
     inputs = 1 + rows_in * columns_in
+    # The patches of an image whose pixels are their own numbers tell where each entry comes from; 0
+    # is what padding puts in.
     numbers = tf.range(1, inputs, dtype=dtypes.int64)
     patched = _patches_op(
         reshape(numbers, (1, rows_in, columns_in, 1)),

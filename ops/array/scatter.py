@@ -94,6 +94,7 @@ def _add_at(out: np.ndarray, indices: np.ndarray, updates: np.ndarray, how: Any)
     if updates.size == 0:
         return out
     if depth == 0:
+        # Index vectors of no length name the whole output each time.
         updates = updates.reshape((-1, *out.shape))
         for update in updates:
             out = update.copy() if how is None else how(out, update)
@@ -195,6 +196,7 @@ def _tensor_scatter(
 
 def _update_gradient(op: Operation, grad: Tensor) -> tuple[Any, ...]:
     indices = op.inputs[1]
+    # 1.15's formula: it holds where no entry is written twice.
     updates = tf.gather_nd(grad, indices)
     copy = identity(grad)
     zeros = zeros_like(op.inputs[2], dtype=grad.dtype)
@@ -377,6 +379,7 @@ def boolean_mask(
         axis = 0 if axis is None else axis
         end = axis + ndims
         static[axis:end].assert_is_compatible_with(mask_shape)
+        # The masked dimensions become one, along which the true positions are gathered.
         leading = raw.Prod(shape(tensor)[axis:end], [0])
         tensor = reshape(tensor, concat([shape(tensor)[:axis], [leading], shape(tensor)[end:]], 0))
         first = static[axis:end].num_elements()
@@ -426,6 +429,7 @@ def _lower_one_hot(
     axis = indices.ndim if op.attr("axis") == -1 else op.attr("axis")
     spread = b.reshape(indices, (*indices.shape[:axis], 1, *indices.shape[axis:]))
     sizes = (*indices.shape[:axis], known.item(), *indices.shape[axis:])
+    # An index outside of the range equals no position: its row is all `off_value`, and no error.
     steps = b.iota(sizes, axis, indices.dtype)
     return b.map(
         lambda i, s, hot, cold: k.select(k.eq(i, s), hot, cold),

@@ -186,6 +186,7 @@ def set_size(a: SparseTensor, validate_indices: bool = True) -> Any:
     return raw.SetSize(a.indices, a.values, a.dense_shape, validate_indices)
 
 
+# There is no op for a sparse and a dense set in this order.
 def _converted(a: Any, b: Any) -> tuple[Any, Any, bool]:
     """Both as tensors, a dense one first, and whether that changed their order."""
     a = convert_to_tensor_or_sparse_tensor(a, name="a")

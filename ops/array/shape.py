@@ -197,6 +197,7 @@ def size_internal(
         static = convert_to_tensor(input).get_shape()
         if optimize and static.is_fully_defined():
             return constant(static.num_elements(), out_type, name=name)
+        # One empty dimension is enough to know that there are no elements.
         if optimize and static.ndims and 0 in static.as_list():
             return constant(0, out_type, name=name)
         return _size(input, out_type=out_type, name=name)
@@ -478,6 +479,7 @@ def _squeeze_shape(c: ShapeContext) -> TensorShape:
                 f"Tried to squeeze dim index {axis} for tensor with {len(given)} dimensions."
             )
     chosen = {axis % len(given) for axis in axes} if axes else set()
+    # An unknown size may be one, and then its dimension goes: not even the rank is known.
     if not axes and None in given:
         return shape_inference.unknown()
     for axis in sorted(chosen):

@@ -109,6 +109,7 @@ def _slice_gradient(op: Operation, grad: Tensor) -> tuple[Any, ...]:
     x, begin = op.inputs[0], op.inputs[1]
     ranks = rank(x)
     size = shape(op.outputs[0])
+    # The gradient is zero around the box: padded by what lies before and behind it.
     column = stack([ranks, 1])
     before = reshape(begin, column)
     after = reshape(shape(x) - size - begin, column)

@@ -32,6 +32,7 @@ def _last_and(axis: int, rank: Tensor, static_rank: int | None) -> Any:
 
 def _descending(values: Tensor, axis: Any, want_indices: bool) -> Any:
     k = tf.shape(values)[axis]
+    # TopK sorts rows, so another axis changes places with the last one and back.
     rank, static_rank = tf.rank(values), values.shape.ndims
     if axis == -1 or axis + 1 == static_rank:
         top, indices = raw.TopKV2(values, k)

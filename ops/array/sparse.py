@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, TensorLike
     from ...engine.types.dtypes import DType
 
+# TensorFlow's limit for the warning.
 _LARGE = 100_000_000
 
 

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 def _pack_shape(c: ShapeContext) -> TensorShape:
     merged = TensorShape(None)
+    # From the last to the first, as TensorFlow merges: its message names shapes in this order.
     for shape_ in reversed(c.inputs):
         merged = shape_inference.merge(shape_, merged)
     given = shape_inference.dims(merged)

@@ -48,6 +48,7 @@ def _first_seen(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         first = np.array([x.tolist().index(v) for v in order], dtype=np.int64)
         return first, number, np.bincount(number, minlength=len(order))
     axis = 0 if x.ndim > 1 else None
+    # NumPy sorts; TensorFlow numbers elements as they first appear, and a NaN equals nothing.
     _, first, number, counts = np.unique(
         x, return_index=True, return_inverse=True, return_counts=True, axis=axis, equal_nan=False
     )
@@ -238,6 +239,7 @@ def _partition_gradient(op: Operation, *grads: Tensor) -> list[Any]:
     data, marks = op.inputs
     count = op.get_attr("num_partitions")
     prefix = shape(marks)
+    # The partition of the positions tells the stitch where each entry came from.
     numbers = reshape(tf.range(tf.reduce_prod(prefix)), prefix)
     parts = dynamic_partition(numbers, marks, count)
     return [reshape(dynamic_stitch(parts, list(grads)), shape(data)), None]
@@ -485,6 +487,8 @@ def _repeat_each(data: Tensor, sizes: Tensor, counts: Tensor, axis: int) -> Tens
         own, ndims = shape(counts), rank(counts)
         counts = broadcast_to(counts, concat([sizes[: axis + 1 - ndims], own], axis=0))
         counts.set_shape([None] * (axis + 1))
+    # Every entry is tiled as often as the most frequent one, and a mask keeps as many as are
+    # wanted.
     most = raw.Maximum(0, raw.Max(counts, all_dimensions(counts)))
     mask = sequence_mask(counts, most)
     tiled = _tile_one(expand_dims(data, axis + 1), axis + 1, most)

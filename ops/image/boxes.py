@@ -61,6 +61,7 @@ def _suppress(
     for i in np.argsort(-scores, kind="stable"):
         if len(kept) == count or not scores[i] > score:
             break
+        # Equal to the threshold is enough in 1.15 (non_max_suppression_op.cc).
         if not (_overlaps(boxes[i], boxes[kept]) >= overlap).any():
             kept.append(int(i))
     return np.array(kept, np.int32)
@@ -151,6 +152,7 @@ def non_max_suppression(
 def _places(first: np.float32, last: np.float32, size: int, count: int) -> np.ndarray:
     """Where the rows (or columns) of a cut lie in the image."""
     end = np.float32(size - 1)
+    # A single row shows the middle of the box.
     if count == 1:
         return np.array([end * (first + last) / np.float32(2)], np.float32)
     step = (last - first) * end / np.float32(count - 1)
@@ -263,6 +265,8 @@ def _boxes_grad(
         tl, tr, bl, br, y, x = cut.corners(image[index])
         grad = np.where(cut.is_inside[:, :, None], grads[i], np.float32(0))
         with np.errstate(all="ignore"):
+            # How the interpolated values change when their places move down or right, summed over
+            # the cut.
             by_y = (((one - x) * (bl - tl) + x * (br - tr)) * grad).sum((1, 2))
             by_x = (((one - y) * (tr - tl) + y * (br - bl)) * grad).sum((0, 2))
         for axis, slopes in enumerate((by_y, by_x)):

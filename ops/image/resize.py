@@ -76,6 +76,8 @@ def _positions(size: int, resized: int, attr: Callable[..., Any], center: float)
     places = np.arange(resized, dtype=np.float32)
     if not attr("half_pixel_centers"):
         return places * scale
+    # Pixels are at the centres of their squares: x + 0.5 scales, and 0.5 goes again.  The nearest
+    # pixel keeps it, because floor follows.
     return (places + one / 2) * scale - np.float32(center)
 
 
@@ -93,6 +95,7 @@ def _between(
 def _nearest(size: int, resized: int, attr: Callable[..., Any]) -> np.ndarray:
     """For each row of the resized image: the row of the image that it shows."""
     places = _positions(size, resized, attr, 0.0)
+    # TensorFlow rounds halves up here and rounds down elsewhere.
     if attr("align_corners"):
         places = places + np.float32(0.5)
     return np.minimum(np.floor(places).astype(np.int64), size - 1)
@@ -137,6 +140,8 @@ def _lower_bilinear(b: Builder, op: OpView, images: Any, size: Value) -> Any:
     top, bottom, y = _between(images.shape[1], wanted[0], op.attr)
     left, right, x = _between(images.shape[2], wanted[1], op.attr)
 
+    # With static sizes the places and shares are constants of the plan, and four gathers fuse with
+    # the interpolation.
     def rows(where: np.ndarray) -> Any:
         return b.gather(images, b.constant(where, "int64"), 1)
 

@@ -249,6 +249,8 @@ def _resolve_ellipses(labels: list[str], shapes: Sequence[Any]) -> str:
             raise ValueError("Ellipses lengths do not match.")
         if len(unused) < count:
             raise ValueError("Unable to resolve ellipsis, too many distinct labels.")
+        # From the end: ellipses align at their last axes, so equal letters broadcast against each
+        # other.
         replacement = unused[-count:] if count > 0 else ""
         labels[i] = text.replace("...", replacement)
         longest = max(longest, replacement, key=len)
@@ -361,6 +363,7 @@ def _expanded_shapes(inputs: list[tuple[Any, list[str]]], order: list[str]) -> l
     shapes = []
     for tensor, labels in inputs:
         sizes = dict(zip(labels, tensor.get_shape().as_list(), strict=True))
+        # An unknown size is left to Reshape, which allows one per input.
         shapes.append([(sizes[label] or -1) if label in sizes else 1 for label in order])
     for j, label in enumerate(order):
         if len({shape[j] for shape in shapes if shape[j] > 1}) > 1:

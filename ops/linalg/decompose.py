@@ -84,6 +84,8 @@ def _qr_gradient(op: Operation, grad_q: Tensor, grad_r: Tensor) -> Any:
         return adjoint(matrix_triangular_solve(r, adjoint(x), lower=False, adjoint=False))
 
     qdq = tf.matmul(q, grad_q, adjoint_a=True)
+    # Orthonormal columns leave only skew parts of Q^T dQ free, and what multiplies R on the right
+    # is undone by a triangular solve.
     skew_q = qdq - adjoint(qdq)
     rdr = tf.matmul(r, grad_r, adjoint_b=True)
     skew_r = rdr - adjoint(rdr)
@@ -149,6 +151,7 @@ def _svd_gradient(op: Operation, grad_s: Tensor, grad_u: Tensor, grad_v: Tensor)
         result = _wide_svd_gradient(op, (s, u, v), grads, (rows, columns))
     else:
         with control_dependencies([grad_s, grad_u, grad_v]):
+            # The transpose of a tall matrix is wide, with u and v exchanged.
             grads = (diagonal, grad_s, grad_v, grad_u)
             result = _wide_svd_gradient(op, (s, v, u), grads, (columns, rows))
             result = tf.matrix_transpose(result)
@@ -169,6 +172,9 @@ def _wide_svd_gradient(
     with control_dependencies([grad_s, grad_u, grad_v]):
         s_matrix, squares, shape = tf.matrix_diag(s), tf.square(s), tf.shape(s)
         identity = tf.eye(shape[-1], batch_shape=shape[:-1], dtype=s.dtype)
+        # f_ij = 1 / (s_j^2 - s_i^2), zero on the diagonal, where the identity keeps the reciprocal
+        # finite.  M. Giles, "An extended collection of matrix derivative results" (2008); for thin
+        # factors J. Townsend, "Differentiating the singular value decomposition" (2016).
         gaps = tf.expand_dims(squares, -2) - tf.expand_dims(squares, -1) + identity
         f = tf.matrix_set_diag(tf.reciprocal(gaps), tf.zeros_like(s))
         inverse = tf.matrix_diag(tf.reciprocal(s))
@@ -240,6 +246,8 @@ def _eigen_gradient(op: Operation, grad_e: Tensor, grad_v: Tensor) -> Any:
     with control_dependencies([grad_e, grad_v]):
         if op.get_attr("compute_v"):
             v = op.outputs[1]
+            # f_ij = 1 / (e_j - e_i): infinite where eigenvalues are equal, whose vectors are not
+            # determined.
             gaps = tf.expand_dims(e, -2) - tf.expand_dims(e, -1)
             f = tf.matrix_set_diag(tf.reciprocal(gaps), tf.zeros_like(e))
             inner = tf.matrix_diag(grad_e) + f * tf.matmul(v, grad_v, adjoint_a=True)
@@ -309,6 +317,7 @@ def matrix_rank(
             else:
                 longest = tf.reduce_max(tf.shape(a)[-2:])
             eps = np.finfo(a.dtype.as_numpy_dtype).eps
+            # As NumPy's matrix_rank.
             tol = eps * tf.cast(longest, a.dtype) * tf.reduce_max(s, axis=-1, keepdims=True)
         return tf.reduce_sum(tf.cast(s > tol, dtypes.int32), axis=-1)
 
@@ -340,6 +349,7 @@ def pinv(
         rcond = convert_to_tensor(rcond, dtype=dtype, name="rcond")
         s, u, v = svd(a, full_matrices=False, compute_uv=True)
         cutoff = rcond * tf.reduce_max(s, axis=-1)
+        # Division by infinity makes the inverse zero there.
         s = raw.SelectV2(s > tf.expand_dims(cutoff, -1), s, np.array(np.inf, dtype))
         inverse = tf.matmul(v / tf.expand_dims(s, -2), u, adjoint_b=True)
         if a.shape.ndims is not None:

@@ -82,6 +82,7 @@ def _shape(c: ShapeContext) -> TensorShape:
         for label, size in zip(part, shape.as_list()):
             before = found.setdefault(label, size)
             if label.isdigit() and 1 in (before, size):
+                # Dimensions of an ellipsis broadcast.
                 found[label] = size if before == 1 else before
             else:
                 found[label] = shape_inference.merge_dim(before, size)
@@ -128,6 +129,7 @@ def _lower(b: Builder, op: OpView, inputs: list[Any]) -> Any:
     columns = [label for label in second if label not in first]
     x = _turned(b, x, first, [*shared, *rows, *inner])
     y = _turned(b, y, second, [*shared, *columns, *inner])
+    # Both are stacks of matrices whose rows are summed along: a product with the second transposed.
     lead = b.broadcast_shape(x.shape[: len(shared)], y.shape[: len(shared)])
     for p, q in zip(x.shape[len(shared) + len(rows) :], y.shape[len(shared) + len(columns) :]):
         if not b.equal(p, q):

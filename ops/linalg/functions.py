@@ -45,6 +45,8 @@ def _lu_kernel(c: KernelContext, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     for i, (p, low, up) in enumerate(_each(lambda a: lu(a, p_indices=True), x)):
         if not np.all(np.diagonal(up)):
             raise errors.invalid("Input is not invertible.")
+        # SciPy's p puts the factors' rows where the input has them; TensorFlow's is the inverse of
+        # that.
         target[i], rows[i] = np.tril(low, -1) + up, np.argsort(p)
     return factors, orders
 
@@ -108,6 +110,8 @@ def _square_root_gradient(op: Operation, grad: Tensor) -> Any:
     count = tf.reduce_prod(shape[0:-2])
     identity = tf.eye(order, dtype=root.dtype)
     identities = tf.reshape(tf.tile(tf.reshape(identity, [-1]), [count]), shape)
+    # The adjoint equation R^T Y + Y R^T = G is (I x R^T + R x I) vec(Y) = vec(G), where vec stacks
+    # columns.  Reshape stacks rows, hence the transposes below.
     system = tf.add(_kronecker(identities, tf.matrix_transpose(root)), _kronecker(root, identities))
     batch = tf.slice(shape, [0], [tf.subtract(tf.size(shape), 2)])
     column = tf.concat([batch, [order * order], [1]], 0)

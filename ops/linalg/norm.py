@@ -92,6 +92,7 @@ def _check_norm(ord: Any, axis: Any, is_matrix: bool) -> None:
 def _spectral_norm(tensor: Tensor, axis: tuple[int, int]) -> Any:
     """The largest singular value over two axes, which stay as ones."""
     rank = tf.rank(tensor)
+    # The two axes go last, where Svd finds its matrices.
     chosen = (convert_to_tensor(axis) + rank) % rank
     perm = tf.concat([tf.setdiff1d(tf.range(rank), chosen)[0], chosen], axis=0)
     values = tf.abs(raw_svd(tf.transpose(tensor, perm=perm), compute_uv=False)[0])

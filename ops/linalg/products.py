@@ -99,6 +99,8 @@ def _matmul_lower(b: Builder, op: OpView, x: Any, y: Any) -> Any:
     return library.matmul(b, x, y, turn_x, turn_y)
 
 
+# C = A B: dA = G B^H and dB = A^H G.  Transposes are attributes of the products, so that none takes
+# a node or a copy.
 def _matmul_gradient(op: Operation, grad: Tensor) -> Any:
     turn_a, turn_b = op.get_attr("transpose_a"), op.get_attr("transpose_b")
     a, b = tf.conj(op.inputs[0]), tf.conj(op.inputs[1])
@@ -247,6 +249,7 @@ def _batch_v2_gradient(op: Operation, grad: Tensor) -> tuple[Any, Any]:
 
     x, y = op.inputs
     grad_x, grad_y = _batch_products(op, grad)
+    # Nothing was broadcast, and 1.15 makes no nodes to sum over nothing.
     if x.shape.is_fully_defined() and y.shape.is_fully_defined() and x.shape == y.shape:
         return grad_x, grad_y
     shape_x, shape_y = tf.shape(x), tf.shape(y)
@@ -295,6 +298,7 @@ def _sparse_gradient(op: Operation, grad: Tensor) -> Any:
     turn_a, turn_b = op.get_attr("transpose_a"), op.get_attr("transpose_b")
     a, b = op.inputs
     sparse = {id(a): op.get_attr("a_is_sparse"), id(b): op.get_attr("b_is_sparse")}
+    # TensorFlow's guess: only the gradient of relu is taken to be mostly zero.
     sparse[id(grad)] = grad.op.type == "ReluGrad"
 
     def product(
@@ -412,6 +416,7 @@ def matmul(
 
 def _uses_sparse(a: Tensor, b: Tensor, is_sparse: bool) -> bool:
     types = (dtypes.bfloat16, dtypes.float32)
+    # Only SparseMatMul takes bfloat16 together with float32.
     mixed = dtypes.bfloat16 in (a.dtype, b.dtype) and a.dtype != b.dtype
     return mixed or (is_sparse and a.dtype in types and b.dtype in types)
 

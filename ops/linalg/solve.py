@@ -92,6 +92,7 @@ def _inverse_kernel(c: KernelContext, x: np.ndarray) -> np.ndarray:
 
 def _inverse_gradient(op: Operation, grad: Tensor) -> Any:
     inverse = op.outputs[0]
+    # d(A^-1) = -A^-1 dA A^-1, so dA = -A^-H G A^-H.
     inner = tf.matmul(grad, inverse, adjoint_b=True)
     return -tf.matmul(inverse, inner, adjoint_a=True)
 
@@ -138,6 +139,7 @@ def _determinant_kernel(c: KernelContext, x: np.ndarray) -> np.ndarray:
 
 def _determinant_gradient(op: Operation, grad: Tensor) -> Any:
     a, c = op.inputs[0], op.outputs[0]
+    # Jacobi's formula: the slope of det(A) is det(A) A^-H.
     inverse = matrix_inverse(a, adjoint=True)
     return _per_matrix(grad * c, c) * inverse
 
@@ -163,6 +165,7 @@ def _log_determinant_kernel(c: KernelContext, x: np.ndarray) -> tuple[np.ndarray
 
 def _log_determinant_gradient(op: Operation, grad_sign: Tensor, grad_log: Tensor) -> Any:
     a, c = op.inputs[0], op.outputs[1]
+    # The slope of log|det(A)| is A^-H; the sign is constant.
     inverse = matrix_inverse(a, adjoint=True)
     return _per_matrix(grad_log, c) * inverse
 
@@ -195,6 +198,8 @@ def _cholesky_gradient(op: Operation, grad: Tensor) -> Any:
     batch = tf.shape(factor)[:-2]
     identity = tf.eye(rows, batch_shape=batch, dtype=factor.dtype)
     inverse = matrix_triangular_solve(factor, identity)
+    # dA = L^-H phi(L^H G) L^-1 made symmetric, where phi takes the lower triangle with half of the
+    # diagonal (I. Murray, arXiv 1602.07527).
     middle = tf.matmul(factor, grad, adjoint_a=True)
     middle = tf.matrix_set_diag(middle, 0.5 * tf.matrix_diag_part(middle))
     middle = tf.matrix_band_part(middle, -1, 0)
@@ -273,9 +278,12 @@ def _solve_gradient(op: Operation, grad: Tensor) -> Any:
     else:
         lower = op.get_attr("lower")
         grad_b = matrix_triangular_solve(a, grad, lower=lower, adjoint=not adjoint_a)
+    # X = A^-1 B: dB = A^-H G and dA = -dB X^H; with the adjoint the product is the adjoint of this
+    # one.
     left, right = (c, grad_b) if adjoint_a else (grad_b, c)
     grad_a = -tf.matmul(left, right, adjoint_b=True)
     if op.type == "MatrixTriangularSolve":
+        # The other triangle is never read.
         band = (-1, 0) if op.get_attr("lower") else (0, -1)
         grad_a = tf.matrix_band_part(grad_a, *band)
     return grad_a, grad_b
@@ -347,6 +355,8 @@ def _gramian_cholesky(matrix: Tensor, l2: float, first_kind: bool) -> Any:
     return cholesky(gramian)
 
 
+# The normal equations: x = (A^H A + l2)^-1 A^H b, or A^H (A A^H + l2)^-1 b for a wide matrix, of
+# whose solutions that is the shortest.  The smaller Gramian is factored.
 def _by_cholesky(matrix: Tensor, rhs: TensorLike, l2: float, is_tall: bool) -> Any:
     factor = _gramian_cholesky(matrix, l2, first_kind=is_tall)
     if is_tall:
@@ -387,6 +397,7 @@ def matrix_solve_ls(
 def _is_slow(matrix: Any) -> bool:
     """TensorFlow's guess when many small matrices are better left to one op."""
     *batch, rows, columns = matrix.shape.as_list()
+    # 256000 bytes: TensorFlow's guess of a level 2 cache.
     in_cache = matrix.shape.num_elements() * matrix.dtype.size <= 256000
     return not in_cache and int(np.prod(batch)) > min(rows, columns)
 
@@ -404,4 +415,5 @@ def logdet(matrix: TensorLike, name: str | None = None) -> Any:
     """The logarithm of the determinant of positive definite matrices."""
     with name_scope(name, "logdet", [matrix]):
         diagonal = tf.matrix_diag_part(cholesky(matrix))
+        # det(A) = det(L)^2, the square of the product of the diagonal.
         return 2.0 * tf.reduce_sum(tf.log(tf.real(diagonal)), axis=[-1])
