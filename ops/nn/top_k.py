@@ -15,6 +15,7 @@ from ...engine.graph.graph import name_scope
 from ...engine.graph.registry import NoGradient
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
+from ..elementwise import is_integer
 from ..public import raw, tf
 from . import unordered
 
@@ -54,9 +55,10 @@ def _top_k(
         raise errors.invalid("input must be >= 1-D, got shape []")
     if x.shape[-1] < count:
         raise errors.invalid("input must have at least k columns")
-    # Stable in descending order: equal elements keep their order.
-    order = np.argsort(-x.astype(np.float64) if x.dtype.kind == "f" or x.dtype.itemsize < 8
-                       else np.iinfo(x.dtype).max - x, axis=-1, kind="stable")  # fmt: skip
+    # Stable in descending order: equal elements keep their order.  ~x is -x - 1, which unlike -x
+    # exists for every integer of any width, with or without a sign.
+    key = ~x if is_integer(x) else -x.astype(np.float64)
+    order = np.argsort(key, axis=-1, kind="stable")
     indices = order[..., :count].astype(np.int32)
     if count and x.dtype.kind not in "iub":
         _place_unordered(x, indices)

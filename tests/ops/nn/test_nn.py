@@ -129,6 +129,15 @@ def test_the_largest_elements_keep_the_order_of_equals():
     np.testing.assert_array_equal(indices, [[1, 2, 3]])
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.int64])
+def test_the_largest_integers_of_any_width(dtype):
+    limits = np.iinfo(dtype)
+    x = np.array([5, limits.min, 7, limits.max, limits.max - 1, 5], dtype)
+    values, indices = _run(*tf.nn.top_k(x, 6))
+    np.testing.assert_array_equal(values, np.sort(x)[::-1])
+    np.testing.assert_array_equal(indices, [3, 4, 2, 0, 5, 1])
+
+
 @pytest.mark.parametrize(
     ("shape", "window", "message"),
     [
