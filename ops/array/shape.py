@@ -371,7 +371,7 @@ def reshape(tensor: object, shape: TensorLike, name: str | None = None) -> Tenso
 
 def _expand_dims_shape(c: ShapeContext) -> TensorShape:
     shape_inference.ranked_at_most(c.inputs[1], 1)
-    if c.inputs[1].ndims is not None and (c.inputs[1].num_elements() or 1) != 1:
+    if c.inputs[1].ndims is not None and c.inputs[1].num_elements() not in (None, 1):
         raise ValueError("'dim' input must be a tensor with a single value")
     given, known = shape_inference.dims(c.inputs[0]), c.value(1)
     if given is None:

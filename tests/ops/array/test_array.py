@@ -109,6 +109,11 @@ def test_a_stated_shape_must_be_possible_for_the_default_of_a_placeholder() -> N
         assert str(tf.placeholder_with_default([1.0], shape).shape) == stated
 
 
+def test_an_axis_to_insert_is_one_number() -> None:
+    with pytest.raises(ValueError, match="'dim' input must be a tensor with a single value"):
+        tf.expand_dims(tf.zeros([2]), np.zeros([0], np.int32))
+
+
 def test_errors_name_the_op_and_its_shapes() -> None:
     with pytest.raises(ValueError, match=r"Cannot reshape a tensor with 6 elements to shape \[4\]"):
         tf.reshape(tf.zeros([2, 3]), [4])
