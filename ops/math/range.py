@@ -17,7 +17,7 @@ from ...engine.graph.scope_functions import name_scope
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
 from ...jit.kernel import scalar as k
-from ..elementwise import first_shape
+from ..elementwise import first_shape, is_integer
 from ..public import tf
 
 if TYPE_CHECKING:
@@ -69,9 +69,9 @@ def _range_kernel(
             text = f"{name} must be a scalar, not shape {list(value.shape)}"
             raise errors.invalid(text)
     first, last, step = start[()], limit[()], delta[()]
-    if any(x.dtype == object for x in (start, limit, delta)):
-        return _symbolic_range(first, last, step)
     try:
+        if any(x.dtype == object for x in (start, limit, delta)):
+            return _symbolic_range(first, last, step)
         size = _range_size(first, last, step)
     except ValueError as error:
         raise errors.invalid(str(error)) from None
@@ -87,7 +87,9 @@ def _range_kernel(
 
 def _symbolic_range(start: Any, limit: Any, delta: Any) -> np.ndarray:
     """The range between sizes: its length must be a plain number."""
-    return np.array([start + i * delta for i in range(int((limit - start) // delta))], object)
+    step = int(delta)
+    size = _range_size(0, int(limit - start), step)
+    return np.array([start + i * step for i in range(size)], object)
 
 
 def _range_lower(b: Builder, op: OpView, start: Value, limit: Value, delta: Value) -> Any:
@@ -224,6 +226,8 @@ export("lin_space", "linspace")(linspace)
 
 def _bucketize_kernel(c: KernelContext, x: np.ndarray) -> np.ndarray:
     boundaries = np.asarray(c.attr("boundaries"), np.float32)
+    # C++ converts an integer to float for the comparison; NumPy would convert both to float64.
+    x = x.astype(np.float32) if is_integer(x) else x
     return np.searchsorted(boundaries, x, side="right").astype(np.int32)
 
 

@@ -21,7 +21,9 @@ from ...engine.graph.scope_functions import name_scope
 from ...engine.types import dtypes
 from ...engine.types.indices import first_outside, outside_error
 from ...engine.types.shape import TensorShape, shape_text
+from ...jit.kernel import scalar as k
 from ..array.constant import constant
+from ..elementwise import is_integer
 from ..public import raw, tf
 from ..ranks import ranked, scalar
 from ..shape_inference import merge
@@ -97,9 +99,7 @@ def _mean(data: np.ndarray, ids: np.ndarray, count: int) -> np.ndarray:
     total = combine(np.add, data, ids, count, 0)
     counts = np.bincount(ids, minlength=count).reshape((-1,) + (1,) * (data.ndim - 1))
     counts = np.maximum(counts, 1).astype(total.dtype)
-    if total.dtype.kind in "iu":
-        return np.trunc(total / counts)
-    return total / counts
+    return k.truncatediv(total, counts) if is_integer(total) else total / counts
 
 
 def _by(ufunc: np.ufunc, start: Callable[[np.dtype], Any]) -> Callable[..., np.ndarray]:

@@ -16,7 +16,9 @@ from ...engine.graph.registry import NoGradient
 from ...engine.graph.scope_functions import name_scope
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
+from ...jit.kernel import scalar as k
 from ..control import with_dependencies
+from ..elementwise import is_integer
 from ..public import tf
 from ..shape_inference import ranked
 
@@ -92,7 +94,7 @@ def _scaled_gradient(op: Operation, grad: Tensor, is_mul: bool) -> Any:
 
 
 def _quotient(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return np.trunc(x / y) if x.dtype.kind in "iu" else x / y
+    return k.truncatediv(x, y) if is_integer(x) else x / y
 
 
 sparse_dense_cwise_mul = _cwise(

@@ -10,6 +10,7 @@ import pytest
 
 import numbaflow as tf
 from numbaflow.jit import settings
+from numbaflow.ops.public import raw
 
 pytestmark = pytest.mark.pure
 
@@ -159,6 +160,12 @@ def test_segment_ids_are_checked() -> None:
         run(tf.unsorted_segment_sum(tf.ones([3, 2]), ids, 4), {ids: [0, 5, 0]})
 
 
+def test_the_mean_of_large_integers_in_a_segment_is_exact() -> None:
+    large = 2**53 + 1
+    found = tf.segment_mean(np.array([large, -5, -2], np.int64), [0, 1, 1])
+    assert run(found).tolist() == [large, -3]
+
+
 def test_assertions_show_their_data() -> None:
     x = tf.placeholder(tf.int32, name="x")
     check = tf.assert_less(x, 3, message="too large")
@@ -187,6 +194,27 @@ def test_range_takes_the_widest_type() -> None:
     assert run(tf.range(5, 0, -2)).tolist() == [5, 3, 1]
     with pytest.raises(ValueError, match="Requires start <= limit when delta > 0"):
         tf.range(5, 1)
+
+
+@pytest.mark.parametrize("mode", ["never", "always"])
+def test_a_range_between_sizes_that_its_step_does_not_divide(monkeypatch, mode: str) -> None:
+    monkeypatch.setenv("NUMBAFLOW_JIT", mode)
+    x = tf.placeholder(tf.float32, [None])
+    size = tf.size(x)
+    up, down = tf.range(size, size + 5, 2), tf.range(size + 5, size, -2)
+    assert [found.tolist() for found in run([up, down], {x: [1.0, 2.0, 3.0]})] == [
+        [3, 5, 7],
+        [8, 6, 4],
+    ]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Requires start <= limit"):
+        run(tf.range(size + 5, size), {x: [1.0]})
+
+
+def test_integers_meet_boundaries_in_single_precision() -> None:
+    # As in C++: 16777219 becomes 16777220 as a float.
+    x = np.array([16777217, 16777219, 16777221], np.int32)
+    found = raw.Bucketize(x, boundaries=[16777216.0, 16777220.0])
+    assert run(found).tolist() == [1, 2, 2]
 
 
 def test_half_sums_are_accumulated_in_single_precision() -> None:

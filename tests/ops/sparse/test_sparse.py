@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
+from numbaflow.ops.public import raw
 
 pytestmark = pytest.mark.pure
 
@@ -147,3 +148,12 @@ def test_serialized_tensors_must_agree(session):
         session.run(tf.deserialize_many_sparse(rows, tf.int32).values)
     with pytest.raises(tf.errors.InvalidArgumentError, match="3 as the last dimension"):
         session.run(tf.deserialize_many_sparse(rows[:, :2], tf.float32).values)
+
+
+def test_the_quotient_of_large_integers_is_exact(session):
+    large = 2**53 + 1
+    values = np.array([[large, -7]], np.int64)
+    given = sparse(values)
+    entries = given.indices, given.values, given.dense_shape
+    quotient = raw.SparseDenseCwiseDiv(*entries, np.array([[1, 2]], np.int64))
+    assert session.run(quotient).tolist() == [large, -3]
