@@ -41,12 +41,11 @@ def _divide(array: np.ndarray, where: np.ndarray, updates: np.ndarray) -> None:
     if array.dtype.kind in "iu":
         if np.any(updates == 0):
             raise errors.invalid("updates must not contain 0")
-        # C's division: towards zero.
-        np_divide = np.frompyfunc(lambda x, y: int(x / y) if y else 0, 2, 1)
+        # In order: an index that occurs twice divides twice.
         flat = np.broadcast_to(updates, array[where].shape)
         for index in np.ndindex(*np.shape(where[0] if isinstance(where, tuple) else where)):
             place = tuple(w[index] for w in where) if isinstance(where, tuple) else where[index]
-            array[place] = np_divide(array[place], flat[index])
+            array[place] = k.truncatediv(array[place], flat[index])
     else:
         np.divide.at(array, where, updates)
 
@@ -246,6 +245,7 @@ def _check_slices(c: ShapeContext, var: TensorShape) -> None:
 
 def _define_all() -> None:
     for kind in _KINDS:
+        # TensorFlow's defaults: only replacing rows is locked.
         lock = "true" if kind.name == "Update" else "false"
         define(
             kind.rows[0],
@@ -354,6 +354,7 @@ def batch_scatter_update(
         for axis in range(rank - 1):
             shape: list[Any] = [1] * (rank + 1)
             shape[axis] = size = sizes[axis]
+            # Each index is preceded by its own place in the batch.
             positions = tf.reshape(raw.Range(0, size, 1), shape)
             if positions.dtype.base_dtype != last.dtype:
                 positions = raw.Cast(positions, DstT=last.dtype)

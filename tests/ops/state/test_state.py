@@ -109,6 +109,15 @@ def test_a_fetched_value_does_not_change_later():
         assert before[0] == 1.0
 
 
+def test_rows_of_large_integers_divide_exactly():
+    large = 2**53 + 1
+    v = tf.Variable(np.array([large, -7], np.int64))
+    divided = tf.scatter_div(v, [0, 1, 1], np.array([1, 2, 2], np.int64))
+    with tf.Session() as session:
+        session.run(v.initializer)
+        assert session.run(divided).tolist() == [large, -1]
+
+
 def test_cells_are_aligned_and_keep_their_array():
     cell = VariableStorage("v", tf.float32, tf.TensorShape([3]))
     cell.assign(np.ones(3, np.float32))
