@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ...engine.graph.kernel_context import KernelContext
 
 _PARAMETERS = ("means", "stddevs", "minvals", "maxvals")
+# TensorFlow's limit for the candidates of one output.
 _MOST_TRIES = 1000
 # Outputs that share parameters are made in batches of this size.
 _BATCH = 100
@@ -46,6 +47,8 @@ def _from_normal(low: np.ndarray | np.generic, high: np.ndarray | np.generic) ->
     return 1, draw
 
 
+# The proposals of all three methods, the optimal rate alpha and the limit between the last two are
+# those of C. P. Robert, "Simulation of truncated normal variables" (1995).
 def _from_uniform(low: Any, high: Any) -> tuple[int, _Draw]:
     """Candidates between the bounds; blocks of candidates and of tests alternate."""
     dtype = low.dtype.type
@@ -146,6 +149,8 @@ def _bounded(c: KernelContext, shape: np.ndarray, *parameters: np.ndarray) -> np
         batches, each = -(-size // _BATCH), _BATCH
     else:
         each = size // max(batches, 1)
+    # Two numbers for each try of each output, in blocks of four, rounded up (3) for each batch: as
+    # many as TensorFlow skips, so that the next run begins where its does.
     at = stream(c).reserve(batches * 2 * _MOST_TRIES * (each + 3) // 4)
     every = [np.broadcast_to(value.reshape(-1), (batches,)) for value in parameters]
     result = np.empty(size, means.dtype)

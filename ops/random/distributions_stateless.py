@@ -103,6 +103,7 @@ def _gamma_derivative(c: KernelContext, alpha: np.ndarray, sample: np.ndarray) -
     step = 1e-5 * np.maximum(a, 1e-3)
     from scipy import special
 
+    # By implicit differentiation of F(x, alpha) = u for a fixed u.
     slope = (special.gammainc(a + step, x) - special.gammainc(a - step, x)) / (2 * step)
     with np.errstate(all="ignore"):
         density = np.exp((a - 1) * np.log(x) - x - special.gammaln(a))
@@ -179,6 +180,7 @@ def random_gamma(
         both = alpha + tf.zeros_like(beta)
         seed1, seed2 = get_seed(seed)
         draws = raw.RandomGamma(shape, both, seed=seed1, seed2=seed2)
+        # The least normal number instead of zero, whose logarithm programs take.
         return tf.maximum(np.finfo(alpha.dtype.as_numpy_dtype).tiny, draws / beta)
 
 

@@ -17,6 +17,8 @@ import numpy as np
 
 from ...jit.kernel import glibc_float32
 
+# J. Salmon and others, "Parallel random numbers: as easy as 1, 2, 3" (SC 2011); the key grows by
+# the golden ratio and sqrt(3) - 1 as fractions of 2**32.
 _MULTIPLIERS = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 _WEYL = 0x9E3779B9, 0xBB67AE85
 _MASK = 0xFFFFFFFF
@@ -59,6 +61,7 @@ class Philox:
         low, high = self.counter & (1 << 64) - 1, self.counter >> 64
         lows = np.uint64(low) + numbers.astype(np.uint64)
         carried = np.uint64(high + 1 & (1 << 64) - 1)
+        # The low half wrapped around: one is carried to the high half.
         highs = np.where(lows < np.uint64(low), carried, np.uint64(high))
         return _rounds(lows, highs, self.key)
 
@@ -88,6 +91,7 @@ class Stream:
     """A generator that hands out disjoint parts of its stream; the state of a random op."""
 
     def __init__(self, seed: int, seed2: int) -> None:
+        # Two zeros ask for another stream in every session.
         if seed == 0 and seed2 == 0:
             import secrets
 
@@ -110,6 +114,7 @@ class Stream:
 def scrambled(seed: np.ndarray) -> Philox:
     """The generator of a stateless op: the two seeds mixed by one block under a fixed key."""
     first, second = (int(s) & (1 << 64) - 1 for s in seed)
+    # The key is TensorFlow's constant (stateless_random_ops.cc).
     mix = Philox(second << 64 | first, 0x02461E29 << 32 | 0x3EC8F720).blocks(1)[0]
     m0, m1, m2, m3 = (int(m) for m in mix)
     return Philox((m3 << 32 | m2) << 64, m1 << 32 | m0)
@@ -117,6 +122,7 @@ def scrambled(seed: np.ndarray) -> Philox:
 
 def to_float(bits: np.ndarray) -> np.ndarray:
     """uint32 to float32 in [0, 1): the low 23 bits as mantissa."""
+    # An exponent of zero makes a number in [1, 2), whose distance to 1 is exact.
     return ((bits & np.uint32(0x7FFFFF)) | np.uint32(127 << 23)).view(np.float32) - np.float32(1)
 
 
@@ -137,7 +143,9 @@ def _to_bfloat16(bits: np.ndarray) -> np.ndarray:
 
 
 def _box_muller_float(x0: np.ndarray, x1: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    # TensorFlow's least value, so that the logarithm is finite.
     u1 = np.maximum(to_float(x0), np.float32(1e-7))
+    # In C++ the constant is a double and makes the product one.
     angle = (2 * np.pi * to_float(x1).astype(np.float64)).astype(np.float32)
     radius = np.sqrt(np.float32(-2) * glibc_float32.logf(u1))
     sine, cosine = glibc_float32.sincosf(angle)
@@ -204,6 +212,7 @@ def integers(
 ) -> np.ndarray:
     """Uniform integers in [low, high): bits modulo the range."""
     unsigned = np.dtype(f"u{dtype.name}")
+    # The range of all 64-bit numbers is not an int64: differences wrap, as in C.
     span = unsigned.type((int(high) - int(low)) & np.iinfo(unsigned).max)
 
     def make(blocks: np.ndarray, _: np.dtype) -> np.ndarray:
@@ -226,6 +235,8 @@ def truncated_normal(at: Philox, shape: tuple[int, ...], dtype: np.dtype) -> np.
     size = int(np.prod(shape, dtype=np.int64))
     width = per_block(dtype)
     groups = -(-size // width)
+    # Each group of outputs that one block makes has blocks of its own, so a rejected candidate does
+    # not shift the numbers of other groups.
     stride = width * RESERVED // 4
     result = np.empty((groups, width), np.float64 if dtype == np.float64 else np.float32)
     filled = np.zeros(groups, np.int64)

@@ -164,6 +164,7 @@ def _shuffle(c: KernelContext, value: np.ndarray) -> np.ndarray:
     at = stream(c).reserve((size - 1 + 3) // 4)
     draws = at.blocks((size - 1 + 3) // 4).reshape(-1)
     order = np.arange(size)
+    # Fisher and Yates, with TensorFlow's remainder, which is not quite uniform.
     for i in range(size - 1):
         j = i + int(draws[i]) % (size - i)
         order[i], order[j] = order[j], order[i]
@@ -194,6 +195,7 @@ def _sample_rows(
     result = np.empty((rows, samples), dtype)
     for row in range(rows):
         finite = np.isfinite(logits[row])
+        # Logits that are not finite have no share, be they plus infinity.
         top = logits[row][finite].max(initial=_lowest(logits.dtype))
         weights = np.exp(logits[row].astype(np.float64) - float(top))
         cumulative = np.cumsum(np.where(finite, weights, 0.0))
@@ -220,6 +222,8 @@ def _multinomial(
         raise errors.invalid(f"num_samples should be nonnegative, got {count}")
     if logits.shape[1] <= 0:
         raise errors.invalid(f"num_classes should be positive, got {logits.shape[1]}")
+    # Two 32-bit numbers for each sample, and samples rounded up to four, as TensorFlow reserves
+    # them.
     at = reserve(logits.shape[0] * ((count + 3) // 4 * 4 * 2))
     return _sample_rows(at, logits, count, c.out_dtype())
 
@@ -418,6 +422,8 @@ def random_crop(
         shape = with_dependencies([check], shape)
         limit = shape - size + 1
         draws = random_uniform(tf.shape(shape), dtype=size.dtype, maxval=size.dtype.max, seed=seed)
+        # The draws are made before the limits are known to be constant: their remainder is the
+        # corner.
         return tf.slice(value, draws % limit, size, name=name)
 
 

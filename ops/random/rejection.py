@@ -58,6 +58,8 @@ def gamma(lanes: Lanes, alpha: np.ndarray) -> np.ndarray:
     exponential = np.flatnonzero(alpha == 1.0)
     result[exponential] = -np.log(1.0 - lanes.uniform(exponential))
     is_small = alpha < 1
+    # d = alpha - 1/3 for alpha >= 1.  For less, a sample of alpha + 1 times U**(1 / alpha) is one
+    # of alpha.
     d = alpha + np.where(is_small, 2.0 / 3, -1.0 / 3)
     with np.errstate(all="ignore"):
         c = 1.0 / 3 / np.sqrt(d)
@@ -70,6 +72,8 @@ def gamma(lanes: Lanes, alpha: np.ndarray) -> np.ndarray:
             v = v * v * v
             u = lanes.uniform(ahead)
             limit = 0.5 * x * x + d[ahead] * (1 - v + np.log(v))
+            # The squeeze of Marsaglia and Tsang (2000): mostly it saves the exact test, which takes
+            # logarithms.
             accepted = (u < 1 - 0.0331 * (x * x) * (x * x)) | (np.log(u) < limit)
             done = ahead[accepted]
             result[done] = d[done] * v[accepted]
@@ -101,6 +105,8 @@ def _many(lanes: Lanes, rate: np.ndarray, rows: np.ndarray, result: np.ndarray) 
 
     while rows.size:
         mean = rate[rows]
+        # PTRS of W. Hoermann, "The transformed rejection method for generating Poisson random
+        # variables" (1993), whose constants these are.
         b = 0.931 + 2.53 * np.sqrt(mean)
         a = -0.059 + 0.02483 * b
         inverse_alpha = 1.1239 + 1.1328 / (b - 3.4)

@@ -81,6 +81,7 @@ def _scaled_gradient(op: Operation, grad: Tensor, is_mul: bool) -> Any:
     y_shape = tf.cast(tf.shape(y), dtypes.int64)
     added = tf.expand_dims(tf.size(shape) - tf.size(y_shape), 0)
     wide_shape = tf.concat([tf.ones(added, dtypes.int64), y_shape], 0)
+    # Where y has one element for several positions, the quotient of the sizes maps these to it.
     scaled = indices // (shape // wide_shape)
     scaled = tf.slice(scaled, tf.concat([[0], added], 0), [-1, -1])
     dense = tf.gather_nd(y, scaled)

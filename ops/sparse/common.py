@@ -66,6 +66,7 @@ def require_shape(shape: np.ndarray) -> None:
 
 def in_order(indices: np.ndarray) -> np.ndarray:
     """The permutation that sorts indices row by row, stably."""
+    # The last key is the most significant one.
     return np.lexsort(indices.T[::-1]) if indices.shape[1] else np.arange(len(indices))
 
 

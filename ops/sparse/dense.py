@@ -84,6 +84,7 @@ def _dense_shape(c: ShapeContext) -> TensorShape:
 def _to_dense_gradient(op: Operation, grad: Tensor) -> Any:
     indices, shape, _, _ = op.inputs
     values_grad = tf.gather_nd(grad, indices)
+    # The default stands everywhere but at the entries.
     default_grad = tf.reduce_sum(grad) - tf.reduce_sum(values_grad)
     return [tf.zeros_like(indices), tf.zeros_like(shape), values_grad, default_grad]
 
@@ -258,6 +259,8 @@ def _matmul_gradient(op: Operation, grad: Tensor) -> Any:
     adjoint_a, adjoint_b = op.attr("adjoint_a"), op.attr("adjoint_b")
     if values.dtype.is_complex:
         raise NotImplementedError("SparseTensorDenseMatMul op does not support complex gradients.")
+    # C = A B: dB = A^H dC, and dA at its entries (i, j) only, the product of row i of dC and column
+    # j of B^T.
     b_grad = raw.SparseTensorDenseMatMul(indices, values, shape, grad, adjoint_a=not adjoint_a)
     if adjoint_b:
         b_grad = tf.transpose(b_grad)

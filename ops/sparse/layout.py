@@ -50,6 +50,7 @@ def _reorder(c: KernelContext, indices: np.ndarray, values: np.ndarray, shape: n
 
 def _reorder_gradient(op: Operation, unused: object, grad: Tensor) -> Any:
     indices, _, shape = op.inputs
+    # The numbers of the entries, sorted with them, are the permutation.
     entries = tf.range(tf.shape(indices)[0])
     ordered = sparse_reorder(SparseTensor(indices, entries, shape))
     return None, tf.gather(grad, tf.invert_permutation(ordered.values)), None
@@ -266,6 +267,7 @@ def _concat(c: KernelContext, indices: list[Any], values: list[Any], shapes: lis
         moved.append(part)
     whole, size = np.concatenate(moved), shapes[0].copy()
     size[axis] = start
+    # Entries of later inputs may come first row by row.
     order = in_order(whole)
     return whole[order], np.concatenate(values)[order], size
 
@@ -361,6 +363,7 @@ def _split(
     least, extra = divmod(int(shape[place]), count)
     results, start = [], 0
     for i in range(count):
+        # The first parts take the remainder.
         size = least + (i < extra)
         inside = (indices[:, place] >= start) & (indices[:, place] < start + size)
         part, sizes = indices[inside].copy(), shape.copy()

@@ -223,6 +223,7 @@ def _grouped(
         result = np.zeros(len(places), values.dtype)
         np.add.at(result, group, values)
         return kept, sizes, places, result
+    # The maximum of the entries that are there: absent zeros do not count.
     result = values[np.unique(group, return_index=True)[1]].copy()
     np.maximum.at(result, group, values)
     return kept, sizes, places, result
@@ -283,6 +284,7 @@ def _sum_gradient(op: Operation, grad: Tensor) -> Any:
     indices, _, shape, axes = op.inputs
     kept = reduced_shape(shape, axes)
     grad = tf.reshape(grad, kept)
+    # A reduced axis has the size one in `kept`, and dividing by its size maps all positions to 0.
     scale = shape // tf.cast(kept, dtypes.int64)
     return None, tf.gather_nd(grad, indices // scale), None, None
 
@@ -406,6 +408,7 @@ def _softmax_gradient(op: Operation, grad: Tensor) -> Any:
     indices, _, shape = op.inputs
     output = op.outputs[0]
     product = SparseTensor(indices, output * grad, shape)
+    # dx = (g - sum(g * s)) * s, as for dense rows, over the entries that are there.
     negated = -sparse_reduce_sum(product, [-1], keepdims=True)
     shifted = raw.SparseDenseCwiseAdd(indices, grad, shape, negated)
     return [None, shifted * output, None]

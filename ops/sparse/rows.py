@@ -54,6 +54,7 @@ def _fill_rows(
     empty = np.bincount(indices[:, 0], minlength=rows) == 0
     added = np.zeros((int(empty.sum()), rank), np.int64)
     added[:, 0] = np.flatnonzero(empty)
+    # Only the rows are put in order: within a row entries stay as they were.
     order = np.argsort(np.concatenate([indices[:, 0], added[:, 0]]), kind="stable")
     fill = np.full(len(added), default, values.dtype)
     places = np.empty(len(order), np.int64)
@@ -98,6 +99,7 @@ def _fill_gradient_kernel(c: KernelContext, places: np.ndarray, grad: np.ndarray
                 f"Elements in reverse index must be in [0, {len(grad)}) but got {place}"
             )
     rest[places] = False
+    # What no input went to was filled in by the default.
     return grad[places], grad[rest].sum(dtype=grad.dtype)
 
 

@@ -156,6 +156,7 @@ def _deserialize(c: KernelContext, serialized: np.ndarray) -> Any:
         ]
     ).astype(np.int64)
     values = np.concatenate([part[1] for part in found])
+    # The batch takes the greatest of each size: rows may be of different lengths.
     sizes = np.max([part[2] for part in found], axis=0)
     order = in_order(indices) if batch else np.arange(len(indices))
     return indices[order], values[order], np.array([*batch, *sizes], np.int64)

@@ -43,6 +43,7 @@ class SparseMap:
 
     def add(self, *sparse: np.ndarray) -> int:
         """Keeps indices, values and shape; the number to take them with."""
+        # What is kept outlives the run, whose memory the parts may lie in.
         copies = tuple(np.array(part) for part in sparse)
         with self._lock:
             number = next(self._numbers)

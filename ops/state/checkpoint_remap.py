@@ -33,6 +33,7 @@ def _vocabulary(path: np.ndarray, what: str) -> list[bytes]:
         raise errors.invalid("new vocab filename cannot be empty.")
     content = files.read_file_to_string(os.fsdecode(path.item()), binary_mode=True)
     lines = content.split(b"\n")
+    # A file that ends with a newline has no empty last line.
     return [line.removesuffix(b"\r") for line in (lines[:-1] if not lines[-1] else lines)]
 
 
@@ -138,6 +139,8 @@ def _load(
     with BundleReader(os.fsdecode(path.item())) as reader:
         kind, shape = reader.dtype_and_shape(key)
         _check_matrix(key.decode(), kind, shape, None if columns.size else column_count)
+        # Only the rows between the first and the last wanted one are read, some at a time if told
+        # so.
         if (rows >= 0).any():
             first, last = int(rows[rows >= 0].min()), int(rows.max())
             for start, length in _pieces(first, last, c.attr("max_rows_in_memory")):
@@ -162,6 +165,7 @@ def _fill_missing(result: np.ndarray, present: np.ndarray, initial: np.ndarray) 
             f"initializing_values contained {initial.size} elements, but only {missing} elements "
             "were used to fill in missing values."
         )
+    # Row by row, as TensorFlow takes the initializing values.
     result[~present] = initial
 
 

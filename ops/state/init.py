@@ -307,6 +307,7 @@ class UniformUnitScaling(Initializer):
         size = 1.0
         for length in _whole(shape, partition_info)[:-1]:
             size *= float(length)
+        # A uniform distribution in [-l, l] has the variance l**2 / 3.
         limit = math.sqrt(3 / max(size, 1.0)) * self.factor
         return random.random_uniform(shape, -limit, limit, self._chosen(dtype), seed=self.seed)
 
@@ -317,6 +318,7 @@ def compute_fans(shape: Any) -> tuple[int, int]:
         return 1, 1
     if len(shape) == 1:
         return int(shape[0]), int(shape[0])
+    # A convolution's unit sees one input of each channel at every position of its window.
     field = math.prod(shape[:-2])
     return int(shape[-2] * field), int(shape[-1] * field)
 

@@ -116,6 +116,9 @@ class ConvolutionOrthogonal(Initializer):
         def block() -> _Kernel:
             return self._block_orth(*[self._symmetric_projection(cout) for _ in range(self._axes)])
 
+        # Xiao and others, "Dynamical isometry and a mean field theory of CNNs" (arXiv 1806.05393),
+        # algorithm 2: a kernel of width k is a product of k - 1 blocks of width two, each made of
+        # projections.
         kernel = block()
         for _ in range(ksize - 2):
             kernel = self._matrix_conv(kernel, block())
@@ -146,6 +149,7 @@ class ConvolutionOrthogonal3D(ConvolutionOrthogonal):
 
     _axes, _word = 3, "five"
 
+    # The nodes that 1.15 makes in three dimensions; there the bits are the other way round, too.
     def _factor(self, bit: int, projection: Tensor, eye: Tensor) -> Any:
         return bit * projection + (1 - bit) * (eye - projection)
 

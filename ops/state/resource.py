@@ -59,6 +59,7 @@ define(
 def variable_behind(tensor: Any) -> Any:
     """The VarHandleOp that a handle comes from, or None."""
     op = tensor.op
+    # Handles pass through loops and branches unchanged; 1.15's shape inference follows them, too.
     while op.type in ("Identity", "IdentityN", "Enter", "Switch", "Merge") and op.inputs:
         tensor = op.inputs[tensor.value_index if op.type == "IdentityN" else 0]
         op = tensor.op
@@ -86,6 +87,7 @@ def shape_behind(c: ShapeContext) -> TensorShape:
 
 
 def _read(c: KernelContext, cell: VariableStorage) -> np.ndarray:
+    # Nothing in this run writes: the array itself serves, without a copy.
     if c.is_read_only:
         return cell.read()
     with cell.lock:

@@ -179,6 +179,7 @@ class BaseResourceVariable(Variable):
 
     @contextmanager
     def _assign_dependencies(self) -> Iterator[None]:
+        # A copy on another device is of the value before the update.
         cached = [] if self._cached_value is None else [self._cached_value]
         with self._handle_graph(), control_dependencies(cached):
             yield

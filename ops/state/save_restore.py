@@ -174,6 +174,7 @@ def _restored_all(
 ) -> tuple[Any, ...]:
     keys, texts, kinds = names.tolist(), slices.tolist(), c.attr("dtypes")
     wrong = []
+    # In the order of names, in which TensorFlow reads and complains.
     for name, kind in sorted(zip(keys, kinds), key=itemgetter(0)):
         stored, _ = reader.dtype_and_shape(name)
         if stored is not kind and stored != kind.base_dtype:

@@ -43,6 +43,7 @@ def _store(state: Any) -> dict[str, np.ndarray]:
 
 
 def _keep(c: KernelContext, value: Any) -> np.ndarray:
+    # TensorFlow's form: programs take the device from behind the last semicolon.
     handle = f"{c.op.name};{next(_numbers)};{_CPU}"
     _store(c.session_state)[handle] = np.array(value)
     result = np.empty((), object)
