@@ -117,7 +117,7 @@ class ConvolutionOrthogonal(Initializer):
             return self._block_orth(*[self._symmetric_projection(cout) for _ in range(self._axes)])
 
         # Xiao and others, "Dynamical isometry and a mean field theory of CNNs" (arXiv 1806.05393),
-        # algorithm 2: a kernel of width k is a product of k - 1 blocks of width two, each made of
+        # algorithm 1: a kernel of width k is a product of k - 1 blocks of width two, each made of
         # projections.
         kernel = block()
         for _ in range(ksize - 2):
