@@ -229,14 +229,14 @@ class Tensor:
 
     def experimental_ref(self) -> Any:
         """A hashable stand-in for this object, by identity."""
-        return InterpretedRunner(self)
+        return Reference(self)
 
     @staticmethod
     def _override_operator(operator: str, func: Callable[..., Any]) -> None:
         overload(operator, func)
 
 
-class InterpretedRunner:
+class Reference:
     """An object's identity as a dictionary key."""
 
     __slots__ = ("_referenced",)
@@ -249,7 +249,7 @@ class InterpretedRunner:
         return self._referenced
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, InterpretedRunner) and self._referenced is other._referenced
+        return isinstance(other, Reference) and self._referenced is other._referenced
 
     def __hash__(self) -> int:
         return id(self._referenced)

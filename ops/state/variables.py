@@ -51,6 +51,7 @@ class VariableMetaclass(type):
         def create(**given: Any) -> Any:
             return _default_creator[0](None, **given)
 
+        # The creator that was pushed last is asked first.
         for creator in get_default_graph()._variable_creator_stack:
             create = _chained(creator, create)
         try:
@@ -203,9 +204,9 @@ class Variable(Trackable, metaclass=VariableMetaclass):
 
     def experimental_ref(self) -> Any:
         """A hashable reference to this variable."""
-        from ...engine.graph.tensor import InterpretedRunner
+        from ...engine.graph.tensor import Reference
 
-        return InterpretedRunner(self)
+        return Reference(self)
 
     def _set_save_slice_info(self, save_slice_info: object) -> None:
         self._save_slice_info = save_slice_info

@@ -220,3 +220,11 @@ def test_seeds_follow_the_graph() -> None:
     assert get_seed(None) == (7, 1) and get_seed(2**31) == (7, 1)
     tf.set_random_seed(0)
     assert get_seed(0) == (0, 2**31 - 1)
+
+
+def test_a_reference_to_an_object_is_named_as_in_tensorflow():
+    tensor = tf.constant(1.0)
+    first, second = tensor.experimental_ref(), tensor.experimental_ref()
+    assert type(first).__name__ == "Reference"
+    assert first == second
+    assert first.deref() is tensor
