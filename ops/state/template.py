@@ -112,6 +112,7 @@ class Template(Trackable):
         if self._variables_created:
             return self._later_call(args, kwargs)
         with self._lock:
+            # Only the call that makes the variables tracks them as dependencies.
             is_first, self._started = not self._started, True
         if not is_first:
             return self._func(*args, **kwargs)

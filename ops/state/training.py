@@ -64,6 +64,7 @@ def _dense_kernel(names: Sequence[str], refs: int, body: Body, gives: bool) -> C
             arrays = [cell.read() for cell in cells]
             _require(names, [*arrays, *inputs[refs:]], refs)
             for array, value in zip(arrays, body(c)(*arrays, *inputs[refs:]), strict=True):
+                # A body that leaves a slot as it is gives the slot itself back.
                 if value is not array:
                     array[...] = value
         return cells[0] if gives else None
@@ -167,6 +168,7 @@ def _sparse_lowering(
 
 def _batches(indices: np.ndarray) -> list[np.ndarray]:
     """Positions in groups that hold every index at most once, in order of occurrence."""
+    # Stable: the first group holds the first occurrence of each index, the second one the second.
     order = np.argsort(indices, kind="stable")
     ordered = indices[order]
     starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if len(indices) else order
@@ -270,9 +272,12 @@ update_op(
 
 def _shrunk(x: Operand, rate: Operand, l1: Operand, l2: Operand) -> Any:
     """The proximal step: towards zero by l1, scaled down by l2."""
+    # argmin over y of (y - x)**2 / (2 * rate) + l1 * |y| + l2 * y**2 / 2: Duchi and Singer's forward
+    # and backward splitting (2009).
     scale = k.add(k.const_like(1, x), k.mul(l2, rate))
     zero = k.const_like(0, x)
     shrunk = k.mul(k.sign(x), k.maximum(k.sub(k.abs(x), k.mul(rate, l1)), zero))
+    # As TensorFlow decides: without l1 the value itself is scaled.
     return k.div(k.select(k.gt(l1, zero), shrunk, x), scale)
 
 
@@ -299,6 +304,7 @@ def _momentum(op: Operation) -> Any:
     ) -> Any:
         accum = k.add(k.mul(accum, momentum), grad)
         if nesterov:
+    X
             ahead = k.mul(k.mul(accum, momentum), rate)
             return k.sub(var, k.add(k.mul(grad, rate), ahead)), accum
         return k.sub(var, k.mul(accum, rate)), accum
@@ -419,6 +425,8 @@ def _adagrad_da(op: Operation) -> Any:
     ) -> Any:
         total, squares = k.add(total, grad), k.add(squares, k.square(grad))
         steps, zero = k.cast(step, total.dtype), k.const_like(0, total)
+        # Duchi, Hazan and Singer (2011): the variable is computed anew from the sum of all
+        # gradients, which is pulled towards zero by l1 for every step so far.
         reach = k.maximum(k.sub(k.abs(total), k.mul(steps, l1)), zero)
         pull = k.select(k.gt(l1, zero), k.mul(k.sign(total), reach), total)
         scale = k.add(k.mul(l2, k.mul(steps, rate)), k.sqrt(squares))

@@ -15,9 +15,12 @@ if TYPE_CHECKING:
 
 def _toward(x: Operand, goal: Operand, keep: Operand) -> Any:
     """A moving average: x moves to `goal` by the part that is not kept."""
+    # keep * x + (1 - keep) * goal, written as in TensorFlow's kernels, whose bits it has.
     return k.add(x, k.mul(k.sub(goal, x), _one_minus(keep)))
 
 
+# The correction of both moments for their start at zero, taken together as in section 2 of Kingma
+# and Ba (arXiv 1412.6980), where epsilon is then their "epsilon hat".
 def _adam_rate(rate: Operand, power1: Operand, power2: Operand) -> Any:
     return k.div(k.mul(rate, k.sqrt(_one_minus(power2))), _one_minus(power1))
 
@@ -127,6 +130,7 @@ def _rmsprop(op: Operation) -> Any:
         grad: Operand,
     ) -> Any:
         ms = _toward(ms, k.square(grad), rho)
+        # Epsilon stands under the root here, and beside it in Adam.
         step = k.div(k.mul(grad, lr), k.sqrt(k.add(ms, epsilon)))
         mom = k.add(k.mul(mom, momentum), step)
         return k.sub(var, mom), ms, mom
@@ -185,6 +189,7 @@ def _adadelta(op: Operation) -> Any:
         grad: Operand,
     ) -> Any:
         accum = k.add(k.mul(accum, rho), k.mul(k.square(grad), _one_minus(rho)))
+        # Zeiler (arXiv 1212.5701): the ratio gives steps the unit of the variable.
         ratio = k.mul(k.sqrt(k.add(updates, epsilon)), k.rsqrt(k.add(accum, epsilon)))
         step = k.mul(ratio, grad)
         updates = k.add(k.mul(updates, rho), k.mul(k.square(step), _one_minus(rho)))
@@ -217,14 +222,17 @@ def _ftrl_step(
 ) -> Any:
     """One step of follow-the-regularized-leader; `slope` includes the shrinkage."""
     new = k.add(accum, k.square(grad))
+    # TensorFlow takes the root for the usual power: it is exact where a power is not.
     is_root = k.eq(power, k.const_like(-0.5, power))
 
     def root(x: Operand) -> Any:
         return k.select(is_root, k.sqrt(x), k.pow(x, k.neg(power)))
 
     grown = root(new)
+    # McMahan and others, "Ad Click Prediction: a View from the Trenches" (2013), algorithm 1.
     sigma = k.div(k.sub(grown, root(accum)), lr)
     linear = k.add(linear, k.sub(slope, k.mul(sigma, var)))
+    # The minimum is at zero where |linear| does not exceed l1: that is what makes weights sparse.
     pull = k.sub(k.mul(l1, k.sign(linear)), linear)
     scale = k.add(k.div(grown, lr), k.mul(k.const_like(2, l2), l2))
     var = k.select(k.gt(k.abs(linear), l1), k.div(pull, scale), k.const_like(0, var))

@@ -177,6 +177,7 @@ def assert_variables_initialized(var_list: Sequence[Any] | None = None) -> Any:
     ranks = []
     for variable in var_list:
         with colocate_with(variable.op):
+            # The rank is the cheapest op that fails for a variable without a value.
             ranks.append(rank_internal(variable, optimize=False))
     return ranks[0] if len(ranks) == 1 else tf.stack(ranks)
 

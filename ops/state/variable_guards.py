@@ -25,6 +25,8 @@ def guarded(name: str, initial_value: object) -> Any:
     """The initial value, safe to compute before the variables it depends on have a value."""
     if not isinstance(initial_value, Tensor):
         raise TypeError(f"initial_value needs to be a Tensor: {initial_value}")
+    # A cycle is a loop of the graph, which cannot be copied node by node; TensorFlow leaves it as
+    # it is.
     if _upstream(initial_value.op, _before) is None:
         return initial_value
     order = _upstream(initial_value.op, _replaceable)
@@ -80,6 +82,7 @@ def _copied(name: str, op: Operation, copies: dict[Any, Any]) -> Any:
     inputs = [copies[x.op].outputs[x.value_index] for x in op.inputs]
     if all(new is old for new, old in zip(inputs, op.inputs, strict=True)):
         return op
+    # The variable was replaced by a value: there is no reference to switch.
     op_type = "Switch" if op.type == "RefSwitch" else op.type
     return op.graph.create_op(
         op_type,

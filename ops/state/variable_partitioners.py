@@ -46,6 +46,7 @@ def variable_axis_size_partitioner(
             raise ValueError(f"dtype is not a DType: {dtype}")
         sizes = known_sizes(shape)
         size = _item_size(dtype, bytes_per_string_element)
+        # The bytes of one entry along the axis: parts are cut between entries.
         slice_bytes = math.prod(sizes) / sizes[axis] * size
         slices_per_part = max(1, math.floor(max_shard_bytes / slice_bytes))
         count = math.ceil(sizes[axis] / slices_per_part)

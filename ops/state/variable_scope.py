@@ -238,6 +238,7 @@ class _PureVariableScope:
         default_variable_store()
         if isinstance(name_or_scope, VariableScope):
             scope = name_or_scope
+            # Reuse is inherited and cannot be taken back inside.
             reuse = self._reuse or scope.reuse
             self._cached = self._derived(scope, reuse, scope.name, scope._name_scope)
 
@@ -254,6 +255,8 @@ class _PureVariableScope:
         if self._cached is not None:
             self._new_name = self._cached.name
             self._store.open_variable_scope(self._new_name)
+            # A scope that is entered again counts its subscopes from the start, and leaving it
+            # forgets them.
             self._old_counts = dict(self._store.variable_scopes_count)
             scope = self._cached
         else:
@@ -390,6 +393,8 @@ class variable_scope:  # noqa: N801
             return self._enter_pure(_unique_variable_scope(self._default_name), opened)
         if not isinstance(given, (VariableScope, str)):
             raise TypeError("VariableScope: name_or_scope must be a string or VariableScope.")
+        # A scope object keeps its variables' prefix wherever it is opened; its operations get a new
+        # name scope under the present one.
         name = given if isinstance(given, str) else given.name.split("/")[-1]
         if not name and scope is None:
             return self._enter_pure(given, None)

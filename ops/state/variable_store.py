@@ -120,6 +120,7 @@ class VariableStore:
         asked["synchronization"], asked["aggregation"], asked["trainable"] = modes
         if custom_getter is None:
             return self._true_getter(name, **asked)
+        # Getters from before there were constraints.
         if not _takes(custom_getter, "constraint"):
             asked.pop("constraint", None)
         return custom_getter(getter=self._true_getter, name=name, **asked)
