@@ -304,7 +304,7 @@ def _momentum(op: Operation) -> Any:
     ) -> Any:
         accum = k.add(k.mul(accum, momentum), grad)
         if nesterov:
-    X
+            # Nesterov's step: the gradient itself, and what the momentum carries on from here.
             ahead = k.mul(k.mul(accum, momentum), rate)
             return k.sub(var, k.add(k.mul(grad, rate), ahead)), accum
         return k.sub(var, k.mul(accum, rate)), accum
