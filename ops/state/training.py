@@ -272,8 +272,8 @@ update_op(
 
 def _shrunk(x: Operand, rate: Operand, l1: Operand, l2: Operand) -> Any:
     """The proximal step: towards zero by l1, scaled down by l2."""
-    # argmin over y of (y - x)**2 / (2 * rate) + l1 * |y| + l2 * y**2 / 2: Duchi and Singer's forward
-    # and backward splitting (2009).
+    # argmin over y of (y - x)**2 / (2 * rate) + l1 * |y| + l2 * y**2 / 2: forward and backward
+    # splitting, after Duchi and Singer (2009).
     scale = k.add(k.const_like(1, x), k.mul(l2, rate))
     zero = k.const_like(0, x)
     shrunk = k.mul(k.sign(x), k.maximum(k.sub(k.abs(x), k.mul(rate, l1)), zero))
