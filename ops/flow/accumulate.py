@@ -70,6 +70,8 @@ class GradientLoop(ControlFlowContext):
         self.AddName(n.name)
         entered = self._enter_variable(n, "f_count")
         self._loop_enters.append(entered)
+        # The merge takes the entered value twice until its second input, the next iteration's, is
+        # made below.
         merged = merge([entered, entered])[0]
         switched = switch(merged, self._pivot)
         index = tf.add(switched[1], 1)
@@ -91,6 +93,8 @@ class GradientLoop(ControlFlowContext):
         merged = merge([entered, entered])[0]
         self._pivot_for_pred = merged
         self._pivot = raw.LoopCond(tf.greater_equal(merged, one), name="b_count")
+        # The gradient loop counts down: it runs once for each iteration of the forward loop, the
+        # last first.
         switched = switch(merged, self._pivot)
         index = tf.subtract(switched[1], one)
         self._pivot_for_body = index
@@ -159,6 +163,8 @@ class GradientLoop(ControlFlowContext):
         self._loop_enters.extend(entered)
         merged = [merge([x, x], name="b_acc")[0] for x in entered]
         switched = [switch(x, self._pivot) for x in merged]
+        # The slices of all iterations are joined, not summed: whoever applies them adds up equal
+        # indices.
         sums = [
             tf.concat([before[1], x], 0) for before, x in zip(switched, (grad.indices, grad.values))
         ]

@@ -110,6 +110,7 @@ class ControlFlowState:
         state = None if forward is None else self._map.get(forward)
         if state is None:
             return zeros_outside_loop(op, index)
+        # The output of a conditional's switch is dead in iterations that took the other branch.
         is_dead = util.IsSwitch(op)
         context = op._get_control_flow_context()
         val = op.outputs[index]

@@ -105,6 +105,8 @@ def _cond(
     with name_scope(name, "cond", [pred]):
         if isinstance(pred, bool):
             raise TypeError("pred must not be a Python bool")
+        # A pivot is alive only in its branch: operations without inputs wait for it
+        # (CondContext.AddOp).
         false_side, true_side = switch(pred, pred)
         pivots = (tf.identity(true_side, name="switch_t"), tf.identity(false_side, name="switch_f"))
         pred = tf.identity(pred, name="pred_id")
@@ -279,6 +281,8 @@ def case(
             default, predicates, actions = _with_default(predicates, actions)
         fn = default
         for predicate, action in reversed(list(zip(predicates, actions))):
+            # From the last to the first, so that each condition is asked only where the ones before
+            # it are false.
             fn = functools.partial(cond, predicate, true_fn=action, false_fn=fn, strict=strict)
         if not exclusive:
             return fn()

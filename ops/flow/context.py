@@ -139,6 +139,7 @@ class ControlFlowContext:
 
     def _drop_outer_controls(self, op: Operation) -> tuple[list[Operation], list[Operation]]:
         """Removes control inputs from outside of the loop; returns those kept and those not."""
+        # An edge from outside would be waited for in every iteration, but comes once.
         loop = self.GetWhileContext()
         if loop is None:
             return op.control_inputs, []
@@ -270,6 +271,8 @@ class CondContext(ControlFlowContext):
             result = self._outer_context.AddValue(val)
             self._values.add(result.name)
             self._external_values[result.name] = result
+        # The switch must run whenever its value is there, not after what happens to be waited for
+        # here.
         with control_dependencies(None):
             result = switch_ref_or_tensor(result, self._pred)[self._branch]
             if self._outer_context is not None:
@@ -291,6 +294,7 @@ class CondContext(ControlFlowContext):
         self._AddOpInternal(op)
 
     def _AddOpInternal(self, op: Operation) -> None:
+        # Nothing would keep it from running where the branch is not taken.
         if not op.inputs:
             self._drop_outer_controls(op)
             if not any(util.OpInContext(other, self) for other in op.control_inputs):

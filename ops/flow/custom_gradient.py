@@ -71,6 +71,8 @@ def _build(f: Callable[..., Any], args: list[Tensor]) -> Any:
         return [None] * count + found
 
     with get_default_graph().gradient_override_map({"IdentityN": name}):
+        # All results, arguments and variables pass one node, whose gradient is the function's.  So
+        # the walk meets it whichever of them the gradient is asked for.
         outputs = identity_n([*flat, *args, *variables])
     return _like(result, iter(outputs[:count]))
 
@@ -133,6 +135,8 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     def inner(*args: Any) -> Any:
         def grad(dresult: object, variables: Any = None) -> Any:
             with control_dependencies([dresult]):
+                # The dependency keeps this copy from being computed, or merged with the first, in
+                # the forward pass.
                 again = f(*args)
             wanted = [*args, *(variables or [])]
             found = gradients(again, wanted, grad_ys=[dresult])

@@ -139,6 +139,7 @@ def _while(x: Inliner, op: Operation, inputs: list[Tensor]) -> Steps:
     enters = [x.node("Enter", [value], "enter", **frame) for value in inputs]
     merges = [x.node("Merge", [enter, enter], "merge")[0] for enter in enters]
     for merge in merges:
+        # The shapes of later iterations are not known before the body is.
         merge._shape_val = unknown_shape()
     with x.after([merges[0].op]):
         test = yield x.call(op, op.attr("cond"), merges, "cond/")

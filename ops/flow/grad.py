@@ -28,6 +28,8 @@ def _switch_gradient(op: Operation, *grads: Any) -> Any:
     if context is not None and context.IsWhileContext():
         return _loop_switch_gradient(op, grads)
     if context is None or not context.IsCondContext():
+        # A switch of no context is one of an imported graph: the gradient comes by the output that
+        # was alive.
         false = switch(grads[0], op.inputs[1])[0]
         true = switch(grads[1], op.inputs[1])[1]
         return merge([false, true])[0], None
@@ -65,6 +67,7 @@ def _merge_gradient(op: Operation, grad: Tensor, _: int) -> Any:
         if current is not None and current.grad_state is not None:
             pred = _pred_of_iteration(pred, current.grad_state)
         return switch_ref_or_tensor(grad, pred, name="cond_grad")
+    # Merge's second output tells which of its inputs was alive.
     chosen = [tf.equal(op.outputs[1], i) for i in range(len(op.inputs))]
     return [switch_ref_or_tensor(grad, pred)[1] for pred in chosen]
 
@@ -85,6 +88,7 @@ def _exit_gradient(op: Operation, grad: Tensor) -> Any:
     context = _current()
     if not context.back_prop:
         return None
+    # The loop is a gradient loop itself, whose histories are popped already.
     if op._get_control_flow_context().grad_state is not None:
         raise TypeError("Second-order gradient for while loops not supported.")
     if isinstance(grad, Tensor):
@@ -97,6 +101,7 @@ def _exit_gradient(op: Operation, grad: Tensor) -> Any:
         raise TypeError(f"Type {type(grad)} not supported")
     context.Enter()
     count = context.parallel_iterations
+    # A gradient that comes out of a loop goes into the loop's gradient loop.
     result = enter(grad, context.name, parallel_iterations=count, name="b_exit")
     context.loop_enters.append(result)
     context.Exit()

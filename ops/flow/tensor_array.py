@@ -98,6 +98,7 @@ class TensorArray:
     def _make(self, size: TensorLike, attrs: dict[str, Any]) -> tuple[Tensor, Tensor]:
         if not self._colocates:
             return raw.TensorArrayV3(dtype=self._dtype, size=size, **attrs)
+        # Made on no device, as in TensorFlow: the values that are written decide (`_placed`).
         with device(None), colocate_with(None, ignore_existing=True):
             return raw.TensorArrayV3(dtype=self._dtype, size=size, **attrs)
 
@@ -133,6 +134,8 @@ class TensorArray:
     def _learn_shape(self, shape: TensorShape) -> None:
         if not shape.is_compatible_with(self.element_shape):
             raise ValueError(f"Inconsistent shapes: saw {shape} but expected {self.element_shape} ")
+        # The list is shared by all objects for the array, so that what one write tells of the shape
+        # is known to reads from older objects too, as in TensorFlow.
         if self._infer_shape:
             self._element_shape[0] = self.element_shape.merge_with(shape)
 
@@ -170,6 +173,8 @@ class TensorArray:
             handle, _ = raw.TensorArrayGradV3(
                 handle=self._handle, source=source, flow_in=flow, name=name
             )
+            # The array of gradients must be there before anything is written to it or read from it,
+            # and only the flow orders those.
             with control_dependencies([handle]):
                 flow = tf.identity(flow, name="gradient_flow")
             result = TensorArray(

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _STATE = NoGradient("makes, measures or drops an array")
 _ANY = unknown_shape()
+# A flow carries no number: it is there for the order of execution and for gradients to pass along,
+# which is why its type is a float.
 _FLOW = np.zeros((), np.float32)
 _FLOW.flags.writeable = False
 
@@ -65,6 +67,7 @@ def _index(index: np.ndarray) -> int:
 
 def _owned(value: np.ndarray) -> np.ndarray:
     """A value that no variable changes in place."""
+    # A view may be of a variable's memory, which assignments overwrite.
     return value if value.flags.owndata else value.copy()
 
 
@@ -148,6 +151,8 @@ def _scatter(
         )
     last = int(indices.max()) if len(indices) else -1
     size = max(store.size, last + 1) if store.dynamic else store.size
+    # TensorFlow 1.15 checks the greatest index before the first write, so that a scatter that fails
+    # leaves the array as it was.
     if last >= size:
         raise errors.invalid(f"Max scatter index must be < array size ({last} vs. {size})")
     for i, row in zip(indices, value):
@@ -218,6 +223,8 @@ def _split(
             f"({size} vs. {len(lengths)}), and the TensorArray is not {kind}"
         )
     _written_type(c, store, value)
+    # The gradient of a split concatenates, and its array must then have exactly these parts, those
+    # without a gradient as zeros (`marked_size` in kernels/tensor_array.h).
     if not store.is_gradient:
         store.marked = size
     stop = 0
@@ -308,6 +315,9 @@ def _gradient_array(op: Operation, kind: str, source: Tensor, flow: Tensor) -> A
     return array.grad(source=_source(source), flow=flow)
 
 
+# Each op on an array has its opposite on the array of gradients: reads write (and several reads of
+# an element add up there), writes read. The gradient of a flow is the flow of the array of
+# gradients, which makes every write there come before the reads that need it.
 def _read_gradient(op: Operation, grad: Tensor) -> list[Any]:
     array = _gradient_array(op, "dtype", grad, op.inputs[2])
     return [None, None, array.write(op.inputs[1], grad).flow]

@@ -80,7 +80,7 @@ class Store:
 
     def gradient(self, source: str, prefix: tuple[int, ...] = ()) -> Store:
         """The array of gradients for one call of `gradients`, made when first asked for."""
-        # From now on the size is fixed.
+        # The array of gradients has as many elements as this one has now: its size is fixed.
         self.dynamic = False
         size = self.size
         if self.added_up:
@@ -97,6 +97,8 @@ class Store:
         result = Store(self.dtype, size, shape, self.same_shapes, False, True, name, True)
         result.marked = self.marked
         for mine, its in zip(self.entries, result.entries):
+            # Elements that were written have gradients of their shapes, zeros until something is
+            # added.
             if mine.written:
                 its.shape, its.written = prefix + mine.shape, True
         self.gradients[source] = result
@@ -136,6 +138,7 @@ class Store:
                 f"the TensorArray's inferred element shape: {shape_text(self.element_shape)} "
                 "(consider setting infer_shape=False)."
             )
+        # The first element decides for all that follow.
         if self.same_shapes and not self.element_shape.is_fully_defined():
             self.element_shape = TensorShape(value.shape)
 
@@ -146,14 +149,19 @@ class Store:
                 f"because the existing shape is {shape_text(entry.shape)} but the new input shape "
                 f"is {shape_text(value.shape)}."
             )
+        # Written, but only a shape so far, which stands for zeros: the sum is the value itself.
         if entry.value is None:
             entry.value = value
             return
+        # The first value belongs to whoever wrote it; the sum of two is this entry's own, and
+        # further ones add to it in place.
         if entry.owned:
             entry.value += value
         else:
             entry.value = np.asarray(entry.value + value, value.dtype)
             entry.owned = True
+        # The gradient of a sum of several writes would have to go to each of the writers:
+        # TensorFlow refuses it, see `gradient`.
         self.added_up = True
 
     def read(self, index: int) -> np.ndarray:

@@ -27,6 +27,7 @@ def shape_argument(shape: Any) -> Any:
         shape = None if shape.rank is None else shape.as_list()
     if shape is None:
         return -1
+    # As a tensor with a type: an empty Python list would be one of floats.
     if not len(shape):
         return convert_to_tensor([], dtypes.int32)
     sizes = (size.value if isinstance(size, Dimension) else size for size in shape)
@@ -191,12 +192,15 @@ def _inner_shape(tensor: Tensor) -> Tensor:
     return tf.slice(tf.shape(tensor), [1], [-1])
 
 
+# The gradient of a list is a list of the gradients of its elements. Elements of it that were never
+# set stand for zeros, which is why lists of them are reserved rather than filled.
 def _push_grad(op: Operation, grad: Tensor) -> Any:
     item = op.inputs[1]
     return raw.TensorListPopBack(grad, tf.shape(item), element_dtype=op.get_attr("element_dtype"))
 
 
 def _pop_grad(op: Operation, list_grad: Tensor, grad: Tensor) -> Any:
+    # Only the element was used: the rest of the list has gradients of nothing.
     if list_grad is None:
         list_grad = empty_tensor_list(_shape_of(op.outputs[0]), grad.dtype)
     return raw.TensorListPushBack(list_grad, grad), None
@@ -231,6 +235,8 @@ def _from_tensor_grad(op: Operation, grad: Tensor) -> Any:
 
 def _get_grad(op: Operation, grad: Tensor) -> Any:
     handle, index, _ = op.inputs
+    # Reading an element gives a gradient to that element alone; the sum with other reads of the
+    # list is AddN's, which adds lists element by element.
     zeros = raw.TensorListReserve(
         _shape_of(handle), raw.TensorListLength(handle), element_dtype=grad.dtype
     )
@@ -239,11 +245,13 @@ def _get_grad(op: Operation, grad: Tensor) -> Any:
 
 def _set_grad(op: Operation, grad: Tensor) -> Any:
     _, index, item = op.inputs
+    # The old element was overwritten: nothing depends on it any more.
     list_grad = raw.TensorListSetItem(grad, index, tf.zeros_like(item))
     return list_grad, None, tensor_list_get_item(grad, index, item.dtype, tf.shape(item))
 
 
 def _resize_grad(op: Operation, grad: Tensor) -> Any:
+    # What was cut off gets elements that are not set, zeros; what was added is cut off.
     return raw.TensorListResize(grad, raw.TensorListLength(op.inputs[0])), None
 
 
@@ -265,6 +273,7 @@ def _scatter_grad(op: Operation, grad: Tensor) -> Any:
 def _scatter_into_grad(op: Operation, grad: Tensor) -> Any:
     _, tensor, indices = op.inputs
     found = _picked(op, grad, tensor, indices)
+    # As for TensorListSetItem: what was overwritten has a gradient of zero.
     rest = tensor_list_scatter(tf.zeros_like(tensor), indices, input_handle=grad)
     return rest, found, None
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from ...engine.graph.kernel_context import KernelContext
 
 
+# Lists are values: each op makes a list of its own, which shares the elements with the old one. An
+# old list, which a gradient may read later, stays as it was.
 def _push(c: KernelContext, handle: np.ndarray, item: np.ndarray, place: str = "") -> np.ndarray:
     found = list_in(handle)
     if not found.shape.is_compatible_with(item.shape):
@@ -61,6 +63,7 @@ def _pop(c: KernelContext, handle: Any, shape: np.ndarray) -> tuple[np.ndarray, 
     if not found.items:
         raise errors.invalid("Trying to pop from an empty list.")
     item = found.items[-1]
+    # An element that was never set is zeros of a shape that op and list must agree on.
     if item is None:
         wanted = merged(shape_of(shape), found.shape)
         if not wanted.is_fully_defined():

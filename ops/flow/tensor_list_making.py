@@ -43,6 +43,8 @@ def rows_of(tensor: np.ndarray, shape: TensorShape) -> list[np.ndarray]:
             f"{shape_text(tensor.shape[1:])}"
         )
     return [
+        # Copies, for two reasons: a row as a view would keep the whole tensor alive, and the tensor
+        # may be a variable, which changes in place.
         row.copy() if isinstance(row, np.ndarray) else np.asarray(row, tensor.dtype)
         for row in tensor
     ]
@@ -127,6 +129,7 @@ def _define(
     doc: str,
     shape: Callable[..., Any] = rules.scalar,
 ) -> None:
+    # TensorFlow names the output so for these two ops (core/ops/list_ops.cc).
     output = "handle: variant" if kernel in (_empty, _reserve) else _LIST
     gradient = NONE if kernel in (_empty, _reserve) else LATER
     define_list_op(name, f"{arguments} -> {output}", SHAPED, shape, kernel, doc, gradient)

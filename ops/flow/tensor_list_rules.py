@@ -55,6 +55,7 @@ def elements(tensor: Any) -> Elements:
         seen.add(op)
         if op.type in _MAKERS:
             return Elements(kind(op), _shape_argument(op, _MAKERS[op.type]))
+        # The second output of a pop is an element, no list.
         if op.type not in _PASSING or (op.type == "TensorListPopBack" and tensor.value_index):
             break
         tensor = op.inputs[0]

@@ -184,6 +184,8 @@ class WhileContext(GradientLoop):
             self._external_values[val.name] = saved
             return saved
         result = val if self._outer_context is None else self._outer_context.AddValue(val)
+        # What is waited for here is inside of the loop, and the enter runs outside: it would wait
+        # for what only comes after it.
         with control_dependencies(None):
             entered = enter(
                 result, self._name, is_constant=True, parallel_iterations=self._parallel_iterations
@@ -202,6 +204,7 @@ class WhileContext(GradientLoop):
         if state is None:
             return None
         forward = util.GetWhileContext(val.op)
+        # An exit is made in the loop's context, but its value lives in the frame around it.
         if util.IsLoopExit(val.op) and forward is not None:
             forward = forward.outer_context
             forward = None if forward is None else forward.GetWhileContext()
@@ -237,10 +240,14 @@ class WhileContext(GradientLoop):
         if outside:
             # What was to run before the op runs before the loop: its values enter the loop.
             with control_dependencies(None):
+                # Entered as a value and tied to an identity inside of the frame: no control edge
+                # crosses into a frame.
                 self.Enter()
                 entered = [tf.identity(x.outputs[0]).op for x in outside if x.outputs]
                 self.Exit()
             op._add_control_inputs(entered)
+        # Only the exits of the outermost loop have one value for the caller; others have one for
+        # each iteration.
         if self._outer_context is not None or not util.IsLoopExit(op):
             op.graph.prevent_fetching(op)
             for x in op.outputs:
@@ -314,11 +321,14 @@ class WhileContext(GradientLoop):
         shape_invariants: Sequence[Any],
     ) -> tuple[Any, list[Tensor]]:
         entered = self._enter_all(loop_vars, shape_invariants)
+        # The second input is a placeholder: `back_edge` puts the next iteration there, which the
+        # body, not built yet, will make.
         merges = [merge([x, x])[0] for x in entered]
         self._pivot_for_pred = merges[0]
         condition = convert_to_tensor(pred(*_packed(original, merges)))
         self._pivot = raw.LoopCond(condition, name="LoopCond")
         switches = [switch_ref_or_tensor(x, self._pivot) for x in merges]
+        # Output 1 of a switch is live while the condition holds, output 0 once when it fails.
         inside = [identity_like(x[1]) for x in switches]
         self._pivot_for_body = inside[0]
         packed = _packed(original, inside)
