@@ -139,6 +139,8 @@ class Layer(base_layer.Layer):
         """Adds losses, to the collection of regularization losses as well."""
         tensors, functions = len(self._losses), len(self._callable_losses)
         super().add_loss(losses, inputs=inputs)
+        # What the base class added just now, by the lengths before: losses, then functions that
+        # make some.
         new = self._losses[tensors:]
         made = [function() for function in self._callable_losses[functions:]]
         new += [loss for loss in made if loss is not None]
@@ -187,6 +189,7 @@ class Layer(base_layer.Layer):
             # The graph of variables, where functions' bodies are other graphs.
             graph = tf.get_default_graph()
         with graph.as_default():
+            # A variable that is reused was regularized by the layer that made it: once is enough.
             existing = {id(v) for v in tf.global_variables()} if regularizer else set()
         self._set_scope(None)
         reuse = self.built or self._reuse
@@ -259,6 +262,8 @@ class Layer(base_layer.Layer):
         for name, value in vars(self).items():
             if name in ("_scope", "_always_reuse_variable_scope"):
                 value = copy.copy(value)
+            # Tensors and variables are nodes of a graph, of which there is no second: the copy
+            # shares them.
             elif name != "_self_tracking" and not _holds_tensors(value):
                 value = copy.deepcopy(value, memo)
             vars(made)[name] = value

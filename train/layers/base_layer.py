@@ -52,6 +52,8 @@ class _Calls(threading.local):
         try:
             yield
         finally:
+            # The layer around gets its own inputs back: updates added after the inner call are its
+            # own.
             vars(self).update(before)
 
 
@@ -368,6 +370,7 @@ class Layer(Module):
         with tf.name_scope("ActivityRegularizer"):
             for output in nest.flatten(outputs):
                 loss = self._activity_regularizer(output)
+                # The mean over the batch, so that the weight of the loss does not grow with it.
                 self.add_loss(loss / tf.cast(tf.shape(output)[0], loss.dtype), inputs=inputs)
 
     @property
@@ -388,6 +391,8 @@ class Layer(Module):
 
         for update in updates if isinstance(updates, (list, tuple)) else [updates]:
             made = operation(update)
+            # Updates that no input reaches are to run always; the others when the layer's output is
+            # used.
             made._unconditional_update = not reaches(_calls.inputs if _calls.within else [], made)
             self._updates.append(made)
 
@@ -442,6 +447,8 @@ class Layer(Module):
             if not self._expects_training_arg:
                 kwargs.pop("training", None)
             return value
+        # As Keras passes it on: a layer that is called without `training` takes it from the layer
+        # that calls it.
         value = _calls.training
         if value is not None and self._expects_training_arg:
             is_tensor = isinstance(value, Tensor) or is_variable(value)

@@ -105,6 +105,8 @@ class Conv(base.Layer):
 
     def _make(self, name: str, shape: tuple[int, ...]) -> Any:
         """A variable, by the attributes about one of its kind ("kernel_initializer", ...)."""
+        # A separable convolution has two kernels, whose attributes are "depthwise_..." and
+        # "pointwise_...".
         kind = name.removesuffix("_kernel")
         return self.add_weight(
             name=name,
@@ -143,6 +145,7 @@ class Conv(base.Layer):
         """The inputs, so padded that "valid" windows see no later positions if causal."""
         if self.padding != "causal":
             return inputs
+        # All padding goes in front: output i then sees the inputs up to i only.
         before = [self.dilation_rate[0] * (self.kernel_size[0] - 1), 0]
         middle = [[0, 0], before] if self._first else [before, [0, 0]]
         return tf.pad(inputs, [[0, 0], *middle])
@@ -150,6 +153,7 @@ class Conv(base.Layer):
     def call(self, inputs: Any) -> Any:  # type: ignore[override]
         """The convolution, the bias and the activation."""
         outputs = self._convolution(self._padded(inputs), self.kernel)
+        # bias_add knows no "NCW".
         if self.use_bias and self._first and self.rank == 1:
             outputs += tf.reshape(self.bias, (1, self.filters, 1))
         elif self.use_bias:

@@ -120,6 +120,7 @@ class Dense(base.Layer):
         rank = inputs.shape.ndims
         if rank > 2:
             outputs = tf.tensordot(inputs, self.kernel, [[rank - 1], [0]])
+            # tensordot forgets the sizes where some are unknown.
             outputs.set_shape([*inputs.shape.as_list()[:-1], self.units])
         else:
             inputs = tf.cast(inputs, self.dtype)
@@ -211,6 +212,7 @@ class Flatten(base.Layer):
         """The input as a matrix."""
         rank = inputs.shape.ndims
         if self.data_format == "channels_first" and rank > 1:
+            # Flattened as if channels were last: weights behind it then fit either format.
             inputs = tf.transpose(inputs, perm=[0, *range(2, rank), 1])
         outputs = tf.reshape(inputs, (inputs.shape.as_list()[0] or tf.shape(inputs)[0], -1))
         outputs.set_shape(self.compute_output_shape(inputs.shape))

@@ -43,6 +43,8 @@ def functional(
         inputs = given.pop("inputs")
         on_call = {"training": given.pop("training")} if "training" in given else {}
         if shared:
+            # The function's name is the variable scope itself, which a second call with `reuse`
+            # finds.
             given.update(_reuse=given.pop("reuse", None), _scope=given.get("name"))
         return layer(**given).apply(inputs, **on_call)
 

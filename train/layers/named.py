@@ -23,16 +23,20 @@ def _softmax(x: Any) -> Any:
         return api.NAMES["nn.softmax"](x)
     if x.shape.ndims is None or x.shape.ndims < 2:
         raise ValueError(f"Cannot apply softmax to a tensor that is 1D. Received input: {x}")
+    # Without the largest element exp may overflow; it cancels in the quotient.
     e = tf.exp(x - tf.reduce_max(x, axis=-1, keepdims=True))
     return e / tf.reduce_sum(e, axis=-1, keepdims=True)
 
 
 def _selu(x: Any) -> Any:
     small = api.NAMES["nn.elu"](x)
+    # The scale and alpha of https://arxiv.org/abs/1706.02515, for which mean 0 and variance 1 are a
+    # fixed point.
     return 1.0507009873554805 * tf.where(x > 0, small, 1.6732632423543772 * small)
 
 
 def _hard_sigmoid(x: Any) -> Any:
+    # Keras's line, which reaches 0 and 1 at -2.5 and 2.5.
     return tf.clip_by_value(0.2 * x + 0.5, 0.0, 1.0)
 
 

@@ -115,6 +115,7 @@ class BatchNormalization(base.Layer):
 
     @property
     def _param_dtype(self) -> Any:
+        # Averages of many steps need more bits than activations in half precision.
         small = self.dtype in (dtypes.float16.name, dtypes.bfloat16.name)
         return dtypes.float32 if small else self.dtype or dtypes.float32
 
@@ -127,6 +128,7 @@ class BatchNormalization(base.Layer):
             raise ValueError("Input has undefined rank:", shape)
         sizes = self._sizes(shape)
         ndims = shape.ndims
+        # The fused op is for images with channels first or last, and plain batch normalization.
         self.fused = bool(
             self.fused
             and ndims == 4
@@ -138,6 +140,7 @@ class BatchNormalization(base.Layer):
         if len(sizes) == 1 and self.virtual_batch_size is None:
             parameters = list(sizes.values())
         else:
+            # Several axes: the parameters have the inputs' rank, with ones to broadcast along.
             parameters = [sizes.get(i, 1) for i in range(ndims)]
             if self.virtual_batch_size is not None:
                 # The second axis will be that of the batches.
@@ -148,6 +151,7 @@ class BatchNormalization(base.Layer):
         partitioner = self._scope.partitioner if self._scope else None
         try:
             if self._scope:
+                # The averages stay whole, whatever the scope cuts.
                 self._scope.set_partitioner(None)
             self._make_averages(parameters)
         finally:
@@ -250,6 +254,8 @@ class BatchNormalization(base.Layer):
             return self._assign_moving_average(self.moving_variance, variance, self.momentum)
         root = tf.sqrt(variance + self.epsilon)
         stddev = self._assign_moving_average(self.moving_stddev, root, self.momentum)
+        # The average is of the root with epsilon inside; without epsilon rounding may leave it
+        # below zero.
         return self._assign_new_value(self.moving_variance, relu(stddev * stddev - self.epsilon))
 
     # Calls
@@ -280,10 +286,12 @@ class BatchNormalization(base.Layer):
             ),
         )
         if not self._bessels_correction_test_only:
+            # From division by n - 1 to division by n, for n elements of a channel.
             size = tf.cast(tf.size(inputs) / tf.size(variance), variance.dtype)
             variance *= (size - tf.cast(1.0, variance.dtype)) / size
         known = constant_value(training)
         if known is None:
+            # A momentum of one leaves the averages as they are: one update serves both cases.
             momentum = smart_cond(training, lambda: self.momentum, lambda: 1.0)
         else:
             momentum = tf.convert_to_tensor(self.momentum)
@@ -299,6 +307,7 @@ class BatchNormalization(base.Layer):
         shape = inputs.shape
         reduced = [i for i in range(shape.ndims) if i not in self.axis]
         if self.virtual_batch_size is not None:
+            # Each virtual batch has its own moments.
             del reduced[1]
         broadcast = self._broadcaster(shape, reduced)
         scale, offset = broadcast(self.gamma), broadcast(self.beta)
@@ -354,6 +363,8 @@ class BatchNormalization(base.Layer):
             new_mean = tf.reduce_mean(mean, axis=1, keepdims=True)
             new_variance = tf.reduce_mean(variance, axis=1, keepdims=True)
         if self.renorm:
+            # Batch renormalization, https://arxiv.org/abs/1702.03275: x' = (x - mean) / stddev * r
+            # + d, and r and d are constants to the gradient.
             r, d, new_mean, new_variance = self._corrections(new_mean, new_variance, training)
             r = broadcast(tf.stop_gradient(r, name="renorm_r"))
             d = broadcast(tf.stop_gradient(d, name="renorm_d"))
@@ -375,10 +386,11 @@ class BatchNormalization(base.Layer):
         """Factor and offset of renormalization, and the moments after its averages' updates."""
         stddev = tf.sqrt(variance + self.epsilon)
         average = self.renorm_mean
-        # Averages are zero at first.
+        # Averages that start at zero are nothing to divide by.
         average_stddev = tf.maximum(self.renorm_stddev, tf.sqrt(self.epsilon))
         r = stddev / average_stddev
         d = (mean - average) / average_stddev
+        # r and d are of the averages before this batch.
         with tf.control_dependencies([r, d]):
             mean, stddev = tf.identity(mean), tf.identity(stddev)
         rmin, rmax, dmax = (self.renorm_clipping.get(key) for key in ("rmin", "rmax", "dmax"))

@@ -191,6 +191,8 @@ class _Separable(Conv):
 
     def _separated(self, inputs: Tensor, depthwise: TensorLike, pointwise: TensorLike) -> Any:
         """The convolution over two axes, and the bias."""
+        # Over one axis the inputs have a second one of size 1: its stride is the first one's, since
+        # depthwise convolutions want equal strides, and its rate 1.
         strides = self.strides * (2 // self.rank)
         data_format = convert_data_format(self.data_format, 4)
         outputs = separable(

@@ -100,6 +100,7 @@ def deconv_output_length(input_length: Any, filter_size: int, padding: str, stri
     """The size of a transposed convolution's output along one axis; None for None."""
     if input_length is None:
         return None
+    # The inverse of conv_output_length, which rounds: one of the lengths that fit.
     length = input_length * stride
     if padding == "valid":
         length += max(filter_size - stride, 0)

@@ -27,6 +27,7 @@ def make_variable(
     if inspect.isclass(initializer):
         initializer = initializer()
     return tf.Variable(
+        # A function, so that in a loop or a branch the value is made outside of it.
         initial_value=lambda: initializer(shape, dtype=dtype),
         name=name,
         trainable=trainable,

@@ -77,6 +77,8 @@ class AdagradOptimizer(Optimizer):
     def _create_slots(self, var_list: list[Any]) -> None:
         for v in var_list:
             dtype, shape = v.dtype.base_dtype, v.get_shape()
+            # A variable of unknown shape has no constant to start from: its slot is filled when it
+            # is made.
             initial: Callable[..., Any] = self._filled_like(v, dtype)
             if shape.is_fully_defined():
                 initial = tf.constant_initializer(self._initial_accumulator_value, dtype=dtype)
@@ -129,6 +131,7 @@ class AdagradDAOptimizer(Optimizer):
         for v in var_list:
             shape, dtype = v.get_shape(), v.dtype.base_dtype
             with tf.colocate_with(v):
+                # Constants, so the shape must be known, here and in TensorFlow.
                 total = tf.constant(0.0, shape=shape, dtype=dtype)
                 squares = tf.constant(self._initial, shape=shape, dtype=dtype)
             self._get_or_make_slot(v, total, "gradient_accumulator", self._name)
@@ -247,8 +250,11 @@ class RMSPropOptimizer(Optimizer):
         for v in var_list:
             dtype, shape = v.dtype.base_dtype, v.get_shape()
             known = shape.is_fully_defined()
+            # The average of the squares starts at one as in TensorFlow, not at zero: the first
+            # steps are short.
             ones = tf.ones_initializer(dtype=dtype) if known else tf.ones_like(v)
             self._get_or_make_slot_with_initializer(v, ones, shape, dtype, "rms", self._name)
+            # Centered: the average of the gradient, "mg", makes the root that of the variance.
             if self._centered:
                 self._zeros_slot(v, "mg", self._name)
             self._zeros_slot(v, "momentum", self._name)

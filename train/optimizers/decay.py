@@ -133,6 +133,8 @@ def piecewise_constant(
         for low, high, rate in zip(bounds[:-1], bounds[1:], rates[1:-1]):
             inside = (step > low) & (step <= high)
             pieces.append((inside, lambda rate=rate: rate))  # type: ignore[misc]
+        # The conditions exclude each other and leave nothing out; `tf.case` asks for a default all
+        # the same.
         return tf.case(pieces, lambda: rates[0], exclusive=True)
 
 
@@ -176,9 +178,12 @@ def polynomial_decay(
         steps = tf.cast(decay_steps, rate.dtype)
         if cycle:
             at_start = tf.equal(step, 0)
+            # The first multiple of decay_steps at or after the step; at step 0 that would be 0, to
+            # divide by.
             multiplier = tf.cond(at_start, lambda: 1.0, lambda: tf.ceil(step / decay_steps))
             steps = tf.multiply(steps, multiplier)
         else:
+            # Beyond the end 1 - fraction would be negative, and its power NaN.
             step = tf.minimum(step, decay_steps)
         fraction = tf.divide(step, steps)
         falling = tf.multiply(rate - end, tf.pow(1 - fraction, exponent))
@@ -226,11 +231,15 @@ def cosine_decay_restarts(
             return wave, done - wave
 
         def growing_waves() -> tuple[Tensor, Tensor]:
+            # Wave i starts at 1 + t + ... + t^(i - 1) = (1 - t^i) / (1 - t) lengths of the first,
+            # for t = `longer`. Solved for i, with the start at `done`: i = log(1 - done * (1 - t))
+            # / log(t).
             ratio = tf.log(1.0 - done * (1.0 - longer)) / tf.log(longer)
             wave = tf.floor(ratio)
             start = (1.0 - longer**wave) / (1.0 - longer)
             return wave, (done - start) / longer**wave
 
+        # For t = 1 the formula of the sum is 0 / 0.
         wave, fraction = tf.cond(tf.equal(longer, 1.0), equal_waves, growing_waves)
         height = higher**wave
         decayed = 0.5 * height * (1.0 + tf.cos(tf.constant(math.pi) * fraction))
@@ -288,6 +297,7 @@ def noisy_linear_cosine_decay(
         )
         step = tf.minimum(tf.cast(global_step, rate.dtype), steps)
         line = (steps - step) / steps
+        # The noise shrinks by the power law of https://arxiv.org/abs/1511.06807.
         deviation = tf.sqrt(variance / tf.pow(1.0 + step, fall))
         noisy = line + tf.random_normal(line.shape, stddev=deviation)
         done = step / steps

@@ -212,6 +212,8 @@ class AdamOptimizer(Optimizer):
         beta1_power, beta2_power, lr, beta1, beta2, epsilon = self._numbers(
             lambda value: tf.cast(value, dtype)
         )
+        # m and v start at zero, which biases them by 1 - beta^t; both corrections are in the rate
+        # (the end of section 2 of the paper).
         rate = lr * tf.sqrt(1 - beta2_power) / (1 - beta1_power)
         locking = self._use_locking
 
@@ -232,6 +234,8 @@ class AdamOptimizer(Optimizer):
         return tf.group(step, m_t, v_t)
 
     def _finish(self, update_ops: list[Any], name_scope: str) -> Any:
+        # The powers are shared by all variables: they grow once, after the last update that reads
+        # them.
         with tf.control_dependencies(update_ops):
             beta1_power, beta2_power = self._get_beta_accumulators()
             with tf.colocate_with(beta1_power):

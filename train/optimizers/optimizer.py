@@ -164,6 +164,7 @@ class Optimizer(Trackable):
             ValueError: there are no variables, or the loss is not of floating-point numbers, or
                 there is no such gate.
         """
+        # A function of no arguments, as programs for eager execution give it.
         if callable(loss):
             value = loss()
             pairs = self.compute_gradients(value, var_list, grad_loss=grad_loss)
@@ -220,10 +221,13 @@ class Optimizer(Trackable):
         if not pairs:
             raise ValueError("No variables provided.")
         updates = [(g, v, _updater(v)) for g, v in pairs]
+        # A variable without a gradient gets no slot either, as TensorFlow's checkpoints show.
         var_list = [v for g, v, _ in updates if g is not None]
         if not var_list:
             names = [str(v) for _, v, _ in updates]
             raise hinted(ValueError, f"No gradients provided for any variable: {names}.")
+        # Slots are made outside of loops, branches and control dependencies: they are made once,
+        # whatever surrounds the update.
         with tf.init_scope():
             self._create_slots(var_list)
         with tf.name_scope(name, self._name) as scope:
@@ -232,6 +236,7 @@ class Optimizer(Trackable):
             for grad, var, update in updates:
                 if grad is None:
                     continue
+                # The update runs where the variable is, and carries its name.
                 with tf.name_scope("update_" + var.op.name), tf.colocate_with(var):
                     update_ops.append(update(self, grad, var))
             return self._apply(update_ops, global_step, scope)
@@ -241,6 +246,8 @@ class Optimizer(Trackable):
         if global_step is None:
             applied = self._finish(update_ops, scope)
         else:
+            # The step is counted after the updates, so that updates that read it all see the old
+            # one.
             with tf.control_dependencies([self._finish(update_ops, "update")]):
                 with tf.colocate_with(global_step):
                     applied = _count(global_step, scope)
@@ -335,6 +342,7 @@ class Optimizer(Trackable):
 
     def _apply_sparse_duplicate_indices(self, grad: IndexedSlices, var: Variable) -> Any:
         """Adds rows of equal index first; override where the update does not need that."""
+        # Most rules are not linear in the gradient: a row is updated once, by the sum.
         values, indices = _deduplicate_indexed_slices(grad.values, grad.indices)
         return self._apply_sparse(IndexedSlices(values, indices, grad.dense_shape), var)
 
@@ -411,6 +419,7 @@ def _variables(var_list: Sequence[Any] | None) -> list[Any]:
         chosen = chosen + tf.get_collection("trainable_resource_variables")
     else:
         chosen = flatten(var_list)
+    # A collection that TensorFlow's optimizer reads too (training/optimizer.py).
     return chosen + tf.get_collection("streaming_model_ports")
 
 

@@ -190,6 +190,7 @@ class FtrlOptimizer(Optimizer):
         self._power_tensor = tensor_of(self, self._power, "learning_rate_power")
 
     def _update(self, var: Variable, slot: Callable[[str], Any], number: Number) -> Update:
+        # Without shrinkage TensorFlow uses the older op, of one argument less.
         shrinks = self._shrinkage > 0.0
         numbers = [number(self._learning_rate_tensor), number(self._l1_tensor)]
         numbers.append(number(self._l2_tensor))

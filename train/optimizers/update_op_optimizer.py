@@ -99,6 +99,7 @@ class Rule:
 
 def by_rule(optimizer: type[Made]) -> type[Made]:
     """Gives an optimizer the four forms of its update, which are then its own methods."""
+    # Own methods rather than inherited ones: Optimizer stays the only base, as in TensorFlow.
     for name, method in vars(Rule).items():
         if name.startswith(("_apply", "_resource_apply")) and name not in vars(optimizer):
             setattr(optimizer, name, method)

@@ -123,6 +123,7 @@ class RNNCell(base.Layer):
             getter = self._rnn_get_variable
             with tf.variable_scope(scope, custom_getter=getter) as opened:
                 return super().__call__(inputs, state, scope=opened)
+        # The scope of the first call serves all later ones, which thus find the same variables.
         if not hasattr(self, "rnncell_scope"):
             self.rnncell_scope = tf.variable_scope(
                 tf.get_variable_scope(), custom_getter=self._rnn_get_variable

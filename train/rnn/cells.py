@@ -171,6 +171,8 @@ class GRUCell(_Simple):
         )
         initializer = self._bias_initializer
         if initializer is None:
+            # Gates start open, so that a new cell keeps its state (TensorFlow 1.15,
+            # rnn_cell_impl.py).
             ones = name == "gates"
             dtype: Any = self.dtype
             initializer = tf.constant_initializer(1.0, dtype=dtype) if ones else self._zeros()
@@ -250,6 +252,8 @@ class BasicLSTMCell(_Simple):
         else:
             c, h = tf.split(value=state, num_or_size_splits=2, axis=one)
         gates = self._product(inputs, h, self._kernel, self._bias)
+        # The order in the kernel, which checkpoints fix: input gate, new value, forget gate, output
+        # gate.
         i, j, f, o = tf.split(value=gates, num_or_size_splits=4, axis=one)
         forget = tf.constant(self._forget_bias, dtype=f.dtype)
         kept = tf.multiply(c, tf.sigmoid(tf.add(f, forget)))
@@ -360,6 +364,8 @@ class LSTMCell(_Simple):
         if inputs.get_shape().with_rank(2).as_list()[1] is None:
             raise ValueError("Could not infer input size from inputs.get_shape()[-1]")
         gates = self._product(inputs, m_prev, self._kernel, self._bias)
+        # The order in the kernel, which checkpoints fix: input gate, new value, forget gate, output
+        # gate.
         i, j, f, o = tf.split(value=gates, num_or_size_splits=4, axis=1)
         if self._use_peepholes:
             forget = tf.sigmoid(f + self._forget_bias + self._w_f_diag * c_prev) * c_prev

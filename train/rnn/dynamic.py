@@ -83,6 +83,7 @@ def dynamic_rnn(
                 raise ValueError("If there is no initial_state, you must give a dtype.")
             state = initial_state_of(cell, batch_size, dtype)
         if sequence_length is not None:
+            # The batch may be known only when it runs: then the check runs too.
             with tf.control_dependencies([_assert_has_shape(sequence_length, [batch_size])]):
                 sequence_length = tf.identity(sequence_length, name="CheckSeqLen")
         inputs = nest.pack_sequence_as(structure=inputs, flat_sequence=flat_input)
@@ -148,6 +149,7 @@ def _loop(
     if sequence_length is not None:
         shortest, longest = tf.reduce_min(sequence_length), tf.reduce_max(sequence_length)
     time = tf.constant(0, dtype=dtypes.int32, name="time")
+    # Only for the name of the arrays, which is TensorFlow's.
     with tf.name_scope("dynamic_rnn") as base_name:
         pass
 
@@ -186,6 +188,8 @@ def _loop(
                 zero_output,
                 state,
                 lambda: cell(x, state),
+                # The loop ends with the longest sequence, so that a branch around all steps would
+                # save nothing.
                 skip_conditionals=True,
             )
         if as_list and len(new_state) == 1:
@@ -193,6 +197,9 @@ def _loop(
         written = tuple(a.write(time, y) for a, y in zip(arrays, nest.flatten(output)))
         return time + 1, written, new_state
 
+    # At least one step, if there is any: the arrays learn their elements' shape from it. Steps
+    # beyond the longest sequence are left out; their outputs are the zeros of elements never
+    # written.
     bound = tf.minimum(time_steps, tf.maximum(1, longest))
     _, output_arrays, state = tf.while_loop(
         cond=lambda time, *_: time < bound,

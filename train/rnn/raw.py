@@ -50,6 +50,7 @@ def raw_rnn(
         time = tf.constant(0, dtype=dtypes.int32)
         first = loop_fn(time, None, None, None)
         finished, next_input, state, emit_structure, own_state = first
+        # A loop variable must be something, even when the function has no use for one.
         loop_state = own_state if own_state is not None else tf.constant(0, dtype=dtypes.int32)
         const_batch, batch_size = _batch_sizes(nest.flatten(next_input))
         nest.assert_same_structure(state, cell.state_size)
@@ -98,6 +99,7 @@ def _emitted(
         sizes = nest.flatten(cell.output_size)
         return cell.output_size, sizes, [flat_state[0].dtype] * len(sizes)
     flat = nest.flatten(structure)
+    # What loop_fn gives in its first call is without the batch: a pattern for one row.
     sizes = [x.shape if x.shape.is_fully_defined() else tf.shape(x) for x in flat]
     return structure, sizes, [x.dtype for x in flat]
 
@@ -123,6 +125,7 @@ def _body(cell: RNNCell, loop_fn: Callable[..., Any], zero_emit: Tensor) -> Any:
         nest.assert_same_structure(arrays, emitted)
 
         def either(old: Tensor, new: Tensor) -> Any:
+            # Arrays and scalars have no row for each sequence to choose from.
             if isinstance(old, TensorArray) or old.shape.ndims == 0:
                 return new
             with tf.colocate_with(new):

@@ -75,6 +75,7 @@ def static_rnn(
             state = [state]
         outputs = []
         for time, x in enumerate(inputs):
+            # Every step after the first uses the variables that the first one made.
             if time > 0:
                 varscope.reuse_variables()
             if lengths is None:
@@ -178,6 +179,7 @@ def static_state_saving_rnn(
         cell, inputs, initial_state=initial, sequence_length=sequence_length, scope=scope
     )
     saved = [state_saver.save_state(name, part) for name, part in zip(names, nest.flatten(state))]
+    # Whoever runs the last output or the state saves it too.
     with tf.control_dependencies(saved):
         outputs[-1] = nest.map_structure(tf.identity, outputs[-1])
         state = nest.map_structure(tf.identity, state)

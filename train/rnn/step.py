@@ -28,6 +28,8 @@ def loop_scope(scope: VariableScope | str | None, default: str) -> Iterator[Any]
     """A variable scope in which variables are read once, not in every step."""
     with tf.variable_scope(scope or default) as opened:
         context = tf.get_default_graph()._get_control_flow_context()
+        # Not inside of a loop, which may hold whole training steps: a value read once would be the
+        # same in all of them (TensorFlow 1.15, rnn.py, _should_cache).
         if GetContainingWhileContext(context) is None and opened.caching_device is None:
             opened.set_caching_device(lambda op: op.device)
         yield opened
@@ -128,6 +130,7 @@ def step_or_copy(
     ended = time >= sequence_length
 
     def either(old: Any, new: TensorLike) -> Any:
+        # Arrays and scalars have no row for each sequence to choose from.
         if isinstance(old, TensorArray) or old.shape.ndims == 0:
             return new
         with tf.colocate_with(new):
@@ -147,6 +150,7 @@ def step_or_copy(
         return tf.cond(time < shortest, lambda: flat, lambda: chosen(flat))
 
     if skip_conditionals:
+        # Every sequence takes the step; those that ended then get what they had.
         results = chosen(stepped())
     else:
         results = tf.cond(time >= longest, lambda: flat_zeros + flat_state, stepped_with_care)

@@ -140,6 +140,8 @@ class DropoutWrapper(_Wrapper):
         for what, size in sizes.items():
 
             def noise(index: int, s: int, what: str = what) -> Any:
+                # One mask for all rows of the batch and for all steps:
+                # https://arxiv.org/abs/1512.05287.
                 shape = tf.concat(([1], TensorShape(s).as_list()), 0)
                 return tf.random_uniform(shape, seed=self._gen_seed(what, index), dtype=dtype)
 
@@ -149,6 +151,7 @@ class DropoutWrapper(_Wrapper):
         """A seed of its own for each tensor; that of the graph if there is no seed."""
         if self._seed is None:
             return None
+        # TensorFlow's text and digest, so that its masks are drawn again from the same seed.
         text = f"{self._seed}{salt_prefix}_{index}".encode()
         return int(hashlib.md5(text).hexdigest()[:8], 16) & 0x7FFFFFFF
 
@@ -166,6 +169,7 @@ class DropoutWrapper(_Wrapper):
             if not noise:
                 seed = self._gen_seed(what, index)
                 return dropout_v2(value, rate=1.0 - keep_prob, seed=seed)
+            # Uniform noise in [0, 1) plus keep_prob is at least 1 with that probability.
             mask = tf.floor(keep_prob + noise[0])
             result = tf.div(value, keep_prob) * mask
             result.set_shape(value.get_shape())

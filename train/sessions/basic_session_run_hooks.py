@@ -109,6 +109,7 @@ class LoggingTensorHook(SessionRunHook):
 
     def _log_tensors(self, values: dict[Any, Any]) -> None:
         seconds, _ = self._timer.update_last_triggered_step(self._iter_count)
+        # As TensorFlow prints them: 0.0001, not 1e-04.
         with np.printoptions(suppress=True):
             if self._formatter:
                 log.info(self._formatter(values))

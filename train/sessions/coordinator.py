@@ -70,6 +70,7 @@ class Coordinator:
         with self._lock:
             if self._is_clean(ex):
                 ex = None
+            # Nobody will join again: the failure would be lost if it were only kept.
             if ex and self._joined:
                 raise _error_of(ex if isinstance(ex, tuple) else sys.exc_info())
             if self._stop_event.is_set():
@@ -125,9 +126,11 @@ class Coordinator:
         """
         with self._lock:
             waited = list(self._registered_threads.union(threads or ()))
+        # The grace period begins with the request to stop; until then threads may run for ever.
         while _alive(waited) and not self.wait_for_stop(_LOOK):
             pass
         end = time.monotonic() + stop_grace_period_secs
+        # The grace period is that of all threads together.
         for thread in _alive(waited):
             thread.join(max(end - time.monotonic(), 0.0))
         stragglers = [thread.name for thread in _alive(waited)]
@@ -233,6 +236,7 @@ class LooperThread(threading.Thread):
                 while not self._coord.should_stop():
                     self.run_loop()
             else:
+                # Due times follow each other at the interval, however long the calls take.
                 due = time.time()
                 while not self._coord.wait_for_stop(due - time.time()):
                     due += self._timer_interval_secs

@@ -90,6 +90,8 @@ class CheckpointSaverHook(SessionRunHook):
         meta_graph_def = create_meta_graph_def(graph_def=message, saver_def=saver_def)
         self._summary_writer.add_graph(graph)
         self._summary_writer.add_meta_graph(meta_graph_def)
+        # The state before the first step is saved too, for a session that is lost before the next
+        # save.
         self._save(session, step)
         self._timer.update_last_triggered_step(step)
 
@@ -97,6 +99,8 @@ class CheckpointSaverHook(SessionRunHook):
         return SessionRunArgs(self._global_step_tensor)
 
     def after_run(self, run_context: SessionRunContext, run_values: Any) -> None:
+        # A first look without another run: the step that was read before this run, and what it
+        # adds.
         if not self._timer.should_trigger_for_step(run_values.results + self._steps_per_run):
             return
         # The value was read before the step.

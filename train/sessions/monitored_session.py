@@ -160,6 +160,7 @@ class _MonitoredSession:
         should_recover: bool,
         stop_grace_period_secs: float = 120,
     ) -> None:
+        # The session finishes the graph; closing opens it again, unless the caller had finished it.
         self._graph_was_finalized = get_default_graph().finalized
         self._hooks = hooks or []
         for hook in self._hooks:
@@ -228,6 +229,8 @@ class _MonitoredSession:
 
     def _close_internal(self, exception_type: Callable[..., Any] | None = None) -> None:
         try:
+            # Hooks end only after success: what they would save at the end is not to be trusted
+            # otherwise.
             if not exception_type:
                 for hook in self._hooks:
                     hook.end(self._coordinated_creator.tf_sess)

@@ -44,6 +44,7 @@ class Scaffold:
             other = copy_from_scaffold
             init_op = _first(init_op, other.init_op)
             init_feed_dict = _first(init_feed_dict, other.init_feed_dict)
+            # The user's function, not the one made of it, which calls it with the other scaffold.
             init_fn = _first(init_fn, other._user_init_fn)
             ready_op = _first(ready_op, other.ready_op)
             ready_for_local_init_op = _first(ready_for_local_init_op, other.ready_for_local_init_op)

@@ -91,6 +91,7 @@ class SessionManager:
             waited += self._recovery_wait_secs
             state = get_checkpoint_state(checkpoint_dir)
         saver.restore(session, state.model_checkpoint_path)
+        # The saver counts the checkpoints of the former process among those that it keeps.
         saver.recover_last_checkpoints(state.all_model_checkpoint_paths)
         return session, True
 

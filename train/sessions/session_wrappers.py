@@ -281,6 +281,7 @@ def _merge_options(options: Any, others: Any) -> None:
         "trace_level timeout_in_ms inter_op_thread_pool output_partition_graphs "
         "report_tensor_allocations_upon_oom"
     ).split():
+        # The larger of two demands contains the smaller: levels, times and flags are so ordered.
         setattr(options, field, max(getattr(options, field), getattr(others, field)))
     options.debug_options.debug_tensor_watch_opts.extend(
         others.debug_options.debug_tensor_watch_opts

@@ -121,6 +121,8 @@ class Supervisor:
     def _verify_setup(self) -> None:
         """Variables of several tasks must say where they are."""
         for op in () if self._is_chief else self._graph.get_operations():
+            # Without a device a variable would be placed in each task's own process, and not
+            # shared.
             if op.type in ("Variable", "VariableV2") and not op.device:
                 raise ValueError(
                     f"When using replicas, all Variables must have their device set: {op}"
@@ -242,6 +244,7 @@ class Supervisor:
         start_standard_services: bool = True,
     ) -> Any:
         """A session with a model that is ready, with its threads started."""
+        # A second session of the same supervisor begins anew.
         self._coord.clear_stop()
         if self._summary_writer:
             self._summary_writer.reopen()

@@ -178,5 +178,6 @@ def _increment_global_step(increment: int, graph: Graph | None = None) -> Any:
         )
     read = _get_or_create_global_step_read(graph)
     with graph.as_default() as g, g.name_scope(None), g.name_scope(step.op.name + "/"):
+        # The value that hooks see as the step of this run is read before it is counted up.
         with tf.control_dependencies([read]):
             return tf.assign_add(step, increment)

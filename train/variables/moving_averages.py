@@ -39,6 +39,8 @@ def assign_moving_average(
             rate = tf.cast(rate, variable.dtype.base_dtype)
         if zero_debias:
             return _zero_debias(variable, value, rate)
+        # variable * decay + value * (1 - decay) as a difference to subtract, which several workers
+        # may do at the same time without a lock.
         return tf.assign_sub(variable, (variable - value) * rate, name=scope)
 
 
@@ -174,6 +176,8 @@ class ExponentialMovingAverage:
             if self.average(var) is None:
                 with tf.init_scope():
                     self._averages[id(var)] = (var, self._create(var))
+                # The average of a variable starts at its initial value, which has no bias to
+                # remove.
                 if self._zero_debias and not is_variable(var):
                     debiased.add(id(var))
         with tf.name_scope(self.name) as scope:
@@ -197,6 +201,8 @@ class ExponentialMovingAverage:
         if self._num_updates is None:
             return decay
         count = tf.cast(self._num_updates, dtypes.float32, name="num_updates")
+        # Early averages follow quickly: 0.1 at first, and `decay` only after as many updates as it
+        # spans.
         return tf.minimum(decay, (1.0 + count) / (10.0 + count))
 
     def average(self, var: TensorLike) -> Any:
