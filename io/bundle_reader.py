@@ -189,6 +189,7 @@ class BundleReader:
             )
         found = {part: self._stored(key, entry, part) for part in parts}
         for part, (part_key, stored) in found.items():
+            # One stored slice is all that is wanted: it need not be copied.
             if part == wanted or stored.shape == wanted.shape(shape) == shape:
                 read = self._deferred if defer else self._value
                 return read(part_key, stored)
@@ -212,6 +213,7 @@ class BundleReader:
         file = self._files.get(shard)
         if file is None:
             path = data_path(self.prefix, shard, self.header.num_shards)
+            # While another checkpoint takes this one's place: see atomic_replace.py.
             kept = data_of_index(path, self._index_checksum)
             file = self._files[shard] = DataFile(kept if files.file_exists(kept) else path)
         return file
@@ -302,6 +304,7 @@ class BundleReader:
             array, checksum = self._numbers_of(key, entry)
         self._compare(key, entry, checksum)
         if self._swap and array.dtype != object:
+            # After the checksum, which is of the bytes in the file.
             array.byteswap(inplace=True)
         return array
 

@@ -124,6 +124,7 @@ class V1Reader:
                 "different file format and you need to use a different restore operator?"
             ) from None
         try:
+            # No list, or an empty one, is no checkpoint: 0xFF begins no message.
             message = protos.SavedTensorSlices.FromString(content.get(_META) or b"\xff")
         except DecodeError:
             raise errors.internal(

@@ -13,9 +13,11 @@ from typing import Any
 import google_crc32c
 import numpy as np
 
+# The constant of TensorFlow's core/lib/hash/crc32c.h, and LevelDB's before it.
 _DELTA = 0xA282EAD8
 _BITS = 0xFFFFFFFF
 # The generator's bits, the lowest power of x first in value, as checksums have them.
+# Castagnoli's polynomial, 0x1EDC6F41 where the highest power comes first.
 _POLYNOMIAL = 0x82F63B78
 
 
@@ -82,6 +84,9 @@ def shifted(checksums: np.ndarray, counts: np.ndarray) -> np.ndarray:
     The checksum of A and B is shifted(checksum of A, size of B) ^ checksum of B.
     """
     result, counts = checksums.copy(), counts.astype(np.int64)
+    # Zero bytes act on a checksum as a linear map over GF(2), and n of them as its n-th power: one
+    # table for each bit of n, as for powers by repeated squaring. Tables are by byte, since a map
+    # of bits is the sum of its images of the four bytes.
     for bit in range(int(counts.max(initial=0)).bit_length()):
         chosen = np.flatnonzero(counts >> bit & 1)
         part = result[chosen]
@@ -115,6 +120,7 @@ def _images(power: int) -> tuple[int, ...]:
     images = []
     for i in range(32):
         value = 1 << i
+        # The shift register of the checksum, eight bits on, with no data coming in.
         for _ in range(8):
             value = value >> 1 ^ (_POLYNOMIAL if value & 1 else 0)
         images.append(value)

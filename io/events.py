@@ -16,6 +16,7 @@ from . import protos
 from .files import is_directory, recursive_create_dir
 from .record import TFRecordWriter, tf_record_iterator
 
+# TensorBoard tells by it how to read the file (core/util/events_writer.cc).
 _VERSION = "brain.Event:2"
 
 
@@ -29,6 +30,7 @@ class EventsWriter:
     def _open(self) -> TFRecordWriter:
         if self._writer is None:
             now = int(time.time())
+            # TensorBoard looks for "tfevents" in names and sorts files by the time in them.
             name = f"{self._prefix}.out.tfevents.{now:010d}.{socket.gethostname()}{self._suffix}"
             self._writer = TFRecordWriter(name)
             first = protos.Event(wall_time=now, file_version=_VERSION)
@@ -115,6 +117,7 @@ class EventFileWriter:
 
     def flush(self) -> None:
         """Waits until all events so far are written."""
+        # Once for each event that was put there, the writer has said that it is done with it.
         self._event_queue.join()
         self._ev_writer.flush()
 

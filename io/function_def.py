@@ -112,6 +112,7 @@ def add_functions(graph: Graph, library: Any) -> None:
                 f"Cannot add function '{name}' because an op with the same name already exists."
             )
         known = graph._functions.get(name)
+        # The same function may come with each of several graphs.
         if known is None or _without_marks(known.definition) != _without_marks(definition):
             marked = _marked(definition)
             graph._add_function(Function(marked, graph._functions, gradients.get(name)))
@@ -224,6 +225,7 @@ def _body(definition: Any, attrs: Mapping[str, Any], functions: Mapping[str, Any
     except (ValueError, errors.OpError) as error:
         raise errors.unimplemented(f"Function {signature.name} cannot run here: {error}") from error
 
+    # What changes state runs although nothing reads it, as in TensorFlow's functions.
     wanted = set(definition.control_ret.values())
     inner = _without(graph, parameters)
     effects = [op for op in inner if op.name in wanted or op._is_stateful]

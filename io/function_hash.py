@@ -18,6 +18,8 @@ from .tensor_proto import make_ndarray
 from .varint import put
 
 _MASK = (1 << 64) - 1
+# The seed and the combination of two hashes are those of TensorFlow's core/lib/hash/hash.h; factor
+# and shift are MurmurHash64A's.
 _SEED = 0xDECAFCAFFE
 _FACTOR = 0xC6A4A7935BD1E995
 _SHIFT = 47
@@ -65,6 +67,7 @@ def _message(message: Any, seed: int = _SEED) -> int:
 def _function(definition: Any) -> int:
     result = _signature(definition.signature)
     result = _attributes(definition.attr, result, internal=True)
+    # In order of their names, so that the hash does not tell in which order nodes were made.
     nodes = _SEED
     for node in sorted(definition.node_def, key=lambda node: node.name):
         nodes = _combined(_node(node), hash64(node.name.encode(), nodes))
@@ -77,6 +80,7 @@ def _function(definition: Any) -> int:
 def _signature(signature: Any) -> int:
     copy = type(signature)()
     copy.CopyFrom(signature)
+    # The attributes are hashed in order of their names, wherever they stand.
     copy.ClearField("attr")
     result = _SEED
     for attr in sorted(signature.attr, key=lambda attr: attr.name):
@@ -95,6 +99,7 @@ def _attr_def(attr: Any) -> int:
 
 def _node(node: Any) -> int:
     inputs = [text for text in node.input if not text.startswith("^")]
+    # The order of control inputs means nothing.
     controls = sorted({text for text in node.input if text.startswith("^")})
     result = _texts([node.name, node.op, node.device, *inputs, *controls], _SEED)
     return _attributes(node.attr, result, internal=False)

@@ -67,6 +67,7 @@ def graph_to_function_def(
         raise ValueError(f"Must not have duplicates in out_names: {', '.join(out_names)}")
     message = protos.FunctionDef()
     message.signature.name = name
+    # The order in which names are given is TensorFlow's: results, parameters, nodes.
     names = _Names()
     for i, tensor in enumerate(outputs):
         result = out_names[i] if out_names else names.argument(tensor.op.name)

@@ -250,6 +250,7 @@ class _Import:
         values, types = check_node(full, definition)
         back = [(i, key) for i, key in enumerate(inputs) if not isinstance(key, Tensor)]
         if back:
+            # The input that is there stands for the one from the next iteration until that is made.
             present = next(tensor for tensor in inputs if isinstance(tensor, Tensor))
             inputs = [tensor if isinstance(tensor, Tensor) else present for tensor in inputs]
         for i, (tensor, kind) in enumerate(zip(inputs, types)):
@@ -258,6 +259,7 @@ class _Import:
         operation = self.create(full, definition, values, inputs, types)
         self.made[node.name] = operation
         if back:
+            # The shape of the first iteration may not be that of the others.
             operation.outputs[0]._shape_val = unknown_shape()
             self.back_edges.extend((operation, i, key) for i, key in back)
         operation._add_control_inputs(controls)
@@ -308,6 +310,7 @@ class _Import:
         if name not in self.existing:
             return name
         count = 1
+        # A later node of the import may have the numbered name for its own.
         while f"{name}_{count}" in self.existing or f"{name}_{count}" in self.coming:
             count += 1
         return f"{name}_{count}"
@@ -347,6 +350,7 @@ class _Import:
             self.added_names.append(key)
         if node.op == "Const":
             tensor = node.attr["value"].tensor
+            # The constant is written again as it was read, element for element or as bytes.
             operation._explicit_elements = listed_elements(tensor)
             operation._raw_elements = bool(tensor.tensor_content)
         if node.HasField("experimental_debug_info"):

@@ -25,6 +25,7 @@ _VARIABLE_OPS = frozenset(
 )
 # What may stand between a variable's handle and the op that reads it.
 _PASSING = frozenset("Switch Enter Exit Identity Merge NextIteration".split())
+# TensorFlow's list, op for op (framework/graph_util_impl.py).
 _INT32_ONLY_ON_CPU = {"DynamicStitch": "T", "ParallelDynamicStitch": "T", "Cast": "SrcT"}
 
 
@@ -74,6 +75,7 @@ def _needs(node: Any) -> list[str]:
     """The nodes that a node reads or shares its device with."""
     names = [node_name(text) for text in node.input]
     groups = node.attr["_class"].list.s if "_class" in node.attr else ()
+    # A node that shares the device of another names it, and would name nothing without it.
     return names + [
         g.decode(errors="replace")[len("loc:@") :] for g in groups if g.startswith(b"loc:@")
     ]
@@ -175,6 +177,7 @@ def _frozen(node: Any, values: dict[str, Any], handles: dict[str, Any]) -> list[
 def _frozen_gather(node: Any) -> list[Any]:
     if node.attr["batch_dims"].i != 0:
         raise ValueError("batch_dims != 0 is not supported by freeze_graph.")
+    # ResourceGather takes rows; GatherV2 asks along which axis.
     axis = _constant(f"{node.name}/axis", node.attr["Tindices"], 0)
     gather = protos.NodeDef(name=node.name, op="GatherV2", input=[*node.input[:2], axis.name])
     gather.attr["Tparams"].CopyFrom(node.attr["dtype"])
@@ -201,6 +204,8 @@ def remove_training_nodes(input_graph: Any, protected_nodes: Sequence[str] | Non
     nodes = []
     for node in input_graph.node:
         if node.name not in removed:
+            # TensorFlow 1.15 drops the input, too, rather than put in its place what CheckNumerics
+            # checked.
             inputs = [text for text in node.input if text.removeprefix("^") not in removed]
             nodes.append(_with_inputs(node, inputs))
     return _without_identities(nodes, protected)
@@ -209,6 +214,7 @@ def remove_training_nodes(input_graph: Any, protected_nodes: Sequence[str] | Non
 def _without_identities(nodes: list[Any], protected: set[str]) -> Any:
     controls = {text[1:] for node in nodes for text in node.input if text.startswith("^")}
     controlled = {node.name for node in nodes if any(t.startswith("^") for t in node.input)}
+    # An Identity that control edges touch may be there for the order alone.
     keep = protected | controls | controlled
     spliced = {
         node.name: node.input[0]
@@ -221,6 +227,7 @@ def _without_identities(nodes: list[Any], protected: set[str]) -> Any:
             continue
         inputs = []
         for text in node.input:
+            # Identities may stand one behind the other.
             while text.removeprefix("^") in spliced:
                 text = spliced[text.removeprefix("^")]
             inputs.append(text)

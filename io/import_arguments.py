@@ -113,5 +113,6 @@ def remove_unknown_defaults(graph_def: Any, producer_op_list: Any) -> None:
             attr = producer[node.op].get(key)
             if attr is None or not attr.HasField("default_value"):
                 continue
+            # With its default it changes nothing; a program that does not know it may leave it out.
             if node.attr[key] == attr.default_value:
                 del node.attr[key]

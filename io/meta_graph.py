@@ -22,6 +22,7 @@ from .graph_util import node_name
 from .tensor_proto import shape_proto
 from .versions import GIT_VERSION, VERSION
 
+# No node's name begins with a dollar.
 UNBOUND_PREFIX = "$unbound_inputs_"
 SAVE_AND_RESTORE_OPS = frozenset(
     "SaveV2 Save SaveSlice LegacySave LegacySaveSlice RestoreV2 Restore RestoreSlice "
@@ -301,6 +302,7 @@ def _is_included(
         return True
     if exclude_nodes and name in exclude_nodes:
         return False
+    # By prefix, as in TensorFlow: the scope "a" takes in "ab/x" too.
     return not export_scope or name.startswith((UNBOUND_PREFIX, export_scope))
 
 
@@ -311,6 +313,7 @@ def _extraneous_saver_nodes(graph_def: Any, saver_def: Any) -> set[str]:
         for name in (saver_def.save_tensor_name, saver_def.restore_op_name):
             kept.add(_scope(node_name(name)))
     savers = {node.name for node in graph_def.node if node.op in SAVE_AND_RESTORE_OPS}
+    # A saver's nodes are those under one scope, told by its save and restore ops.
     scopes = {_scope(name) for name in savers} - savers - kept
     prefixes = tuple(f"{scope}/" for scope in scopes)
     return {node.name for node in graph_def.node if node.name.startswith(prefixes)}

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..engine.graph.annotations import DTypeLike
 
 DEFAULT_SOURCE_URL = "https://storage.googleapis.com/cvdf-datasets/mnist/"
+# 0x0803 and 0x0801: unsigned bytes (8) in three dimensions or one, after the IDX format.
 _IMAGES_MAGIC = 2051
 _LABELS_MAGIC = 2049
 
@@ -119,6 +120,8 @@ class DataSet:
 
 
 def _seed_numpy(value: int | None) -> None:
+    # NumPy's own generator, which the whole program shares: shuffles come in the order of
+    # TensorFlow's.
     graph_seed, op_seed = seed.get_seed(value)
     np.random.seed(graph_seed if value is None else op_seed)
 

@@ -143,12 +143,14 @@ def _folded(node: Any, nodes: dict[str, Any]) -> tuple[set[str], list[Any]] | No
         _note(f"'{node.name}' or its convolution has inputs that are not constant")
         return None
     weights, mean, variance, offset, scale = map(values_from_const, constants)
+    # A depthwise convolution has weights.shape[3] outputs for each of its inputs.
     channels = weights.shape[3] * (weights.shape[2] if conv.op != "Conv2D" else 1)
     if any(part.shape != (channels,) for part in (mean, variance, offset, scale)):
         _note(f"'{node.name}' has inputs of another length than its {channels} channels")
         return None
     is_fused = node.op != "BatchNormWithGlobalNormalization"
     epsilon = node.attr["epsilon" if is_fused else "variance_epsilon"].f
+    # (w * x - mean) * factor + offset = (w * factor) * x + (offset - mean * factor).
     factor = 1.0 / np.sqrt(variance + epsilon)
     if is_fused or node.attr["scale_after_normalization"].b:
         factor = factor * scale
@@ -192,6 +194,7 @@ def fuse_resize_and_conv(input_graph_def: Any, output_node_names: Sequence[str])
             resize = source
         if pad is None and resize is None:
             continue
+        # The fused node takes the name; what it took in goes, unless something else reads it.
         uses[node.name] = 0
         uses.subtract(part.name for part in (pad, resize) if part is not None)
         made += _fused(node, pad, resize)
@@ -207,6 +210,7 @@ def _fused(conv: Any, pad: Any, resize: Any) -> list[Any]:
     fused = protos.NodeDef(name=conv.name, op="FusedPadConv2D")
     if pad is None:
         made.append(_constant(f"{conv.name}_dummy_paddings", np.zeros((4, 2), np.int32)))
+        # The op has no form without padding.
         paddings, mode = made[0].name, protos.AttrValue(s=b"REFLECT")
     else:
         paddings, mode = pad.input[1], pad.attr["mode"]

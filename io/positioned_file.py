@@ -22,6 +22,7 @@ class DataFile:
         self.path = path
         self._number: int | None = None
         local = file_systems.of(path).local_path(path)
+        # Without reads at a place the position is shared, and one thread at a time may use it.
         if local is None or not hasattr(os, "preadv"):
             self._lock = threading.Lock()
             self._file = files.open_binary(path, "rb")

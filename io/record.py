@@ -16,8 +16,10 @@ from ..engine.compat import as_str_any
 from . import crc
 from .files import open_binary, read_at_most
 
+# The format of TensorFlow's core/lib/io/record_writer.h.
 _HEADER = struct.Struct("<QI")
 _FOOTER = struct.Struct("<I")
+# The size of TensorFlow's buffers (core/lib/io/zlib_compression_options.h).
 _CHUNK = 256 * 1024
 _LARGEST = 1 << 63
 
@@ -79,6 +81,7 @@ class TFRecordOptions:
 
 def _window(compression: str) -> int:
     """The window bits that zlib takes for a kind of compression."""
+    # zlib takes 16 more for a gzip header.
     return zlib.MAX_WBITS + (16 if compression == "GZIP" else 0)
 
 
@@ -278,6 +281,7 @@ class RecordReader:
         """
         if self._is_lost:
             self._source.skip_to(self.offset)
+        # Until the record was read whole: after an error the next call begins at this one again.
         self._is_lost = True
         header = self._source.read(_HEADER.size)
         if not header:

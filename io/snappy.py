@@ -12,6 +12,8 @@ def decompress(data: bytes) -> bytes:
     try:
         size, position = varint.get(data, 0)
         result = bytearray()
+        # The two low bits of a tag say what follows: 0 a literal, 1 to 3 copies with an offset of
+        # 11, 16 or 32 bits.
         while position < len(data):
             if data[position] & 3:
                 position = _copy(data, position, result)
@@ -28,6 +30,7 @@ def _literal(data: bytes, position: int, result: bytearray) -> int:
     """Takes bytes over as they are."""
     length = (data[position] >> 2) + 1
     position += 1
+    # Up to 60 is said by the tag; beyond that it says in how many bytes the length follows.
     if length > 60:
         extra = length - 60
         length = int.from_bytes(data[position : position + extra], "little") + 1
@@ -40,6 +43,7 @@ def _copy(data: bytes, position: int, result: bytearray) -> int:
     """Repeats earlier bytes."""
     tag = data[position]
     if tag & 3 == 1:
+        # A copy of less than four bytes would not be worth its tag and offset.
         length = (tag >> 2 & 7) + 4
         offset = (tag >> 5) << 8 | data[position + 1]
         position += 2

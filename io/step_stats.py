@@ -53,6 +53,7 @@ def step_stats(events: Iterable[Event]) -> Any:
 def full_device(request: str) -> str:
     """The name of the CPU device that runs a node with this request."""
     asked = DeviceSpecV2.from_string(request)
+    # There are no other devices here: a request for a GPU is run by the first CPU.
     index = asked.device_index if asked.device_type == "CPU" else 0
     return f"{CPU[:-1]}{index or 0}"
 

@@ -16,10 +16,14 @@ from ..engine.errors import DataLossError
 from . import crc, varint
 from .snappy import decompress
 
+# As in TensorFlow's core/lib/io/table_options.h: the same tensors give the same bytes.
 BLOCK_SIZE = 262144
 RESTART_INTERVAL = 16
+# The first 64 bits of the SHA-1 of "http://code.google.com/p/leveldb/" (core/lib/io/format.h).
 MAGIC = 0xDB4775248B80FB57
+# Two handles, each of two varints of at most ten bytes, and the magic number.
 _FOOTER = 48
+# A block's type and checksum.
 _TRAILER = 5
 _PLAIN, _SNAPPY = 0, 1
 
@@ -36,6 +40,7 @@ class _Block:
 
     def add(self, key: bytes, value: bytes) -> None:
         shared = 0
+        # At a restart the key is written in full: a reader can begin there.
         if self.count < self.interval:
             shared = _common(self.last, key)
         else:
@@ -84,11 +89,14 @@ def pieces(items: Iterable[tuple[bytes, bytes]]) -> Iterator[bytes]:
     position, pending, last = 0, b"", None
 
     for key, value in items:
+        # An overly large entry gets a block to itself (core/lib/io/table_builder.cc).
         if last is not None and block.data and len(key) + len(value) >= 2 * BLOCK_SIZE:
             text, pending, position = _closed(block, position)
             yield text
             block = _Block(RESTART_INTERVAL)
         if pending and last is not None:
+            # The index entry of a block waits for the first key of the next block: any text between
+            # the two serves, and a short one makes a small index.
             index.add(_separator(last, key), pending)
             pending = b""
         block.add(key, value)
@@ -100,6 +108,7 @@ def pieces(items: Iterable[tuple[bytes, bytes]]) -> Iterator[bytes]:
     if block.data:
         text, pending, position = _closed(block, position)
         yield text
+    # The format has a block of meta data, which is always empty.
     text, meta_handle, position = _closed(_Block(RESTART_INTERVAL), position)
     yield text
     if pending and last is not None:
@@ -147,6 +156,7 @@ class Table:
 
     def get(self, key: bytes) -> bytes | None:
         """The value of a key, or None; quick for keys that are asked for in order."""
+        # The first block whose last key is not before the key: if the key is anywhere, it is there.
         number = bisect_left(self._last_keys, key)
         if number == len(self._places):
             return None

@@ -28,6 +28,7 @@ from .atomic_replace import replacing
 from .tensor_slice import Shape, TensorSlice, encoded_name
 from .tensor_text import text_tensor_pieces
 
+# No tensor is called so, and it sorts first.
 HEADER_KEY = b""
 VERSION = 1
 MIN_CONSUMER = 0
@@ -89,6 +90,7 @@ class BundleWriter:
         else:
             flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
             checksum = self.data.write_array(flat)
+        # A field with the value 0 is left out, as TensorFlow's writers do.
         if start:
             entry.offset = start
         entry.size = self.data.size - start
@@ -99,6 +101,7 @@ class BundleWriter:
         self, key: bytes, shape: Shape, part: TensorSlice, array: np.ndarray, dtype: dtypes.DType
     ) -> None:
         """Adds a slice of the tensor `key`, which has the given shape in all."""
+        # A variable that a partitioner left whole is saved as any other.
         if part.covers(shape):
             self.add(key, array, dtype)
             return
@@ -120,6 +123,7 @@ class BundleWriter:
             self.data.finish()
             index = write_index(self.prefix, _header(1), self.entries)
             with replacing(self.prefix):
+                # Whoever sees an index finds its data.
                 self.data.publish()
                 index.publish()
         except BaseException:
@@ -262,6 +266,7 @@ class _Merge:
                     f"Duplicate tensor keyed by {key.decode(errors='replace')} encountered, when "
                     f"merging prefix: {prefix}"
                 )
+            # Both have slices of one partitioned tensor, whose bytes are under keys of their own.
             present.slices.extend(entry.slices)
 
     def _check(self, header: Any) -> None:

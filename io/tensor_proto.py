@@ -122,6 +122,7 @@ def _elements(flat: np.ndarray, dtype: dtypes.DType) -> list[Any]:
     if dtype in (dtypes.float16, dtypes.bfloat16):
         flat = np.ascontiguousarray(flat).view(np.uint16)
     elif dtype.is_complex:
+        # A complex number is two of the list: its real part, then its imaginary one.
         flat = np.ascontiguousarray(flat).view(dtype.real_dtype.as_numpy_dtype)
     return flat.tolist()
 
@@ -177,6 +178,7 @@ def _decoded(tensor: Any, surplus: bool) -> np.ndarray | Repeated:
     values = _listed(getattr(tensor, field), dtype)
     size = math.prod(shape)
     if not values.size:
+        # A message that lists nothing has all elements 0, the default of a field that is not there.
         values = _nothing(dtype)
     if values.size < size:
         repeated = Repeated(values, shape)

@@ -48,6 +48,8 @@ class TensorSlice(tuple[tuple[int, int], ...]):
         message.SetInParent()
         for start, length in self:
             extent = message.extent.add()
+            # Nothing is written for all of a dimension, as TensorFlow does: `from_proto` tells it
+            # by that.
             if length != FULL:
                 extent.start, extent.length = start, length
 
@@ -114,6 +116,8 @@ def parse_shape_and_slice(text: str) -> tuple[Shape, TensorSlice, Shape]:
 
 def encoded_name(name: bytes, part: TensorSlice) -> bytes:
     """The key of a slice of a tensor in a checkpoint."""
+    # The leading 0 sorts the keys of slices before those of tensors, which begin with a letter
+    # (core/util/saved_tensor_slice_util.cc).
     key = varint.ordered_unsigned(0) + varint.ordered_text(name)
     key += varint.ordered_unsigned(len(part))
     for start, length in part:
@@ -135,6 +139,7 @@ def find_cover(
         overlap = _overlap(part.bounds(shape), wanted.bounds(shape))
         if overlap is not None:
             found.append(part)
+            # Parts do not overlap, so that the elements need only be counted.
             covered += math.prod(end - start for start, end in overlap)
     return found if covered == math.prod(wanted.shape(shape)) else None
 

@@ -24,6 +24,8 @@ def text_tensor_pieces(array: np.ndarray) -> tuple[list[bytes], int]:
     lengths = b"".join(varint.put(len(text)) for text in texts)
     checksum = crc.value(b"".join(_checked_length(len(text)) for text in texts))
     stored = struct.pack("<I", crc.mask(checksum))
+    # The checksum of the tensor goes on over that of the lengths, as it is stored, and the texts
+    # (util/tensor_bundle/tensor_bundle.cc, WriteStringTensor).
     checksum = crc.extend(checksum, stored)
     for text in texts:
         checksum = crc.extend(checksum, text)

@@ -149,6 +149,7 @@ class Timeline:
                     memory.allocator_name,
                     memory.requested_bytes,
                     (end, self._compute_pids[device], tid),
+                    # It lives at least until its producer ends.
                     [end],
                 )
                 self._tensors[name] = tensor

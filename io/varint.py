@@ -7,6 +7,7 @@ import re
 
 # Bytes that ordered texts escape, each by its complement.
 _SPECIAL = re.compile(rb"[\x00\xff]")
+# C++'s uint64: what ten groups of seven bits have beyond it is dropped.
 _MOST = (1 << 64) - 1
 
 
@@ -44,6 +45,8 @@ def get(data: bytes, position: int) -> tuple[int, int]:
 
 def ordered_text(text: bytes) -> bytes:
     """Text with an end mark, such that encoded texts sort as the texts do."""
+    # The end mark 00 01 is before any escaped byte, 00 FF or FF 00, so that a text sorts before its
+    # continuations (core/lib/strings/ordered_code.h).
     return _SPECIAL.sub(lambda m: m[0] + bytes((255 - m[0][0],)), text) + b"\x00\x01"
 
 
