@@ -112,6 +112,7 @@ def update_checkpoint_state_internal(
         all_model_checkpoint_timestamps=all_model_checkpoint_timestamps,
         last_preserved_timestamp=last_preserved_timestamp,
     )
+    # The two files would overwrite each other.
     if target == state.model_checkpoint_path:
         raise RuntimeError(
             f"Save path '{model_checkpoint_path}' conflicts with path used for checkpoint state.  "
@@ -257,6 +258,7 @@ def _delete_file_if_exists(filespec: str) -> None:
 
 def meta_graph_filename(checkpoint_filename: str, meta_graph_suffix: str = "meta") -> str:
     """The file with the meta graph of a checkpoint, which all its shards share."""
+    # V1 shards are named "prefix-00000-of-00002", or "prefix-?????-of-00002" for all of them.
     return re.sub(r"-[\d\?]+-of-\d+$", "", checkpoint_filename) + f".{meta_graph_suffix}"
 
 
@@ -304,9 +306,11 @@ class CheckpointManager:
                 "timestamp.",
                 preserved - now,
             )
+            # The clock was set back: with a time of the future nothing would be deleted until then.
             preserved = now
         self._last_preserved_timestamp = preserved
         paths = state.all_model_checkpoint_paths
+        # Older files have no times: such checkpoints count as kept, and are never deleted.
         times = state.all_model_checkpoint_timestamps or [preserved] * len(paths)
         for path, written in zip(paths, times):
             if min(written, now) > preserved:
@@ -334,6 +338,7 @@ class CheckpointManager:
             path = next(iter(self._maybe_delete))
             written = self._maybe_delete.pop(path)
             hours = self._keep_checkpoint_every_n_hours
+            # Kept for good, and forgotten: the next one to keep is at least so much younger.
             if hours and written - hours * 3600.0 >= self._last_preserved_timestamp:
                 self._last_preserved_timestamp = written
                 continue

@@ -75,6 +75,7 @@ def _load_and_remap_matrix(
         columns, columns_present = raw.GenerateVocabRemapping(
             new_col_vocab_file, old_col_vocab_file, 0, new_col_vocab_size
         )
+    # What the old matrix does not have is made by the initializer, exactly so many values of it.
     missing = num_rows_to_load * new_col_vocab_size - rows_present * columns_present
     matrix = raw.LoadAndRemapMatrix(
         ckpt_path,
@@ -128,6 +129,8 @@ def _load_and_remap_matrix_initializer(
                 f"new_row_vocab_size ({new_row_vocab_size}) + num_row_oov_buckets "
                 f"({num_row_oov_buckets}) = {height}."
             )
+        # How many of this part's rows are behind the vocabulary: those are for words without a
+        # number.
         extra = min(shape[0], max(0, offset + shape[0] - new_row_vocab_size))
         if offset > new_row_vocab_size:
             if shape[0] != extra:

@@ -127,6 +127,7 @@ def _stored(name: str) -> Any:
     if name in known:
         return known[name]
     parts: list[Any] = []
+    # Partitioned variables are known by their parts only.
     while f"{name}/part_{len(parts)}" in known:
         parts.append(known[f"{name}/part_{len(parts)}"])
     return parts or None
@@ -206,6 +207,7 @@ class _Source:
                 for saveable in saveable_objects_for_op(op, saved_name)
             ]
         assert len(saveables) == 1
+        # In the place of the variable's own: whatever initializes it now reads the checkpoint.
         variable._initializer_op = saveables[0].restore([value], restored_shapes=None)
         value.set_shape(variable.shape)
         variable._initial_value = value

@@ -153,6 +153,7 @@ def statistics(value: TensorLike) -> dict[str, Any]:
     array = np.asarray(value)
     if array.dtype == object or not array.size:
         return {}
+    # Small floats would overflow in their sum.
     if array.dtype.kind in "fV" or array.dtype.name == "bfloat16":
         array = array.astype(np.float64)
     if array.dtype.kind not in "fiu":

@@ -111,6 +111,7 @@ class ResourceVariableSaveable(SaveableObject):
         elif is_resource_variable(var):
             self.handle_op = var.handle
 
+            # A function, so that each saver reads the variable by nodes in its own scope.
             def tensor() -> Tensor:
                 with device(var.device):
                     value = var.read_value()
@@ -129,6 +130,7 @@ class ResourceVariableSaveable(SaveableObject):
         if restored_shapes is not None:
             value = tf.reshape(value, restored_shapes[0])
         with device(self._var_device):
+            # From the CPU, where files are read, to the variable's device.
             value = convert_to_tensor(tf.identity(value))
             self._var_shape.assert_is_compatible_with(value.shape)
             return raw.AssignVariableOp(self.handle_op, value)
@@ -251,6 +253,7 @@ def validate_and_slice_inputs(names_to_saveables: Any) -> list[SaveableObject]:
     seen: set[int] = set()
     for name, op in sorted(names_to_saveables.items(), key=lambda item: item[0]):
         for saveable in saveable_objects_for_op(op, name):
+            # Of two values in the checkpoint only one could be restored.
             if id(saveable.op) in seen:
                 raise ValueError(
                     f"The same saveable will be restored with two names: {saveable.name}"

@@ -216,6 +216,7 @@ class Saver:
         """Notes a new checkpoint, and the oldest one beyond the limit for deletion."""
         if not self.saver_def.max_to_keep:
             return
+        # A checkpoint that is written again becomes the newest.
         kept = [p for p in self._last_checkpoints if p[0] != latest_save_path]
         self._last_checkpoints = [*kept, (latest_save_path, time.time())]
         if len(self._last_checkpoints) > self.saver_def.max_to_keep:
@@ -226,6 +227,7 @@ class Saver:
         if not self._checkpoints_to_be_deleted:
             return
         path, written = self._checkpoints_to_be_deleted.pop(0)
+        # The first checkpoint after each period is kept for good.
         if written > self._next_checkpoint_time:
             self._next_checkpoint_time += self.saver_def.keep_checkpoint_every_n_hours * 3600
             return
@@ -264,6 +266,7 @@ class Saver:
     def set_last_checkpoints(self, last_checkpoints: list[str]) -> None:
         """Sets the list of checkpoints, none of which will be deleted for its age."""
         assert isinstance(last_checkpoints, list)
+        # At infinity they are after the end of every period: one to keep.
         self._last_checkpoints = [(path, np.inf) for path in last_checkpoints]
 
     def set_last_checkpoints_with_time(
@@ -379,6 +382,7 @@ class Saver:
                 written = as_text(sess.run(self.saver_def.save_tensor_name, feed))
             self._require_own(sess, written, checkpoint_file)
             return written
+        # A folder that is missing shows only when the op runs; other causes keep their error.
         except (errors.FailedPreconditionError, errors.NotFoundError):
             from ...io import files
 

@@ -95,6 +95,8 @@ class BaseSaverBuilder:
         """Writes a shard per device into a folder of its own, then merges them."""
         import uuid
 
+        # Two savers of one prefix must not mix their shards. The name is a constant of the graph,
+        # and what runs it again overwrites its own.
         folder = f"_temp_{uuid.uuid4().hex}/part"
         temporary = tf.string_join([checkpoint_prefix, folder])
         shards = tf.constant(len(per_device), name="num_shards")

@@ -63,6 +63,7 @@ class ClusterSpec:
         result: dict[str, Any] = {}
         for job in self.jobs:
             numbers = self.task_indices(job)
+            # No number is missing when the last is one less than the count.
             is_dense = numbers and numbers[-1] + 1 == len(numbers)
             result[job] = self.job_tasks(job) if is_dense else dict(sorted(self._job(job).items()))
         return result

@@ -66,6 +66,7 @@ class _ReplicaDeviceChooser:
         kind = op.op if type(op).__name__ == "NodeDef" else op.type
         if self._ps_tasks and self._ps_device and kind in self._ps_ops:
             server = DeviceSpec.from_string(self._ps_device)
+            # An op that asks for another job is none to spread over the servers.
             if server.job and present.job in (None, server.job):
                 server = server.replace(task=self._ps_strategy(op))
             return server.make_merged_spec(present).to_string()

@@ -98,6 +98,8 @@ class Server:
         cluster = ClusterSpec(self._server_def.cluster)
         self._tasks = sum(cluster.num_tasks(job) for job in cluster.jobs)
         job, task = self._server_def.job_name, self._server_def.task_index
+        # Nothing listens there: the port is only taken, as a second server at the address must
+        # fail.
         self._socket = _reserve(_port_of(cluster.task_address(job, task)))
         self._target = f"{_PREFIX}localhost:{self._socket.getsockname()[1]}"
         self.resources = Resources(f"/job:{job}/replica:0/task:{task}")

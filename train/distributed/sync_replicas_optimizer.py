@@ -60,6 +60,8 @@ class SyncReplicasOptimizer(Optimizer):
         self._variable_averages = variable_averages
         self._variables_to_average = variables_to_average
         self._total_num_replicas = total_num_replicas
+        # Each worker needs a token to go on; where more gradients are wanted than there are
+        # workers, some go on more than once.
         self._tokens_per_step = max(total_num_replicas, replicas_to_aggregate)
         self._global_step: Any = None
         self._sync_token_queue: Any = None
@@ -114,6 +116,8 @@ class SyncReplicasOptimizer(Optimizer):
 
     def _make_local_step(self, global_step: Variable) -> None:
         """The step that this worker's gradients belong to."""
+        # Something on this worker to be beside of, whatever device functions would do with a
+        # variable.
         anchor = tf.no_op()
         with device(None), colocate_with(anchor):
             self._local_step = tf.Variable(
@@ -168,8 +172,11 @@ class SyncReplicasOptimizer(Optimizer):
         """What a worker runs: hand in, wait for a token; and the chief's thread."""
         queue, step = self._sync_token_queue, self._global_step
         with device(step.device), name_scope(""):
+            # Wait only after everything is handed in, or the chief would wait for it too.
             with control_dependencies(handed_in):
                 token = queue.dequeue()
+            # A token is the number of the step that begins: gradients of older steps are dropped by
+            # the accumulators, which compare it with theirs.
             train_op = tf.assign(self._local_step, token)
             with control_dependencies([update]):
                 tokens = tf.fill([self._tokens_per_step], step)
@@ -202,6 +209,7 @@ class SyncReplicasOptimizer(Optimizer):
         """An operation that puts the first tokens into the queue; -1 for one per gradient."""
         if not self._gradients_applied:
             raise ValueError("get_init_tokens_op() should be called after apply_gradients().")
+        # As many gradients are missing when each worker has handed in one.
         needed = self._replicas_to_aggregate - self._total_num_replicas
         if num_tokens == -1:
             num_tokens = self._replicas_to_aggregate

@@ -69,6 +69,7 @@ def match_filenames_once(pattern: TensorLike, name: str | None = None) -> Any:
             name=name,
             initial_value=tf.matching_files(pattern),
             trainable=False,
+            # The number of files is not known before it runs.
             validate_shape=False,
             collections=[GraphKeys.LOCAL_VARIABLES],
         )
@@ -84,6 +85,7 @@ def limit_epochs(tensor: TensorLike, num_epochs: int | None = None, name: str | 
     if num_epochs <= 0:
         raise ValueError(f"num_epochs must be > 0 not {num_epochs}.")
     with name_scope(name, "limit_epochs", [tensor]) as name:
+        # A local variable, since the epochs done are this process's own and no part of the model.
         zero = tf.constant(0, dtype=dtypes.int64)
         epochs = tf.Variable(
             zero, name="epochs", trainable=False, collections=[GraphKeys.LOCAL_VARIABLES]
@@ -118,6 +120,7 @@ def input_producer(
                 "Either `input_tensor` must have a fully defined shape or `element_shape` must be "
                 "specified"
             )
+        # Shuffled anew whenever the queue takes the tensor: in another order in each epoch.
         if shuffle:
             input_tensor = tf.random_shuffle(input_tensor, seed=seed)
         input_tensor = limit_epochs(input_tensor, num_epochs)
@@ -212,5 +215,6 @@ def slice_input_producer(
             capacity=capacity,
             shared_name=shared_name,
         )
+        # One number for all tensors, so that rows stay together.
         index = queue.dequeue()
         return [tf.gather(tensor, index) for tensor in tensor_list]

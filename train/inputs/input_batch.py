@@ -55,6 +55,7 @@ class _Setting:
             full = tf.cast(queue.size(), dtypes.float32) * (1.0 / self.capacity)
             scalar(f"fraction_of_{self.capacity}_full", full)
             return
+        # A queue that shuffles never falls below `least`: what counts is what is over it.
         room = self.capacity - self.least
         over = tf.cast(tf.maximum(0, queue.size() - self.least), dtypes.float32)
         scalar(f"fraction_over_{self.least}_of_{room}_full", over * (1.0 / room))
@@ -83,6 +84,7 @@ def _as_original_type(given: Any, batch: Any) -> Any:
     if not isinstance(given, dict):
         return batch
     if len(given) == 1:
+        # A queue of one component gives a tensor, not a list.
         batch = [batch]
     return dict(zip(sorted(given, key=str), batch))
 
@@ -144,6 +146,7 @@ def _enqueue(
             smart_cond(keep_input, lambda tensors=tensors: enqueue(tensors), tf.no_op)
             for tensors in lists
         ]
+    # One thread for each entry of the list: the same operation may be there several times.
     add_queue_runner(QueueRunner(queue, operations * threads))
 
 

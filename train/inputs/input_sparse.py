@@ -58,6 +58,7 @@ def _kept_one(tensor: SparseTensor, name: str | None, keep_input: Tensor) -> Any
     return smart_cond(
         keep_input,
         lambda: add_sparse_to_tensors_map(tensor, shared_name=name),
+        # A number for nothing: what has it is not enqueued.
         lambda: tf.constant(-1, dtypes.int64),
     )
 

@@ -132,6 +132,7 @@ class QueueRunner:
         """What a thread does: runs its operation until the queue is closed or all stop."""
         counted = False
         try:
+            # Looked up once, as it is run very often.
             enqueue = sess.make_callable(enqueue_op)
             while not (coord and coord.should_stop()):
                 try:
@@ -157,6 +158,8 @@ class QueueRunner:
         """One thread has seen the end of its input; the last one closes the queue."""
         with self._lock:
             self._runs_per_session[sess] -= 1
+            # Others may still have examples to enqueue; after the last one readers must not wait
+            # any more.
             if not self._runs_per_session[sess]:
                 _run_quietly(sess, self._close_op)
 
@@ -177,6 +180,7 @@ class QueueRunner:
         None, if threads for the session still run.  They are not started unless `start`.
         """
         with self._lock:
+            # The threads of an earlier call are still there.
             if self._runs_per_session.get(sess, 0) > 0:
                 return []
             self._runs_per_session[sess] = len(self._enqueue_ops)

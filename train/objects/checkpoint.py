@@ -71,6 +71,8 @@ class TrackableSaver:
             prefix = f"{prefix}-{checkpoint_number:d}"
         if self._text is None:
             with device("/cpu:0"):
+                # Constants that are fed: the prefix and the objects' description differ from save
+                # to save.
                 self._text = tf.constant("", dtype=dtypes.string)
                 self._prefix = tf.constant("", dtype=dtypes.string)
         folder = os.path.dirname(prefix)
@@ -79,6 +81,8 @@ class TrackableSaver:
         graph = ObjectGraph(self.root)
         saveables, feeds = graph.gather(self._cache)
         feeds[self._text] = graph.message.SerializeToString()
+        # The op is made anew only when the objects have changed: a training loop that saves must
+        # not grow the graph.
         if self._saved != graph.message:
             saver = MultiDeviceSaver(
                 [*saveables, NoRestoreSaveable(self._text, OBJECT_GRAPH_PROTO_KEY)]

@@ -77,6 +77,7 @@ class ListWrapper(List, MutableSequence, _list):
         """Does something that the wrapper knows of."""
         self._check_external_modification()
         change()
+        # Once somebody else has changed the list, the difference must stay to be seen.
         if not self._external_modification:
             self._snapshot = list(self._storage)
 
@@ -130,6 +131,7 @@ class ListWrapper(List, MutableSequence, _list):
     def _replace(self, key: Any, value: Any) -> None:
         before = list(self._storage)
         replaced = before if isinstance(key, slice) else [before[key]]
+        # Other elements may change: nothing of them is saved.
         if any(isinstance(old, Trackable) for old in replaced):
             self._non_append_mutation = True
         self._storage[key] = value

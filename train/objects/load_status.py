@@ -138,6 +138,7 @@ class CheckpointLoadStatus(_LoadStatus):
             thing.initializer
             for thing in list_objects(self._root)
             if hasattr(thing, "initializer") and id(thing) not in restored
+            # What a later restore has given a value, or will, is not overwritten by an initializer.
             if thing._update_uid < uid
         ]
         self.run_restore_ops(session)

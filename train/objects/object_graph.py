@@ -96,6 +96,7 @@ class ObjectGraph:
                 key = f"{self.paths[number]}/.ATTRIBUTES/{_escaped(name)}"
                 known = {} if cache is None else cache.setdefault(thing, {})
                 made = known.get(name)
+                # An object may have another path now, if one was added that is shorter.
                 if made is None or any(key not in saveable.name for saveable in made):
                     made = known[name] = saveables_of(thing, name, factory, key)
                 self.message.nodes[number].attributes.add(
@@ -129,6 +130,7 @@ def _slot(optimizer: Optimizer, variable: Any, name: str) -> Any:
 
 
 def _escaped(name: str) -> str:
+    # "/" parts the names of a path, and "." begins what is no name: ".ATTRIBUTES".
     return name.replace(".", "..").replace("/", ".S")
 
 

@@ -71,6 +71,7 @@ class _Warner:
         self.unused: dict[int, list[str]] = {}
 
     def __del__(self) -> None:
+        # At the interpreter's end modules may be gone before this object.
         if self.is_read_only or log is None or not hasattr(self, "unused"):
             return
         names = node_names(self.message)
@@ -112,6 +113,7 @@ class Restore:
         self._path, self._path_tensor = path, path_tensor
         self._known_ops, self._cache = known_ops, cache
         self._warner = _Warner(message)
+        # Weak, as a restore must not keep the program's objects alive.
         self.objects: Any = weakref.WeakValueDictionary()
         # All objects that were met, matched or not, by identity.
         self.seen: dict[int, Any] = {}
@@ -195,6 +197,7 @@ class Restore:
         while pending:
             current = pending.popleft()
             thing = self.objects[current]
+            # An object that a later restore has reached keeps what that one gave it.
             if self.restore_uid > thing._update_uid:
                 self._attributes(current, thing, made, saveables, python)
                 thing._update_uid = self.restore_uid
@@ -210,6 +213,8 @@ class Restore:
         for child in self.message.nodes[number].children:
             local = thing._lookup_dependency(child.local_name)
             if local is None:
+                # Restored when the object gets a dependency of that name
+                # (engine/graph/trackable.py).
                 waiting = thing._deferred_dependencies.setdefault(child.local_name, [])
                 waiting.append(self.position(child.node_id))
             elif self.bind(child.node_id, local):

@@ -65,6 +65,7 @@ class PythonStringStateSaveable(PythonStateSaveable):
         self._state_callback = state_callback
         self._restore_callback = restore_callback
         with device("/cpu:0"):
+            # A constant to be fed: the state is asked for at each save.
             self._save_string = tf.constant("", dtype=dtypes.string)
         spec = SaveSpec(self._save_string, "", name, dtype=dtypes.string)
         super().__init__(self._save_string, [spec], name)

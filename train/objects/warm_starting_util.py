@@ -125,6 +125,7 @@ def _warm_start_var_with_vocab(
         initial = _load_and_remap_matrix_initializer(
             ckpt_path=_get_checkpoint_filename(prev_ckpt),  # type: ignore[arg-type]
             old_tensor_name=name,
+            # Rows may be cut: their number is that of all slices.
             new_row_vocab_size=height if axis else current_vocab_size,
             new_col_vocab_size=current_vocab_size if axis else shape[1],
             old_row_vocab_size=-1 if axis else previous_vocab_size,
@@ -211,6 +212,7 @@ def warm_start(
     grouped = _get_grouped_variables(vars_to_warm_start)
     vocabularies = var_name_to_vocab_info or {}
     names = var_name_to_prev_var_name
+    # What the caller names goes before what the checkpoint says.
     if not names:
         names = _get_object_checkpoint_renames(ckpt_to_initialize_from, list(grouped))
     plain: dict[str, Any] = {}

@@ -56,6 +56,7 @@ def _path_in(tensor: TensorLike) -> str:
         raise TypeError("Asset path tensor must be of type constant.")
     if tensor.dtype != dtypes.string:
         raise TypeError("Asset path tensor must be of dtype string.")
+    # The path is read now, and fed anew by whoever loads the model: so it must be a constant.
     values = tensor.op.get_attr("value").string_val
     if len(values) != 1:
         raise TypeError("Asset path tensor must be a scalar.")
@@ -66,6 +67,7 @@ def get_asset_filename_to_add(asset_filepath: str, asset_filename_map: dict[Any,
     """A name for a file in the assets' folder: its own, numbered if another file has it already."""
     name = os.path.basename(asset_filepath)
     other = asset_filename_map.get(name)
+    # Two files of the same name and content are one asset.
     if other is None or other == asset_filepath or files.filecmp(asset_filepath, other):
         return name
     unique, count = name, 0
@@ -130,6 +132,7 @@ def get_asset_tensors(
       import_scope: The scope that the graph was imported under.
     """
     assets = list(meta_graph_def_to_load.asset_file_def)
+    # SavedModelBuilder notes assets in the collection; newer writers use the field of the message.
     if not assets and names.ASSETS_KEY in meta_graph_def_to_load.collection_def:
         for packed in meta_graph_def_to_load.collection_def[names.ASSETS_KEY].any_list.value:
             assets.append(_asset_in(packed))

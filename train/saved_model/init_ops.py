@@ -26,5 +26,6 @@ def main_op() -> Any:
 
 def main_op_with_restore(restore_op_name: Operation) -> Any:
     """An operation that does what `main_op` does, and then what `restore_op_name` does."""
+    # Restored after the initializers, which would overwrite it.
     with control_dependencies([main_op()]):
         return group(restore_op_name)

@@ -72,6 +72,8 @@ def preprocess_input_exprs_arg_string(input_exprs_str: str, safe: bool = True) -
 def _value(expression: str, safe: bool) -> Any:
     try:
         node = ast.parse(expression.strip(), mode="eval").body
+        # TensorFlow evaluates the expression as Python; calls of these constructors are what is
+        # left of that.
         if not safe and isinstance(node, ast.Call):
             return _constructed(node)
         return ast.literal_eval(node)
@@ -119,6 +121,7 @@ def _example(features: dict[str, Any]) -> bytes:
                 f'feature value must be a list, but {name}: "{values}" is {type(values)}'
             )
         feature = example.features.feature[name]
+        # The first value decides the kind of all, as in TensorFlow.
         match values[0]:
             case float():
                 feature.float_list.value.extend(values)
@@ -165,6 +168,7 @@ def load_inputs_from_input_arg_string(
 def _loaded(path: str, variable: str | None) -> Any:
     try:
         with files.open_binary(path, "rb") as file:
+            # A pickled object could run anything.
             data = np.load(file, allow_pickle=False)
             if isinstance(data, np.ndarray):
                 arrays = None

@@ -125,6 +125,8 @@ class SavedModelLoader:
     def get_meta_graph_def_from_tags(self, tags: Collection[str]) -> Any:
         """The MetaGraphDef with exactly these tags; RuntimeError when there is none."""
         for message in self._saved_model.meta_graphs:
+            # All tags, and no others: a model may hold one graph for "serve" and another for
+            # "serve, gpu".
             if set(message.meta_info_def.tags) == set(tags):
                 return message
         available = [set(message.meta_info_def.tags) for message in self._saved_model.meta_graphs]
@@ -188,6 +190,8 @@ class SavedModelLoader:
         """All steps; see `tf.saved_model.load`."""
         with sess.graph.as_default():
             saver, _ = self.load_graph(sess.graph, tags, import_scope, **saver_kwargs)
+            # In this order: the graph's own operation may need the variables' values, such as for
+            # tables.
             self.restore_variables(sess, saver, import_scope)
             self.run_init_ops(sess, tags, import_scope)
         return self.get_meta_graph_def_from_tags(tags)

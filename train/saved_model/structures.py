@@ -30,6 +30,7 @@ def encode_structure(value: object) -> Any:
     match value:
         case None:
             message.none_value.SetInParent()
+        # Before int: a bool is one in Python.
         case bool():
             message.bool_value = value
         case int():

@@ -52,6 +52,7 @@ def _of_composite(value: Any) -> Any:
 def build_tensor_info_from_op(op: Operation | Tensor) -> Any:
     """A TensorInfo that names an operation: it has no dtype and no shape."""
     return protos.TensorInfo(
+        # By this a reader tells it from a tensor's (TensorFlow 1.15, saved_model/utils_impl.py).
         dtype=protos.DT_INVALID,
         tensor_shape=protos.TensorShapeProto(unknown_rank=True),
         name=op.name,

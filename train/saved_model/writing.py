@@ -36,6 +36,7 @@ class _SavedModelBuilder:
         self._has_saved_variables = False
         if not files.file_exists(self._export_dir):
             files.recursive_create_dir(self._export_dir)
+        # What is left of another model would be taken for this one's.
         elif files.list_directory(self._export_dir):
             raise AssertionError(
                 "Export directory already exists, and isn't empty. Please choose a different "
@@ -130,6 +131,7 @@ class _SavedModelBuilder:
         """The given saver, or one of its own for all variables."""
         if saver:
             return saver
+        # Not one of the graph's savers, which may leave variables out.
         return Saver(all_saveable_objects(), sharded=True, allow_empty=True)
 
     def _save_variables(
@@ -139,6 +141,7 @@ class _SavedModelBuilder:
         get_or_create_variables_dir(self._export_dir)
         saver = self._saver(saver)
         path = get_variables_path(self._export_dir)
+        # The graph is in the SavedModel itself, and the folder is no series of checkpoints.
         saver.save(sess, path, write_meta_graph=False, write_state=False)
         return saver.export_meta_graph(
             clear_devices=clear_devices, strip_default_attrs=strip_default_attrs
@@ -280,6 +283,7 @@ class SavedModelBuilder(_SavedModelBuilder):
             return
         if not isinstance(main_op, Operation):
             raise TypeError(f"main_op needs to be an Operation: {main_op!r}")
+        # A loader takes the one member of the first collection that there is.
         for key in (names.MAIN_OP_KEY, names.LEGACY_INIT_OP_KEY):
             if get_collection(key):
                 raise ValueError(

@@ -32,7 +32,10 @@ class SessionEventWriter:
         with session.graph.as_default(), name_scope("filewriter"):
             with device("cpu:0"):
                 suffix = tf.constant(".v2") if filename_suffix is None else filename_suffix
+                # Shared by the folder's name: all writers of a session for one folder write one
+                # file.
                 self._writer = raw.SummaryWriter(shared_name=f"logdir:{logdir}")
+                # The op takes milliseconds.
                 settings = (logdir, max_queue, flush_secs * 1000, suffix)
                 init = raw.CreateSummaryFileWriter(self._writer, *settings)
                 add_to_collection("_SUMMARY_WRITER_V2", init)

@@ -41,6 +41,7 @@ class SummaryToEventTransformer:
             summary: what a summary operation gave in a run, or a tf.Summary.
             global_step: the step that it belongs to, an integer.
         """
+        # What a session gives for a summary is a serialized message.
         if isinstance(summary, bytes):
             summary = protos.Summary.FromString(summary)
         for value in summary.value:
