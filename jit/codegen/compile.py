@@ -65,6 +65,7 @@ EMITTER = (
             *("emit", "writer", "reductions", "intrinsics", "addresses", "llvm_scalar"),
             *("transcendental", "coefficients", "numba_target", "llvm", "compile"),
             *("vocabulary", "atomics", "clock", "register_tiles", "sparse_tiles"),
+            "window_tiles",
         )
     ),
 )

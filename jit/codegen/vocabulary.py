@@ -31,14 +31,15 @@ from .atomics import (
 from .numba_target import helper
 from .register_tiles import conv_tile, fma_tile, product_tile
 from .sparse_tiles import gather_tile, scatter_tile
+from .window_tiles import spread_mean, spread_places, window_max, window_mean, window_places
 
 __all__ = [
     "as_bytes", "atomic_add", "atomic_load", "atomic_store", "atomic_swap", "bits_as_float",
     "call_kernel", "clock", "conv_tile", "copy", "cos", "float32", "float64", "float_as_bits",
     "futex", "pause", "take_if_zero",
     "fma_tile", "gather_tile", "helper", "int64", "log", "maximum", "minimum", "pointer",
-    "product_tile", "region", "scatter_tile", "sin", "sqrt", "transpose_tile", "uint32",
-    "uint64", "zero",
+    "product_tile", "region", "scatter_tile", "sin", "spread_mean", "spread_places", "sqrt",
+    "transpose_tile", "uint32", "uint64", "window_max", "window_mean", "window_places", "zero",
 ]  # fmt: skip
 
 _BYTE = ir.IntType(8).as_pointer()

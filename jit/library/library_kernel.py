@@ -24,8 +24,9 @@ VOCABULARY = (
     "call_kernel", "clock", "conv_tile", "copy", "cos", "float32", "float64", "float_as_bits",
     "futex", "pause", "take_if_zero",
     "fma_tile", "gather_tile", "helper", "int64", "log",
-    "pointer", "product_tile", "region", "scatter_tile", "sin", "sqrt", "transpose_tile", "uint32",
-    "uint64", "zero",
+    "pointer", "product_tile", "region", "scatter_tile", "sin", "spread_mean", "spread_places",
+    "sqrt", "transpose_tile", "uint32", "uint64", "window_max", "window_mean", "window_places",
+    "zero",
 )  # fmt: skip
 
 

@@ -304,3 +304,81 @@ def scatter_tile(
     for value, offset in zip(values.elements(count), offsets.elements(count), strict=True):
         places = int(offset) + r * out_row + f
         out.put(places, out.at(places) + value * weights)
+
+
+# What follows does one thing for each of some windows, the elements of which are in a list of
+# `count` places, at least one.  x_step and y_step are how far windows, and what there is of each,
+# lie apart; `lanes`, those of a vector, is a literal.
+
+
+def window_max(
+    lanes: int, x: Address, offsets: Address, count: int, out: Address,
+    channels: int, windows: int, x_step: int, y_step: int,
+) -> None:  # fmt: skip
+    """out[f] = the largest x[offsets[k] + f] and the least finite number, for f < channels."""
+    for n in range(windows):
+        best = np.full(channels, np.finfo(x.dtype).min, x.dtype)
+        for piece in _pieces(x + n * x_step, offsets, count, channels):
+            best = np.where(piece > best, piece, best)
+        (out + n * y_step).elements(channels)[...] = best
+
+
+def window_mean(
+    lanes: int, x: Address, offsets: Address, count: int, scale: float, out: Address,
+    channels: int, windows: int, x_step: int, y_step: int,
+) -> None:  # fmt: skip
+    """out[f] = scale times the sum of x[offsets[k] + f] in order, for f < channels."""
+    for n in range(windows):
+        total = np.full(channels, -0.0, x.dtype)
+        for piece in _pieces(x + n * x_step, offsets, count, channels):
+            total = total + piece
+        (out + n * y_step).elements(channels)[...] = total.astype(np.float64) * scale
+
+
+def window_places(
+    lanes: int, x: Address, offsets: Address, numbers: Address, count: int, out: Address,
+    places: Address, channels: int, windows: int, x_step: int, y_step: int,
+) -> None:  # fmt: skip
+    """As window_max, and places[f] = numbers[k] of the first of the largest, a byte.
+
+    Where a NaN comes first it keeps the place.
+    """
+    known = numbers.elements(count)
+    for n in range(windows):
+        pieces = _pieces(x + n * x_step, offsets, count, channels)
+        best = np.where(np.isnan(pieces[0]), -np.inf, pieces[0])
+        place = np.full(channels, known[0])
+        for piece, number in zip(pieces, known, strict=True):
+            place = np.where(piece > best, number, place)
+            best = np.where(piece > best, piece, best)
+        (out + n * y_step).elements(channels)[...] = np.maximum(best, np.finfo(x.dtype).min)
+        marks = (places + n * y_step).elements(channels)
+        marks[...] = np.where(np.isnan(pieces[0]), known[0], place)
+
+
+def spread_places(
+    lanes: int, dy: Address, places: Address, offsets: Address, numbers: Address, count: int,
+    out: Address, channels: int, windows: int, x_step: int, y_step: int,
+) -> None:  # fmt: skip
+    """out[offsets[k] + f] += dy[f] where places[f] is numbers[k], for f < channels."""
+    for n in range(windows):
+        gradient = (dy + n * y_step).elements(channels)
+        place = (places + n * y_step).elements(channels)
+        targets = _pieces(out + n * x_step, offsets, count, channels)
+        for target, number in zip(targets, numbers.elements(count), strict=True):
+            target[...] = target + np.where(place == number, gradient, 0)
+
+
+def spread_mean(
+    lanes: int, dy: Address, offsets: Address, count: int, scale: float, out: Address,
+    channels: int, windows: int, x_step: int, y_step: int,
+) -> None:  # fmt: skip
+    """out[offsets[k] + f] += scale * dy[f], for f < channels."""
+    for n in range(windows):
+        share = (dy + n * y_step).elements(channels).astype(np.float64) * scale
+        for target in _pieces(out + n * x_step, offsets, count, channels):
+            target[...] = target + share
+
+
+def _pieces(x: Address, offsets: Address, count: int, channels: int) -> list[np.ndarray]:
+    return [(x + offset).elements(channels) for offset in offsets.elements(count)]

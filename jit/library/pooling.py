@@ -7,20 +7,18 @@ Averages count only elements inside of the input.  NCHW goes through a transpose
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..kernel.sizes import AnySize, maximum
-from . import max_pool_argmax, pooling_kernels
+from . import max_pool_argmax
 from .geometry import Axis, Padding, axes, spatial
-from .template import specialise
 from .vectors import BYTES
 
 if TYPE_CHECKING:
     import numpy as np
 
 _WORK = 1 << 15  # elements read per tile
-_CHANNELS = 512  # channels handled together: scratch for them stays in the first cache
 
 
 def max_pool(
@@ -28,7 +26,7 @@ def max_pool(
     data_format: str = "NHWC",
 ) -> Any:  # fmt: skip
     """The largest element of every window, or NotImplemented."""
-    return _pool(b, "max_pool", False, x, ksize, strides, padding, data_format)
+    return _pool(b, "max", x, ksize, strides, padding, data_format)
 
 
 def avg_pool(
@@ -36,7 +34,7 @@ def avg_pool(
     data_format: str = "NHWC",
 ) -> Any:  # fmt: skip
     """The mean of every window, or NotImplemented."""
-    return _pool(b, "avg_pool", True, x, ksize, strides, padding, data_format)
+    return _pool(b, "mean", x, ksize, strides, padding, data_format)
 
 
 def max_pool_gradient(
@@ -50,7 +48,7 @@ def max_pool_gradient(
     both = _window_axes(x.shape, ksize, strides, padding, data_format)
     for value in (y, dy):
         b.require_shape(value, (x.shape[0], both[0].out, both[1].out, x.shape[3]))
-    out = _gradient(b, "max_pool_gradient", pooling_kernels.max_gradient, [x, dy], x.shape, both)
+    out = _gradient(b, "max", [x, dy], x.shape, both)
     return _channels_back(b, out, data_format)
 
 
@@ -67,7 +65,7 @@ def avg_pool_gradient(
     dy = _channels_last(b, dy, data_format)
     both = _window_axes(shape, ksize, strides, padding, data_format)
     b.require_shape(dy, (shape[0], both[0].out, both[1].out, shape[3]))
-    out = _gradient(b, "avg_pool_gradient", pooling_kernels.average_gradient, [dy], shape, both)
+    out = _gradient(b, "mean", [dy], shape, both)
     return _channels_back(b, out, data_format)
 
 
@@ -96,7 +94,7 @@ def _window_axes(
 
 
 def _pool(
-    b: Any, name: str, average: bool, x: Any, ksize: Sequence[int], strides: Sequence[int],
+    b: Any, kind: str, x: Any, ksize: Sequence[int], strides: Sequence[int],
     padding: Padding, data_format: str,
 ) -> Any:  # fmt: skip
     if _unfit(x.dtype, ksize, strides, data_format):
@@ -105,35 +103,29 @@ def _pool(
     n, _, _, c = x.shape
     both = _window_axes(x.shape, ksize, strides, padding, data_format)
     high, wide = both
-    facts = max_pool_argmax.facts(x.dtype, both)
-    kernel = specialise(name, pooling_kernels.pool, AVERAGE=average, **facts)
     line = maximum(wide.out * c * high.window * wide.window, 1)
-    has_places = not average and high.window * wide.window <= max_pool_argmax.MOST_PLACES
+    has_places = kind == "max" and high.window * wide.window <= max_pool_argmax.MOST_PLACES
     (out,) = b.call(
-        kernel, [x], [((n, high.out, wide.out, c), x.dtype)],
-        max_pool_argmax.extents(both, c), n * high.out,
-        maximum(_WORK // line, 1), operations=n * high.out * line,
+        max_pool_argmax.pool_kernel(kind, x.dtype), [x], [((n, high.out, wide.out, c), x.dtype)],
+        max_pool_argmax.extents(both, c), n * high.out, maximum(_WORK // line, 1),
+        scratch=max_pool_argmax.lists(both), operations=n * high.out * line,
         role=max_pool_argmax.Pools(both) if has_places else None,
     )  # fmt: skip
     return _channels_back(b, out, data_format)
 
 
 def _gradient(
-    b: Any,
-    name: str,
-    entry: Callable[..., None],
-    inputs: list[Any],
-    shape: Sequence[AnySize],
-    both: tuple[Axis, Axis],
+    b: Any, kind: str, inputs: list[Any], shape: Sequence[AnySize], both: tuple[Axis, Axis]
 ) -> Any:
     n, h, w, c = shape
     dtype = inputs[0].dtype
-    kernel = specialise(name, entry, CHANNELS=_CHANNELS, **max_pool_argmax.facts(dtype, both))
-    finds = entry is pooling_kernels.max_gradient
-    scratch = 2 * BYTES[dtype] * _CHANNELS if finds else 0
+    finds = kind == "max"
+    # Where maxima are found again, they and their places are in memory.
+    found = max_pool_argmax.CHANNELS * (1 + BYTES[dtype]) if finds else 0
     (out,) = b.call(
-        kernel, inputs, [(tuple(shape), dtype)], max_pool_argmax.extents(both, c), n,
-        maximum(_WORK // maximum(h * w * c, 1), 1), c, _CHANNELS, scratch,
+        max_pool_argmax.gradient_kernel(kind, dtype), inputs, [(tuple(shape), dtype)],
+        max_pool_argmax.extents(both, c), n, maximum(_WORK // maximum(h * w * c, 1), 1), c,
+        max_pool_argmax.CHANNELS, max_pool_argmax.lists(both) + found,
         operations=n * c * both[0].out * both[1].out * (both[0].window * both[1].window),
         role=max_pool_argmax.Unpools(both) if finds else None,
     )  # fmt: skip

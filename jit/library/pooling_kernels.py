@@ -2,231 +2,150 @@
 """The kernels of pooling and of its gradients (NHWC).
 
 See jit/library/pooling.py, and jit/library/max_pool_argmax.py for those with places of maxima.
+Sizes, windows and strides are parameters.  A window is a list of offsets from its first element,
+with a number for each, which is that within the whole window: y * width + x.  The list of a whole
+window is made once; windows at edges get their own.
 """
 
 from __future__ import annotations
 
 from .plain_vocabulary import (
     GIVEN,
+    Address,
     Arguments,
-    Pointer,
-    Scalar,
     float64,
     helper,
     pointer,
     region,
-    uint32,
+    spread_mean,
+    spread_places,
+    window_max,
+    window_mean,
+    window_places,
     zero,
 )
 
 DTYPE: str = GIVEN
-KH: int = GIVEN  # the window and its strides, along height and width
-KW: int = GIVEN
-SH: int = GIVEN
-SW: int = GIVEN
-AVERAGE: bool = GIVEN  # windows are averaged, else their maximum is taken
-CHANNELS: int = GIVEN  # channels of a tile at most
-ZERO: Scalar = GIVEN
-LOWEST: Scalar = GIVEN  # the least finite number
-INFINITY: Scalar = GIVEN
+LANES: int = GIVEN  # elements of a vector
+KIND: str = GIVEN  # "max", "mean", or "places": the maximum with its place, or a gradient by places
+OUT_AT: int = GIVEN  # the number of the last buffer, a result; parameters are behind it
+BYTES: int = GIVEN  # of an element
+CHANNELS: int = GIVEN  # channels of a tile of gradients at most
 
 
 @helper
-def window(position: int, stride: int, before: int, length: int, size: int) -> tuple[int, int]:
-    """The part of a window that lies inside of the input."""
-    start = position * stride - before
-    return max(start, 0), min(start + length, size)
-
-
-@helper
-def initial(x: Scalar) -> Scalar:
-    """Of NaN and minus infinity alone the maximum is the least finite number, as in TensorFlow."""
-    return x if AVERAGE else (x if x > LOWEST else LOWEST)
-
-
-@helper
-def combine(old: Scalar, new: Scalar) -> Scalar:
-    return old + new if AVERAGE else (new if new > old else old)
-
-
-@helper
-def whole(x: Pointer, out: Pointer, source: int, target: int, line: int, c: int) -> None:
-    """A window without an edge: all its elements of a channel are combined in a register."""
-    for f in range(c):
-        value = initial(x[source + f])
-        for y in range(KH):
-            for i in range(KW):
-                if y + i > 0:
-                    value = combine(value, x[source + y * line + i * c + f])
-        out[target + f] = value
-
-
-@helper
-def part(
-    x: Pointer, out: Pointer, source: int, target: int, line: int, c: int, rows: int, cols: int
+def enter(
+    offsets: Address, numbers: Address, rows: int, cols: int, line: int, c: int, first: int, kw: int
 ) -> None:
-    for f in range(c):
-        out[target + f] = initial(x[source + f])
-    for y in range(rows):
-        for i in range(cols):
-            if y + i > 0:
-                for f in range(c):
-                    out[target + f] = combine(out[target + f], x[source + y * line + i * c + f])
+    """Lists the elements of a window, the first of which has a number."""
+    offset, number = pointer(offsets), pointer(numbers)
+    at, n, x = 0, first, 0
+    for k in range(rows * cols):
+        offset[k] = at
+        number[k] = n
+        at, n, x = at + c, n + 1, x + 1
+        if x == cols:
+            at, n, x = at + line - cols * c, n + kw - cols, 0
+
+
+@helper
+def alike(begin: int, kw: int, sw: int, w: int, most: int) -> int:
+    """How many windows from that at a column on are whole, if that is; else one."""
+    is_whole = begin >= 0 and begin + kw <= w
+    return min((w - kw - begin) // sw + 1, most) if is_whole else 1
 
 
 def pool(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
-    x, out = pointer(args[0]), pointer(args[1])
-    h, w, oh, ow, c, top, left = args[2], args[3], args[4], args[5], args[6], args[7], args[8]
+    """Rows are lines of windows."""
+    h, w, oh, ow = args[OUT_AT + 1], args[OUT_AT + 2], args[OUT_AT + 3], args[OUT_AT + 4]
+    c, top, left = args[OUT_AT + 5], args[OUT_AT + 6], args[OUT_AT + 7]
+    kh, kw, sh, sw = args[OUT_AT + 8], args[OUT_AT + 9], args[OUT_AT + 10], args[OUT_AT + 11]
+    memory = args[OUT_AT + 12] + worker * args[OUT_AT + 13]
+    offsets, numbers = region(memory, "int64"), region(memory, "int64") + kh * kw
+    is_whole = False  # the lists are those of a whole window
     for row in range(r0, r1):
         image = row // oh
-        y0, y1 = window(row - image * oh, SH, top, KH, h)
-        for col in range(ow):
-            x0, x1 = window(col, SW, left, KW, w)
-            source, target = ((image * h + y0) * w + x0) * c, (row * ow + col) * c
-            if y1 - y0 == KH and x1 - x0 == KW:
-                whole(x, out, source, target, w * c, c)
+        y = (row - image * oh) * sh - top
+        y0, y1 = max(y, 0), min(y + kh, h)
+        col = 0
+        while col < ow:
+            i = col * sw - left
+            x0, x1 = max(i, 0), min(i + kw, w)
+            same, count = alike(i, kw, sw, w, ow - col), (y1 - y0) * (x1 - x0)
+            if count < kh * kw or not is_whole:
+                enter(offsets, numbers, y1 - y0, x1 - x0, w * c, c, (y0 - y) * kw + x0 - i, kw)
+            is_whole = count == kh * kw
+            x, out = args[0] + ((image * h + y0) * w + x0) * c, args[1] + (row * ow + col) * c
+            if KIND == "max":
+                window_max(LANES, x, offsets, count, out, c, same, sw * c, c)
+            elif KIND == "mean":
+                scale = float64(1) / count
+                window_mean(LANES, x, offsets, count, scale, out, c, same, sw * c, c)
             else:
-                part(x, out, source, target, w * c, c, y1 - y0, x1 - x0)
-            if AVERAGE:
-                scale = float64(1) / ((y1 - y0) * (x1 - x0))
-                for f in range(c):
-                    out[target + f] = out[target + f] * scale
-
-
-def max_gradient(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
-    """Rows are images, columns are channels: windows of one image may overlap."""
-    x, dy, out = pointer(args[0]), pointer(args[1]), pointer(args[2])
-    h, w, oh, ow, c, top, left = args[3], args[4], args[5], args[6], args[7], args[8], args[9]
-    memory = region(args[10] + worker * args[11], DTYPE)
-    best, left_over = pointer(memory), pointer(memory + CHANNELS)
-    count = c1 - c0
-    for image in range(r0, r1):
-        for pixel in range(image * h * w, (image + 1) * h * w):
-            zero(args[2] + (pixel * c + c0), count)
-        for row in range(oh):
-            y0, y1 = window(row, SH, top, KH, h)
-            for col in range(ow):
-                x0, x1 = window(col, SW, left, KW, w)
-                source = ((image * h + y0) * w + x0) * c + c0
-                for f in range(count):
-                    best[f] = x[source + f]
-                for y in range(y0, y1):
-                    for i in range(x0, x1):
-                        source = ((image * h + y) * w + i) * c + c0
-                        for f in range(count):
-                            best[f] = x[source + f] if x[source + f] > best[f] else best[f]
-                gradient = ((image * oh + row) * ow + col) * c + c0
-                for f in range(count):
-                    left_over[f] = dy[gradient + f]
-                for y in range(y0, y1):
-                    for i in range(x0, x1):
-                        source = ((image * h + y) * w + i) * c + c0
-                        for f in range(count):
-                            # Once given away, nothing is left for later elements.  NaN is the
-                            # best only where it comes first.
-                            hit = (x[source + f] == best[f]) | (best[f] != best[f])
-                            given = left_over[f] if hit else ZERO
-                            left_over[f] = ZERO if hit else left_over[f]
-                            out[source + f] += given
-
-
-def average_gradient(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
-    dy, out = pointer(args[0]), pointer(args[1])
-    h, w, oh, ow, c, top, left = args[2], args[3], args[4], args[5], args[6], args[7], args[8]
-    count = c1 - c0
-    for image in range(r0, r1):
-        for pixel in range(image * h * w, (image + 1) * h * w):
-            zero(args[1] + (pixel * c + c0), count)
-        for row in range(oh):
-            y0, y1 = window(row, SH, top, KH, h)
-            for col in range(ow):
-                x0, x1 = window(col, SW, left, KW, w)
-                scale = float64(1) / ((y1 - y0) * (x1 - x0))
-                gradient = ((image * oh + row) * ow + col) * c + c0
-                for y in range(y0, y1):
-                    for i in range(x0, x1):
-                        source = ((image * h + y) * w + i) * c + c0
-                        for f in range(count):
-                            out[source + f] += dy[gradient + f] * scale
-
-
-# With places.  The maximum is the least finite number if there are only NaN and minus infinity, but
-# its place is that of the first element, unless another is larger: where a NaN comes first it keeps
-# the place.
-
-
-@helper
-def whole_with_places(
-    x: Pointer, out: Pointer, places: Pointer, source: int, target: int, line: int, c: int
-) -> None:
-    """A window without an edge: all its elements of a channel are combined in registers."""
-    for f in range(c):
-        begin = x[source + f]
-        value, place = begin if begin == begin else -INFINITY, uint32(0)
-        for y in range(KH):
-            for i in range(KW):
-                if y + i > 0:
-                    other = x[source + y * line + i * c + f]
-                    place = uint32(y * KW + i) if other > value else place
-                    value = other if other > value else value
-        out[target + f] = value if value > LOWEST else LOWEST
-        places[target + f] = place if begin == begin else uint32(0)
-
-
-@helper
-def part_with_places(
-    x: Pointer, out: Pointer, places: Pointer, source: int, target: int, line: int, c: int,
-    rows: int, cols: int, first: int,
-) -> None:  # fmt: skip
-    for f in range(c):
-        begin = x[source + f]
-        out[target + f] = begin if begin == begin else -INFINITY
-        places[target + f] = first
-    for y in range(rows):
-        for i in range(cols):
-            for f in range(c):
-                other = x[source + y * line + i * c + f]
-                if other > out[target + f]:
-                    out[target + f] = other
-                    places[target + f] = first + y * KW + i
-    for f in range(c):
-        begin, value = x[source + f], out[target + f]
-        out[target + f] = value if value > LOWEST else LOWEST
-        places[target + f] = places[target + f] if begin == begin else first
-
-
-def pool_with_places(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
-    x, out, places = pointer(args[0]), pointer(args[1]), pointer(args[2])
-    h, w, oh, ow, c, top, left = args[3], args[4], args[5], args[6], args[7], args[8], args[9]
-    for row in range(r0, r1):
-        image = row // oh
-        y = row - image * oh
-        y0, y1 = window(y, SH, top, KH, h)
-        for col in range(ow):
-            x0, x1 = window(col, SW, left, KW, w)
-            source, target = ((image * h + y0) * w + x0) * c, (row * ow + col) * c
-            if y1 - y0 == KH and x1 - x0 == KW:
-                whole_with_places(x, out, places, source, target, w * c, c)
-            else:
-                first = (y0 - (y * SH - top)) * KW + x0 - (col * SW - left)
-                part_with_places(
-                    x, out, places, source, target, w * c, c, y1 - y0, x1 - x0, first
+                places = args[2] + (row * ow + col) * c
+                window_places(
+                    LANES, x, offsets, numbers, count, out, places, c, same, sw * c, c
                 )  # fmt: skip
+            col += same
 
 
-def spread(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
-    """Rows are images, columns are channels: windows of one image may overlap."""
-    dy, places, out = pointer(args[0]), pointer(args[1]), pointer(args[2])
-    h, w, oh, ow, c, top, left = args[3], args[4], args[5], args[6], args[7], args[8], args[9]
+def gradient(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Rows are images, columns are channels: windows of one image may overlap.
+
+    Buffers: for "max" the input; gradients of windows; for "places" those; the result.
+    """
+    h, w, oh, ow = args[OUT_AT + 1], args[OUT_AT + 2], args[OUT_AT + 3], args[OUT_AT + 4]
+    c, top, left = args[OUT_AT + 5], args[OUT_AT + 6], args[OUT_AT + 7]
+    kh, kw, sh, sw = args[OUT_AT + 8], args[OUT_AT + 9], args[OUT_AT + 10], args[OUT_AT + 11]
+    memory = args[OUT_AT + 12] + worker * args[OUT_AT + 13]
+    offsets, numbers = region(memory, "int64"), region(memory, "int64") + kh * kw
+    is_whole = False  # the lists are those of a whole window
+    channels = c1 - c0
     for image in range(r0, r1):
-        zero(args[2] + image * h * w * c, h * w * c)
+        clear(args[OUT_AT] + image * h * w * c, h * w, c, c0, channels)
         for row in range(oh):
-            for col in range(ow):
-                source = ((image * oh + row) * ow + col) * c
-                for y in range(max(0, row * SH - top), min(h, row * SH - top + KH)):
-                    for i in range(max(0, col * SW - left), min(w, col * SW - left + KW)):
-                        place = uint32((y - row * SH + top) * KW + i - col * SW + left)
-                        target = ((image * h + y) * w + i) * c
-                        for f in range(c):
-                            value = dy[source + f] if places[source + f] == place else ZERO
-                            out[target + f] += value
+            y = row * sh - top
+            y0, y1 = max(y, 0), min(y + kh, h)
+            col = 0
+            while col < ow:
+                i = col * sw - left
+                x0, x1 = max(i, 0), min(i + kw, w)
+                same, count = alike(i, kw, sw, w, ow - col), (y1 - y0) * (x1 - x0)
+                if count < kh * kw or not is_whole:
+                    enter(offsets, numbers, y1 - y0, x1 - x0, w * c, c, (y0 - y) * kw + x0 - i, kw)
+                is_whole = count == kh * kw
+                source = ((image * oh + row) * ow + col) * c + c0
+                target = ((image * h + y0) * w + x0) * c + c0
+                dy = args[1] + source if KIND == "max" else args[0] + source
+                out = args[OUT_AT] + target
+                if KIND == "mean":
+                    scale = float64(1) / count
+                    spread_mean(LANES, dy, offsets, count, scale, out, channels, same, sw * c, c)
+                elif KIND == "places":
+                    places = args[1] + source
+                    spread_places(
+                        LANES, dy, places, offsets, numbers, count, out, channels, same, sw * c, c
+                    )  # fmt: skip
+                else:
+                    # The maxima are found again, a window at a time.
+                    same = 1
+                    best = region(memory + 16 * kh * kw, DTYPE)
+                    places = region(memory + 16 * kh * kw + BYTES * CHANNELS, "uint8")
+                    x = args[0] + target
+                    window_places(
+                        LANES, x, offsets, numbers, count, best, places, channels, 1, 0, 0
+                    )  # fmt: skip
+                    spread_places(
+                        LANES, dy, places, offsets, numbers, count, out, channels, 1, 0, 0
+                    )  # fmt: skip
+                col += same
+
+
+@helper
+def clear(image: Address, pixels: int, c: int, c0: int, channels: int) -> None:
+    """Zeros for some channels of all pixels."""
+    if channels == c:
+        zero(image, pixels * c)
+    else:
+        for pixel in range(pixels):
+            zero(image + (pixel * c + c0), channels)

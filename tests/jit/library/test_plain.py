@@ -124,12 +124,21 @@ def test_gradients_from_places_of_maxima(channels: Any) -> None:
     same_both_ways(call, f"max_pool_places unpool {'conv2d_filter_gradient' if is_few else last}")
 
 
-def test_pools() -> None:
-    x = draw((2, 7, 6, 3))
-    x[0, :2, :2] = [np.nan, -np.inf, 2]
+@pytest.mark.parametrize(
+    "channels, dtype",
+    [
+        (3, "float32"),
+        (53, "float32"),  # several vectors, one, and part of one
+        (26, "float64"),
+    ],
+)
+def test_pools(channels: int, dtype: str) -> None:
+    x = draw((2, 7, 6, channels), dtype)
+    x[0, :2, :2, :3] = [np.nan, -np.inf, 2]
+    x[1, 3, ::2, -3:] = [np.inf, -0.0, np.nan]
     how = ((3, 2), (2, 2), "SAME")
     high, wide = axes(x.shape[1:3], *how)
-    dy = draw((2, high.out, wide.out, 3), seed=1)
+    dy = draw((2, high.out, wide.out, channels), dtype, seed=1)
 
     def call(b: EagerBuilder) -> Any:
         value, gradient = b.value(x), b.value(dy)
@@ -138,8 +147,12 @@ def test_pools() -> None:
         yield library.max_pool_gradient(b, value, top, gradient, *how)
         yield library.avg_pool(b, value, *how)
         yield library.avg_pool_gradient(b, x.shape, gradient, *how)
+        maxima, places = max_pool_argmax.max_pool_places(b, value, (high, wide))
+        yield from (maxima, places)
+        yield max_pool_argmax.spread(b, x.shape, gradient, places, (high, wide))
 
-    same_both_ways(call, "max_pool max_pool_gradient avg_pool avg_pool_gradient")
+    names = "max_pool max_pool_gradient avg_pool avg_pool_gradient max_pool_places unpool"
+    same_both_ways(call, names)
 
 
 @pytest.mark.parametrize(
