@@ -14,6 +14,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
 from typing import Any
 
 # The beginning of what such a process runs: `part` imports a module of jit, `requests` are the
@@ -80,13 +81,25 @@ def _environment() -> dict[str, str]:
 
 def _homes() -> dict[str, list[str]]:
     """The folders that the packages are in."""
-    found = {name: sys.modules.get(name) for name in _PACKAGES}
-    return {
-        name: [os.path.dirname(folder) for folder in _absolute(module.__path__)]
-        for name, module in found.items()
-        if module is not None
-    }
+    found = {name: _folders(name) for name in _PACKAGES}
+    return {name: list(map(os.path.dirname, folders)) for name, folders in found.items() if folders}
+
+
+def _folders(name: str) -> list[str]:
+    module = sys.modules.get(name)
+    return _LATER.get(name, []) if module is None else _absolute(module.__path__)
 
 
 def _absolute(folders: Iterable[str]) -> list[str]:
     return [os.path.abspath(folder) for folder in folders]
+
+
+def _found(name: str) -> list[str]:
+    """Where this process would import a package from."""
+    spec = find_spec(name)
+    return _absolute(spec.submodule_search_locations or ()) if spec else []
+
+
+# A helper may need Numba before this process does, and has it from where it was to be found before
+# a program went on to change folders and paths.
+_LATER = {"numba": _found("numba")}

@@ -62,8 +62,9 @@ EMITTER = (
     *(
         f"codegen/{name}"
         for name in (
-            *("emit", "writer", "reductions", "intrinsics", "addresses", "llvm_scalar"),
-            *("transcendental", "coefficients", "numba_target", "llvm", "compile"),
+            *("emit", "writer", "reductions", "words", "reader", "intrinsics", "addresses"),
+            *("llvm_scalar", "transcendental", "coefficients", "numba_target", "library_code"),
+            *("llvm", "compile"),
             *("vocabulary", "atomics", "clock", "register_tiles", "sparse_tiles"),
             "window_tiles",
         )

@@ -5,7 +5,8 @@ Numba holds Python's lock nearly all the time, so threads would wait for one ano
 a fresh interpreter (jit/isolated.py) that gets sources by a pipe and returns object files.  It is
 gone when the work is done, and ends by itself when this process dies and the pipe closes.  Whatever
 goes wrong with helpers, this process compiles what they left over; what it makes does not depend on
-who made it.
+who made it.  Helpers begin with the hand-written kernels and this process with the generated ones:
+it need not wait for Numba to be imported, and may never have to.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ from dataclasses import dataclass
 from ...engine import stopping
 from .. import isolated, settings, threads
 
-# About what a line of source takes to compile, and what a helper must have to do to be worth its
-# start (both in seconds).
-_LINE_SECONDS = 0.002
+# About what a line of a generated and of a hand-written source takes to compile, and what a helper
+# must have to do to be worth its start (all in seconds).
+_LINE_SECONDS = (0.0006, 0.002)
 _WORTHWHILE = 0.8
 _MOST_HELPERS = 7
 # A helper that takes so long for one kernel is given up.
@@ -62,7 +63,7 @@ Made = tuple[Job, bytes, float]
 
 def compile_all(jobs: Sequence[Job], compile_one: Callable[[Job], bytes]) -> Iterator[Made]:
     """What `compile_one` gives for every job, as they are done; helpers take part if that pays."""
-    waiting = deque(jobs)
+    waiting = deque(sorted(jobs, key=lambda job: job.is_library))
     made: deque[Made] = deque()
     helpers = [_Helper(waiting, made) for _ in range(_count(jobs))]
     try:
@@ -86,7 +87,7 @@ def compile_all(jobs: Sequence[Job], compile_one: Callable[[Job], bytes]) -> Ite
 
 def _count(jobs: Sequence[Job]) -> int:
     """How many helpers are worthwhile: none for little work, on one core, or without a Python."""
-    seconds = _LINE_SECONDS * sum(job.source.count("\n") for job in jobs)
+    seconds = sum(_LINE_SECONDS[job.is_library] * job.source.count("\n") for job in jobs)
     free = min(threads.cores(), threads.count()) - 1
     count = min(int(seconds / _WORTHWHILE), free, len(jobs) - 1, _MOST_HELPERS)
     return max(count, 0) if isolated.is_supported() else 0

@@ -45,6 +45,11 @@ def job(factor):
     kernel = ir.Kernel("map", buffers, (ir.Axis("map"),), (), (store,), 0)
     return crew.Job(compiler.source_of(kernel), f"scaled_{factor:.0f}", False)
 
+def product():
+    from numbaflow.jit.library.matmul import product_kernel
+    kernel = product_kernel("float32", 64, False, False)[0].over(["float32"] * 3)
+    return crew.Job(kernel.text, "product", True)  # which needs Numba, not imported here
+
 threads.cores = lambda: 2
 crew._WORTHWHILE = 1e-9
 replies = []
@@ -65,7 +70,8 @@ def failed():
     return not any(t.name == "numbaflow-compile" for t in threading.enumerate())
 
 with settings.override(threads=2):
-    made = list(crew.compile_all([job(2.0 + n) for n in range(4)], leave_to_the_helper))
+    jobs = [product(), *(job(2.0 + n) for n in range(3))]
+    made = list(crew.compile_all(jobs, leave_to_the_helper))
 print(json.dumps([code != b"here" for _, code, _ in made]))
 """
 

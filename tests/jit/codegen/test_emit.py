@@ -102,7 +102,18 @@ def call(
     kernel: ir.Kernel, buffers: list[Any], sizes: list[int], params: list[int], cuts: int = 1
 ) -> None:
     """Runs the compiled kernel, rows and columns cut into tiles."""
-    address = compiler.compile_kernel(kernel).address
+    tiles(compiler.compile_kernel(kernel).address, kernel, buffers, sizes, params, cuts)
+
+
+def tiles(
+    address: int,
+    kernel: ir.Kernel,
+    buffers: list[Any],
+    sizes: list[int],
+    params: list[int],
+    cuts: int,
+) -> None:
+    """Runs machine code of a kernel, rows and columns cut into tiles."""
     function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *[ctypes.c_int64] * 5)(address)
     block = np.array([*(b.ctypes.data for b in buffers), *sizes, *params], np.int64)
     outer = [s for s, a in zip(sizes, kernel.axes) if a.kind != "reduce"]

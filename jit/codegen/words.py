@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The words of generated kernels: for each, what it takes, what it gives, and its LLVM code.
+
+Every primitive of jit/kernel/scalar.py is branch-free LLVM code (jit/codegen/llvm_scalar.py), so
+that LLVM vectorises the loops around it.  Values of 16-bit floats live in float32 and are rounded
+back after every operation.  Memory is addressed by addresses with a dtype and element indices:
+what is loaded has the dtype of the memory, and nothing else can be stored there.
+Imports llvmlite alone; Numba gets the words from jit/codegen/intrinsics.py.
+
+The vocabulary, as kernels see it (D is a dtype name):
+  add(x, y) … every primitive of the scalar table, arguments of one type
+  cast_D(x), round_D(x) for D in float16, bfloat16            load(base, i), store(base, i, value)
+  accumulate_add, accumulate_mul, accumulate_max, accumulate_min (acc, x): may be reordered
+  stack_D(count) -> address of a block of the frame; count must be a literal
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Union
+
+from llvmlite import ir
+
+from ..kernel.scalar import COMPILED_DTYPES, PRIMITIVES
+from . import llvm_scalar, transcendental
+from .llvm_scalar import GROUP, Emitter
+
+LOWERINGS = {**llvm_scalar.PRIMITIVES, **transcendental.FUNCTIONS}
+_FORGOTTEN = PRIMITIVES.keys() - LOWERINGS.keys() - {"cast"}
+if _FORGOTTEN:
+    raise TypeError(f"primitives without LLVM code: {', '.join(sorted(_FORGOTTEN))}")
+HELD_IN = {dtype: "float32" if "float16" in dtype else dtype for dtype in COMPILED_DTYPES}
+WORD = ir.IntType(64)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """The kind of an address: what lies there are elements of a dtype."""
+
+    dtype: str
+
+    def __str__(self) -> str:
+        return f"Address({self.dtype})"
+
+
+# What a value is: the dtype that it is held in, an address, or nothing.
+Kind = Union[str, Address, None]
+
+
+class Unfit(Exception):
+    """Arguments that do not fit: the access or operation, and the rule that it breaks.
+
+    `line` is that of the text, where there is one.
+    """
+
+    line = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A name that generated kernels call.
+
+    result  the kind of the result, given the kinds of the arguments; raises Unfit
+    code    writes LLVM code, given a builder, the kinds and the values of the arguments
+    """
+
+    name: str
+    arity: int
+    result: Callable[..., Kind]
+    code: Callable[[Any, tuple[Kind, ...], tuple[Any, ...]], Any]
+
+
+@cache
+def table() -> dict[str, Word]:
+    """All words by name."""
+    words = [_primitive(name) for name in PRIMITIVES if name != "cast"]
+    for dtype in sorted(COMPILED_DTYPES):
+        words += [_cast(dtype), _stack(dtype)]
+    words += [_round("float16"), _round("bfloat16")]
+    words += [_accumulate(name) for name in ("add", "mul", "max", "min")]
+    words += [Word("load", 2, _loaded, _load), Word("store", 3, _stored, _store)]
+    return {word.name: word for word in words}
+
+
+def _primitive(name: str) -> Word:
+    primitive = PRIMITIVES[name]
+
+    def result(*kinds: Kind) -> Kind:
+        of_one_kind(name, *(kinds[1:] if primitive.result == "branch" else kinds))
+        return "bool" if primitive.result == "bool" else kinds[-1]
+
+    def code(builder: Any, kinds: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
+        return LOWERINGS[name](Emitter(builder, kinds[-1]), *values)
+
+    return Word(name, primitive.arity, result, code)
+
+
+def _cast(dtype: str) -> Word:
+    def code(builder: Any, kinds: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
+        return llvm_scalar.cast(Emitter(builder, kinds[0]), values[0], dtype)
+
+    return Word(f"cast_{dtype}", 1, lambda x: HELD_IN[dtype], code)
+
+
+def _round(dtype: str) -> Word:
+    def code(builder: Any, kinds: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
+        return llvm_scalar.round_half(Emitter(builder, "float32"), values[0], dtype)
+
+    return Word(f"round_{dtype}", 1, lambda x: of_one_kind(f"round_{dtype}", x, "float32"), code)
+
+
+def _accumulate(name: str) -> Word:
+    word = f"accumulate_{name}"
+
+    def code(builder: Any, kinds: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
+        return llvm_scalar.accumulate(Emitter(builder, kinds[0]), name, *values)
+
+    return Word(word, 2, lambda x, y: of_one_kind(word, x, y), code)
+
+
+def _stack(dtype: str) -> Word:
+    def code(builder: Any, kinds: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
+        with builder.goto_entry_block():
+            kind = ir.ArrayType(Emitter(builder, dtype).memory, values[0].constant)
+            block = builder.alloca(kind)
+            block.align = 64
+        return builder.ptrtoint(block, WORD)
+
+    return Word(f"stack_{dtype}", 1, lambda count: Address(dtype), code)
+
+
+def of_one_kind(name: str, *kinds: Kind) -> Kind:
+    """The kind of several arguments that have to have the same."""
+    if len(set(kinds)) > 1:
+        raise Unfit(f"{name} of {', '.join(map(str, kinds))}: arguments are of one type")
+    return kinds[0]
+
+
+def dtype_at(access: str, base: Kind) -> str:
+    """What lies where something is accessed."""
+    if not isinstance(base, Address):
+        raise Unfit(f"{access} at {base}: memory is accessed by addresses with a dtype")
+    return base.dtype
+
+
+def _loaded(base: Kind, i: Kind) -> Kind:
+    return HELD_IN[dtype_at("load", base)]
+
+
+def _stored(base: Kind, i: Kind, value: Kind) -> Kind:
+    dtype = dtype_at("store", base)
+    if value != HELD_IN[dtype]:
+        raise Unfit(f"store of {value} into {dtype}: memory is accessed in its own dtype")
+    return None
+
+
+def _load(builder: Any, kinds: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
+    e = Emitter(builder, kinds[0].dtype)
+    value = _marked(builder.load(_element(e, *values)), e)
+    return llvm_scalar.from_memory(e, value)
+
+
+def _store(builder: Any, kinds: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
+    e = Emitter(builder, kinds[0].dtype)
+    place = _element(e, *values[:2])
+    return _marked(builder.store(llvm_scalar.to_memory(e, values[2]), place), e)
+
+
+def _element(e: Emitter, base: Any, index: Any) -> Any:
+    return e.b.gep(e.b.inttoptr(base, e.memory.as_pointer()), [index])
+
+
+def _marked(access: Any, e: Emitter) -> Any:
+    access.align = e.bytes
+    access.set_metadata("llvm.access.group", e.b.module.add_metadata([GROUP]))
+    return access
