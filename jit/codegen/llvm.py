@@ -22,6 +22,7 @@ from .reader import LOOP, SERIAL
 # The further names that a hand-written text uses; None marks a generated text, all of whose loops
 # are free of dependences between iterations through memory.
 Names = dict[str, Any] | None
+_PLAIN = "; generated"  # the line that begins the LLVM text of a generated kernel
 
 
 def lowered(source: str, symbol: str, aim: target.Target, names: Names = None) -> str:
@@ -31,7 +32,7 @@ def lowered(source: str, symbol: str, aim: target.Target, names: Names = None) -
 
         return finished(library_code.module(source, symbol, names), aim)
     try:
-        return finished(str(reader.module(source, symbol)), aim)
+        return f"{_PLAIN}\n{finished(str(reader.module(source, symbol)), aim)}"
     except words.Unfit as error:
         raise Untyped(f"{error}{where(source, error.line)}, in {symbol}:\n{source}") from error
 
@@ -47,7 +48,7 @@ def where(source: str, line: int) -> str:
 
 
 def object_code(text: str, aim: target.Target) -> bytes:
-    """An object file of what `lowered` gave.  Takes as long as Numba, and needs nothing of it."""
+    """An object file of what `lowered` gave, by LLVM alone."""
     machine = target.machine(aim)
     return bytes(machine.emit_object(_optimised(text, aim, machine)))
 
@@ -63,16 +64,15 @@ def _optimised(text: str, aim: target.Target, machine: Any) -> Any:
     module.data_layout = str(machine.target_data)
     module.triple = aim.triple
     module.verify()
-    _run_passes(module, machine)
-    return module
-
-
-def _run_passes(module: Any, machine: Any) -> None:
-    options = binding.create_pipeline_tuning_options(speed_level=3)
+    # Level 3 makes copies of whole nests for conditions that do not change within them, such as
+    # whether there is anything to reduce; generated kernels, which have no others, need none.
+    level = 2 if text.startswith(_PLAIN) else 3
+    options = binding.create_pipeline_tuning_options(speed_level=level)
     options.loop_vectorization = options.loop_interleaving = options.loop_unrolling = True
     options.slp_vectorization = False
     builder = binding.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
+    return module
 
 
 _NODE = re.compile(
