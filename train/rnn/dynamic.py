@@ -136,7 +136,12 @@ def _loop(
     dtype: DType | None,
     options: dict[str, Any],
 ) -> Any:
-    """The loop over inputs [time, batch, ...]: the outputs and the last state."""
+    """The loop over inputs [time, batch, ...]: the outputs and the last state.
+
+    It makes one step at least, if there is any, from which the arrays learn their elements' shape.
+    It ends with the longest sequence, so that a branch around all steps would save nothing; what
+    is behind are the zeros of elements never written.
+    """
     flat_input = nest.flatten(inputs)
     sizes = nest.flatten(cell.output_size)
     time_steps = tf.shape(flat_input[0])[0]
@@ -188,8 +193,6 @@ def _loop(
                 zero_output,
                 state,
                 lambda: cell(x, state),
-                # The loop ends with the longest sequence, so that a branch around all steps would
-                # save nothing.
                 skip_conditionals=True,
             )
         if as_list and len(new_state) == 1:
@@ -197,9 +200,6 @@ def _loop(
         written = tuple(a.write(time, y) for a, y in zip(arrays, nest.flatten(output)))
         return time + 1, written, new_state
 
-    # At least one step, if there is any: the arrays learn their elements' shape from it. Steps
-    # beyond the longest sequence are left out; their outputs are the zeros of elements never
-    # written.
     bound = tf.minimum(time_steps, tf.maximum(1, longest))
     _, output_arrays, state = tf.while_loop(
         cond=lambda time, *_: time < bound,

@@ -93,7 +93,7 @@ def freeze_graph_with_def_protos(
     Raises:
       ValueError: There is no such checkpoint, no output is named, or the graph has no variables.
     """
-    # TensorFlow has not used them either since savers say so themselves.
+    # TensorFlow 1.15 takes them and does not use them either: the SaverDef names both.
     del restore_op_name, filename_tensor_name
     if not input_saved_model_dir and not checkpoint_exists(input_checkpoint):
         raise ValueError(f"Input checkpoint '{input_checkpoint}' doesn't exist!")
