@@ -2,6 +2,7 @@
 """Texts matched against regular expressions, of which Python's and RE2's notation share the core.
 
 What only one of them has raises the error of an invalid pattern where Python does not know it.
+Texts are matched by their characters of UTF-8; with `(?i)` letters beyond ASCII keep their case.
 """
 
 from __future__ import annotations
@@ -26,30 +27,62 @@ if TYPE_CHECKING:
     from ...engine.graph.kernel_context import KernelContext
 
 _NO_GRADIENT = NoGradient("texts have no gradient")
-# RE2's notation -> Python's.
+# RE2's notation for classes of ASCII -> Python's.
 _CLASSES = {
-    b"[:alnum:]": b"0-9A-Za-z",
-    b"[:alpha:]": b"A-Za-z",
-    b"[:digit:]": b"0-9",
-    b"[:lower:]": b"a-z",
-    b"[:punct:]": rb"!-/:-@\[-`{-~",
-    b"[:space:]": rb"\t\n\v\f\r ",
-    b"[:upper:]": b"A-Z",
-    b"[:word:]": b"0-9A-Za-z_",
-    b"[:xdigit:]": b"0-9A-Fa-f",
+    "[:alnum:]": "0-9A-Za-z",
+    "[:alpha:]": "A-Za-z",
+    "[:digit:]": "0-9",
+    "[:lower:]": "a-z",
+    "[:punct:]": r"!-/:-@\[-`{-~",
+    "[:space:]": r"\t\n\v\f\r ",
+    "[:upper:]": "A-Z",
+    "[:word:]": "0-9A-Za-z_",
+    "[:xdigit:]": "0-9A-Fa-f",
 }
+# Bytes that are no UTF-8, as texts have them here: for RE2 they are no characters.
+_NO_CHARACTERS = "\udc80-\udcff"
+_MULTILINE = re.compile(r"\(\?[a-zA-Z]*m")
+# What a pattern consists of: an escape, a class of characters, or one character.
+_PIECE = re.compile(r"\\.|\[\^?\]?(?:\[:\^?[a-z]+:\]|\\.|[^\]\\])*\]|.", re.DOTALL)
+# What a backslash begins in a new text: "\1" is a group, and two of them are one.
+_ESCAPE = re.compile(r"\\(.?)", re.DOTALL)
+_ESCAPED = frozenset("0123456789\\")
+
+
+def _text(value: bytes) -> str:
+    """A text by its characters, as RE2 reads it, such that `_bytes` gives the same bytes."""
+    return value.decode("utf-8", "surrogateescape")
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
 
 
 @functools.lru_cache(maxsize=256)
-def _compiled(pattern: bytes) -> re.Pattern[bytes]:
-    text = pattern.replace(rb"\z", rb"\Z")
-    for name, members in _CLASSES.items():
-        text = text.replace(name, members)
+def _compiled(pattern: bytes) -> re.Pattern[str]:
+    text = _text(pattern)
+    is_multiline = _MULTILINE.search(text) is not None
+    written = _PIECE.sub(lambda piece: _as_python(piece[0], is_multiline), text)
     try:
-        return re.compile(text)
+        # The classes that a backslash names are of ASCII in RE2.
+        return re.compile(written, re.ASCII)
     except re.error as error:
         shown = pattern.decode("utf-8", "backslashreplace")
         raise errors.invalid(f"Invalid pattern: {shown}, error: {error}") from None
+
+
+def _as_python(piece: str, is_multiline: bool) -> str:
+    """A piece of a pattern of RE2's in Python's notation."""
+    if piece[0] == "[" and len(piece) > 1:
+        for name, members in _CLASSES.items():
+            piece = piece.replace(name, members)
+        return f"{piece[:-1]}{_NO_CHARACTERS}]" if piece[1] == "^" else piece
+    if piece in (".", r"\D", r"\S", r"\W"):
+        return f"(?:(?![{_NO_CHARACTERS}]){piece})"
+    # Python's `$` stands before a last line's end, too.
+    if piece == r"\z" or (piece == "$" and not is_multiline):
+        return r"\Z"
+    return piece
 
 
 def _scalar(value: np.ndarray, what: str) -> bytes:
@@ -66,23 +99,46 @@ def _each(texts: np.ndarray, function: Callable[[bytes], Any], dtype: Any) -> np
 
 def _match(texts: np.ndarray, pattern: bytes) -> np.ndarray:
     compiled = _compiled(pattern)
-    return _each(texts, lambda text: compiled.fullmatch(text) is not None, bool)
+    return _each(texts, lambda text: compiled.fullmatch(_text(text)) is not None, bool)
 
 
 def _replace(c: KernelContext, texts: np.ndarray, pattern: bytes, rewrite: bytes) -> np.ndarray:
-    compiled = _compiled(pattern)
-    # "\1" is a group in both; Python reads letters behind a backslash too, and \0 otherwise.
-    parts = re.split(rb"\\([0-9\\])", rewrite)
+    compiled, is_global = _compiled(pattern), c.attr("replace_global")
+    parts = _ESCAPE.split(_text(rewrite))
+    wrong = next((i for i in range(1, len(parts), 2) if parts[i] not in _ESCAPED), None)
+    if wrong is not None:
+        # RE2 logs the mistake, and goes on with what it has written before it, if it goes on.
+        if not is_global:
+            return texts.copy()
+        parts = parts[:wrong]
 
-    def written(match: re.Match[bytes]) -> bytes:
+    def written(match: re.Match[str]) -> str:
         pieces = []
         for i, part in enumerate(parts):
-            is_group = i % 2 and part != b"\\"
-            pieces.append((match[int(part)] or b"") if is_group else part)
-        return b"".join(pieces)
+            if i % 2 == 0 or part == "\\":
+                pieces.append(part)
+            elif int(part) <= compiled.groups:
+                pieces.append(match[int(part)] or "")
+        return "".join(pieces)
 
-    count = 0 if c.attr("replace_global") else 1
-    return _each(texts, lambda text: compiled.sub(written, text, count), object)
+    if is_global:
+        return _each(texts, lambda text: _bytes(_replaced(_text(text), compiled, written)), object)
+    return _each(texts, lambda text: _bytes(compiled.sub(written, _text(text), 1)), object)
+
+
+def _replaced(text: str, compiled: re.Pattern[str], written: Callable[[re.Match[str]], str]) -> str:
+    """A text with all matches replaced, but for empty ones at the end of the last match."""
+    pieces, at, end = [], 0, -1
+    while match := compiled.search(text, at) if at <= len(text) else None:
+        pieces.append(text[at : match.start()])
+        if match.start() == match.end() == end:
+            # RE2 goes on behind the next character, where `re.sub` tries other matches here.
+            pieces.append(text[at : at + 1])
+            at += 1
+        else:
+            pieces.append(written(match))
+            at = end = match.end()
+    return "".join([*pieces, text[at:]])
 
 
 def _like_first(c: ShapeContext) -> TensorShape:
