@@ -389,7 +389,7 @@ def execute(
 def _make_variables(session: Any, fetches: Sequence[Any], feeds: Iterable[Any]) -> None:
     """Makes the variables that the fetches need, full of zeros."""
     from ..engine.session.interpreter import needed_operations
-    from ..jit.runtime.runner import Evaluator
+    from ..jit.runtime.evaluator import Evaluator
     from ..jit.trace.tracer import makes_handles
 
     tensors = [f for f in fetches if isinstance(f, Tensor)]

@@ -136,14 +136,21 @@ def make(
     return _handle(b, array), _flow(b)
 
 
+def _array(b: Any, handle: Value) -> Array:
+    """The array that a handle stands for."""
+    if not isinstance(handle.cell, Array):
+        raise b.host("the array is not one of this plan's")
+    return handle.cell
+
+
 def gradient(b: Any, handle: Value, source: str) -> tuple[Value, Value]:
     """The array of an array's gradients."""
-    return _handle(b, handle.cell.gradient(source)), _flow(b)
+    return _handle(b, _array(b, handle).gradient(source)), _flow(b)
 
 
 def size(b: Any, handle: Value) -> Value:
     """How many elements there are."""
-    return b.known_as(np.array(handle.cell.size, object), "int32")  # type: ignore[no-any-return]
+    return b.known_as(np.array(_array(b, handle).size, object), "int32")  # type: ignore[no-any-return]
 
 
 def _tiles(array: Array) -> dict[str, Any]:
@@ -174,7 +181,7 @@ def read(b: Any, handle: Value, index: Value, dtype: str, problem: Problem) -> V
 
 def write(b: Any, handle: Value, index: Value, value: Value, problem: Problem) -> Value:
     """Writes one element, or adds to it; returns the flow."""
-    array: Array = handle.cell
+    array = _array(b, handle)
     array.settle(b, value.shape)
     if index.ndim:
         raise b.host("an index that is no scalar")
@@ -208,7 +215,7 @@ def _put(
 
 
 def _of_type(b: Any, handle: Value, dtype: str) -> Array:
-    array: Array = handle.cell
+    array = _array(b, handle)
     if array.dtype != dtype:
         raise b.host(f"an array of {array.dtype} is asked for {dtype}")
     return array
@@ -229,7 +236,7 @@ def gather(b: Any, handle: Value, indices: Value, dtype: str, problem: Problem) 
 
 def scatter(b: Any, handle: Value, indices: Value, value: Value, problem: Problem) -> Value:
     """Writes rows of a tensor to several elements; returns the flow."""
-    array: Array = handle.cell
+    array = _array(b, handle)
     if indices.ndim != 1 or not value.ndim or not b.equal(indices.shape[0], value.shape[0]):
         raise b.host("rows and indices that do not belong together")
     array.settle(b, value.shape[1:])
@@ -249,9 +256,16 @@ def make_stack(b: Any, name: str) -> Value:
     return _handle(b, stack)
 
 
+def _stack(b: Any, handle: Value) -> GrowableStack:
+    """The stack that a handle stands for."""
+    if not isinstance(handle.cell, GrowableStack):
+        raise b.host("the stack is not one of this plan's")
+    return handle.cell
+
+
 def push(b: Any, handle: Value, value: Value) -> Value:
     """Puts a value on a stack; also gives it."""
-    stack: GrowableStack = handle.cell
+    stack = _stack(b, handle)
     if not scalar.compiles(value.dtype):
         raise b.host(f"a stack of {value.dtype}")
     if stack.item is not None:
@@ -266,7 +280,7 @@ def push(b: Any, handle: Value, value: Value) -> Value:
 
 def pop(b: Any, handle: Value) -> Value:
     """Takes the last value from a stack."""
-    stack: GrowableStack = handle.cell
+    stack = _stack(b, handle)
     item = stack.item
     if item is None:
         raise b.host("what a stack holds is not known yet")

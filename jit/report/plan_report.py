@@ -231,6 +231,8 @@ class _Reporter:
         if not traced.is_barrier:
             return "branches, loops or waiting, and another plan"
         op, reason = traced.hosted[-1]
+        if traced.stop in traced.segment.regions:
+            return f"from {op.name} on piece by piece ({reason}), and another plan"
         return f"{op.type} {op.name} on the host ({reason}), and another plan"
 
     def _host(self, place: int, step: HostStep) -> KernelReport:

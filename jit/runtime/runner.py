@@ -9,8 +9,8 @@ Imports the rest of jit.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cached_property, partial
 from time import perf_counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -19,18 +19,18 @@ import numpy as np
 
 from ...engine import errors, stopping
 from ...engine.graph import trust
-from ...engine.graph.kernel_context import KernelContext
-from ...engine.graph.operation import group
 from ...engine.session import interpreter
 from ...engine.session.dataflow import FlowProgram
 from .. import settings
 from ..schedule.bind import Binding
 from ..trace.bit_exact import is_exact, is_made_of_constants
 from ..trace.control_regions import arranged
+from ..trace.loop_recovery import Unstructured
 from ..trace.partition import cut
-from ..trace.tracer import Evaluate, OpView, Segment, Traced, is_handle
+from ..trace.tracer import Segment, Traced, is_handle
 from .async_runner import AsyncRunner
-from .host_time import Meter
+from .evaluator import Evaluator
+from .piecewise import Piecewise
 from .plan import Plan
 from .segment_plans import CompileFailure, SegmentPlans
 
@@ -50,6 +50,8 @@ NONE: Mapping[Any, Any] = MappingProxyType({})
 # From so many elements on, even a first run is compiled.
 # Fewer take reference kernels some milliseconds, where to compile a single kernel takes tens.
 _LARGE = 1 << 20
+# So few operations on truth values and whole numbers, as a loop's test has, are not worth a plan.
+_TRIFLE = 6
 
 
 def make_runner(
@@ -132,6 +134,34 @@ def _without_waits(
             return _reference(evaluate.session, operations, fetches, feeds, reason, cells)
         operations, regions = found
     return Runner(operations, fetches, feeds, evaluate, regions, cells)
+
+
+def _within(
+    evaluate: Evaluator,
+    operations: Sequence[Any],
+    fetches: Sequence[Any],
+    feeds: Sequence[Any],
+    cells: Mapping[Any, Any],
+    around: Collection[Any],
+) -> Callable[[Sequence[Any]], list[Any]]:
+    """What runs operations within a branch or loop that is no plan as a whole."""
+    reference = partial(_reference, evaluate.session, operations, fetches, feeds, "", cells)
+    found = None if _is_trifle(operations) else arranged(operations, feeds, around)
+    if found is None:
+        return reference().run
+    ordered, regions = found
+    runner = Runner(ordered, fetches, feeds, evaluate, regions, cells, is_inner=True)
+    return TieredRunner(runner, reference, is_first=False)
+
+
+def _is_trifle(operations: Sequence[Any]) -> bool:
+    """Is it quicker to run a few operations on whole numbers than to call a plan for them?"""
+    if len(operations) > _TRIFLE or any(op.definition.control_flow_role for op in operations):
+        return False
+    kinds = [output.dtype.base_dtype for op in operations for output in op.outputs]
+    return all(kind.is_integer or kind.is_bool for kind in kinds) and not any(
+        op.definition.is_stateful for op in operations
+    )
 
 
 def _reference(
@@ -236,65 +266,6 @@ def elements(operations: Sequence[Any], arrays: Sequence[np.ndarray]) -> int:
     return total
 
 
-class Evaluator:
-    """Runs operations of a session by reference kernels; errors name the node and its line."""
-
-    def __init__(self, session: BaseSession) -> None:
-        self.session = session
-        config = session.config
-        self.threads: int | None = config.intra_op_parallelism_threads or None if config else None
-        self.meter = Meter(session)
-        self._contexts: dict[Any, KernelContext] = {}
-
-    def context(self, op: Any) -> KernelContext:
-        """The kernel context of an operation, or of a lowering's view of one."""
-        op = op.node if isinstance(op, OpView) else op
-        found = self._contexts.get(op)
-        if found is None:
-            found = KernelContext(
-                op, self.session.resources, self.session.kernel_states, session=self.session
-            )
-            self._contexts[op] = found
-        return found
-
-    def __call__(self, op: Any, inputs: Sequence[Any]) -> Sequence[Any]:
-        return self.spread(op, self.begin(op, inputs))
-
-    @staticmethod
-    def spread(op: Operation, result: object) -> Sequence[Any]:
-        """What a kernel returned as one flat list."""
-        return _spread(result, len(op.outputs))
-
-    def begin(self, op: Operation, inputs: Sequence[Any]) -> Any:
-        """What the kernel returns: results, or what they have to be waited for with."""
-        definition = op.definition
-        kernel = trust.kernel_of(op)
-        if kernel is None:
-            raise errors.UnimplementedError(
-                None, op, f"There is no kernel for op type '{op.type}' (node '{op.name}')"
-            )
-        handles = interpreter.handle_inputs(op)
-        if handles:
-            inputs = interpreter.with_handles(handles, inputs)
-        arguments = group(definition.inputs, op._attrs, inputs)
-        try:
-            with stopping.within(self.session):
-                return kernel(self.context(op), *arguments)
-        except Exception as error:
-            raise interpreter.located(error, op) from error
-
-
-def _spread(result: object, count: int) -> Sequence[Any]:
-    """A kernel's results as one flat list."""
-    if count == 0:
-        return ()
-    if not isinstance(result, (tuple, list)):
-        return (result,)
-    if len(result) == count:
-        return result
-    return [x for item in result for x in (item if isinstance(item, (list, tuple)) else (item,))]
-
-
 class Runner:
     """Computes fetches from feeds; shapes of feeds are free, their number and dtypes are not."""
 
@@ -303,16 +274,18 @@ class Runner:
         operations: Sequence[Any],
         fetches: Sequence[Any],
         feeds: Sequence[Any],
-        evaluate: Evaluate,
+        evaluate: Evaluator,
         regions: dict[int, int] | None = None,
         cells: Mapping[Any, Any] = NONE,
+        is_inner: bool = False,
     ) -> None:
         """operations: what the fetches need, in order; evaluate: runs one on the host.
 
         regions: start and end of runs of operations that branch or loop
         (jit/trace/control_regions.py).  cells: the variables that references stand for which
-        operations elsewhere give.
+        operations elsewhere give.  is_inner: it runs a part of what another one runs.
         """
+        self.is_inner = is_inner
         self.operations, self.fetches, self.feeds = list(operations), list(fetches), list(feeds)
         self.evaluate = evaluate
         self.cells = cells
@@ -321,6 +294,8 @@ class Runner:
         self._programs: dict[int, tuple[Any, list[Any], list[Any]]] = {}
         self._made = _made_at(self.operations, self.feeds)
         self._used = _last_use(self.operations)
+        # What lives for one run, such as an array of tensors, comes as a value.
+        self._boxed = {t for t in self.feeds if is_handle(t)}
         self._segments: dict[int, SegmentPlans] = {}
         self._first = self._segment(0)
         self._distinct = len(dict.fromkeys(self.fetches)) == len(self.fetches)
@@ -336,14 +311,15 @@ class Runner:
         traced = plan.traced
         # Nearly always: one plan, and its results are the fetches in order.
         if traced.is_complete and self._distinct and not traced.passed:
-            if traced.hosted:
+            if traced.hosted and not self.is_inner:
                 self.evaluate.meter.ran(perf_counter() - began)
             return results
         known = dict(zip(self.feeds, arrays))
         while True:
             known.update((tensor, results[i]) for tensor, i in traced.exports.items())
             if traced.is_complete:
-                self.evaluate.meter.ran(perf_counter() - began)
+                if not self.is_inner:
+                    self.evaluate.meter.ran(perf_counter() - began)
                 return [
                     known[t] if t in known else traced.passed[t].read().copy() for t in self.fetches
                 ]
@@ -435,11 +411,17 @@ class Runner:
                 inputs = self.feeds
             else:
                 # Variables are not handed on as values: the next program reads them when it runs.
-                inputs = [t for t in self.live(start) if t not in self.handles and not _refers(t)]
+                inputs = [
+                    t
+                    for t in self.live(start)
+                    if t not in self.handles and (not _refers(t) or t in self._boxed)
+                ]
+            # (Not what it gives itself: that another run had it is no reason not to run it again.)
+            handles = {t: h for t, h in self.handles.items() if self._made.get(t, -1) < start}
             segment = Segment(
-                self.operations, start, inputs, self.live, self.evaluate, self.handles, self.regions
+                self.operations, start, inputs, self.live, self.evaluate, handles, self.regions
             )
-            self._segments[start] = SegmentPlans(segment)
+            self._segments[start] = SegmentPlans(segment, self.is_inner)
         return self._segments[start]
 
     def _interpret(
@@ -447,21 +429,29 @@ class Runner:
     ) -> int:
         """Runs an operation, or the region that it begins; the number of what is behind it."""
         began, op = perf_counter(), self.operations[start]
+        is_piecewise = False
         if start in self.regions:
-            self._run_region(start, known)
+            is_piecewise = self._run_region(start, known)
         else:
             self._host(op, known)
-        reason = next((reason for of, reason in hosted if of is op), "")
-        self.evaluate.meter.add(op, reason, perf_counter() - began)
+        if not is_piecewise:
+            reason = next((reason for of, reason in hosted if of is op), "")
+            self.evaluate.meter.add(op, reason, perf_counter() - began)
         return self.regions.get(start, start + 1)
 
-    def _run_region(self, start: int, known: dict[Any, Any]) -> None:
-        """Runs branches and loops by the reference kernels."""
+    def _run_region(self, start: int, known: dict[Any, Any]) -> bool:
+        """Runs branches and loops piece by piece; False if by reference kernels alone."""
         if start not in self._programs:
             self._programs[start] = self._program(start, self.regions[start])
         program, inputs, outputs = self._programs[start]
-        values = [self.handles[t] if t in self.handles else known[t] for t in inputs]
-        known.update(zip(outputs, program.run(values)))
+        if isinstance(program, Piecewise):
+            results = program.run({t: known[t] for t in inputs if t not in self.handles})
+        else:
+            results = program.run(
+                [self.handles[t] if t in self.handles else known[t] for t in inputs]
+            )
+        known.update(zip(outputs, results))
+        return isinstance(program, Piecewise)
 
     def _program(self, start: int, end: int) -> tuple[Any, list[Any], list[Any]]:
         """What runs a region, the tensors that it takes, and those that it gives."""
@@ -469,7 +459,12 @@ class Runner:
         inside = {tensor for op in operations for tensor in op.outputs}
         taken = dict.fromkeys(t for op in operations for t in op._inputs_val if t not in inside)
         given = [tensor for tensor in self.live(end) if tensor in inside]
-        program = FlowProgram(self.evaluate.session, operations, given, list(taken))
+        cells = {tensor: self.handles[tensor] for tensor in taken if tensor in self.handles}
+        try:
+            make = partial(_within, self.evaluate)
+            program: Any = Piecewise(make, self.evaluate, operations, given, cells)
+        except Unstructured:
+            program = FlowProgram(self.evaluate.session, operations, given, list(taken))
         return program, list(taken), given
 
     def _host(self, op: Operation, known: dict[Any, Any]) -> None:

@@ -56,12 +56,17 @@ class CompileFailure(Exception):
 class SegmentPlans:
     """Runs a segment, whose inputs are always the same tensors: traces, compiles and binds once."""
 
-    def __init__(self, segment: Segment) -> None:
-        self.segment = segment
+    def __init__(self, segment: Segment, is_turn: bool = False) -> None:
+        """is_turn: it runs again and again within a run, as a loop's body does."""
+        self.segment, self.is_turn = segment, is_turn
         inputs = segment.inputs
         self.static = [tensor.shape.sizes for tensor in inputs]
         self.dtypes = [array_dtype_name(tensor.dtype) for tensor in inputs]
         self.may_be_sizes = [i for i, tensor in enumerate(inputs) if _may_be_sizes(tensor)]
+        # What goes round a loop is another number in every turn: it counts where it has to.
+        self._undecided: list[int] = []
+        if is_turn:
+            self._undecided, self.may_be_sizes = self.may_be_sizes, []
         # By pattern of the feeds: what was traced, and of that what was compiled.
         self._traced: dict[tuple[object, ...], list[Traced]] = {}
         self._compiled: dict[Traced, Plan] = {}
@@ -178,18 +183,67 @@ class SegmentPlans:
 
     def _find(self, arrays: Sequence[np.ndarray]) -> tuple[Traced, tuple[int, ...]]:
         """The program for these inputs, made if there is none, and the values of its symbols."""
+        if self._undecided:
+            self._decide(arrays)
         scope = Scope()
-        valued = [i in self.may_be_sizes for i in range(len(arrays))]
-        feeds, symbols = symbolic_feeds(scope, arrays, self.static, self.dtypes, valued)
-        known = self._traced.setdefault(tuple(map(_pattern, feeds)), [])
+        feeds, symbols = self._feeds(scope, arrays, self.may_be_sizes)
+        pattern = tuple(map(_pattern, feeds))
+        known = self._traced.setdefault(pattern, [])
         for traced in known:
             # A pattern has several programs where guards came out differently, or variables had
             # other shapes.
             if traced.fits(*symbols) and traced.shapes_hold():
                 return traced, symbols
+        if self.is_turn:
+            found = self._more_general(pattern, dict(zip(scope.examples, symbols)))
+            if found is not None:
+                return found
         with self._compiling():
             known.append(trace_segment(self.segment, feeds, scope))
         return known[-1], symbols
+
+    def _feeds(
+        self, scope: Scope, arrays: Sequence[np.ndarray], contents: Sequence[int]
+    ) -> tuple[list[FeedType], tuple[int, ...]]:
+        """Symbolic types of inputs, and the values of the symbols; of some the contents count."""
+        valued = [i in contents for i in range(len(arrays))]
+        return symbolic_feeds(scope, arrays, self.static, self.dtypes, valued)
+
+    def _decide(self, arrays: Sequence[np.ndarray]) -> None:
+        """Finds the fewest inputs whose contents must count as sizes for the program to go on."""
+        candidates, self._undecided = self._undecided, []
+
+        def reach(contents: Sequence[int]) -> tuple[int, bool]:
+            scope = Scope()
+            feeds, _ = self._feeds(scope, arrays, contents)
+            traced = trace_segment(self.segment, feeds, scope)
+            return traced.stop, not traced.is_barrier
+
+        with self._compiling():
+            best = reach(candidates)
+            if reach([]) < best:
+                for number in list(candidates):
+                    fewer = [other for other in candidates if other != number]
+                    if reach(fewer) >= best:
+                        candidates = fewer
+                self.may_be_sizes = candidates
+
+    def _more_general(
+        self, pattern: tuple[Any, ...], values: Mapping[str, int]
+    ) -> tuple[Traced, tuple[int, ...]] | None:
+        """A program for sizes that need not be equal, where these are but happen to be.
+
+        While what goes round grows it meets other sizes, which is no reason to compile anew.
+        """
+        for other, programs in self._traced.items():
+            found = _matched(other, pattern, values)
+            if found is None:
+                continue
+            for traced in programs:
+                symbols = tuple(found.get(name, -1) for name in traced.scope.examples)
+                if -1 not in symbols and traced.fits(*symbols) and traced.shapes_hold():
+                    return traced, symbols
+        return None
 
     def _compile(self, traced: Traced) -> Plan:
         try:
@@ -229,6 +283,24 @@ def _may_be_sizes(tensor: Any) -> bool:
     if shape is None or len(shape) > 1 or any(size is None for size in shape):
         return False
     return int(np.prod(shape)) <= _SIZE_FEED_ITEMS
+
+
+def _matched(
+    general: tuple[Any, ...], pattern: tuple[Any, ...], values: Mapping[str, int]
+) -> dict[str, int] | None:
+    """The values of one pattern's symbols for another's; None where it does not take them."""
+    found: dict[str, int] = {}
+    for (shape, known), (given, contents) in zip(general, pattern, strict=True):
+        pairs = [*zip(shape, given), *zip(known or (), contents or ())]
+        if len(shape) != len(given) or len(known or ()) != len(contents or ()):
+            return None
+        for one, other in pairs:
+            if not one.startswith("s"):
+                if one != other:
+                    return None
+            elif other not in values or found.setdefault(one, values[other]) != values[other]:
+                return None
+    return found
 
 
 def _pattern(feed: FeedType) -> tuple[object, ...]:

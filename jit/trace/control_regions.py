@@ -9,7 +9,7 @@ compiled in a region does not concern the rest.  Imports the engine's graph laye
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -21,17 +21,18 @@ _PARTS = ("switch", "enter", "next")
 
 
 def arranged(
-    operations: Sequence[Any], feeds: Iterable[Any]
+    operations: Sequence[Any], feeds: Iterable[Any], around: Collection[Any] = ()
 ) -> tuple[list[Any], dict[int, int]] | None:
     """The operations in an order in which every region is in one piece, and the regions: by the
     number of the first operation that behind the last.
 
-    None if a tensor within a region is fed: what comes after it is no whole loop.
+    around: the contexts that all of the operations are in, such as that of the loop whose body they
+    are.  None if a tensor within a region is fed: what comes after it is no whole loop.
     """
-    members = conditional(operations)
+    members = conditional(operations, around)
     if not members:
         return list(operations), {}
-    root = connected(members, members)
+    root = connected(members, members, around)
     number = {op: i for i, op in enumerate(operations)}
     first: dict[Any, int] = {}
     for op in operations:
@@ -39,7 +40,7 @@ def arranged(
     group = [first[root.get(op, op)] for op in operations]
     users: list[set[int]] = [set() for _ in operations]
     fed = set(feeds)
-    for before, after in (*_edges(operations, fed), *_accesses(operations)):
+    for before, after in (*_edges(operations, fed), *accesses(operations)):
         if before in number and group[number[before]] != group[number[after]]:
             users[group[number[before]]].add(group[number[after]])
     component = _components(sorted(first.values()), users)
@@ -59,14 +60,17 @@ def arranged(
     return result, regions
 
 
-def conditional(operations: Sequence[Operation]) -> dict[Operation, bool]:
+def conditional(
+    operations: Sequence[Operation], around: Collection[Any] = ()
+) -> dict[Operation, bool]:
     """The operations that branch or loop, or that run under a condition; and whether their results
     may be missing, as those of a branch that is not taken and those of a loop's turn.
 
     An operation needs no context for that: gradients have switches, merges and what lies between
     outside of all contexts.  Who takes a variable or resource from such an operation is counted as
-    one, since nothing hands it out.
+    one, since nothing hands it out.  What works on an array of tensors is one with what made it.
     """
+    present = set(operations)
     members: dict[Operation, bool] = {}
     handles: set[Any] = set()  # variables and resources that members give
     under: dict[Any, Conditions] = {}
@@ -78,13 +82,26 @@ def conditional(operations: Sequence[Operation]) -> dict[Operation, bool]:
             for side, tensor in enumerate(op.outputs):
                 condition = predicate.op, predicate.value_index, side
                 under[tensor] = _both(conditions, (condition,))
-        has_context = op._control_flow_context is not None
+        has_context = _context(op, around) is not None
         takes = any(tensor in handles for tensor in op._inputs_val)
-        if not (role or has_context or conditions or takes):
+        is_foreign = role == "step" and any(
+            _refers(tensor) and tensor.op not in present for tensor in op._inputs_val
+        )
+        if not ((role and not is_foreign) or has_context or conditions or takes):
             continue
         members[op] = bool(conditions) or role == "switch"
         handles.update(tensor for tensor in op.outputs if _refers(tensor))
     return members
+
+
+def _context(op: Operation, around: Collection[Any]) -> Any:
+    """The outermost branch or loop that an operation was made in, of those within some others."""
+    context = op._control_flow_context
+    if context is None or context in around:
+        return None
+    while context.outer_context is not None and context.outer_context not in around:
+        context = context.outer_context
+    return context
 
 
 # What has to hold for an operation to run, outermost first: predicates with sides, names of loops.
@@ -115,7 +132,9 @@ def _both(one: Conditions, other: Conditions) -> Conditions:
 
 
 def connected(
-    members: Iterable[Operation], missing: dict[Operation, bool] | None = None
+    members: Iterable[Operation],
+    missing: dict[Operation, bool] | None = None,
+    around: Collection[Any] = (),
 ) -> dict[Operation, Operation]:
     """For each operation that branches or loops, one that stands for all it hangs together with.
 
@@ -132,9 +151,7 @@ def connected(
 
     contexts: dict[int, Operation] = {}
     for op in parent:
-        context = op._control_flow_context
-        while context is not None and context.outer_context is not None:
-            context = context.outer_context
+        context = _context(op, around)
         if context is not None:
             parent[root(op)] = root(contexts.setdefault(id(context), op))
         before = [(t.op, _refers(t)) for t in op._inputs_val]
@@ -167,7 +184,7 @@ def _edges(operations: Sequence[Any], fed: set[Any]) -> Iterator[tuple[Any, Any]
         yield from ((other, op) for other in op._control_inputs_val)
 
 
-def _accesses(operations: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
+def accesses(operations: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
     """What must run before what, so that who reads a variable sees what it sees in the order given.
 
     A graph does not say it; but a run shall give the same however its operations are arranged.

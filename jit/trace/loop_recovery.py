@@ -207,7 +207,7 @@ def _needed(items: Iterable[Item], makers: dict[Any, Item]) -> set[int]:
     stack = list(items)
     while stack:
         item = stack.pop()
-        for op in _before(item):
+        for op in needs_of(item):
             maker = makers.get(op)
             if maker is not None and id(maker) not in found:
                 found.add(id(maker))
@@ -215,7 +215,8 @@ def _needed(items: Iterable[Item], makers: dict[Any, Item]) -> set[int]:
     return found
 
 
-def _before(item: Item) -> list[Any]:
+def needs_of(item: Item) -> list[Any]:
+    """The operations that an item (of a loop: what enters it) waits for."""
     ops = item.enters if isinstance(item, Frame) else [item]
     before = [t.op for op in ops for t in op._inputs_val]
     return before + [other for op in ops for other in op._control_inputs_val]
@@ -232,7 +233,7 @@ def _sorted(frame: Frame, home: dict[Any, Frame]) -> list[Item]:
     for number, item in enumerate(items):
         # What comes from the turn before is no reason to wait.
         back = not isinstance(item, Frame) and _is(item, "merge") and frame.parent is not None
-        before = _before(item)
+        before = needs_of(item)
         found = {maker[op] for op in before if op in maker}
         if back:
             found = {n for n in found if not _is_next(items[n])}

@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cuts operations that branch and loop, and are no single plan, into pieces that each can be one.
+
+Operations under one condition are a stretch; merges, whole loops and what lives for one run stand
+between stretches.  Whether a piece runs is known when a run comes to it: then all that it takes is
+there.  Imports the engine's graph layer and jit's loops and regions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Union
+
+from .control_regions import accesses
+from .loop_recovery import Frame, Item, Unstructured, needs_of
+
+if TYPE_CHECKING:
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
+
+
+@dataclass(frozen=True)
+class Side:
+    """A condition: the predicate came out as this."""
+
+    predicate: Any
+    is_true: bool
+
+
+# What must hold, the outermost condition first: predicates' sides, and merges that gave something.
+Guard = tuple[Any, ...]
+
+
+@dataclass(eq=False)
+class Stretch:
+    """Operations without branches and loops, which run together or not at all."""
+
+    guard: Guard
+    operations: list[Any] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class Join:
+    """A merge: it takes what is there; `sides` says of each input when that is, None: never."""
+
+    guard: Guard
+    operation: Any
+    sides: list[Guard | None]
+
+
+@dataclass(eq=False)
+class Turns:
+    """A loop."""
+
+    guard: Guard
+    frame: Frame
+
+
+@dataclass(eq=False)
+class Alone:
+    """An operation on what lives for one run, such as an array of tensors."""
+
+    guard: Guard
+    operation: Any
+
+
+Piece = Union[Stretch, Join, Turns, Alone]
+
+
+@dataclass
+class Cut:
+    """Pieces in an order that can run, and the tensors that stand for others, such as what comes
+    out of a switch."""
+
+    pieces: list[Piece]
+    aliases: dict[Any, Any]
+
+
+def cut(items: Sequence[Item], operations: Sequence[Any]) -> Cut:
+    """Cuts items that are in order (jit/trace/loop_recovery.py); Unstructured if that cannot be."""
+    guards = _Guards()
+    guards.find(items)
+    return Cut(list(_scheduled(items, operations, guards)), guards.aliases)
+
+
+def alias_of(op: Operation) -> Tensor | None:
+    """The variable or resource that an operation gives back: its first input."""
+    definition = op.definition
+    if definition.control_flow_role or not op.outputs or not op._inputs_val:
+        return None
+    given, first = op.outputs[0], op._inputs_val[0]
+    is_reference = given.dtype._is_ref_dtype and first.dtype._is_ref_dtype
+    is_handle = definition.passes_ref and given.dtype.base_dtype.name == "resource"
+    return first if is_reference or is_handle else None
+
+
+class _Guards:
+    """Under which conditions items run."""
+
+    def __init__(self) -> None:
+        self.of: dict[Any, Guard | None] = {}  # of items and operations; None: they never run
+        self.sides: dict[Any, Guard | None] = {}  # of tensors, where not those of their operation
+        self.aliases: dict[Any, Any] = {}
+
+    def find(self, items: Iterable[Item]) -> None:
+        """Goes through items in order."""
+        for item in items:
+            if isinstance(item, Frame):
+                guard = self._all(item.enters)
+                self.of.update(dict.fromkeys([item, *item.enters, *item.exits], guard))
+                continue
+            role = item.definition.control_flow_role
+            if role == "merge":
+                self.of[item] = self._merged(item)
+            else:
+                self.of[item] = () if role == "trigger" else self._all([item])
+            if role == "switch":
+                self._switch(item)
+            elif role not in ("", "merge", "trigger", "step"):
+                raise Unstructured(f"{item.type} (node '{item.name}')")
+            given = alias_of(item)
+            if given is not None:
+                self.aliases[item.outputs[0]] = given
+
+    def guard(self, tensor: Tensor) -> Guard | None:
+        """Under which conditions a tensor is there."""
+        return self.sides[tensor] if tensor in self.sides else self.of.get(tensor.op, ())
+
+    def _all(self, ops: Iterable[Any]) -> Guard | None:
+        found: Guard = ()
+        for op in ops:
+            guards = [self.guard(t) for t in op._inputs_val]
+            guards += [self.of.get(other, ()) for other in op._control_inputs_val]
+            for guard in guards:
+                if guard is None:
+                    return None
+                found = (*found, *(c for c in guard if c not in found))
+        return None if any(_opposite(condition) in found for condition in found) else found
+
+    def _switch(self, op: Any) -> None:
+        data, predicate = op._inputs_val
+        guard = self.of[op]
+        for side, output in enumerate(op.outputs):
+            self.aliases[output] = data
+            condition = Side(self._source(predicate), bool(side))
+            if guard is None or _opposite(condition) in guard:
+                self.sides[output] = None
+            else:
+                self.sides[output] = guard if condition in guard else (*guard, condition)
+
+    def _source(self, tensor: Any) -> Any:
+        """The tensor whose value another one only hands on."""
+        while True:
+            if tensor in self.aliases:
+                tensor = self.aliases[tensor]
+            elif tensor.op.definition.passes_ref and len(tensor.op._inputs_val) == 1:
+                tensor = tensor.op._inputs_val[0]
+            else:
+                return tensor
+
+    def _merged(self, op: Any) -> Guard | None:
+        known = [guard for guard in map(self.guard, op._inputs_val) if guard is not None]
+        if len(known) < 2:
+            return known[0] if known else None
+        common = tuple(c for c in known[0] if all(c in guard for guard in known))
+        rest = [tuple(c for c in guard if c not in common) for guard in known]
+        # Exactly one of the two sides of one condition is always there.
+        if len(rest) == 2 and all(len(r) == 1 for r in rest) and _opposite(rest[0][0]) in rest[1]:
+            return common
+        return (*common, op)
+
+
+def _opposite(condition: object) -> object:
+    if isinstance(condition, Side):
+        return Side(condition.predicate, not condition.is_true)
+    return None
+
+
+def _scheduled(
+    items: Sequence[Item], operations: Sequence[Any], guards: _Guards
+) -> Iterator[Piece]:
+    """Pieces in order: stretches as long as they can be, before loops."""
+    number = _numbers(items)
+    users: list[set[int]] = [set() for _ in items]
+    for before, after in _orders(items, operations, number):
+        if before != after:
+            users[before].add(after)
+    ready = _Ready(items, users, guards)
+    while ready.places:
+        kind, place = min(ready.places)
+        item: Any = items[place]
+        guard = guards.of[item]
+        if kind == _PLAIN:
+            yield Stretch(guard or (), ready.take_under(guard))
+            continue
+        ready.take(kind, place)
+        if guard is None:
+            continue
+        if kind == _LOOP:
+            yield Turns(guard, item)
+        elif kind == _STEP:
+            yield Alone(guard, item)
+        elif item.definition.control_flow_role == "merge":
+            under = tuple(condition for condition in guard if condition is not item)
+            yield Join(under, item, [guards.guard(tensor) for tensor in item._inputs_val])
+    if ready.left:
+        raise Unstructured("operations wait for each other")
+
+
+# In the order in which they are taken: what costs nothing first, loops last.
+_FREE, _PLAIN, _STEP, _LOOP = range(4)
+
+
+class _Ready:
+    """The items that nothing is missing for."""
+
+    def __init__(self, items: Sequence[Item], users: Sequence[set[int]], guards: _Guards) -> None:
+        self.items, self.users, self.guards = items, users, guards
+        self.left = len(items)
+        self.waiting = [0] * len(items)
+        for after in (place for places in users for place in places):
+            self.waiting[after] += 1
+        self.places: set[tuple[int, int]] = set()
+        for place, count in enumerate(self.waiting):
+            if not count:
+                self.places.add((self._kind(place), place))
+
+    def take(self, kind: int, place: int) -> None:
+        """An item runs now."""
+        self.places.remove((kind, place))
+        self.left -= 1
+        for user in self.users[place]:
+            self.waiting[user] -= 1
+            if not self.waiting[user]:
+                self.places.add((self._kind(user), user))
+
+    def take_under(self, guard: Guard | None) -> list[Any]:
+        """All plain operations under a condition that can run now, one after the other."""
+        taken: list[Any] = []
+        while True:
+            found = [p for k, p in self.places if k == _PLAIN and self._guard(p) == guard]
+            if not found:
+                return taken
+            for place in sorted(found):
+                self.take(_PLAIN, place)
+                taken.append(self.items[place])
+
+    def _guard(self, place: int) -> Guard | None:
+        return self.guards.of[self.items[place]]
+
+    def _kind(self, place: int) -> int:
+        item = self.items[place]
+        if self._guard(place) is None:
+            return _FREE
+        if isinstance(item, Frame):
+            return _LOOP
+        role = item.definition.control_flow_role
+        return _PLAIN if not role else _STEP if role == "step" else _FREE
+
+
+def _numbers(items: Sequence[Item]) -> dict[Any, int]:
+    """Which item makes what operations make."""
+    number: dict[Any, int] = {}
+    for place, item in enumerate(items):
+        for op in inside(item):
+            number[op] = place
+    return number
+
+
+def inside(item: Item) -> Iterator[Any]:
+    """The operations of an item, loops within included."""
+    if not isinstance(item, Frame):
+        yield item
+        return
+    yield from (*item.enters, *item.members, *item.exits)
+    for child in item.children.values():
+        yield from inside(child)
+
+
+def _orders(
+    items: Sequence[Item], operations: Sequence[Any], number: dict[Any, int]
+) -> Iterator[tuple[int, int]]:
+    """What must run before what: by the graph, by variables, and of what acts in order."""
+    for place, item in enumerate(items):
+        yield from ((number[op], place) for op in needs_of(item) if op in number)
+    for before, after in accesses(operations):
+        if before in number and after in number and number[before] < number[after]:
+            yield number[before], number[after]
+    acting = [place for place, item in enumerate(items) if any(map(_acts, inside(item)))]
+    yield from zip(acting, acting[1:])
+
+
+def _acts(op: Any) -> bool:
+    definition = op.definition
+    if definition.control_flow_role or definition.transfer == "value":
+        return False
+    return bool(definition.is_stateful) or any(arg.is_ref for arg in definition.inputs)

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Branches and loops that are no plan as a whole run piece by piece, and give what the reference
+kernels give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+import numbaflow as tf
+from numbaflow.engine.session import dataflow
+from numbaflow.jit import settings
+from numbaflow.jit.runtime import runner
+
+from .loop_programs import PROGRAMS
+
+pytestmark = pytest.mark.cpu
+
+
+def results(program: Any, mode: str) -> list[Any]:
+    with tf.Graph().as_default(), settings.override(jit=mode), tf.Session() as session:
+        tf.set_random_seed(1)
+        fetches, feeds = program(tf)
+        session.run(tf.global_variables_initializer())
+        return [session.run(fetches, feed) for feed in feeds for _ in range(2)]
+
+
+@pytest.fixture
+def nothing_is_interpreted(monkeypatch):
+    """Fails where branches or loops run by reference kernels."""
+
+    def refuse(*arguments: Any) -> Any:
+        raise AssertionError("branches or loops run by reference kernels")
+
+    monkeypatch.setattr(runner, "FlowProgram", refuse)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_programs_with_loops(program, nothing_is_interpreted):
+    want, got = results(program, "never"), results(program, "always")
+    for one, other in zip(want, got, strict=True):
+        for a, b in zip(one, other, strict=True):
+            if a is None or np.asarray(a).dtype.kind in "OS":
+                assert a is None or np.array_equal(a, b)
+            else:
+                assert np.shape(a) == np.shape(b)
+                np.testing.assert_allclose(b, a, rtol=2e-4, atol=2e-5)
+
+
+# Random programs over float64, with operations that everybody computes to the same bits.
+STEPS = (
+    lambda x, y, i: x + y[:1],
+    lambda x, y, i: x * 0.5 - 1.0,
+    lambda x, y, i: tf.maximum(x, tf.reverse(x, [0])),
+    lambda x, y, i: tf.concat([x, y[:2]], 0),
+    lambda x, y, i: tf.concat([y[-1:], x, x[:1]], 0),
+    lambda x, y, i: tf.cond(tf.size(x) > 5, lambda: x[2:], lambda: x + 1.0),
+    lambda x, y, i: tf.cond(i % 2 > 0, lambda: -x, lambda: tf.concat([x, x[:1]], 0)),
+    lambda x, y, i: tf.cond(x[0] > y[0], lambda: x - y[0], lambda: tf.stop_gradient(x) * 2.0),
+    lambda x, y, i: tf.gather(x, tf.range(tf.size(x)) // 2),
+    lambda x, y, i: tf.py_func(lambda v: np.sort(v), [x], tf.float64),
+    lambda x, y, i: tf.concat([x, tf.unique(x)[0]], 0),
+    lambda x, y, i: tf.while_loop(
+        lambda j, _: j < i % 3, lambda j, z: (j + 1, tf.concat([z, y[:1]], 0)), [0, x],
+        shape_invariants=[tf.TensorShape([]), tf.TensorShape([None])])[1],
+    lambda x, y, i: tf.while_loop(lambda j, _: j < i % 3, lambda j, z: (j + 1, z * 0.5), [0, x])[1],
+)  # fmt: skip
+
+
+def random_loop(choices: list[int], turns: int, in_branch: bool, differentiate: bool) -> Any:
+    """A loop with two variables, whose body is made of chosen steps."""
+
+    def program(tf: Any) -> Any:
+        x = tf.placeholder(tf.float64, [None], name="x")
+
+        def body(i: Any, a: Any, b: Any) -> Any:
+            for number, choice in enumerate(choices):
+                value = STEPS[choice](a, b, i)
+                value.set_shape([None])
+                a, b = (value, b) if number % 3 else (b, value)
+            # (Not more than so many, however they grow.)
+            return i + 1, a[:40], b[:30]
+
+        def loop() -> Any:
+            shapes = [tf.TensorShape([]), tf.TensorShape([None]), tf.TensorShape([None])]
+            start = [0, x * 2.0, x[::-1]]
+            return tf.while_loop(lambda i, a, b: i < turns, body, start, shapes)[1:]
+
+        a, b = tf.cond(x[0] > 0, loop, lambda: (x, x + 1.0)) if in_branch else loop()
+        found = [a, b]
+        if differentiate:
+            found.append(tf.convert_to_tensor(tf.gradients(tf.reduce_max(a) * 2.0 + b[0], x)[0]))
+        rng = np.random.default_rng(len(choices))
+        feeds = [{x: np.round(rng.standard_normal(n) * 4) / 4} for n in (4, 7)]
+        return found, feeds
+
+    return program
+
+
+NOT_DIFFERENTIABLE = {9, 10}
+
+
+@hypothesis_settings(
+    max_examples=12, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+)
+@given(
+    st.lists(st.integers(0, len(STEPS) - 1), min_size=1, max_size=4),
+    st.integers(0, 4),
+    st.booleans(),
+    st.booleans(),
+)
+def test_random_loops_give_the_same_bits(choices, turns, in_branch, differentiate):
+    differentiate = differentiate and not NOT_DIFFERENTIABLE.intersection(choices)
+    program = random_loop(choices, turns, in_branch, differentiate)
+    want, got = results(program, "never"), results(program, "always")
+    for one, other in zip(want, got, strict=True):
+        for a, b in zip(one, other, strict=True):
+            np.testing.assert_array_equal(b, a)
+
+
+def test_what_fails_in_a_turn_says_what_and_leaves_the_session_fit():
+    x = tf.placeholder(tf.float32, [None])
+    n = tf.placeholder(tf.int32, [])
+    shapes = [tf.TensorShape([]), tf.TensorShape([None])]
+    _, y = tf.while_loop(
+        lambda i, _: i < n,
+        lambda i, y: (i + 1, tf.concat([y, [tf.gather(x, i, name="taken")]], 0)),
+        [0, x],
+        shape_invariants=shapes,
+    )
+    with settings.override(jit="always"), tf.Session() as session:
+        feed = {x: [1.0, 2.0, 3.0]}
+        np.testing.assert_array_equal(session.run(y, {**feed, n: 2}), [1, 2, 3, 1, 2])
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"3 is not in \[0, 3\)") as error:
+            session.run(y, {**feed, n: 5})
+        assert error.value.op.name == "while/taken"
+        np.testing.assert_array_equal(session.run(y, {**feed, n: 3}), [1, 2, 3, 1, 2, 3])
+
+
+def test_effects_of_turns_come_once_and_in_order():
+    seen: list[Any] = []
+    v = tf.Variable(1.0)
+    shapes = [tf.TensorShape([]), tf.TensorShape([None])]
+
+    def body(i: Any, y: Any) -> Any:
+        added = tf.assign_add(v, 2.0)
+        note = tf.py_func(lambda a, b: seen.append((int(a), float(b))), [i, added], [])
+        with tf.control_dependencies([note]):
+            return i + 1, tf.concat([y, [v.read_value()]], 0)
+
+    _, y = tf.while_loop(lambda i, _: i < 3, body, [0, tf.zeros([1])], shape_invariants=shapes)
+    with settings.override(jit="always"), tf.Session() as session:
+        session.run(v.initializer)
+        for start in (1.0, 7.0):
+            got = session.run(y)
+            np.testing.assert_array_equal(got, [0, start + 2, start + 4, start + 6])
+        assert seen == [(i, 1.0 + 2 * (n + 1)) for n, i in enumerate([0, 1, 2, 0, 1, 2])]
+
+
+def test_a_length_that_meets_another_size_compiles_nothing_new(monkeypatch):
+    """The number of rows grows through the number of columns."""
+    x = tf.placeholder(tf.float32, [None, None])
+    shapes = [tf.TensorShape([]), tf.TensorShape([None, None])]
+    _, y = tf.while_loop(
+        lambda i, _: i < 8,
+        lambda i, y: (i + 1, tf.concat([y, y[-1:] * 0.5 + tf.reduce_sum(x)], 0)),
+        [0, x],
+        shape_invariants=shapes,
+    )
+    traced: list[Any] = []
+    from numbaflow.jit.runtime import segment_plans
+
+    original = segment_plans.trace_segment
+    monkeypatch.setattr(segment_plans, "trace_segment", lambda *a: traced.append(a) or original(*a))
+    with settings.override(jit="always"), tf.Session() as session:
+        assert session.run(y, {x: np.ones([2, 6])}).shape == (10, 6)
+        count = len(traced)
+        for rows, columns in ((3, 7), (2, 9), (4, 5)):
+            want = np.ones([rows, columns])
+            for _ in range(8):
+                want = np.concatenate([want, want[-1:] * 0.5 + rows * columns])
+            got = session.run(y, {x: np.ones([rows, columns])})
+            np.testing.assert_allclose(got, want, rtol=1e-6)
+        assert len(traced) == count
+
+
+def test_reference_kernels_run_what_has_no_known_form(monkeypatch):
+    """Merges of variables are left to them."""
+    ran: list[Any] = []
+    original = dataflow.FlowProgram
+    monkeypatch.setattr(runner, "FlowProgram", lambda *a: ran.append(a) or original(*a))
+    one, two = tf.Variable([1.0]), tf.Variable([2.0, 3.0], validate_shape=False)
+    x = tf.placeholder(tf.float32, [])
+    switched = [tf.raw_ops.RefSwitch(data=v._ref(), pred=x > 0) for v in (one, two)]
+    merged = tf.raw_ops.RefMerge(inputs=[switched[0][1], switched[1][0]])[0]
+    y = tf.identity(merged) * 2.0
+    with settings.override(jit="always"), tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for value, want in ((1.0, [2.0]), (-1.0, [4.0, 6.0])):
+            np.testing.assert_array_equal(session.run(y, {x: value}), want)
+    assert ran
+
+
+def test_a_variable_is_written_again_when_sizes_are_new():
+    """What the first part of a run writes is no given of the next run, whatever its sizes."""
+    x = tf.placeholder(tf.float32, [None])
+    v = tf.Variable(1.0)
+    added = tf.assign_add(v, 2.0)
+    with tf.control_dependencies([added]):
+        found = tf.unique(x)[0]
+    y = tf.reduce_sum(found) + added
+    with settings.override(jit="always"), tf.Session() as session:
+        session.run(v.initializer)
+        got = [session.run(y, {x: np.ones(n)}) for n in (2, 1, 3, 2)]
+        assert got == [4.0, 6.0, 8.0, 10.0]
