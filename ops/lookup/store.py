@@ -241,7 +241,7 @@ def lines_of(
     with GFile(name, "rb") as file:
         number = 0
         for text in file:
-            line = text.rstrip(b"\n").replace(b"\r", b"")
+            line = text.removesuffix(b"\n").removesuffix(b"\r")
             if number == vocab_size:
                 return
             if not line:

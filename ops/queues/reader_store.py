@@ -219,8 +219,8 @@ class TextLineReader(Reader):
         if not line:
             return None
         self._number += 1
-        # Carriage returns are dropped wherever they are.
-        return b"%s:%d" % (self.work, self._number), line.rstrip(b"\n").replace(b"\r", b"")
+        # One carriage return may belong to the end of the line, as in TensorFlow; others are text.
+        return b"%s:%d" % (self.work, self._number), line.removesuffix(b"\n").removesuffix(b"\r")
 
     def _close(self) -> None:
         if self._file is not None:
