@@ -102,10 +102,13 @@ class DenseTable(Table):
 
     def _grow(self, wanted: int) -> None:
         buckets = len(self._keys)
+        # Before anything is inserted, and by the batch's size even if its keys are known:
+        # TensorFlow's way, on which the order of an export depends.
         while wanted > buckets * self._load:
             buckets *= 2
         if buckets == len(self._keys):
             return
+        # In order of buckets, as TensorFlow inserts them again.
         old = sorted(self._places.items(), key=lambda item: item[1])
         values = self._values[[place for _, place in old]]
         self._allocate(buckets)
@@ -123,6 +126,7 @@ class DenseTable(Table):
         """The first bucket in the order of probing that holds no key."""
         mask = len(self._keys) - 1
         place = self._hash(row) & mask
+        # Steps of 1, 2, 3, ...: with a power of two buckets these come by each of them once.
         for probe in range(1, len(self._keys) + 1):
             key = tuple(self._keys[place].tolist())
             if key in (self._empty, self._deleted):
@@ -145,6 +149,7 @@ class DenseTable(Table):
             for row in rows:
                 place = self._places.pop(row, None)
                 if place is not None:
+                    # Marked rather than emptied: a search for another key must go on past it.
                     self._keys[place] = self._deleted
 
     def require_import(self, keys: np.ndarray, values: np.ndarray) -> None:

@@ -182,6 +182,7 @@ def _initialize_from_file(c: KernelContext, table: Table, filename: np.ndarray) 
         raise errors.invalid("delimiter should be only 1 char")
     columns = c.attr("key_index"), c.attr("value_index")
     _require_columns(table, *columns)
+    # A second run of the initializer, or of another session's, changes nothing.
     if table.is_initialized:
         return
     kinds = table.key_dtype, table.value_dtype

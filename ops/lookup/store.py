@@ -147,6 +147,7 @@ class StaticTable(Table):
         """Fills the table; FailedPreconditionError where it has other keys or they contradict."""
         with self._lock:
             if self._values is not None:
+                # TensorFlow compares the sizes only (kernels/initializable_lookup_table.cc).
                 if count != len(self._values):
                     raise errors.failed_precondition(
                         "Table was already initialized with different data."
@@ -160,6 +161,7 @@ class StaticTable(Table):
                         f"HashTable has different value for same key. Key {_plain(key)} has "
                         f"{_plain(known)} and trying to add value {_plain(value)}"
                     )
+            # Set at once when it is complete: readers take no lock.
             self._values = values
 
     def export(self) -> tuple[np.ndarray, np.ndarray]:
@@ -241,6 +243,7 @@ def lines_of(
     with GFile(name, "rb") as file:
         number = 0
         for text in file:
+            # One carriage return may belong to the end of the line; others are text.
             line = text.removesuffix(b"\n").removesuffix(b"\r")
             if number == vocab_size:
                 return

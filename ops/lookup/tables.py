@@ -78,6 +78,7 @@ class InitializableLookupTableBase(LookupInterface):
         self._default_value = convert_to_tensor(default_value, dtype=self._value_dtype)
         self._default_value.shape.merge_with(TensorShape([]))
         self._initializer = initializer
+        # The table is made and filled outside of loops and branches: once, whoever asks first.
         with init_scope():
             self._resource_handle = self._create_resource()
         if get_default_graph()._get_control_flow_context() is not None:
@@ -287,6 +288,7 @@ class TextFileInitializer(TableInitializerBase):
                 self._delimiter,
             )
         add_to_collection(GraphKeys.TABLE_INITIALIZERS, op)
+        # A SavedModel takes the file along as an asset, if its name is known.
         if is_constant(self._filename):
             add_to_collection(GraphKeys.ASSET_FILEPATHS, self._filename)
         return op
@@ -294,6 +296,7 @@ class TextFileInitializer(TableInitializerBase):
     @property
     def _shared_name(self) -> str:
         size = f"_{self._vocab_size}" if self._vocab_size else ""
+        # Tables of one session with the same columns of the same file are one table.
         return f"hash_table_{self._filename_arg}{size}_{self._key_index}_{self._value_index}"
 
 

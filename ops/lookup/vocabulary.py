@@ -113,6 +113,7 @@ class _WithBuckets(LookupInterface):
         self._require_key_type(keys)
         values = keys.values if isinstance(keys, SparseTensor) else keys
         if self._table and self._table.key_dtype.base_dtype == dtypes.int64:
+            # Tables have int64 keys for integers of any type.
             values = tf.cast(values, dtypes.int64)
         if self._num_oov_buckets == 0:
             numbers = self._table.lookup(values, name=name)
@@ -130,6 +131,7 @@ class _WithBuckets(LookupInterface):
         if not self._table:
             return buckets
         numbers = self._table.lookup(values)
+        # Buckets are numbered behind the words of the table.
         buckets = tf.add(buckets, self._table.size())
         is_known = tf.not_equal(numbers, self._table.default_value)
         return tf.where_v2(is_known, numbers, buckets)

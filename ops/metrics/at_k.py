@@ -46,6 +46,7 @@ def _share_of(
     given = labels, tf.cast(predictions_idx, dtypes.int64), k, class_id, weights
     true, update_true = streaming("true_positive", *given)
     false, update_false = streaming(kind, *given)
+    # Not div_no_nan: TensorFlow gives NaN while there is nothing to count.
     value = tf.div(true, tf.add(true, false), name=scope)
     update = tf.div(update_true, tf.add(update_true, update_false), name="update")
     return collected(value, update, metrics_collections, updates_collections)
@@ -152,6 +153,7 @@ def _in_range(labels: Any, num_classes: Tensor) -> Any:
         return type(labels)(labels.indices, values, labels.dense_shape)
 
     largest = tf.reduce_max(labels.values if is_sparse else labels)
+    # Most labels are in range: then nothing is copied.
     return tf.cond(tf.greater_equal(largest, num_classes), cleaned, lambda: labels)
 
 

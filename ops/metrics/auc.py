@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Metric = tuple[Any, Any]
 _ALL = ("tp", "fn", "tn", "fp")
+# TensorFlow's, which keeps 0 / 0 from being NaN where a threshold lets nothing pass.
 _SMOOTH = 1e-6
 
 
@@ -30,6 +31,10 @@ def _interpolated_pr_auc(tp: Any, fp: Any, fn: Any, count: int) -> Any:
     """The area under precision over recall, where both are interpolated between thresholds."""
     dtp = tp[: count - 1] - tp[1:]
     p = tp + fp
+    # Between two thresholds TP is taken as linear in P = TP + FP: TP = intercept + slope * P. The
+    # integral of precision TP / P over recall TP / (TP + FN) is then that of slope * (intercept +
+    # slope * P) / P dP / (TP + FN), whence the logarithm (Davis and Goadrich, The relationship
+    # between precision-recall and ROC curves, 2006).
     slope = tf.div_no_nan(dtp, tf.maximum(p[: count - 1] - p[1:], 0), name="prec_slope")
     intercept = tp[1:] - tf.multiply(slope, p[1:])
     ratio = tf.where(
@@ -103,6 +108,7 @@ def auc(
             raise ValueError(f"curve must be either ROC or PR, {curve} unknown")
         inner = _between(num_thresholds) if thresholds is None else sorted(thresholds)
         count = num_thresholds if thresholds is None else len(inner) + 2
+        # The outer thresholds let everything pass, and nothing: the curve has both its ends.
         limits = [0.0 - EPSILON, *inner, 1.0 + EPSILON]
         values, updates = confusion_at_thresholds(labels, predictions, limits, weights, _ALL)
 
@@ -174,6 +180,7 @@ def specificity_at_sensitivity(
     if sensitivity < 0 or sensitivity > 1:
         raise ValueError("`sensitivity` must be in the range [0, 1].")
     with tf.variable_scope(name, "specificity_at_sensitivity", (predictions, labels, weights)):
+        # The last one has a minus in TensorFlow 1.15: scores of 1 pass it too.
         limits = [0.0 - EPSILON, *_between(num_thresholds), 1.0 - EPSILON]
         values, updates = confusion_at_thresholds(labels, predictions, limits, weights, _ALL)
 

@@ -37,6 +37,8 @@ def mean_per_class_accuracy(
         labels = _flat(tf.cast(labels, dtypes.int64))
         predictions = _flat(predictions)
         predictions.get_shape().assert_is_compatible_with(labels.get_shape())
+        # TensorFlow's names, in which "total" counts the labels and "count" those that were
+        # predicted.
         total = metric_variable([num_classes], dtypes.float32, name="total")
         count = metric_variable([num_classes], dtypes.float32, name="count")
         ones = tf.ones([tf.size(labels)], dtypes.float32)
@@ -59,6 +61,7 @@ def _confusion(
     labels: Tensor, predictions: Tensor, num_classes: TensorLike, weights: Tensor | None
 ) -> Metric:
     """The confusion matrix of all batches and its update."""
+    # Counts in float64, which are exact up to 2^53; in float32 adding one stops at 2^24.
     matrix = metric_variable(
         [num_classes, num_classes], dtypes.float64, name="total_confusion_matrix"
     )

@@ -177,6 +177,7 @@ def root_mean_squared_error(
     predictions, labels, weights = matched(predictions, labels, weights)
     name = name or "root_mean_squared_error"
     value, update = mean_squared_error(labels, predictions, weights, None, None, name)
+    # The root of the mean over all batches, not the mean of the batches' roots.
     value, update = tf.sqrt(value), tf.sqrt(update)
     return collected(value, update, metrics_collections, updates_collections)
 

@@ -104,6 +104,7 @@ def _matched_at_run_time(weights: Any, predictions: Any) -> Any:
         is_short = tf.equal(rank_diff, -1)
         return tf.cond(is_short, lambda: tf.expand_dims(weights, [-1]), unchanged)
 
+    # A branch that would squeeze a last size other than 1 could not even be built.
     fixed = shape.ndims is not None and not shape.dims[-1].is_compatible_with(1)
     longer = unchanged if fixed else squeezed
     return tf.cond(

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ...engine.graph.tensor import Tensor
 
 Metric = tuple[Any, Any]
+# As in TensorFlow 1.15 (ops/metrics_impl.py, _EPSILON).
 EPSILON = 1e-7
 # In the order in which they are built: short name -> (variable, label, prediction).
 _KINDS = {
@@ -55,6 +56,7 @@ def confusion_at_thresholds(
     num_predictions: Any = column.get_shape().as_list()[0]
     if num_predictions is None:
         num_predictions = tf.shape(column)[0]
+    # One row per threshold and one column per prediction: all comparisons in one op.
     tiled = tf.tile(tf.expand_dims(tf.constant(thresholds), [1]), tf.stack([1, num_predictions]))
     predicted = {True: tf.greater(tf.tile(tf.transpose(column), [count, 1]), tiled)}
     if "fn" in kinds or "tn" in kinds:

@@ -66,6 +66,7 @@ def _only(ids: SparseLike | TensorLike, class_id: int) -> Any:
         return tf.sparse_retain(ids, tf.equal(ids.values, class_id))
     shape = tf.shape(ids, out_type=dtypes.int64)
     last = tf.size(shape) - 1
+    # A set of one class for each row; what it has in common with the row is the class, or nothing.
     wanted = tf.fill(reduced_shape(shape, tf.reshape(last, [1])), tf.cast(class_id, dtypes.int64))
     found = set_intersection(wanted, ids)
     return SparseTensor(indices=found.indices, values=found.values, dense_shape=shape)
@@ -157,6 +158,8 @@ def average_precision(labels: SparseLike | TensorLike, predictions_idx: Any) -> 
         if k is None:
             raise ValueError("The last dimension of predictions_idx must be set.")
         labels = expanded_labels(labels, predictions_idx)
+        # Each of the k ranks is a row with one prediction, against all labels of its row: 1 where
+        # it is one of them.
         one_each = tf.expand_dims(predictions_idx, -1, name="predictions_idx_per_k")
         per_k = _repeated(labels, k, "labels_per_k")
         relevant = _sizes("true_positive", per_k, one_each, None, None, "relevant_per_k")

@@ -59,6 +59,7 @@ class _Format:
                 found.append(field)
                 if len(found) == len(self.selected):
                     return found
+        # A delimiter at the end has an empty field behind it, which the loop does not reach.
         if record.endswith(self.delimiter) and self._is_wanted(found, number):
             found.append(b"")
         return found
@@ -127,6 +128,8 @@ def _kernel(
     form, missing = _Format(c), c.attr("na_value").encode()
     kinds = c.op._attrs["OUT_TYPE"]
     columns = form.plain_columns(records.reshape(-1).tolist(), len(kinds))
+    # All records in one go where none needs a default or has an error; else one by one, in the
+    # order in which errors come.
     if columns is not None and not any(b"" in found or missing in found for found in columns):
         with contextlib.suppress(ValueError):
             return [

@@ -126,6 +126,7 @@ class _Batch:
         self.serialized = serialized
         self.count = len(serialized)
         self.asked: list[Sparse | Dense] = [*sparse, *dense]
+        # The fast way gives up on anything unusual; errors are the slow way's to find and to name.
         columns = self._read_at_once() if self.count >= _MANY else None
         self.columns = self._read_messages() if columns is None else columns
 
@@ -206,6 +207,7 @@ class _Batch:
         if asked.has_rows:
             longest = int(column.counts.max(initial=0))
             result = np.full((self.count, longest), asked.default.item(), asked.dtype.np_dtype)
+            # The mask goes row by row, as the values do.
             result[np.arange(longest) < column.counts[:, None]] = column.values
             return result.reshape(self.count, longest // (math.prod(asked.row) or 1), *asked.row)
         if column.present.all():

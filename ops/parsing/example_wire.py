@@ -84,6 +84,7 @@ class Wire:
         _require((head & 0xFF) == tag)
         length = (head >> 8).astype(np.int64)
         start = at + 2
+        # The length's first byte, the upper one of the pair, says that more of them follow.
         if head.size and head.max() >= 0x8000:
             self._go_on(length, start)
         end = start + length
@@ -95,6 +96,7 @@ class Wire:
         more, shift = np.flatnonzero(length & 0x80), 7
         length &= 0x7F
         while more.size:
+            # A length has 32 bits, in five groups of seven.
             _require(shift <= 28)
             byte = self.data[np.minimum(start[more], len(self.data) - 1)]
             length[more] |= (byte & 0x7F).astype(np.int64) << shift
@@ -111,10 +113,13 @@ class Wire:
         """The values of a feature."""
         where = np.flatnonzero(self.width == len(key))
         if key:
+            # NumPy's byte strings drop zeros at their end, on both sides.
             where = where[self._rows(self.key[where], "S", len(key)) == key.rstrip(b"\0")]
+        # A feature without any kind counts as one that is not there.
         where = where[self.value[where] < self.end[where]]
         owner = self.owner[where]
         if (owner[1:] <= owner[:-1]).any():
+            # Found field by field of all examples; sorted by example, fields in their order.
             order = np.argsort(owner, kind="stable")
             where, owner = where[order], owner[order]
             _require(owner[1:] > owner[:-1])
@@ -163,6 +168,7 @@ class Wire:
         lasts = np.flatnonzero(is_last)
         firsts = np.concatenate([np.zeros(min(1, len(lasts)), np.int64), lasts[:-1] + 1])
         place = np.arange(len(packed)) - np.repeat(firsts, lasts - firsts + 1)
+        # A varint of 64 bits has ten bytes at most.
         _require(place < 10)
         parts = (packed & 0x7F).astype(np.uint64) << (7 * place).astype(np.uint64)
         values = np.add.reduceat(parts, firsts) if len(firsts) else parts

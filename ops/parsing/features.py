@@ -77,6 +77,7 @@ class Wanted:
             FixedLenFeature: self._add_fixed,
             FixedLenSequenceFeature: self._add_rows,
         }
+        # In order of keys: the ops' outputs are told apart by their place.
         for key in sorted(features or ()):
             feature = (features or {})[key]
             kind = next((kind for kind in adders if isinstance(feature, kind)), None)

@@ -160,6 +160,7 @@ def _parse_single_named(
         names = _as_vector(names, "names", "Names")
         found = _parse_raw(serialized, names, wanted, name)
         for key in wanted.dense_keys:
+            # The batch of one is taken off again.
             found[key] = tf.squeeze(found[key], [0], name=f"Squeeze_{plain_name(key)}")
         for key in wanted.sparse_keys:
             label, sparse = plain_name(key), found[key]

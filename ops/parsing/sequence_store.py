@@ -242,6 +242,7 @@ class _Single:
     def list_sparse(self, asked: Sparse) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         steps = self.lists[asked.key].feature if asked.key in self.lists else []
         for i, step in enumerate(steps):
+            # An empty step has no kind, and fits any.
             if type_of(step) is not None:
                 self._check(step, asked.dtype, f"Feature List: {asked.key}, Index: {i}")
         parts = [values_of(step, asked.dtype) for step in steps]

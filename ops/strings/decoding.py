@@ -42,6 +42,7 @@ def _ordered(rows: np.ndarray, kind: np.dtype[Any], little_endian: bool) -> np.n
     """Rows of bytes as rows of numbers."""
     size = kind.itemsize
     if not little_endian and size > 1:
+        # The machine's own order is little-endian wherever this package runs.
         rows = rows.reshape(-1, size)[:, ::-1].reshape(len(rows), -1)
     return np.ascontiguousarray(rows).view(kind)
 
@@ -143,6 +144,7 @@ def _decode_compressed(c: KernelContext, texts: np.ndarray) -> np.ndarray:
         raise errors.invalid("Only ZLIB, GZIP or NONE are supported compressions")
     if not kind:
         return texts.copy()
+    # zlib takes 16 more for a gzip header.
     window = zlib.MAX_WBITS if kind == "ZLIB" else zlib.MAX_WBITS + 16
     return _like(texts, [_decompressed(text, window) for text in texts.flat])
 
@@ -215,6 +217,7 @@ def _serialize_tensor(c: KernelContext, tensor: np.ndarray) -> np.ndarray:
     from ...io.tensor_proto import shape_proto, tensor_proto
 
     dtype: DType = c.op._attrs["T"]
+    # Strings have no raw form in the message.
     if dtype == dtypes.string:
         return one_text(tensor_proto(tensor, dtype).SerializeToString(deterministic=True))
     message = protos.TensorProto(

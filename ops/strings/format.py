@@ -51,6 +51,7 @@ def _as_string(c: KernelContext, values: np.ndarray) -> np.ndarray:
     elif dtype.is_complex:
         texts = [f"({form},{form})" % (value.real, value.imag) for value in values.flat]
     else:
+        # Python's % follows C's printf; a float32 becomes a double first, as in a C call.
         texts = [form % value for value in values.reshape(-1).tolist()]
     result = np.empty(values.shape, object)
     result.reshape(-1)[:] = [text.encode() for text in texts]

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ...engine.graph.kernel_context import KernelContext
 
 _MASK = (1 << 64) - 1
+# MurmurHash64A, with the seed of TensorFlow's core/lib/hash/hash.h.
 _MULTIPLIER = 0xC6A4A7935BD1E995
 _SEED = 0xDECAFCAFFE
 _DISCRETE = NoGradient("a hash is an integer")
@@ -59,9 +60,11 @@ def _sip_round(a: int, b: int, c: int, d: int) -> tuple[int, int, int, int]:
 def sip_hash(key: tuple[int, int], text: bytes) -> int:
     """SipHash-2-4 under a key of two 64-bit numbers."""
     first, second = (part & _MASK for part in key)
+    # "somepseudorandomlygeneratedbytes" (https://131002.net/siphash).
     a, b = first ^ 0x736F6D6570736575, second ^ 0x646F72616E646F6D
     c, d = first ^ 0x6C7967656E657261, second ^ 0x7465646279746573
     whole = len(text) & ~7
+    # The length is in the last word, so that zeros at the end count.
     last = (len(text) & 0xFF) << 56 | int.from_bytes(text[whole:], "little")
     words = [int.from_bytes(text[i : i + 8], "little") for i in range(0, whole, 8)]
     for word in (*words, last):

@@ -56,6 +56,8 @@ def _plain_numbers(texts: Sequence[bytes], kind: DType) -> np.ndarray | None:
     with np.errstate(over="ignore", invalid="ignore"):
         singles = values.astype(np.float32)
         error = values - singles
+        # Rounded twice, to float64 and then to float32: that is wrong at most where the float64
+        # lies halfway between two float32, for which the exact text decides.
         others = np.nextafter(singles, np.where(error > 0, np.inf, -np.inf).astype(np.float32))
         for i in np.flatnonzero((error != 0) & (np.abs(others - values) == np.abs(error))).tolist():
             singles[i] = parse_number(texts[i], kind)
@@ -73,6 +75,7 @@ def _integer(text: bytes, kind: DType) -> int:
 
 
 def _real(text: bytes, kind: DType) -> float:
+    # TensorFlow reads nothing but spaces as 0 (core/lib/strings/numbers.cc).
     if text and not text.strip() and len(text) <= _LONGEST:
         return 0.0
     found = _FLOAT.fullmatch(text)

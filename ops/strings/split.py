@@ -71,6 +71,7 @@ def _split_v2(c: KernelContext, texts: np.ndarray, sep: np.ndarray) -> list[np.n
     most = most if most > 0 else -1
 
     def parts(text: bytes) -> list[bytes]:
+        # Python's own split, with None for white space: StringSplitV2 was made after it.
         found = text.split(mark or None, most)
         # Where the words have run out, what is left is an empty part too.
         if not mark and len(found) == most:
