@@ -115,6 +115,8 @@ def group(*inputs: Any, **kwargs: Any) -> Operation:
         if len(by_device) == 1:
             (place, deps), *_ = by_device.items()
             return _grouped(place or None, deps, name=name)
+        # One node for each device, and one that waits for these: one edge between devices is
+        # enough.
         nodes = [_grouped(place or None, by_device[place]) for place in sorted(by_device)]
         with control_dependencies(nodes):
             return no_op(name=name)

@@ -174,15 +174,18 @@ def elementwise(
         facts["doc"] = facts.get("doc", "") + _said_of_shapes(names, broadcast, alike, guard)
 
     def kernel(c: KernelContext, *inputs: np.ndarray) -> np.ndarray:
+        # Symbolic sizes, while a plan is made for shapes that are not known yet.
         if sizes is not None and any(x.dtype == object for x in inputs):
             return _as_objects(sizes(*inputs))
         if alike:
             _require_alike(c, inputs)
         if guard:
             guard.check(inputs)
+        # TensorFlow computes infinities and NaN without a word.
         with np.errstate(all="ignore"):
             try:
                 result = body_of(c)(*inputs)
+            # Shapes are looked at only when NumPy could not do it: the check would cost every run.
             except ValueError:
                 require_broadcast(inputs)
                 raise

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tf.Assert and the assert_* functions about values; those about ranks and shapes: checks_shape."""
+"""tf.Assert and the assert_* functions about values; those about ranks and shapes: shape.py."""
 
 from __future__ import annotations
 
@@ -129,6 +129,8 @@ def Assert(
     """
     with name_scope(name, "Assert", [condition, data]) as name:
         tensors = convert_n_to_tensor(data)
+        # TensorFlow's way: such data are in host memory anyhow, and others are copied only where
+        # the assertion fails, which is what the branch is for.
         if all(x.dtype in (dtypes.string, dtypes.int32) for x in tensors):
             return raw_assert(condition, data, summarize, name="Assert")
         condition = convert_to_tensor(condition, name="Condition")
@@ -223,6 +225,7 @@ def _binary(
         message: str | None = None,
         name: str | None = None,
     ) -> Any:
+        # TensorFlow 1.15 looks only here whether it is given the same tensor twice.
         if opname == "assert_equal":
             with name_scope(name, "assert_equal", [x, y, data]):
                 if x is y:
@@ -295,6 +298,7 @@ def assert_near(
     with name_scope(name, "assert_near", [x, y, rtol, atol, data]):
         x = convert_to_tensor(x, name="x")
         y = convert_to_tensor(y, name="y", dtype=x.dtype)
+        # Ten units in the last place of 1, for either tolerance.
         eps = np.finfo(x.dtype.as_numpy_dtype).eps
         rtol = convert_to_tensor(10 * eps if rtol is None else rtol, name="rtol", dtype=x.dtype)
         atol = convert_to_tensor(10 * eps if atol is None else atol, name="atol", dtype=x.dtype)

@@ -52,6 +52,7 @@ def _analytic(
     seed = np.zeros(dy_shape, dtype=dy.dtype.as_numpy_dtype)
     flat = seed.reshape(-1).view(_real(dy.dtype))
     for column in range(columns):
+        # With a one in a single place of dy, the gradient is that element's row of the Jacobian.
         flat[column] = 1
         found = session.run(_fetches(dx), feed_dict={**feeds, x: value, dy: seed})
         jacobian[:, column] = _dense(found, dx, value, jacobian.dtype)
@@ -83,12 +84,14 @@ def _numeric(
     x: Tensor, value: np.ndarray, y: Tensor, width: int, delta: float, feeds: dict[Any, Any]
 ) -> np.ndarray:
     """One row per element of x: the change of y over a small step, divided by it."""
+    # A step of a thousandth would be lost in eight bits.
     if x.dtype == dtypes.bfloat16:
         x = tf.cast(x, dtypes.float32)
     if y.dtype == dtypes.bfloat16:
         y = tf.cast(y, dtypes.float32)
     value = np.array(value, dtype=x.dtype.as_numpy_dtype)
     kind, y_kind = _real(x.dtype), _real(y.dtype)
+    # Central differences: the error falls with delta squared.
     scale = np.asarray(2 * delta, dtype=y_kind)[()]
     rows = []
     for row in range(value.size * _parts(x.dtype)):

@@ -113,6 +113,8 @@ def _number(value: np.ndarray | np.generic) -> str:
     if isinstance(value, np.floating) or (
         getattr(value, "dtype", None) is not None and value.dtype.kind in "fV"
     ):
+        # FLT_DIG and DBL_DIG digits, if they say the number; else as many as always do
+        # (core/lib/strings/numbers.cc, FloatToBuffer).
         short, digits = (6, 9) if value.dtype.itemsize <= 4 else (15, 17)
         text = f"{float(value):.{short}g}"
         return text if value.dtype.type(float(text)) == value else f"{float(value):.{digits}g}"
@@ -272,6 +274,7 @@ def _placeholder_for(text: str) -> str:
     """A placeholder that does not occur in a text."""
     import random
 
+    # Always the same digits, so that the graph is the same; the seed is TensorFlow's.
     placeholder, digits = "{}", random.Random(5)
     while placeholder in text:
         placeholder += str(digits.randint(0, 9))
@@ -302,6 +305,7 @@ def _template_of(inputs: Sequence[Any], sep: str) -> tuple[str, str, list[Any]]:
             templates.append(thing)
         else:
             templates.append(pprint.pformat(nest.pack_sequence_as(thing, marks)))
+    # pprint has put quotes around the placeholders, as they are texts to it.
     template = sep.join(templates).replace(f"'{placeholder}'", placeholder)
     return template, placeholder, tensors
 

@@ -47,6 +47,7 @@ def add_check_numerics_ops() -> Operation:
         for output in op.outputs:
             if output.dtype not in _CHECKED:
                 continue
+            # A chain of checks through all ops would run from one branch into the other.
             if op._get_control_flow_context() is not None:
                 raise ValueError(
                     "`tf.add_check_numerics_ops() is not compatible with TensorFlow control flow "

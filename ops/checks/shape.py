@@ -228,6 +228,7 @@ def _actual_sizes(x: Tensor) -> Any:
         is_scalar = tf.equal(tf.rank(x), 0)
         return tf.cond(is_scalar, lambda: tf.constant([1]), lambda: dynamic)
     sizes = x.get_shape().as_list()
+    # A scalar counts as a vector of one, as in TensorFlow.
     return [dynamic[i] if size is None else size for i, size in enumerate(sizes)] or (1,)
 
 

@@ -27,6 +27,7 @@ def gen_new_seed(seed: int | None, salt: str) -> int | None:
     if seed is None:
         return None
     digest = hashlib.md5((str(seed) + salt).encode(), usedforsecurity=False).hexdigest()
+    # TensorFlow's, so that the same seed gives the same samples.
     return int(digest[:8], 16) & 0x7FFFFFFF
 
 
@@ -73,6 +74,7 @@ def embed_check_categorical_event_shape(
         if x.shape.ndims == 0:
             raise ValueError("A categorical-distribution parameter must have at least 1 dimension.")
         few = "A categorical-distribution parameter must have at least 2 events."
+        # Class numbers beyond that are not all numbers of the type.
         most = int(2 ** (np.finfo(x.dtype.as_numpy_dtype).nmant + 1))
         count = None if x.shape.ndims is None else x.shape.as_list()[-1]
         if count is None:
@@ -118,6 +120,7 @@ def get_logits_and_probs(
             probs = _checked_probabilities(probs, multidimensional)
         with name_scope("logits"):
             odds = tf.log(probs)
+            # log(p / (1 - p)); of several classes log(p), up to a constant.
             return (odds if multidimensional else odds - tf.log1p(-1.0 * probs)), probs
 
 
@@ -140,4 +143,5 @@ def log_combinations(n: TensorLike, counts: TensorLike, name: str = "log_combina
     with name_scope(name, values=[n, counts]):
         n = convert_to_tensor(n, name="n")
         counts = convert_to_tensor(counts, name="counts")
+        # log(n! / (k1! k2! ...)), as gamma(n + 1) = n!.
         return tf.lgamma(n + 1) - tf.reduce_sum(tf.lgamma(counts + 1), axis=[-1])

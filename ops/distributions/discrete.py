@@ -99,6 +99,8 @@ class Bernoulli(_WithProbabilities):
         return -sigmoid_cross_entropy_with_logits(labels=event, logits=logits)
 
     def _entropy(self) -> Tensor:
+        # -p log p - (1 - p) log(1 - p), with -log p = softplus(-logits) and log p - log(1 - p) =
+        # logits.
         return -self.logits * (tf.sigmoid(self.logits) - 1) + softplus(-self.logits)
 
     def _mean(self) -> Tensor:
@@ -114,6 +116,7 @@ class Bernoulli(_WithProbabilities):
 @RegisterKL(Bernoulli, Bernoulli)
 def _kl_bernoulli_bernoulli(a: Bernoulli, b: Bernoulli, name: str | None = None) -> Tensor:
     with name_scope(name, "kl_bernoulli_bernoulli", values=[a.logits, b.logits]):
+        # log(a / b) of the probability of 1, and then of that of 0, by log p = -softplus(-logits).
         of_zero = softplus(-b.logits) - softplus(-a.logits)
         of_one = softplus(b.logits) - softplus(a.logits)
         return tf.sigmoid(a.logits) * of_zero + tf.sigmoid(-a.logits) * of_one
@@ -198,6 +201,7 @@ class Categorical(_WithProbabilities):
     def _cdf(self, k: Tensor) -> Tensor:
         k, probs = self._with_classes(k, self.probs)
         rows = tf.reshape(probs, (-1, self._event_size))
+        # Up to k, without it: so TensorFlow 1.15 defines the integral.
         below = tf.sequence_mask(tf.reshape(k, [-1]), self._event_size)
         summed = tf.reduce_sum(tf.where(below, rows, tf.zeros_like(rows)), axis=-1)
         return tf.reshape(summed, tf.shape(k))
@@ -298,6 +302,8 @@ class Multinomial(_Counting, _WithProbabilities):
         draws = tf.ones_like(self.logits[..., 0], dtype=draws.dtype) * draws
         logits = tf.ones_like(draws[..., None], dtype=self.logits.dtype) * self.logits
 
+        # All draws of one distribution at once, and a loop over the batch, as their numbers may
+        # differ.
         def of_one(args: Sequence[Tensor]) -> Tensor:
             row, count = args
             drawn = tf.multinomial(row[None, ...], count, seed)
@@ -320,6 +326,7 @@ class Multinomial(_Counting, _WithProbabilities):
         return self.probs * tf.ones_like(self.total_count)[..., None]
 
     def _covariance(self) -> Tensor:
+        # Covariances -n p_i p_j; the diagonal is replaced by the variances.
         product = tf.matmul(self._mean_val[..., None], self._each()[..., None, :])
         return tf.matrix_set_diag(-product, self._variance())
 
@@ -398,6 +405,7 @@ class DirichletMultinomial(_Counting):
 
     def _log_prob(self, counts: Tensor) -> Tensor:
         counts = self._checked_counts(counts)
+        # The probabilities integrated out: B(alpha + counts) / B(alpha).
         ordered = tf.lbeta(self.concentration + counts) - tf.lbeta(self.concentration)
         return ordered + log_combinations(self.total_count, counts)
 
@@ -406,6 +414,8 @@ class DirichletMultinomial(_Counting):
 
     def _scale(self) -> Tensor:
         total = self.total_concentration[..., None]
+        # Covariances are a multinomial's times (n + a) / (1 + a) for a = total; over n^2, as the
+        # mean has n in it already, and under a root, as it is used twice.
         return tf.sqrt((1.0 + total / self.total_count) / (1.0 + total))
 
     def _covariance(self) -> Tensor:

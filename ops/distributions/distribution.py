@@ -214,6 +214,7 @@ class Distribution:
         with self._name_scope(name, [sample_shape]):
             shape = convert_to_tensor(sample_shape, dtype=dtypes.int32, name="sample_shape")
             shape, count = _as_vector(shape)
+            # Subclasses draw a plain number of samples, whatever the shape asked for.
             drawn = self._sample_n(count, seed)
             whole = tf.concat([shape, tf.shape(drawn)[1:]], 0)
             drawn = tf.reshape(drawn, whole)

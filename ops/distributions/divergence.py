@@ -38,6 +38,7 @@ class RegisterKL:
 def _registered_kl(type_a: type, type_b: type) -> Callable[..., Tensor] | None:
     """The divergence of the nearest pair of base classes."""
     pairs = [
+        # By the sum of the steps up to the base classes, and by the first's where sums are equal.
         (i + j, i, (a, b))
         for i, a in enumerate(type_a.__mro__)
         for j, b in enumerate(type_b.__mro__)

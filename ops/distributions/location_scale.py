@@ -161,6 +161,7 @@ def _kl_normal_normal(a: Normal, b: Normal, name: str | None = None) -> Tensor:
         variance = tf.square(b.scale)
         ratio = tf.square(a.scale) / variance
         distance = tf.squared_difference(a.loc, b.loc) / (two * variance)
+        # ((mu_a - mu_b)^2 / var_b + var_a / var_b - 1 - log(var_a / var_b)) / 2.
         return distance + half * (ratio - one - tf.log(ratio))
 
 
@@ -199,6 +200,7 @@ class Laplace(_Located):
             dtype=self.dtype,
             seed=seed,
         )
+        # The inverse of the integral at a number that is uniform in (-1, 1).
         return self.loc - self.scale * tf.sign(drawn) * tf.log1p(-tf.abs(drawn))
 
     def _prob(self, x: Tensor) -> Tensor:
@@ -277,6 +279,8 @@ class StudentT(_Located):
     def _sample_n(self, n: TensorLike, seed: int | None = None) -> Tensor:
         drawn = tf.random_normal(self._shape_of(n), dtype=self.dtype, seed=seed)
         df = self.df * tf.ones(self.batch_shape_tensor(), dtype=self.dtype)
+        # A normal number over the root of chi-square / df, and chi-square with df degrees is
+        # Gamma(df / 2, rate 1 / 2).
         gamma = tf.random_gamma(
             [n], 0.5 * df, beta=0.5, dtype=self.dtype, seed=gen_new_seed(seed, salt="student_t")
         )
@@ -298,6 +302,7 @@ class StudentT(_Located):
     def _cdf(self, x: Tensor) -> Tensor:
         y = (x - self.loc) / tf.abs(self.scale)
         half = tf.constant(0.5, self.dtype)
+        # Abramowitz and Stegun, 26.7.1: the probability beyond |y| on one side.
         tail = 0.5 * tf.betainc(0.5 * self.df, half, self.df / (y**2.0 + self.df))
         return tf.where_v2(tf.less(y, 0.0), tail, 1.0 - tail)
 
@@ -319,6 +324,8 @@ class StudentT(_Located):
     def _variance(self) -> Tensor:
         ones = tf.ones(self.batch_shape_tensor(), dtype=self.dtype)
         df = self.df * ones
+        # The inner choice keeps a division by zero, and its gradient's NaN, out of what is not
+        # chosen.
         finite = ones * tf.square(self.scale) * df / tf.where_v2(df > 2.0, df - 2.0, ones)
         infinite = tf.fill(self.batch_shape_tensor(), np.array(np.inf, self.dtype.np_dtype))
         text = "variance not defined for components of df <= 1"

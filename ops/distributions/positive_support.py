@@ -220,6 +220,7 @@ class Beta(Distribution):
             tf.random_gamma(shape=[n], alpha=ones * alpha, dtype=self.dtype, seed=its)
             for alpha, its in zip((self.concentration1, self.concentration0), seeds)
         )
+        # X / (X + Y) of two gamma variables of one rate is a beta variable.
         return first / (first + second)
 
     def _log_prob(self, x: Tensor) -> Tensor:
@@ -339,6 +340,7 @@ class Dirichlet(Distribution):
 
     def _sample_n(self, n: TensorLike, seed: int | None = None) -> Tensor:
         gamma = tf.random_gamma(shape=[n], alpha=self.concentration, dtype=self.dtype, seed=seed)
+        # Gamma variables of one rate, divided by their sum.
         return gamma / tf.reduce_sum(gamma, -1, keepdims=True)
 
     def _log_prob(self, x: Tensor) -> Tensor:
@@ -366,6 +368,7 @@ class Dirichlet(Distribution):
         return self.concentration / self.total_concentration[..., None]
 
     def _scale(self) -> Tensor:
+        # Covariances are -m_i m_j / (1 + total), and variances m_i (1 - m_i) / (1 + total).
         return tf.rsqrt(1.0 + self.total_concentration[..., None])
 
     def _covariance(self) -> Tensor:

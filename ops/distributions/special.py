@@ -72,6 +72,7 @@ def _required(x: Tensor, name: str) -> Tensor:
 
 
 def _ndtr(x: Tensor) -> Tensor:
+    # erf near zero and erfc in the tails: 1 + erf loses all digits where it is near 0.
     half_sqrt_2 = tf.constant(0.5 * np.sqrt(2.0), dtype=x.dtype, name="half_sqrt_2")
     w = x * half_sqrt_2
     z = tf.abs(w)
@@ -135,6 +136,8 @@ def log_ndtr(x: Any, series_order: int = 3, name: str = "log_ndtr") -> Tensor:
         middle = tf.log(_ndtr(tf.maximum(x, lower)))
         below = _log_ndtr_lower(tf.minimum(x, lower), series_order)
         rest = tf.where_v2(tf.greater(x, lower), middle, below)
+        # log(1 - q) = -q for a q so small; each part is computed at an argument within its own
+        # range, so that the gradients of those not chosen are no NaN.
         return tf.where_v2(tf.greater(x, upper), -_ndtr(-x), rest)
 
 
@@ -142,6 +145,7 @@ def _log_ndtr_lower(x: Tensor, order: int) -> Tensor:
     square, dtype = tf.square(x), x.dtype.as_numpy_dtype
     even, odd, power = tf.zeros_like(x), tf.zeros_like(x), square
     for n in range(1, order + 1):
+        # The asymptotic series 1 - 1 / x^2 + 3 / x^4 - 15 / x^6 ..., signs apart.
         term = dtype(np.prod(np.arange(2 * n - 1, 1, -2, dtype=np.float64))) / power
         even, odd = (even, odd + term) if n % 2 else (even + term, odd)
         power *= square

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 # Pictures
 
 _MODES = {1: "L", 3: "RGB", 4: "RGBA"}
+# Pictures whose values are all below that are black (kernels/summary_image_op.cc, kZeroThreshold).
 _LEAST = 1e-6
 
 
@@ -117,6 +118,7 @@ def _wav(frames: np.ndarray, rate: int) -> bytes:
         raise errors.invalid(f"sample_rate must be in (0, 2^32), got: {rate}")
     if not frames.size:
         raise errors.invalid("num_frames must be positive.")
+    # The file's header has 44 bytes, and its length 32 bits.
     if 44 + frames.size * 2 > 0xFFFFFFFF:
         raise errors.invalid("Provided channels and frames cannot be encoded as a WAV.")
     with np.errstate(over="ignore"):

@@ -54,6 +54,7 @@ def _scalar_summary(c: KernelContext, tags: np.ndarray, values: np.ndarray) -> n
 @functools.cache
 def _bucket_limits() -> np.ndarray:
     """Upper ends of the buckets: a tenth more from one to the next, both ways from zero."""
+    # The limits of TensorFlow's core/lib/histogram/histogram.cc.
     limits, limit = [], 1.0e-12
     while limit < 1.0e20:
         limits.append(limit)
