@@ -12,18 +12,18 @@ import hashlib
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cache as memoize
-from importlib.metadata import version
 from typing import Any
 
 from ...engine import gc_pause, stopping
 from .. import settings, target
 from ..cache import link_journal, object_file, store
 from ..kernel.ir import Kernel, digest
-from ..kernel.module_source import module_source
+from ..kernel.module_source import installed_version, module_source
 from ..library.library_kernel import LibraryKernel, namespace
-from . import compile_workers, emit
+from . import compile_workers, emit, progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +251,7 @@ def labels_of(content: str) -> store.Labels:
 
 @memoize
 def _versions() -> tuple[tuple[str, str], ...]:
-    return tuple((package, version(package)) for package in ("numba", "llvmlite"))
+    return tuple((package, installed_version(package)) for package in ("numba", "llvmlite"))
 
 
 @memoize
@@ -274,8 +274,8 @@ def _compile(jobs: Sequence[compile_workers.Job]) -> Iterator[compile_workers.Ma
         names = namespace() if job.is_library else None
         return llvm.object_code(llvm.lowered(job.source, job.symbol, aim, names), aim)
 
-    with gc_pause.held_up():
-        yield from compile_workers.compile_all(jobs, compile_one)
+    with gc_pause.held_up(), closing(compile_workers.compile_all(jobs, compile_one)) as made:
+        yield from progress.shown(made, len(jobs))
 
 
 def assembly(name: str, source: str, labels: Mapping[str, str]) -> str:

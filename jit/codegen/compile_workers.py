@@ -16,7 +16,7 @@ import subprocess
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -61,7 +61,9 @@ class Job:
 Made = tuple[Job, bytes, float]
 
 
-def compile_all(jobs: Sequence[Job], compile_one: Callable[[Job], bytes]) -> Iterator[Made]:
+def compile_all(
+    jobs: Sequence[Job], compile_one: Callable[[Job], bytes]
+) -> Generator[Made, None, None]:
     """What `compile_one` gives for every job, as they are done; helpers take part if that pays."""
     waiting = deque(sorted(jobs, key=lambda job: job.is_library))
     made: deque[Made] = deque()

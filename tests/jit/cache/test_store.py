@@ -166,7 +166,10 @@ def test_the_key_covers_every_module_that_decides_on_code() -> None:
     known = {jit / f"{name}.py" for name in compiler.EMITTER}
     # What is compiled is in the key by its own text, which ir.py and the library state; the rest
     # reads sources, hands them out to processes, keeps, names and prints them.
-    names = ("kernel/ir", "kernel/module_source", "codegen/compile_workers", "settings")
+    names = (
+        *("kernel/ir", "kernel/module_source", "codegen/compile_workers", "codegen/progress"),
+        "settings",
+    )
     others = {jit / f"{name}.py" for name in names}
     cache = ("store", "admin", "link_journal", "object_file", "kernel_text")
     others |= {jit / "cache" / f"{name}.py" for name in cache}
