@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..kernel.sizes import AnySize, ceil_div, maximum, product
+from ..kernel.sizes import AnySize, ceil_div, maximum, product, same
 from . import rows_kernels
 from .library_kernel import LibraryKernel
 from .template import specialise
@@ -48,9 +48,13 @@ def scatter_rows(
     width = product(tail)
     out_at = 2 if base is None else 3
     kernel = specialise(
-        f"scatter_{fn}", rows_kernels.scatter, COMBINE=COMBINE[fn], START=start, OUT_AT=out_at
-    )
-    row_tile = maximum(ceil_div(rows, 16), ceil_div(_WORK, maximum(width, 1)))
+        f"scatter_{fn}", rows_kernels.scatter, COMBINE=COMBINE[fn], START=start, OUT_AT=out_at,
+        SINGLE=same(width, 1),
+    )  # fmt: skip
+    # Every tile looks at all indices, and no processor foresees which of them are its own: of
+    # narrow rows, that takes longer than to combine them.
+    pieces = 16 if not isinstance(width, int) or width >= 16 else 1 if width < 4 else 2
+    row_tile = maximum(ceil_div(rows, pieces), ceil_div(_WORK, maximum(width, 1)))
     inputs = [indices, updates] if base is None else [indices, updates, base]
     params = [product(indices.shape), width]
     (out,) = b.call(

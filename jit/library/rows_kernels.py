@@ -19,6 +19,7 @@ from .plain_vocabulary import (
 COMBINE: Callable[[Scalar, Scalar], Scalar] = GIVEN  # what was there, with what comes
 START: Scalar = GIVEN  # what is there at first
 OUT_AT: int = GIVEN  # the number of the output: 3 where it begins as the buffer before it
+SINGLE: bool = GIVEN  # rows have one element
 EXCLUSIVE: bool = GIVEN  # a sum at a position ends one position before it
 REVERSE: bool = GIVEN  # sums begin at the end
 LANES: int = GIVEN  # elements of a vector
@@ -74,9 +75,13 @@ def scatter(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) ->
     for i in range(count):
         row = indices[i]
         if row >= r0 and row < r1:
-            for f in range(width):
-                old, new = out[row * width + f], updates[i * width + f]
-                out[row * width + f] = COMBINE(old, new)
+            if SINGLE:
+                old, new = out[row], updates[i]
+                out[row] = COMBINE(old, new)
+            else:
+                for f in range(width):
+                    old, new = out[row * width + f], updates[i * width + f]
+                    out[row * width + f] = COMBINE(old, new)
 
 
 def running(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:

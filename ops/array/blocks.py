@@ -387,12 +387,20 @@ def _space_to_batch_gradient(op: Operation, grad: Tensor) -> Any:
     )
 
 
+def _lower_old(lower: Callable[..., Any]) -> Callable[..., Any]:
+    def of_squares(b: Builder, op: OpView, x: Value, edges: Value) -> Any:
+        return lower(b, op, x, b.constant([op.attr("block_size")] * 2, "int64"), edges)
+
+    return of_squares
+
+
 _old_space_to_batch = define(
     "SpaceToBatch",
     "input: T, paddings: Tpaddings -> output: T",
     "T: type; Tpaddings: index = int32; block_size: int >= 2",
     shape=lambda c: _old_shape(c, True),
     kernel=lambda c, x, paddings: _space_to_batch(c, x, _old_block(c), paddings),
+    lower=_lower_old(_lower_space_to_batch),
     gradient=_space_to_batch_gradient,
     doc="Square blocks of pixels as entries of the batch.",
     test={
@@ -416,6 +424,7 @@ _old_batch_to_space = define(
     "T: type; block_size: int >= 2; Tidx: index = int32",
     shape=lambda c: _old_shape(c, False),
     kernel=lambda c, x, crops: _batch_to_space(c, x, _old_block(c), crops),
+    lower=_lower_old(_lower_batch_to_space),
     gradient=_batch_to_space_gradient,
     doc="Entries of the batch as square blocks of pixels.",
     test={

@@ -15,7 +15,9 @@ from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
+from ...jit.kernel import scalar as k
 from .. import shape_inference
+from .lowered import error_of
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
@@ -209,12 +211,24 @@ def guarantee_const(input: TensorLike, name: str | None = None) -> Tensor:
 
 
 def _checked(c: KernelContext, x: np.ndarray) -> np.ndarray:
+    _require_numbers(x, c.attr("message"))
+    return x
+
+
+def _require_numbers(x: np.ndarray, message: object) -> None:
     values = x.astype(np.float32) if x.dtype.kind not in "f" else x
     has_nan, has_inf = bool(np.isnan(values).any()), bool(np.isinf(values).any())
     if has_nan or has_inf:
         found = " and ".join(n for n, has in (("Inf", has_inf), ("NaN", has_nan)) if has)
-        raise errors.invalid(f"{c.attr('message')} : Tensor had {found} values")
-    return x
+        raise errors.invalid(f"{message} : Tensor had {found} values")
+
+
+def _lower_check_numerics(b: Builder, op: OpView, x: Value) -> Any:
+    wrong = b.map(lambda v: k.logical_not(k.isfinite(v)), x)
+    message = op.attr("message")
+    error = error_of(lambda values: _require_numbers(values, message))
+    b.require_not(b.reduce("any", wrong, None), error, x)
+    return b.identity(x)
 
 
 def _check_numerics_gradient(op: Operation, grad: Tensor) -> Tensor:
@@ -230,6 +244,7 @@ _check_numerics = define(
     "T: {bfloat16, half, float32, float64}; message: string",
     shape=_same,
     kernel=_checked,
+    lower=_lower_check_numerics,
     gradient=_check_numerics_gradient,
     stateful=True,
     doc="The input, checked to hold neither NaN nor infinity.",

@@ -19,6 +19,7 @@ from ...engine.types.shape import TensorShape, shape_text
 from .. import shape_inference
 from ..public import raw
 from ..ranks import ranked, vector
+from . import lowered
 from .join import concat
 from .shape import rank, renamed
 
@@ -123,20 +124,27 @@ _conjugate_transpose = define(
     "T: type; Tperm: index = int32",
     shape=_transpose_shape,
     kernel=lambda c, x, perm: _conjugate(_transpose_kernel(c, x, perm)),
+    lower=_lower_transpose,
     gradient=_conjugate_transpose_gradient,
     doc="The complex conjugate with dimensions in another order.",
     test={"values": [[np.array([[1 + 2j, 3]], np.complex64), np.array([1, 0], np.int32)]]},
 )
 
 
+def _check_permutation(x: np.ndarray) -> None:
+    outside = np.flatnonzero((x < 0) | (x >= len(x)))
+    if outside.size:
+        raise errors.invalid(f"{x[outside[0]]} is not between 0 and {len(x)}")
+    twice = np.bincount(x, minlength=len(x))[x] > 1
+    if twice.any():
+        raise errors.invalid(f"{x[np.argmax(twice)]} is duplicated in the input.")
+
+
 def _inverse(c: KernelContext, x: np.ndarray) -> np.ndarray:
-    if sorted(x.tolist()) != list(range(len(x))):
-        for value in x.tolist():
-            if not 0 <= value < len(x):
-                raise errors.invalid(f"{value} is not between 0 and {len(x)}")
-        twice = next(v for v in x.tolist() if x.tolist().count(v) > 1)
-        raise errors.invalid(f"{twice} is duplicated in the input.")
-    return np.argsort(x).astype(x.dtype)
+    _check_permutation(x)
+    out = np.empty_like(x)
+    out[x] = np.arange(len(x), dtype=x.dtype)
+    return out
 
 
 _invert: OpFunction = define(
@@ -145,6 +153,7 @@ _invert: OpFunction = define(
     "T: index = int32",
     shape=lambda c: TensorShape(shape_inference.ranked(c.inputs[0], 1)),
     kernel=_inverse,
+    lower=lambda b, op, x: lowered.inverted(b, x, _check_permutation),
     gradient=NoGradient("a permutation is a vector of integers"),
     sizes=True,
     doc="The permutation that undoes a permutation.",
@@ -260,12 +269,20 @@ def _reverse_dims(c: KernelContext, x: np.ndarray, marks: np.ndarray) -> np.ndar
     return np.flip(x, axis=tuple(np.flatnonzero(marks).tolist()))
 
 
+def _lower_reverse_marked(b: Builder, op: OpView, x: Value, marks: Value) -> Any:
+    known = b.known(marks)
+    if known is None or len(known) != x.ndim:
+        return NotImplemented
+    return _flipped(b, x, set(np.flatnonzero(known).tolist()))
+
+
 _reverse_marked: OpFunction = define(
     "Reverse",
     "tensor: T, dims: bool -> output: T",
     "T: " + _REVERSIBLE,
     shape=_reverse_dims_shape,
     kernel=_reverse_dims,
+    lower=_lower_reverse_marked,
     gradient=lambda op, grad: (_reverse_marked(grad, op.inputs[1]), None),
     doc="A tensor with marked dimensions reversed.",
     test={
@@ -367,6 +384,22 @@ def _reverse_sequence_shape(c: ShapeContext) -> TensorShape:
     return TensorShape(out)
 
 
+def _check_lengths(lengths: np.ndarray, most: int, axis: int) -> None:
+    wrong = np.flatnonzero((lengths < 0) | (lengths > most))
+    if wrong.size:
+        what = "< 0" if lengths[wrong[0]] < 0 else f"> input.dims({axis})"
+        raise errors.invalid(f"seq_lens({wrong[0]}) {what}")
+
+
+def _lower_reverse_sequence(b: Builder, op: OpView, x: Value, lengths: Value) -> Any:
+    seq, batch = op.attr("seq_dim"), op.attr("batch_dim")
+
+    def check(lengths: np.ndarray, most: np.ndarray) -> None:
+        _check_lengths(lengths, int(most), seq)
+
+    return lowered.reversed_sequences(b, x, lengths, seq, batch, check)
+
+
 def _reverse_sequence(c: KernelContext, x: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     seq, batch = c.attr("seq_dim"), c.attr("batch_dim")
     if seq == batch:
@@ -375,11 +408,7 @@ def _reverse_sequence(c: KernelContext, x: np.ndarray, lengths: np.ndarray) -> n
         raise errors.invalid(
             f"Length of seq_lengths != input.dims({batch}), ({len(lengths)} vs. {x.shape[batch]})"
         )
-    for i, length in enumerate(lengths.tolist()):
-        if length < 0:
-            raise errors.invalid(f"seq_lens({i}) < 0")
-        if length > x.shape[seq]:
-            raise errors.invalid(f"seq_lens({i}) > input.dims({seq})")
+    _check_lengths(lengths, x.shape[seq], seq)
     out = x.copy()
     source, target = (np.moveaxis(a, (batch, seq), (0, 1)) for a in (x, out))
     for i, length in enumerate(lengths.tolist()):
@@ -406,6 +435,7 @@ _reverse_sequence_op = define(
     "seq_dim: int; batch_dim: int = 0; T: type; Tlen: index = int64",
     shape=_reverse_sequence_shape,
     kernel=_reverse_sequence,
+    lower=_lower_reverse_sequence,
     gradient=_reverse_sequence_gradient,
     doc="The beginning of every row reversed, as far as its length says.",
     test={
@@ -478,6 +508,7 @@ _roll = define(
     "T: type; Tshift: index; Taxis: index",
     shape=_roll_shape,
     kernel=_roll_kernel,
+    lower=lambda b, op, x, shift, axis: lowered.rolled(b, x, shift, axis),
     gradient=_roll_gradient,
     doc="A tensor with its elements moved along dimensions, around the end.",
     test={

@@ -16,6 +16,7 @@ from ...engine.graph.tensor import Tensor
 from ...engine.types.shape import TensorShape, shape_text
 from .. import shape_inference
 from ..public import raw, tf
+from . import lowered
 from .constant import zeros, zeros_like
 from .join import concat
 from .shape import rank, shape
@@ -51,6 +52,7 @@ _diag_op = define(
     "T: " + _NUMBERS,
     shape=_diag_shape,
     kernel=_diag,
+    lower=lambda b, op, x: lowered.tensor_diagonal(b, x),
     gradient=_gradient_of_diag,
     doc="A tensor on the diagonal of one with twice its dimensions.",
     test={"shapes": [[[3]], [[2, 2]]], "gradient": True},
@@ -93,6 +95,7 @@ _diag_part_op = define(
     "T: " + _NUMBERS,
     shape=_diag_part_shape,
     kernel=_diag_part,
+    lower=lambda b, op, x: lowered.tensor_diagonal_part(b, x),
     gradient=_gradient_of_diag_part,
     doc="The diagonal of a tensor with an even number of dimensions.",
     test={"shapes": [[[3, 3]], [[2, 3, 2, 3]]], "gradient": True},
@@ -137,6 +140,7 @@ _matrix_diag_op = define(
     "diagonal: T -> output: T",
     shape=_matrix_diag_shape,
     kernel=_matrix_diag,
+    lower=lambda b, op, x: lowered.matrices(b, x),
     gradient=_matrix_diag_gradient,
     doc="Square matrices with the given diagonals.",
     test={"shapes": [[[3]], [[2, 3]]], "gradient": True},
@@ -175,6 +179,7 @@ _matrix_diag_part_op = define(
     "input: T -> diagonal: T",
     shape=_matrix_diag_part_shape,
     kernel=_matrix_diag_part,
+    lower=lambda b, op, x: lowered.main_diagonal(b, x),
     gradient=_matrix_diag_part_gradient,
     doc="The diagonals of matrices.",
     test={"shapes": [[[3, 3]], [[2, 2, 3]]], "gradient": True},
@@ -230,6 +235,7 @@ _set_diag_op = define(
     "input: T, diagonal: T -> output: T",
     shape=_set_diag_shape,
     kernel=_set_diag,
+    lower=lambda b, op, x, diagonal: lowered.with_main_diagonal(b, x, diagonal),
     gradient=_set_diag_gradient,
     doc="Matrices with their diagonals replaced.",
     test={"shapes": [[[3, 3], [3]], [[2, 2, 3], [2, 2]]], "gradient": True},

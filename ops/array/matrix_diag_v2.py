@@ -17,6 +17,7 @@ from ...engine.graph.tensor import Tensor
 from ...engine.types.shape import TensorShape, shape_text
 from .. import shape_inference
 from ..public import tf
+from . import lowered
 from .constant import zeros, zeros_like
 from .join import concat
 from .shape import reshape, shape
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
     from ...engine.graph.operation import Operation
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
 
 
 def _range(k: np.ndarray) -> tuple[int, int]:
@@ -155,6 +159,57 @@ def _set_diag(c: KernelContext, x: np.ndarray, diagonal: np.ndarray, k: np.ndarr
     return out
 
 
+def _bounds(b: Builder, k: Value, *others: Value) -> tuple[int, int] | None:
+    """The diagonals that `k` names, where all of that is known in numbers."""
+    known = [b.known(value) for value in (k, *others)]
+    if any(array is None or array.dtype == object for array in known):
+        return None
+    return _range(known[0])  # type: ignore[arg-type]
+
+
+def _lower_diag(
+    b: Builder, op: OpView, x: Value, k: Value, rows: Value, columns: Value, padding: Value
+) -> Any:
+    found = _bounds(b, k, rows, columns, padding)
+    length = x.shape[-1] if x.ndim else None
+    if found is None or not isinstance(length, int):
+        return NotImplemented
+    (low, high), sizes = found, [int(b.known(size)) for size in (rows, columns)]  # type: ignore[arg-type]
+    extent = _extent(length, low, high, *sizes)
+    batch = x.shape[:-1] if low == high else x.shape[:-2]
+    base = b.full((*batch, *extent), padding, x.dtype)
+    return lowered.diagonals_set(b, base, x, low, high)
+
+
+def _lower_diag_part(b: Builder, op: OpView, x: Value, k: Value, padding: Value) -> Any:
+    found = _bounds(b, k, padding)
+    if found is None or x.ndim < 2 or not all(isinstance(size, int) for size in x.shape[-2:]):
+        return NotImplemented
+    (low, high), (rows, columns) = found, x.shape[-2:]
+    _check_bounds(rows, columns, low, high)
+    length = _longest(rows, columns, low, high)
+    if low == high:
+        return lowered.diagonal_of(b, x, low, length)
+    parts = []
+    for d in range(low, high + 1):
+        one = lowered.diagonal_of(b, x, d, len(_entries(rows, columns, d)[0]))
+        one = b.reshape(one, (*x.shape[:-2], 1, one.shape[-1]))
+        parts.append((one, [0] * (x.ndim - 2) + [high - d, 0], None))
+    fill = b.known(padding).item()  # type: ignore[union-attr]
+    return b.assemble((*x.shape[:-2], high - low + 1, length), x.dtype, parts, fill)
+
+
+def _lower_set_diag(b: Builder, op: OpView, x: Value, diagonal: Value, k: Value) -> Any:
+    found = _bounds(b, k)
+    if found is None or x.ndim < 2 or not all(isinstance(size, int) for size in x.shape[-2:]):
+        return NotImplemented
+    (low, high), (rows, columns) = found, x.shape[-2:]
+    _check_bounds(rows, columns, low, high)
+    count = [] if low == high else [high - low + 1]
+    b.require_shape(diagonal, [*x.shape[:-2], *count, _longest(rows, columns, low, high)])
+    return lowered.diagonals_set(b, x, diagonal, low, high)
+
+
 def _known_range(c: ShapeContext, i: int) -> tuple[int, int] | None:
     k = c.value(i)
     if k is None:
@@ -253,6 +308,7 @@ diag_op = define(
     "diagonal: T, k: int32, num_rows: int32, num_cols: int32, padding_value: T -> output: T",
     shape=_diag_shape,
     kernel=_diag,
+    lower=_lower_diag,
     gradient=_diag_gradient,
     doc="Matrices with the given diagonals.",
     # As in TensorFlow, no gradient reaches the padding.
@@ -263,6 +319,7 @@ diag_part_op = define(
     "input: T, k: int32, padding_value: T -> diagonal: T",
     shape=_diag_part_shape,
     kernel=_diag_part,
+    lower=_lower_diag_part,
     gradient=_diag_part_gradient,
     doc="Some diagonals of matrices.",
     test={"values": [[_TABLE, np.array([-1, 1], np.int32), np.float32(0)]], "gradient": False},
@@ -272,6 +329,7 @@ set_diag_op = define(
     "input: T, diagonal: T, k: int32 -> output: T",
     shape=_set_diag_shape,
     kernel=_set_diag,
+    lower=_lower_set_diag,
     gradient=_set_diag_gradient,
     doc="Matrices with some diagonals replaced.",
     test={"values": [[_TABLE, *_BAND]], "gradient": True},

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...engine import errors
 from ...jit.kernel import scalar as k
 from ...jit.kernel.sizes import AnySize, product
+from .lowered import error_of
 
 if TYPE_CHECKING:
     from ...jit.program.tensor_ir import Value
@@ -58,13 +58,7 @@ def flat_places(
 
     flat, outside = b.map(place, *columns, *limits)
 
-    def error(where: np.ndarray, shape: np.ndarray) -> BaseException:
-        try:
-            check(tuple(shape.tolist()), where)
-        except errors.OpError as found:
-            return found
-        return errors.invalid("indices are out of range")
-
+    error = error_of(lambda where, shape: check(tuple(shape.tolist()), where))
     shape = b.constant(list(sizes), "int64")
     b.require_not(b.reduce("any", outside, None), error, indices, shape)
     return flat

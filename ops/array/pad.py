@@ -16,9 +16,12 @@ from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.graph import name_scope
 from ...engine.graph.tensor import IndexedSlices, Tensor
 from ...engine.types.shape import TensorShape, shape_text
+from ...jit.kernel import scalar as k
 from .. import shape_inference
+from ..elementwise import is_lowerable
 from ..public import tf
 from ..ranks import ranked, scalar
+from . import lowered
 from .constant import ones
 from .join import concat
 from .layout import transpose
@@ -96,8 +99,18 @@ def _lower_pad(b: Builder, op: OpView, x: Value, paddings: Value, fill: Value | 
         return NotImplemented
     if fill is None:
         return b.pad(x, _amounts(x.ndim, known))
-    value = b.known(fill)
-    return NotImplemented if value is None else b.pad(x, _amounts(x.ndim, known), value.item())
+    value, amounts = b.known(fill), _amounts(x.ndim, known)
+    if value is not None and value.dtype != object:
+        return b.pad(x, amounts, value.item())
+    padded = b.pad(x, amounts)
+    for axis, (before, _) in enumerate(amounts):
+        ends = (b.constant(size, "int64") for size in (before, before + x.shape[axis]))
+        padded = b.map(_inside_or, padded, fill, b.iota(padded.shape, axis, "int64"), *ends)
+    return padded
+
+
+def _inside_or(x: Any, fill: Any, place: Any, begin: Any, end: Any) -> Any:
+    return k.select(k.logical_and(k.ge(place, begin), k.lt(place, end)), x, fill)
 
 
 def _pad_gradient(op: Operation, grad: Tensor) -> tuple[Any, ...]:
@@ -161,14 +174,14 @@ def _lower_mirror_pad(b: Builder, op: OpView, x: Any, paddings: Value) -> Any:
     known, offset = b.known(paddings), _mirror_offset(op.attr("mode"))
     if known is None or known.dtype == object:
         return NotImplemented
-    for axis, (before, after) in enumerate(_amounts(x.ndim, known)):
-        if not before and not after:
-            continue
-        if not isinstance(x.shape[axis], int):
-            return NotImplemented
-        positions = _mirrored(x.shape[axis], before, after, offset)
-        x = b.gather(x, b.constant(positions.astype(np.int64), "int64"), axis)
-    return b.identity(x)
+    return lowered.mirrored(b, x, _amounts(x.ndim, known), offset)
+
+
+def _lower_mirror_pad_grad(b: Builder, op: OpView, dy: Any, paddings: Value) -> Any:
+    known, offset = b.known(paddings), _mirror_offset(op.attr("mode"))
+    if known is None or known.dtype == object or not is_lowerable(dy.dtype):
+        return NotImplemented
+    return lowered.mirrored_gradient(b, dy, _amounts(dy.ndim, known), offset)
 
 
 def _mirror_pad_grad_kernel(c: KernelContext, dy: np.ndarray, paddings: np.ndarray) -> np.ndarray:
@@ -218,6 +231,7 @@ _mirror_pad_grad: OpFunction = define(
     "T: type; Tpaddings: index = int32; mode: {'REFLECT', 'SYMMETRIC'}",
     shape=_mirror_pad_grad_shape,
     kernel=_mirror_pad_grad_kernel,
+    lower=_lower_mirror_pad_grad,
     gradient=lambda op, grad: (_mirror_pad(grad, op.inputs[1], mode=op.get_attr("mode")), None),
     doc="The gradient of MirrorPad: reflections are added where they come from.",
     test={"values": [[np.ones([3, 5], np.float32), _PADS[1]]], "attrs": _MODES, "gradient": True},

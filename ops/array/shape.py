@@ -569,12 +569,21 @@ def _ensured(c: KernelContext, x: np.ndarray) -> np.ndarray:
     return x
 
 
+def _lower_ensured(b: Builder, op: OpView, x: Value) -> Any:
+    wanted = shape_inference.dims(TensorShape(op.attr("shape")))
+    if wanted is not None:
+        b.require(x.ndim == len(wanted))
+        b.require(all(n is None or b.equal(size, n) for size, n in zip(x.shape, wanted)))
+    return b.identity(x)
+
+
 _ensure_shape = define(
     "EnsureShape",
     "input: T -> output: T",
     "shape: shape; T: type",
     shape=lambda c: shape_inference.merge(c.inputs[0], TensorShape(c.attr("shape"))),
     kernel=_ensured,
+    lower=_lower_ensured,
     gradient=lambda op, grad: grad,
     doc="The input, checked to have a shape when the graph runs.",
     test={"shapes": [[[2, 3]]], "attrs": [{"shape": TensorShape([None, 3])}], "gradient": True},
