@@ -24,16 +24,18 @@ _WIDTH = ir.Param(0)
 
 def update_rows(
     b: Any, cells: Sequence[Any], indices: Any, body: Callable[..., Any], given: Sequence[Any],
-    problem: Callable[..., BaseException],
+    problem: Callable[..., BaseException], depth: int = 1, evidence: Any = None,
 ) -> Any:  # fmt: skip
     """body(*rows of the variables, *given) -> their new values, for every index in order.
 
     What is given is a scalar, or has a row for every index.  Returns the variables as they are
     afterwards, or NotImplemented.  At an index out of range the updates end, and the run raises
-    problem(indices, rows of the variables).
+    problem(indices, rows of the variables).  A row is what lies behind the first `depth`
+    dimensions, which `indices` count through; `evidence` is what `problem` is given for them.
     """
     present = [b.read(cell) for cell in cells]
-    first, rows = present[0], (*indices.shape, *present[0].shape[1:])
+    first, rows = present[0], (*indices.shape, *present[0].shape[depth:])
+    count_of_rows = product(first.shape[:depth])
     if not all(same_shape(v.shape, first.shape) for v in present) or 0 in first.shape:
         return NotImplemented
     if not first.ndim or len({id(cell.cell) for cell in cells}) < len(cells):
@@ -42,9 +44,9 @@ def update_rows(
         return NotImplemented
     if not all(scalar.compiles(v.dtype) for v in (*present, indices, *given)):
         return NotImplemented
-    count, width = product(indices.shape), product(first.shape[1:])
+    count, width = product(indices.shape), product(first.shape[depth:])
     wide = b.reshape(b.cast(indices, "int64"), [count])
-    end = _first_outside(b, wide, first.shape[0])
+    end = _first_outside(b, wide, count_of_rows)
     kernel, operations = _kernel(body, present, [wide, end], given)
     work = ceil_div(ceil_div(_WORK, maximum(count, 1)), 16) * 16
     after = b.call(
@@ -52,9 +54,10 @@ def update_rows(
         count, maximum(count, 1), width, maximum(work, _COLUMNS),
         operations=count * width * operations, updates=cells, touches=count * width,
     )  # fmt: skip
-    size = b.constant(first.shape[0], "int64")
+    size = b.constant(count_of_rows, "int64")
     bad = b.map(scalar.lt, end, b.size_scalar(wide, None, "int64"))
-    b.require_not(bad, lambda where, rows: problem(where, int(rows)), indices, size)
+    b.require_not(bad, lambda where, rows: problem(where, int(rows)),
+                  indices if evidence is None else evidence, size)  # fmt: skip
     return after
 
 

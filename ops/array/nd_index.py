@@ -37,6 +37,15 @@ def flat_places(
 
     check(sizes, indices) raises the error of indices that are outside.
     """
+    flat, outside = places_and_outside(b, sizes, indices)
+    error = error_of(lambda where, shape: check(tuple(shape.tolist()), where))
+    shape = b.constant(list(sizes), "int64")
+    b.require_not(b.reduce("any", outside, None), error, indices, shape)
+    return flat
+
+
+def places_and_outside(b: Builder, sizes: Sequence[AnySize], indices: Value) -> tuple[Value, Value]:
+    """The places that vectors of indices name, and for each whether it is outside."""
     outer = indices.shape[:-1]
     wide = b.cast(indices, "int64")
     columns = [
@@ -57,11 +66,7 @@ def flat_places(
         return found, outside
 
     flat, outside = b.map(place, *columns, *limits)
-
-    error = error_of(lambda where, shape: check(tuple(shape.tolist()), where))
-    shape = b.constant(list(sizes), "int64")
-    b.require_not(b.reduce("any", outside, None), error, indices, shape)
-    return flat
+    return flat, outside
 
 
 def lower_gather_nd(

@@ -16,6 +16,9 @@ from ..elementwise import elementwise, first_shape
 
 if TYPE_CHECKING:
     from ...engine.graph.kernel_context import KernelContext
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
 
 _INTEGERS = "T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}"
 _NONE = NoGradient("integers have no gradient")
@@ -109,12 +112,30 @@ def _count_bits(c: KernelContext, x: np.ndarray) -> np.ndarray:
     return np.unpackbits(octets, axis=-1).sum(-1, dtype=np.uint8)
 
 
+def _lower_count_bits(b: Builder, op: OpView, x: Value) -> Any:
+    """Bits are added up in pairs, the sums of pairs in fours, and so on."""
+    kind = x.dtype if x.dtype.startswith("u") else f"u{x.dtype}"
+    width = np.dtype(kind).itemsize * 8
+
+    def count(v: Any) -> Any:
+        v = k.cast(v, kind)
+        step = 1
+        while step < width:
+            mask = sum(((1 << step) - 1) << place for place in range(0, width, 2 * step))
+            low, high = k.bitwise_and(v, mask), k.bitwise_and(k.right_shift(v, step), mask)
+            v, step = k.add(low, high), 2 * step
+        return k.cast(v, "uint8")
+
+    return b.map(count, x)
+
+
 population_count = define(
     "PopulationCount",
     "x: T -> y: uint8",
     "T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}",
     shape=first_shape,
     kernel=_count_bits,
+    lower=_lower_count_bits,
     gradient=_NONE,
     doc="The number of bits that are set.",
 )

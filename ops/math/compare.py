@@ -218,12 +218,21 @@ def _approximate_kernel(c: KernelContext, x: np.ndarray, y: np.ndarray) -> np.nd
         return np.asarray(difference < np.asarray(c.attr("tolerance"), difference.dtype))
 
 
+def _lower_approximate(b: Builder, op: OpView, x: Value, y: Value) -> Any:
+    if not is_lowerable(x.dtype) or x.dtype == "bfloat16":
+        return NotImplemented
+    b.require(b.same_shape(x, y))
+    tolerance = np.asarray(op.attr("tolerance"), x.dtype).item()
+    return b.map(lambda p, q: k.lt(k.abs(k.sub(p, q)), tolerance), x, y)
+
+
 approximate_equal = define(
     "ApproximateEqual",
     _COMPARISON,
     "T: numbertype; tolerance: float = 1e-05",
     shape=_approximate_shape,
     kernel=_approximate_kernel,
+    lower=_lower_approximate,
     gradient=_NONE,
     commutative=True,
     test={"broadcast": False},

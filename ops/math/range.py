@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from ...jit.trace.builder import Builder
     from ...jit.trace.tracer import OpView
 
+# Boundaries that one map compares with.
+_MOST_BOUNDARIES = 64
 # More elements than any memory holds; NumPy's error for them would not say so.
 _TOO_LARGE = 1 << 44
 _NONE = NoGradient("a sequence is not differentiated")
@@ -194,12 +197,31 @@ def _linspace_kernel(
     return values
 
 
+def _lower_linspace(b: Builder, op: OpView, start: Value, stop: Value, num: Value) -> Any:
+    known = b.known(num)
+    if known is None or start.dtype == "bfloat16":
+        return NotImplemented
+    count = known.item()
+    b.require(count > 0)
+    if b.equal(count, 1):
+        return b.reshape(start, [1])
+    last = b.constant(count - 1, "int64")
+
+    def value(start: Any, stop: Any, last: Any, i: Any) -> Any:
+        step = k.div(k.sub(stop, start), k.cast(last, start.dtype))
+        found = k.add(start, k.mul(step, k.cast(i, start.dtype)))
+        return k.select(k.eq(i, last), stop, found)
+
+    return b.map(value, start, stop, last, b.iota([count], 0, "int64"))
+
+
 linspace = define(
     "LinSpace",
     "start: T, stop: T, num: Tidx -> output: T",
     "T: {bfloat16, float32, float64}; Tidx: {int32, int64} = int32",
     shape=_linspace_shape,
     kernel=_linspace_kernel,
+    lower=_lower_linspace,
     gradient=_NONE,
     test={"values": [[np.float32(0), np.float32(1), np.int32(5)]]},
     doc="""num numbers from start to stop, both included, evenly spaced.
@@ -231,12 +253,28 @@ def _bucketize_kernel(c: KernelContext, x: np.ndarray) -> np.ndarray:
     return np.searchsorted(boundaries, x, side="right").astype(np.int32)
 
 
+def _lower_bucketize(b: Builder, op: OpView, x: Value) -> Any:
+    boundaries = np.asarray(op.attr("boundaries"), np.float32).tolist()
+    if not 0 < len(boundaries) <= _MOST_BOUNDARIES:
+        return NotImplemented
+    wide = x.dtype if x.dtype.startswith("float") else "float64"
+
+    def count(v: Any) -> Any:
+        v = k.cast(v, wide)
+        # (NaN is below nothing.)
+        reached = [k.cast(k.logical_not(k.lt(v, boundary)), "int32") for boundary in boundaries]
+        return functools.reduce(k.add, reached)
+
+    return b.map(count, x)
+
+
 bucketize = define(
     "Bucketize",
     "input: T -> output: int32",
     "T: {int32, int64, float32, float64}; boundaries: list(float)",
     shape=first_shape,
     kernel=_bucketize_kernel,
+    lower=_lower_bucketize,
     gradient=NoGradient("TensorFlow registers none", silent=False),
     test={"attrs": [{"boundaries": [0.0, 1.0]}]},
     doc="The number of boundaries that each element is not below.",

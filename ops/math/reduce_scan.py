@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from ...engine.graph.kernel_context import KernelContext
     from ...engine.graph.operation import Operation
     from ...engine.graph.tensor import Tensor
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
 
 _ATTRS = "exclusive: bool = False; reverse: bool = False; "
 
@@ -50,8 +53,27 @@ def _scan(
     return np.ascontiguousarray(np.moveaxis(lanes, 0, int(axis))).astype(x.dtype, copy=False)
 
 
+def _lower_scan(fn: str) -> Callable[..., Any]:
+    def lower(b: Builder, op: OpView, x: Value, axis: Value) -> Any:
+        from ...jit import library
+
+        known = b.known(axis)
+        if known is None or known.ndim:
+            return NotImplemented
+        place = b.axis(known.item(), x.ndim)
+        return library.running(b, fn, x, place, op.attr("exclusive"), op.attr("reverse"))
+
+    return lower
+
+
 def _scanner(
-    name: str, ufunc: np.ufunc, start: float, gradient: Callable[..., Any], types: str, doc: str
+    name: str,
+    ufunc: np.ufunc,
+    start: float,
+    gradient: Callable[..., Any],
+    types: str,
+    doc: str,
+    lower: Callable[..., Any] | None = None,
 ) -> OpFunction:
     def kernel(c: KernelContext, x: np.ndarray, axis: np.ndarray) -> np.ndarray:
         return _scan(c, x, axis, lambda v: ufunc.accumulate(v, axis=0, dtype=v.dtype), start)
@@ -63,6 +85,7 @@ def _scanner(
         f"{_ATTRS}T: {types}; Tidx: {{int32, int64}} = int32",
         shape=first_shape,
         kernel=kernel,
+        lower=lower,
         gradient=gradient,
         doc=doc,
         test={
@@ -112,6 +135,7 @@ raw_cumsum = _scanner(
     _cumsum_gradient,
     "numbertype",
     doc="Sums of all elements so far along an axis.",
+    lower=_lower_scan("add"),
 )
 raw_cumprod = _scanner(
     "Cumprod",
@@ -120,6 +144,7 @@ raw_cumprod = _scanner(
     _cumprod_gradient,
     "numbertype",
     doc="Products of all elements so far along an axis.",
+    lower=_lower_scan("mul"),
 )
 raw_cumulative_logsumexp = _scanner(
     "CumulativeLogsumexp",

@@ -18,6 +18,7 @@ from ...engine.graph.tensor import IndexedSlices, Tensor
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, as_shape, shape_text
 from ...jit.kernel import scalar as k
+from ...jit.kernel.sizes import product
 from ..array.constant import constant
 from ..elementwise import is_lowerable
 from ..public import raw, tf
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
     from ...engine.graph.operation import Operation
+    from ...jit.program.tensor_ir import Value
     from ...jit.trace.builder import Builder
     from ...jit.trace.tracer import OpView
 
@@ -198,6 +200,24 @@ def _cross_kernel(c: KernelContext, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.stack(parts, axis=-1).astype(a.dtype)
 
 
+def _lower_cross(b: Builder, op: OpView, x: Value, y: Value) -> Any:
+    if not is_lowerable(x.dtype):
+        return NotImplemented
+    b.require(b.same_shape(x, y) and x.ndim and b.equal(x.shape[-1], 3))
+    lead = x.shape[:-1]
+
+    def parts(value: Value) -> list[Value]:
+        return [b.slice(value, [0] * len(lead) + [i], (*lead, 1)) for i in range(3)]
+
+    def component(a1: Any, b2: Any, a2: Any, b1: Any) -> Any:
+        return k.sub(k.mul(a1, b2), k.mul(a2, b1))
+
+    p, q = parts(x), parts(y)
+    turns = [((i + 1) % 3, (i + 2) % 3) for i in range(3)]
+    found = [b.map(component, p[i], q[j], p[j], q[i]) for i, j in turns]
+    return b.concat(found, len(lead))
+
+
 # By the triple product g · (a × b) = a · (b × g) = b · (g × a).
 cross: OpFunction = define(
     "Cross",
@@ -205,6 +225,7 @@ cross: OpFunction = define(
     "T: realnumbertype",
     shape=_cross_shape,
     kernel=_cross_kernel,
+    lower=_lower_cross,
     gradient=lambda op, grad: (cross(op.inputs[1], grad), cross(grad, op.inputs[0])),
     test={"shapes": [[[3], [3]], [[2, 3], [2, 3]]]},
     doc="Vector products along the last axis, which has three elements.",
@@ -235,10 +256,33 @@ def _bincount_kernel(
     values = arr.ravel()
     if (values < 0).any():
         raise errors.invalid("Input arr must be non-negative!")
+    if not weights.size:
+        counts = np.bincount(values, minlength=int(size))[: int(size)]
+        return counts.astype(c.out_dtype())
     kept = values < size
     bins = np.zeros(int(size), c.out_dtype())
-    np.add.at(bins, values[kept], weights.ravel()[kept] if weights.size else 1)
+    np.add.at(bins, values[kept], weights.ravel()[kept])
     return bins
+
+
+def _lower_bincount(b: Builder, op: OpView, values: Value, size: Value, weights: Value) -> Any:
+    from ...jit import library
+
+    count = b.known(size)
+    if count is None or count.ndim:
+        return NotImplemented
+    b.require(count.item() >= 0)
+    negative = b.map(lambda v: k.lt(v, 0), values)
+    error = errors.invalid("Input arr must be non-negative!")
+    b.require_not(b.reduce("any", negative, None), lambda: error)
+    if b.equal(product(weights.shape), 0):
+        # Counts of floats end where they cannot grow, which sums of whole numbers do not.
+        ones = b.full(values.shape, 1, "int64")
+        bins = library.scatter_rows(b, "add", values, ones, count.item())
+        return bins if bins is NotImplemented else b.cast(bins, op.dtype(0))
+    if not b.same_shape(values, weights):
+        return NotImplemented
+    return library.scatter_rows(b, "add", values, weights, count.item())
 
 
 raw_bincount = define(
@@ -247,6 +291,7 @@ raw_bincount = define(
     "T: {int32, int64, float32, float64}",
     shape=_bincount_shape,
     kernel=_bincount_kernel,
+    lower=_lower_bincount,
     gradient=NoGradient("TensorFlow registers none", silent=False),
     test={"values": [[np.array([1, 2, 1], np.int32), np.int32(4), np.array([], np.float32)]]},
     doc="How often each of 0 .. size - 1 occurs, or the sum of the weights there.",

@@ -21,7 +21,8 @@ from ...engine.types import dtypes
 from ...engine.types.dtypes import runtime_name
 from ...engine.types.shape import TensorShape, shape_text, unknown_shape
 from .. import shape_inference
-from ..array.gather import gather_nd_kernel
+from ..array.gather import check_nd_indices, gather_nd_kernel
+from ..array.nd_index import lower_gather_nd
 from ..public import raw, tf
 from .reference import STORAGE, UPDATE, cell_of
 from .scatter import require_indices
@@ -249,6 +250,14 @@ def _gather(c: KernelContext, cell: VariableStorage, indices: np.ndarray) -> np.
     return array[(*(axis.reshape(axis.shape + trailing) for axis in grid), indices)]
 
 
+def _lower_gather(b: Builder, op: OpView, cell: Value, indices: Value) -> Any:
+    if op.attr("batch_dims"):
+        return NotImplemented
+    params = b.read(cell)
+    b.require(params.ndim >= 1)
+    return b.gather(params, indices)
+
+
 def _gather_shape(c: ShapeContext) -> TensorShape:
     params, batch = shape_behind(c), c.attr("batch_dims") or 0
     if params.ndims is None or c.inputs[1].ndims is None:
@@ -289,6 +298,7 @@ define(
     "batch_dims: int = 0; validate_indices: bool = true; dtype: type; Tindices: index",
     shape=_gather_shape,
     kernel=_gather,
+    lower=_lower_gather,
     gradient=_gather_gradient,
     stateful=True,
     doc="Rows of a resource variable.",
@@ -297,6 +307,10 @@ define(
 
 def _gather_nd(c: KernelContext, cell: VariableStorage, indices: np.ndarray) -> np.ndarray:
     return gather_nd_kernel(c, cell.looked_up(), indices)
+
+
+def _lower_gather_nd(b: Builder, op: OpView, cell: Value, indices: Value) -> Any:
+    return lower_gather_nd(check_nd_indices)(b, op, b.read(cell), indices)
 
 
 def _gather_nd_shape(c: ShapeContext) -> TensorShape:
@@ -320,6 +334,7 @@ define(
     "dtype: type; Tindices: index",
     shape=_gather_nd_shape,
     kernel=_gather_nd,
+    lower=_lower_gather_nd,
     gradient=_gather_nd_gradient,
     stateful=True,
     doc="Slices of a resource variable.",

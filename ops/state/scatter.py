@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from ...engine.types.indices import first_outside, not_inside, place_text
 from ...engine.types.shape import TensorShape, shape_text
 from ...jit.kernel import scalar as k
 from .. import shape_inference
+from ..array.nd_index import depth_of, places_and_outside
 from ..public import raw, tf
 from .reference import UPDATE, is_ref
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
+    from ...jit.kernel.scalar import Operand
     from ...jit.program.tensor_ir import Value
     from ...jit.trace.builder import Builder
     from ...jit.trace.tracer import OpView
@@ -48,6 +50,15 @@ def _divide(array: np.ndarray, where: np.ndarray, updates: np.ndarray) -> None:
             array[place] = k.truncatediv(array[place], flat[index])
     else:
         np.divide.at(array, where, updates)
+
+
+def _lesser(old: Operand, new: Operand) -> Operand:
+    """As NumPy's minimum: of a number and NaN, NaN."""
+    return k.select(k.logical_or(k.lt(old, new), k.ne(old, old)), old, new)
+
+
+def _greater(old: Operand, new: Operand) -> Operand:
+    return k.select(k.logical_or(k.gt(old, new), k.ne(old, old)), old, new)
 
 
 class _Kind(NamedTuple):
@@ -87,13 +98,13 @@ _KINDS = (
         k.sub,
     ),
     _Kind("Mul", ("ScatterMul", "ResourceScatterMul"), None, np.multiply.at, k.mul),
-    _Kind("Div", ("ScatterDiv", "ResourceScatterDiv"), None, _divide),
+    _Kind("Div", ("ScatterDiv", "ResourceScatterDiv"), None, _divide, k.div),
     _Kind(
-        *("Min", ("ScatterMin", "ResourceScatterMin"), None, np.minimum.at, None),
+        *("Min", ("ScatterMin", "ResourceScatterMin"), None, np.minimum.at, _lesser),
         types=_ORDERED,
     ),
     _Kind(
-        *("Max", ("ScatterMax", "ResourceScatterMax"), None, np.maximum.at, None),
+        *("Max", ("ScatterMax", "ResourceScatterMax"), None, np.maximum.at, _greater),
         types=_ORDERED,
     ),
 )
@@ -151,11 +162,7 @@ def _scatter_nd_kernel(update: Update) -> Callable[..., Any]:
             rows = updates.reshape(-1, *array.shape[depth:])[:done]
             update(array, tuple(where.reshape(-1, depth)[:done].T), rows)
             if done is not None:
-                values = ", ".join(str(i) for i in where.reshape(-1, depth)[done])
-                raise errors.invalid(
-                    f"indices{place_text(done, where.shape[:-1])} = [{values}] does not index into "
-                    f"shape {shape_text(array.shape)}"
-                )
+                raise _slice_outside(where, array.shape, done)
         return cell
 
     return kernel
@@ -193,12 +200,53 @@ def _lowering(body: Callable[..., Any] | None, gives: bool) -> Callable[..., Any
     def lower(b: Builder, op: OpView, cell: Value, indices: Value, updates: Value) -> Any:
         from ...jit import library
 
+        # Integers are divided on the host, which looks for zeros.
+        if body is k.div and not updates.dtype.startswith(("float", "bfloat")):
+            return NotImplemented
         after = library.update_rows(
             b, [cell], indices, lambda *x: (body(*x),), [updates], not_inside
         )
         return after if after is NotImplemented else after[0] if gives else ()
 
     return lower
+
+
+def _lowering_nd(body: Callable[..., Any] | None, gives: bool) -> Callable[..., Any]:
+    """In-place updates of slices, one vector of indices after the other."""
+
+    def lower(b: Builder, op: OpView, cell: Value, indices: Value, updates: Value) -> Any:
+        from ...jit import library
+
+        shape = b.read(cell).shape
+        vectors = indices if indices.ndim > 1 else b.reshape(indices, (*indices.shape, 1))
+        depth = depth_of(vectors)
+        if body is None or not 0 < depth <= len(shape) or 0 in shape or updates.dtype == "bool":
+            return NotImplemented
+        b.require_shape(updates, (*vectors.shape[:-1], *shape[depth:]))
+        flat, outside = places_and_outside(b, shape, vectors)
+        flat = b.map(lambda place, wrong: k.select(wrong, -1, place), flat, outside)
+
+        def problem(where: np.ndarray, _: int) -> BaseException:
+            flat = where.reshape(-1, depth)
+            wrong = np.any((flat < 0) | (flat >= np.asarray(shape[:depth])), axis=-1)
+            return _slice_outside(where, shape, int(np.argmax(wrong)))
+
+        after = library.update_rows(
+            *(b, [cell], flat, lambda *x: (body(*x),), [updates], problem), depth, vectors
+        )
+        return after if after is NotImplemented else after[0] if gives else ()
+
+    return lower
+
+
+def _slice_outside(
+    where: np.ndarray, shape: Sequence[int], place: int
+) -> errors.InvalidArgumentError:
+    values = ", ".join(str(i) for i in where.reshape(-1, where.shape[-1])[place])
+    return errors.invalid(
+        f"indices{place_text(place, where.shape[:-1])} = [{values}] does not index into "
+        f"shape {shape_text(shape)}"
+    )
 
 
 def _without_result(kernel: Callable[..., Any]) -> Callable[..., None]:
@@ -280,6 +328,7 @@ def _define_nd(kind: _Kind, names: tuple[str, str], lock: str) -> None:
         f"use_locking: bool = {lock}",
         shape=_scatter_nd_shape,
         kernel=_scatter_nd_kernel(kind.update),
+        lower=_lowering_nd(kind.body, True),
         gradient=UPDATE,
         doc=f"{kind.name} of the slices of a variable that `indices` names.",
     )
@@ -289,6 +338,7 @@ def _define_nd(kind: _Kind, names: tuple[str, str], lock: str) -> None:
         "T: type; Tindices: index; use_locking: bool = true",
         shape=_resource_scatter_nd_shape,
         kernel=_without_result(_scatter_nd_kernel(kind.update)),
+        lower=_lowering_nd(kind.body, False),
         gradient=UPDATE,
         stateful=True,
         doc=f"{kind.name} of the slices of a resource variable that `indices` names.",
