@@ -48,7 +48,7 @@ def define(
     stateful: bool = False,
     commutative: bool = False,
     sizes: bool = False,
-    dynamic_shape: bool = False,
+    dynamic_shape: bool | Callable[..., Any] = False,
     passes_ref: bool = False,
     transfer: Transfer = "",
     control_flow_role: ControlFlowRole = "",

@@ -157,8 +157,11 @@ class OpDef:
     commutative: bool = False
     # The kernel also accepts object arrays of symbolic sizes: shape arithmetic stays symbolic.
     sizes: bool = False
-    # The output shapes depend on the values of the inputs (tf.unique, boolean masks).
-    dynamic_shape: bool = False
+    # The output shapes depend on the values of the inputs (tf.unique, boolean masks).  Either that
+    # fact alone, or a function(c, *inputs) -> the numbers that the shapes take from the values,
+    # quickly found, or None where the kernel has something against the inputs.  `lower` is given
+    # them, as a vector that `b.known` knows, behind the inputs (jit/runtime/late_sizes.py).
+    dynamic_shape: bool | Callable[..., Any] = False
     # A reference to a variable passes through: the output is the variable itself.
     passes_ref: bool = False
     # What it does with values as they are.  A run of ops that have such a role alone is not
@@ -189,6 +192,11 @@ class OpDef:
         return self.stateful or any(
             arg.dtype == dtypes.resource for arg in (*self.inputs, *self.outputs)
         )
+
+    @property
+    def result_sizes(self) -> Callable[..., Any] | None:
+        """What finds the sizes that the output shapes take from the values, where there is one."""
+        return self.dynamic_shape if callable(self.dynamic_shape) else None
 
     def attr(self, name: str) -> Attr:
         """The attribute called `name`; KeyError when the op has none."""

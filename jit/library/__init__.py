@@ -10,6 +10,7 @@ from .matmul import batch_matmul, matmul
 from .pooling import avg_pool, avg_pool_gradient, max_pool, max_pool_gradient
 from .random import philox_integers, philox_normal, philox_truncated_normal, philox_uniform
 from .rows import running, scatter_rows, transpose_matrices
+from .segments import sorted_segments, sparse_product
 from .shifted_views import depthwise, depthwise_filter_gradient, depthwise_input_gradient
 from .sparse_update import update_rows
 
@@ -33,6 +34,8 @@ __all__ = [
     "philox_uniform",
     "running",
     "scatter_rows",
+    "sorted_segments",
+    "sparse_product",
     "transpose_matrices",
     "update_rows",
 ]

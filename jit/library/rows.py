@@ -16,7 +16,7 @@ from .library_kernel import LibraryKernel
 from .template import specialise
 from .vectors import BYTES, vectors
 
-_WIDTHS = {
+WIDTHS = {
     "bool": 1, "int8": 1, "uint8": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4,
     "float32": 4, "int64": 8, "uint64": 8, "float64": 8,
 }  # fmt: skip
@@ -42,7 +42,7 @@ def scatter_rows(
     updates has shape indices.shape + row shape; the result has shape [rows] + row shape.  fn is a
     key of COMBINE.  Indices outside of [0, rows) are skipped.
     """
-    if updates.dtype not in _WIDTHS or indices.dtype not in ("int32", "int64"):
+    if updates.dtype not in WIDTHS or indices.dtype not in ("int32", "int64"):
         return NotImplemented
     tail = tuple(updates.shape[indices.ndim :])
     width = product(tail)
@@ -68,7 +68,7 @@ def running(
     b: Any, fn: str, x: Any, axis: int, exclusive: bool = False, reverse: bool = False
 ) -> Any:
     """The running sum (fn "add") or product ("mul") along an axis."""
-    if x.dtype not in _WIDTHS:
+    if x.dtype not in WIDTHS:
         return NotImplemented
     outer, length, inner = product(x.shape[:axis]), x.shape[axis], product(x.shape[axis + 1 :])
     start: int | float = {"add": 0, "mul": 1}[fn]
@@ -87,10 +87,10 @@ def running(
 
 def transpose_matrices(b: Any, x: Any) -> Any:
     """Swaps the last two of three dimensions, a block at a time, or NotImplemented."""
-    if _WIDTHS.get(x.dtype) not in (4, 8):
+    if WIDTHS.get(x.dtype) not in (4, 8):
         return NotImplemented
     batch, m, n = x.shape
-    kernel = _transpose_kernel(_WIDTHS[x.dtype])
+    kernel = _transpose_kernel(WIDTHS[x.dtype])
     blocks = ceil_div(m, _BLOCK)
     per_block = maximum(n * _BLOCK, 1)
     (out,) = b.call(

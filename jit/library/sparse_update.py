@@ -61,7 +61,7 @@ def update_rows(
     return after
 
 
-def _first_outside(b: Any, indices: Any, rows: int) -> Any:
+def _first_outside(b: Any, indices: Any, rows: AnySize) -> Any:
     """The position of the first index out of range; behind the last one where all are inside."""
     count = b.size_scalar(indices, None, "int64")
 

@@ -30,6 +30,7 @@ from ..trace.partition import cut
 from ..trace.tracer import Segment, Traced, is_handle
 from .async_runner import AsyncRunner
 from .evaluator import Evaluator
+from .late_sizes import LateSizes
 from .piecewise import Piecewise
 from .plan import Plan
 from .segment_plans import CompileFailure, SegmentPlans
@@ -296,8 +297,9 @@ class Runner:
         self._used = _last_use(self.operations)
         # What lives for one run, such as an array of tensors, comes as a value.
         self._boxed = {t for t in self.feeds if is_handle(t)}
-        self._segments: dict[int, SegmentPlans] = {}
+        self._segments: dict[tuple[int, bool], SegmentPlans] = {}
         self._first = self._segment(0)
+        self._late = LateSizes(evaluate)
         self._distinct = len(dict.fromkeys(self.fetches)) == len(self.fetches)
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> list[Any]:
@@ -326,9 +328,14 @@ class Runner:
             self.handles.update(traced.passed)
             stopping.check_session(self.evaluate.session)
             start = traced.stop
-            if start in self.regions or traced.is_barrier:
+            is_late = False
+            if start in self.regions:
                 start = self._interpret(start, known, traced.hosted[-1:])
-            plans = self._segment(start)
+            elif traced.is_barrier:
+                is_late = self._is_late(start, plans, known)
+                if not is_late:
+                    start = self._interpret(start, known, traced.hosted[-1:])
+            plans = self._segment(start, is_late)
             try:
                 plan, results = plans.run(plans.taken(known))
             except (errors.OpError, CompileFailure) as error:
@@ -346,7 +353,7 @@ class Runner:
         if isinstance(error, _NOT_OF_VALUES) or not self._changes_nothing(error, plans, arrays):
             raise error
         rest = self.operations[segment.start :]
-        given = segment.inputs if not segment.start else self.live(segment.start)
+        given = self.feeds if not segment.start else self.live(segment.start)
         given = list(dict.fromkeys([*given, *self.cells]))
         program = interpreter.program_of(self.evaluate.session, rest, self.fetches, given)
         results = program.run([self.handles[t] if t in self.handles else known[t] for t in given])
@@ -405,9 +412,10 @@ class Runner:
         needed += [t for t in self.fetches if t not in self._used or self._used[t] < position]
         return [t for t in dict.fromkeys(needed) if self._made.get(t, end) < position]
 
-    def _segment(self, start: int) -> SegmentPlans:
-        if start not in self._segments:
-            if start == 0:
+    def _segment(self, start: int, is_late: bool = False) -> SegmentPlans:
+        """The plans from an operation on; is_late: they are given its sizes."""
+        if (start, is_late) not in self._segments:
+            if start == 0 and not is_late:
                 inputs = self.feeds
             else:
                 # Variables are not handed on as values: the next program reads them when it runs.
@@ -416,13 +424,21 @@ class Runner:
                     for t in self.live(start)
                     if t not in self.handles and (not _refers(t) or t in self._boxed)
                 ]
+            if is_late:
+                inputs += self._late.given(start)
             # (Not what it gives itself: that another run had it is no reason not to run it again.)
             handles = {t: h for t, h in self.handles.items() if self._made.get(t, -1) < start}
             segment = Segment(
                 self.operations, start, inputs, self.live, self.evaluate, handles, self.regions
             )
-            self._segments[start] = SegmentPlans(segment, self.is_inner)
-        return self._segments[start]
+            self._segments[start, is_late] = SegmentPlans(segment, self.is_inner)
+        return self._segments[start, is_late]
+
+    def _is_late(self, start: int, plans: SegmentPlans, known: dict[Any, Any]) -> bool:
+        """Whether an operation that ended a segment begins the next one, its sizes being known."""
+        if plans is self._segments.get((start, True)):
+            self._late.leave(start)
+        return self._late.settle(start, self.operations[start], plans.segment.inputs, known)
 
     def _interpret(
         self, start: int, known: dict[Any, Any], hosted: Sequence[tuple[Any, str]]

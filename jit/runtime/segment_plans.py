@@ -62,7 +62,7 @@ class SegmentPlans:
         inputs = segment.inputs
         self.static = [tensor.shape.sizes for tensor in inputs]
         self.dtypes = [array_dtype_name(tensor.dtype) for tensor in inputs]
-        self.may_be_sizes = [i for i, tensor in enumerate(inputs) if _may_be_sizes(tensor)]
+        self.may_be_sizes = [i for i, tensor in enumerate(inputs) if may_be_sizes(tensor)]
         # What goes round a loop is another number in every turn: it counts where it has to.
         self._undecided: list[int] = []
         if is_turn:
@@ -272,7 +272,7 @@ class SegmentPlans:
             raise CompileFailure(text, self.segment.start == 0) from error
 
 
-def _may_be_sizes(tensor: Any) -> bool:
+def may_be_sizes(tensor: Any) -> bool:
     """Are the contents of a feed perhaps sizes?  Small integer vectors of static length."""
     if tensor.op.definition.control_flow_role == "wait":
         # What comes out of queues is data.

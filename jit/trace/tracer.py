@@ -22,6 +22,8 @@ from ...engine.graph.operation import group
 from ...engine.graph.registry import OpDef
 from ...engine.session.interpreter import located
 from ...engine.session.state import VariableStorage
+from ...engine.types import dtypes
+from ...engine.types.shape import TensorShape
 from .. import debug
 from ..kernel import sizes
 from ..kernel.scalar import compiles
@@ -99,6 +101,28 @@ class Segment:
     def present(self) -> frozenset[Any]:
         """The operations, to look one up."""
         return frozenset(self.operations)
+
+
+@dataclass(frozen=True)
+class ResultSizes:
+    """Stands among a segment's inputs for the sizes that an operation's results take from data.
+
+    It looks like the tensor of those numbers that the graph does not have.
+    """
+
+    op: Operation
+    count: int = field(compare=False)
+    dtype = dtypes.int64
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        return f"{self.op.name} (sizes)"
+
+    @property
+    def shape(self) -> TensorShape:
+        """The shape of the vector of numbers."""
+        return TensorShape([self.count])
 
 
 @dataclass(frozen=True, eq=False)
@@ -372,11 +396,15 @@ class Tracer:
         """Lowers an operation; None on success, else why it does not lower."""
         if definition.lower is None:
             return "has no lowering"
+        arguments = group(definition.inputs, op._attrs, inputs)
+        if definition.result_sizes is not None:
+            sizes = self.values.get(ResultSizes(op, 0))
+            if sizes is None:
+                return "its sizes depend on the data"
+            arguments = [*arguments, sizes]
         mark = self.program.last
         try:
-            result = definition.lower(
-                self.builder, OpView(op), *group(definition.inputs, op._attrs, inputs)
-            )
+            result = definition.lower(self.builder, OpView(op), *arguments)
         except NotLowered as reason:
             self.builder.rollback(mark)
             return str(reason)

@@ -183,9 +183,11 @@ def _lower_diag(
 
 def _lower_diag_part(b: Builder, op: OpView, x: Value, k: Value, padding: Value) -> Any:
     found = _bounds(b, k, padding)
-    if found is None or x.ndim < 2 or not all(isinstance(size, int) for size in x.shape[-2:]):
+    if found is None or x.ndim < 2:
         return NotImplemented
     (low, high), (rows, columns) = found, x.shape[-2:]
+    if not isinstance(rows, int) or not isinstance(columns, int):
+        return NotImplemented
     _check_bounds(rows, columns, low, high)
     length = _longest(rows, columns, low, high)
     if low == high:
@@ -201,9 +203,11 @@ def _lower_diag_part(b: Builder, op: OpView, x: Value, k: Value, padding: Value)
 
 def _lower_set_diag(b: Builder, op: OpView, x: Value, diagonal: Value, k: Value) -> Any:
     found = _bounds(b, k)
-    if found is None or x.ndim < 2 or not all(isinstance(size, int) for size in x.shape[-2:]):
+    if found is None or x.ndim < 2:
         return NotImplemented
     (low, high), (rows, columns) = found, x.shape[-2:]
+    if not isinstance(rows, int) or not isinstance(columns, int):
+        return NotImplemented
     _check_bounds(rows, columns, low, high)
     count = [] if low == high else [high - low + 1]
     b.require_shape(diagonal, [*x.shape[:-2], *count, _longest(rows, columns, low, high)])

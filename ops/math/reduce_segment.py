@@ -28,6 +28,7 @@ from ..public import raw, tf
 from ..ranks import ranked, scalar
 from ..shape_inference import merge
 from .limits import highest, lowest
+from .segment_lowering import last_plus_one, lower_sorted
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
@@ -119,7 +120,12 @@ _TEST = {
 
 
 def _segment(
-    name: str, reduce: Callable[..., Any], gradient: object, public: str, types: str
+    name: str,
+    reduce: Callable[..., Any],
+    gradient: object,
+    public: str,
+    types: str,
+    lower: Callable[..., Any],
 ) -> OpFunction:
     def kernel(c: KernelContext, data: np.ndarray, ids: np.ndarray) -> np.ndarray:
         if data.ndim == 0 or data.shape[0] != ids.size:
@@ -132,8 +138,9 @@ def _segment(
         f"T: {types}; {_INDICES}",
         shape=_segment_shape,
         kernel=kernel,
+        lower=lower,
         gradient=gradient,
-        dynamic_shape=True,
+        dynamic_shape=last_plus_one(1),
         doc=f"The {public.split('_')[-1]} of the rows of each segment; ids are sorted.",
         test=_TEST,
     )
@@ -159,8 +166,15 @@ def _segment_extreme_gradient(op: Operation, grad: Tensor) -> Any:
     return tf.where(is_selected, tf.gather(weighted, op.inputs[1]), zeros), None
 
 
-_SUM = _by(np.add, lambda dtype: 0)
-_PROD = _by(np.multiply, lambda dtype: 1)
+def _zero(dtype: np.dtype) -> int:
+    return 0
+
+
+def _one(dtype: np.dtype) -> int:
+    return 1
+
+
+_SUM = _by(np.add, _zero)
 
 
 def _extreme(ufunc: np.ufunc, start: Callable[[np.dtype], Any]) -> Callable[..., np.ndarray]:
@@ -194,8 +208,16 @@ segment_sum = _segment(
     _segment_sum_gradient,
     "segment_sum",
     "numbertype",
+    lower_sorted("add", _zero, _zero, check_sorted),
 )
-segment_mean = _segment("SegmentMean", _mean, _segment_mean_gradient, "segment_mean", "numbertype")
+segment_mean = _segment(
+    "SegmentMean",
+    _mean,
+    _segment_mean_gradient,
+    "segment_mean",
+    "numbertype",
+    lower_sorted("add", _zero, _zero, check_sorted, 1.0),
+)
 
 
 def _segment_prod(data: np.ndarray, ids: np.ndarray, count: int) -> np.ndarray:
@@ -209,12 +231,23 @@ segment_prod = _segment(
     NoGradient("TensorFlow registers none", silent=False),
     "segment_prod",
     "numbertype",
+    lower_sorted("mul", _one, _one, check_sorted),
 )
 segment_max = _segment(
-    "SegmentMax", _MAX, _segment_extreme_gradient, "segment_max", "realnumbertype"
+    "SegmentMax",
+    _MAX,
+    _segment_extreme_gradient,
+    "segment_max",
+    "realnumbertype",
+    lower_sorted("fmax", _worst(-1, lowest), _zero, check_sorted),
 )
 segment_min = _segment(
-    "SegmentMin", _MIN, _segment_extreme_gradient, "segment_min", "realnumbertype"
+    "SegmentMin",
+    _MIN,
+    _segment_extreme_gradient,
+    "segment_min",
+    "realnumbertype",
+    lower_sorted("fmin", _worst(1, highest), _zero, check_sorted),
 )
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,10 +13,12 @@ from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import OpFunction, define
 from ...engine.graph.registry import NoGradient
+from ...engine.types.indices import first_outside
 from ...engine.types.shape import TensorShape
 from ..public import raw, tf
 from ..shape_inference import merge
 from .reduce_segment import check_sorted, combine, rows_shape
+from .segment_lowering import last_plus_one, lower_picked, lower_picked_gradient
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
@@ -57,12 +60,15 @@ def _segments(
     if indices.shape != ids.shape:
         raise errors.invalid("segment_ids and indices should have same size.")
     rows = check_sorted(ids, None if count is None else int(count))
-    outside = (indices < 0) | (indices >= data.shape[0])
-    if outside.any():
-        bad = int(np.argmax(outside))
-        text = f"Bad: indices[{bad}] == {indices[bad]} out of range [0, {data.shape[0]})"
-        raise errors.invalid(text)
+    _check_picks(indices, data.shape[0])
     return rows
+
+
+def _check_picks(indices: np.ndarray, rows: int) -> None:
+    bad = first_outside(indices, rows)
+    if bad is not None:
+        text = f"Bad: indices[{bad}] == {indices.reshape(-1)[bad]} out of range [0, {rows})"
+        raise errors.invalid(text)
 
 
 def _weights(ids: np.ndarray, count: int, power: float, dtype: np.dtype[Any]) -> np.ndarray:
@@ -96,15 +102,16 @@ def _family(
     names: tuple[str, str], power: float, types: str, gradient: Callable[..., Any], what: str
 ) -> tuple[OpFunction, OpFunction]:
     """The op and its variant with num_segments; gradient(op, grad) is that of the data."""
-    kernel = _reducer(power)
+    kernel, lower = _reducer(power), lower_picked(power, check_sorted, _check_picks)
     plain = define(
         names[0],
         f"{_INPUTS} -> output: T",
         f"T: {types}; {_TIDX}",
         shape=_shape,
         kernel=kernel,
+        lower=lower,
         gradient=lambda op, grad: (gradient(op, grad), None, None),
-        dynamic_shape=True,
+        dynamic_shape=last_plus_one(2),
         doc=f"{what} of picked rows, by segment; ids are sorted.",
         test={"values": [[_ROWS, *_PICK]]},
     )
@@ -114,6 +121,7 @@ def _family(
         f"T: {types}; {_TIDX}; Tnumsegments: {{int32, int64}} = int32",
         shape=_counted_shape,
         kernel=kernel,
+        lower=lower,
         gradient=lambda op, grad: (gradient(op, grad), None, None, None),
         doc=f"{what} of picked rows, for a given number of segments.",
         test={"values": [[_ROWS, *_PICK, np.int32(3)]]},
@@ -193,6 +201,9 @@ for _name, _of, _power in (
         f"T: {_FLOATS}; {_TIDX}",
         shape=_grad_shape,
         kernel=_grad_kernel(_power),
+        lower=lower_picked_gradient(
+            _power, partial(_check_range, "Segment id"), partial(_check_range, "Index")
+        ),
         gradient=NoGradient("TensorFlow registers none", silent=False),
         doc=f"The gradient of {_of} by its data.",
         test={"values": [[_ROWS, *_PICK, np.int32(3)]]},

@@ -17,6 +17,8 @@ from ...engine.graph.scope_functions import name_scope
 from ...engine.graph.tensor import SparseTensor, SparseTensorValue, Tensor
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
+from ...jit.kernel import scalar as k
+from ..array.lowered import error_of
 from ..public import raw, tf
 from ..shape_inference import merge_dim, ranked
 from .common import SAMPLE, as_sparse, parts, require_inside, require_order
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
     from ...engine.graph.operation import Operation
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
 
 # Conversion
 
@@ -224,6 +229,47 @@ def _check_product(
         )
 
 
+def _check_places(indices: np.ndarray, sizes: tuple[int, int], where: tuple[int, int]) -> None:
+    """Raises what is wrong with the first entry that is outside; of its column before its row."""
+    (rows, inner), (row, column) = sizes, where
+    outside = (indices < 0) | (indices >= np.array([rows, inner])[list(where)])
+    wrong = np.flatnonzero(outside.any(axis=1))
+    if not wrong.size:
+        return
+    i = int(wrong[0])
+    name, place, limit = ("k", column, inner) if outside[i, column] else ("m", row, rows)
+    raise errors.invalid(
+        f"{name} ({indices[i, place]}) from index[{i},{place}] out of bounds (>={limit})"
+    )
+
+
+def _lower_matmul(
+    b: Builder, op: OpView, indices: Value, values: Value, a_shape: Value, dense: Value
+) -> Any:
+    from ...jit import library
+
+    sizes = b.known(a_shape)
+    if sizes is None:
+        raise b.host("the shape depends on the data")
+    b.require(sizes.shape == (2,) and indices.ndim == 2 and dense.ndim == 2)
+    row, column = (1, 0) if op.attr("adjoint_a") else (0, 1)
+    rows, inner = sizes.tolist()[row], sizes.tolist()[column]
+    right = b.transpose(dense, (1, 0)) if op.attr("adjoint_b") else dense
+    b.require(b.equal(inner, right.shape[0]) and b.equal(indices.shape[1], 2))
+    b.require_shape(values, indices.shape[:1])
+    limits = [b.constant(size, "int64") for size in (rows, inner)]
+    wide, count = b.cast(indices, "int64"), indices.shape[0]
+    places = [b.reshape(b.slice(wide, [0, at], [count, 1]), [count]) for at in (row, column)]
+
+    def error(indices: np.ndarray, rows: np.ndarray, inner: np.ndarray) -> None:
+        _check_places(indices, (int(rows), int(inner)), (row, column))
+
+    for place, limit in zip(places, limits):
+        outside = b.map(lambda i, n: k.logical_or(k.lt(i, 0), k.ge(i, n)), place, limit)
+        b.require_not(b.reduce("any", outside, None), error_of(error), indices, *limits)
+    return library.sparse_product(b, *places, values, right, rows)
+
+
 def _matmul(
     c: KernelContext, indices: np.ndarray, values: np.ndarray, a_shape: np.ndarray, b: np.ndarray
 ) -> np.ndarray:
@@ -232,11 +278,7 @@ def _matmul(
     rows, inner = int(a_shape[row]), int(a_shape[column])
     _check_product(indices, values, a_shape, b.shape, (inner, b.shape[1 if adjoint_b else 0]))
     right = b.conj().T if adjoint_b else b
-    for i, (m, k) in enumerate(indices[:, [row, column]].tolist()):
-        if not 0 <= k < inner:
-            raise errors.invalid(f"k ({k}) from index[{i},{column}] out of bounds (>={inner})")
-        if not 0 <= m < rows:
-            raise errors.invalid(f"m ({m}) from index[{i},{row}] out of bounds (>={rows})")
+    _check_places(indices, (rows, inner), (row, column))
     # Half precision would lose too much on the way.
     wide = np.float32 if b.dtype == np.float16 else b.dtype
     result = np.zeros((rows, right.shape[1]), wide)
@@ -276,6 +318,7 @@ define(
     "T: type; Tindices: index = int64; adjoint_a: bool = false; adjoint_b: bool = false",
     shape=_matmul_shape,
     kernel=_matmul,
+    lower=_lower_matmul,
     gradient=_matmul_gradient,
     doc="The product of a sparse matrix and a dense one.",
     test={"values": [[*SAMPLE, np.ones((3, 2), np.float32)]], "gradient": False},

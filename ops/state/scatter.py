@@ -217,7 +217,7 @@ def _lowering_nd(body: Callable[..., Any] | None, gives: bool) -> Callable[..., 
     def lower(b: Builder, op: OpView, cell: Value, indices: Value, updates: Value) -> Any:
         from ...jit import library
 
-        shape = b.read(cell).shape
+        shape = tuple(map(int, b.read(cell).shape))  # a variable has numbers
         vectors = indices if indices.ndim > 1 else b.reshape(indices, (*indices.shape, 1))
         depth = depth_of(vectors)
         if body is None or not 0 < depth <= len(shape) or 0 in shape or updates.dtype == "bool":

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reductions of rows by sorted segment, and products of a sparse matrix and a dense one.
+
+A tile owns some rows of the result and combines for each what belongs there in order, so that the
+tiles make no difference.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..kernel.sizes import AnySize, ceil_div, maximum, product
+from . import rows_kernels, segments_kernels
+from .rows import WIDTHS
+from .template import specialise
+
+_WORK = 1 << 15  # elements per tile
+_COMBINE = {
+    "add": rows_kernels.add,
+    "mul": rows_kernels.multiply,
+    "fmax": segments_kernels.fmax,
+    "fmin": segments_kernels.fmin,
+}
+
+
+def sorted_segments(
+    b: Any,
+    fn: str,
+    data: Any,
+    ids: Any,
+    rows: AnySize,
+    start: Any,
+    empty: Any,
+    picks: Any = None,
+    power: float = 0.0,
+) -> Any:
+    """Row i of the result combines the rows of `data` whose id is i; ids are sorted.
+
+    fn: add, mul, fmax or fmin, where a NaN counts for nothing unless it is alone.  picks: the rows
+    of `data` that the ids stand beside, int64 and required to be inside.  power: the result is
+    divided by this power (0.5 or 1) of the number of rows.  NotImplemented for other dtypes.
+    """
+    if data.dtype not in WIDTHS or ids.dtype not in ("int32", "int64"):
+        return NotImplemented
+    kind = np.dtype(data.dtype)
+    if power and kind.kind != "f":
+        return NotImplemented
+    tail = tuple(data.shape[1:])
+    width = product(tail)
+    kernel = specialise(
+        f"segments_{fn}", segments_kernels.sorted_segments, COMBINE=_COMBINE[fn],
+        START=_constant(start, kind), EMPTY=_constant(empty, kind), ALONE=fn in ("fmax", "fmin"),
+        POWER=power, SHORT=data.dtype == "float32", PICKED=picks is not None,
+    )  # fmt: skip
+    inputs = [ids, data, ids if picks is None else picks]
+    count = ids.shape[0]
+    # As many rows as a tile of data has on the average.
+    per_row = maximum(ceil_div(count * width, maximum(rows, 1)), 1)
+    (out,) = b.call(
+        kernel, inputs, [((rows, *tail), data.dtype)], [count, width, data.shape[0]], rows,
+        maximum(ceil_div(_WORK, per_row), ceil_div(rows, 64)), operations=count * width,
+    )  # fmt: skip
+    return out
+
+
+def _constant(number: Any, kind: np.dtype) -> Any:
+    """A number for a kernel: floats have their dtype, integers are all alike there."""
+    return kind.type(number) if kind.kind == "f" else int(number)
+
+
+def sparse_product(b: Any, rows: Any, columns: Any, values: Any, dense: Any, count: AnySize) -> Any:
+    """A sparse matrix of `count` rows times a dense one: entry by entry, in order.
+
+    The entries' rows and columns are int64, and required to be inside.
+    """
+    if dense.dtype not in ("float32", "float64") or values.dtype != dense.dtype:
+        return NotImplemented
+    width = dense.shape[1]
+    kernel = specialise(
+        "sparse_product", segments_kernels.sparse_product, START=_constant(0, np.dtype(dense.dtype))
+    )
+    entries = values.shape[0]
+    (out,) = b.call(
+        kernel, [rows, columns, values, dense], [((count, width), dense.dtype)], [entries, width],
+        count, maximum(ceil_div(count, 8), ceil_div(_WORK, maximum(width, 1))),
+        operations=2 * entries * width,
+    )  # fmt: skip
+    return out
