@@ -17,7 +17,7 @@ from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
 from ...jit.kernel import scalar as k
 from .. import shape_inference
-from .lowered import error_of
+from ..run_checks import error_of
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike

@@ -10,11 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ...engine import errors
 from ...jit.kernel import scalar as k
 from ...jit.kernel.sizes import AnySize, minimum, product
+from ..run_checks import error_of
 
 if TYPE_CHECKING:
     from ...jit.program.tensor_ir import Value
@@ -22,19 +20,6 @@ if TYPE_CHECKING:
 
 # Diagonals that one map selects among.
 _MOST_DIAGONALS = 8
-
-
-def error_of(check: Callable[..., object]) -> Callable[..., BaseException]:
-    """A function that gives the error which `check` raises for what is wrong."""
-
-    def error(*contents: np.ndarray) -> BaseException:
-        try:
-            check(*contents)
-        except errors.OpError as found:
-            return found
-        return errors.invalid("The inputs do not fit each other")
-
-    return error
 
 
 # Permutations

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...jit.kernel import scalar as k
 from ...jit.kernel.sizes import AnySize, product
-from .lowered import error_of
+from ..run_checks import error_of
 
 if TYPE_CHECKING:
     from ...jit.program.tensor_ir import Value

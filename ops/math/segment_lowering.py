@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...jit.kernel import scalar as k
-from ..array.lowered import error_of
+from ..run_checks import error_of
 
 if TYPE_CHECKING:
     from ...engine.graph.kernel_context import KernelContext

@@ -18,8 +18,8 @@ from ...engine.graph.tensor import SparseTensor, SparseTensorValue, Tensor
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
 from ...jit.kernel import scalar as k
-from ..array.lowered import error_of
 from ..public import raw, tf
+from ..run_checks import error_of
 from ..shape_inference import merge_dim, ranked
 from .common import SAMPLE, as_sparse, parts, require_inside, require_order
 from .layout import sparse_reorder
@@ -267,7 +267,7 @@ def _lower_matmul(
     for place, limit in zip(places, limits):
         outside = b.map(lambda i, n: k.logical_or(k.lt(i, 0), k.ge(i, n)), place, limit)
         b.require_not(b.reduce("any", outside, None), error_of(error), indices, *limits)
-    return library.sparse_product(b, *places, values, right, rows)
+    return library.sparse_product(b, places[0], places[1], values, right, rows)
 
 
 def _matmul(
