@@ -46,6 +46,7 @@ class Accumulator(RequestQueue):
     """The sum of dense gradients, how many they are, and the present step."""
 
     def __init__(self, dtype: Any, shape: TensorShape, is_mean: bool) -> None:
+        # Only takes wait; adding a gradient never does.
         super().__init__(lines=1)
         self.dtype, self.shape, self.is_mean = dtype, shape, is_mean
         self.count, self.step = 0, 0
@@ -60,11 +61,15 @@ class Accumulator(RequestQueue):
                     "%d >= %d = new_global_step.",
                     *(self.step, step),
                 )
+            # Set all the same, as TensorFlow does after its warning.
             self.step = step
 
     def apply(self, step: int, gradient: Any) -> None:
         """Adds a gradient, unless its step is over."""
         with self._lock:
+            # A gradient computed from variables that later steps have changed is stale and would be
+            # a step in a direction of the past; it goes without an error (synchronous training with
+            # backup workers: arXiv:1604.00981).
             if step >= self.step:
                 self._require(gradient)
                 self._sum = self._added(gradient) if self.count else self._first(gradient)
@@ -79,6 +84,7 @@ class Accumulator(RequestQueue):
         def advance(request: Request) -> int:
             if self.count < wanted:
                 return STUCK
+            # Gradients for the step that this ends come too late from now on.
             self.step += 1
             result = self._result()
             self.count, self._sum = 0, None
@@ -168,7 +174,9 @@ class SparseAccumulator(Accumulator):
         others, added, _ = gradient
         sums: list[tuple[int, Any, int]] = []
         i = j = 0
-        # Both are taken to be sorted.
+        # Both are taken to be sorted. A merge, as in TensorFlow
+        # (SparseConditionalAccumulator::AddToAccumGradFunction): rows that are not sorted, or come
+        # twice in one gradient, are neither refused nor added up there either.
         while i < len(rows) or j < len(others):
             if j == len(others) or (i < len(rows) and rows[i] < others[j]):
                 sums.append((rows[i], values[i], counts[i]))
@@ -189,6 +197,8 @@ class SparseAccumulator(Accumulator):
         if self.is_mean:
             divisors = np.array(counts, values.dtype)
             values = values / divisors.reshape([-1] + [1] * (values.ndim - 1))
+        # Where the shape leaves the number of all rows open it is -1: gradients only tell which
+        # rows they have.
         first = self.shape.as_list()[0] if self.shape.ndims else -1
         shape = [-1 if first is None else first, *values.shape[1:]]
         return np.array(rows, np.int64), values, np.array(shape, np.int64)

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from ...engine.types.dtypes import DType
 
 _STATE = NoGradient("moves values between runs")
+# TensorFlow numbers insertions from the least int64 on, and shows the numbers to users (`take_many`
+# returns them).
 _FIRST = np.iinfo(np.int64).min
 
 
@@ -47,6 +49,8 @@ class Store:
         self._incomplete: dict[bytes, list[Any]] = {}
         self._next = _FIRST
         self._is_closed = self._cancels = False
+        # Its numbers are those of insertions, so an element that was begun earlier comes first,
+        # whenever it was completed.
         self._queue = PriorityQueue(
             f"{name}_queue", -1, [dtypes.string, *types], [TensorShape([]), *shapes]
         )
@@ -83,7 +87,10 @@ class Store:
             ready: list[tuple[Any, ...]] = []
             is_new = False
             for i, key in enumerate(keys.reshape(-1).tolist()):
+                # Before an error, the pairs that come first have gone in already, as in TensorFlow;
+                # elements that they completed are lost, since nothing reaches the queue.
                 is_new |= self._insert(key, i, component, values[i, ...].copy(), ready)
+            # One number for all keys that a node brings.
             self._next += is_new
         if not ready:
             return settled()
@@ -133,6 +140,8 @@ class Store:
         with self._lock:
             if self._is_closed:
                 there = self.ready_size()
+                # A small batch takes what is complete now; a full one may wait, as incomplete
+                # elements can still be completed.
                 if allow_small:
                     count = min(count, there)
                 else:
@@ -150,6 +159,9 @@ class Store:
             if self._is_closed and (self._cancels or not cancels):
                 raise errors.cancelled(f"Barrier '{self.name}' is already closed.")
             self._cancels, self._is_closed = cancels, True
+            # The queue stays open for the elements that can still be completed. Nothing closes it
+            # later, in TensorFlow neither: `TryInsertMany` only closes a queue that is closed
+            # (barrier_ops.cc). `take_many` checks first for that reason.
             if not cancels and self._incomplete:
                 return settled()
             self._incomplete.clear()

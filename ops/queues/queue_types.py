@@ -40,6 +40,7 @@ class FifoQueue(Queue):
         return self._elements.popleft()
 
     def _give_back(self, elements: list[Element]) -> None:
+        # extendleft puts each before the last one, which undoes the order of the list.
         self._elements.extendleft(reversed(elements))
 
     def _count(self) -> int:
@@ -62,6 +63,8 @@ class PaddingQueue(FifoQueue):
         shape = self.shapes[component]
         if shape.is_fully_defined():
             return super()._joined(elements, component)
+        # Sizes left open are those of the largest element of this batch, so they may differ from
+        # batch to batch.
         values = [element[component] for element in elements]
         sizes = [
             max(value.shape[axis] for value in values) if size is None else size
@@ -97,6 +100,7 @@ class _Draws:
 
     def __call__(self) -> int:
         if not self._numbers:
+            # Backwards, since numbers are popped from the end.
             numbers = self._stream.reserve(_BLOCKS).blocks(_BLOCKS)
             self._numbers = numbers.ravel()[::-1].tolist()
         return self._numbers.pop()
@@ -119,6 +123,7 @@ class ShuffleQueue(Queue):
         super().__init__(name, capacity, dtypes, shapes)
         if least < 0:
             raise errors.invalid(f"min_after_dequeue {least} must be >= 0")
+        # Else no dequeue could ever begin: elements are only taken beyond the first `least`.
         if least >= self.capacity:
             raise errors.invalid(f"min_after_dequeue {least} must be < capacity {self.capacity}")
         self.least, self.seeds = least, seeds
@@ -130,6 +135,9 @@ class ShuffleQueue(Queue):
 
     def _take(self) -> Element:
         elements = self._elements
+        # The remainder of a 32-bit number, and the swap below, are TensorFlow's
+        # (RandomShuffleQueue::DequeueLocked): the same seeds give the same order. The bias of the
+        # remainder is part of that.
         place = self._draw() % len(elements)
         # The last one takes the place of the one that goes.
         elements[place], last = elements[-1], elements[place]
@@ -151,6 +159,7 @@ class ShuffleQueue(Queue):
                 f"Shared queue '{self.name}' has min_after_dequeue {self.least} but requested "
                 f"min_after_dequeue was {other.least}."
             )
+        # Two seeds of zero ask for any order, which the queue that is there has.
         if any(other.seeds) and other.seeds != self.seeds:
             mine, asked = (f"({a}, {b})" for a, b in (self.seeds, other.seeds))
             raise errors.invalid(
@@ -211,6 +220,8 @@ class PriorityQueue(Queue):
 
     def _dequeue_turn(self, allow_small: bool) -> Any:
         def advance(request: Request) -> int:
+            # All or nothing: elements taken as they come would be sorted only within each turn, and
+            # a smaller number may come between two turns.
             count = self._count()
             if self.is_closed and (not count or (not allow_small and count < request.wanted)):
                 return request.fail(self._insufficient(request.wanted, count))

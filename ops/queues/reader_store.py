@@ -28,6 +28,7 @@ class Reader:
         self.name = name
         self.produced = self.started = self.finished = 0
         self.work = b""
+        # A read may wait for its queue, and other reads must then wait behind it, in order.
         self._turns = FairLock()
 
     # What kinds differ in.
@@ -87,6 +88,7 @@ class Reader:
         if min(counts) < 0:
             self.reset()
             raise errors.invalid(f"Unexpected negative value when restoring in {where}: {found}")
+        # Never true of a state that was saved between units: what remains of a unit is in no state.
         if found.work_started > found.work_finished:
             self.reset()
             raise errors.invalid(
@@ -96,6 +98,8 @@ class Reader:
         self.work = found.current_work
 
     def _require_states(self, what: str) -> None:
+        # Only between two units is a reader's state its counts alone, and readers of parts are
+        # nearly always within one; TensorFlow does not save theirs either.
         if not self.is_whole:
             raise errors.unimplemented(f"Reader {what}")
 
@@ -114,6 +118,8 @@ class Reader:
             return
         self.work = _name_of((yield queue.dequeue()), queue)
         self._open()
+        # Not before: a unit that cannot be opened counts as not begun, and the next read takes
+        # another one.
         self.started += 1
 
     def _step(self) -> tuple[Record | None, bool]:
@@ -128,6 +134,7 @@ class Reader:
         return record, is_over
 
     def _read_one(self, queue: Queue) -> Generator[Future, Any, list[np.ndarray]]:
+        # A unit may have no records at all.
         while True:
             yield from self._begun(queue)
             record, _ = self._step()
@@ -141,6 +148,7 @@ class Reader:
             record, is_over = self._step()
             if record is not None:
                 records.append(record)
+            # The next unit may not be there yet, and what was read must not wait for it.
             if is_over and records:
                 break
         return [_texts([record[part] for record in records]) for part in (0, 1)]
@@ -243,6 +251,7 @@ class RecordFileReader(Reader):
         self._file = RecordReader(self._path(), self._compression)
 
     def _next(self) -> Record | None:
+        # The offset of the record's start names it, as in TensorFlow's keys.
         offset = self._file.offset
         record = self._file.read()
         return None if record is None else (b"%s:%d" % (self.work, offset), record)
@@ -266,6 +275,7 @@ class FixedLengthReader(Reader):
             if size < 0:
                 raise errors.invalid(f"{what}_bytes must be >= 0 not {size}")
         self._header, self._record, self._footer = header, record, footer
+        # A hop of 0 means records without gaps or overlaps.
         self._hop = hop or record
         self._encoding = encoding if encoding in ("ZLIB", "GZIP") else ""
         self._file: Any = None
@@ -286,6 +296,8 @@ class FixedLengthReader(Reader):
 
     def _next(self) -> Record | None:
         if self._number:
+            # With a hop shorter than a record, records overlap: the rest is kept, as a compressed
+            # stream cannot go back. A longer hop skips bytes of the file as well.
             dropped, self._ahead = self._ahead[: self._hop], self._ahead[self._hop :]
             missing = self._hop - len(dropped)
             if len(self._source.read(missing)) < missing:

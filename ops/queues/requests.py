@@ -68,6 +68,8 @@ class RequestQueue:
 
     def __init__(self, lines: int) -> None:
         self._lock = threading.Lock()
+        # One lock guards the lines and all that the requests change. It is held for moments only:
+        # who waits, waits for the request's future, never for the lock.
         self._lines: list[deque[Request]] = [deque() for _ in range(lines)]
 
     def _begin(
@@ -87,6 +89,8 @@ class RequestQueue:
             for request in waiting:
                 request.is_over = True
         for request in waiting:
+            # Out of the lock, here as in `_flush`: settling runs the callbacks of those who wait,
+            # and these may well begin another request of the same owner.
             request.settle(error=request.cancelled())
         if waiting:
             self._flush()
@@ -95,6 +99,9 @@ class RequestQueue:
         """Lets all requests go as far as they can."""
         over: list[Request] = []
         with self._lock:
+            # What one line gives, another may wait for (room for an enqueue, an element for a
+            # dequeue), so the rounds end only when a whole round moved nothing. Enqueues come first
+            # in each, as in TensorFlow (QueueBase::FlushUnlocked).
             moved = True
             while moved:
                 moved = False
@@ -109,6 +116,7 @@ class RequestQueue:
         stuck: list[Request] = []
         while line:
             request = line[0]
+            # Cancelled: `cancel` leaves it in the line rather than search for it.
             if request.is_over:
                 line.popleft()
                 continue
@@ -121,6 +129,7 @@ class RequestQueue:
             if self.in_order:
                 break
             stuck.append(line.popleft())
+        # Those that still wait keep their turns.
         line.extendleft(reversed(stuck))
         return moved
 

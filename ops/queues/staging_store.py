@@ -23,6 +23,7 @@ def _bytes(values: Sequence[Any]) -> int:
 class Area(RequestQueue):
     """What both areas share; requests that wait do not hold up each other."""
 
+    # TensorFlow's areas wait on condition variables, so whoever finds what it needs goes first.
     in_order = False
 
     def __init__(self, capacity: int, memory_limit: int) -> None:
@@ -35,11 +36,13 @@ class Area(RequestQueue):
         raise NotImplementedError
 
     def _has_room(self, values: Sequence[Any], adds: bool) -> bool:
+        # Zero is no limit, here and below.
         if self._limit and _bytes(values) + self._bytes > self._limit:
             return False
         return not (adds and self._capacity and self.size() >= self._capacity)
 
     def _require_fit(self, values: Sequence[Any]) -> None:
+        # At once, as waiting would never end.
         if self._limit and _bytes(values) > self._limit:
             raise errors.resource_exhausted(
                 f"Attempted to insert tensors with combined size of '{_bytes(values)}' bytes into "
@@ -72,6 +75,7 @@ class Buffer(Area):
 
     def put(self, values: Sequence[np.ndarray]) -> Future:
         """Adds a tuple, once there is room."""
+        # What was staged must not change when the variable or the feed it came from does.
         copies = [np.array(value) for value in values]
         self._require_fit(copies)
 
@@ -108,6 +112,8 @@ class Buffer(Area):
 
 
 def _answer(request: Request, found: list[np.ndarray], count: int) -> int:
+    # Nodes that share an area by its name may disagree; `Unstage` has taken the tuple by then, in
+    # TensorFlow too.
     if len(found) != count:
         return request.fail(errors.invalid(f"Mismatch stage/unstage: {len(found)} vs. {count}"))
     return request.succeed(list(found))
@@ -144,6 +150,9 @@ class Map(Area):
             if not self._has_room(copies, adds=is_whole):
                 return STUCK
             if is_whole:
+                # The first tuple under a key stays and the other one is dropped, though its bytes
+                # count: TensorFlow's `map_.insert` does nothing for a key that is there
+                # (StagingMap::put).
                 self._whole.setdefault(key, copies)
             else:
                 try:
@@ -156,6 +165,7 @@ class Map(Area):
         return self._begin(_PUTS, "MapStage", 1, advance)
 
     def _add(self, key: int, indices: list[int], values: list[np.ndarray]) -> None:
+        # All indices are checked before the first component is kept.
         present = self._incomplete.get(key, [None] * self._count)
         for index in indices:
             self._require_index(key, index)
@@ -192,6 +202,7 @@ class Map(Area):
         def first() -> int | None:
             if not self._whole:
                 return None
+            # TensorFlow's unordered map gives any key; here it is the one that came first.
             return min(self._whole) if self._ordered else next(iter(self._whole))
 
         return self._wait(first, indices, takes=True, with_key=True)
@@ -226,6 +237,8 @@ class Map(Area):
                     f"Tensor at index '{index}' for key '{key}' has already been removed."
                 )
         found = [present[index] for index in indices]
+        # Only what goes is taken off. TensorFlow takes off what a peek reads too (StagingMap::get),
+        # and then lets in more than its limit.
         if takes:
             self._bytes -= _bytes(found)
             for index in indices:

@@ -29,6 +29,7 @@ class Queue(RequestQueue):
     ) -> None:
         """capacity: negative for no bound; shapes: one per component, or none at all."""
         self.name = name
+        # TensorFlow's kUnbounded is the largest int32 as well (queue_base.h).
         self.capacity = 2**31 - 1 if capacity < 0 else capacity
         self.dtypes, self.shapes = list(dtypes), list(shapes)
         self.is_closed = False
@@ -82,6 +83,8 @@ class Queue(RequestQueue):
         """Adds one element once there is room."""
         self._require_types(element)
         self._require_element(element)
+        # The arrays may be a variable's memory or a feed that its owner writes over; an element is
+        # what it was when the step enqueued it, however long it waits.
         copies = tuple(np.array(value) for value in element)
 
         def advance(request: Request) -> int:
@@ -104,6 +107,9 @@ class Queue(RequestQueue):
             if self.is_closed:
                 return request.fail(self._closed_error())
             turn = STUCK
+            # A batch larger than the room there is goes in bit by bit; dequeues between two bits
+            # see a part of it, and cancelling leaves that part in the queue. TensorFlow does the
+            # same (FIFOQueue::TryEnqueueMany).
             while self._count() < self.capacity:
                 turn = MOVED
                 row = total - request.wanted
@@ -131,12 +137,15 @@ class Queue(RequestQueue):
     def dequeue_many(self, count: int, allow_small: bool) -> Future:
         """Takes `count` elements as one batch; fewer if allowed and the queue is closed."""
         self._require_batches()
+        # No request: an empty batch does not wait behind others, not even of a closed queue.
         if not count:
             return settled(self._empty_batch())
         return self._begin(_DEQUEUES, "Dequeue", count, self._dequeue_turn(allow_small))
 
     def close(self, cancel_enqueues: bool) -> Future:
         """Closes the queue behind the enqueues that wait, or cancels those."""
+        # A request in the line of enqueues, so that all who asked before it still get their
+        # elements in.
         if not cancel_enqueues:
             return self._begin(_ENQUEUES, "Enqueue", 0, self._close_turn)
         with self._lock:
@@ -168,6 +177,7 @@ class Queue(RequestQueue):
                 self._give_back(request.elements)
                 request.elements = []
                 if not (allow_small and self._count()):
+                    # The enqueues that still wait fail first, as in TensorFlow.
                     if allow_small and self._lines[_ENQUEUES]:
                         return MOVED
                     return request.fail(self._insufficient(missing, count))
