@@ -23,6 +23,7 @@ PEER_jax := jax
 PEER_torch := torch numpy
 PEER_pytensor := pytensor
 BENCH_FLAGS ?=
+MODEL_FLAGS ?=
 PY := $(VENV)/bin/python
 PIP_FLAGS := --disable-pip-version-check --quiet
 PYTEST_FLAGS ?=
@@ -72,7 +73,8 @@ guarded: $(VENV)/.stamp-test
 	NUMBAFLOW_TEST_GUARDS=$(GUARDS) $(PY) -m pytest -m cpu $(filter-out --deep,$(PYTEST_FLAGS))
 
 bench: $(VENV)/.stamp-examples $(TF_STAMP) $(PEER_STAMPS)
-	@$(WITH_TF) $(PY) -m benchmarks --peers $(PEER_VENVS) $(BENCH_FLAGS)
+	@$(WITH_TF) $(PY) -m benchmarks --peers $(PEER_VENVS) $(BENCH_FLAGS); ours=$$?; \
+	  $(PY) -m benchmarks.models --peers $(PEER_VENVS) $(MODEL_FLAGS) && exit $$ours
 
 install: $(VENV)/.stamp-test
 

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a model is measured: all peers hold it at once and take short turns, so that noise hits all.
+
+A row is a dictionary that goes into the JSON as it is: what was measured, by peer.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..processes import Worker, say
+
+Measured = dict[str, Any]
+
+
+class Peer(NamedTuple):
+    """Who takes part: its title, the variable and the folder that lead to its Python."""
+
+    title: str
+    variable: str
+    folder: str
+
+
+PEERS = {
+    "numbaflow": Peer("numbaflow", "", ""),
+    "tensorflow": Peer("TensorFlow 2", "NUMBAFLOW_TF_PYTHON", "tf"),
+    "tensorflow_1_15": Peer("TensorFlow 1.15", "NUMBAFLOW_TF115_PYTHON", "tf115"),
+}
+
+
+def pythons(folder: str | None) -> dict[str, str]:
+    """The Python of every peer that there is: from the environment, else from the folder."""
+    found = {"numbaflow": sys.executable}
+    for name, peer in PEERS.items():
+        python = os.environ.get(peer.variable, "") if peer.variable else ""
+        if not python and folder and peer.folder:
+            python = str(Path(folder).absolute() / peer.folder / "bin" / "python")
+        if python and Path(python).exists():
+            found.setdefault(name, python)
+    return found
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a run measures: who, with how many threads, in how many turns of how long.
+
+    `cache` is a folder of kernels that models share; without one each begins with none.
+    """
+
+    pythons: dict[str, str]
+    threads: int
+    rounds: int
+    seconds: float
+    cache: str | None = None
+    sizes: dict[str, Any] | None = None
+
+
+def measure(settings: Settings, model: str) -> Measured:
+    """A model's row: steps in turns, then first steps and memory in processes of their own.
+
+    Without a shared cache kernels are compiled into an empty folder, so the first step of the
+    process that takes turns is a cold one; those that come later find what it has compiled.
+    """
+    with tempfile.TemporaryDirectory() as empty:
+        scratch = settings.cache or empty
+        row = {"name": model, **_turns(settings, model, scratch)}
+        for peer in list(row["values"]):
+            with closing(_worker(settings, peer, scratch)) as worker:
+                built = worker.ask("build", model=model, sizes=settings.sizes)
+                fresh = {**built, **worker.ask("peak", steps=5)}
+            for key in ("first", "build", "compiled", "peak", "baseline", "imported", "error"):
+                if key in fresh:
+                    row.setdefault(f"fresh_{key}", {})[peer] = fresh[key]
+    say(f"{model} done: {_ratio_in_words(row)}")
+    return row
+
+
+def _worker(settings: Settings, peer: str, scratch: str) -> Worker:
+    python = settings.pythons[peer]
+    return Worker(peer, python, settings.threads, scratch, "benchmarks.models.worker")
+
+
+def _turns(settings: Settings, model: str, scratch: str) -> Measured:
+    row: Measured = {"values": {}, "least": {}, "first": {}, "compiled": {}, "errors": {}}
+    with ExitStack() as alive:
+        workers = {}
+        for peer in settings.pythons:
+            worker = alive.enter_context(closing(_worker(settings, peer, scratch)))
+            built = worker.ask("build", model=model, sizes=settings.sizes)
+            if "error" in built:
+                row["errors"][peer] = built["error"]
+                continue
+            workers[peer] = worker
+            row["first"][peer], row["compiled"][peer] = built["first"], built["compiled"]
+            row["values"][peer], row["least"][peer] = [], []
+        for number in range(settings.rounds):
+            for peer in list(workers) if number % 2 == 0 else reversed(list(workers)):
+                answer = workers[peer].ask("block", seconds=settings.seconds)
+                if "error" in answer:
+                    row["errors"][peer] = answer["error"]
+                    continue
+                row["values"][peer].append(answer["mean"])
+                row["least"][peer].append(answer["least"])
+    for peer in row["errors"]:
+        row["values"].pop(peer, None)
+        row["least"].pop(peer, None)
+    return row
+
+
+def step(row: Measured, peer: str) -> float | None:
+    """A peer's time of a step: the best of its turns, each an average over some steps."""
+    values = row["values"].get(peer)
+    return min(values) if values else None
+
+
+def ratio(row: Measured, peer: str, ours: str = "numbaflow") -> float | None:
+    """How many times as fast as a peer we are."""
+    mine, theirs = step(row, ours), step(row, peer)
+    return theirs / mine if mine and theirs else None
+
+
+def _ratio_in_words(row: Measured) -> str:
+    found = {p: ratio(row, p) for p in row["values"] if p != "numbaflow"}
+    parts = [f"{times:.2f} × as fast as {PEERS[p].title}" for p, times in found.items() if times]
+    failed = [f"{PEERS[p].title} fails: {why}" for p, why in row["errors"].items()]
+    return "; ".join([*parts, *failed]) or "nobody to compare with"

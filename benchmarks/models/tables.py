@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From the JSON of a run of the models to tables; the same JSON always gives the same text."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..rows import duration
+from .catalog import MODELS
+from .measure import PEERS, Measured, ratio, step
+
+OURS = "numbaflow"
+
+
+def _lines(header: list[str], rows: list[list[str]]) -> str:
+    marks = ["---", *["---:"] * (len(header) - 1)]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, marks, *rows))
+
+
+def _peers(result: Measured) -> list[str]:
+    return [peer for peer in PEERS if peer in result["peers"]]
+
+
+def _time(row: Measured, peer: str) -> str:
+    if peer in row["errors"]:
+        return "fails"
+    found = step(row, peer)
+    return "" if found is None else duration(found)
+
+
+def _times(found: float | None) -> str:
+    return "" if found is None else f"{found:.2f}"
+
+
+def mean_ratio(result: Measured, peer: str) -> float | None:
+    """The geometric mean of how many times as fast as a peer we are."""
+    found = [ratio(row, peer) for row in result["rows"]]
+    logarithms = [math.log(times) for times in found if times]
+    return math.exp(sum(logarithms) / len(logarithms)) if logarithms else None
+
+
+def steps(result: Measured) -> str:
+    """Times of a step, and how many times as fast as each other peer we are."""
+    peers = _peers(result)
+    others = [peer for peer in peers if peer != OURS]
+    titles = [PEERS[peer].title for peer in peers]
+    header = ["a step", *titles, *(f"× {PEERS[peer].title}" for peer in others)]
+    rows = [
+        [
+            MODELS[row["name"]].title,
+            *(_time(row, peer) for peer in peers),
+            *(_times(ratio(row, peer)) for peer in others),
+        ]
+        for row in result["rows"]
+    ]
+    means = [_times(mean_ratio(result, peer)) for peer in others]
+    return _lines(header, [*rows, ["geometric mean", *[""] * len(peers), *means]])
+
+
+def _megabytes(row: Measured, peer: str, over: bool) -> str:
+    peak = row.get("fresh_peak", {}).get(peer)
+    baseline = row.get("fresh_baseline", {}).get(peer)
+    if peak is None or baseline is None:
+        return ""
+    return f"{(peak - baseline * over) / 1e6:.0f}"
+
+
+def memory(result: Measured) -> str:
+    """The greatest size of a process, whole and over its size after the import."""
+    peers = _peers(result)
+    header = ["MB", *(PEERS[p].title for p in peers), *(f"{PEERS[p].title}, over" for p in peers)]
+    rows = [
+        [
+            MODELS[row["name"]].title,
+            *(_megabytes(row, peer, False) for peer in peers),
+            *(_megabytes(row, peer, True) for peer in peers),
+        ]
+        for row in result["rows"]
+    ]
+    return _lines(header, rows)
+
+
+def first_steps(result: Measured) -> str:
+    """First steps with an empty cache, and in a second process."""
+    others = [peer for peer in _peers(result) if peer != OURS]
+    header = ["a first step", "numbaflow, cold", "kernels", "numbaflow, second process"]
+    header += [PEERS[peer].title for peer in others]
+    rows = []
+    for row in result["rows"]:
+        first, fresh = row["first"], row.get("fresh_first", {})
+        cells = [duration(first[OURS]) if OURS in first else "fails"]
+        cells.append(str(row["compiled"].get(OURS, "")))
+        cells += [duration(fresh[peer]) if peer in fresh else "" for peer in (OURS, *others)]
+        rows.append([MODELS[row["name"]].title, *cells])
+    return _lines(header, rows)
+
+
+def page(result: Measured) -> str:
+    """All tables, with where they were measured."""
+    machine: dict[str, Any] = result["machine"]
+    versions = ", ".join(f"{PEERS[p].title} {result['peers'][p]}" for p in _peers(result))
+    place = f"{result['date'][:10]}, {machine['cpu']}, {machine['threads']} threads; {versions}."
+    parts = [place, steps(result), memory(result)]
+    if result["settings"]["first_steps"]:
+        parts.append(first_steps(result))
+    failures = [
+        f"{MODELS[row['name']].title} fails in {PEERS[peer].title}: {why}"
+        for row in result["rows"]
+        for peer, why in row["errors"].items()
+    ]
+    return "\n\n".join([*parts, *failures])

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One side of the comparison: a process that builds and times models on request.
+
+`python -m benchmarks.models.worker PEER THREADS` reads JSON commands, one a line, from standard
+input and answers each with one line of JSON.  Runs under any Python that has the peer's package.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from typing import Any
+
+import numpy as np
+
+from .session import Steps, module_of
+
+_STATUS = "/proc/self/status"
+
+
+def memory(which: str) -> int | None:
+    """Resident bytes now (VmRSS) or at most so far (VmHWM); None where that is not told."""
+    if not os.path.exists(_STATUS):
+        return None
+    with open(_STATUS) as lines:
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(which))
+
+
+def compiled() -> tuple[int, int]:
+    """Kernels compiled and loaded so far; none elsewhere than here."""
+    if "numbaflow" not in sys.modules:
+        return 0, 0
+    from numbaflow.jit.codegen.compile import STATS
+
+    return STATS.compiles, STATS.hits
+
+
+class Worker:
+    """Holds a model between commands; a command is a public method."""
+
+    def __init__(self, peer: str, threads: int) -> None:
+        start = time.perf_counter()
+        self._tf, self._threads = module_of(peer), threads
+        self._imported, self._baseline = time.perf_counter() - start, memory("VmRSS")
+        self._steps: Any = None
+
+    def version(self) -> dict[str, Any]:
+        """The version of the peer."""
+        return {"version": getattr(self._tf, "__numbaflow_version__", None) or self._tf.__version__}
+
+    def build(self, model: str, sizes: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Builds a model; the seconds until its variables are there, and those of its first step.
+
+        A first step may be interpreted and compiled only when it comes again, so steps count until
+        one compiles and loads nothing new, which itself does not count.
+        """
+        if self._steps is not None:
+            self._steps.close()
+        start = time.perf_counter()
+        self._steps = Steps(self._tf, model, self._threads, sizes or {})
+        ready, first, known = time.perf_counter(), 0.0, compiled()
+        while True:
+            seconds = self._seconds()
+            now = compiled()
+            if first and now == known:
+                break
+            first, known = first + seconds, now
+        return {"build": ready - start, "first": first, "compiled": compiled()[0]}
+
+    def block(self, seconds: float) -> dict[str, Any]:
+        """Steps for about `seconds`, two at least: the seconds of each, on average and at least."""
+        self._steps.run()
+        times: list[float] = []
+        while sum(times) < seconds or len(times) < 2:
+            times.append(self._seconds())
+        return {"mean": sum(times) / len(times), "least": min(times)}
+
+    def peak(self, steps: int) -> dict[str, Any]:
+        """The greatest size of the process after more steps, and its size after the import."""
+        for _ in range(steps):
+            self._steps.run()
+        return {"peak": memory("VmHWM"), "baseline": self._baseline, "imported": self._imported}
+
+    def losses(self, model: str, sizes: dict[str, Any], steps: int) -> dict[str, Any]:
+        """What the first steps give."""
+        taken = Steps(self._tf, model, self._threads, sizes)
+        found = [[np.asarray(value).tolist() for value in taken.run()] for _ in range(steps)]
+        taken.close()
+        return {"losses": found}
+
+    def _seconds(self) -> float:
+        start = time.perf_counter()
+        self._steps.run()
+        return time.perf_counter() - start
+
+
+def main() -> None:
+    """Answers commands until the input ends."""
+    # Whatever a library prints must not come between the answers.
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    worker = Worker(sys.argv[1], int(sys.argv[2]))
+    for line in sys.stdin:
+        command = json.loads(line)
+        try:
+            answer = getattr(worker, command.pop("do"))(**command)
+        except Exception as error:
+            text = str(error).strip().splitlines() or [""]
+            answer = {"error": f"{type(error).__name__}: {text[0]}"}
+        print(json.dumps(answer), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()
