@@ -121,7 +121,9 @@ def test_losses_equal_those_of_tensorflow(name: str, peer: str) -> None:
 def row(**found: Any) -> dict[str, Any]:
     """A made-up row of a model with one other peer."""
     values = {"numbaflow": [0.02, 0.01], "tensorflow": [0.03, 0.05]}
-    made = {"name": "lenet", "values": values, "first": {"numbaflow": 2.0}, "errors": {}}
+    busy = {"numbaflow": [0.02, 0.02], "tensorflow": [0.04, 0.05]}
+    made: dict[str, Any] = {"name": "lenet", "values": values, "processor": busy, "errors": {}}
+    made |= {"first": {"numbaflow": 2.0}}
     made |= {"compiled": {"numbaflow": 7}, "fresh_first": {"numbaflow": 0.5, "tensorflow": 0.25}}
     made |= {"fresh_peak": {"numbaflow": 150e6}, "fresh_baseline": {"numbaflow": 50e6}}
     return made | found
@@ -146,8 +148,8 @@ def test_tables_tell_best_turns_and_their_mean_ratio(in_path: None) -> None:
     measured = result(row(), slower)
     assert tables.mean_ratio(measured, "tensorflow") == pytest.approx((3 * 0.75) ** 0.5)
     first, second, mean = tables.steps(measured).splitlines()[2:]
-    assert first.endswith("| 10 ms | 30 ms | 3.00 |") and second.endswith("| 0.75 |")
-    assert mean == "| geometric mean |  |  | 1.50 |"
+    assert first.endswith("| 10 ms | 30 ms | 3.00 | 2.00 |") and second.endswith("| 0.75 | 2.00 |")
+    assert mean == "| geometric mean |  |  | 1.50 | 2.00 |"
     assert tables.memory(measured).splitlines()[2].endswith("| 150 |  | 100 |  |")
     assert tables.first_steps(measured).splitlines()[2].endswith("| 2 s | 7 | 500 ms | 250 ms |")
     assert tables.page(measured).startswith("2030-01-02, some CPU, 2 threads; numbaflow 1, Tens")

@@ -32,7 +32,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--peers", metavar="DIR", help="folder of the peers' environments")
     parser.add_argument("--against", help=f"peers, separated by commas: {', '.join(PEERS)}")
     parser.add_argument("--seconds", type=float, default=0.2, help="of a turn")
-    parser.add_argument("--rounds", type=int, default=12, help="turns of each peer")
+    parser.add_argument("--rounds", type=int, default=10, help="turns of each peer")
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--cache", metavar="DIR", help="compiled kernels that stay there")
     parser.add_argument("--sizes", type=json.loads, help="other sizes for the models, as JSON")

@@ -77,7 +77,7 @@ def measure(settings: Settings, model: str) -> Measured:
             for key in ("first", "build", "compiled", "peak", "baseline", "imported", "error"):
                 if key in fresh:
                     row.setdefault(f"fresh_{key}", {})[peer] = fresh[key]
-    say(f"{model} done: {_ratio_in_words(row)}")
+    say(f"{model}: {_ratio_in_words(row)}")
     return row
 
 
@@ -87,7 +87,7 @@ def _worker(settings: Settings, peer: str, scratch: str) -> Worker:
 
 
 def _turns(settings: Settings, model: str, scratch: str) -> Measured:
-    row: Measured = {"values": {}, "least": {}, "first": {}, "compiled": {}, "errors": {}}
+    row: Measured = {"values": {}, "processor": {}, "first": {}, "compiled": {}, "errors": {}}
     with ExitStack() as alive:
         workers = {}
         for peer in settings.pythons:
@@ -98,7 +98,7 @@ def _turns(settings: Settings, model: str, scratch: str) -> Measured:
                 continue
             workers[peer] = worker
             row["first"][peer], row["compiled"][peer] = built["first"], built["compiled"]
-            row["values"][peer], row["least"][peer] = [], []
+            row["values"][peer], row["processor"][peer] = [], []
         for number in range(settings.rounds):
             for peer in list(workers) if number % 2 == 0 else reversed(list(workers)):
                 answer = workers[peer].ask("block", seconds=settings.seconds)
@@ -106,10 +106,10 @@ def _turns(settings: Settings, model: str, scratch: str) -> Measured:
                     row["errors"][peer] = answer["error"]
                     continue
                 row["values"][peer].append(answer["mean"])
-                row["least"][peer].append(answer["least"])
+                row["processor"][peer].append(answer["processor"])
     for peer in row["errors"]:
         row["values"].pop(peer, None)
-        row["least"].pop(peer, None)
+        row["processor"].pop(peer, None)
     return row
 
 
@@ -119,14 +119,18 @@ def step(row: Measured, peer: str) -> float | None:
     return min(values) if values else None
 
 
-def ratio(row: Measured, peer: str, ours: str = "numbaflow") -> float | None:
-    """How many times as fast as a peer we are."""
-    mine, theirs = step(row, ours), step(row, peer)
-    return theirs / mine if mine and theirs else None
+def ratio(row: Measured, peer: str, of: str = "values") -> float | None:
+    """How many times as fast as a peer we are, by the clock or by `processor` time."""
+    mine, theirs = (row[of].get(p) for p in ("numbaflow", peer))
+    return min(theirs) / min(mine) if mine and theirs else None
 
 
 def _ratio_in_words(row: Measured) -> str:
-    found = {p: ratio(row, p) for p in row["values"] if p != "numbaflow"}
-    parts = [f"{times:.2f} × as fast as {PEERS[p].title}" for p, times in found.items() if times]
-    failed = [f"{PEERS[p].title} fails: {why}" for p, why in row["errors"].items()]
-    return "; ".join([*parts, *failed]) or "nobody to compare with"
+    parts = []
+    for peer in row["values"]:
+        by_clock, by_processor = ratio(row, peer), ratio(row, peer, "processor")
+        if peer != "numbaflow" and by_clock and by_processor:
+            title = PEERS[peer].title
+            parts.append(f"{by_clock:.2f} × as fast as {title} ({by_processor:.2f} by processors)")
+    parts += [f"{PEERS[p].title} fails: {why}" for p, why in row["errors"].items()]
+    return "; ".join(parts) or "nobody to compare with"

@@ -33,9 +33,9 @@ def _times(found: float | None) -> str:
     return "" if found is None else f"{found:.2f}"
 
 
-def mean_ratio(result: Measured, peer: str) -> float | None:
+def mean_ratio(result: Measured, peer: str, of: str = "values") -> float | None:
     """The geometric mean of how many times as fast as a peer we are."""
-    found = [ratio(row, peer) for row in result["rows"]]
+    found = [ratio(row, peer, of) for row in result["rows"]]
     logarithms = [math.log(times) for times in found if times]
     return math.exp(sum(logarithms) / len(logarithms)) if logarithms else None
 
@@ -43,18 +43,18 @@ def mean_ratio(result: Measured, peer: str) -> float | None:
 def steps(result: Measured) -> str:
     """Times of a step, and how many times as fast as each other peer we are."""
     peers = _peers(result)
-    others = [peer for peer in peers if peer != OURS]
-    titles = [PEERS[peer].title for peer in peers]
-    header = ["a step", *titles, *(f"× {PEERS[peer].title}" for peer in others)]
+    ratios = [(p, of) for p in peers if p != OURS for of in ("values", "processor")]
+    header = ["a step", *(PEERS[peer].title for peer in peers)]
+    header += [f"× {PEERS[p].title}{', processors' * (of != 'values')}" for p, of in ratios]
     rows = [
         [
             MODELS[row["name"]].title,
             *(_time(row, peer) for peer in peers),
-            *(_times(ratio(row, peer)) for peer in others),
+            *(_times(ratio(row, peer, of)) for peer, of in ratios),
         ]
         for row in result["rows"]
     ]
-    means = [_times(mean_ratio(result, peer)) for peer in others]
+    means = [_times(mean_ratio(result, peer, of)) for peer, of in ratios]
     return _lines(header, [*rows, ["geometric mean", *[""] * len(peers), *means]])
 
 
