@@ -4,8 +4,9 @@
 A tile copies the lines that it needs, with zeros around them, into scratch memory; then every
 window is a few contiguous runs, and no patches are materialised.  Filters are packed once per call
 into panels of whole vectors.  The input gradient is a convolution with flipped, transposed filters,
-taken phase by phase when strided.  The filter gradient is in jit/library/conv_filter.py.  NCHW
-goes through a transpose on both sides.
+taken phase by phase when strided.  The filter gradient is in jit/library/conv_filter.py and, of
+many channels on small images, in jit/library/conv_filter_product.py.  NCHW goes through a transpose
+on both sides.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..kernel.sizes import AnySize
-from . import conv_filter, conv_grad_pooled, conv_kernels
+from . import conv_filter, conv_filter_product, conv_grad_pooled, conv_kernels
 from .conv_tiles import Line, Tile, tiles_of_line
 from .geometry import Axis, Padding, axes
 from .library_kernel import LibraryKernel
@@ -95,7 +96,10 @@ def conv2d_filter_gradient(
     kernel = [int(n) for n in filter_shape[:2]]
     both = axes(x.shape[1:3], kernel, strides, padding, dilations, data_format)
     b.require_shape(dy, (x.shape[0], both[0].out, both[1].out, filter_shape[3]))
-    return conv_filter.gradient(b, x, [int(n) for n in filter_shape], dy, both)
+    sizes = [int(n) for n in filter_shape]
+    if conv_filter_product.is_worthwhile(sizes, both):
+        return conv_filter_product.gradient(b, x, sizes, dy, both)
+    return conv_filter.gradient(b, x, sizes, dy, both)
 
 
 def _static(shape: Sequence[AnySize]) -> bool:

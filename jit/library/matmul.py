@@ -220,11 +220,11 @@ def product_kernel(
     count, panel = _panel(dtype, n)
     tall = {(32, 1): 24, (32, 2): 12, (16, 1): 8, (16, 2): 6}[registers, count]
     masked = not (isinstance(n, int) and n % panel == 0)
-    # Columns of a transposed factor lie side by side already; each row of a narrow product is read
-    # only once.
-    pack_left = count > 1 and not transpose_x
-    row = _DEPTH + _GAP
-    scratch = size * ((0 if packed else _DEPTH * panel) + pack_left * _ROWS * row)
+    # Each row of a narrow product is read only once.
+    pack_left = count > 1
+    high, wide = (_DEPTH, _ROWS) if transpose_x else (_ROWS, _DEPTH)
+    row = wide + _GAP
+    scratch = size * ((0 if packed else _DEPTH * panel) + pack_left * high * row)
     kernel = specialise(
         "matmul", matmul_kernels.product, TALL=tall, MIDDLE=8 if tall > 8 else 4, LOW=4,
         EDGE=0 if masked else -1,

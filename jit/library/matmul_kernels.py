@@ -30,7 +30,7 @@ MIDDLE: int = GIVEN
 LOW: int = GIVEN
 DEPTH: int = GIVEN  # how much of the reduction is packed at a time
 ROWS: int = GIVEN  # rows of the left factor taken at a time
-LEFT_ROW: int = GIVEN  # elements from a packed row of the left factor to the next
+LEFT_ROW: int = GIVEN  # elements from a packed row (or column) of the left factor to the next
 PACK_LEFT: bool = GIVEN
 PACKED: bool = GIVEN  # the right factor has been packed before
 SCRATCH: bool = GIVEN  # there is scratch memory
@@ -81,8 +81,12 @@ def pack_panels(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int
 def pack_left(
     x: Address, first: int, depth: int, start: int, m: int, stride: int, packed: Address
 ) -> None:
-    for i in range(m):
-        copy(packed + i * LEFT_ROW, x + ((start + i) * stride + first), depth)
+    if LEFT_TRANSPOSED:
+        for q in range(depth):
+            copy(packed + q * LEFT_ROW, x + ((first + q) * stride + start), m)
+    else:
+        for i in range(m):
+            copy(packed + i * LEFT_ROW, x + ((start + i) * stride + first), depth)
 
 
 @helper
@@ -93,8 +97,9 @@ def multiply(
     """out[i, f] (+)= the sum over q of left[i * pixel + q * step] * panel[q, f]; m is at most TALL.
     The flags are those of product_tile: 1 adds the old out, 8 the base, 2 the bias, 4 is relu.
     """
-    pixel = 1 if LEFT_TRANSPOSED else LEFT_ROW if PACK_LEFT else stride
-    step = stride if LEFT_TRANSPOSED else 1
+    row = LEFT_ROW if PACK_LEFT else stride
+    pixel = 1 if LEFT_TRANSPOSED else row
+    step = row if LEFT_TRANSPOSED else 1
     edge = EDGE or width
     i = 0
     if m == TALL:

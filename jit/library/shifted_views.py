@@ -32,11 +32,11 @@ def depthwise(
         return NotImplemented
     height, width, channels, many = w.shape
     high, wide = axes(x.shape[1:3], (height, width), strides, padding, dilations)
-    padded = _padded(b, x, high, wide)
+    padded = padded_input(b, x, high, wide)
     shape = _split((x.shape[0], high.out, wide.out, channels * many), channels, many)
     terms = []
     for i, j in _taps(height, width):
-        pixel = b.view(padded, _pixels(high, wide, i, j), shape)
+        pixel = b.view(padded, tap_of_pixels(high, wide, i, j), shape)
         terms.append(b.map(scalar.mul, pixel, _weights(b, w, i, j, shape)))
     total = b.fold(scalar.add, terms)
     return b.reshape(total, (x.shape[0], high.out, wide.out, channels * many))
@@ -85,12 +85,12 @@ def depthwise_filter_gradient(
     high, wide = axes(x.shape[1:3], (height, width), strides, padding, dilations)
     b.require_shape(dy, (x.shape[0], high.out, wide.out, channels * many))
     b.require(b.equal(x.shape[3], channels))
-    padded = _padded(b, x, high, wide)
+    padded = padded_input(b, x, high, wide)
     shape = _split(dy.shape, channels, many)
     grad = b.reshape(dy, shape)
     parts = []
     for i, j in _taps(height, width):
-        pixel = b.view(padded, _pixels(high, wide, i, j), shape)
+        pixel = b.view(padded, tap_of_pixels(high, wide, i, j), shape)
         total = b.reduce("sum", b.map(scalar.mul, pixel, grad), (0, 1, 2))
         parts.append((b.reshape(total, (1, 1, channels, many)), [i, j, 0, 0], None))
     return b.assemble((height, width, channels, many), dy.dtype, parts, None)
@@ -107,7 +107,7 @@ def _taps(height: int, width: int) -> Taps:
     return ((i, j) for i in range(height) for j in range(width))
 
 
-def _padded(b: Any, x: Any, high: Axis, wide: Axis) -> Any:
+def padded_input(b: Any, x: Any, high: Axis, wide: Axis) -> Any:
     """The input with zeros around it wherever a window reaches beyond."""
     pads = [
         (axis.before, maximum(axis.padded - axis.size - axis.before, 0)) for axis in (high, wide)
@@ -120,7 +120,7 @@ def _split(shape: Sequence[AnySize], channels: AnySize, many: int) -> tuple[AnyS
     return (*shape[:3], channels) if many == 1 else (*shape[:3], channels, many)
 
 
-def _pixels(high: Axis, wide: Axis, i: int, j: int) -> tuple[At, ...]:
+def tap_of_pixels(high: Axis, wide: Axis, i: int, j: int) -> tuple[At, ...]:
     """Where the output's positions find the pixel of one tap."""
     down, across = At(1, high.stride, i * high.dilation), At(2, wide.stride, j * wide.dilation)
     return (At(0), down, across, At(3))
