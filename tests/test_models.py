@@ -133,7 +133,7 @@ def result(*rows: dict[str, Any]) -> dict[str, Any]:
     """A made-up result."""
     return {
         "date": "2030-01-02T03:04:05+00:00",
-        "machine": {"cpu": "some CPU", "threads": 2},
+        "machine": {"cpu": "some CPU", "threads": 2, "cores": 2, "load": 3.5},
         "settings": {"first_steps": True},
         "peers": {"numbaflow": "1", "tensorflow": "2"},
         "rows": list(rows),
@@ -152,7 +152,7 @@ def test_tables_tell_best_turns_and_their_mean_ratio(in_path: None) -> None:
     assert mean == "| geometric mean |  |  | 1.50 | 2.00 |"
     assert tables.memory(measured).splitlines()[2].endswith("| 150 |  | 100 |  |")
     assert tables.first_steps(measured).splitlines()[2].endswith("| 2 s | 7 | 500 ms | 250 ms |")
-    assert tables.page(measured).startswith("2030-01-02, some CPU, 2 threads; numbaflow 1, Tens")
+    assert tables.page(measured).startswith("2030-01-02, some CPU, 2 threads, load 3.5 of 2; numba")
 
 
 @pytest.mark.pure

@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
         rows = [measure(settings, name) for name in wanted]
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "machine": report.machine(options.threads),
+        "machine": {**report.machine(options.threads), "load": round(os.getloadavg()[0], 1)},
         "settings": {
             "rounds": options.rounds,
             "seconds": options.seconds,

@@ -100,7 +100,10 @@ def page(result: Measured) -> str:
     """All tables, with where they were measured."""
     machine: dict[str, Any] = result["machine"]
     versions = ", ".join(f"{PEERS[p].title} {result['peers'][p]}" for p in _peers(result))
-    place = f"{result['date'][:10]}, {machine['cpu']}, {machine['threads']} threads; {versions}."
+    # What else runs makes long steps longer, by the clock.
+    load = f", load {machine['load']} of {machine['cores']}" if "load" in machine else ""
+    where = f"{machine['cpu']}, {machine['threads']} threads{load}"
+    place = f"{result['date'][:10]}, {where}; {versions}."
     parts = [place, steps(result), memory(result)]
     if result["settings"]["first_steps"]:
         parts.append(first_steps(result))
