@@ -5,6 +5,7 @@
 # make guarded the tests that run kernels, with guards around all memory that a kernel gets;
 #              GUARDS=pages makes what lies outside of it inaccessible, which takes longer
 # make format  the layout that make test asks for
+# make wheel   a package in dist/, with the library's machine code for common processors (LEVELS)
 # make bench   the benchmarks; PEERS=1 also installs what they compare with into .venv-peers
 # make clean   remove the virtual environments and caches
 # TF=1 also installs TensorFlow into .venv-tf, which the comparison tests use; where no package
@@ -28,6 +29,10 @@ PY := $(VENV)/bin/python
 PIP_FLAGS := --disable-pip-version-check --quiet
 PYTEST_FLAGS ?=
 GUARDS ?= bytes
+LEVELS ?= x86-64-v3 x86-64-v4 aarch64
+WHEEL := build/wheel
+# What decides on the library's machine code; when it changes, it is compiled anew.
+LIBRARY := $(wildcard jit/*.py jit/kernel/*.py jit/library/*.py jit/codegen/*.py jit/runtime/*.py)
 TYPED := -m numbaflow.security -p numbaflow.cli -p numbaflow.engine -p numbaflow.io -p numbaflow.ops -p numbaflow.jit \
          -p numbaflow.train
 
@@ -41,9 +46,9 @@ endif
 WITH_TF = if test -e $(TF_VENV)/.ready && test -z "$$NUMBAFLOW_TF_PYTHON"; then \
           export NUMBAFLOW_TF_PYTHON="$(abspath $(TF_VENV))/bin/python"; fi;
 
-.PHONY: run test test-deep check lint format types pytest guarded bench install clean
+.PHONY: run test test-deep check lint format types pytest guarded bench install wheel clean
 
-run: $(VENV)/.stamp-examples
+run: $(VENV)/.stamp-examples $(VENV)/.warm
 	$(VENV)/bin/numbaflow run examples/digits_cnn.py
 
 test: check pytest
@@ -78,6 +83,15 @@ bench: $(VENV)/.stamp-examples $(TF_STAMP) $(PEER_STAMPS)
 
 install: $(VENV)/.stamp-test
 
+# Of the committed files, or those about to be: the machine code is made by the very modules that it
+# is packed with, and what else lies in this folder stays out.
+wheel: $(VENV)/.stamp-test
+	rm -rf $(WHEEL)
+	git checkout-index --all --prefix=$(WHEEL)/numbaflow/
+	cd $(WHEEL) && NUMBAFLOW_CACHE="$(abspath $(WHEEL))/kernels" $(abspath $(PY)) -m numbaflow \
+	  cache export-library numbaflow/jit/library/objects $(foreach l,$(LEVELS),--target $(l))
+	$(PY) -m build --wheel --outdir dist $(WHEEL)/numbaflow
+
 $(PY):
 	@test -n "$(PYTHON)" || { echo "numbaflow needs Python 3.11 or newer: none of" \
 	  "$(CANDIDATES) is. Name one with: make PYTHON=/path/to/python"; exit 1; }
@@ -88,6 +102,11 @@ $(PY):
 
 $(VENV)/.stamp-%: pyproject.toml | $(PY)
 	$(PY) -m pip install $(PIP_FLAGS) --editable ".[$*]"
+	@touch $@
+
+$(VENV)/.warm: $(VENV)/.stamp-examples $(LIBRARY)
+	@echo "compiling the library, once"
+	@$(VENV)/bin/numbaflow cache warm --quiet
 	@touch $@
 
 # Tried once: without a TensorFlow for this Python the comparison tests are skipped.

@@ -60,6 +60,7 @@ def environment(peer: str, threads: int, scratch: str) -> dict[str, str]:
         **kept,
         **variables,
         "NUMBAFLOW_CACHE": os.path.join(scratch, "kernels"),
+        "NUMBAFLOW_WARM": "0",
         "TORCHINDUCTOR_CACHE_DIR": os.path.join(scratch, "torch"),
         "PYTENSOR_FLAGS": f"base_compiledir={os.path.join(scratch, 'pytensor')}",
         "NUMBA_CACHE_DIR": os.path.join(scratch, "numba"),

@@ -47,7 +47,7 @@ def application() -> Any:
     ) -> None:
         pass
 
-    from . import cache, checkpoint, info, plan, saved_model
+    from . import cache, checkpoint, info, library, plan, saved_model
 
     app.command()(info.info)
     app.command(name="compile")(plan.compile_graph)
@@ -59,6 +59,7 @@ def application() -> Any:
         add_help_option=False,
         context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
     )(saved_model.saved_model)
+    assert library.app is cache.app  # to which it has added commands
     app.add_typer(cache.app, name="cache")
     # Listed for the help text; `main` has taken every real `run` before.
     app.command(

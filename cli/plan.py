@@ -167,6 +167,8 @@ def _targeting(text: str) -> Iterator[bool]:
         return
     with settings.override(target=text):
         aim = target.current()
+        if aim.machine != target.native().machine:
+            fail(f"{text} is another kind of processor: its programs are compiled there", 2)
         complaints = target.complaints(aim)
         if complaints:
             fail(f"LLVM says of the target: {complaints}", 2)

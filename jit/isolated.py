@@ -31,13 +31,17 @@ class Homes:
     def find_spec(self, name, path=None, target=None):
         return PathFinder.find_spec(name, homes[name], target) if name in homes else None
 
+    def find_distributions(self, context):
+        where = types.SimpleNamespace(name=context.name, path=homes.get(context.name, []))
+        return PathFinder.find_distributions(where)
+
 sys.meta_path.insert(0, Homes())
 sys.modules[root] = types.ModuleType(root)
 sys.modules[root].__path__ = folders
 part = lambda name: importlib.import_module(f"{root}.jit.{name}")
 """
 # Packages that they import; what of them this process has not imported, they do without.
-_PACKAGES = ("numpy", "llvmlite", "numba", "scipy")
+_PACKAGES = ("numpy", "llvmlite", "numba", "scipy", "ml_dtypes")
 # What they need of the environment: where the system finds libraries and temporary files, and what
 # the compiler is told.  Nothing of Python's, which they ignore anyway.
 _VARIABLES = re.compile(
@@ -54,18 +58,55 @@ def is_supported() -> bool:
 
 def start(program: str) -> subprocess.Popen[bytes]:
     """A process that runs a program, which reads lines of JSON from `requests`."""
-    executable = os.path.abspath(sys.executable)
-    process = subprocess.Popen(
-        [executable, "-I", "-S", "-c", _BEGINNING + program],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        cwd=os.path.dirname(executable),
-        env=_environment(),
-    )
-    root = __name__.rpartition(".jit.")[0]
-    send(process, (root, _absolute(sys.modules[root].__path__), _homes()))
+    process = subprocess.Popen(_command(program), stdout=subprocess.PIPE, **_surroundings())
+    send(process, _package())
     return process
+
+
+def leave(program: str, *request: Any) -> None:
+    """Starts a process that goes on by itself: it has no terminal and no pipe of this one, is in
+    no group with it, and is nobody's child.  It finds `request` as a line of JSON."""
+    process = subprocess.Popen(
+        _command(_PARTING, program),
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
+        **_surroundings(),
+    )
+    # All of it fits into the pipe, so nobody waits for the other end.
+    send(process, _package())
+    send(process, request)
+    assert process.stdin is not None
+    process.stdin.close()
+    process.wait()  # for the first of two, which ends at once
+
+
+# The process that was started ends; its child goes on.
+_PARTING = """
+import os
+if os.fork():
+    os._exit(0)
+"""
+
+
+def _command(*programs: str) -> list[str]:
+    *before, program = programs
+    text = "".join((*before, _BEGINNING, program))
+    return [os.path.abspath(sys.executable), "-I", "-S", "-c", text]
+
+
+def _surroundings() -> dict[str, Any]:
+    return {
+        "stdin": subprocess.PIPE,
+        "stderr": subprocess.DEVNULL,
+        "cwd": os.path.dirname(os.path.abspath(sys.executable)),
+        "env": _environment(),
+    }
+
+
+def _package() -> tuple[str, list[str], dict[str, list[str]]]:
+    """This package's name, and the folders of it and of those that it needs."""
+    root = __name__.rpartition(".jit.")[0]
+    return root, _absolute(sys.modules[root].__path__), _homes()
 
 
 def send(process: subprocess.Popen[bytes], thing: Sequence[Any]) -> None:

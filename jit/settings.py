@@ -94,6 +94,13 @@ TABLE: tuple[Setting, ...] = (
         affects_code=True,
     ),
     Setting(
+        "warm",
+        "NUMBAFLOW_WARM",
+        "1",
+        _switch,
+        "1: a process in the background compiles the library, once, when a program has compiled",
+    ),
+    Setting(
         "trust",
         "NUMBAFLOW_TRUST",
         "all",

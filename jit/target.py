@@ -28,14 +28,45 @@ class Target:
         return f"{self.cpu}:{self.features}"
 
     @property
+    def machine(self) -> str:
+        """The kind of processor: x86_64, aarch64 …"""
+        return _machine(self.triple)
+
+    @property
+    def system(self) -> str:
+        """The system that object files are for: linux, darwin or windows; else what LLVM says."""
+        names = {"linux": "linux", "apple": "darwin", "darwin": "darwin", "windows": "windows"}
+        return next((names[word] for word in names if word in self.triple), self.triple)
+
+    @property
+    def enabled(self) -> frozenset[str]:
+        """The features that it is known to have, as +name."""
+        words = f"{_implied(self.cpu)},{self.features}".split(",")
+        off = {f"+{word[1:]}" for word in words if word.startswith("-")}
+        return frozenset(word for word in words if word.startswith("+")) - off
+
+    @property
     def has_half(self) -> bool:
         """Whether instructions convert 16-bit floats; elsewhere LLVM would call a library."""
-        enabled = f"{_implied(self.cpu)},{self.features}".split(",")
-        return "+f16c" in enabled or self.triple.startswith(("aarch64", "arm64"))
+        return "+f16c" in self.enabled or self.machine == "aarch64"
 
     def lanes(self, itemsize: int) -> int:
         """How many elements of `itemsize` bytes one vector holds."""
         return self.vector_bits // (8 * itemsize)
+
+
+# Processors by what all of a kind have, the best first: what code is shipped for.  Each is a target
+# of its name; those of another kind than this machine's are for the system that stands here.
+LEVELS = {
+    "x86-64-v4": "x86_64-unknown-linux-gnu/x86-64-v4",
+    "x86-64-v3": "x86_64-unknown-linux-gnu/x86-64-v3",
+    "aarch64": "aarch64-unknown-linux-gnu/generic:+neon",
+}
+_V3 = (
+    "+sse3,+ssse3,+sse4.1,+sse4.2,+popcnt,+cx16,+sahf,"
+    "+avx,+avx2,+bmi,+bmi2,+f16c,+fma,+lzcnt,+movbe"
+)
+_V4 = f"{_V3},+avx512f,+avx512bw,+avx512cd,+avx512dq,+avx512vl"
 
 
 def current() -> Target:
@@ -43,26 +74,48 @@ def current() -> Target:
     return _resolve(settings.get("target"))
 
 
+def native() -> Target:
+    """This machine's CPU."""
+    return _resolve("")
+
+
+@cache
+def levels(aim: Target) -> tuple[tuple[str, Target], ...]:
+    """The levels, by name, whose code runs wherever a target's own does, and computes the same."""
+    found = ((name, _resolve(name)) for name in LEVELS)
+    return tuple(
+        (name, level)
+        for name, level in found
+        if (level.machine, level.system) == (aim.machine, aim.system)
+        # As wide, so that loops are cut into the same vectors and sums into the same parts.
+        and level.vector_bits == aim.vector_bits
+        and level.enabled <= aim.enabled
+    )
+
+
 @cache
 def _resolve(text: str) -> Target:
     import llvmlite.binding as llvm
 
     triple = llvm.get_process_triple()
-    if text:
-        cpu, _, features = text.partition(":")
-        bits = _vector_bits(triple, f"{_implied(cpu)},{features}")
-        return Target(triple, cpu, features, bits)
-    features = llvm.get_host_cpu_features().flatten()
-    return Target(triple, llvm.get_host_cpu_name(), features, _vector_bits(triple, features))
+    if not text:
+        features = llvm.get_host_cpu_features().flatten()
+        return Target(triple, llvm.get_host_cpu_name(), features, _vector_bits(features))
+    other, _, name = LEVELS.get(text, text).rpartition("/")
+    if _machine(other) == _machine(triple):
+        other = ""
+    cpu, _, features = name.partition(":")
+    bits = _vector_bits(f"{_implied(cpu)},{features}")
+    return Target(other or triple, cpu, features, bits)
 
 
 @cache
 def lacking(target: Target) -> tuple[str, ...]:
     """What a target needs that this machine has not, as far as the names say: +avx512f …"""
-    host = _resolve("")
-    has = set(f"{host.features},{_implied(host.cpu)}".split(","))
-    wanted = f"{target.features},{_implied(target.cpu)}".split(",")
-    return tuple(sorted({word for word in wanted if word.startswith("+")} - has))
+    host = native()
+    if target.machine != host.machine:
+        return (f"a processor of kind {target.machine}",)
+    return tuple(sorted(target.enabled - host.enabled))
 
 
 def require_native() -> None:
@@ -99,14 +152,21 @@ def complaints(target: Target) -> str:
         return "; ".join(dict.fromkeys(file.read().decode(errors="replace").splitlines()))
 
 
+def _machine(triple: str) -> str:
+    name = triple.partition("-")[0]
+    return {"arm64": "aarch64", "amd64": "x86_64"}.get(name, name)
+
+
 def _implied(cpu: str) -> str:
     """The features that matter here of CPUs that are named without any."""
-    if cpu in ("x86-64-v4", "znver4", "znver5") or "avx512" in cpu:
+    if cpu in ("x86-64-v3", "x86-64-v4"):
+        return _V4 if cpu == "x86-64-v4" else _V3
+    if cpu in ("znver4", "znver5") or "avx512" in cpu:
         return "+avx512f,+f16c"
-    return "+avx2,+f16c" if cpu in ("x86-64-v3", "haswell") or cpu.startswith("znver") else ""
+    return "+avx2,+f16c" if cpu == "haswell" or cpu.startswith("znver") else ""
 
 
-def _vector_bits(triple: str, features: str) -> int:
+def _vector_bits(features: str) -> int:
     enabled = set(features.split(","))
     if "+avx512f" in enabled:
         return 512
@@ -120,6 +180,8 @@ def machine(target: Target, opt: int = 3) -> Any:
     import llvmlite.binding as llvm
 
     initialize()
+    if target.machine != native().machine:
+        _initialize_others()
     # Sections are loaded far apart: x86 needs absolute 64-bit addresses for that.
     reloc = "static" if target.triple.startswith(("x86", "i686")) else "default"
     return llvm.Target.from_triple(target.triple).create_target_machine(
@@ -139,3 +201,12 @@ def initialize() -> None:
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
+
+
+@cache
+def _initialize_others() -> None:
+    """Makes LLVM's code generators for other kinds of processors available, if it has them."""
+    import llvmlite.binding as llvm
+
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()

@@ -76,16 +76,39 @@ def test_ci_calls_make_test() -> None:
     assert "make test" in (ROOT / ".ci" / "run").read_text()
 
 
-def test_deep_tests_run_kernels_among_guards() -> None:
+def commands_of(*goal: str) -> str:
+    """What make would run for a goal."""
     if shutil.which("make") is None:
         pytest.skip("make is not installed")
     # Without what a make that runs the tests hands on.
     outside = {"PATH": os.environ["PATH"]}
-    command = ["make", "--dry-run", "test-deep"]
+    command = ["make", "--dry-run", *goal]
     planned = subprocess.run(
         command, cwd=ROOT, env=outside, capture_output=True, text=True, check=True
     )
-    assert re.search(r"NUMBAFLOW_TEST_GUARDS=bytes .*-m pytest -m cpu", planned.stdout)
+    return planned.stdout
+
+
+def test_deep_tests_run_kernels_among_guards() -> None:
+    planned = commands_of("test-deep")
+    assert re.search(r"NUMBAFLOW_TEST_GUARDS=bytes .*-m pytest -m cpu", planned)
+
+
+def test_a_wheel_is_made_of_committed_files_with_machine_code_of_their_own() -> None:
+    planned = commands_of("wheel", "LEVELS=x86-64-v3 aarch64")
+    *_, made, stored, built = planned.replace("\\\n", "").splitlines()
+    assert "git checkout-index" in made and "build/wheel/numbaflow" in made
+    assert "cache export-library numbaflow/jit/library/objects" in stored
+    assert "--target x86-64-v3 --target aarch64" in stored and "cd build/wheel" in stored
+    assert "build --wheel" in built and built.endswith("build/wheel/numbaflow")
+
+
+def test_the_library_is_compiled_before_the_first_example_and_once(tmp_path: Path) -> None:
+    assert re.search(r"cache warm --quiet.*examples/digits_cnn.py", commands_of("run"), re.S)
+    for name in (".stamp-examples", ".warm"):
+        (tmp_path / name).touch()
+    assert "cache warm" not in commands_of("run", f"VENV={tmp_path}", f"PY={sys.executable}")
+    assert "cache warm" not in commands_of("install") + commands_of("pytest")
 
 
 def test_readme_is_short() -> None:
@@ -99,6 +122,8 @@ def test_wheel_holds_the_package_and_nothing_else(tmp_path: Path) -> None:
         copy = source / file.relative_to(ROOT)
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_bytes(file.read_bytes())
+    (source / "jit" / "library" / "objects").mkdir()
+    (source / "jit" / "library" / "objects" / "linux-some.zip").write_bytes(b"machine code")
     pytest.importorskip("build")
     build = [sys.executable, "-m", "build", "--wheel", "--outdir", str(tmp_path), str(source)]
     done = subprocess.run(build, capture_output=True, text=True, check=False)
@@ -115,6 +140,7 @@ def test_wheel_holds_the_package_and_nothing_else(tmp_path: Path) -> None:
     }
     assert expected <= inside
     assert {"numbaflow/io/protos/messages.binpb", "numbaflow/jit/report/page.html"} <= inside
+    assert "numbaflow/jit/library/objects/linux-some.zip" in inside
     others = {name.split("/")[1] for name in inside if name.count("/") > 1}
     assert others <= set(FOLDERS)
 

@@ -351,6 +351,7 @@ def prune(
         gone = [item for item in gone if store.remove(item.place)]
         # Who prunes wants room now: a minute is longer than anybody writes at one entry.
         store.sweep(store.folder(), 60)
+        store.forget_warmed()
     return gone
 
 

@@ -35,6 +35,8 @@ Labels = tuple[tuple[str, str], ...]
 FORMAT = "4"
 # Beginnings of names that are not entries: being written, being removed.
 NEW, OLD = ".new-", ".old-"
+# That of the files which say that the library has been compiled for a target.
+WARMED = ".warmed-"
 _ABANDONED_SECONDS = 3600
 # More than a file of an entry has.
 MOST_BYTES = 1 << 26
@@ -96,6 +98,11 @@ def trusted_folder() -> Path | None:
     except (OSError, Untrusted):
         return None
     return folder()
+
+
+def has(labels: Labels) -> bool:
+    """Whether there is an entry of a key, sound or not."""
+    return (folder() / key_of(labels)).is_dir()
 
 
 def load(labels: Labels) -> Entry | None:
@@ -377,5 +384,14 @@ def is_key(name: str) -> bool:
 
 
 def clear() -> int:
-    """Removes all entries; returns how many there were."""
+    """Removes all entries, and the notes that there are some; returns how many there were."""
+    forget_warmed()
     return sum(remove(place) for place in entries())
+
+
+def forget_warmed() -> None:
+    """Removes the notes of what has been compiled of the library."""
+    root = folder()
+    for path in root.glob(f"{WARMED}*") if root.is_dir() else ():
+        with suppress(OSError):  # it may not be changed, or has just been removed
+            path.unlink()

@@ -7,7 +7,6 @@ Imports Numba.
 
 from __future__ import annotations
 
-import platform
 from typing import Any
 
 from llvmlite import ir
@@ -15,6 +14,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from .. import target
 from . import clock as clocks
 
 _WORD = ir.IntType(64)
@@ -23,9 +23,7 @@ _ORDER = "seq_cst"
 # and, on Arm, the number of the hint.
 _PAUSE = {
     "x86_64": ("llvm.x86.sse2.pause", ()),
-    "AMD64": ("llvm.x86.sse2.pause", ()),
     "aarch64": ("llvm.aarch64.hint", (1,)),
-    "arm64": ("llvm.aarch64.hint", (1,)),
 }
 
 
@@ -91,8 +89,9 @@ def pause(typing_context: Any) -> Any:
     """Tells the processor that the thread spins."""
 
     def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        if platform.machine() in _PAUSE:
-            name, hint = _PAUSE[platform.machine()]
+        machine = target.current().machine
+        if machine in _PAUSE:
+            name, hint = _PAUSE[machine]
             values = [ir.IntType(32)(number) for number in hint]
             kind = ir.FunctionType(ir.VoidType(), [value.type for value in values])
             builder.call(cgutils.get_or_insert_function(builder.module, kind, name), values)

@@ -11,15 +11,16 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cache as memoize
+from pathlib import Path
 from typing import Any
 
 from ...engine import gc_pause, stopping
 from .. import settings, target
-from ..cache import link_journal, object_file, store
+from ..cache import link_journal, object_file, shipped, store
 from ..kernel.ir import Kernel, digest
 from ..kernel.module_source import installed_version, module_source
 from ..library.library_kernel import LibraryKernel, namespace
@@ -126,6 +127,8 @@ def _obtain(wanted: dict[tuple[str, str], Wanted]) -> None:
             stopping.check()
             labels = labels_of(key[0])
             known = _from_cache(kernel.name, labels, note)
+            if known is None and isinstance(kernel, LibraryKernel):
+                known = _from_package(kernel, labels)
             if known is None:
                 missing[_job(kernel, labels)] = key, kernel, labels, origin
             else:
@@ -134,20 +137,108 @@ def _obtain(wanted: dict[tuple[str, str], Wanted]) -> None:
     for job, code, seconds in _compile(list(missing)):
         stopping.check()
         key, kernel, labels, origin = missing[job]
-        facts = origin() if origin else store.Facts()
-        facts = replace(facts, name=kernel.name, seconds=seconds, code_bytes=_code_bytes(code))
-        source = _header(kernel, facts, target.current().cpu) + job.source
-        entry = store.Entry(job.symbol, source, code)
-        STATS.compiles += 1
-        STATS.seconds += seconds
-        STATS.names.append(facts.name)
-        reason = _why(labels, entry, facts.name) if "timing" in settings.get("debug") else ""
-        problem = _problem(code, job.symbol)
-        if problem:
-            store.warn_once(f"kernel {facts.name} is not cached: {problem}")
-        else:
-            store.save(labels, entry, facts)
-        _DONE[key] = _loaded(facts.name, labels, entry, seconds, reason)
+        entry, reason = _kept(kernel, labels, origin, (job, code, seconds))
+        _DONE[key] = _loaded(kernel.name, labels, entry, seconds, reason)
+
+
+def _kept(
+    kernel: Kernel | LibraryKernel,
+    labels: store.Labels,
+    origin: Origin | None,
+    made: compile_workers.Made,
+) -> tuple[store.Entry, str]:
+    """Puts what was compiled into the cache; the entry, and why it was compiled."""
+    job, code, seconds = made
+    facts = origin() if origin else store.Facts()
+    facts = replace(facts, name=kernel.name, seconds=seconds, code_bytes=_code_bytes(code))
+    source = _header(kernel, facts, target.current().cpu) + job.source
+    entry = store.Entry(job.symbol, source, code)
+    STATS.compiles += 1
+    STATS.seconds += seconds
+    STATS.names.append(facts.name)
+    reason = _why(labels, entry, facts.name) if "timing" in settings.get("debug") else ""
+    problem = _problem(code, job.symbol)
+    if problem:
+        store.warn_once(f"kernel {facts.name} is not cached: {problem}")
+    else:
+        store.save(labels, entry, facts)
+    return entry, reason
+
+
+# Told of every kernel that was compiled: its entry, its name, and the seconds that it took.
+Tell = Callable[[store.Entry, str, float], None]
+
+
+def absent(kernels: Iterable[LibraryKernel], even_shipped: bool = False) -> list[LibraryKernel]:
+    """Those that a program would have to compile; with `even_shipped` those that are not in the
+    cache, though the package may have brought them."""
+    return [
+        kernel
+        for kernel in kernels
+        if not store.has(labels_of(_digest(kernel)))
+        and (even_shipped or _packed(_digest(kernel)) is None)
+    ]
+
+
+def store_kernels(
+    kernels: Iterable[LibraryKernel], tell: Tell | None = None, processes: int | None = None
+) -> None:
+    """Compiles kernels into the cache for the target of the settings, which need not be this
+    machine's, without loading them."""
+    known = [(kernel, labels_of(_digest(kernel))) for kernel in kernels]
+    jobs = {_job(kernel, labels): (kernel, labels) for kernel, labels in known}
+    with _LOCK:
+        for made in _compile(list(jobs), processes):
+            kernel, labels = jobs[made[0]]
+            entry, _ = _kept(kernel, labels, None, made)
+            if tell is not None:
+                tell(entry, kernel.name, made[2])
+
+
+def pack(path: Path, kernels: Iterable[LibraryKernel]) -> int:
+    """Writes kernels that are in the cache, for the target of the settings, into one file that
+    packages carry; returns how many."""
+    packed = {}
+    for kernel in kernels:
+        content = _digest(kernel)
+        entry = store.load(labels_of(content))
+        if entry is None:
+            raise RuntimeError(f"kernel {kernel.name} is not in {store.folder()}")
+        packed[content] = shipped.Object(kernel.name, entry.symbol, entry.object_code)
+    shipped.write(path, shipped.facts(_emitter_version(), target.current()), packed)
+    return len(packed)
+
+
+def is_shipped() -> bool:
+    """Whether this package has brought machine code of the library for the target."""
+    return any(
+        shipped.is_there(level, shipped.facts(_emitter_version(), aim))
+        for level, aim in target.levels(target.current())
+    )
+
+
+def _packed(content: str) -> shipped.Object | None:
+    """A kernel's machine code as this package brought it, for a processor like the target."""
+    for level, aim in target.levels(target.current()):
+        found = shipped.find(level, shipped.facts(_emitter_version(), aim), content)
+        if found is not None:
+            return found
+    return None
+
+
+def _from_package(kernel: LibraryKernel, labels: store.Labels) -> Compiled | None:
+    """A library kernel that came with the package, linked; None if there is none that can be."""
+    found = _packed(_digest(kernel))
+    if found is None:
+        return None
+    problem = _problem(found.code, found.symbol)
+    if not problem:
+        try:
+            return _loaded(kernel.name, labels, store.Entry(found.symbol, kernel.text, found.code))
+        except RuntimeError as error:
+            problem = f"it cannot be linked: {error}"
+    store.warn_once(f"kernel {kernel.name} of the package is not used: {problem}")
+    return None
 
 
 def _from_cache(name: str, labels: store.Labels, note: Callable[[str], None]) -> Compiled | None:
@@ -159,7 +250,7 @@ def _from_cache(name: str, labels: store.Labels, note: Callable[[str], None]) ->
     if not problem:
         note(key)
         try:
-            return _loaded(name, labels, entry, 0.0)
+            return _loaded(name, labels, entry)
         except RuntimeError as error:
             problem = f"it cannot be linked: {error}"
     store.reject(key, problem)
@@ -199,7 +290,7 @@ def _judge(key: str) -> None:
 
 
 def _loaded(
-    name: str, labels: store.Labels, entry: store.Entry, seconds: float, reason: str = ""
+    name: str, labels: store.Labels, entry: store.Entry, seconds: float = 0.0, reason: str = ""
 ) -> Compiled:
     address = link_object(entry.object_code, entry.symbol)
     key, made = store.key_of(labels), time.perf_counter()
@@ -264,7 +355,9 @@ def _emitter_version() -> str:
     return text.hexdigest()
 
 
-def _compile(jobs: Sequence[compile_workers.Job]) -> Iterator[compile_workers.Made]:
+def _compile(
+    jobs: Sequence[compile_workers.Job], processes: int | None = None
+) -> Iterator[compile_workers.Made]:
     if not jobs:
         return
     from . import llvm
@@ -274,8 +367,10 @@ def _compile(jobs: Sequence[compile_workers.Job]) -> Iterator[compile_workers.Ma
         names = namespace() if job.is_library else None
         return llvm.object_code(llvm.lowered(job.source, job.symbol, aim, names), aim)
 
-    with gc_pause.held_up(), closing(compile_workers.compile_all(jobs, compile_one)) as made:
-        yield from progress.shown(made, len(jobs))
+    made = compile_workers.compile_all(jobs, compile_one, processes)
+    with gc_pause.held_up(), closing(made):
+        # Who says how many processes are to compile tells of it himself.
+        yield from progress.shown(made, len(jobs)) if processes is None else made
 
 
 def assembly(name: str, source: str, labels: Mapping[str, str]) -> str:

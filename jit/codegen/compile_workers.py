@@ -62,12 +62,14 @@ Made = tuple[Job, bytes, float]
 
 
 def compile_all(
-    jobs: Sequence[Job], compile_one: Callable[[Job], bytes]
+    jobs: Sequence[Job], compile_one: Callable[[Job], bytes], processes: int | None = None
 ) -> Generator[Made, None, None]:
-    """What `compile_one` gives for every job, as they are done; helpers take part if that pays."""
+    """What `compile_one` gives for every job, as they are done; helpers take part if that pays,
+    or so many that `processes` with this one work."""
     waiting = deque(sorted(jobs, key=lambda job: job.is_library))
     made: deque[Made] = deque()
-    helpers = [_Helper(waiting, made) for _ in range(_count(jobs))]
+    count = _count(jobs) if processes is None else _wanted(processes, jobs)
+    helpers = [_Helper(waiting, made) for _ in range(count)]
     try:
         # A helper puts things back before it stops being busy, so that comes first.
         while any(helper.is_busy() for helper in helpers) or waiting or made:
@@ -93,6 +95,11 @@ def _count(jobs: Sequence[Job]) -> int:
     free = min(threads.cores(), threads.count()) - 1
     count = min(int(seconds / _WORTHWHILE), free, len(jobs) - 1, _MOST_HELPERS)
     return max(count, 0) if isolated.is_supported() else 0
+
+
+def _wanted(processes: int, jobs: Sequence[Job]) -> int:
+    """How many helpers make up a number of processes, none of which has nothing to do."""
+    return max(min(processes, len(jobs)) - 1, 0) if isolated.is_supported() else 0
 
 
 class _Helper:

@@ -19,6 +19,6 @@ class Vectors(NamedTuple):
 
 def vectors(dtype: str) -> Vectors:
     """The target's vectors of a float dtype."""
-    machine = target.current()
-    wide = machine.vector_bits == 512 or machine.triple.startswith("aarch64")
-    return Vectors(machine.lanes(BYTES[dtype]), 32 if wide else 16)
+    aim = target.current()
+    wide = aim.vector_bits == 512 or aim.machine == "aarch64"
+    return Vectors(aim.lanes(BYTES[dtype]), 32 if wide else 16)

@@ -23,7 +23,7 @@ from ..schedule import ir_printer
 from ..schedule.bind import Template, make_template
 from ..schedule.steps import CallStep, Control, KernelStep, Schedule, has_row, schedule
 from ..trace.tracer import Traced
-from . import driver, thread_pool
+from . import driver, thread_pool, warming
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,4 +98,5 @@ def _compile_kernels(steps: Schedule, traced: Traced) -> list[compiler.Compiled]
     wanted += [(kernel, None) for kernel in driver.kernels()]
     kernels = compiler.compile_kernels(wanted)[: len(native)]
     driver.prepare()
+    warming.begin()
     return kernels

@@ -20,10 +20,11 @@ import os
 import platform
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache, partial
 
+from .. import target
 from ..codegen import compile as compiler
 from ..codegen.clock import SLICE
 from ..library.library_kernel import LibraryKernel
@@ -273,19 +274,26 @@ def is_supported() -> bool:
     return sys.platform == "linux" and platform.machine() in _FUTEX_NUMBERS
 
 
-@cache
 def kernels() -> tuple[LibraryKernel, LibraryKernel]:
     """What callers and threads of a pool run."""
-    return _kernel("pool_walk", _SHARE + _WALK), _kernel("pool_work", _WORK)
+    machine = target.current().machine
+    return _kernel("pool_walk", _SHARE + _WALK, machine), _kernel("pool_work", _WORK, machine)
 
 
-@cache
 def flow_kernel() -> LibraryKernel:
     """What runs rows with jumps among them, with or without a pool."""
+    machine = target.current().machine
     if is_supported():
-        return _kernel("flow_walk", _SHARE + _FLOW)
+        return _kernel("flow_walk", _SHARE + _FLOW, machine)
     none = "\n@helper\ndef share(state, row, begin, total, limit, end):\n    return begin\n"
-    return _kernel("flow_walk", none + _FLOW)
+    return _kernel("flow_walk", none + _FLOW, machine)
+
+
+def closed() -> Iterator[LibraryKernel]:
+    """Every kernel that walks plans on the system at hand, for the machine of the settings."""
+    if is_supported():
+        yield from kernels()
+    yield flow_kernel()
 
 
 @cache
@@ -294,9 +302,10 @@ def flow_walk() -> Callable[..., None]:
     return _FUNCTION(compiler.compile_kernel(flow_kernel()).address)
 
 
-def _kernel(name: str, text: str) -> LibraryKernel:
+@cache
+def _kernel(name: str, text: str, machine: str) -> LibraryKernel:
     constants = {word: _LINE * place for place, word in enumerate(_WORDS)}
-    constants |= {"FUTEX": _FUTEX_NUMBERS.get(platform.machine(), 0), "WAIT": 128, "WAKE": 129}
+    constants |= {"FUTEX": _FUTEX_NUMBERS.get(machine, 0), "WAIT": 128, "WAKE": 129}
     # SPINS take some 100 µs: a thread stays awake between the steps of a plan, and from one step of
     # a training loop to the next, but not while a program does something else.  A third of an even
     # SHARE of what is left leaves enough to even out threads that are held up.
@@ -348,8 +357,8 @@ class Pool:
         with self._lock:
             here = int(ctypes.CDLL(None).sched_getcpu())
             for number in range(len(self._threads) + 1, count + 1):
-                target = partial(self._thread, number, here)
-                thread = threading.Thread(target=target, name=f"numbaflow-{number}", daemon=True)
+                work = partial(self._thread, number, here)
+                thread = threading.Thread(target=work, name=f"numbaflow-{number}", daemon=True)
                 # Noted first: an exception here must not give its number to another thread too.
                 self._threads.append(thread)
                 thread.start()

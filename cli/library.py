@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`numbaflow cache warm` and `cache export-library`: kernels that no program makes by itself.
+
+Exit codes as for the other commands on the cache.  What is compiled says jit/runtime/warming.py.
+Imports typer and rich.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from ..engine.printable import say
+from ..jit import settings, target, threads
+from ..jit.cache import shipped, store
+from ..jit.library.vectors import BYTES
+from ..jit.report.plan_text import counted, size_text
+from .cache import JSON, app, fail, print_json
+
+DTYPES = typer.Option(
+    ["float32"], "--dtype", metavar="DTYPE", help=f"Numbers: {', '.join(BYTES)}; may be repeated."
+)
+JOBS = typer.Option(0, "--jobs", "-j", min=0, help="Processes that compile; 0: one for each core.")
+QUIET = typer.Option(False, "--quiet", "-q", help="Print nothing if all goes well.")
+_LEVELS = ", ".join(target.LEVELS)
+
+
+@dataclass(frozen=True, slots=True)
+class Warmed:
+    """What was done for one target: kernels compiled, with the bytes of their object files, and
+    those that were there."""
+
+    target: str
+    compiled: int
+    known: int
+    bytes: int
+    seconds: float
+
+
+@app.command("warm")
+def warm(
+    targets: list[str] = typer.Option(
+        [],
+        "--target",
+        metavar="PROCESSOR",
+        help=f"Compile for another processor: {_LEVELS}, another name of LLVM's, or what "
+        "`numbaflow info --target` prints there; may be repeated.",
+    ),
+    dtypes: list[str] = DTYPES,
+    jobs: int = JOBS,
+    quiet: bool = QUIET,
+    as_json: bool = JSON,
+) -> None:
+    """Compile the library, so that programs only compile what is their own."""
+    _check_dtypes(dtypes)
+    done = []
+    for text in targets or [""]:
+        with _aimed_at(text):
+            done.append(_warm(text, dtypes, jobs, quiet or as_json))
+            if not quiet and not as_json:
+                say(_report(done[-1]))
+    if as_json:
+        print_json([asdict(each) for each in done])
+
+
+@app.command("export-library")
+def export_library(
+    folder: Path = typer.Argument(help="Where files are written, one for each target."),
+    targets: list[str] = typer.Option(
+        ["x86-64-v3", "x86-64-v4", "aarch64"],
+        "--target",
+        metavar="LEVEL",
+        help=f"Of {_LEVELS}; may be repeated.",
+    ),
+    dtypes: list[str] = DTYPES,
+    jobs: int = JOBS,
+    quiet: bool = QUIET,
+    as_json: bool = JSON,
+) -> None:
+    """Write the library's machine code to files that packages carry (`make wheel`)."""
+    from ..jit.codegen import compile as compiler
+    from ..jit.runtime import warming
+
+    _check_dtypes(dtypes)
+    unknown = [text for text in targets if text not in target.LEVELS]
+    if unknown:
+        fail(f"{unknown[0]!r} is no level of processors; there are {_LEVELS}", 2)
+    files: dict[str, int] = {}
+    for level in targets:
+        with _aimed_at(level):
+            _warm(level, dtypes, jobs, quiet or as_json, is_for_others=True)
+            path = shipped.path_of(target.current().system, level, folder)
+            files[str(path)] = compiler.pack(path, warming.kernels(dtypes))
+            if not quiet and not as_json:
+                size = size_text(path.stat().st_size)
+                say(f"wrote {counted(files[str(path)], 'kernel')} to {path}, {size}")
+    if as_json:
+        print_json([{"file": file, "kernels": count} for file, count in files.items()])
+
+
+def _check_dtypes(dtypes: Sequence[str]) -> None:
+    unknown = [name for name in dtypes if name not in BYTES]
+    if unknown:
+        fail(f"the library is not for {unknown[0]!r}, only for {', '.join(BYTES)}", 2)
+
+
+@contextmanager
+def _aimed_at(text: str) -> Iterator[None]:
+    """Compiles for a processor meanwhile."""
+    with settings.override(target=text or settings.get("target")):
+        aim = target.current()
+        try:
+            complaints = target.complaints(aim)
+        except RuntimeError as error:  # no code generator for such machines
+            complaints = str(error)
+        if complaints:
+            fail(f"LLVM says of the target {text or aim.cpu}: {complaints}", 2)
+        yield
+
+
+def _warm(
+    name: str, dtypes: Sequence[str], jobs: int, quiet: bool, is_for_others: bool = False
+) -> Warmed:
+    """Compiles what is missing for the target of the settings, of such a name."""
+    from ..jit.codegen import compile as compiler
+    from ..jit.runtime import warming
+
+    start = time.perf_counter()
+    root = store.folder()
+    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    store.check_owner(root)
+    every = warming.kernels(dtypes)
+    missing = compiler.absent(every, even_shipped=is_for_others)
+    sizes: list[int] = []
+    with _progress(len(missing), quiet) as step:
+
+        def tell(entry: store.Entry, name: str, seconds: float) -> None:
+            sizes.append(len(entry.object_code))
+            step(f"{name}, {size_text(len(entry.object_code))} in {seconds * 1e3:.0f} ms")
+
+        compiler.store_kernels(missing, tell, jobs or threads.cores())
+    left = compiler.absent(missing, even_shipped=is_for_others)
+    if left:
+        fail(f"{counted(len(left), 'kernel')} could not be kept in {root}")
+    if "float32" in dtypes and not is_for_others:
+        warming.note_done()
+    seconds = time.perf_counter() - start
+    name, known = name or target.current().cpu, len(every) - len(missing)
+    return Warmed(name, len(missing), known, sum(sizes), seconds)
+
+
+def _report(done: Warmed) -> str:
+    return (
+        f"{done.target}: {counted(done.compiled, 'kernel')} compiled in {done.seconds:.1f} s, "
+        f"{size_text(done.bytes)}; {done.known} known"
+    )
+
+
+@contextmanager
+def _progress(count: int, quiet: bool) -> Iterator[Callable[[str], None]]:
+    """Shows how far something is that has `count` parts: a bar on a terminal, else a line each."""
+    console = Console(stderr=True)
+    if quiet or not count:
+        yield lambda text: None
+    elif not console.is_terminal:
+        yield lambda text: typer.echo(text, err=True)
+    else:
+        columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        words = TextColumn("{task.description}")
+        with Progress(*columns, words, console=console, transient=True) as bar:
+            task = bar.add_task("", total=count)
+            yield lambda text: bar.update(task, advance=1, description=text)

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kernels of the library that no program needs to compile: there is a fixed number of them.
+
+Each module whose kernels take all sizes at run time tells what they are; so they can be compiled
+before any program asks (`numbaflow cache warm`).  Imports those modules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from .library_kernel import LibraryKernel
+
+# `closed` of every such module: kernels as steps ask for them, over the dtypes of their buffers.
+CLOSED: tuple[Callable[[Sequence[str]], Iterator[LibraryKernel]], ...] = ()
+
+
+def kernels(dtypes: Sequence[str] = ("float32",)) -> Iterator[LibraryKernel]:
+    """Every kernel of the set for numbers of these dtypes, for the target of the settings."""
+    for closed in CLOSED:
+        yield from closed(dtypes)

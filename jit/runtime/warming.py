@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The library, compiled before a program needs it.
+
+`numbaflow cache warm` does it at once; a process in the background does when the first program has
+compiled something and nobody else has (`begin`), if the machine has nothing better to do.  Imports
+the library and the compiler.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from .. import isolated, settings, threads
+from ..cache import store
+from ..codegen import compile as compiler
+from ..library import closed_set
+from ..library.library_kernel import LibraryKernel
+from . import thread_pool
+
+try:
+    import fcntl
+except ImportError:  # a system without such locks
+    fcntl = None  # type: ignore[assignment]
+
+_LOCK = ".warming"
+# Seconds before the background begins, between looks at a machine that is busy, and in all.
+_PAUSE, _LOOK, _MOST = 5.0, 10.0, 600.0
+# The share of a core that must be free.
+_FREE = 0.5
+# What the process in the background runs.
+_PROGRAM = """
+folder, wanted = json.loads(requests.readline())
+with part("settings").override(cache=folder, target=wanted):
+    part("runtime.warming").work_aside()
+"""
+
+
+def kernels(dtypes: Sequence[str] = ("float32",)) -> list[LibraryKernel]:
+    """All that programs need of the library for numbers of these dtypes, for the target of the
+    settings, each once."""
+    return list(dict.fromkeys([*thread_pool.closed(), *closed_set.kernels(dtypes)]))
+
+
+def note_done() -> None:
+    """Notes in the cache that the library is there for the target of the settings."""
+    with suppress(OSError):  # a cache that may not be written is not warmed either
+        _stamp().touch(mode=0o600)
+
+
+def _stamp() -> Path:
+    """The file whose presence says so; of other versions it is another."""
+    return store.folder() / f"{store.WARMED}{store.key_of(compiler.labels_of(''))}"
+
+
+_ASKED: list[bool] = []
+
+
+def begin() -> None:
+    """Starts a process that compiles the library, in the background, unless there is a reason not
+    to: see `_may_begin`.  A program that has compiled a kernel calls it; it looks once."""
+    if _ASKED or not compiler.STATS.compiles:
+        return
+    _ASKED.append(True)
+    if _may_begin():
+        # Where no process can be started, the program goes on as it would have.
+        with suppress(OSError):
+            isolated.leave(_PROGRAM, str(store.folder()), settings.get("target"))
+
+
+def _may_begin() -> bool:
+    if not settings.get("warm") or os.environ.get("CI", "") not in ("", "0", "false"):
+        return False
+    # Tests want to find what they left; PYTEST_… is what programs that they start know of it.
+    if "pytest" in sys.modules or any(name.startswith("PYTEST_") for name in os.environ):
+        return False
+    if fcntl is None or not isolated.is_supported() or threads.cores() < 2:
+        return False
+    root = store.trusted_folder()
+    if root is None or not os.access(root, os.W_OK | os.X_OK) or _stamp().exists():
+        return False
+    # A package with machine code for this processor has all of it.
+    return not compiler.is_shipped()
+
+
+def work_aside() -> None:
+    """Compiles what is missing of the library when nobody else wants the processor, one kernel
+    after the other; once for a version and a target, by one process at a time."""
+    _step_back()
+    root, end = store.folder(), time.monotonic() + _MOST
+    with _only_one(root) as is_alone:
+        if not is_alone or _stamp().exists():
+            return
+        time.sleep(_PAUSE)
+        missing = compiler.absent(kernels())
+        for number, kernel in enumerate(missing):
+            # A folder that has been removed is not made again.
+            if not _awaited(end) or not root.is_dir():
+                return
+            if not number:
+                # Noted first: what ends one process may end another.
+                note_done()
+            compiler.store_kernels([kernel], processes=1)
+        if not missing and root.is_dir():
+            note_done()
+
+
+def _step_back() -> None:
+    """Takes what the processor has to spare, and no more."""
+    with suppress(OSError):
+        os.nice(19)
+    if hasattr(os, "SCHED_IDLE"):
+        with suppress(OSError):
+            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+
+
+def _awaited(end: float) -> bool:
+    """Waits until a core is free; False where that takes too long."""
+    while not _is_idle():
+        if time.monotonic() > end:
+            return False
+        time.sleep(_LOOK)
+    return True
+
+
+def _is_idle() -> bool:
+    """Does this process get enough of a core, now that all others come first?"""
+    # Measured: the system's load is that of the whole machine, of which we may have a part.
+    wall, spent = time.perf_counter(), time.process_time()
+    while time.process_time() - spent < 0.02:
+        if time.perf_counter() - wall > 0.02 / _FREE:
+            return False
+    return True
+
+
+@contextmanager
+def _only_one(root: Path) -> Iterator[bool]:
+    """Whether no other process is at it in this cache; none will be meanwhile."""
+    try:
+        handle = os.open(root / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError:
+        yield False
+        return
+    try:
+        yield _has_locked(handle)
+    finally:
+        os.close(handle)
+
+
+def _has_locked(handle: int) -> bool:
+    try:
+        # Given up by the system when this process ends, however it does.
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:  # another one has it, or the disk has no locks
+        return False
+    return True

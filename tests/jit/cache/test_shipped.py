@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Machine code that comes with the package: it is found, is checked, and gives the same bits."""
+
+from __future__ import annotations
+
+import warnings
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import numbaflow as tf
+from numbaflow.jit import settings, target
+from numbaflow.jit.cache import shipped, store
+from numbaflow.jit.codegen import compile as compiler
+from numbaflow.jit.library.library_kernel import LibraryKernel
+
+NATIVE = target.native()
+LEVELS = target.levels(NATIVE)
+FACTS = shipped.facts("1", NATIVE)
+CODE = shipped.Object("row", "kernel_1", bytes(range(256)) * 10)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The folder that the package's machine code is in, with an empty cache and process."""
+    monkeypatch.setattr(shipped, "_FOLDER", tmp_path / "objects")
+    monkeypatch.setattr(store, "_WARNED", set())
+    shipped._opened.cache_clear()
+    with settings.override(cache=tmp_path / "kernels"):
+        yield tmp_path / "objects"
+    shipped._opened.cache_clear()
+
+
+def place(level: str = "some") -> Path:
+    return shipped.path_of(NATIVE.system, level)
+
+
+@pytest.mark.pure
+def test_a_file_gives_back_what_was_written(folder: Path) -> None:
+    assert shipped.find("some", FACTS, "a") is None
+    shipped._opened.cache_clear()
+    shipped.write(place(), FACTS, {"b": CODE, "a": CODE})
+    assert shipped.is_there("some", FACTS)
+    assert shipped.find("some", FACTS, "a") == CODE
+    assert shipped.find("some", FACTS, "c") is None
+    before = place().read_bytes()
+    shipped.write(place(), FACTS, {"a": CODE, "b": CODE})
+    assert place().read_bytes() == before
+    assert [path.name for path in folder.iterdir()] == [place().name]
+
+
+@pytest.mark.pure
+@pytest.mark.parametrize("name", FACTS)
+def test_code_of_other_versions_and_processors_is_not_used(folder: Path, name: str) -> None:
+    shipped.write(place(), {**FACTS, name: "another"}, {"a": CODE})
+    assert shipped.find("some", FACTS, "a") is None and not shipped.is_there("some", FACTS)
+
+
+@pytest.mark.pure
+def test_damage_is_reported_and_nothing_of_it_used(folder: Path) -> None:
+    shipped.write(place(), FACTS, {"a": CODE})
+    sound = place().read_bytes()
+    outcomes = set()
+    rng = np.random.RandomState(0)
+    for spot in rng.choice(len(sound), 120, replace=False):
+        shipped._opened.cache_clear()
+        store._WARNED.clear()
+        place().write_bytes(sound[:spot] + bytes([sound[spot] ^ 0xFF]) + sound[spot + 1 :])
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            found = shipped.find("some", FACTS, "a")
+        # (Bytes that mean nothing, such as dates, may change.)
+        assert found in (None, CODE)
+        outcomes.add((found is None, bool(told)))
+    assert (True, True) in outcomes
+    shipped._opened.cache_clear()
+    place().write_bytes(sound[: len(sound) // 2])
+    with pytest.warns(RuntimeWarning, match="are not used"):
+        assert shipped.find("some", FACTS, "a") is None
+
+
+@pytest.mark.pure
+def test_code_under_another_kernels_name_is_not_used(folder: Path) -> None:
+    shipped.write(place(), FACTS, {"a": CODE, "b": shipped.Object("b", "kernel_2", b"other")})
+    with zipfile.ZipFile(place()) as archive:
+        contents = {name: archive.read(name) for name in archive.namelist()}
+    contents["a.o"], contents["b.o"] = contents["b.o"], contents["a.o"]
+    with zipfile.ZipFile(place(), "w") as archive:
+        for name, content in contents.items():
+            archive.writestr(name, content)
+    with pytest.warns(RuntimeWarning, match="checksum"):
+        assert shipped.find("some", FACTS, "a") is None
+
+
+@pytest.mark.pure
+def test_levels_are_those_that_this_processor_has_and_that_are_as_wide() -> None:
+    v3 = target.Target("x86_64-pc-linux-gnu", "any", f"{target._V3},+other", 256)
+    v4 = target.Target("x86_64-pc-linux-gnu", "any", f"{target._V4},+other", 512)
+    if NATIVE.machine == "x86_64" and NATIVE.system == "linux":
+        assert [name for name, _ in target.levels(v3)] == ["x86-64-v3"]
+        assert [name for name, _ in target.levels(v4)] == ["x86-64-v4"]
+        lacking = target.Target(v4.triple, "any", f"{v4.features},-avx512dq", 512)
+        assert target.levels(lacking) == ()
+        assert [level.vector_bits for _, level in target.levels(v3)] == [256]
+    arm = target.Target("aarch64-unknown-linux-gnu", "neoverse-n1", "+neon,+sve", 128)
+    if NATIVE.machine != "aarch64":
+        assert [name for name, _ in target.levels(arm)] == ["aarch64"]
+        with settings.override(target="aarch64"):
+            assert target.current().machine == "aarch64" and target.current().has_half
+            assert target.lacking(target.current()) == ("a processor of kind aarch64",)
+    assert all(not target.lacking(level) for _, level in LEVELS)
+    for name in target.LEVELS:
+        with settings.override(target=name):
+            assert name in [level for level, _ in target.levels(target.current())]
+
+
+# Programs whose library kernels are taken from the package; generated ones are compiled here.
+
+
+def _numbers(*shape: int) -> np.ndarray:
+    return np.random.RandomState(len(shape)).standard_normal(shape).astype(np.float32)
+
+
+def _layers() -> list[Any]:
+    images = tf.constant(_numbers(3, 13, 11, 5))
+    filters = tf.constant(_numbers(3, 3, 5, 7))
+    y = tf.nn.max_pool(tf.nn.conv2d(images, filters, [1, 1, 1, 1], "SAME"), 2, 2, "VALID")
+    flat = tf.reshape(y, [3, -1])
+    out = tf.matmul(flat, tf.constant(_numbers(int(flat.shape[1]), 19)))
+    return [out, *tf.gradients(out * out, [images, filters])]
+
+
+def _random() -> list[Any]:
+    return [tf.random_normal([1001], seed=3), tf.random_uniform([257], seed=5)]
+
+
+def _rows() -> list[Any]:
+    table, at = tf.constant(_numbers(50, 12)), tf.constant([3, 7, 3, 0, 49])
+    return [tf.cumsum(table, 1), tf.unsorted_segment_sum(tf.gather(table, at), at % 4, 4)]
+
+
+def _results(build: Any) -> list[np.ndarray]:
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.set_random_seed(1)
+        return list(session.run(build()))
+
+
+@pytest.mark.cpu
+@pytest.mark.slow
+@pytest.mark.skipif(not LEVELS, reason="this processor is of no level that code is shipped for")
+@pytest.mark.parametrize("build", [_layers, _random, _rows])
+def test_shipped_code_gives_the_same_bits(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, build: Any
+) -> None:
+    with settings.override(jit="always"):
+        monkeypatch.setattr(compiler, "_DONE", {})
+        monkeypatch.setattr(compiler, "_DIGESTS", {})
+        wanted = _results(build)
+        kernels = [k for k in compiler._DIGESTS if isinstance(k, LibraryKernel)]
+        level, aim = LEVELS[0]
+        with settings.override(target=level):
+            compiler.store_kernels(compiler.absent(kernels))
+            assert compiler.pack(shipped.path_of(aim.system, level), kernels) == len(kernels)
+        shipped._opened.cache_clear()
+        monkeypatch.setattr(compiler, "_DONE", {})
+        monkeypatch.setattr(compiler, "STATS", compiler.Stats())
+        with settings.override(cache=tmp_path / "another"):
+            assert not compiler.absent(kernels) and compiler.is_shipped()
+            found = _results(build)
+            kept = {path.name for path in store.entries()}
+    assert not {kernel.name for kernel in kernels} & set(compiler.STATS.names)
+    assert compiler.STATS.hits >= len(kernels)
+    assert not kept & {store.key_of(compiler.labels_of(compiler._digest(k))) for k in kernels}
+    for one, other in zip(wanted, found):
+        assert one.tobytes() == other.tobytes()
+
+
+@pytest.mark.cpu
+@pytest.mark.skipif(not LEVELS, reason="this processor is of no level that code is shipped for")
+def test_shipped_code_that_cannot_be_linked_is_compiled(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compiler, "_DONE", {})
+    text = "def kernel(args, r0, r1, c0, c1, worker):\n    pointer(args[0])[0] = 2\n"
+    kernel = LibraryKernel("two", text).over(["int64"])
+    level, aim = LEVELS[0]
+    stated = shipped.facts(compiler._emitter_version(), aim)
+    broken = shipped.Object("two", "kernel_x", b"no object file")
+    shipped.write(place(level), stated, {compiler._digest(kernel): broken})
+    with pytest.warns(RuntimeWarning, match="kernel two of the package is not used"):
+        assert compiler.compile_kernel(kernel).seconds > 0
