@@ -63,7 +63,8 @@ class Node:
     origin: Any = field(default=None, init=False)
     # What must have run though nothing of it is taken: effects, and flags of the guard.
     after: list[Node] = field(default_factory=list, init=False)
-    # Ascends along a program; -1 outside of all programs.
+    # Ascends along a program; -1 outside of all programs. A float, so that a node may be put
+    # between any two, whose positions stay (Program._set_position).
     position: float = field(default=-1.0, init=False)
     # The node runs only if these flags came out so; the outermost condition first.
     guard: Guard = field(default=(), init=False)
@@ -144,6 +145,7 @@ class Map(Node):
 class Reduce(Node):
     """Combines an input over axes, which become ones in the output."""
 
+    # They stay as ones so that all axes keep their numbers; a Reshape drops them where the op does.
     fn: str
     axes: frozenset[int]
 
@@ -213,6 +215,7 @@ class Launch:
     rows: AnySize = 1
     row_tile: AnySize = 1
     columns: AnySize = 1
+    # None: columns are never cut.
     col_tile: AnySize | None = None
     scratch: AnySize = 0  # bytes for each worker
     operations: AnySize = 0  # how much arithmetic it does, for reports

@@ -173,6 +173,7 @@ def _endless(kernel: Callable[..., Any] | None) -> Callable[..., Future]:
     """A kernel that runs another, if any, and gives nothing."""
 
     def run(*arguments: Any) -> Future:
+        # It runs for its errors alone.
         if kernel is not None:
             kernel(*arguments)
         return Future()
@@ -223,6 +224,8 @@ class _Run:
             self.known.update(zip(op.outputs, runner.evaluate(op, [])))
         self.known.update((t, self.known[origin]) for t, origin in runner.plan.origins.items())
         self.waits = FutureSet(runner.evaluate.session)
+        # Bit i says that wait i is over. What comes after waits has their bits in `after`, so
+        # `after & ~over` is zero once nothing holds it up.
         self.over = 0
         # When what is left is tried, and what has been.
         self.patient_until = time.monotonic() + _PATIENCE
@@ -251,6 +254,7 @@ class _Run:
             found = self.waits.next_within(left) if left > 0 else None
             if found is not None:
                 return found
+            # Once for each set of waits that are over: until the next ends nothing new is known.
             self.runner.trial(self.over, self.next_parts).run(self.known)
             self.tried = self.over
         return self.waits.next()
@@ -290,6 +294,8 @@ class _Run:
         tensor, wanted = op._inputs_val[position], op._input_types_val[position]
         value = self.known[tensor]
         if (
+            # A variable's tensor stands for its memory. Who takes a value gets what is in it when
+            # the operation begins.
             type(value) is VariableStorage
             and not wanted._is_ref_dtype
             and tensor.dtype._is_ref_dtype

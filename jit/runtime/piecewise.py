@@ -65,6 +65,7 @@ class Piecewise:
         self.used = _uses(self.operations)
         self.asked = {*given, *_predicates(found.pieces)}
         self._steps = [(self._guard(piece.guard), self._prepared(piece)) for piece in found.pieces]
+        # Variables are never among `values`, which have contents that no longer change.
         for tensor in given:
             if self.cell(tensor) is not None:
                 raise Unstructured(f"'{tensor.name}' is a variable")
@@ -151,6 +152,8 @@ class _Join:
         inputs = list(zip(join.operation._inputs_val, join.operation._input_types_val))
         self.cells = [region.cell(tensor) for tensor, _ in inputs]
         if any(c is not None and kind._is_ref_dtype for c, (_, kind) in zip(self.cells, inputs)):
+            # Which variable the merge stands for would be known only when it runs; pieces are
+            # compiled for one.
             raise Unstructured(f"'{join.operation.name}' merges variables")
         self.names = [region.name(tensor) for tensor, _ in inputs]
         self.sides = sides
@@ -221,6 +224,7 @@ class _Part:
             for tensor in op.outputs
             if tensor in asked or any(u not in inside_rest for u in region.used.get(tensor, ()))
         ]
+        # An alias has no contents of its own: what it stands for is given under that tensor.
         self.gives = [t for t in self.gives if region.name(t) is t]
         self.takes = [region.name(t) for t in feeds]
         self.runner = None

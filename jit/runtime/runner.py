@@ -300,6 +300,7 @@ class Runner:
         self._segments: dict[tuple[int, bool], SegmentPlans] = {}
         self._first = self._segment(0)
         self._late = LateSizes(evaluate)
+        # A plan gives each result once, so fetches that repeat are put together from them.
         self._distinct = len(dict.fromkeys(self.fetches)) == len(self.fetches)
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> list[Any]:
@@ -357,6 +358,8 @@ class Runner:
         given = list(dict.fromkeys([*given, *self.cells]))
         program = interpreter.program_of(self.evaluate.session, rest, self.fetches, given)
         results = program.run([self.handles[t] if t in self.handles else known[t] for t in given])
+        # Nothing is wrong with the values, so it is the compiler that failed; who called says so
+        # (TieredRunner).
         if isinstance(error, CompileFailure):
             raise error
         return results

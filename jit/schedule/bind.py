@@ -339,6 +339,8 @@ class _Layout:
 
     def _aim(self) -> None:
         """Turns the targets of jumps into rows."""
+        # A jump stays in its segment: what Python does inside of loops and branches has a row of
+        # its own (`stops`), and only what it does between them ends a segment.
         for first, behind in (s for s in self.segments if isinstance(s, tuple)):
             for step in self.steps[first:behind]:
                 if isinstance(step, ControlNumbers) and step.target is not None:
@@ -456,6 +458,8 @@ def place(slots: Sequence[tuple[int, int]]) -> tuple[list[int], int]:
 def _place_in_time(slots: Sequence[tuple[int, int]]) -> tuple[list[int], int]:
     """The same, slot by slot as steps need them: each in the smallest gap, or behind all others."""
     counts = [-(-count // _ALIGN) * _ALIGN for count, _ in slots]
+    # The lowest bit is the first step that needs a slot, the highest the last. What lies between
+    # counts as needed too.
     first = [(live & -live).bit_length() for _, live in slots]
     offsets, gaps, total = [0] * len(slots), _Gaps(), 0
     busy: list[tuple[int, int]] = []  # last step, slot
