@@ -8,7 +8,8 @@ what is known while tracing comes back from it as it was.  Imports the rest of j
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,11 +19,35 @@ from ..kernel.reference import numpy_dtype
 from ..kernel.sizes import AnySize, Size
 from ..program.tensor_ir import GrowableStack, Handle, Read, Register, Value, Write
 from . import arrays_kernels
+from .library_kernel import LibraryKernel
 from .template import specialise
 
 _TILE = 1 << 16  # bytes that make a worthwhile tile
 _ADDED = ("float32", "float64", "int32", "int64")
 Problem = Callable[..., BaseException]
+
+
+_READ = partial(specialise, "array_read", arrays_kernels.read)
+_CLEAR = partial(specialise, "stack_clear", arrays_kernels.clear)
+_PUSH = partial(specialise, "stack_push", arrays_kernels.push)
+_POP = partial(specialise, "stack_pop", arrays_kernels.pop)
+_PUT = {"write": arrays_kernels.write, "scatter": arrays_kernels.scatter}
+
+
+def _put_kernel(how: str, adds: bool) -> LibraryKernel:
+    return specialise(f"array_{how}", _PUT[how], ADDS=adds)
+
+
+def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
+    """Every kernel of this module: of these dtypes, and of counters and conditions."""
+    yield _CLEAR().over(())
+    for dtype in (*dtypes, "int32", "bool"):
+        yield _READ().over(["int32", dtype, "uint8", dtype, "bool"])
+        for how in _PUT:
+            for adds in (False, True) if dtype in _ADDED else (False,):
+                yield _put_kernel(how, adds).over(["int32", dtype, dtype, "uint8", "bool"])
+        yield _PUSH().over([dtype])
+        yield _POP().over([dtype])
 
 
 class Array:
@@ -167,7 +192,7 @@ def read(b: Any, handle: Value, index: Value, dtype: str, problem: Problem) -> V
     if index.ndim:
         raise b.host("an index that is no scalar")
     value, bad = b.call(
-        specialise("array_read", arrays_kernels.read),
+        _READ(),
         [index, _now(b, array.memory), _now(b, array.marks)],
         [(array.shape, array.dtype), ((), "bool")],
         [array.bytes, array.size, int(array.clears)],
@@ -185,15 +210,14 @@ def write(b: Any, handle: Value, index: Value, value: Value, problem: Problem) -
     array.settle(b, value.shape)
     if index.ndim:
         raise b.host("an index that is no scalar")
-    _put(b, array, "array_write", arrays_kernels.write, index, value, [], problem)
+    _put(b, array, "write", index, value, [], problem)
     return _flow(b)
 
 
 def _put(
     b: Any,
     array: Array,
-    name: str,
-    entry: Callable[..., None],
+    how: str,
     index: Value,
     value: Value,
     params: list[Any],
@@ -201,7 +225,7 @@ def _put(
 ) -> None:
     if value.dtype != array.dtype or (array.adds and array.dtype not in _ADDED):
         raise b.host(f"an array of {array.dtype} is given {value.dtype}")
-    kernel = specialise(name, entry, ADDS=array.adds)
+    kernel = _put_kernel(how, array.adds)
     size = sizes.product(array.shape or ()) if array.adds else array.bytes
     (bad,) = b.call(
         kernel,
@@ -240,9 +264,7 @@ def scatter(b: Any, handle: Value, indices: Value, value: Value, problem: Proble
     if indices.ndim != 1 or not value.ndim or not b.equal(indices.shape[0], value.shape[0]):
         raise b.host("rows and indices that do not belong together")
     array.settle(b, value.shape[1:])
-    _put(
-        b, array, "array_scatter", arrays_kernels.scatter, indices, value, [value.shape[0]], problem
-    )
+    _put(b, array, "scatter", indices, value, [value.shape[0]], problem)
     return _flow(b)
 
 
@@ -252,7 +274,7 @@ def scatter(b: Any, handle: Value, indices: Value, value: Value, problem: Proble
 def make_stack(b: Any, name: str) -> Value:
     """A new stack, empty in every run."""
     stack = GrowableStack(name, b.program)
-    b.call(specialise("stack_clear", arrays_kernels.clear), [], [], writes=(stack,), stack=stack)
+    b.call(_CLEAR(), [], [], writes=(stack,), stack=stack)
     return _handle(b, stack)
 
 
@@ -273,7 +295,7 @@ def push(b: Any, handle: Value, value: Value) -> Value:
     stack.item = value
     if value.known is None:
         stack.bytes = sizes.product(value.shape) * numpy_dtype(value.dtype).itemsize
-        b.call(specialise("stack_push", arrays_kernels.push), [value], [], [stack.bytes],
+        b.call(_PUSH(), [value], [], [stack.bytes],
                writes=(stack,), stack=stack, grows=True)  # fmt: skip
     return value
 
@@ -287,7 +309,7 @@ def pop(b: Any, handle: Value) -> Value:
     if item.known is not None:
         return b.known_as(item.known, item.dtype)  # type: ignore[no-any-return]
     (value,) = b.call(
-        specialise("stack_pop", arrays_kernels.pop), [], [(item.shape, item.dtype)], [stack.bytes],
+        _POP(), [], [(item.shape, item.dtype)], [stack.bytes],
         writes=(stack,), stack=stack,
     )  # fmt: skip
     return value  # type: ignore[no-any-return]

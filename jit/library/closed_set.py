@@ -9,10 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from . import arrays, random, rows
 from .library_kernel import LibraryKernel
 
 # `closed` of every such module: kernels as steps ask for them, over the dtypes of their buffers.
-CLOSED: tuple[Callable[[Sequence[str]], Iterator[LibraryKernel]], ...] = ()
+CLOSED: tuple[Callable[[Sequence[str]], Iterator[LibraryKernel]], ...] = (
+    arrays.closed,
+    random.closed,
+    rows.closed,
+)
+# The kernels, by name, whose texts still depend on sizes or on the program: a list that shrinks.
+OPEN = frozenset(
+    (
+        *("conv2d", "conv2d_input_gradient", "conv2d_filter_gradient", "pack_filter"),
+        *("pooled_filter_gradient", "pooled_input_gradient", "pack_by_feature"),
+        *("matmul", "matmul_pack", "matmul_integer"),
+        *("max_pool", "max_pool_places", "max_pool_gradient", "unpool"),
+        *("avg_pool", "avg_pool_gradient"),
+    )
+)
 
 
 def kernels(dtypes: Sequence[str] = ("float32",)) -> Iterator[LibraryKernel]:

@@ -7,13 +7,14 @@ are independent.  The same bits as the reference kernels, which are TensorFlow's
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..kernel import glibc_float32
 from ..kernel.sizes import AnySize, ceil_div, product
 from . import random_kernels as kernels
+from .library_kernel import LibraryKernel
 from .template import specialise
 
 if TYPE_CHECKING:
@@ -25,10 +26,15 @@ _TILE_SLOW = 512  # the same for normal numbers
 # Operations per number: ten rounds of four products and six sums and exclusive ors for four words.
 _PHILOX = 25
 Values = Callable[..., tuple[Any, ...]]
+_UNIFORM: dict[str, Values] = {
+    "float32": kernels.uniform_float32,
+    "float64": kernels.uniform_float64,
+}
 _NORMAL: dict[str, Values] = {
     "float32": kernels.normal_float32,
     "float64": kernels.normal_float64,
 }
+_INTEGERS: dict[str, Values] = {"int32": kernels.integer_32, "int64": kernels.integer_64}
 
 
 @dataclass(frozen=True)
@@ -60,8 +66,7 @@ def philox_uniform(
     b: Any, op: Operation, dims: Sequence[AnySize], stream: Any, dtype: str = "float32"
 ) -> Any:
     """Uniform in [0, 1): float32 or float64."""
-    values = {"float32": kernels.uniform_float32, "float64": kernels.uniform_float64}
-    return _draw(b, "uniform", values.get(dtype), kernels.fill, op, dims, stream, dtype, _TILE)
+    return _draw(b, "uniform", _UNIFORM.get(dtype), kernels.fill, op, dims, stream, dtype, _TILE)
 
 
 def philox_normal(
@@ -84,10 +89,9 @@ def philox_integers(
     b: Any, op: Any, dims: Sequence[AnySize], stream: Any, dtype: str, low: int, high: int
 ) -> Any:
     """Uniform in [low, high), for limits known while tracing: int32 or int64."""
-    values = {"int32": kernels.integer_32, "int64": kernels.integer_64}.get(dtype)
     if low >= high:
         return NotImplemented
-    limits = low, high
+    limits, values = (low, high), _INTEGERS.get(dtype)
     return _draw(b, "integers", values, kernels.fill, op, dims, stream, dtype, _TILE, limits)
 
 
@@ -97,17 +101,40 @@ def _draw(
 ) -> Any:  # fmt: skip
     if values is None:
         return NotImplemented
-    per = 2 if _BYTES[dtype] == 8 else 4
     if values is kernels.normal_float32:
         limits = (int(glibc_float32.log_table().ctypes.data), 0)
-    # Each output of a rejection method owns 256 draws; a block is four of them.
-    kernel = specialise(
-        f"philox_{name}", entry, VALUES=values, PER=per, STRIDE=per * 256 // 4,
-        **glibc_float32.CONSTANTS,
-    )  # fmt: skip
-    size = product(dims)
+    kernel = _kernel(name, values, entry, dtype)
+    size, per = product(dims), _per_block(dtype)
     (out,) = b.call(
         kernel, [], [(tuple(dims), dtype)], [size, *limits], ceil_div(size, per), tile,
         reserve=PhiloxReservation(op, stream, size), operations=_PHILOX * size,
     )  # fmt: skip
     return out
+
+
+def _per_block(dtype: str) -> int:
+    return 2 if _BYTES[dtype] == 8 else 4
+
+
+def _kernel(
+    name: str, values: Callable[..., Any], entry: Callable[..., None], dtype: str
+) -> LibraryKernel:
+    per = _per_block(dtype)
+    # Each output of a rejection method owns 256 draws; a block is four of them.
+    return specialise(
+        f"philox_{name}", entry, VALUES=values, PER=per, STRIDE=per * 256 // 4,
+        **glibc_float32.CONSTANTS,
+    )  # fmt: skip
+
+
+def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
+    """Every kernel of this module: of these dtypes, and integers of all."""
+    for dtype in dtypes:
+        for name, values, entry in (
+            ("uniform", _UNIFORM, kernels.fill),
+            ("normal", _NORMAL, kernels.fill),
+            ("truncated_normal", _NORMAL, kernels.fill_truncated),
+        ):
+            yield _kernel(name, values[dtype], entry, dtype).over([dtype])
+    for dtype, draw in _INTEGERS.items():
+        yield _kernel("integers", draw, kernels.fill, dtype).over([dtype])

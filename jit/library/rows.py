@@ -7,8 +7,11 @@ combined in the order of the indices whatever the tiles.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
+
+import numpy as np
 
 from ..kernel.sizes import AnySize, ceil_div, maximum, product, same
 from . import rows_kernels
@@ -47,10 +50,7 @@ def scatter_rows(
     tail = tuple(updates.shape[indices.ndim :])
     width = product(tail)
     out_at = 2 if base is None else 3
-    kernel = specialise(
-        f"scatter_{fn}", rows_kernels.scatter, COMBINE=COMBINE[fn], START=start, OUT_AT=out_at,
-        SINGLE=same(width, 1),
-    )  # fmt: skip
+    kernel = _scatter_kernel(fn, start, updates.dtype, out_at, same(width, 1))
     # Every tile looks at all indices, and no processor foresees which of them are its own: of
     # narrow rows, that takes longer than to combine them.
     pieces = 16 if not isinstance(width, int) or width >= 16 else 1 if width < 4 else 2
@@ -62,6 +62,16 @@ def scatter_rows(
         operations=product(updates.shape),
     )  # fmt: skip
     return out
+
+
+def _scatter_kernel(
+    fn: str, start: Any, dtype: str, out_at: int, is_single: bool
+) -> LibraryKernel:
+    first = float(start) if dtype in BYTES else start
+    return specialise(
+        f"scatter_{fn}", rows_kernels.scatter, COMBINE=COMBINE[fn], START=first, OUT_AT=out_at,
+        SINGLE=is_single,
+    )  # fmt: skip
 
 
 def running(
@@ -104,3 +114,12 @@ def _transpose_kernel(width: int) -> LibraryKernel:
     dtype = "float32" if width == 4 else "float64"
     lanes = min(vectors(dtype).lanes, 16)
     return specialise("transpose", rows_kernels.transpose, LANES=lanes, BLOCK=_BLOCK)
+
+
+def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
+    """Sums, products and extremes of scattered rows, which begin with the neutral element."""
+    for dtype in dtypes:
+        most = float(np.finfo(dtype).max)
+        for fn, start in (("add", 0.0), ("mul", 1.0), ("max", -most), ("min", most)):
+            for ids, is_single in itertools.product(("int32", "int64"), (False, True)):
+                yield _scatter_kernel(fn, start, dtype, 2, is_single).over([ids, dtype, dtype])

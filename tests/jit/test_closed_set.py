@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs compile no kernel of the library that could not be compiled before them.
+
+Benchmarks, examples and a program for each family are planned, with a compiler that only notes what
+it is asked for.  What they ask of the library is in the closed set, or of a family that
+`closed_set.OPEN` lists; a family that is listed there though all of it is closed fails, too.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import numbaflow as tf
+from numbaflow.cli import aot
+from numbaflow.jit import settings, target
+from numbaflow.jit.codegen import compile as compiler
+from numbaflow.jit.library import closed_set
+from numbaflow.jit.library.library_kernel import LibraryKernel
+from numbaflow.jit.runtime import driver, warming
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT))
+from benchmarks.workloads import WORKLOADS  # noqa: E402
+
+sys.path.remove(str(ROOT))
+
+pytestmark = pytest.mark.pure
+DTYPES = ("float32", "float64")
+# Every workload of the benchmarks is small here.
+SIZES = {"n": 500, "rows": 40, "columns": 30, "batch": 6, "steps": 3, "units": 16, "layers": 4}
+EXAMPLES = sorted(path.name for path in (ROOT / "examples").glob("*.py"))
+
+Run = tuple[list[Any], dict[Any, Any]]
+
+
+def some(*shape: int, dtype: str = "float32") -> Any:
+    return tf.Variable(np.ones(shape, dtype))
+
+
+def randoms(dtype: str) -> Run:
+    found = [
+        tf.random_normal([7], dtype=dtype, seed=1),
+        tf.random_uniform([7, 3], dtype=dtype, seed=1),
+        tf.truncated_normal([7], dtype=dtype, seed=1),
+        tf.random_uniform([7], 0, 9, tf.int32, seed=1),
+        tf.random_uniform([7], 0, 9, tf.int64, seed=1),
+    ]
+    return found, {}
+
+
+def rows(dtype: str) -> Run:
+    x = some(40, 30, dtype=dtype)
+    found = []
+    for where in (tf.constant([3, 0, 3]), tf.constant([3, 0, 3], tf.int64)):
+        for name in ("max", "min", "prod", "sum"):
+            function = getattr(tf, f"unsorted_segment_{name}")
+            found.append(function(tf.gather(x, where), where, 5))
+    return found, {}
+
+
+def pools(dtype: str) -> Run:
+    x = some(2, 9, 8, 5, dtype=dtype)
+    found = []
+    for function in (tf.nn.max_pool, tf.nn.avg_pool):
+        for window, padding in ((2, "SAME"), (3, "VALID"), (17, "SAME")):
+            y = function(x, [1, window, window, 1], [1, 2, 2, 1], padding)
+            found += [y, *tf.gradients(y * y, x)]
+    return found, {}
+
+
+def convolutions(dtype: str) -> Run:
+    x = some(3, 12, 12, 16, dtype=dtype)
+    filters = some(3, 3, 16, 32, dtype=dtype)
+    found = []
+    for stride in (1, 2):
+        y = tf.nn.conv2d(x, filters, [1, stride, stride, 1], "SAME")
+        pooled = tf.nn.max_pool(tf.nn.relu(y), [1, 2, 2, 1], [1, 2, 2, 1], "SAME")
+        found += [y, *tf.gradients(y, [x, filters]), *tf.gradients(pooled, [x, filters])]
+    return found, {}
+
+
+def products(dtype: str) -> Run:
+    x = tf.placeholder(dtype, [None, 50])
+    w, whole = some(50, 20, dtype=dtype), some(9, 9, dtype="int32")
+    y = tf.nn.relu(tf.matmul(x, w) + some(20, dtype=dtype))
+    found = [y, *tf.gradients(y, [x, w]), tf.matmul(whole, whole)]
+    found.append(tf.matmul(some(4, 5, 6, dtype=dtype), some(4, 6, 7, dtype=dtype)))
+    return found, {x: np.ones((33, 50), dtype)}
+
+
+def arrays(dtype: str) -> Run:
+    xs = tf.placeholder(dtype, [None, 4, 3])
+    held = tf.TensorArray(dtype, tf.shape(xs)[0]).unstack(xs)
+    w = some(3, dtype=dtype)
+
+    def body(i: Any, total: Any, out: Any) -> Any:
+        total = tf.tanh(total * w + held.read(i))
+        return i + 1, total, out.write(i, total)
+
+    start = 0, tf.zeros([4, 3], dtype), tf.TensorArray(dtype, tf.shape(xs)[0])
+    _, total, out = tf.while_loop(lambda i, *_: i < tf.shape(xs)[0], body, start)
+    stacked = out.stack()
+    found = [total, stacked, *tf.gradients(stacked * total, [xs, w])]
+    return found, {xs: np.ones((5, 4, 3), dtype)}
+
+
+FAMILIES: tuple[Callable[[str], Run], ...] = (
+    *(randoms, rows, pools, convolutions, products, arrays),
+)
+
+
+class Recorder:
+    """In place of the compiler: which kernels of the library were asked for."""
+
+    def __init__(self) -> None:
+        self.asked: set[LibraryKernel] = set()
+
+    def compile(self, wanted: Sequence[compiler.Wanted]) -> list[compiler.Compiled]:
+        """Makes nothing of kernels, but a note."""
+        kernels = [kernel for kernel, _ in wanted]
+        self.asked |= {kernel for kernel in kernels if isinstance(kernel, LibraryKernel)}
+        return [compiler.Compiled(0, kernel.name, "", 0.0, True, "") for kernel in kernels]
+
+    def plan(self, graph: tf.Graph, fetches: Sequence[Any], feeds: dict[Any, Any]) -> set[str]:
+        """Plans a run, and that of the initializers; the names of kernels that it asked for, and
+        that are neither in the closed set nor of the rest."""
+        before, self.asked = self.asked, set()
+        with graph.as_default(), tf.Session(graph=graph) as session:
+            aot._make_variables(session, fetches, feeds)
+            session.prepared_plan(list(fetches), feeds)
+            if tf.global_variables():
+                session.prepared_plan(tf.global_variables_initializer())
+        asked, self.asked = self.asked, self.asked | before
+        closed = set(warming.kernels(DTYPES))
+        return {kernel.name for kernel in asked - closed} - closed_set.OPEN
+
+
+@pytest.fixture(scope="module")
+def recorder() -> Iterator[Recorder]:
+    """A compiler that compiles nothing."""
+    found, patch = Recorder(), pytest.MonkeyPatch()
+    patch.setattr(compiler, "compile_kernels", found.compile)
+    patch.setattr(driver, "prepare", lambda: None)
+    patch.setattr(warming, "begin", lambda: None)
+    with settings.override(jit="always"):
+        yield found
+    patch.undo()
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_benchmarks(recorder: Recorder, name: str) -> None:
+    build = WORKLOADS[name]
+    sizes = {k: v for k, v in SIZES.items() if k in inspect.signature(build).parameters}
+    with tf.Graph().as_default() as graph:
+        fetches, feeds = build(tf, **sizes)
+        assert not recorder.plan(graph, tf.nest.flatten(fetches), feeds or {})
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples(recorder: Recorder, name: str) -> None:
+    if name == "digits_cnn.py":
+        pytest.importorskip("sklearn")
+    graph = aot.load_graph(ROOT / "examples" / name)
+    fetches = [aot.fetched(graph, each) for each in aot.candidates(graph)]
+    assert not recorder.plan(graph, fetches, aot.feeds_of(graph, fetches, []))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("build", FAMILIES)
+def test_families(recorder: Recorder, build: Callable[[str], Run], dtype: str) -> None:
+    with tf.Graph().as_default() as graph:
+        assert not recorder.plan(graph, *build(dtype))
+
+
+def test_what_is_open_is_open(recorder: Recorder) -> None:
+    """Whoever closes a family takes it from the list; behind all other tests of this file."""
+    closed = set(warming.kernels(DTYPES))
+    still_open = {kernel.name for kernel in recorder.asked - closed}
+    assert closed_set.OPEN - still_open == set(), "closed, or nothing asks for them any more"
+    # Nothing is in the set, either, that nobody asks for.
+    names = {kernel.name for kernel in recorder.asked}
+    assert {kernel.name for kernel in closed} - names == set()
+
+
+@pytest.mark.parametrize("level", target.LEVELS)
+def test_the_set_is_the_same_each_time_and_for_processors_has_its_own(level: str) -> None:
+    with settings.override(target=level):
+        once, again = warming.kernels(DTYPES), warming.kernels(DTYPES)
+        one = warming.kernels(DTYPES[:1])
+    assert once == again and len(once) == len(set(once))
+    assert set(one) < set(once)
