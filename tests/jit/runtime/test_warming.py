@@ -21,7 +21,7 @@ from numbaflow.jit.cache import admin, store
 from numbaflow.jit.codegen import compile as compiler
 from numbaflow.jit.runtime import thread_pool, warming
 
-from .cache_process import assert_sound
+from ..cache.cache_process import assert_sound
 
 pytestmark = pytest.mark.cpu
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")

@@ -25,7 +25,7 @@ from numbaflow.jit.library import closed_set
 from numbaflow.jit.library.library_kernel import LibraryKernel
 from numbaflow.jit.runtime import driver, warming
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 sys.path.insert(0, str(ROOT))
 from benchmarks.workloads import WORKLOADS  # noqa: E402
 
