@@ -108,7 +108,7 @@ def test_the_library_is_compiled_before_the_first_example_and_once(tmp_path: Pat
     for name in (".stamp-examples", ".warm"):
         (tmp_path / name).touch()
     assert "cache warm" not in commands_of("run", f"VENV={tmp_path}", f"PY={sys.executable}")
-    assert "cache warm" not in commands_of("install") + commands_of("pytest")
+    assert "cache warm" not in commands_of("install", "pytest")
 
 
 def test_readme_is_short() -> None:
