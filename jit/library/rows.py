@@ -64,9 +64,7 @@ def scatter_rows(
     return out
 
 
-def _scatter_kernel(
-    fn: str, start: Any, dtype: str, out_at: int, is_single: bool
-) -> LibraryKernel:
+def _scatter_kernel(fn: str, start: Any, dtype: str, out_at: int, is_single: bool) -> LibraryKernel:
     first = float(start) if dtype in BYTES else start
     return specialise(
         f"scatter_{fn}", rows_kernels.scatter, COMBINE=COMBINE[fn], START=first, OUT_AT=out_at,
