@@ -50,6 +50,7 @@ def _range(k: np.ndarray) -> tuple[int, int]:
 
 def _check_bounds(rows: int, columns: int, low: int, high: int) -> None:
     for name, d in (("lower_diag_index", low), ("upper_diag_index", high)):
+        # Even a matrix without entries has diagonal 0, of length 0.
         if not (-rows < d < columns or d == 0):
             raise errors.invalid(
                 f"{name} is out of bound: {d}. It must be between {-rows} and {columns}"
@@ -57,6 +58,8 @@ def _check_bounds(rows: int, columns: int, low: int, high: int) -> None:
 
 
 def _longest(rows: int, columns: int, low: int, high: int) -> Any:
+    # The length of the diagonal nearest to the main one: diagonal d has rows + d entries at most
+    # where it lies below that, columns - d where it lies above.
     return min(rows + min(high, 0), columns - max(low, 0))
 
 
@@ -95,6 +98,8 @@ def _extent(length: int, low: int, high: int, rows: int, columns: int) -> tuple[
     for name, size, least in (("rows", rows, least_rows), ("columns", columns, least_columns)):
         if size < least:
             raise errors.invalid(f"The number of {name} is too small.")
+    # The longest diagonal runs from border to border, so one of the sizes is the least that holds
+    # it.
     if rows != least_rows and columns != least_columns:
         raise errors.invalid(
             "The number of rows or columns is not consistent with the specified d_lower, "
@@ -269,12 +274,15 @@ def _part(grad: Tensor, k: Tensor) -> Tensor:
 
 
 def _diag_gradient(op: Operation, grad: Tensor) -> tuple[Any, ...]:
+    # Each entry of a diagonal went to one place of the matrix, so its gradient is what lies there.
     return (_part(grad, op.inputs[1]), *([None] * 4))
 
 
 def _diag_part_gradient(op: Operation, grad: Tensor) -> tuple[Any, ...]:
     static = op.inputs[0].get_shape()[-2:]
     k = op.inputs[1]
+    # Without the sizes `diag` would make the smallest matrix that holds the diagonals, which need
+    # not be this one.
     if static.is_fully_defined():
         rows, columns = static.as_list()
         result = diag_op(grad, k, rows, columns, 0, name="diag")
@@ -285,6 +293,8 @@ def _diag_part_gradient(op: Operation, grad: Tensor) -> tuple[Any, ...]:
 
 def _set_diag_gradient(op: Operation, grad: Tensor) -> tuple[Any, ...]:
     k = op.inputs[2]
+    # Entries that were written over had no effect: their gradient is zero, and the diagonals get
+    # what lies there.
     diagonal: Any = op.inputs[1].get_shape()
     if not diagonal.is_fully_defined():
         diagonal = _computed_shape(grad, k)

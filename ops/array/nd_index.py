@@ -58,6 +58,8 @@ def places_and_outside(b: Builder, sizes: Sequence[AnySize], indices: Value) -> 
     limits = [b.constant(size, "int64") for size in sizes[: len(columns)]]
 
     def place(*given: Any) -> Any:
+        # Row-major places, by Horner's rule. Those of vectors that are outside mean nothing: who
+        # takes them looks at `outside` first.
         found, outside = None, None
         for i, n in zip(given[: len(columns)], given[len(columns) :], strict=True):
             wrong = k.logical_or(k.lt(i, 0), k.ge(i, n))

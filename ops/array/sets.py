@@ -56,6 +56,7 @@ def _check(indices: np.ndarray, shape: np.ndarray) -> None:
         if any(not 0 <= n < size for n, size in zip(index, shape, strict=True)):
             sizes = ",".join(str(size) for size in shape)
             raise errors.invalid(f"{text}out of bounds: need 0 <= index < [{sizes}]")
+        # Tuples compare as rows do in row-major order, which TensorFlow asks of sparse tensors.
         if i and index <= before:
             raise errors.invalid(text + ("repeated" if index == before else "out of order"))
         before = index

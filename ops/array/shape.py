@@ -257,6 +257,7 @@ def _reshape_shape(c: ShapeContext) -> TensorShape:
                 f"({known} elements)"
             )
         return wanted
+    # With no elements any size would do.
     if out.count(None) > 1 or known == 0:
         return wanted
     if total % known:

@@ -81,6 +81,7 @@ def _branch(x: Inliner, op: Operation, function: Any, inputs: list[Tensor], pivo
     """A function that runs where `pivot` is alive; the last output says that it has run."""
     with x.after([pivot.op]):
         body = yield x.call(op, function, inputs, f"{function.name}/")
+    # What the body does without giving it on must be over before the branch counts as run.
     with x.after([pivot.op, *body.effects]):
         return [x.node("Identity", [t], "result") for t in (*body.outputs, pivot)]
 
@@ -116,6 +117,7 @@ def _case(x: Inliner, op: Operation, inputs: list[Tensor]) -> Steps:
             return _branch(x, op, functions[number], values[1:], pivot)
 
         def others(values: list[Tensor], pivot: Tensor) -> Steps:
+            # The last branch needs no test: it takes whatever is left.
             if number + 2 == len(functions):
                 return (yield _branch(x, op, functions[number + 1], values[1:], pivot))
             outputs, effects = yield choose(number + 1, values[0], values[1:])
@@ -137,6 +139,8 @@ def _while(x: Inliner, op: Operation, inputs: list[Tensor]) -> Steps:
         "parallel_iterations": op.attr("parallel_iterations"),
     }
     enters = [x.node("Enter", [value], "enter", **frame) for value in inputs]
+    # The second input is the next iteration's, which is made last; until then the first one stands
+    # in.
     merges = [x.node("Merge", [enter, enter], "merge")[0] for enter in enters]
     for merge in merges:
         # The shapes of later iterations are not known before the body is.

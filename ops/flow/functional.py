@@ -93,6 +93,7 @@ def _require_rows(elems: list[Tensor]) -> None:
 
 def _count(tensor: Tensor) -> Any:
     """The number of rows: an int where it is known."""
+    # No rows at all (0) count as not known, as in TensorFlow's own `or`.
     return dimension_value(tensor.shape[0]) or tf.shape(tensor)[0]
 
 
@@ -105,6 +106,8 @@ def _stacked(arrays: list[Any], elems: list[Tensor]) -> list[Tensor]:
 
     count = rows(elems[0])
     for elem in elems[1:]:
+        # Only compared, as in TensorFlow, which drops what merging returns: a number of rows that
+        # only a later input knows is not used.
         count.merge_with(rows(elem))
     for result in results:
         shape = result.get_shape()

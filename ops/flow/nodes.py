@@ -47,6 +47,7 @@ def _pass(c: KernelContext, x: TensorLike) -> Any:
 
 
 def _switch_kernel(c: KernelContext, data: Any, pred: Any) -> Any:
+    # None stands for an output that is dead.
     return (None, data) if pred else (data, None)
 
 

@@ -133,6 +133,7 @@ class _WithBuckets(LookupInterface):
         numbers = self._table.lookup(values)
         # Buckets are numbered behind the words of the table.
         buckets = tf.add(buckets, self._table.size())
+        # A word whose number is the table's default counts as unknown, as in TensorFlow.
         is_known = tf.not_equal(numbers, self._table.default_value)
         return tf.where_v2(is_known, numbers, buckets)
 

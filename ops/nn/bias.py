@@ -83,6 +83,7 @@ def _lower_bias(b: Builder, op: OpView, value: Value, bias: Value) -> Any:
 
 
 def _bias_gradient(op: Operation, grad: Tensor) -> tuple[Any, Any]:
+    # A bias is added once at every position of its channel, so its gradient is the sum over these.
     return grad, raw.BiasAddGrad(grad, data_format=op.attr("data_format"))
 
 
@@ -136,6 +137,7 @@ def _grad_shape(c: ShapeContext) -> TensorShape:
 
 
 def _grad_gradient(op: Operation, grad: Tensor) -> Any:
+    # The gradient of a sum: the same number for every element that went into it.
     shape, bias_shape = tf.shape(op.inputs[0]), tf.shape(grad)
     if op.attr("data_format") == "NCHW":
         head, tail = tf.ones_like(shape[:1]), tf.ones_like(shape[2:])

@@ -69,6 +69,8 @@ def _kernel(make: Callable[[Any], samplers.Uniform]) -> Callable[..., Any]:
 
         true = true_classes.reshape(-1).tolist()
         expected = counts(true).reshape(true_classes.shape), counts(sampled)
+        # Behind the counts: the true classes of this step are learned for the next one
+        # (candidate_sampler_ops.cc).
         sampler.update(true)
         return np.array(sampled, np.int64), *expected
 
@@ -83,6 +85,7 @@ def _unigrams(c: KernelContext) -> samplers.Weighted:
     if path and given:
         raise errors.invalid("Must only provide one of vocab_file and unigrams.")
     shards, shard = c.attr("num_shards"), c.attr("shard")
+    # Of weight 0: never drawn.
     reserved = [np.float32(0) for i in range(c.attr("num_reserved_ids")) if i % shards == shard]
     power = np.float32(c.attr("distortion"))
     # Numbering goes on after the reserved classes of this shard.
@@ -297,6 +300,7 @@ def _hits(
         if value in place
     ]
     rows, ids = np.array(found, np.int64).reshape(-1, 2).T
+    # Added to the logit of a class they leave it a probability of 0.
     weights = np.full(len(found), np.finfo(np.float32).min, np.float32)
     return rows.astype(np.int32), np.ascontiguousarray(ids), weights
 

@@ -61,6 +61,7 @@ def _forward(c: KernelContext, x: np.ndarray, w: np.ndarray) -> np.ndarray:
     window = nw.at_run_time(geometry, c.attr, last.shape[1:-1], w.shape[:2])
     padded = window.pad(last)
     result = np.zeros([x.shape[0], *window.out, *w.shape[2:]], kind)
+    # One product for each place in the window, over all outputs at once: few large steps of NumPy.
     for offset, where in window.offsets():
         result += padded[where][..., None] * w[offset]
     flat = result.reshape(*result.shape[:-2], result.shape[-2] * result.shape[-1])
@@ -165,6 +166,8 @@ def _gradient(op: Operation, grad: Tensor) -> list[Any]:
 
 
 def _input_second(op: Operation, grad: Tensor) -> list[Any]:
+    # dx is linear in w and in dy. With g, the gradient of dx, in the place of x,
+    # sum(g * dx) = sum(dy * conv(g, w)), whose gradients are the two ops below.
     _, w, dy = op.inputs
     attrs = _attrs_of(op, *_NAMES)
     return [
@@ -175,6 +178,8 @@ def _input_second(op: Operation, grad: Tensor) -> list[Any]:
 
 
 def _filter_second(op: Operation, grad: Tensor) -> list[Any]:
+    # Likewise with g, the gradient of dw, in the place of the filter:
+    # sum(g * dw) = sum(dy * conv(x, g)).
     x, _, dy = op.inputs
     attrs = _attrs_of(op, *_NAMES)
     return [

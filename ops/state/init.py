@@ -364,10 +364,12 @@ class VarianceScaling(Initializer):
         fans = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2.0}
         scale = self.scale / max(1.0, fans[self.mode])
         if self.distribution in ("normal", "truncated_normal"):
+            # Wider, to make up for the variance that is cut off.
             stddev = math.sqrt(scale) / _TRUNCATED_STDDEV
             return random.truncated_normal(shape, 0.0, stddev, dtype, seed=self.seed)
         if self.distribution == "untruncated_normal":
             return random.random_normal(shape, 0.0, math.sqrt(scale), dtype, seed=self.seed)
+        # A uniform distribution in [-l, l] has the variance l**2 / 3.
         limit = math.sqrt(3.0 * scale)
         return random.random_uniform(shape, -limit, limit, dtype, seed=self.seed)
 
@@ -451,6 +453,8 @@ class Orthogonal(Initializer):
 def orthonormal(shape: Sequence[int], dtype: DTypeLike, seed: int | None, **options: Any) -> Any:
     """Random orthonormal columns: uniformly distributed, thanks to the signs of R's diagonal."""
     q, r = raw.Qr(random.random_normal(shape, dtype=dtype, seed=seed), **options)
+    # QR itself leaves these signs to the algorithm, and q would not be uniform (arXiv:math-
+    # ph/0609050).
     diagonal = tf.diag_part(r)
     return q * tf.sign(diagonal)
 

@@ -155,6 +155,7 @@ class BaseResourceVariable(Variable):
         """The value, read by an operation of its own."""
         with name_scope("Read"), device(self._handle.device):
             value = self._read_variable_op()
+        # The Identity may run on the device of the caller; the read belongs to the variable's.
         return tf.identity(value)
 
     def sparse_read(self, indices: TensorLike, name: str | None = None) -> Any:
@@ -268,6 +269,8 @@ class BaseResourceVariable(Variable):
                 f"Incompatible type conversion requested to type {dtype.name!r} for variable of "
                 f"type {self.dtype.name!r}"
             )
+        # Named as if it were the handle; behind the Identity of `read_value` it is the value that
+        # was read, in TensorFlow too.
         return self.read_value().op.inputs[0] if as_ref else self.value()
 
     def to_proto(self, export_scope: str | None = None) -> Any:
@@ -276,6 +279,8 @@ class BaseResourceVariable(Variable):
 
         if export_scope is not None and not self.handle.name.startswith(export_scope):
             return None
+        # TensorFlow names a copy on a caching device here, and `_init_from_proto` finds the read
+        # behind it.
         cached = self._cached_value
         snapshot = cached if cached is not None else self._graph_element
         result = protos.VariableDef(
@@ -445,6 +450,7 @@ class ResourceVariable(BaseResourceVariable):
         if variable_def.snapshot_name:
             snapshot = element(variable_def.snapshot_name)
             self._cached_value = None if snapshot.op.type == "ReadVariableOp" else snapshot
+            # Through the Identity of a copy on a caching device.
             while snapshot.op.type != "ReadVariableOp":
                 if not snapshot.op.inputs:
                     raise ValueError(f"{variable_def.snapshot_name} reads no resource variable")

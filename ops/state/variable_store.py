@@ -172,6 +172,7 @@ class VariableStore:
                 "partitioning?"
             )
         shape = as_shape(request.shape)
+        # A tensor may know sizes that the caller left out.
         if isinstance(request.initializer, Tensor):
             shape = shape.merge_with(request.initializer.get_shape())
         partitions = None
@@ -211,6 +212,7 @@ class VariableStore:
 
     def _make_partitions(self, request: Request, shape: Any, partitions: Any) -> Any:
         name = request.name
+        # Partitioners cut one axis at most (see `call_partitioner`).
         axis, count = next(((i, n) for i, n in enumerate(partitions) if n > 1), (0, 1))
         self._require_same_shards(name, count)
         parts, dtype = [], request.dtype
@@ -340,6 +342,7 @@ def _initial_value(
 ) -> tuple[Any, Any]:
     """What the Variable gets as initial value, and as dtype."""
     if not callable(initializer):
+        # Its own shape and dtype hold.
         return initializer, None
     if inspect.isclass(initializer):
         initializer = initializer()

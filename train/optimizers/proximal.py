@@ -152,6 +152,8 @@ class FtrlOptimizer(Optimizer):
     ) -> None:
         super().__init__(use_locking, name)
         _refuse_negative("initial_accumulator_value", initial_accumulator_value)
+        # A step is the rate times the accumulator, which only grows, to this power: rates must not
+        # grow with it.
         if learning_rate_power > 0.0:
             raise ValueError(
                 f"learning_rate_power {learning_rate_power:f} needs to be negative or zero"
