@@ -22,7 +22,6 @@ from .reader import LOOP, SERIAL
 # The further names that a hand-written text uses; None marks a generated text, all of whose loops
 # are free of dependences between iterations through memory.
 Names = dict[str, Any] | None
-_PLAIN = "; generated"  # the line that begins the LLVM text of a generated kernel
 
 
 def lowered(source: str, symbol: str, aim: target.Target, names: Names = None) -> str:
@@ -32,7 +31,7 @@ def lowered(source: str, symbol: str, aim: target.Target, names: Names = None) -
 
         return finished(library_code.module(source, symbol, names), aim)
     try:
-        return f"{_PLAIN}\n{finished(str(reader.module(source, symbol)), aim)}"
+        return finished(str(reader.module(source, symbol)), aim)
     except words.Unfit as error:
         raise Untyped(f"{error}{where(source, error.line)}, in {symbol}:\n{source}") from error
 
@@ -64,10 +63,9 @@ def _optimised(text: str, aim: target.Target, machine: Any) -> Any:
     module.data_layout = str(machine.target_data)
     module.triple = aim.triple
     module.verify()
-    # Level 3 makes copies of whole nests for conditions that do not change within them, such as
-    # whether there is anything to reduce; generated kernels, which have no others, need none.
-    level = 2 if text.startswith(_PLAIN) else 3
-    options = binding.create_pipeline_tuning_options(speed_level=level)
+    # Level 3 would make copies of whole nests for conditions that do not change within them, such
+    # as whether there is anything to reduce: half as much machine code again, and none the faster.
+    options = binding.create_pipeline_tuning_options(speed_level=2)
     options.loop_vectorization = options.loop_interleaving = options.loop_unrolling = True
     options.slp_vectorization = False
     builder = binding.create_pass_builder(machine, options)
