@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Register tiles over lists: sums of shifted vectors, where most of one factor is zero.
 
-A list is `count` values with an offset each.  Rows and vectors of a tile are literals, and so are
-strides that are known when a kernel is written; see jit/codegen/register_tiles.py.
+A list is `count` values with an offset each.  Rows and vectors of a tile are literals, strides are
+numbers of the run; see jit/codegen/register_tiles.py.
 Imports Numba; used only while a kernel is compiled.
 """
 
@@ -76,18 +76,21 @@ def gather_tile(
     return _tile_intrinsic(_emit_gather, typing_context, *kinds)
 
 
+def _lines(t: Tile, base: Any, stride: Any) -> list[Any]:
+    """Where the rows of a tile begin, which needs no work for each entry of a list."""
+    step = t.b.mul(stride, _WORD(t.bytes))
+    return [t.b.add(base, t.b.mul(_WORD(r), step)) for r in range(t.pixels)]
+
+
 def _emit_gather(
     t: Tile, x: Any, values: Any, offsets: Any, count: Any, out: Any, x_row: Any, out_row: Any
 ) -> None:
-    items = _List(t, values, offsets)
+    items, lines = _List(t, values, offsets), _lines(t, x, x_row)
 
     def step(k: Any, sums: list[Any]) -> list[Any]:
         value, offset = items.item(k)
-        new = []
-        for (r, v), old in zip(t.cells, sums, strict=True):
-            piece = t.load(x, v, offset, t.b.mul(_WORD(r), x_row))
-            new.append(t.fma(value, piece, old))
-        return new
+        pieces = (t.load(lines[r], v, offset) for r, v in t.cells)
+        return [t.fma(value, piece, old) for piece, old in zip(pieces, sums, strict=True)]
 
     zero = ir.Constant(t.vector, [0.0] * t.lanes)
     for (r, v), total in zip(t.cells, t.loop(count, [zero] * len(t.cells), step), strict=True):
@@ -122,14 +125,14 @@ def scatter_tile(
 def _emit_scatter(
     t: Tile, w: Any, values: Any, offsets: Any, count: Any, out: Any, w_row: Any, out_row: Any
 ) -> None:
-    items = _List(t, values, offsets)
+    items, lines = _List(t, values, offsets), _lines(t, out, out_row)
     weights = [t.load(w, v, t.b.mul(_WORD(r), w_row)) for r, v in t.cells]
 
     def step(k: Any, kept: list[Any]) -> list[Any]:
         value, offset = items.item(k)
         for (r, v), weight in zip(t.cells, weights, strict=True):
-            row = t.b.mul(_WORD(r), out_row)
-            t.store(t.fma(value, weight, t.load(out, v, offset, row)), out, v, offset, row)
+            total = t.fma(value, weight, t.load(lines[r], v, offset))
+            t.store(total, lines[r], v, offset)
         return kept
 
     t.loop(count, [], step)

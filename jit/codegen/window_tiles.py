@@ -20,6 +20,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from .addresses import Address, Mismatch, element_bytes
+from .reader import LOOP, SERIAL
 from .register_tiles import tile_dtype, word
 
 _WORD, _INDEX, _BYTE, _DOUBLE = ir.IntType(64), ir.IntType(32), ir.IntType(8), ir.DoubleType()
@@ -156,14 +157,10 @@ class _Channels:
             phi.add_incoming(value, self.b.block)
         again = self.b.cbranch(self.b.icmp_signed("<", following, count), inside, after)
         # Windows are small: a loop that is unrolled would be at its rest most of the time.
-        again.set_metadata("llvm.loop", _as_it_is(self.b.module))
+        name = f"{LOOP}.{len(self.b.module.metadata)}.{SERIAL}"
+        again.set_metadata("llvm.loop", self.b.module.add_metadata([name]))
         self.b.position_at_end(after)
         return new
-
-
-def _as_it_is(module: Any) -> Any:
-    """The mark of a loop that is not unrolled."""
-    return module.add_metadata([module.add_metadata(["llvm.loop.unroll.disable"])])
 
 
 def _bytes(element: Any) -> int:

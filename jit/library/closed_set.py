@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from . import arrays, max_pool_argmax, random, rows
+from . import arrays, conv_grad_pooled, max_pool_argmax, random, rows
 from .library_kernel import LibraryKernel
 
 # `closed` of every such module: kernels as steps ask for them, over the dtypes of their buffers.
 CLOSED: tuple[Callable[[Sequence[str]], Iterator[LibraryKernel]], ...] = (
     arrays.closed,
+    conv_grad_pooled.closed,
     max_pool_argmax.closed,
     random.closed,
     rows.closed,
@@ -23,7 +24,6 @@ CLOSED: tuple[Callable[[Sequence[str]], Iterator[LibraryKernel]], ...] = (
 OPEN = frozenset(
     (
         *("conv2d", "conv2d_input_gradient", "conv2d_filter_gradient", "pack_filter"),
-        *("pooled_filter_gradient", "pooled_input_gradient", "pack_by_feature"),
         *("matmul", "matmul_pack", "matmul_integer"),
     )
 )

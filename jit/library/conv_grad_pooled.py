@@ -9,13 +9,14 @@ NHWC, sizes of images known; others are left to jit/library/conv.py.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ..kernel.sizes import AnySize, ceil_div, maximum, minimum
 from . import conv_grad_pooled_kernels
 from .geometry import Axis
+from .library_kernel import LibraryKernel
 from .max_pool_argmax import Windows
 from .template import specialise
 from .vectors import BYTES, vectors
@@ -38,14 +39,14 @@ def filter_gradient(
         return NotImplemented
     kh, kw, c, f = shape
     last = (facts["BAND"] - 1) * facts["PSH"] + facts["PH"] - 1
-    facts = _with_memory(facts, last * conv[0].stride + kh)
-    kernel = specialise("pooled_filter_gradient", conv_grad_pooled_kernels.filter_gradient, **facts)
+    facts = _with_memory(x.dtype, facts, last * conv[0].stride + kh)
     n, size, blocks = x.shape[0], BYTES[x.dtype] * kh * kw * c * f, c // facts["BLOCK"]
     images = images_per_chunk(n, conv, size)
     chunks = ceil_div(n, images)
     col_tile = _columns(chunks, blocks)
     (partial,) = b.call(
-        kernel, [x, dy, places], [((chunks, *shape), x.dtype)], [n, images], chunks, 1, blocks,
+        filter_kernel(x.dtype, _Tile.choose(x.dtype, kh, kw, c)), [x, dy, places],
+        [((chunks, *shape), x.dtype)], [*_parameters(facts), n, images], chunks, 1, blocks,
         col_tile, facts["SUMS"] + size // blocks * col_tile + 64,
         operations=_operations(n, facts),
     )  # fmt: skip
@@ -61,25 +62,23 @@ def input_gradient(
     if facts is None:
         return NotImplemented
     kh, kw, c, f = w.shape
-    facts = _with_memory(facts, (int(conv[0].out) - 1) * conv[0].stride + kh)
+    facts = _with_memory(dy.dtype, facts, (int(conv[0].out) - 1) * conv[0].stride + kh)
     block, n = facts["BLOCK"], shape[0]
     blocks = c // block
-    pack = specialise("pack_by_feature", conv_grad_pooled_kernels.pack_by_feature, **facts)
     (packed,) = b.call(
-        pack, [w], [((blocks, f, kh * kw, block), dy.dtype)], [], kh * kw,
-        max(1, _PACKED // (c * f)), blocks, 1,
+        pack_kernel(dy.dtype), [w], [((blocks, f, kh * kw, block), dy.dtype)],
+        [kh * kw, c, f, block], kh * kw, max(1, _PACKED // (c * f)), blocks, 1,
     )  # fmt: skip
-    kernel = specialise("pooled_input_gradient", conv_grad_pooled_kernels.input_gradient, **facts)
     work = facts["PHO"] * facts["PWO"] * kh * kw * c * f
     (out,) = b.call(
-        kernel, [dy, places, packed], [(tuple(shape), dy.dtype)], [], n, max(1, _WORK // work),
-        blocks, _columns(n, blocks), facts["SUMS"] + 64,
-        operations=_operations(n, facts),
+        input_kernel(dy.dtype, _Tile.choose(dy.dtype, kh, kw, c)), [dy, places, packed],
+        [(tuple(shape), dy.dtype)], _parameters(facts), n, max(1, _WORK // work), blocks,
+        _columns(n, blocks), facts["SUMS"] + 64, operations=_operations(n, facts),
     )  # fmt: skip
     return out
 
 
-def _operations(images: AnySize, facts: dict[str, Any]) -> AnySize:
+def _operations(images: AnySize, facts: dict[str, int]) -> AnySize:
     """Multiplications and additions if no gradient is zero."""
     taps = facts["KH"] * facts["KW"] * facts["C"]
     return 2 * images * (facts["PHO"] * facts["PWO"] * facts["F"] * taps)
@@ -98,56 +97,100 @@ def _columns(rows: AnySize, blocks: int) -> AnySize:
 
 
 @dataclass(frozen=True)
-class _Blocks:
-    """Channels in blocks, whose taps make rows of whole vectors; so many rows fit registers."""
+class _Tile:
+    """Sums in registers: `rows` lines of a window, `vectors` of each, in blocks of `size` channels.
 
-    size: int
-    vectors: int
+    A line of a window is a number of whole tiles; lines that are left have tiles of one.
+    """
+
     rows: int
+    vectors: int
+    size: int = 0
 
     @staticmethod
-    def choose(dtype: str, kh: int, kw: int, channels: int) -> _Blocks | None:
-        """The largest block of which all taps fit registers, else the smallest with one row."""
-        lanes, registers = vectors(dtype)
-        most = registers - 4
-        sizes = [k for k in range(lanes, channels + 1, lanes) if channels % k == 0]
-        fits = [k for k in sizes if kw * k // lanes <= most]
-        if not fits:
-            return None
-        size = max((k for k in fits if kh * kw * k // lanes <= most), default=fits[0])
-        row = kw * size // lanes
-        return _Blocks(size, row, -(-kh // -(-kh // (most // row))))
+    def choose(dtype: str, kh: int, kw: int, channels: int) -> _Tile:
+        """That by which fewest tiles are needed for all channels, in the smallest blocks."""
+        lanes = vectors(dtype).lanes
+        tiles = [
+            _Tile(tile.rows, tile.vectors, size)
+            for size in range(lanes, channels + 1, lanes)
+            for tile in _tiles(dtype)
+            if channels % size == 0 and kw * size // lanes % tile.vectors == 0
+        ]
+
+        def count(tile: _Tile) -> tuple[int, int]:
+            down = kh // tile.rows + kh % tile.rows
+            return channels // lanes * kw // tile.vectors * down, tile.size
+
+        return min(tiles, key=count)
+
+
+def _tiles(dtype: str) -> list[_Tile]:
+    """All shapes that kernels are made for: those of the common windows, and one for the others."""
+    most = vectors(dtype).registers - 4
+    shapes = (1, 1), (2, 2), (3, 3), (2, 4), (5, 5), (3, 6), (3, 7), (3, 9)
+    return [_Tile(max(1, min(rows, most // width)), width) for rows, width in shapes]
+
+
+def filter_kernel(dtype: str, tile: _Tile) -> LibraryKernel:
+    """The kernel of gradients of filters."""
+    return _kernel("pooled_filter_gradient", conv_grad_pooled_kernels.filter_gradient, dtype, tile)
+
+
+def input_kernel(dtype: str, tile: _Tile) -> LibraryKernel:
+    """The kernel of gradients of inputs."""
+    return _kernel("pooled_input_gradient", conv_grad_pooled_kernels.input_gradient, dtype, tile)
+
+
+def _kernel(name: str, entry: Callable[..., None], dtype: str, tile: _Tile) -> LibraryKernel:
+    lanes = vectors(dtype).lanes
+    return specialise(name, entry, DTYPE=dtype, LANES=lanes, ROWS=tile.rows, VECTORS=tile.vectors)
+
+
+def pack_kernel(dtype: str) -> LibraryKernel:
+    """The kernel that puts filters in the order in which gradients of inputs take them."""
+    lanes = vectors(dtype).lanes
+    return specialise("pack_by_feature", conv_grad_pooled_kernels.pack_by_feature, LANES=lanes)
+
+
+def closed(dtypes: Iterable[str]) -> Iterator[LibraryKernel]:
+    """All kernels of gradients behind max pooling."""
+    for dtype in dtypes:
+        if dtype in BYTES:
+            yield pack_kernel(dtype).over([dtype] * 2)
+            for tile in _tiles(dtype):
+                yield filter_kernel(dtype, tile).over([dtype, dtype, "uint8", dtype])
+                yield input_kernel(dtype, tile).over([dtype, "uint8", dtype, dtype])
 
 
 def _facts(
     dtype: str, shape: Sequence[int], conv: tuple[Axis, Axis], windows: Windows
-) -> dict[str, Any] | None:
-    """The constants of the texts but for those of scratch memory; None where nothing is gained."""
+) -> dict[str, int] | None:
+    """Parameters of kernels but for those of scratch memory; None where nothing is gained."""
     (kh, kw, c, f), (high, wide), (down, across) = shape, conv, windows
     axes = (high, wide, down, across)
     known = all(isinstance(n, int) for axis in axes for n in (axis.size, axis.before, axis.out))
     if not known or (high.dilation, wide.dilation) != (1, 1) or down.stride * across.stride < 3:
         return None
-    blocks = _Blocks.choose(dtype, kh, kw, c)
-    if blocks is None or int(high.before) < 0 or int(wide.before) < 0:
+    if c % vectors(dtype).lanes or int(high.before) < 0 or int(wide.before) < 0:
         return None
-    line = ((int(wide.out) - 1) * wide.stride + kw) * blocks.size
+    block = _Tile.choose(dtype, kh, kw, c).size
+    line = ((int(wide.out) - 1) * wide.stride + kw) * block
     band = -(-int(down.out) // max(1, int(down.out) * int(across.out) // _ENTRIES))
-    copied = min(int(wide.size), line // blocks.size - int(wide.before))
+    copied = min(int(wide.size), line // block - int(wide.before))
     return dict(
-        DTYPE=dtype, LANES=vectors(dtype).lanes, VECTORS=blocks.vectors,
-        ROWS=blocks.rows, REST=kh % blocks.rows, BLOCK=blocks.size, C=c, F=f, KH=kh, KW=kw,
-        SH=high.stride, SW=wide.stride, H=high.size, W=wide.size, TOP=high.before,
-        LEFT=wide.before, COPIED=max(0, copied), LINE=line, PH=down.window, PW=across.window,
-        PSH=down.stride, PSW=across.stride, PHO=down.out, PWO=across.out, PTOP=down.before,
-        PLEFT=across.before, BAND=band, BANDS=-(-int(down.out) // band),
-        MOST=band * int(across.out),
+        C=c, F=f, KH=kh, KW=kw, SH=high.stride, SW=wide.stride, H=int(high.size),
+        W=int(wide.size), TOP=int(high.before), LEFT=int(wide.before), PH=down.window,
+        PW=across.window, PSH=down.stride, PSW=across.stride, PHO=int(down.out),
+        PWO=int(across.out), PTOP=int(down.before), PLEFT=int(across.before), BLOCK=block,
+        BAND=band, BANDS=-(-int(down.out) // band), MOST=band * int(across.out), LINE=line,
+        COPIED=max(0, copied),
     )  # fmt: skip
 
 
-def _with_memory(facts: dict[str, Any], lines: int) -> dict[str, Any]:
+def _with_memory(dtype: str, facts: dict[str, int], lines: int) -> dict[str, int]:
     """Adds where the parts of scratch memory are, with so many padded lines; SUMS ends them."""
-    lists, size = facts["BANDS"] * facts["F"], BYTES[facts["DTYPE"]]
+    lists, size = facts["BANDS"] * facts["F"], BYTES[dtype]
     parts = {
         "VALUES": 4 * facts["PH"] * facts["PW"],  # where places lie comes before the values
         "OFFSETS": size * lists * facts["MOST"],
@@ -160,3 +203,7 @@ def _with_memory(facts: dict[str, Any], lines: int) -> dict[str, Any]:
         place += -(-count // 64) * 64
         result[name] = place
     return result
+
+
+def _parameters(facts: dict[str, int]) -> list[int]:
+    return [facts[name] for name in conv_grad_pooled_kernels.PARAMETERS]

@@ -2,7 +2,8 @@
 """Kernels of convolution gradients that know of places of maxima; see conv_grad_pooled.py.
 
 An image's gradients that are not zero are in one list for every band of pooled lines and every
-feature: values, and where their windows begin in the padded lines of the band.
+feature: values, and where their windows begin in the padded lines of the band.  All sizes are
+parameters; only the tile of sums that is in registers is made for a kernel.
 """
 
 from __future__ import annotations
@@ -23,265 +24,270 @@ from .plain_vocabulary import (
 
 DTYPE: str = GIVEN
 LANES: int = GIVEN  # elements of a vector
-C: int = GIVEN  # channels
-F: int = GIVEN  # features
-KH: int = GIVEN  # the convolution's window and strides
-KW: int = GIVEN
-SH: int = GIVEN
-SW: int = GIVEN
-H: int = GIVEN  # its input, and the zeros around that
-W: int = GIVEN
-TOP: int = GIVEN
-LEFT: int = GIVEN
-PH: int = GIVEN  # the pooling's window and strides
-PW: int = GIVEN
-PSH: int = GIVEN
-PSW: int = GIVEN
-PHO: int = GIVEN  # its output, and the zeros around its input
-PWO: int = GIVEN
-PTOP: int = GIVEN
-PLEFT: int = GIVEN
-BLOCK: int = GIVEN  # channels of a block
-VECTORS: int = GIVEN  # vectors of a line of the window, for a block
-ROWS: int = GIVEN  # lines of the window whose sums fit registers, and those that are left
-REST: int = GIVEN
-BAND: int = GIVEN  # pooled lines of a list
-BANDS: int = GIVEN
-MOST: int = GIVEN  # elements of a list at most
-LINES: int = GIVEN  # padded lines
-LINE: int = GIVEN  # elements of a padded line of a block, and its pixels that the input has
-COPIED: int = GIVEN
-VALUES: int = GIVEN  # where the parts of scratch memory are, in bytes
-OFFSETS: int = GIVEN
-COUNTS: int = GIVEN
-PADDED: int = GIVEN
-SUMS: int = GIVEN
+ROWS: int = GIVEN  # lines of the window, and vectors of each, whose sums are in registers together
+VECTORS: int = GIVEN
+
+# The parameters of gradients, behind four buffers.
+PARAMETERS = (
+    "C", "F",  # channels, features
+    "KH", "KW", "SH", "SW",  # the convolution's window and strides
+    "H", "W", "TOP", "LEFT",  # its input, and the zeros around that
+    "PH", "PW", "PSH", "PSW",  # the pooling's window and strides
+    "PHO", "PWO", "PTOP", "PLEFT",  # its output, and the zeros around its input
+    "BLOCK",  # channels of a block
+    "BAND", "BANDS", "MOST",  # pooled lines of a list, lists of a feature, elements of one at most
+    "LINES", "LINE",  # padded lines of a block, elements of one
+    "COPIED",  # pixels of a padded line that the input has
+    "VALUES", "OFFSETS", "COUNTS", "PADDED", "SUMS",  # where parts of memory are, in bytes
+)  # fmt: skip
+(
+    C, F, KH, KW, SH, SW, H, W, TOP, LEFT, PH, PW, PSH, PSW, PHO, PWO, PTOP, PLEFT, BLOCK,
+    BAND, BANDS, MOST, LINES, LINE, COPIED, VALUES, OFFSETS, COUNTS, PADDED, SUMS,
+) = range(4, 4 + len(PARAMETERS))  # fmt: skip
+FURTHER = 4 + len(PARAMETERS)  # the first of a kernel's other parameters
 
 
 @helper
-def moves_in(memory: int) -> Address:
-    return region(memory, "int32")
-
-
-@helper
-def values_in(memory: int) -> Address:
-    return region(memory + VALUES, DTYPE)
-
-
-@helper
-def offsets_in(memory: int) -> Address:
-    return region(memory + OFFSETS, "int32")
-
-
-@helper
-def counts_in(memory: int) -> Address:
-    return region(memory + COUNTS, "int64")
-
-
-@helper
-def padded_in(memory: int) -> Address:
-    return region(memory + PADDED, DTYPE)
-
-
-@helper
-def fill_moves(moves: Address) -> None:
+def fill_moves(sizes: Arguments, memory: int) -> None:
     """From the place of a maximum in its pooling window to the padded lines."""
-    target = pointer(moves)
-    for place in range(PH * PW):
-        target[place] = place // PW * SH * LINE + place % PW * SW * BLOCK
+    move = pointer(region(memory, "int32"))
+    for y in range(sizes[PH]):
+        for x in range(sizes[PW]):
+            move[y * sizes[PW] + x] = y * sizes[SH] * sizes[LINE] + x * sizes[SW] * sizes[BLOCK]
 
 
 @helper
-def band_lists(
-    dy: Address, places: Address, moves: Address, values: Address, offsets: Address,
-    counts: Address, lines: int,
-) -> None:  # fmt: skip
+def band_lists(sizes: Arguments, dy: Address, places: Address, memory: int, band: int) -> None:
+    """The lists of a band, whose gradients and places begin at addresses."""
     gradient, place = pointer(dy), pointer(places)
-    move, value = pointer(moves), pointer(values)
-    offset, count = pointer(offsets), pointer(counts)
-    for f in range(F):
+    first, most, features, width = band * sizes[F], sizes[MOST], sizes[F], sizes[PWO]
+    move = pointer(region(memory, "int32"))
+    value = pointer(region(memory + sizes[VALUES], DTYPE) + first * most)
+    offset = pointer(region(memory + sizes[OFFSETS], "int32") + first * most)
+    count = pointer(region(memory + sizes[COUNTS], "int64") + first)
+    down, across = sizes[PSH] * sizes[SH] * sizes[LINE], sizes[SW] * sizes[BLOCK]
+    step, before = sizes[PSW] * across, sizes[PLEFT] * across
+    for f in range(features):
         count[f] = 0
-    for line in range(lines):
-        for col in range(PWO):
-            start = line * PSH * SH * LINE + (col * PSW - PLEFT) * SW * BLOCK
-            at = (line * PWO + col) * F
-            for f in range(F):
+    for line in range(min(sizes[BAND], sizes[PHO] - band * sizes[BAND])):
+        for col in range(width):
+            start = line * down + col * step - before
+            at = (line * width + col) * features
+            for f in range(features):
                 number = count[f]
-                value[f * MOST + number] = gradient[at + f]
-                offset[f * MOST + number] = start + move[place[at + f]]
+                value[f * most + number] = gradient[at + f]
+                offset[f * most + number] = start + move[place[at + f]]
                 count[f] = number + (1 if gradient[at + f] != 0 else 0)
 
 
 @helper
-def image_lists(dy: Address, places: Address, memory: int) -> None:
-    for band in range(BANDS):
-        first = band * BAND
-        at = first * PWO * F
-        band_lists(
-            dy + at, places + at, moves_in(memory), values_in(memory) + band * F * MOST,
-            offsets_in(memory) + band * F * MOST, counts_in(memory) + band * F,
-            min(BAND, PHO - first),
-        )  # fmt: skip
+def image_lists(sizes: Arguments, dy: Address, places: Address, memory: int) -> None:
+    for band in range(sizes[BANDS]):
+        at = band * sizes[BAND] * sizes[PWO] * sizes[F]
+        band_lists(sizes, dy + at, places + at, memory, band)
 
 
 @helper
-def pad_block(image: Address, top: int, padded: Address) -> None:
+def clear(target: Address, count: int) -> None:
+    """Zeros for some vectors: too few for a call."""
+    for c in range(0, count, LANES):
+        zero(target + c, LANES)
+
+
+@helper
+def copy_pixels(
+    target: Address, to: int, source: Address, since: int, pixels: int, block: int
+) -> None:
+    """Copies the channels of a block between lines whose pixels lie so far apart."""
+    for c in range(0, block, LANES):
+        for i in range(pixels):
+            copy(target + (i * to + c), source + (i * since + c), LANES)
+
+
+@helper
+def pad_block(sizes: Arguments, image: Address, top: int, padded: Address) -> None:
     """Lines of a block of channels, with zeros around them."""
-    for i in range(LINES):
-        target = padded + i * LINE
-        y = top + i
-        if y >= 0 and y < H:
-            source = image + y * W * C
-            zero(target, LEFT * BLOCK)
-            for col in range(COPIED):
-                copy(target + (LEFT + col) * BLOCK, source + col * C, BLOCK)
-            zero(target + (LEFT + COPIED) * BLOCK, LINE - (LEFT + COPIED) * BLOCK)
+    c, block, line, left = sizes[C], sizes[BLOCK], sizes[LINE], sizes[LEFT] * sizes[BLOCK]
+    copied, height, width = sizes[COPIED], sizes[H], sizes[W]
+    for i in range(sizes[LINES]):
+        target, y = padded + i * line, top + i
+        if y >= 0 and y < height:
+            behind = left + copied * block
+            clear(target, left)
+            copy_pixels(target + left, block, image + y * width * c, c, copied, block)
+            clear(target + behind, line - behind)
         else:
-            zero(target, LINE)
+            clear(target, line)
 
 
 @helper
-def gather(padded: Address, values: Address, offsets: Address, count: int, sums: Address) -> None:
-    row = 0
-    while row + ROWS <= KH:
-        gather_tile(
-            ROWS, VECTORS, LANES, padded + row * LINE, values, offsets, count,
-            sums + row * KW * BLOCK, LINE, KW * BLOCK,
-        )  # fmt: skip
-        row += ROWS
-    if KH % ROWS:
-        gather_tile(
-            REST, VECTORS, LANES, padded + row * LINE, values, offsets, count,
-            sums + row * KW * BLOCK, LINE, KW * BLOCK,
-        )  # fmt: skip
+def gather(
+    padded: Address, values: Address, offsets: Address, count: int, sums: Address,
+    lines: int, width: int, line: int,
+) -> None:  # fmt: skip
+    """Adds to the sums of a window, whose lines have `width` elements."""
+    for v in range(0, width, VECTORS * LANES):
+        row = 0
+        while row + ROWS <= lines:
+            gather_tile(
+                ROWS, VECTORS, LANES, padded + (row * line + v), values, offsets, count,
+                sums + (row * width + v), line, width,
+            )  # fmt: skip
+            row += ROWS
+        if ROWS > 1:
+            while row < lines:
+                gather_tile(
+                    1, VECTORS, LANES, padded + (row * line + v), values, offsets, count,
+                    sums + (row * width + v), line, width,
+                )  # fmt: skip
+                row += 1
 
 
 @helper
-def image_sums(image: Address, block: int, memory: int, sums: Address) -> None:
-    counts = pointer(counts_in(memory))
-    for band in range(BANDS):
-        pad_block(image + block * BLOCK, (band * BAND * PSH - PTOP) * SH - TOP, padded_in(memory))
-        for f in range(F):
-            at = band * F + f
+def image_sums(sizes: Arguments, image: Address, memory: int, sums: Address) -> None:
+    """Adds up the gradients of a block of filters from one image."""
+    padded = region(memory + sizes[PADDED], DTYPE)
+    values, offsets = (
+        region(memory + sizes[VALUES], DTYPE),
+        region(memory + sizes[OFFSETS], "int32"),
+    )
+    counts = pointer(region(memory + sizes[COUNTS], "int64"))
+    lines, width, line, most = sizes[KH], sizes[KW] * sizes[BLOCK], sizes[LINE], sizes[MOST]
+    for band in range(sizes[BANDS]):
+        top = (band * sizes[BAND] * sizes[PSH] - sizes[PTOP]) * sizes[SH] - sizes[TOP]
+        pad_block(sizes, image, top, padded)
+        for f in range(sizes[F]):
+            at = band * sizes[F] + f
             if counts[at] > 0:
                 gather(
-                    padded_in(memory), values_in(memory) + at * MOST,
-                    offsets_in(memory) + at * MOST, counts[at], sums + f * KH * KW * BLOCK,
+                    padded, values + at * most, offsets + at * most, counts[at],
+                    sums + f * lines * width, lines, width, line,
                 )  # fmt: skip
 
 
 @helper
-def transpose_sums(sums: Address, out: Address) -> None:
-    """out[tap, c, f] of a block's channels from sums[f, tap, c]."""
-    source, target = pointer(sums), pointer(out)
-    for tap in range(KH * KW):
-        for c in range(0, BLOCK, LANES):
-            for f in range(0, F - F % LANES, LANES):
-                transpose_tile(
-                    LANES, sums + ((f * KH * KW + tap) * BLOCK + c), KH * KW * BLOCK,
-                    out + ((tap * C + c) * F + f), F,
-                )  # fmt: skip
-        for f in range(F - F % LANES, F):
-            for c in range(BLOCK):
-                target[(tap * C + c) * F + f] = source[(f * KH * KW + tap) * BLOCK + c]
+def transpose_block(
+    source: Address, row: int, target: Address, target_row: int, rows: int, cols: int
+) -> None:
+    """target[j, i] = source[i, j]; of the two sizes one is a number of whole vectors."""
+    x, out = pointer(source), pointer(target)
+    whole_rows, whole_cols = rows - rows % LANES, cols - cols % LANES
+    for i in range(0, whole_rows, LANES):
+        for j in range(0, whole_cols, LANES):
+            transpose_tile(
+                LANES, source + (i * row + j), row, target + (j * target_row + i), target_row
+            )  # fmt: skip
+    for i in range(rows):
+        for j in range(whole_cols if i < whole_rows else 0, cols):
+            out[j * target_row + i] = x[i * row + j]
 
 
 def filter_gradient(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
     """Rows are chunks of `images` images, columns are blocks of channels.  A chunk sums in memory
     of the worker, feature by feature, and transposes at its end.
     """
-    x, dy, places, out = args[0], args[1], args[2], args[3]
-    n, images = args[4], args[5]
-    memory = args[6] + worker * args[7]
-    sums = region(memory + SUMS, DTYPE)
-    fill_moves(moves_in(memory))
-    size = KH * KW * BLOCK * F
+    n, images = args[FURTHER], args[FURTHER + 1]
+    memory = args[FURTHER + 2] + worker * args[FURTHER + 3]
+    sums = region(memory + args[SUMS], DTYPE)
+    c, f, block, taps = args[C], args[F], args[BLOCK], args[KH] * args[KW]
+    fill_moves(args, memory)
+    size = taps * block * f
     for chunk in range(r0, r1):
         zero(sums, size * (c1 - c0))
         for image in range(chunk * images, min(n, (chunk + 1) * images)):
-            at = image * PHO * PWO * F
-            image_lists(dy + at, places + at, memory)
-            for block in range(c0, c1):
-                image_sums(x + image * H * W * C, block, memory, sums + size * (block - c0))
-        for block in range(c0, c1):
-            transpose_sums(
-                sums + size * (block - c0), out + (chunk * KH * KW * C + block * BLOCK) * F
-            )
+            at = image * args[PHO] * args[PWO] * f
+            image_lists(args, args[1] + at, args[2] + at, memory)
+            x = args[0] + image * args[H] * args[W] * c
+            for b in range(c0, c1):
+                image_sums(args, x + b * block, memory, sums + size * (b - c0))
+        for b in range(c0, c1):
+            for tap in range(taps):
+                transpose_block(
+                    sums + (size * (b - c0) + tap * block), taps * block,
+                    args[3] + ((chunk * taps + tap) * c + b * block) * f, f, f, block,
+                )  # fmt: skip
 
 
 def pack_by_feature(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
-    """out[block, f, tap, c] is w[tap, block * BLOCK + c, f].  Rows are taps, columns are blocks."""
-    source, target = pointer(args[0]), pointer(args[1])
+    """out[block, f, tap, c] is w[tap, block * size + c, f].  Rows are taps, columns are blocks.
+
+    Parameters: taps, channels, features, the size of a block.
+    """
+    taps, c, f, size = args[2], args[3], args[4], args[5]
     for tap in range(r0, r1):
         for block in range(c0, c1):
-            w = (tap * C + block * BLOCK) * F
-            out = (block * F * KH * KW + tap) * BLOCK
-            for c in range(0, BLOCK, LANES):
-                for f in range(0, F - F % LANES, LANES):
-                    transpose_tile(
-                        LANES, args[0] + (w + c * F + f), F,
-                        args[1] + (out + f * KH * KW * BLOCK + c), KH * KW * BLOCK,
-                    )  # fmt: skip
-            for f in range(F - F % LANES, F):
-                for c in range(BLOCK):
-                    target[out + f * KH * KW * BLOCK + c] = source[w + c * F + f]
+            transpose_block(
+                args[0] + (tap * c + block * size) * f, f,
+                args[1] + (block * f * taps + tap) * size, taps * size, size, f,
+            )  # fmt: skip
 
 
 @helper
-def scatter(w: Address, values: Address, offsets: Address, count: int, padded: Address) -> None:
-    row = 0
-    while row + ROWS <= KH:
-        scatter_tile(
-            ROWS, VECTORS, LANES, w + row * KW * BLOCK, values, offsets, count, padded + row * LINE,
-            KW * BLOCK, LINE,
-        )  # fmt: skip
-        row += ROWS
-    if KH % ROWS:
-        scatter_tile(
-            REST, VECTORS, LANES, w + row * KW * BLOCK, values, offsets, count, padded + row * LINE,
-            KW * BLOCK, LINE,
-        )  # fmt: skip
+def scatter(
+    w: Address, values: Address, offsets: Address, count: int, padded: Address,
+    lines: int, width: int, line: int,
+) -> None:  # fmt: skip
+    """Adds multiples of a window, whose lines have `width` elements."""
+    for v in range(0, width, VECTORS * LANES):
+        row = 0
+        while row + ROWS <= lines:
+            scatter_tile(
+                ROWS, VECTORS, LANES, w + (row * width + v), values, offsets, count,
+                padded + (row * line + v), width, line,
+            )  # fmt: skip
+            row += ROWS
+        if ROWS > 1:
+            while row < lines:
+                scatter_tile(
+                    1, VECTORS, LANES, w + (row * width + v), values, offsets, count,
+                    padded + (row * line + v), width, line,
+                )  # fmt: skip
+                row += 1
 
 
 @helper
-def image_gradient(packed: Address, memory: int) -> None:
-    counts = pointer(counts_in(memory))
-    zero(padded_in(memory), LINES * LINE)
-    for band in range(BANDS):
+def image_gradient(sizes: Arguments, packed: Address, memory: int) -> None:
+    values, offsets = (
+        region(memory + sizes[VALUES], DTYPE),
+        region(memory + sizes[OFFSETS], "int32"),
+    )
+    counts = pointer(region(memory + sizes[COUNTS], "int64"))
+    lines, width, line, most = sizes[KH], sizes[KW] * sizes[BLOCK], sizes[LINE], sizes[MOST]
+    whole = region(memory + sizes[PADDED], DTYPE)
+    zero(whole, sizes[LINES] * line)
+    for band in range(sizes[BANDS]):
         # (A band may begin before the first line, its maxima do not.)
-        padded = padded_in(memory) + (band * BAND * PSH - PTOP) * SH * LINE
-        for f in range(F):
-            at = band * F + f
+        padded = whole + (band * sizes[BAND] * sizes[PSH] - sizes[PTOP]) * sizes[SH] * line
+        for f in range(sizes[F]):
+            at = band * sizes[F] + f
             if counts[at] > 0:
                 scatter(
-                    packed + f * KH * KW * BLOCK, values_in(memory) + at * MOST,
-                    offsets_in(memory) + at * MOST, counts[at], padded,
+                    packed + f * lines * width, values + at * most, offsets + at * most,
+                    counts[at], padded, lines, width, line,
                 )  # fmt: skip
 
 
 @helper
-def unpad(padded: Address, out: Address) -> None:
-    for y in range(H):
-        source = padded + ((y + TOP) * LINE + LEFT * BLOCK)
-        target = out + y * W * C
-        if y + TOP < LINES:
-            for col in range(COPIED):
-                copy(target + col * C, source + col * BLOCK, BLOCK)
-            for col in range(COPIED, W):
-                zero(target + col * C, BLOCK)
-        else:
-            for col in range(W):
-                zero(target + col * C, BLOCK)
+def unpad(sizes: Arguments, padded: Address, out: Address) -> None:
+    c, block, line, left = sizes[C], sizes[BLOCK], sizes[LINE], sizes[LEFT] * sizes[BLOCK]
+    lines, width = sizes[LINES], sizes[W]
+    for y in range(sizes[H]):
+        target, i = out + y * width * c, y + sizes[TOP]
+        copied = sizes[COPIED] if i < lines else 0
+        copy_pixels(target, c, padded + (i * line + left), block, copied, block)
+        for col in range(copied, width):
+            clear(target + col * c, block)
 
 
 def input_gradient(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
     """Rows are images, columns are blocks of channels."""
-    dy, places, packed, out = args[0], args[1], args[2], args[3]
-    memory = args[4] + worker * args[5]
-    fill_moves(moves_in(memory))
+    memory = args[FURTHER] + worker * args[FURTHER + 1]
+    c, f, block = args[C], args[F], args[BLOCK]
+    fill_moves(args, memory)
     for image in range(r0, r1):
-        at = image * PHO * PWO * F
-        image_lists(dy + at, places + at, memory)
-        for block in range(c0, c1):
-            image_gradient(packed + block * F * KH * KW * BLOCK, memory)
-            unpad(padded_in(memory), out + (image * H * W * C + block * BLOCK))
+        at = image * args[PHO] * args[PWO] * f
+        image_lists(args, args[0] + at, args[1] + at, memory)
+        for b in range(c0, c1):
+            image_gradient(args, args[2] + b * f * args[KH] * args[KW] * block, memory)
+            out = args[3] + (image * args[H] * args[W] * c + b * block)
+            unpad(args, region(memory + args[PADDED], DTYPE), out)
