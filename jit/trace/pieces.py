@@ -79,7 +79,7 @@ class Cut:
 
 def cut(items: Sequence[Item], operations: Sequence[Any]) -> Cut:
     """Cuts items that are in order (jit/trace/loop_recovery.py); Unstructured if that cannot be."""
-    guards = _Guards()
+    guards = _Guards(operations)
     guards.find(items)
     return Cut(list(_scheduled(items, operations, guards)), guards.aliases)
 
@@ -98,7 +98,8 @@ def alias_of(op: Operation) -> Tensor | None:
 class _Guards:
     """Under which conditions items run."""
 
-    def __init__(self) -> None:
+    def __init__(self, operations: Iterable[Any]) -> None:
+        self._inside = set(operations)
         self.of: dict[Any, Guard | None] = {}  # of items and operations; None: they never run
         self.sides: dict[Any, Guard | None] = {}  # of tensors, where not those of their operation
         self.aliases: dict[Any, Any] = {}
@@ -154,10 +155,17 @@ class _Guards:
         while True:
             if tensor in self.aliases:
                 tensor = self.aliases[tensor]
-            elif tensor.op.definition.passes_ref and len(tensor.op._inputs_val) == 1:
+            elif self._hands_on(tensor.op):
                 tensor = tensor.op._inputs_val[0]
             else:
                 return tensor
+
+    def _hands_on(self, op: Any) -> bool:
+        # What is outside of the region has run: only what the region takes is known of it. And what
+        # a variable holds may be another value when the condition is asked for.
+        if op not in self._inside or len(op._inputs_val) != 1 or not op.definition.passes_ref:
+            return False
+        return not op._inputs_val[0].dtype._is_ref_dtype
 
     def _merged(self, op: Any) -> Guard | None:
         known = [guard for guard in map(self.guard, op._inputs_val) if guard is not None]

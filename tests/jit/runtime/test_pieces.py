@@ -218,3 +218,14 @@ def test_a_variable_is_written_again_when_sizes_are_new():
         session.run(v.initializer)
         got = [session.run(y, {x: np.ones(n)}) for n in (2, 1, 3, 2)]
         assert got == [4.0, 6.0, 8.0, 10.0]
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_a_condition_may_come_from_before_the_region(use_resource):
+    # A branch asks whether its variable has a value; what found that out has run before it.
+    with tf.Graph().as_default(), settings.override(jit="always"), tf.Session() as session:
+        with tf.variable_scope("made", use_resource=use_resource):
+            first = tf.Variable(tf.constant([1.0, 2.0]))
+            second = tf.Variable(first.initialized_value() * 2.0)
+        session.run(tf.global_variables_initializer())
+        assert session.run(second).tolist() == [2.0, 4.0]
