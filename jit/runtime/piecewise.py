@@ -69,9 +69,13 @@ class Piecewise:
         for tensor in given:
             if self.cell(tensor) is not None:
                 raise Unstructured(f"'{tensor.name}' is a variable")
+        asked = {self.name(tensor): self.cell(tensor) for tensor in _predicates(found.pieces)}
+        self._decisive = {name: cell for name, cell in asked.items() if cell is not None}
 
     def run(self, values: Values) -> list[Any]:
         """Runs all pieces, given what the region takes, by tensor; what it gives."""
+        # Read once: a branch may assign to the variable that it hangs on.
+        values.update((name, cell.read().copy()) for name, cell in self._decisive.items())
         for guard, piece in self._steps:
             if all(self.holds(condition, values) for condition in guard):
                 piece(values)

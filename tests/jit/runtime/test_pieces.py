@@ -229,3 +229,15 @@ def test_a_condition_may_come_from_before_the_region(use_resource):
             second = tf.Variable(first.initialized_value() * 2.0)
         session.run(tf.global_variables_initializer())
         assert session.run(second).tolist() == [2.0, 4.0]
+
+
+def test_a_variable_may_be_the_condition():
+    with tf.Graph().as_default(), settings.override(jit="always"), tf.Session() as session:
+        flag = tf.Variable(True, use_resource=False)
+        x = tf.placeholder(tf.float32, [None])
+        # A result whose shape nobody knows before: the branch runs piece by piece.
+        y = tf.cond(flag, lambda: tf.py_func(lambda v: v * 2, [x], tf.float32), lambda: x - 1.0)
+        session.run(tf.global_variables_initializer())
+        assert session.run(y, {x: [3.0, 4.0]}).tolist() == [6.0, 8.0]
+        session.run(flag.assign(False))
+        assert session.run(y, {x: [3.0, 4.0]}).tolist() == [2.0, 3.0]
