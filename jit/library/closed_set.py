@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from . import arrays, conv_grad_pooled, max_pool_argmax, random, rows
+from . import arrays, conv_grad_pooled, max_pool_argmax, random, rows, segments
 from .library_kernel import LibraryKernel
 
 # `closed` of every such module: kernels as steps ask for them, over the dtypes of their buffers.
@@ -19,6 +19,7 @@ CLOSED: tuple[Callable[[Sequence[str]], Iterator[LibraryKernel]], ...] = (
     max_pool_argmax.closed,
     random.closed,
     rows.closed,
+    segments.closed,
 )
 # The kernels, by name, whose texts still depend on sizes or on the program: a list that shrinks.
 OPEN = frozenset(

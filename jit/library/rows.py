@@ -79,18 +79,21 @@ def running(
     if x.dtype not in WIDTHS:
         return NotImplemented
     outer, length, inner = product(x.shape[:axis]), x.shape[axis], product(x.shape[axis + 1 :])
-    start: int | float = {"add": 0, "mul": 1}[fn]
-    kernel = specialise(
-        f"running_{fn}", rows_kernels.running, COMBINE=COMBINE[fn],
-        START=float(start) if x.dtype in BYTES else start, EXCLUSIVE=exclusive, REVERSE=reverse,
-    )  # fmt: skip
     line = maximum(length * inner, 1)
     (out,) = b.call(
-        kernel, [x], [(tuple(x.shape), x.dtype)], [length, inner], outer,
-        maximum(_WORK // line, 1), inner, maximum(_WORK // maximum(length, 1), 256),
-        operations=product(x.shape),
+        _running_kernel(fn, x.dtype), [x], [(tuple(x.shape), x.dtype)],
+        [length, inner, int(exclusive), int(reverse)], outer, maximum(_WORK // line, 1), inner,
+        maximum(_WORK // maximum(length, 1), 256), operations=product(x.shape),
     )  # fmt: skip
     return out
+
+
+_FIRST = {"add": 0, "mul": 1}
+
+
+def _running_kernel(fn: str, dtype: str) -> LibraryKernel:
+    first = float(_FIRST[fn]) if dtype in BYTES else _FIRST[fn]
+    return specialise(f"running_{fn}", rows_kernels.running, COMBINE=COMBINE[fn], START=first)
 
 
 def transpose_matrices(b: Any, x: Any) -> Any:
@@ -115,9 +118,16 @@ def _transpose_kernel(width: int) -> LibraryKernel:
 
 
 def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
-    """Sums, products and extremes of scattered rows, which begin with the neutral element."""
+    """Sums, products and extremes of scattered rows, which begin with the neutral element or with
+    a tensor, counts, and running sums and products."""
+    yield _scatter_kernel("add", 0, "int64", 2, True).over(["int32", "int64", "int64"])
+    yield _scatter_kernel("add", 0, "int64", 2, True).over(["int64"] * 3)
     for dtype in dtypes:
         most = float(np.finfo(dtype).max)
         for fn, start in (("add", 0.0), ("mul", 1.0), ("max", -most), ("min", most)):
             for ids, is_single in itertools.product(("int32", "int64"), (False, True)):
                 yield _scatter_kernel(fn, start, dtype, 2, is_single).over([ids, dtype, dtype])
+        for fn, is_single in itertools.product(("add", "sub", "update"), (False, True)):
+            yield _scatter_kernel(fn, 0, dtype, 3, is_single).over(["int64", *[dtype] * 3])
+        for fn in _FIRST:
+            yield _running_kernel(fn, dtype).over([dtype] * 2)

@@ -20,8 +20,6 @@ COMBINE: Callable[[Scalar, Scalar], Scalar] = GIVEN  # what was there, with what
 START: Scalar = GIVEN  # what is there at first
 OUT_AT: int = GIVEN  # the number of the output: 3 where it begins as the buffer before it
 SINGLE: bool = GIVEN  # rows have one element
-EXCLUSIVE: bool = GIVEN  # a sum at a position ends one position before it
-REVERSE: bool = GIVEN  # sums begin at the end
 LANES: int = GIVEN  # elements of a vector
 BLOCK: int = GIVEN  # rows and columns of the blocks of a transpose
 
@@ -85,19 +83,23 @@ def scatter(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) ->
 
 
 def running(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
-    """Rows are the dimensions before the axis, columns those behind it; both are independent."""
+    """Rows are the dimensions before the axis, columns those behind it; both are independent.
+
+    Parameters: the length of the axis, elements of a step along it; whether a sum ends one position
+    before its own, and whether sums begin at the end.
+    """
     x, out = pointer(args[0]), pointer(args[1])
-    length, inner = args[2], args[3]
-    for row in range(r0, r1):
-        for step in range(length):
-            at = length - 1 - step if REVERSE else step
-            before = at + 1 if REVERSE else at - 1
-            place = (row * length + at) * inner
-            last = (row * length + before) * inner
+    length, inner, is_exclusive, is_reverse = args[2], args[3], args[4], args[5]
+    step = -inner if is_reverse else inner
+    for row in range(r0, r1 if length > 0 else r0):
+        at = (row * length + (length - 1 if is_reverse else 0)) * inner
+        for c in range(c0, c1):
+            out[at + c] = COMBINE(START, START if is_exclusive else x[at + c])
+        for _ in range(length - 1):
+            before, at = at, at + step
+            source = before if is_exclusive else at
             for c in range(c0, c1):
-                old = out[last + c] if step else START
-                new = (x[last + c] if step else START) if EXCLUSIVE else x[place + c]
-                out[place + c] = COMBINE(old, new)
+                out[at + c] = COMBINE(out[before + c], x[source + c])
 
 
 @helper

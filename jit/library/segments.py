@@ -7,12 +7,14 @@ tiles make no difference.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..kernel.sizes import AnySize, ceil_div, maximum, product
 from . import rows_kernels, segments_kernels
+from .library_kernel import LibraryKernel
 from .rows import WIDTHS
 from .template import specialise
 
@@ -49,20 +51,26 @@ def sorted_segments(
         return NotImplemented
     tail = tuple(data.shape[1:])
     width = product(tail)
-    kernel = specialise(
-        f"segments_{fn}", segments_kernels.sorted_segments, COMBINE=_COMBINE[fn],
-        START=_constant(start, kind), EMPTY=_constant(empty, kind), ALONE=fn in ("fmax", "fmin"),
-        POWER=power, SHORT=data.dtype == "float32", PICKED=picks is not None,
-    )  # fmt: skip
+    kernel = _segments_kernel(fn, data.dtype, start, empty, picks is not None)
     inputs = [ids, data, ids if picks is None else picks]
     count = ids.shape[0]
     # As many rows as a tile of data has on the average.
     per_row = maximum(ceil_div(count * width, maximum(rows, 1)), 1)
     (out,) = b.call(
-        kernel, inputs, [((rows, *tail), data.dtype)], [count, width, data.shape[0]], rows,
+        kernel, inputs, [((rows, *tail), data.dtype)],
+        [count, width, data.shape[0], int(2 * power)], rows,
         maximum(ceil_div(_WORK, per_row), ceil_div(rows, 64)), operations=count * width,
     )  # fmt: skip
     return out
+
+
+def _segments_kernel(fn: str, dtype: str, start: Any, empty: Any, is_picked: bool) -> LibraryKernel:
+    kind = np.dtype(dtype)
+    return specialise(
+        f"segments_{fn}", segments_kernels.sorted_segments, COMBINE=_COMBINE[fn],
+        START=_constant(start, kind), EMPTY=_constant(empty, kind), ALONE=fn in ("fmax", "fmin"),
+        MEANS=fn == "add" and kind.kind == "f", SHORT=dtype == "float32", PICKED=is_picked,
+    )  # fmt: skip
 
 
 def _constant(number: Any, kind: np.dtype) -> Any:
@@ -78,13 +86,30 @@ def sparse_product(b: Any, rows: Any, columns: Any, values: Any, dense: Any, cou
     if dense.dtype not in ("float32", "float64") or values.dtype != dense.dtype:
         return NotImplemented
     width = dense.shape[1]
-    kernel = specialise(
-        "sparse_product", segments_kernels.sparse_product, START=_constant(0, np.dtype(dense.dtype))
-    )
     entries = values.shape[0]
     (out,) = b.call(
-        kernel, [rows, columns, values, dense], [((count, width), dense.dtype)], [entries, width],
-        count, maximum(ceil_div(count, 8), ceil_div(_WORK, maximum(width, 1))),
+        _sparse_kernel(dense.dtype), [rows, columns, values, dense],
+        [((count, width), dense.dtype)], [entries, width], count,
+        maximum(ceil_div(count, 8), ceil_div(_WORK, maximum(width, 1))),
         operations=2 * entries * width,
     )  # fmt: skip
     return out
+
+
+def _sparse_kernel(dtype: str) -> LibraryKernel:
+    zero = _constant(0, np.dtype(dtype))
+    return specialise("sparse_product", segments_kernels.sparse_product, START=zero)
+
+
+def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
+    """Reductions by segment, which begin with the neutral element, and sparse products."""
+    for dtype in dtypes:
+        for ids in ("int32", "int64"):
+            for fn, start, empty in (
+                ("add", 0, 0), ("mul", 1, 1), ("fmax", -np.inf, 0), ("fmin", np.inf, 0),
+            ):  # fmt: skip
+                kernel = _segments_kernel(fn, dtype, start, empty, False)
+                yield kernel.over([ids, dtype, ids, dtype])
+            picked = _segments_kernel("add", dtype, 0, 0, True)
+            yield picked.over([ids, dtype, "int64", dtype])
+        yield _sparse_kernel(dtype).over(["int64", "int64", *[dtype] * 3])

@@ -21,7 +21,7 @@ COMBINE: Callable[[Scalar, Scalar], Scalar] = GIVEN  # what was there, with what
 START: Scalar = GIVEN  # what is there at first
 EMPTY: Scalar = GIVEN  # what remains where no row is
 ALONE: bool = GIVEN  # a row that is alone is taken as it is
-POWER: float = GIVEN  # results are divided by this power of the number of rows: 0, 0.5 or 1
+MEANS: bool = GIVEN  # results may be divided by a power of the number of rows
 SHORT: bool = GIVEN  # numbers have single precision
 PICKED: bool = GIVEN  # rows are those that another vector names
 
@@ -51,15 +51,19 @@ def first_at_least(ids: Address, count: int, row: int) -> int:
 
 
 @helper
-def root(rows: int) -> Scalar:
-    """A power of the number of rows, one at least, in the precision of the results."""
+def root(rows: int, halves: int) -> Scalar:
+    """So many halves (0, 1 or 2) as power of the number of rows, one at least, in the precision of
+    the results.
+    """
     number = float64(max(rows, 1))
-    power = sqrt(number) if POWER == 0.5 else number
+    power = sqrt(number) if halves == 1 else number
     return float32(power) if SHORT else power
 
 
 def sorted_segments(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
-    """Args: ids, data, picked rows (or ids again), result; ids, width of a row, rows of data."""
+    """Args: ids, data, picked rows (or ids again), result; ids, width of a row, rows of data, by
+    what results are divided (see root).
+    """
     ids, data, picks = pointer(args[0]), pointer(args[1]), pointer(args[2])
     count, width, most = args[4], args[5], args[6]
     i = first_at_least(args[0], count, r0)
@@ -82,8 +86,8 @@ def sorted_segments(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker:
             place = source * width
             for f in range(width):
                 out[f] = data[place + f]
-        if POWER:
-            divisor = root(i - begin)
+        if MEANS and args[7] > 0:
+            divisor = root(i - begin, args[7])
             for f in range(width):
                 out[f] = out[f] / divisor
 

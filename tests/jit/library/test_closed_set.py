@@ -37,6 +37,9 @@ DTYPES = ("float32", "float64")
 SIZES = {"n": 500, "rows": 40, "columns": 30, "batch": 6, "steps": 3, "units": 16, "layers": 4}
 EXAMPLES = sorted(path.name for path in (ROOT / "examples").glob("*.py"))
 
+# What the recorder takes the place of.
+COMPILE, PREPARE = compiler.compile_kernels, driver.prepare
+
 Run = tuple[list[Any], dict[Any, Any]]
 
 
@@ -63,6 +66,34 @@ def rows(dtype: str) -> Run:
             function = getattr(tf, f"unsorted_segment_{name}")
             found += [function(tf.gather(x, where), where, 5), function(x[:3, 0], where, 5)]
     return found, {}
+
+
+def running(dtype: str) -> Run:
+    x = some(4, 30, 5, dtype=dtype)
+    found = [tf.cumsum(x, 1), tf.cumsum(x, 2, exclusive=True), tf.cumprod(x, 0, reverse=True)]
+    return [*found, *tf.gradients(found, x)], {}
+
+
+def scattered(dtype: str) -> Run:
+    x = some(9, 5, dtype=dtype)
+    found = []
+    for update in (tf.tensor_scatter_add, tf.tensor_scatter_sub, tf.tensor_scatter_update):
+        for ids in ("int32", "int64"):
+            found.append(update(x, tf.constant([[3], [0]], ids), x[:2]))
+            found.append(update(x, tf.constant([[3, 1], [0, 1]], ids), x[0, :2]))
+    found.append(tf.scatter_nd([[3], [0]], x[:2], [9, 5]))
+    return [*found, tf.math.bincount(tf.cast(x[0], "int32"), minlength=4, maxlength=4)], {}
+
+
+def picked(dtype: str) -> Run:
+    x, picks = some(9, 5, dtype=dtype), tf.constant([8, 0, 3])
+    entries = some(3, dtype=dtype)
+    held = tf.SparseTensor(tf.constant([[0, 1], [1, 0], [3, 8]], tf.int64), entries, [4, 9])
+    found = [tf.sparse_tensor_dense_matmul(held, x)]
+    ids = tf.placeholder(tf.int32, [3])
+    for name in ("sum", "mean", "sqrt_n"):
+        found.append(getattr(tf, f"sparse_segment_{name}")(x, picks, ids, num_segments=3))
+    return [*found, *tf.gradients(found[-3:], x)], {ids: np.array([0, 0, 2])}
 
 
 def pools(dtype: str) -> Run:
@@ -112,7 +143,7 @@ def arrays(dtype: str) -> Run:
 
 
 FAMILIES: tuple[Callable[[str], Run], ...] = (
-    *(randoms, rows, pools, convolutions, products, arrays),
+    *(randoms, rows, running, scattered, picked, pools, convolutions, products, arrays),
 )
 
 
@@ -177,6 +208,28 @@ def test_examples(recorder: Recorder, name: str) -> None:
 def test_families(recorder: Recorder, build: Callable[[str], Run], dtype: str) -> None:
     with tf.Graph().as_default() as graph:
         assert not recorder.plan(graph, *build(dtype))
+
+
+@pytest.mark.cpu
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_segments(recorder: Recorder, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What follows sizes that depend on data is planned when a run is there, so there is one."""
+    asked = set()
+
+    def note(wanted: Sequence[compiler.Wanted]) -> list[compiler.Compiled]:
+        asked.update(kernel for kernel, _ in wanted if isinstance(kernel, LibraryKernel))
+        return COMPILE(wanted)
+
+    monkeypatch.setattr(compiler, "compile_kernels", note)
+    monkeypatch.setattr(driver, "prepare", PREPARE)
+    data, ids = tf.placeholder(dtype, [None, 3]), tf.placeholder(tf.int64, [None])
+    names = "sum", "mean", "prod", "max", "min"
+    fetches = [getattr(tf, f"segment_{name}")(data, ids) for name in names]
+    with tf.Session() as session:
+        session.run(fetches, {data: np.ones((3, 3), dtype), ids: [0, 0, 2]})
+    assert {kernel.name for kernel in asked} >= {"segments_add", "segments_fmax"}
+    assert not {kernel.name for kernel in asked - set(warming.kernels(DTYPES))}
+    recorder.asked |= asked
 
 
 def test_what_is_open_is_open(recorder: Recorder) -> None:
