@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+import gc
 import os
+from collections.abc import Generator
 
 import pytest
 
 from numbaflow.jit.kernel import verify_kernel
+
+from . import purity
 
 verify_kernel.enabled = True
 # Runs any tests with kernels among guards, see jit/runtime/guards.py: "bytes" or "pages".
@@ -21,10 +25,47 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--deep", action="store_true", help="also run tests that take minutes")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leaves deep tests out unless they are asked for."""
+    purity.distribute(items)
     if config.getoption("--deep"):
         return
     deep = [item for item in items if item.get_closest_marker("deep")]
     config.hook.pytest_deselected(items=deep)
     items[:] = [item for item in items if not item.get_closest_marker("deep")]
+
+
+def pytest_collection_finish() -> None:
+    """Modules and tests last as long as the session: the collector need not look at them again.
+
+    Nor need it look as often as it does by default.
+    """
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
+
+
+def pytest_sessionfinish() -> None:
+    """One look for what nobody closed; pytest takes five, at all that there is."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, None, None]:
+    """Fixtures of pure tests are pure, too."""
+    yield from _kept_pure(item)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
+    """A test marked pure starts no process and compiles nothing."""
+    yield from _kept_pure(item)
+
+
+def _kept_pure(item: pytest.Item) -> Generator[None, None, None]:
+    if not any(item.get_closest_marker(name) for name in ("pure", "growth")):
+        yield
+        return
+    with purity.kept_pure(item.nodeid):
+        yield

@@ -129,7 +129,7 @@ def test_a_fresh_process_tells_times_and_memory(tmp_path: Path) -> None:
         assert told[0]["peak"] > told[0]["baseline"] > 0
 
 
-@pytest.mark.pure
+@pytest.mark.process
 def test_an_unknown_row_is_refused() -> None:
     done = run("--only", "softmax,sofmax")
     assert done.returncode == 2 and "no such row: sofmax" in done.stderr

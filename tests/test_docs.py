@@ -16,9 +16,8 @@ from types import ModuleType
 
 import pytest
 
-from .test_layout import package_files
+from .sources import ROOT, package_files, statements, text, tree
 
-ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 pytestmark = pytest.mark.cpu
@@ -112,15 +111,19 @@ NAME = re.compile(r"(?<![\w./:{}<>*-])[\w./*-]*\w\.(?:py|md|html)\b")
 PATH = re.compile(r"(?<![\w./-])(?:engine|ops|jit|train|io|docs|tests)/[\w./-]*\w\.(?:py|md)\b")
 
 
+ENDING = re.compile(r"\w\.(?:py|md|html)\b")
+
+
 def names_in(file: Path) -> Iterator[tuple[int, str]]:
     """(line, name) of the files that comments and docstrings name; of paths in other texts too."""
-    source = file.read_text(encoding="utf-8")
+    if not ENDING.search(text(file)):
+        return
     docstrings = {
         node.body[0].lineno
-        for node in ast.walk(ast.parse(source))
+        for node in (tree(file), *statements(file))
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node)
     }
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+    for token in tokenize.generate_tokens(io.StringIO(text(file)).readline):
         told = token.type == tokenize.COMMENT or token.start[0] in docstrings
         if told or token.type == tokenize.STRING:
             for name in (NAME if told else PATH).findall(token.string):

@@ -215,8 +215,17 @@ def examples_fail(name: str, doc: str) -> str:
     return "".join(report)
 
 
+# Their threads run as the environment says.
+COMPILES = dict.fromkeys(
+    ("train.batch", "train.shuffle_batch", "train.start_queue_runners"), pytest.mark.cpu
+)
+
+
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-@pytest.mark.parametrize(("name", "thing"), [pytest.param(*row, id=row[0]) for row in documented()])
+@pytest.mark.parametrize(
+    ("name", "thing"),
+    [pytest.param(*row, id=row[0], marks=COMPILES.get(row[0], ())) for row in documented()],
+)
 def test_examples_print_what_they_say(
     name: str, thing: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -133,6 +133,7 @@ def test_another_batch_compiles_nothing(scratch: Any) -> None:
     assert len(scratch.compile_source(source, False).signatures) == 1
 
 
+@pytest.mark.process
 def test_importing_it_does_not_import_numba() -> None:
     program = f"import sys; sys.path.insert(0, {str(FILE.parent)!r}); import from_scratch; "
     program += "assert 'numba' not in sys.modules and 'numbaflow' not in sys.modules"

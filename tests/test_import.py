@@ -54,6 +54,7 @@ def found() -> Any:
     return json.loads(result.stdout)
 
 
+@pytest.mark.process
 def test_import_loads_nothing_heavy(found: Any) -> None:
     added = {name for name in found[0] if "." not in name or not name.startswith("numbaflow.")}
     assert not added & {*FORBIDDEN, *LATER}
@@ -61,6 +62,7 @@ def test_import_loads_nothing_heavy(found: Any) -> None:
     assert len(found[0]) - len(added) <= MOST_MODULES
 
 
+@pytest.mark.process
 def test_import_reads_no_signatures(found: Any) -> None:
     _, unread, ops = found
     assert unread > 0.95 * ops

@@ -16,8 +16,8 @@ import pytest
 
 import numbaflow
 
-ROOT = Path(__file__).parent.parent
-FOLDERS = ("alias", "cli", "engine", "io", "jit", "ops", "train")
+from .sources import FOLDERS, ROOT
+
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 pytestmark = pytest.mark.pure
@@ -54,6 +54,7 @@ def test_python_files_are_in_packages() -> None:
     assert not stray
 
 
+@pytest.mark.process
 def test_nothing_names_a_machine() -> None:
     pattern = re.compile(r"(?<![\w.])/(work|home|root|Users)/\w|\.local/share/")
     wrong = []
@@ -89,11 +90,13 @@ def commands_of(*goal: str) -> str:
     return planned.stdout
 
 
+@pytest.mark.process
 def test_deep_tests_run_kernels_among_guards() -> None:
     planned = commands_of("test-deep")
     assert re.search(r"NUMBAFLOW_TEST_GUARDS=bytes .*-m pytest -m cpu", planned)
 
 
+@pytest.mark.process
 def test_a_wheel_is_made_of_committed_files_with_machine_code_of_their_own() -> None:
     planned = commands_of("wheel", "LEVELS=x86-64-v3 aarch64")
     *_, made, stored, built = planned.replace("\\\n", "").splitlines()
@@ -103,6 +106,7 @@ def test_a_wheel_is_made_of_committed_files_with_machine_code_of_their_own() -> 
     assert "build --wheel" in built and built.endswith("build/wheel/numbaflow")
 
 
+@pytest.mark.process
 def test_the_library_is_compiled_before_the_first_example_and_once(tmp_path: Path) -> None:
     assert re.search(r"cache warm --quiet.*examples/digits_cnn.py", commands_of("run"), re.S)
     for name in (".stamp-examples", ".warm"):
@@ -115,6 +119,7 @@ def test_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text().splitlines()) <= 150
 
 
+@pytest.mark.process
 @pytest.mark.slow
 def test_wheel_holds_the_package_and_nothing_else(tmp_path: Path) -> None:
     source = tmp_path / "source"

@@ -11,12 +11,11 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
-FOLDERS = ("alias", "cli", "engine", "io", "jit", "ops", "train")
+from .sources import FOLDERS, ROOT, name_of, package_files, statements
+
 # Of a hundred parameters so many may be `Any`.
 MOST_ANY = 15
 
@@ -25,14 +24,14 @@ pytestmark = pytest.mark.pure
 
 def functions(folder: str) -> Iterator[tuple[str, dict[str, str]]]:
     """(place, parameter -> annotation) of the functions of a folder, but for self and cls."""
-    for file in sorted((ROOT / folder).rglob("*.py")):
-        if file.name.endswith("_pb2.py"):
+    for file in package_files():
+        if not file.is_relative_to(ROOT / folder):
             continue
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in statements(file):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 given = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
                 yield (
-                    f"{file.relative_to(ROOT)}:{node.lineno} {node.name}",
+                    f"{name_of(file)}:{node.lineno} {node.name}",
                     {
                         one.arg: "" if one.annotation is None else ast.unparse(one.annotation)
                         for one in given
@@ -69,6 +68,7 @@ print(json.dumps({path: text() for path, text in tools["STUBS"].items()}))
 """
 
 
+@pytest.mark.process
 def test_stubs_say_what_the_tables_hold() -> None:
     command = [sys.executable, "-c", STUBS, str(ROOT / "docs" / "stubs.py")]
     found = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -76,6 +76,7 @@ def test_stubs_say_what_the_tables_hold() -> None:
         assert (ROOT / path).read_text(encoding="utf-8") == text, "run: python docs/stubs.py"
 
 
+@pytest.mark.process
 def test_what_annotations_name_is_not_imported_to_run() -> None:
     """Its classes are there for type checkers; every op file would pay for it."""
     assert importlib.util.find_spec("numbaflow.engine.graph.annotations") is not None

@@ -71,8 +71,8 @@ Restrict | a: T -> out: T | T: {string, bool}
 TypeList | a: T -> | T: list(type) >= 0
 TypeListTwice | a: T, b: T -> | T: list(type) >= 0
 OutTypeList | -> out: T | T: list(type) >= 0
-TypeListRestrict | a: T -> | T: list({string, bool})
-OutTypeListRestrict | -> out: t | t: list({string, bool})
+TypeListRestrict | a: T -> | T: list({string, bool}) >= 1
+OutTypeListRestrict | -> out: t | t: list({string, bool}) >= 1
 Attr | -> | a: int
 AttrFloat | -> | a: float
 AttrBool | -> | a: bool
@@ -90,7 +90,7 @@ AttrListDefault | -> | a: list(int) = [5, 15]
 AttrEmptyListDefault | -> | a: list(float) = []
 ReservedAttr | -> | range: int
 AttrTypeDefault | a: T -> | T: type = int32
-AttrListTypeDefault | a: N * T, b: N * T -> | T: type = int32; N: int
+AttrListTypeDefault | a: N * T, b: N * T -> | T: type = int32; N: int >= 1
 NIntsIn | a: N * int32 -> | N: int >= 2
 NPolymorphicIn | a: N * T -> | T: type; N: int >= 2
 NPolymorphicRestrictIn | a: N * T -> | T: {string, bool}; N: int >= 2

@@ -13,7 +13,7 @@ import pytest
 from numbaflow.alias.finder import _MISSING, _internal_names, _public, _target
 from numbaflow.alias.module_map import RENAMED
 
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.process
 
 
 def run(*lines: str) -> subprocess.CompletedProcess[str]:
@@ -88,6 +88,7 @@ def every_home() -> list[str]:
     return sorted({home for homes in _internal_names().values() for home in homes.split()})
 
 
+@pytest.mark.pure
 @pytest.mark.parametrize("home", every_home())
 def test_every_home_of_names_exists(home: str) -> None:
     if home == "raw" or home == "tf" or home.startswith("tf."):
@@ -96,6 +97,7 @@ def test_every_home_of_names_exists(home: str) -> None:
         importlib.import_module(home, "numbaflow")
 
 
+@pytest.mark.pure
 @pytest.mark.parametrize(
     ("module", "name", "target"),
     [(module, name, target) for module, names in RENAMED.items() for name, target in names.items()],

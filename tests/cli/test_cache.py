@@ -195,6 +195,7 @@ def on_a_terminal(folder: Path, width: int, *arguments: str, **environment: str)
     return written.decode()
 
 
+@pytest.mark.process
 @pytest.mark.skipif(os.name == "nt", reason="terminals of POSIX")
 def test_terminals_wide_and_narrow_and_without_colours(folder: Path) -> None:
     wide = on_a_terminal(folder, 140, "list")
@@ -212,6 +213,7 @@ def escaped(line: str) -> str:
     return re.sub(r"\x1b\[[0-9;]*m", "", line).rstrip()
 
 
+@pytest.mark.process
 @pytest.mark.skipif(os.name == "nt", reason="a shell of POSIX")
 def test_a_reader_that_leaves_early_is_no_error(folder: Path) -> None:
     import subprocess

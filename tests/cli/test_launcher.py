@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.process
 
 
 def execute(arguments: list[str], cwd: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:

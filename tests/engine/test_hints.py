@@ -98,6 +98,8 @@ ADVICE = {
     ),
 }
 
+pytestmark = pytest.mark.pure
+
 
 def notes_of(program: str, folder: Path) -> str:
     """What a failing program's error says below its message."""

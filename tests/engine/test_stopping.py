@@ -17,6 +17,8 @@ from numbaflow.jit import settings
 # Bounds waits that a failing test would not end.
 PATIENCE = 60.0
 
+pytestmark = pytest.mark.pure
+
 
 def chain(*functions: Any) -> Any:
     """An operation that calls Python functions one after the other."""

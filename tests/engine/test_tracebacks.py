@@ -67,6 +67,8 @@ LINES = {
 DEEP_IN_LOGS = {"an operator": 2, "an index": 2, "a reduction": 3, "a layer": 2, "a loss": 3}
 DEEP_IN_LOGS |= {"a name": 5, "an import": 2, "eval": 3, "a lazy name": 4, "minimize": 2}
 
+pytestmark = pytest.mark.pure
+
 
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,6 +138,7 @@ def test_logs_show_the_public_function_at_most(what: str) -> None:
     assert text.count("Traceback (most recent call last)") == 1
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("line", [LINES["an op"], LINES["a failing kernel"]])
 def test_a_plain_script_shows_its_own_lines(line: str, tmp_path: Path) -> None:
     text = failure(tmp_path, f"{START}\ndef main():\n    {line}\n\nmain()\n")
@@ -146,6 +149,7 @@ def test_a_plain_script_shows_its_own_lines(line: str, tmp_path: Path) -> None:
     assert full.splitlines()[-1] == text.splitlines()[-1]
 
 
+@pytest.mark.process
 def test_threads_and_logs_show_the_programs_lines(tmp_path: Path) -> None:
     program = f"""{START}
 import logging, sys, threading
@@ -174,6 +178,7 @@ raise SystemExit(1)
     assert frames(logged)[0] == ("program.py", 18) and own_frames(logged) == ["products.py"]
 
 
+@pytest.mark.process
 def test_pytest_shows_the_tests_lines(tmp_path: Path) -> None:
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     program = "import numbaflow as tf\n\ndef test_sum():\n    tf.reduce_sum(tf.zeros([2]), 5)\n"
@@ -281,6 +286,7 @@ def test_what_went_wrong_within_us_first_is_passed_over(capsys: pytest.CaptureFi
     assert printed(caught.value, capsys).count("Traceback") == 2
 
 
+@pytest.mark.process
 def test_all_frames_are_kept_on_request() -> None:
     with settings.override(traceback="full"):
         text = "".join(traceback.format_exception(raised(LINES["an op"])))

@@ -102,6 +102,7 @@ def constant(shape: list[int], values: list[float]) -> Any:
     return message
 
 
+@pytest.mark.cpu
 @pytest.mark.parametrize("jit", ["never", "auto", "always"])
 @pytest.mark.parametrize("values", [[], [2.0], [1.0, 2.0]])
 @pytest.mark.parametrize("shape", [[HUGE], [1 << 20, 1 << 25], [1 << 62]])
@@ -121,6 +122,7 @@ def test_a_constant_that_nothing_needs_is_not_made(
             session.run("big:0")
 
 
+@pytest.mark.cpu
 @pytest.mark.parametrize("jit", ["never", "always"])
 def test_a_constant_of_few_elements_is_all_of_them(jit: str) -> None:
     message = constant([100, 7], [1.0, 2.0])

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.process
 
 HERE = pathlib.Path(__file__).parent
 QUICK = (

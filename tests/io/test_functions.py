@@ -163,7 +163,7 @@ def test_one_of_several_functions(graph: Any, index: int) -> None:
     assert found == [4.0, -8.0, 2.0, None, None, 2.0][index]
 
 
-@pytest.mark.pure
+@pytest.mark.cpu
 def test_effects_within_a_function_happen(graph: Any) -> None:
     """An assignment runs though no result needs it; a fetch of the node alone runs it too."""
     body = (

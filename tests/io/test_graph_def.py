@@ -157,6 +157,7 @@ OTHER_SIGNATURES = {
 }
 
 
+@pytest.mark.pure
 def test_op_signatures_are_those_of_tensorflow() -> None:
     theirs = tensorflow_ops()
     wrong = [

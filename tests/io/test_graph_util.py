@@ -44,6 +44,7 @@ def test_extract_sub_graph_refuses(graph: Any) -> None:
         tf.graph_util.extract_sub_graph(graph.as_graph_def(), ["y"])
 
 
+@pytest.mark.cpu
 @pytest.mark.parametrize("use_resource", [False, True])
 def test_frozen_variables_give_the_same_results(graph: Any, use_resource: bool) -> None:
     x = tf.placeholder(tf.float32, [None, 2], name="x")

@@ -40,6 +40,7 @@ def layer(name: str, use_resource: bool) -> Any:
         return tf.add(tf.matmul(x, w), b, name="y")
 
 
+@pytest.mark.cpu
 @pytest.mark.parametrize("use_resource", [False, True])
 @pytest.mark.parametrize("as_text", [False, True])
 def test_a_file_gives_the_same_model(tmp_path: Path, use_resource: bool, as_text: bool) -> None:

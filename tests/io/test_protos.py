@@ -15,6 +15,7 @@ from numbaflow.io import protos
 pytestmark = pytest.mark.pure
 
 
+@pytest.mark.process
 def test_importing_the_package_does_not_import_protobuf() -> None:
     code = "import numbaflow, numbaflow.io.protos, sys; print('google.protobuf' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -61,6 +61,7 @@ def test_a_graph_is_kept_whole(graph: tf.Graph, graph_def: protos.GraphDef) -> N
     assert graph.get_operation_by_name("fake").op_def.attr[0].default_value.i == 8
 
 
+@pytest.mark.cpu
 def test_what_does_not_need_them_runs(graph: tf.Graph) -> None:
     with tf.Session(graph=graph) as session:
         feed = {"x:0": [1.0, 2.0]}

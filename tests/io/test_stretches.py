@@ -24,6 +24,8 @@ from numbaflow.io.positioned_file import DataFile
 
 tf = pytest.importorskip("numbaflow")
 
+pytestmark = pytest.mark.pure
+
 
 @given(st.binary(max_size=300), st.binary(max_size=300))
 def test_a_checksum_follows_from_those_of_the_parts(first: bytes, second: bytes) -> None:
@@ -169,6 +171,7 @@ def test_a_run_that_is_given_up_reads_no_further() -> None:
     assert done == [0]
 
 
+@pytest.mark.cpu
 def test_a_run_that_is_given_up_writes_no_further(tmp_path: Path) -> None:
     with tf.Session() as session:
         v = tf.Variable(tf.zeros([1 << 20]), name="v")

@@ -13,10 +13,12 @@ import importlib
 import importlib.util
 import logging
 import types
+from collections import ChainMap
 from collections.abc import Iterator
 from typing import Any
 
 PACKAGE = "numbaflow"
+Names = ChainMap[str, Any]
 # What of `os` concerns text, time and processors alone.
 _HARMLESS = frozenset(
     "fsdecode fsencode fspath path environ linesep sep strerror cpu_count sched_getaffinity getpid "
@@ -85,30 +87,29 @@ class Reach:
         cells = zip(function.__code__.co_freevars, function.__closure__ or ())
         local = {name: cell.cell_contents for name, cell in cells if _is_filled(cell)}
         self._all(local.values(), way)
-        names = {**function.__globals__, **local}
+        names = ChainMap(local, function.__globals__)
         self._code(function.__code__, names, f"{way} > {function.__qualname__}")
 
-    def _code(self, code: types.CodeType, names: dict[str, Any], way: str) -> None:
+    def _code(self, code: types.CodeType, names: Names, way: str) -> None:
         imported = dict(_imports(code, names))
         local = {*code.co_varnames, *code.co_cellvars} - {*imported}
-        names = {name: thing for name, thing in names.items() if name not in local} | imported
+        names = names.new_child({**dict.fromkeys(local), **imported})
         for constant in code.co_consts:
             if isinstance(constant, types.CodeType):
                 self._code(constant, names, way)
         owner: Any = None
-        for step in dis.get_instructions(code):
-            name = step.argval
-            if step.opname.startswith("LOAD_ATTR") or step.opname == "LOAD_METHOD":
+        for step, name in _steps(code):
+            if step.startswith("LOAD_ATTR") or step == "LOAD_METHOD":
                 owner = self._attribute(owner, name, way)
-            elif step.opname in _NAMED and name not in local:
+            elif step in _NAMED and name not in local:
                 owner = names.get(name)
-                if step.opname == "LOAD_GLOBAL" and name in _BUILTINS and name not in names:
+                if step == "LOAD_GLOBAL" and name in _BUILTINS and name not in names:
                     self.found.setdefault("files", f"{way} > {name}")
                 if not isinstance(owner, types.ModuleType) and owner is not None:
                     self._visit(owner, way)
                 if getattr(owner, "__name__", "") == "sys" and "getattr" in code.co_names:
                     self.found.setdefault("output", f"{way} > sys")
-            elif step.opname not in ("PUSH_NULL", "CACHE", "PRECALL"):
+            elif step not in ("PUSH_NULL", "CACHE", "PRECALL"):
                 owner = None
 
     def _attribute(self, owner: Any, name: str, way: str) -> Any:
@@ -142,18 +143,23 @@ def _is_filled(cell: Any) -> bool:
         return False
 
 
-def _imports(code: types.CodeType, names: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+@functools.cache
+def _steps(code: types.CodeType) -> tuple[tuple[str, Any], ...]:
+    """The instructions of code and their arguments; much is reached from many functions."""
+    return tuple((step.opname, step.argval) for step in dis.get_instructions(code))
+
+
+def _imports(code: types.CodeType, names: Names) -> Iterator[tuple[str, Any]]:
     """Names that code binds by imports, and what they mean."""
     level, module = 0, None
-    for step in dis.get_instructions(code):
-        if step.opname == "LOAD_CONST" and type(step.argval) is int:
-            level = step.argval
-        elif step.opname == "IMPORT_NAME":
+    for step, name in _steps(code):
+        if step == "LOAD_CONST" and type(name) is int:
+            level = name
+        elif step == "IMPORT_NAME":
             base = names.get("__package__") or ""
-            module = _module(importlib.util.resolve_name("." * level + step.argval, base))
-            yield step.argval.split(".")[0], module
-        elif step.opname == "IMPORT_FROM":
-            name = step.argval
+            module = _module(importlib.util.resolve_name("." * level + name, base))
+            yield name.split(".")[0], module
+        elif step == "IMPORT_FROM":
             yield name, getattr(module, name, None) or _module(f"{module.__name__}.{name}")
 
 

@@ -4,9 +4,7 @@ with gradients that agree with central differences."""
 
 from __future__ import annotations
 
-import ast
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,12 +13,12 @@ from hypothesis import HealthCheck, Phase, given
 from hypothesis import settings as hypothesis_settings
 
 import numbaflow as tf
-from numbaflow import ops
 from numbaflow.engine.graph import registry
 from numbaflow.engine.session import interpreter
 from numbaflow.jit import settings
 from numbaflow.jit.runtime import guards
 
+from ..sources import ROOT, package_files, words
 from .samples import RTOL, Case, call, cases, needs_more_than_arrays
 
 NAMES = [definition.name for definition in registry.definitions()]
@@ -56,13 +54,9 @@ def test_definition_is_complete(name):
 @pytest.mark.pure
 def test_every_op_type_stands_as_one_word_in_the_source():
     """So that a search for an op finds its definition: no type's name is built of pieces."""
-    words = {
-        node.value
-        for file in Path(ops.__file__).parent.rglob("*.py")
-        for node in ast.walk(ast.parse(file.read_text()))
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    }
-    assert [name for name in NAMES if name not in words] == []
+    files = [file for file in package_files() if file.is_relative_to(ROOT / "ops")]
+    found = {word for file in files for word in words(file)}
+    assert [name for name in NAMES if name not in found] == []
 
 
 def run(definition: Any, case: Case, mode: str) -> list[Any]:

@@ -25,6 +25,8 @@ UNSIGNED = ("reduce_", "segment_", "unsorted_")
 LASTING = ("max_pool/", "max_pool_with_argmax/", "places/", "depth/", "unsorted_", "unique/")
 PEERS = {"NUMBAFLOW_TF115_PYTHON": "tensorflow", "NUMBAFLOW_TF_PYTHON": "tensorflow.compat.v1"}
 
+pytestmark = pytest.mark.cpu
+
 
 @pytest.mark.parametrize("mode", ["never", "always"])
 @pytest.mark.filterwarnings("ignore")

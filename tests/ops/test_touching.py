@@ -96,6 +96,7 @@ def test_ops_of_others_that_do_not_state_what_they_touch_count_as_touching_anyth
     assert trust.touched(registry.lookup("StatedCopy")) == ()
 
 
+@pytest.mark.cpu
 @pytest.mark.parametrize("mode", ["always", "auto", "never"])
 def test_files_are_looked_for_in_every_run(mode: str, tmp_path: Any) -> None:
     """A constant pattern or name does not make what is found a constant."""
@@ -113,6 +114,7 @@ def test_files_are_looked_for_in_every_run(mode: str, tmp_path: Any) -> None:
             assert sess.run(text) == content
 
 
+@pytest.mark.cpu
 def test_no_python_function_is_called_while_a_plan_is_made() -> None:
     """What touches something is no constant, whatever its inputs are."""
     called = []

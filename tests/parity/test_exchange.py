@@ -17,6 +17,8 @@ import numbaflow as tf
 WORKER = Path(__file__).with_name("exchange.py")
 PEERS = [("NUMBAFLOW_TF115_PYTHON", "tensorflow"), ("NUMBAFLOW_TF_PYTHON", "tensorflow.compat.v1")]
 
+pytestmark = pytest.mark.process
+
 
 def run(
     python: str, module: str, model: str, steps: tuple[int, int], folder: Path, version: int = 2

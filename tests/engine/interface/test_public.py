@@ -20,6 +20,7 @@ def python(program: str, *arguments: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
+@pytest.mark.process
 def test_import_is_light() -> None:
     program = f"import sys, numbaflow; print([n for n in {FORBIDDEN} if n in sys.modules])"
     assert python(program).strip() == "[]"
@@ -49,6 +50,7 @@ def test_compat() -> None:
     tf.disable_eager_execution()
 
 
+@pytest.mark.process
 def test_app_and_flags() -> None:
     program = """
 import sys
@@ -63,6 +65,7 @@ tf.app.run()
     assert python(program, "--steps=5", "rest") == "5 a ['rest']\n"
 
 
+@pytest.mark.process
 def test_flags_parse_when_first_read() -> None:
     program = (
         "import numbaflow as tf\ntf.flags.DEFINE_float('rate', 0.1, '')\nprint(tf.flags.FLAGS.rate)"

@@ -119,6 +119,7 @@ def test_a_fed_value_inside_of_a_branch():
         assert session.run([y.op.outputs[1], y], {x: 1.0, y: 5.0}) == [1, 5.0]
 
 
+@pytest.mark.cpu
 def test_many_loops_in_many_threads():
     n = tf.placeholder(tf.int32, [])
     total = tf.while_loop(

@@ -35,6 +35,7 @@ def test_a_package_of_which_no_one_folder_tells(
         assert installed_version("vendored") == metadata.version("vendored")
 
 
+@pytest.mark.process
 def test_keys_need_no_metadata() -> None:
     program = (
         "import sys\n"

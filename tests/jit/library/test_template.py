@@ -180,6 +180,7 @@ def test_what_would_not_be_written_as_it_is_meant_is_an_error(
         specialise("sample", entry, STEPS=((1, 2),))
 
 
+@pytest.mark.process
 def test_a_module_without_source_is_an_error_that_says_so(tmp_path: Path) -> None:
     (tmp_path / "sourceless.py").write_text("X = 1\n")
     compiled = "import py_compile; py_compile.compile('sourceless.py', 'sourceless.pyc')"
@@ -193,6 +194,7 @@ def test_a_module_without_source_is_an_error_that_says_so(tmp_path: Path) -> Non
         sys.path.remove(str(tmp_path))
 
 
+@pytest.mark.process
 def test_kernels_are_made_from_a_package_in_a_zip_file(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "package.zip", "w") as archive:
         for folder in (".", "engine", "io", "jit", "ops", "train"):

@@ -9,6 +9,7 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +26,12 @@ from numbaflow.jit.passes.pipeline import PASSES, rewrite
 from numbaflow.jit.program.editing import Program
 from numbaflow.jit.program.tensor_ir import Feed, Map, Value
 from numbaflow.jit.schedule import ir_printer
-from numbaflow.jit.schedule.steps import schedule
+from numbaflow.jit.schedule.bind import make_template
+from numbaflow.jit.schedule.steps import CallStep, KernelStep, schedule
 from numbaflow.jit.trace.builder import Builder
 from numbaflow.jit.trace.tracer import Traced
 
+from ..counting import calls_of
 from ..traced import traced
 from .canonical import PROGRAMS
 
@@ -240,27 +243,11 @@ def written(count: int) -> tuple[Program, Scope]:
     return program, scope
 
 
-def calls_of(stage: Callable[[], object]) -> int:
-    """How many functions are called, built-in ones included."""
-    count = 0
-
-    def note(frame: Any, event: str, argument: Any) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    before = sys.getprofile()
-    sys.setprofile(note)
-    try:
-        stage()
-    finally:
-        sys.setprofile(before)
-    return count
-
-
+@pytest.mark.growth
 @pytest.mark.parametrize("make", [chain, wide, written], ids=lambda make: make.__name__)
 def test_passes_take_time_in_proportion(make: Callable[[int], tuple[Program, Scope]]) -> None:
     found: list[dict[str, int]] = []
-    for count in (2500, 5000):
+    for count in (1250, 2500):
         program, scope = make(count)
         counts = {
             one.name: calls_of(lambda one=one, p=program, s=scope: one.run(p, s)) for one in PASSES
@@ -268,7 +255,7 @@ def test_passes_take_time_in_proportion(make: Callable[[int], tuple[Program, Sco
         counts["fuse"] = calls_of(lambda p=program: fuse(p))
         found.append(counts)
     for name, few in found[0].items():
-        assert found[1][name] <= 2.3 * few + 2000, (name, few, found[1][name])
+        assert found[1][name] <= 2.1 * few + 800, (name, few, found[1][name])
 
 
 # The way of a program.
@@ -279,11 +266,15 @@ def test_a_program_goes_from_room_to_room(program: tuple[str, Traced]) -> None:
     conductors = {"pipeline.py", "rewriting.py", "editing.py", "verify_program.py", "debug.py"}
     trace, rooms = program[1], [""]
 
+    @cache
+    def room_of(file: str) -> str:
+        name = os.path.basename(file)
+        return name if "jit" in file and name not in conductors else ""
+
     def note(frame: Any, event: str, argument: Any) -> None:
-        code = frame.f_code
-        room = os.path.basename(code.co_filename)
-        if event != "call" or "jit" not in code.co_filename or room in conductors:
+        if event != "call" or not (room := room_of(frame.f_code.co_filename)):
             return
+        code = frame.f_code
         taken = (frame.f_locals.get(name) for name in code.co_varnames[: code.co_argcount])
         if room != rooms[-1] and any(one is trace.program for one in taken):
             rooms.append(room)
@@ -293,7 +284,9 @@ def test_a_program_goes_from_room_to_room(program: tuple[str, Traced]) -> None:
         sys.setprofile(note)
         try:
             rewrite(trace.program, trace.scope)
-            schedule(fuse(trace.program))
+            steps = schedule(fuse(trace.program))
+            addresses = [1] * sum(isinstance(step, (KernelStep, CallStep)) for step in steps.steps)
+            make_template(steps, trace.program, trace.scope, addresses)
         finally:
             sys.setprofile(before)
     returns = len(rooms) - len(set(rooms))

@@ -18,6 +18,8 @@ from numbaflow.jit.schedule.aligned import aligned_empty
 
 slots = st.lists(st.tuples(st.integers(0, 5000), st.integers(1, 2**12 - 1)), max_size=30)
 
+pytestmark = pytest.mark.cpu
+
 
 @pytest.mark.pure
 @given(slots)

@@ -80,6 +80,7 @@ def test_nodes_of_a_conditional(graph):
     ]
 
 
+@pytest.mark.cpu
 def test_structures_and_unpacking():
     yes, no = tf.constant(True), tf.constant(False)
     got = tf.cond(no, lambda: {"a": tf.constant(1), "b": [tf.constant(2)]},
@@ -110,6 +111,7 @@ def test_a_dead_value_cannot_be_fetched():
         session.run(false)
 
 
+@pytest.mark.cpu
 @pytest.mark.parametrize("value", [-1.5, 0.5, 2.5])
 def test_gradient_of_nested_conditionals(value):
     check_gradient(
@@ -120,6 +122,7 @@ def test_gradient_of_nested_conditionals(value):
     )
 
 
+@pytest.mark.cpu
 def test_case_and_switch_case():
     x = tf.placeholder(tf.int32, [])
     pairs = [(x < 1, lambda: tf.constant(10)), (x < 2, lambda: tf.constant(20))]
@@ -136,6 +139,7 @@ def test_case_and_switch_case():
 # Loops
 
 
+@pytest.mark.cpu
 def test_a_loop_and_its_limit():
     i, total = tf.while_loop(lambda i, s: i < 10, lambda i, s: (i + 1, s + i), [0, 0])
     limited = tf.while_loop(lambda x: x < 1000, lambda x: x * 2, [1], maximum_iterations=4)
@@ -143,6 +147,7 @@ def test_a_loop_and_its_limit():
     assert run([i, total, limited, never]) == [10, 45, 16, [7]]
 
 
+@pytest.mark.cpu
 def test_a_loop_in_a_branch_not_taken():
     x = tf.placeholder(tf.float32, [])
     power = tf.cond(
@@ -155,6 +160,7 @@ def test_a_loop_in_a_branch_not_taken():
     assert run([power, slope], {x: -2.0}) == [2.0, [-1.0]]
 
 
+@pytest.mark.cpu
 def test_effects_happen_in_every_iteration():
     v = tf.Variable(0.0)
 
@@ -169,6 +175,7 @@ def test_effects_happen_in_every_iteration():
         assert session.run(v) == 6.0
 
 
+@pytest.mark.cpu
 @pytest.mark.parametrize("static", [True, False])
 def test_gradients_of_loops(static):
     def build(x):
@@ -187,6 +194,7 @@ def test_gradients_of_loops(static):
     check_gradient(build, np.array([0.7, -0.2]))
 
 
+@pytest.mark.cpu
 def test_gradient_of_a_loop_variable_that_nobody_takes():
     check_gradient(
         lambda x: tf.while_loop(
@@ -196,6 +204,7 @@ def test_gradient_of_a_loop_variable_that_nobody_takes():
     )
 
 
+@pytest.mark.cpu
 def test_sparse_gradients_in_a_loop():
     table = tf.Variable(np.arange(12.0).reshape(4, 3))
     total = tf.while_loop(
@@ -208,6 +217,7 @@ def test_sparse_gradients_in_a_loop():
     np.testing.assert_array_equal(run(tf.convert_to_tensor(slope))[:, 0], [1, 2, 2, 1])
 
 
+@pytest.mark.cpu
 def test_shapes_may_change_only_where_declared():
     x = tf.constant([[1.0, 2.0]])
 
@@ -236,6 +246,7 @@ def test_values_from_inside_of_a_loop_stay_there():
         session.run(inside[0])
 
 
+@pytest.mark.cpu
 def test_an_error_in_a_loop_names_the_node():
     i = tf.placeholder(tf.int32, [])
     result = tf.while_loop(lambda i: i < 9, lambda i: tf.gather([1, 9], i, name="pick"), [i])
@@ -245,6 +256,7 @@ def test_an_error_in_a_loop_names_the_node():
             session.run(result, {i: 5})
 
 
+@pytest.mark.cpu
 def test_sparse_tensors_as_loop_variables():
     x = tf.SparseTensor([[0], [3]], [2.0, 4.0], [10])
     _, y = tf.while_loop(
@@ -255,6 +267,7 @@ def test_sparse_tensors_as_loop_variables():
     np.testing.assert_array_equal(run(y).values, [16, 32])
 
 
+@pytest.mark.cpu
 def test_eight_threads_share_one_session():
     x = tf.placeholder(tf.float32, [None])
     squares = tf.map_fn(lambda e: e * e, x)
@@ -280,6 +293,7 @@ def test_eight_threads_share_one_session():
     assert not problems
 
 
+@pytest.mark.cpu
 def test_explain_says_why_it_is_not_compiled():
     size = tf.placeholder(tf.int32, [])
     shapes = [tf.TensorShape([None])]
@@ -291,6 +305,7 @@ def test_explain_says_why_it_is_not_compiled():
         assert "branches or loops" in str(session.explain(x, {size: 3}))
 
 
+@pytest.mark.cpu
 def test_contexts_survive_a_meta_graph():
     x = tf.placeholder(tf.float32, [], name="x")
     loop = tf.while_loop(lambda a: a < 100.0, lambda a: a * x, [x])
@@ -305,6 +320,7 @@ def test_contexts_survive_a_meta_graph():
 # TensorArrays and loops over rows
 
 
+@pytest.mark.cpu
 def test_tensor_arrays():
     x = tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
     array = tf.TensorArray(tf.float32, 3).unstack(x)
@@ -319,6 +335,7 @@ def test_tensor_arrays():
     np.testing.assert_array_equal(slope, [[2, 4], [6, 8], [10, 12]])
 
 
+@pytest.mark.cpu
 def test_split_concat_and_scatter():
     x = tf.constant(np.arange(8.0).reshape(4, 2))
     array = tf.TensorArray(tf.float64, 2, infer_shape=False).split(x, [1, 3])
@@ -331,6 +348,7 @@ def test_split_concat_and_scatter():
     np.testing.assert_array_equal(got[2], [[3, 3], [3, 3], [1, 1], [1, 1]])
 
 
+@pytest.mark.cpu
 @pytest.mark.parametrize(
     ("use", "message"),
     [
@@ -346,6 +364,7 @@ def test_errors_of_tensor_arrays(use, message):
         session.run(use(array))
 
 
+@pytest.mark.cpu
 @pytest.mark.parametrize("op_type", ["Write", "Scatter", "Split"])
 def test_a_tensor_array_refuses_what_has_another_dtype(op_type):
     handle, flow = tf.raw_ops.TensorArrayV3(size=2, dtype=tf.float32)
@@ -372,6 +391,7 @@ def test_an_element_is_read_once():
             session.run([first, second])
 
 
+@pytest.mark.cpu
 def test_functions_over_rows():
     x = tf.constant([1.0, 2.0, 3.0])
     mapped = tf.map_fn(lambda e: (e * 2, e + 1), x, dtype=(tf.float32, tf.float32))
@@ -388,6 +408,7 @@ def test_functions_over_rows():
     )
 
 
+@pytest.mark.cpu
 def test_stacks_are_emptied_from_the_top():
     handle = tf.raw_ops.StackV2(max_size=-1, elem_type=tf.float32)
     with tf.control_dependencies([tf.raw_ops.StackPushV2(handle, [1.0])]):

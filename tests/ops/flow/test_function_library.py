@@ -156,6 +156,7 @@ def test_gradients_of_its_own() -> None:
         run(tf.gradients(wrong(x), x)[0])
 
 
+@pytest.mark.cpu
 def test_functions_in_branches_and_loops() -> None:
     """Constants within a body belong to the round in which it is called."""
 

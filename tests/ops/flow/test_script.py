@@ -93,12 +93,14 @@ def test_the_graph_keeps_functions():
     assert _py_funcs.size() == before
 
 
+@pytest.mark.cpu
 def test_stateless_functions_without_inputs_run_once(session):
     numbers = iter(range(3))
     x = tf.py_func(lambda: next(numbers), [], tf.int64, stateful=False)
     assert [session.run(x) for _ in range(3)] == [0, 0, 0]
 
 
+@pytest.mark.cpu
 def test_py_function_sees_values_and_has_gradients(session):
     def log_huber(x, m):
         if tf.abs(x) <= m:

@@ -12,6 +12,8 @@ import numbaflow as tf
 
 CONTENT = b"a\rb\nc\r\nd\r\r\ne"
 
+pytestmark = pytest.mark.pure
+
 
 def test_lines_in_a_table(tmp_path: Path) -> None:
     path = tmp_path / "words"

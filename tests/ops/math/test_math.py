@@ -196,6 +196,7 @@ def test_range_takes_the_widest_type() -> None:
         tf.range(5, 1)
 
 
+@pytest.mark.cpu
 @pytest.mark.parametrize("mode", ["never", "always"])
 def test_a_range_between_sizes_that_its_step_does_not_divide(monkeypatch, mode: str) -> None:
     monkeypatch.setenv("NUMBAFLOW_JIT", mode)
@@ -269,6 +270,7 @@ def test_confusion_matrix_counts_pairs() -> None:
         run(tf.confusion_matrix(tf.placeholder_with_default([5], [1]), [0], num_classes=2))
 
 
+@pytest.mark.cpu
 @pytest.mark.parametrize("mode", ["never", "always"])
 def test_nothing_divided_by_zero_is_nothing(mode: str) -> None:
     """A zero divisor is wrong only where there is something to divide."""

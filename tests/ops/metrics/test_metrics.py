@@ -18,6 +18,8 @@ HERE = Path(__file__).parent
 PROGRAMS = HERE / "metrics_programs.txt"
 RECORDED = json.loads((HERE / "metrics_1_15.json").read_text())
 
+pytestmark = pytest.mark.pure
+
 
 def _worker() -> Any:
     worker = HERE.parents[1] / "io/graph_programs.py"
@@ -78,6 +80,7 @@ def _joined(batches: list[tuple[Any, ...]]) -> list[np.ndarray]:
     return [np.concatenate(parts) for parts in zip(*batches, strict=True)]
 
 
+@pytest.mark.cpu
 def test_means_and_errors(batches: list[tuple[Any, ...]]) -> None:
     labels, scores, weights = _joined(batches)
     errors = np.abs(labels - scores)
@@ -95,6 +98,7 @@ def test_means_and_errors(batches: list[tuple[Any, ...]]) -> None:
     np.testing.assert_allclose(below, [(scores < 0.3).mean()] * 2, rtol=1e-5)
 
 
+@pytest.mark.cpu
 def test_counts_precision_and_recall(batches: list[tuple[Any, ...]]) -> None:
     labels, scores, weights = _joined(batches)
     guess = scores > 0.5
@@ -112,6 +116,7 @@ def test_counts_precision_and_recall(batches: list[tuple[Any, ...]]) -> None:
         np.testing.assert_allclose(results, [expected] * 2, rtol=1e-5)
 
 
+@pytest.mark.cpu
 def test_area_under_the_roc_curve(batches: list[tuple[Any, ...]]) -> None:
     labels, scores, _ = _joined(batches)
     above = scores[labels][:, None] > scores[~labels][None]
@@ -119,6 +124,7 @@ def test_area_under_the_roc_curve(batches: list[tuple[Any, ...]]) -> None:
     np.testing.assert_allclose(results, [above.mean()] * 2, atol=1e-3)
 
 
+@pytest.mark.cpu
 def test_precision_and_recall_of_the_best() -> None:
     draw = np.random.default_rng(2)
     data = [(draw.integers(0, 5, (6, 1)), draw.random((6, 5))) for _ in range(3)]
@@ -134,6 +140,7 @@ def test_precision_and_recall_of_the_best() -> None:
     np.testing.assert_allclose(average, [ranks.mean()] * 2)
 
 
+@pytest.mark.cpu
 def test_classes() -> None:
     draw = np.random.default_rng(3)
     data = [(draw.integers(0, 3, 8), draw.integers(0, 3, 8)) for _ in range(2)]
@@ -160,6 +167,7 @@ def test_variables_and_collections() -> None:
         assert value.op.name == "m/value" and update.op.name == "m/update_op"
 
 
+@pytest.mark.cpu
 def test_what_is_refused() -> None:
     with tf.Graph().as_default(), tf.Session() as session:
         with pytest.raises(ValueError, match="weights can not be broadcast"):

@@ -108,6 +108,7 @@ def test_wrong_products(session):
         tf.sparse.matmul(a, np.ones((2, 1), np.float32))
 
 
+@pytest.mark.cpu
 @pytest.mark.parametrize(
     "function",
     [
@@ -130,6 +131,7 @@ def test_gradients(session, function):
     assert error < 1e-2
 
 
+@pytest.mark.cpu
 @pytest.mark.parametrize("kind", [tf.string, tf.variant])
 def test_serialization_goes_there_and_back(session, kind):
     from numbaflow.ops.sparse.serialize import deserialize_sparse
@@ -142,6 +144,7 @@ def test_serialization_goes_there_and_back(session, kind):
     np.testing.assert_array_equal(session.run(tf.sparse.to_dense(again)), DENSE)
 
 
+@pytest.mark.cpu
 def test_serialized_tensors_must_agree(session):
     rows = tf.serialize_many_sparse(sparse())
     with pytest.raises(tf.errors.InvalidArgumentError, match="Requested SparseTensor of type"):

@@ -8,6 +8,8 @@ import pytest
 
 import numbaflow as tf
 
+pytestmark = pytest.mark.pure
+
 
 @pytest.mark.parametrize(
     ("text", "pattern", "rewrite", "expected"),

@@ -22,6 +22,8 @@ PROGRAMS = HERE / "summary_programs.txt"
 NODES = json.loads((HERE / "summary_1_15.json").read_text())
 RECORDED = json.loads((HERE / "summary_bytes_1_15.json").read_text())
 
+pytestmark = pytest.mark.pure
+
 
 def _load(path: Path) -> Any:
     spec = importlib.util.spec_from_file_location(path.stem, path)
@@ -92,6 +94,7 @@ def test_summaries_go_through_files(tmp_path: Path) -> None:
     assert events[-1].step == 7 and events[-1].summary.SerializeToString() == merged
 
 
+@pytest.mark.cpu
 def test_writers_of_one_session_share_a_file(tmp_path: Path) -> None:
     folder = str(tmp_path / "events")
     with tf.Graph().as_default(), tf.Session() as session:

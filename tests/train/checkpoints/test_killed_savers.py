@@ -26,6 +26,8 @@ KINDS = ("numbered", "same", "sharded", "managed")
 # How often each kind is killed; 50 make a thorough test of some minutes, at every operation.
 TIMES = int(os.environ.get("NUMBAFLOW_KILLS", "3"))
 
+pytestmark = pytest.mark.process
+
 
 def _loaded() -> Any:
     spec = importlib.util.spec_from_file_location("saving_loop", HERE / "saving_loop.py")

@@ -37,6 +37,7 @@ def variable() -> Any:
         yield tf.get_variable("v", initializer=1.0)
 
 
+@pytest.mark.cpu
 @pytest.mark.parametrize("call", LOOKED_FOR.values(), ids=LOOKED_FOR)
 def test_what_looks_for_files_misses_their_folder(call: Any, tmp_path: Path) -> None:
     missing = tmp_path / "no"

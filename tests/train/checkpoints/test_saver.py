@@ -21,6 +21,8 @@ from numbaflow.train.checkpoints import saver as saver_module
 
 PROGRAMS = Path(__file__).with_name("checkpoint_programs.py")
 
+pytestmark = pytest.mark.cpu
+
 
 def _loaded() -> Any:
     spec = importlib.util.spec_from_file_location("checkpoint_programs", PROGRAMS)

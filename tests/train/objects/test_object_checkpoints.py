@@ -18,6 +18,8 @@ from numbaflow.train.objects import checkpoint as checkpoints
 from numbaflow.train.objects import data_structures, data_wrappers
 from numbaflow.train.objects.tracking import AutoTrackable, NotTrackable
 
+pytestmark = pytest.mark.pure
+
 
 @pytest.fixture(autouse=True)
 def _fresh_graph() -> Iterator[None]:

@@ -18,6 +18,8 @@ from numbaflow.jit import settings
 HERE = Path(__file__).parent
 RECORDED: dict[str, Any] = json.loads((HERE / "tensorflow_1_15.json").read_text())
 
+pytestmark = pytest.mark.pure
+
 
 def load(name: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, HERE / f"{name}.py")

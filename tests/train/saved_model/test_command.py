@@ -66,6 +66,7 @@ def test_what_a_model_holds(model: str, capsys: Any, options: list[str], expecte
     assert expected in capsys.readouterr().out
 
 
+@pytest.mark.process
 def test_the_command_line(model: str) -> None:
     call = [sys.executable, "-m", "numbaflow", "saved-model"]
     done = subprocess.run(
