@@ -359,7 +359,7 @@ def plan(
         shown = (f"{tensor.name} {list(array.shape)}" for tensor, array in feeds.items())
         names = tuple(thing.name for thing in fetches)
         report = replace(report, fetches=names, feeds=tuple(shown))
-        known = len({kernel.key for kernel in made.kernels}) - compiled
+        known = len({kernel.key for kernel in made.compiled}) - compiled
         return Planned(report, compiled, max(known, 0), seconds)
 
 

@@ -144,7 +144,7 @@ def futex(typing_context: Any, number: Any, address: Any, operation: Any, value:
 
 @intrinsic
 def call_kernel(
-    context: Any, address: Any, args: Any, r0: Any, r1: Any, c0: Any, c1: Any, worker: Any
+    typing_context: Any, address: Any, args: Any, r0: Any, r1: Any, c0: Any, c1: Any, worker: Any
 ) -> Any:
     """Calls the machine code at an address with the arguments of a kernel."""
 

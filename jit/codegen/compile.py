@@ -88,12 +88,24 @@ def compile_kernels(wanted: Sequence[Wanted]) -> list[Compiled]:
     """The machine code of several kernels; many new ones are compiled by several processes."""
     aim = repr(target.current())
     keys = [(_digest(kernel), aim) for kernel, _ in wanted]
-    if not all(key in _DONE for key in keys):
+    parts = dict.fromkeys(part for kernel, _ in wanted for part in parts_of(kernel))
+    every = [*zip(keys, wanted), *(((_digest(part), aim), (part, None)) for part in parts)]
+    if not all(key in _DONE for key, _ in every):
         stopping.await_release(_LOCK)
         with _LOCK:
-            new = {key: item for key, item in zip(keys, wanted) if key not in _DONE}
-            _obtain(new)
+            _obtain({key: item for key, item in every if key not in _DONE})
     return [_DONE[key] for key in keys]
+
+
+def parts_of(kernel: Kernel | LibraryKernel) -> tuple[LibraryKernel, ...]:
+    """The kernels that one calls."""
+    return kernel.parts if isinstance(kernel, LibraryKernel) else ()
+
+
+def compiled_parts(kernel: Kernel | LibraryKernel) -> list[Compiled]:
+    """The kernels that one calls, once it has been compiled."""
+    aim = repr(target.current())
+    return [_DONE[_digest(part), aim] for part in parts_of(kernel)]
 
 
 def source_of(kernel: Kernel | LibraryKernel) -> str:

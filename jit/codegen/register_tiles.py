@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Register tiles: the intrinsic that contractions (products, convolutions, gradients) are built of.
 
-`fma_tile` keeps PIXELS x VECTORS vector accumulators in registers over a whole (two-level)
-reduction.  Its shape, strides known when a kernel is written, and the use of masks are literals
-in the kernel's text, so that every address is one base register plus a constant.
+`fma_tile` keeps PIXELS x VECTORS vector accumulators in registers over a whole reduction of three
+levels.  Its shape and the use of masks are literals in the kernel's text; strides and counts are
+numbers of the run, so that one tile serves all sizes.
 Imports Numba; used only while a kernel is compiled.
 """
 
@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 
 _WORD = ir.IntType(64)
 _BIT = ir.IntType(1)
+# Gives, for so many steps from one on, the places of what all rows have there.
+Places = Callable[[Any, int], list[list[Any]]]
+# Sums that are all being added to while the first addition is done: with no more than these a step
+# waits for the one before, and what else it does costs nothing.
+_IN_FLIGHT = 8
 _ELEMENTS = {"float32": (ir.FloatType(), 4), "float64": (ir.DoubleType(), 8)}
 
 
@@ -102,18 +107,20 @@ class Tile:
     def _suffix(self) -> str:
         return "f32" if self.bytes == 4 else "f64"
 
-    def branch(self, condition: Any, yes: Callable[[], list[Any]], no: list[Any]) -> list[Any]:
-        """Values of `yes()` where the condition holds, else `no`, through a real branch."""
+    def when(
+        self, condition: Any, values: list[Any], change: Callable[..., list[Any]]
+    ) -> list[Any]:
+        """`change(values)` where a condition holds, else the values, through a real branch."""
         before = self.b.block
         inside = self.b.append_basic_block("inside")
         after = self.b.append_basic_block("after")
         self.b.cbranch(condition, inside, after)
         self.b.position_at_end(inside)
-        values = yes()
+        changed = change(values)
         end = self.b.block
         self.b.branch(after)
         self.b.position_at_end(after)
-        return self._merge(values, end, no, before)
+        return self._merge(changed, end, values, before)
 
     def _merge(self, values: list[Any], end: Any, no: list[Any], before: Any) -> list[Any]:
         merged = []
@@ -151,24 +158,58 @@ class Tile:
         function = self.function(name, self.vector, [self.vector] * 3)
         return self.b.call(function, [x, y, z])
 
-    def multiply_add(
-        self, x: Any, steps: tuple[Any, ...], w: Any, row: Any, sums: Any, first: int
-    ) -> Any:
-        """One step of the reduction, for the pixels from `first` on that `sums` has:
-
-        sums[p, v] += x[steps[0] * p + …] * w[row + v * lanes]
-        """
+    def multiply_add(self, places: list[Any], w: Any, row: Any, sums: list[Any]) -> list[Any]:
+        """One step of the reduction: sums[p, v] += what is at places[p] * w[row + v * lanes]."""
         whole = not self.ragged
         weights = [self.load(w, v, row, whole=whole) for v in range(self.vectors)]
-        pixel_step, *offsets = steps
         new = []
         for number, old in enumerate(sums):
             p, v = divmod(number, self.vectors)
             if v == 0:
-                place = self.address(x, self.b.mul(_WORD(first + p), pixel_step), *offsets)
-                scalar = self.splat(self.b.load(place))
+                scalar = self.splat(self.b.load(places[p]))
             new.append(self.fma(scalar, weights[v], old))
         return new
+
+    def adjacent_rows(self, x: Any, start: Any, step: Any, pixels: range) -> Places:
+        """Where the elements of rows are that lie side by side, steps `step` elements apart.
+
+        x + start is the beginning of row 0.
+        """
+        b = self.b
+
+        def places(q: Any, many: int) -> list[list[Any]]:
+            ats = [b.add(start, b.mul(b.add(q, _WORD(n)), step)) for n in range(many)]
+            return [[self.address(x, _WORD(p), at) for p in pixels] for at in ats]
+
+        return places
+
+    def strided_rows(self, x: Any, start: Any, pixel: Any, pixels: range) -> Places:
+        """The same of rows `pixel` elements apart, whose steps lie side by side.
+
+        A register for every few rows and one for each of the few: left to itself LLVM adds up from
+        row to row, and additions take the ports of multiplications.
+        """
+        b, few = self.b, 3 if len(pixels) <= 15 else 4
+        first = b.add(start, b.mul(_WORD(pixels.start), pixel))
+        bases = [b.add(x, b.mul(first, _WORD(self.bytes)))]
+        size = b.mul(pixel, _WORD(self.bytes * few))
+        for _ in range(few, len(pixels), few):
+            bases.append(b.add(bases[-1], size))
+        bases = [self._opaque(base) for base in bases]
+
+        def places(q: Any, many: int) -> list[list[Any]]:
+            offsets = [q]
+            for j in range(1, min(few, len(pixels))):
+                offsets.append(self._opaque(b.add(q, b.mul(_WORD(j), pixel))))
+            spots = [(bases[p // few], offsets[p % few]) for p in range(len(pixels))]
+            return [[self.address(*spot, _WORD(n)) for spot in spots] for n in range(many)]
+
+        return places
+
+    def _opaque(self, number: Any) -> Any:
+        """A number that LLVM knows nothing of, and so keeps as it is."""
+        kind = ir.FunctionType(_WORD, [_WORD])
+        return self.b.asm(kind, "", "=r,0", [number], side_effect=False)
 
 
 @intrinsic(prefer_literal=True)
@@ -179,135 +220,71 @@ def fma_tile(
     lanes: Any,
     left: Any,
     ragged: Any,
-    x: Any,
-    w: Any,
-    out: Any,
-    bias: Any,
-    flags: Any,
-    segments: Any,
-    x_segment: Any,
-    w_segment: Any,
-    count: Any,
-    x_pixel: Any,
-    x_step: Any,
-    w_step: Any,
-    out_pixel: Any,
-) -> Any:
-    """A tile of sums of products, all strides in elements:
-
-    out[p * out_pixel + f] = relu(bias[f] + out[…] + sum over s < segments, q < count of
-        x[s * x_segment + p * x_pixel + q * x_step] * w[s * w_segment + q * w_step + f])
-
-    for p < pixels and f < vectors * lanes (f < left when `left` is not the literal -1).  `ragged`
-    is literal 1 when rows of w end at `left` too, 0 when they are padded to whole vectors.
-    flags: 1 adds the old `out`, 2 adds `bias`, 4 applies relu.  Both counts are at least one.
-    """
-    shape = (pixels, vectors, lanes, left, ragged)
-    kinds: tuple[Any, ...] = (x, w, out, bias, flags, segments, x_segment, w_segment, count)
-    kinds += (x_pixel, x_step, w_step, out_pixel)
-
-    def emit(t: Tile, *values: Any) -> None:
-        none = _WORD(0)
-        _emit(t, [(0, t.pixels, 1)], *values[:9], none, none, *values[9:])
-
-    return types.void(*shape, *kinds), _lowering(emit, shape, kinds, ragged)
-
-
-@intrinsic(prefer_literal=True)
-def conv_tile(
-    typing_context: Any,
-    pixels: Any,
-    vectors: Any,
-    lanes: Any,
-    left: Any,
-    taps: Any,
-    x: Any,
-    w: Any,
-    out: Any,
-    bias: Any,
-    flags: Any,
-    segments: Any,
-    x_segment: Any,
-    w_segment: Any,
-    count: Any,
-    x_tap: Any,
-    w_tap: Any,
-    x_pixel: Any,
-    w_step: Any,
-    out_pixel: Any,
-) -> Any:
-    """Like fma_tile, for windows of taps some of which some pixels do not have:
-
-    out[p * out_pixel + f] = relu(bias[f] + out[…] + sum over s, taps t of pixel p, q < count of
-        x[s * x_segment + t * x_tap + p * x_pixel + q] *
-        w[s * w_segment + t * w_tap + q * w_step + f])
-
-    `taps` is a literal such as "1:14:1,0:14:4": pixels 1 to 13 have tap 0, all have taps 1 to 4.
-    """
-    shape = (pixels, vectors, lanes, left, taps)
-    kinds: tuple[Any, ...] = (x, w, out, bias, flags, segments, x_segment, w_segment, count)
-    kinds += (x_tap, w_tap, x_pixel, w_step, out_pixel)
-
-    def emit(t: Tile, *values: Any) -> None:
-        groups = [tuple(map(int, group.split(":"))) for group in taps.literal_value.split(",")]
-        *most, w_step, out_pixel = values
-        _emit(t, groups, *most, _WORD(1), w_step, out_pixel)
-
-    return types.void(*shape, *kinds), _lowering(emit, shape, kinds)
-
-
-@intrinsic(prefer_literal=True)
-def product_tile(
-    typing_context: Any,
-    pixels: Any,
-    vectors: Any,
-    lanes: Any,
-    left: Any,
-    ragged: Any,
+    spans: Any,
     x: Any,
     w: Any,
     out: Any,
     bias: Any,
     base: Any,
     flags: Any,
+    segments: Any,
+    x_segment: Any,
+    w_segment: Any,
+    x_tap: Any,
+    w_tap: Any,
     count: Any,
     x_pixel: Any,
     x_step: Any,
     w_step: Any,
     out_pixel: Any,
+    args: Any,
+    repeats: Any,
 ) -> Any:
-    """A tile of a matrix product: fma_tile of one segment, which may add another value.
+    """A tile of sums of products, all strides in elements:
 
-    flags: as those of fma_tile, and 8 adds `base`, which lies as `out` does, before the bias.
+    out[p * out_pixel + f] = relu(bias[f] + base[…] + out[…] +
+        sum over s < segments, taps t of pixel p, q < count of
+            x[s * x_segment + t * x_tap + p * x_pixel + q * x_step] *
+            w[s * w_segment + t * w_tap + q * w_step + f])
+
+    for p < pixels and f < vectors * lanes (f < left when `left` is not the literal -1).  `ragged`
+    is literal 1 when rows of w end at `left` too, 0 when they are padded to whole vectors.
+    `spans` is a literal such as "1:0,0:0": the first group of taps has all pixels but one at the
+    start, the second all; args[repeats + g] is how many taps a group g has.
+    flags: 1 adds the old `out`, 2 adds `bias`, 4 applies relu, 8 adds `base`, which lies as `out`
+    does, before the bias.  All counts are at least one.
     """
-    shape = (pixels, vectors, lanes, left, ragged)
-    kinds = (x, w, out, bias, base, flags, count, x_pixel, x_step, w_step, out_pixel)
+    shape = (pixels, vectors, lanes, left, ragged, spans)
+    kinds: tuple[Any, ...] = (x, w, out, bias, base, flags, segments, x_segment, w_segment)
+    kinds += (x_tap, w_tap, count, x_pixel, x_step, w_step, out_pixel)
+    groups = _groups(pixels.literal_value, spans.literal_value)
 
-    def emit(t: Tile, x: Any, w: Any, out: Any, bias: Any, base: Any, *rest: Any) -> None:
-        flags, count, *steps = rest
-        none = _WORD(0)
-        strides = (none, none, count, none, none, *steps)
-        _emit(t, [(0, t.pixels, 1)], x, w, out, bias, flags, _WORD(1), *strides, base=base)
+    def lower(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        name, counts = tile_dtype(kinds), [kind.literal_value for kind in shape[:3]]
+        masked = not (isinstance(left, types.IntegerLiteral) and left.literal_value == -1)
+        edge = word(context, builder, left, values[3]) if masked else None
+        tile = Tile(
+            builder, name, (counts[0], counts[1], counts[2]), edge, bool(ragged.literal_value)
+        )
+        block, first = values[-2], word(context, builder, repeats, values[-1])
+        words = [
+            word(context, builder, kind, value)
+            for kind, value in zip(kinds, values[len(shape) : -2], strict=True)
+        ]
 
-    return types.void(*shape, *kinds), _lowering(emit, shape, kinds, ragged)
+        def taps(group: int) -> Any:
+            return builder.load(builder.gep(block, [builder.add(first, _WORD(group))]))
 
-
-def _lowering(
-    emit: Callable[..., None], shape: tuple[Any, ...], kinds: tuple[Any, ...], ragged: Any = None
-) -> Callable[..., Any]:
-    """The code generator of an intrinsic whose first arguments are shape and lanes left."""
-    name, left = tile_dtype(kinds), shape[3]
-    counts = [kind.literal_value for kind in shape[:3]]
-    masked = not (isinstance(left, types.IntegerLiteral) and left.literal_value == -1)
-
-    def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        edge = word(context, builder, left, args[3]) if masked else None
-        words = [word(context, builder, k, v) for k, v in zip(kinds, args[5:], strict=True)]
-        is_ragged = ragged is not None and bool(ragged.literal_value)
-        emit(Tile(builder, name, (counts[0], counts[1], counts[2]), edge, is_ragged), *words)
+        _emit(tile, [(*span, taps(g)) for g, span in enumerate(groups)], *words)
         return context.get_dummy_value()
 
-    return lower
+    return types.void(*shape, *kinds, args, repeats), lower
+
+
+def _groups(pixels: int, spans: str) -> list[tuple[int, int]]:
+    """The first and the last pixel (excluded) of every group of taps."""
+    pairs = (map(int, span.split(":")) for span in spans.split(","))
+    return [(before, pixels - behind) for before, behind in pairs]
 
 
 def tile_dtype(kinds: Iterable[Any], *others: Any) -> str:
@@ -329,78 +306,89 @@ def word(context: Any, builder: Any, kind: Any, value: np.ndarray | np.generic) 
 
 
 def _emit(
-    t: Tile, taps: list[Any], x: Any, w: Any, out: Any, bias: Any, flags: Any, segments: Any,
-    *strides: Any, base: Any = None,
+    t: Tile, groups: list[Any], x: Any, w: Any, out: Any, bias: Any, base: Any, flags: Any,
+    segments: Any, *strides: Any,
 ) -> None:  # fmt: skip
     *inner, out_pixel = strides
     zero = ir.Constant(t.vector, [0.0] * t.lanes)
-    sums = _products(t, taps, x, w, segments, inner, [zero] * len(t.cells))
+    sums = _products(t, groups, x, w, segments, inner, [zero] * len(t.cells))
     b = t.b
 
     def flag(bit: int) -> Any:
         return b.icmp_signed("!=", b.and_(flags, _WORD(bit)), _WORD(0))
 
-    def place(p: int) -> Any:
-        return b.mul(_WORD(p), out_pixel)
-
-    def add_old() -> list[Any]:
+    def add(place: Any, sums: list[Any]) -> list[Any]:
         # Last, so that a long sum is one of short sums and loses less to rounding.
-        old = (t.load(out, v, place(p)) for p, v in t.cells)
-        return [b.fadd(s, o) for s, o in zip(sums, old, strict=True)]
-
-    sums = t.branch(flag(1), add_old, sums)
-
-    def add_base() -> list[Any]:
-        others = (t.load(base, v, place(p)) for p, v in t.cells)
+        others = (t.load(place, v, b.mul(_WORD(p), out_pixel)) for p, v in t.cells)
         return [b.fadd(s, o) for s, o in zip(sums, others, strict=True)]
 
-    if base is not None:
-        sums = t.branch(flag(8), add_base, sums)
-
-    def add_bias() -> list[Any]:
+    def add_bias(sums: list[Any]) -> list[Any]:
         added = [t.load(bias, v, _WORD(0)) for v in range(t.vectors)]
         return [b.fadd(s, added[v]) for s, (_, v) in zip(sums, t.cells, strict=True)]
 
-    sums = t.branch(flag(2), add_bias, sums)
-
-    def relu() -> list[Any]:
+    def relu(sums: list[Any]) -> list[Any]:
         return [b.select(b.fcmp_ordered("<", s, zero), zero, s) for s in sums]
 
-    sums = t.branch(flag(4), relu, sums)
+    sums = t.when(flag(1), sums, partial(add, out))
+    sums = t.when(flag(8), sums, partial(add, base))
+    sums = t.when(flag(2), sums, add_bias)
+    sums = t.when(flag(4), sums, relu)
     for value, (p, v) in zip(sums, t.cells, strict=True):
-        t.store(value, out, v, place(p))
+        t.store(value, out, v, b.mul(_WORD(p), out_pixel))
 
 
 def _products(
-    t: Tile, taps: list[Any], x: Any, w: Any, segments: Any, strides: list[Any], sums: list[Any]
+    t: Tile, groups: list[Any], x: Any, w: Any, segments: Any, strides: list[Any], sums: list[Any]
 ) -> list[Any]:
-    """The sums of products over segments, taps, and steps within a tap."""
-    x_segment, w_segment, count, x_tap, w_tap, x_pixel, x_step, w_step = strides
+    """The sums of products over segments, groups of taps, taps, and steps within a tap."""
+    x_segment, w_segment, x_tap, w_tap, count, x_pixel, x_step, w_step = strides
     b = t.b
 
     def tap(x_start: Any, w_start: Any, pixels: range, values: list[Any]) -> list[Any]:
-        def step(q: Any, inner: list[Any]) -> list[Any]:
-            offsets = (x_pixel, b.add(x_start, b.mul(q, x_step)))
-            row = b.add(w_start, b.mul(q, w_step))
-            return t.multiply_add(x, offsets, w, row, inner, pixels.start)
+        is_adjacent = isinstance(x_pixel, ir.Constant)
+        places = (
+            t.adjacent_rows(x, x_start, x_step, pixels)
+            if is_adjacent
+            else t.strided_rows(x, x_start, x_pixel, pixels)
+        )
+
+        def steps(many: int, first: Any, inner: list[Any]) -> list[Any]:
+            for n, spots in enumerate(places(first, many)):
+                row = b.add(w_start, b.mul(b.add(first, _WORD(n)), w_step))
+                inner = t.multiply_add(spots, w, row, inner)
+            return inner
+
+        def pairs(i: Any, inner: list[Any]) -> list[Any]:
+            return steps(2, b.mul(i, _WORD(2)), inner)
+
+        def one(q: Any, inner: list[Any]) -> list[Any]:
+            return steps(1, q, inner)
 
         some = slice(pixels.start * t.vectors, pixels.stop * t.vectors)
-        return [*values[: some.start], *t.loop(count, values[some], step), *values[some.stop :]]
+        sums = values[some]
+        if len(sums) <= _IN_FLIGHT:
+            sums = t.loop(count, sums, one)
+        else:
+            half, last = b.ashr(count, _WORD(1)), b.sub(count, _WORD(1))
+            sums = t.when(
+                b.icmp_signed(">", half, _WORD(0)), sums, partial(t.loop, half, body=pairs)
+            )
+            is_odd = b.icmp_signed("!=", b.and_(count, _WORD(1)), _WORD(0))
+            sums = t.when(is_odd, sums, partial(one, last))
+        return [*values[: some.start], *sums, *values[some.stop :]]
 
     def group(
-        starts: tuple[Any, Any], number: int, pixels: range, i: Any, values: list[Any]
+        starts: tuple[Any, Any], number: Any, pixels: range, i: Any, values: list[Any]
     ) -> list[Any]:
-        i = b.add(i, _WORD(number))
+        i = b.add(i, number)
         x_start, w_start = b.add(starts[0], b.mul(i, x_tap)), b.add(starts[1], b.mul(i, w_tap))
         return tap(x_start, w_start, pixels, values)
 
     def segment(s: Any, values: list[Any]) -> list[Any]:
-        starts, number = (b.mul(s, x_segment), b.mul(s, w_segment)), 0
-        for first, last, repeats in taps:
-            body = partial(group, starts, number, range(first, last))
-            once = repeats == 1
-            values = body(_WORD(0), values) if once else t.loop(_WORD(repeats), values, body)
-            number += repeats
+        starts, number = (b.mul(s, x_segment), b.mul(s, w_segment)), _WORD(0)
+        for first, last, repeats in groups:
+            values = t.loop(repeats, values, partial(group, starts, number, range(first, last)))
+            number = b.add(number, repeats)
         return values
 
     return t.loop(segments, sums, segment)

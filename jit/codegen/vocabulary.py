@@ -29,17 +29,17 @@ from .atomics import (
     take_if_zero,
 )
 from .numba_target import helper
-from .register_tiles import conv_tile, fma_tile, product_tile
+from .register_tiles import fma_tile
 from .sparse_tiles import gather_tile, scatter_tile
 from .window_tiles import spread_mean, spread_places, window_max, window_mean, window_places
 
 __all__ = [
     "as_bytes", "atomic_add", "atomic_load", "atomic_store", "atomic_swap", "bits_as_float",
-    "call_kernel", "clock", "conv_tile", "copy", "cos", "float32", "float64", "float_as_bits",
+    "call_kernel", "clock", "copy", "cos", "float32", "float64", "float_as_bits",
     "futex", "pause", "take_if_zero",
-    "fma_tile", "gather_tile", "helper", "int64", "log", "maximum", "minimum", "pointer",
-    "product_tile", "region", "scatter_tile", "sin", "spread_mean", "spread_places", "sqrt",
-    "transpose_tile", "uint32", "uint64", "window_max", "window_mean", "window_places", "zero",
+    "fma_tile", "gather_tile", "helper", "int64", "log", "maximum", "minimum", "place", "pointer",
+    "region", "scatter_tile", "sin", "spread_mean", "spread_places", "sqrt", "transpose_tile",
+    "uint32", "uint64", "window_max", "window_mean", "window_places", "zero",
 ]  # fmt: skip
 
 _BYTE = ir.IntType(8).as_pointer()
@@ -91,6 +91,13 @@ def region(typing_context: Any, start: Any, dtype: Any) -> Any:
         raise Mismatch(f"region at {start}", "what has a dtype keeps it")
     result = Address(dtype.literal_value)
     return result(types.int64, dtype), lambda context, builder, signature, args: args[0]
+
+
+@intrinsic
+def place(typing_context: Any, address: Any) -> Any:
+    """The address as a number, to be handed to another kernel."""
+    of_one_dtype("place", address)
+    return types.int64(address), lambda context, builder, signature, args: args[0]
 
 
 @intrinsic

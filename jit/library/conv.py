@@ -14,14 +14,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ..kernel.sizes import AnySize
+from ..program.tensor_ir import Launch
 from . import conv_filter, conv_filter_product, conv_grad_pooled, conv_kernels
-from .conv_tiles import Line, Tile, tiles_of_line
+from .conv_tiles import Line, Tile, kinds_of_line, table_of
 from .geometry import Axis, Padding, axes
-from .library_kernel import LibraryKernel
 from .matmul import matmul
 from .max_pool_argmax import TakesUnpooled, Windows
 from .template import specialise
+from .tiles import BLOCK
 from .vectors import BYTES
 
 _BLOCK = 1280  # reduction steps per block, so that the filters of a panel stay in the second cache
@@ -170,18 +173,19 @@ def _strided_back(
     packed = _pack(b, w, tile, (f, c), taps, (1, f))
     tall, broad = -(-kh // high.stride), -(-kw // wide.stride)
     row_tile, col_tile, highest = _work_tiles(lines, cols, kh * kw * c * f, tile.panels(c))
-    run = broad * f
     kernel = specialise(
-        "conv2d_input_gradient", conv_kernels.strided_gradient, EDGE=tile.edge(c),
-        SH=high.stride, SW=wide.stride, KH=kh, KW=kw, C=f, F=c, HIGH=tall, WIDE=broad,
-        RUN_BLOCK=-(-run // -(-run // _BLOCK)), SEGMENT_BLOCK=max(1, _BLOCK // run),
-        LOW=min(4, tile.pixels), HIGHEST=highest, **tile.facts(),
-    )  # fmt: skip
+        "conv2d_input_gradient", conv_kernels.strided_gradient, FIRST=3, **tile.facts()
+    )
+    heights = tile.pixels, min(4, tile.pixels), 1
     scratch = BYTES[dy.dtype] * (highest + tall - 1) * (cols + broad - 1) * f
+    run = broad * f
     (out,) = b.call(
-        kernel, [dy, packed], [(tuple(shape), dy.dtype)],
-        [high.size, wide.size, high.out, wide.out, high.before, wide.before, lines, cols],
-        shape[0] * lines, row_tile, tile.panels(c), col_tile, scratch + 64,
+        kernel.calling(tile.kernel(c, height) for height in heights), [dy, packed],
+        [(tuple(shape), dy.dtype)],
+        [high.size, wide.size, high.out, wide.out, high.before, wide.before, f, c, kh, kw,
+         high.stride, wide.stride, 1, 1, tile.panel, highest, lines, cols, tall, broad,
+         max(1, _BLOCK // run), -(-run // -(-run // _BLOCK)), *heights[:2]],
+        shape[0] * lines, row_tile, tile.panels(c), col_tile, BLOCK + scratch + 64,
         operations=_operations(shape[0], both, c * f), role=role,
     )  # fmt: skip
     return out
@@ -197,14 +201,13 @@ def _pack(
 ) -> Any:
     """Filters as panels: `sizes` and `steps` are those of reduced channels and of features."""
     c, f = sizes
-    kernel = specialise(
-        "pack_filter", conv_kernels.pack_filter, TAPS=taps, C=c, F=f, STEP_C=steps[0],
-        STEP_F=steps[1], **tile.facts(),
-    )  # fmt: skip
+    kernel = specialise("pack_filter", conv_kernels.pack_filter, LANES=tile.facts()["LANES"])
     panels = tile.panels(f)
     taps_tile = max(1, (1 << 14) // (c * tile.panel))
     outputs = [((panels, len(taps), c, tile.panel), w.dtype)]
-    (packed,) = b.call(kernel, [w], outputs, [], len(taps), taps_tile, panels, 1)
+    params = [len(taps), c, f, tile.panel, *steps]
+    table = b.constant(np.array(taps, np.int64))
+    (packed,) = b.call(kernel, [w, table], outputs, params, len(taps), taps_tile, panels, 1)
     return packed
 
 
@@ -218,30 +221,33 @@ def _windows(
     channels = c if kw * c <= _BLOCK else -(-c // -(-kw * c // _BLOCK))
     segments = -(-kh // -(-kh // max(1, _BLOCK // (kw * channels))))
     contiguous = wide.dilation == 1 and channels == c
-    tiles = tiles_of_line(Line.of(wide, c), tile, kw, contiguous)
-    line = int(wide.padded) * c if isinstance(wide.out, int) else 0
+    kinds = kinds_of_line(Line.of(wide, c), tile, kw, contiguous)
+    table, parts = table_of(kinds, tile, f)
     panels = tile.panels(f)
     row_tile, col_tile, highest = _work_tiles(high.out, wide.out, kh * kw * c * f, panels)
+    lines = (highest - 1) * high.stride + high.reach
 
-    def kernel(with_bias: bool, with_relu: bool) -> LibraryKernel:
-        return specialise(
-            "conv2d", conv_kernels.convolution, TILES=tiles, LINE=line, EDGE=tile.edge(f), C=c,
-            F=f, KH=kh, KW=kw, SH=high.stride, SW=wide.stride, DH=high.dilation,
-            DW=wide.dilation, CHANNELS=channels, SEGMENTS=segments,
-            EPILOGUE=2 * with_bias + 4 * with_relu, BIAS_AT=1 + with_bias, OUT_AT=2 + with_bias,
-            HIGHEST=highest, **tile.facts(),
+    def launch(with_bias: bool, with_relu: bool) -> Launch:
+        made = specialise(
+            "conv2d", conv_kernels.convolution, BIAS_AT=3 if with_bias else 1,
+            OUT_AT=3 + with_bias, FIRST=4 + with_bias, **tile.facts(),
+        )  # fmt: skip
+        params = [
+            *(high.size, wide.size, high.out, wide.out, high.before, wide.before, c, f),
+            *(kh, kw, high.stride, wide.stride, high.dilation, wide.dilation, tile.panel),
+            *(highest, segments, channels, 2 * with_bias + 4 * with_relu, len(kinds)),
+        ]
+        return Launch(
+            made.calling(parts), tuple(params), x.shape[0] * high.out, row_tile, panels, col_tile,
+            BLOCK * len(kinds) + BYTES[x.dtype] * lines * wide.padded * c + 64,
+            operations=_operations(x.shape[0], both, c * f),
+            epilogue=None if bias is not None or relu else launch,
+            bias=with_bias, relu=with_relu,
         )  # fmt: skip
 
-    lines = (highest - 1) * high.stride + high.reach
-    (out,) = b.call(
-        kernel(bias is not None, relu), [x, packed] if bias is None else [x, packed, bias],
-        [((x.shape[0], high.out, wide.out, f), x.dtype)],
-        [high.size, wide.size, high.out, wide.out, high.before, wide.before],
-        x.shape[0] * high.out, row_tile, panels, col_tile,
-        BYTES[x.dtype] * lines * wide.padded * c + 64,
-        epilogue=None if bias is not None or relu else kernel, role=role,
-        operations=_operations(x.shape[0], both, c * f),
-    )  # fmt: skip
+    inputs = [x, packed, b.constant(table)] + ([] if bias is None else [bias])
+    output = (x.shape[0], high.out, wide.out, f), x.dtype
+    (out,) = b.launch(launch(bias is not None, relu), inputs, [output], role)
     return out
 
 

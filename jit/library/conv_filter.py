@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from ..kernel.sizes import AnySize, ceil_div
+from ..kernel.sizes import ceil_div
 from . import conv_filter_kernels, conv_grad_pooled
 from .conv_tiles import Line, Tile
 from .geometry import Axis
 from .library_kernel import LibraryKernel
 from .max_pool_argmax import TakesUnpooled, Windows
 from .template import specialise
+from .tiles import BLOCK, cut
 from .vectors import BYTES, vectors
 
 _CACHE = 32768  # two thirds of the first cache
@@ -59,51 +60,55 @@ def _partial(
     tile = Tile.choose(x.dtype, f, Line(c if by_tap else kw * c))
     size = BYTES[x.dtype]
     lines = _lines(both, c, tile.panel, size)
-    kernel = _kernel(tile, shape, both, by_tap, lines, windows)
     down, across = windows or both
     n = x.shape[0]
     images = conv_grad_pooled.images_per_chunk(n, both, size * kh * kw * c * f)
     chunks = ceil_div(n, images)
     padded = 0 if by_tap else ((lines - 1) * high.stride + high.reach) * wide.padded * c
+    packs = windows is not None or _should_pack(tile, shape, by_tap)
+    heights = _heights(tile, c if by_tap else kw * c)
     (partial,) = b.call(
-        kernel, [x, *dy], [((chunks, *shape), x.dtype)],
+        _kernel(tile, f, heights, packs, windows is not None), [x, *dy],
+        [((chunks, *shape), x.dtype)],
         [n, high.size, wide.size, high.out, wide.out, high.before, wide.before, images,
-         down.out, across.out, down.before, across.before],
-        chunks, 1, tile.panels(f), 1, size * (lines * wide.out * tile.panel + padded) + 128,
+         down.out, across.out, down.before, across.before,
+         down.window, across.window, down.stride, across.stride,
+         c, f, tile.panel, kh, kw, high.stride, wide.stride, high.dilation, wide.dilation,
+         lines, tile.panel if packs else f, int(packs), int(by_tap), *heights],
+        chunks, 1, tile.panels(f), 1,
+        BLOCK + size * (lines * wide.out * tile.panel + padded) + 128,
         operations=2 * n * high.out * wide.out * (kh * kw * c * f), role=role,
     )  # fmt: skip
     return partial
 
 
-def _kernel(
-    tile: Tile, shape: Sequence[int], both: tuple[Axis, Axis], by_tap: bool, lines: int,
-    windows: Windows | None,
-) -> LibraryKernel:  # fmt: skip
+def _should_pack(tile: Tile, shape: Sequence[int], by_tap: bool) -> bool:
+    """Is a gradient read so often, or so far apart, that it is worth packing?"""
     kh, kw, c, f = shape
-    high, wide = both
     run = c if by_tap else kw * c
-    packs = windows is not None or kh * -(-run // tile.pixels) * (kw if by_tap else 1) >= _USES
-    packs = packs or f * BYTES[tile.dtype] >= _FAR
-    row: AnySize = wide.size * c if by_tap else wide.padded * c
-    edge = tile.edge(f)
-    pool = {}
-    if windows:
-        down, across = windows
-        pool = {"PH": down.window, "PW": across.window, "PSH": down.stride, "PSW": across.stride}
-    return specialise(
-        "conv2d_filter_gradient", conv_filter_kernels.filter_gradient, BY_TAP=by_tap,
-        LINE=_known(row), OUT_LINE=_known(wide.out), EDGE=edge, RAGGED=int(edge == 0 and not packs),
-        ZERO=np.dtype(tile.dtype).type(0), C=c, F=f, KH=kh, KW=kw, SH=high.stride, SW=wide.stride,
-        DH=high.dilation, DW=wide.dilation, REST=run % tile.pixels, RUN=run, LINES=lines,
-        FROM_MAXIMA=windows is not None, PLACES_AT=2 if windows else 1,
-        OUT_AT=3 if windows else 2, PACKS=packs,
-        ROW=tile.panel if packs else f, **pool, **tile.facts(),
+    uses = kh * -(-run // tile.pixels) * (kw if by_tap else 1)
+    return uses >= _USES or f * BYTES[tile.dtype] >= _FAR
+
+
+def _heights(tile: Tile, run: int) -> list[int]:
+    """The rows of three tiles, which go one after the other as often as they fit into `run`."""
+    found = sorted(set(cut(run, tile.pixels, tile.vectors, tile.dtype)), reverse=True)
+    return found + found[-1:] * (3 - len(found))
+
+
+def _kernel(
+    tile: Tile, f: int, heights: Sequence[int], packs: bool, from_maxima: bool
+) -> LibraryKernel:
+    kernel = specialise(
+        "conv2d_filter_gradient", conv_filter_kernels.filter_gradient, DTYPE=tile.dtype,
+        ZERO=np.dtype(tile.dtype).type(0), FROM_MAXIMA=from_maxima,
+        PLACES_AT=2 if from_maxima else 1, OUT_AT=3 if from_maxima else 2,
+        FIRST=4 if from_maxima else 3,
     )  # fmt: skip
-
-
-def _known(stride: AnySize) -> int:
-    """A stride that is part of addresses, or 0 where it is not known."""
-    return stride if isinstance(stride, int) else 0
+    ragged = tile.masked(f) and not packs
+    return kernel.calling(
+        tile.kernel(f, height, ragged=ragged, adjacent=True) for height in heights
+    )
 
 
 def _lines(both: tuple[Axis, Axis], c: int, panel: int, size: int) -> int:

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernel of the filter gradient (NHWC); see jit/library/conv_filter.py."""
+"""The kernel of the filter gradient (NHWC); see jit/library/conv_filter.py.
+
+Sizes are numbers of the argument block, behind its buffers: the constants below say which.
+"""
 
 from __future__ import annotations
 
@@ -11,59 +14,66 @@ from .plain_vocabulary import (
     Pointer,
     Scalar,
     copy,
-    fma_tile,
     helper,
     pointer,
     region,
     uint32,
     zero,
 )
+from .tile_kernels import (
+    BASE,
+    BIAS,
+    COUNT,
+    LEFT,
+    OUT_NEXT,
+    OUT_PIXEL,
+    REPEATS,
+    SEGMENTS,
+    W_SEGMENT,
+    W_STEP,
+    W_TAP,
+    WORDS,
+    X_NEXT,
+    X_PIXEL,
+    X_SEGMENT,
+    X_STEP,
+    X_TAP,
+    run_tiles,
+)
 
 DTYPE: str = GIVEN
-LANES: int = GIVEN  # elements of a vector
-VECTORS: int = GIVEN  # vectors across a panel of features
-PANEL: int = GIVEN  # features of a panel
-EDGE: int = GIVEN  # -1 where all panels are whole, else 0
-RAGGED: int = GIVEN  # 1 where rows of the gradient are read that are not whole panels, else 0
 ZERO: Scalar = GIVEN
-C: int = GIVEN  # channels
-F: int = GIVEN  # features
-KH: int = GIVEN  # the window, its strides and dilations, along height and width
-KW: int = GIVEN
-SH: int = GIVEN
-SW: int = GIVEN
-DH: int = GIVEN
-DW: int = GIVEN
-# Tap by tap, with the pixels that have it; else line by line of the window, over lines of the input
-# with zeros around them, where channels are few.
-BY_TAP: bool = GIVEN
-RUN: int = GIVEN  # elements of a tap, or of a line of the window, that are summed for
-PIXELS: int = GIVEN  # rows of a register tile, and those of the last
-REST: int = GIVEN
-LINES: int = GIVEN  # output lines taken at a time
-LINE: int = GIVEN  # elements from a line of the input to the next, 0 where that is not known
-OUT_LINE: int = GIVEN  # pixels of a line of the output, 0 where that is not known
-ROW: int = GIVEN  # elements from a pixel's gradient to the next
-PACKS: bool = GIVEN  # gradients are packed
 FROM_MAXIMA: bool = GIVEN  # gradients come from those of pooled features and places of maxima
-PH: int = GIVEN  # the pooling's window and strides
-PW: int = GIVEN
-PSH: int = GIVEN
-PSW: int = GIVEN
 PLACES_AT: int = GIVEN  # the numbers of buffers
 OUT_AT: int = GIVEN
+FIRST: int = GIVEN  # how many buffers there are
+
+# The numbers: images, sizes of the input and the gradient, zeros above and on the left of the input
+# (negative ones drop pixels), images of a chunk.
+N, H, W, OH, OW, TOP, BEFORE, IMAGES = 0, 1, 2, 3, 4, 5, 6, 7
+# Pooled sizes, and zeros above and on the left of what is pooled; its windows and strides.
+POH, POW, PTOP, PLEFT, PH, PW, PSH, PSW = 8, 9, 10, 11, 12, 13, 14, 15
+# Channels, features, and those of a panel; the window, its strides and dilations.
+C, F, PANEL, KH, KW, SH, SW, DH, DW = 16, 17, 18, 19, 20, 21, 22, 23, 24
+# Output lines taken at a time; elements from a pixel's gradient to the next.
+LINES, ROW = 25, 26
+# Whether gradients are packed, and whether sums are taken tap by tap, with the pixels that have it;
+# else line by line of the window, over lines of the input with zeros around them, where channels
+# are few.
+PACKS, BY_TAP = 27, 28
+HEIGHTS = 29  # the rows of three tiles, tallest first
+SCRATCH, PARTS = 32, 34
 
 
 @helper
-def pack_gradient(dy: Address, packed: Address, pixels: int, width: int) -> None:
+def pack_gradient(
+    dy: Address, packed: Address, pixels: int, width: int, panel: int, features: int
+) -> None:
     """The gradient of a panel of features: packed[pixel, f] for some lines of an image."""
-    if width == PANEL:
-        for i in range(pixels):
-            copy(packed + i * PANEL, dy + i * F, PANEL)
-    else:
-        zero(packed, pixels * PANEL)
-        for i in range(pixels):
-            copy(packed + i * PANEL, dy + i * F, width)
+    if width < panel:
+        zero(packed, pixels * panel)
+    for i in range(pixels):
+        copy(packed + i * panel, dy + i * features, width)
 
 
 @helper
@@ -74,44 +84,47 @@ def spread_window(value: Pointer, place: Pointer, target: Pointer, width: int, c
 
 @helper
 def pack_maxima(
-    dy: Address, places: Address, packed: Address, first: int, lines: int, ow: int, width: int,
-    poh: int, pow: int, ptop: int, pleft: int,
+    args: Arguments, dy: Address, places: Address, packed: Address, first: int, lines: int,
+    width: int,
 ) -> None:  # fmt: skip
     """The same from the gradient of pooled features and the places of their maxima."""
-    zero(packed, lines * ow * PANEL)
-    for row in range(poh):
-        for i in range(PH):
-            line = row * PSH - ptop + i - first
+    ow, panel, columns = args[FIRST + OW], args[FIRST + PANEL], args[FIRST + POW]
+    zero(packed, lines * ow * panel)
+    for row in range(args[FIRST + POH]):
+        for i in range(args[FIRST + PH]):
+            line = row * args[FIRST + PSH] - args[FIRST + PTOP] + i - first
             if line < 0 or line >= lines:
                 continue
-            for col in range(pow):
-                at = (row * pow + col) * F
+            for col in range(columns):
+                at = (row * columns + col) * args[FIRST + F]
                 value, place = pointer(dy + at), pointer(places + at)
-                for j in range(PW):
-                    q = col * PSW - pleft + j
+                for j in range(args[FIRST + PW]):
+                    q = col * args[FIRST + PSW] - args[FIRST + PLEFT] + j
                     if q >= 0 and q < ow:
-                        target = pointer(packed + (line * ow + q) * PANEL)
-                        spread_window(value, place, target, width, uint32(i * PW + j))
+                        target = pointer(packed + (line * ow + q) * panel)
+                        code = uint32(i * args[FIRST + PW] + j)
+                        spread_window(value, place, target, width, code)
 
 
 @helper
 def tiles(
-    source: Address, packed: Address, target: Address, width: int, lines: int, columns: int,
-    line: int, ow: int,
+    args: Arguments, block: Address, run: int, source: Address, packed: Address, target: Address,
+    lines: int, columns: int,
 ) -> None:  # fmt: skip
-    """out[p, f] += the sum over lines and columns of source[…, p] * packed[…, f], p < RUN."""
-    p = 0
-    while p + PIXELS <= RUN:
-        fma_tile(
-            PIXELS, VECTORS, LANES, EDGE or width, RAGGED, source + p, packed, target + p * F, 0, 1,
-            lines, SH * (LINE or line), (OUT_LINE or ow) * ROW, columns, 1, SW * C, ROW, F,
-        )  # fmt: skip
-        p += PIXELS
-    if REST:
-        fma_tile(
-            REST, VECTORS, LANES, EDGE or width, RAGGED, source + p, packed, target + p * F, 0, 1,
-            lines, SH * (LINE or line), (OUT_LINE or ow) * ROW, columns, 1, SW * C, ROW, F,
-        )  # fmt: skip
+    """out[p, f] += the sum over lines and columns of source[…, p] * packed[…, f], p < run."""
+    numbers = pointer(block)
+    numbers[SEGMENTS] = lines
+    numbers[COUNT] = columns
+    features = args[FIRST + F]
+    done = 0
+    for kind in range(3):
+        height = args[FIRST + HEIGHTS + kind]
+        count = (run - done) // height
+        numbers[X_NEXT] = height
+        numbers[OUT_NEXT] = height * features
+        out = target + done * features
+        run_tiles(args[FIRST + PARTS + kind], block, source + done, packed, out, 1, count)
+        done += count * height
 
 
 @helper
@@ -122,34 +135,77 @@ def inside(start: int, step: int, count: int, size: int) -> tuple[int, int]:
 
 @helper
 def sum_by_tap(
-    image: Address, packed: Address, out: Address, width: int, first: int, lines: int, h: int,
-    w: int, top: int, before: int, ow: int, line: int,
+    args: Arguments, block: Address, image: Address, packed: Address, out: Address, first: int,
+    lines: int,
 ) -> None:  # fmt: skip
-    for i in range(KH):
-        y = first * SH - top + i * DH
-        r0, r1 = inside(y, SH, lines, h)
-        for j in range(KW):
-            q0, q1 = inside(j * DW - before, SW, ow, w)
+    c, w, ow = args[FIRST + C], args[FIRST + W], args[FIRST + OW]
+    sh, sw, kw = args[FIRST + SH], args[FIRST + SW], args[FIRST + KW]
+    for i in range(args[FIRST + KH]):
+        y = first * sh - args[FIRST + TOP] + i * args[FIRST + DH]
+        r0, r1 = inside(y, sh, lines, args[FIRST + H])
+        for j in range(kw):
+            x = j * args[FIRST + DW] - args[FIRST + BEFORE]
+            q0, q1 = inside(x, sw, ow, w)
             if r0 < r1 and q0 < q1:
-                source = image + ((y + r0 * SH) * w + j * DW - before + q0 * SW) * C
-                target = out + (i * KW + j) * C * F
-                gradient = packed + (r0 * ow + q0) * ROW
-                tiles(source, gradient, target, width, r1 - r0, q1 - q0, line, ow)
+                source = image + ((y + r0 * sh) * w + x + q0 * sw) * c
+                target = out + (i * kw + j) * c * args[FIRST + F]
+                gradient = packed + (r0 * ow + q0) * args[FIRST + ROW]
+                tiles(args, block, c, source, gradient, target, r1 - r0, q1 - q0)
 
 
 @helper
 def sum_by_line(
-    image: Address, memory: Address, packed: Address, out: Address, width: int, first: int,
-    lines: int, h: int, w: int, top: int, before: int, ow: int, line: int,
+    args: Arguments, block: Address, image: Address, memory: Address, packed: Address, out: Address,
+    first: int, lines: int, line: int,
 ) -> None:  # fmt: skip
-    padded_lines = (lines - 1) * SH + (KH - 1) * DH + 1
-    pad_lines(image, h, w, first * SH - top, padded_lines, before, line, memory)
-    for i in range(KH):
-        r0, r1 = inside(first * SH - top + i * DH, SH, lines, h)
+    c, h, sh, dh = args[FIRST + C], args[FIRST + H], args[FIRST + SH], args[FIRST + DH]
+    kh, ow = args[FIRST + KH], args[FIRST + OW]
+    top, padded_lines = first * sh - args[FIRST + TOP], (lines - 1) * sh + (kh - 1) * dh + 1
+    before, w = args[FIRST + BEFORE], args[FIRST + W]
+    pad_lines(image, h, w, c, top, padded_lines, before, line, memory)
+    run = args[FIRST + KW] * c
+    for i in range(kh):
+        r0, r1 = inside(top + i * dh, sh, lines, h)
         if r0 < r1:
-            source = memory + (r0 * SH + i * DH) * line
-            gradient = packed + r0 * ow * ROW
-            tiles(source, gradient, out + i * RUN * F, width, r1 - r0, ow, line, ow)
+            source = memory + (r0 * sh + i * dh) * line
+            gradient = packed + r0 * ow * args[FIRST + ROW]
+            target = out + i * run * args[FIRST + F]
+            tiles(args, block, run, source, gradient, target, r1 - r0, ow)
+
+
+@helper
+def block_of_tiles(args: Arguments, block: Address, line: int) -> None:
+    """What tiles get that is the same for all of them."""
+    numbers = pointer(block)
+    numbers[X_SEGMENT] = args[FIRST + SH] * line
+    numbers[W_SEGMENT] = args[FIRST + OW] * args[FIRST + ROW]
+    numbers[X_TAP] = 0
+    numbers[W_TAP] = 0
+    numbers[X_PIXEL] = 1
+    numbers[X_STEP] = args[FIRST + SW] * args[FIRST + C]
+    numbers[W_STEP] = args[FIRST + ROW]
+    numbers[OUT_PIXEL] = args[FIRST + F]
+    numbers[BIAS] = 0
+    numbers[BASE] = 0
+    numbers[REPEATS] = 1
+
+
+@helper
+def sum_lines(
+    args: Arguments, block: Address, packed: Address, source: Address, gradient: Address,
+    target: Address, first: int, lines: int, width: int, line: int,
+) -> None:  # fmt: skip
+    """Adds what some lines of an image give."""
+    panel, ow = args[FIRST + PANEL], args[FIRST + OW]
+    if args[FIRST + PACKS] > 0:
+        if not FROM_MAXIMA:
+            pack_gradient(gradient, packed, lines * ow, width, panel, args[FIRST + F])
+        gradient = packed
+    if args[FIRST + BY_TAP] > 0:
+        sum_by_tap(args, block, source, gradient, target, first, lines)
+    else:
+        padded = packed + (args[FIRST + LINES] * ow * panel + 15) // 16 * 16
+        sum_by_line(args, block, source, padded, gradient, target, first, lines, line)
 
 
 def filter_gradient(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
@@ -157,42 +213,35 @@ def filter_gradient(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker:
     sums; they are added afterwards, in order.
     """
     x, dy, places, out = args[0], args[1], args[PLACES_AT], args[OUT_AT]
-    p = OUT_AT + 1
-    n, h, w, oh, ow = args[p], args[p + 1], args[p + 2], args[p + 3], args[p + 4]
-    top, before, images = args[p + 5], args[p + 6], args[p + 7]
-    poh, pow, ptop, pleft = args[p + 8], args[p + 9], args[p + 10], args[p + 11]
-    packed = region(args[p + 12] + worker * args[p + 13], DTYPE)
-    padded = packed + (LINES * ow * PANEL + 15) // 16 * 16
-    line = w * C if BY_TAP else ((ow - 1) * SW + (KW - 1) * DW + 1) * C
+    n, h, w, oh = args[FIRST + N], args[FIRST + H], args[FIRST + W], args[FIRST + OH]
+    ow, c, f, panel = args[FIRST + OW], args[FIRST + C], args[FIRST + F], args[FIRST + PANEL]
+    kw, images = args[FIRST + KW], args[FIRST + IMAGES]
+    rows = args[FIRST + KH] * kw * c
+    scratch = args[FIRST + SCRATCH] + worker * args[FIRST + SCRATCH + 1]
+    block = region(scratch, "int64")
+    packed = region(scratch + WORDS * 8, DTYPE)
+    line = ((ow - 1) * args[FIRST + SW] + (kw - 1) * args[FIRST + DW] + 1) * c
+    if args[FIRST + BY_TAP] > 0:
+        line = w * c
+    block_of_tiles(args, block, line)
     for chunk in range(r0, r1):
-        for panel in range(c0, c1):
-            width = min(PANEL, F - panel * PANEL)
-            target = out + (chunk * KH * KW * C * F + panel * PANEL)
-            for row in range(KH * KW * C):
-                zero(target + row * F, width)
+        for number in range(c0, c1):
+            width = min(panel, f - number * panel)
+            pointer(block)[LEFT] = width
+            target = out + (chunk * rows * f + number * panel)
+            for row in range(rows):
+                zero(target + row * f, width)
             for image in range(chunk * images, min(n, (chunk + 1) * images)):
-                source = x + image * h * w * C
-                for first in range(0, oh, LINES):
-                    lines = min(LINES, oh - first)
+                source = x + image * h * w * c
+                for first in range(0, oh, args[FIRST + LINES]):
+                    lines = min(args[FIRST + LINES], oh - first)
+                    gradient = dy
                     if FROM_MAXIMA:
-                        at = image * poh * pow * F + panel * PANEL
-                        gradient = packed
-                        pack_maxima(
-                            dy + at, places + at, packed, first, lines, ow, width,
-                            poh, pow, ptop, pleft,
-                        )  # fmt: skip
+                        pooled = args[FIRST + POH] * args[FIRST + POW] * f
+                        at = image * pooled + number * panel
+                        pack_maxima(args, dy + at, places + at, packed, first, lines, width)
                     else:
-                        gradient = dy + (((image * oh + first) * ow) * F + panel * PANEL)
-                        if PACKS:
-                            pack_gradient(gradient, packed, lines * ow, width)
-                            gradient = packed
-                    if BY_TAP:
-                        sum_by_tap(
-                            source, gradient, target, width, first, lines, h, w, top, before, ow,
-                            line,
-                        )  # fmt: skip
-                    else:
-                        sum_by_line(
-                            source, padded, gradient, target, width, first, lines, h, w, top,
-                            before, ow, line,
-                        )  # fmt: skip
+                        gradient = dy + (((image * oh + first) * ow) * f + number * panel)
+                    sum_lines(
+                        args, block, packed, source, gradient, target, first, lines, width, line
+                    )

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernels of convolutions and of their input's gradients (NHWC); see jit/library/conv.py."""
+"""The kernels of convolutions and of their input's gradients (NHWC); see jit/library/conv.py.
+
+Sizes are numbers of the argument block, behind its buffers: the constants below say which.
+"""
 
 from __future__ import annotations
 
@@ -7,53 +10,67 @@ from .plain_vocabulary import (
     GIVEN,
     Address,
     Arguments,
-    conv_tile,
+    Pointer,
     copy,
-    fma_tile,
     helper,
+    place,
     pointer,
     region,
     transpose_tile,
     zero,
 )
+from .tile_kernels import (
+    BASE,
+    BIAS,
+    COUNT,
+    LEFT,
+    OUT_NEXT,
+    OUT_PIXEL,
+    REPEATS,
+    SEGMENTS,
+    W_SEGMENT,
+    W_STEP,
+    W_TAP,
+    WORDS,
+    X_NEXT,
+    X_PIXEL,
+    X_SEGMENT,
+    X_STEP,
+    X_TAP,
+    run_tiles,
+)
 
 DTYPE: str = GIVEN
 LANES: int = GIVEN  # elements of a vector
-VECTORS: int = GIVEN  # vectors across a panel of features
-PANEL: int = GIVEN  # features of a panel
-EDGE: int = GIVEN  # -1 where all panels are whole, else 0
-PIXELS: int = GIVEN  # rows of the tallest register tile, and of a lower one
-LOW: int = GIVEN
-C: int = GIVEN  # channels that are summed over
-F: int = GIVEN  # features of the result
-KH: int = GIVEN  # the window, its strides and dilations, along height and width
-KW: int = GIVEN
-SH: int = GIVEN
-SW: int = GIVEN
-DH: int = GIVEN
-DW: int = GIVEN
-LINE: int = GIVEN  # elements of a padded line, 0 where that is not known
-# The tiles of a line: pixels, what conv_tile takes for taps, whether these lie side by side and are
-# summed in one go, and the pixel that ends them, 0 for that of the line.
-TILES: tuple[tuple[int, str, bool, int], ...] = GIVEN
-SEGMENTS: int = GIVEN  # lines of the window, and channels, that are summed at a time
-CHANNELS: int = GIVEN
-HIGHEST: int = GIVEN  # lines of one image that are padded at a time
-EPILOGUE: int = GIVEN  # flags of the last step of the sum
-BIAS_AT: int = GIVEN  # the numbers of buffers
-OUT_AT: int = GIVEN
-TAPS: tuple[int, ...] = GIVEN  # where the taps of a filter begin
-STEP_C: int = GIVEN  # from a channel of a filter to the next, and from a feature
-STEP_F: int = GIVEN
-HIGH: int = GIVEN  # the taps of a phase at most
-WIDE: int = GIVEN
-SEGMENT_BLOCK: int = GIVEN  # lines of taps of a phase, and elements of one, summed at a time
-RUN_BLOCK: int = GIVEN
+BIAS_AT: int = GIVEN  # the number of the buffer with the bias, or of any where there is none
+OUT_AT: int = GIVEN  # that of the result
+FIRST: int = GIVEN  # how many buffers there are
+
+# The numbers of all kernels: sizes of the input and the output, zeros above and on the left of the
+# input (negative ones drop pixels), and channels that are summed over and those of the result.
+H, W, OH, OW, TOP, BEFORE, C, F = 0, 1, 2, 3, 4, 5, 6, 7
+# The window, its strides and dilations, along height and width.
+KH, KW, SH, SW, DH, DW = 8, 9, 10, 11, 12, 13
+PANEL = 14  # features of a panel
+HIGHEST = 15  # lines of one image that are padded at a time
+# Of convolutions: lines of the window, and channels, that are summed at a time; flags of the last
+# step of the sum; how many kinds of tiles a line has.
+LINES, CHANNELS, EPILOGUE, KINDS = 16, 17, 18, 19
+SCRATCH, PARTS = 20, 22
+# A row of the table of tiles: the part that makes them, the pixels of a tile, the pixel that ends
+# them (0 for that of the line), whether all taps lie side by side and are summed in one go, how
+# many groups of taps there are, and the taps of each.
+PART, PIXELS, END, WHOLE, GROUPS, TAPS, ROW = 0, 1, 2, 3, 4, 5, 24
+# Of gradients of strided convolutions: lines and columns of a phase with those that are cut off,
+# the taps of a phase at most, lines of taps of a phase, and elements of one, summed at a time, and
+# the rows of three tiles.
+PHASE_LINES, PHASE_COLS, HIGH, WIDE, LINES_BLOCK, RUN_BLOCK = 16, 17, 18, 19, 20, 21
+TALL, LOW, PHASE_SCRATCH, PHASE_PARTS = 22, 23, 24, 26
 
 
 @helper
 def pad_lines(
-    image: Address, height: int, width: int, top: int, lines: int, before: int, line: int,
+    image: Address, height: int, width: int, c: int, top: int, lines: int, before: int, line: int,
     padded: Address,
 ) -> None:  # fmt: skip
     """Lines of the input with zeros around them: lines [top, top + lines) of one image.
@@ -61,14 +78,14 @@ def pad_lines(
     before: zeros on the left; a negative number drops that many pixels.
     """
     skip = max(0, -before)
-    left = min(max(0, before) * C, line)
-    count = max(0, min((width - skip) * C, line - left))
+    left = min(max(0, before) * c, line)
+    count = max(0, min((width - skip) * c, line - left))
     for i in range(lines):
         target = padded + i * line
         y = top + i
         if y >= 0 and y < height:
             zero(target, left)
-            source = image + (y * width + skip) * C
+            source = image + (y * width + skip) * c
             copy(target + left, source, count)
             zero(target + (left + count), line - left - count)
         else:
@@ -78,150 +95,194 @@ def pad_lines(
 def pack_filter(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
     """Filters as panels, rows are taps and columns panels.
 
-    out[panel, tap, c, f] is w[TAPS[tap] + c * STEP_C + g * STEP_F] for feature
-    g = panel * PANEL + f, zero where there is no such feature.  TAPS and the steps make flipped
+    out[panel, tap, c, f] is w[taps[tap] + c * step_c + g * step_f] for feature
+    g = panel * width + f, zero where there is no such feature.  The taps and the steps make flipped
     and transposed filters.
     """
+    taps = pointer(args[1])
+    count, channels, features, panel = args[3], args[4], args[5], args[6]
+    step_c, step_f = args[7], args[8]
     for tap in range(r0, r1):
-        for panel in range(c0, c1):
-            target = args[1] + ((panel * len(TAPS) + tap) * C * PANEL)
-            source = args[0] + (TAPS[tap] + panel * PANEL * STEP_F)
-            pack(source, target, min(PANEL, F - panel * PANEL))
+        for number in range(c0, c1):
+            target = args[2] + (number * count + tap) * channels * panel
+            source = args[0] + (taps[tap] + number * panel * step_f)
+            width = min(panel, features - number * panel)
+            pack(source, target, width, panel, channels, step_c, step_f)
 
 
 @helper
-def pack(source: Address, target: Address, width: int) -> None:
-    values = pointer(source)
-    panel = pointer(target)
-    if width < PANEL:
-        zero(target, C * PANEL)
-    if STEP_F == 1:
-        for c in range(C):
-            copy(target + c * PANEL, source + c * STEP_C, width)
+def pack(
+    source: Address, target: Address, width: int, panel: int, channels: int, step_c: int,
+    step_f: int,
+) -> None:  # fmt: skip
+    if width < panel:
+        zero(target, channels * panel)
+    if step_f == 1:
+        for c in range(channels):
+            copy(target + c * panel, source + c * step_c, width)
         return
-    whole = C // LANES * LANES if width == PANEL and STEP_C == 1 else 0
-    for f in range(0, PANEL, LANES):
+    whole = channels // LANES * LANES if width == panel and step_c == 1 else 0
+    for f in range(0, panel, LANES):
         for c in range(0, whole, LANES):
-            corner = source + (f * STEP_F + c)
-            transpose_tile(LANES, corner, STEP_F, target + (c * PANEL + f), PANEL)
+            corner = source + (f * step_f + c)
+            transpose_tile(LANES, corner, step_f, target + (c * panel + f), panel)
+    values, out = pointer(source), pointer(target)
     for f in range(width):
-        for c in range(whole, C):
-            panel[c * PANEL + f] = values[c * STEP_C + f * STEP_F]
+        for c in range(whole, channels):
+            out[c * panel + f] = values[c * step_c + f * step_f]
 
 
 @helper
 def line_of_tiles(
-    source: Address, weights: Address, target: Address, bias: Address, flags: int, width: int,
-    ow: int, line: int, segments: int, count: int,
+    args: Arguments, table: Pointer, blocks: Address, source: Address, weights: Address,
+    target: Address, flags: int, segments: int, count: int,
 ) -> None:  # fmt: skip
+    ow = args[FIRST + OW]
     col = 0
-    for pixels, taps, whole, end in TILES:
-        while col + pixels <= (end or ow):
-            conv_tile(
-                pixels, VECTORS, LANES, EDGE or width, taps,
-                source + col * SW * C, weights, target + col * F, bias, flags,
-                segments, DH * (LINE or line), KW * C * PANEL, KW * C if whole else count,
-                DW * C, C * PANEL, SW * C, PANEL, F,
-            )  # fmt: skip
-            col += pixels
+    for kind in range(args[FIRST + KINDS]):
+        row = kind * ROW
+        numbers = blocks + kind * WORDS
+        block = pointer(numbers)
+        pixels, end = table[row + PIXELS], table[row + END]
+        tiles = ((end if end > 0 else ow) - col) // pixels
+        block[SEGMENTS] = segments
+        block[COUNT] = args[FIRST + KW] * args[FIRST + C] if table[row + WHOLE] > 0 else count
+        run_tiles(
+            args[FIRST + PARTS + table[row + PART]], numbers,
+            source + col * block[X_PIXEL], weights, target + col * block[OUT_PIXEL], flags, tiles,
+        )  # fmt: skip
+        col += max(tiles, 0) * pixels
 
 
 @helper
-def blocks(
-    padded: Address, weights: Address, out: Address, bias: Address, width: int, first: int,
-    height: int, h: int, top: int, ow: int, line: int,
+def blocks_of_tiles(args: Arguments, table: Pointer, blocks: Address, line: int) -> None:
+    """What tiles get that is the same for all panels."""
+    c, f, panel = args[FIRST + C], args[FIRST + F], args[FIRST + PANEL]
+    for kind in range(args[FIRST + KINDS]):
+        block = pointer(blocks + kind * WORDS)
+        row = kind * ROW
+        block[X_SEGMENT] = args[FIRST + DH] * line
+        block[W_SEGMENT] = args[FIRST + KW] * c * panel
+        block[X_TAP] = args[FIRST + DW] * c
+        block[W_TAP] = c * panel
+        block[X_PIXEL] = args[FIRST + SW] * c
+        block[X_STEP] = 1
+        block[W_STEP] = panel
+        block[OUT_PIXEL] = f
+        block[BASE] = 0
+        block[X_NEXT] = table[row + PIXELS] * args[FIRST + SW] * c
+        block[OUT_NEXT] = table[row + PIXELS] * f
+        for group in range(table[row + GROUPS]):
+            block[REPEATS + group] = table[row + TAPS + group]
+
+
+@helper
+def panel_of_tiles(blocks: Address, kinds: int, width: int, bias: int) -> None:
+    """What tiles get that is a panel's."""
+    for kind in range(kinds):
+        block = pointer(blocks + kind * WORDS)
+        block[LEFT] = width
+        block[BIAS] = bias
+
+
+@helper
+def lines_of_tiles(
+    args: Arguments, table: Pointer, blocks: Address, padded: Address, weights: Address,
+    out: Address, first: int, height: int, line: int,
 ) -> None:  # fmt: skip
     """Some lines of the output, for a panel of features.
 
     The reduction is cut into blocks whose filters fit the first cache; sums of blocks meet in the
     output.
     """
-    for start in range(0, KH, SEGMENTS):
-        for c in range(0, C, CHANNELS):
+    c, kh, kw = args[FIRST + C], args[FIRST + KH], args[FIRST + KW]
+    h, sh, dh = args[FIRST + H], args[FIRST + SH], args[FIRST + DH]
+    for start in range(0, kh, args[FIRST + LINES]):
+        for channel in range(0, c, args[FIRST + CHANNELS]):
             for r in range(height):
                 # Taps of lines outside of the input are left out; where all are, all are zero.
-                y = (first + r) * SH - top
-                low, high = max(0, (DH - 1 - y) // DH), min(KH, (h - y + DH - 1) // DH)
+                y = (first + r) * sh - args[FIRST + TOP]
+                low, high = max(0, (dh - 1 - y) // dh), min(kh, (h - y + dh - 1) // dh)
                 if low >= high:
-                    low, high = 0, KH
-                begin, end = max(start, low), min(start + SEGMENTS, high)
+                    low, high = 0, kh
+                begin, end = max(start, low), min(start + args[FIRST + LINES], high)
                 if begin >= end:
                     continue
                 flags = 0
-                if begin > low or c > 0:
+                if begin > low or channel > 0:
                     flags = 1
-                if end == high and c + CHANNELS >= C:
-                    flags += EPILOGUE
+                if end == high and channel + args[FIRST + CHANNELS] >= c:
+                    flags += args[FIRST + EPILOGUE]
                 line_of_tiles(
-                    padded + ((r * SH + begin * DH) * line + c),
-                    weights + (begin * KW * C + c) * PANEL,
-                    out + r * ow * F, bias, flags, width, ow, line, end - begin,
-                    min(CHANNELS, C - c),
+                    args, table, blocks, padded + ((r * sh + begin * dh) * line + channel),
+                    weights + (begin * kw * c + channel) * args[FIRST + PANEL],
+                    out + r * args[FIRST + OW] * args[FIRST + F], flags, end - begin,
+                    min(args[FIRST + CHANNELS], c - channel),
                 )  # fmt: skip
 
 
 def convolution(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
     """Rows are output lines of all images, columns are panels of features."""
-    x, packed, bias, out = args[0], args[1], args[BIAS_AT], args[OUT_AT]
-    p = OUT_AT + 1
-    h, w, oh, ow = args[p], args[p + 1], args[p + 2], args[p + 3]
-    top, before = args[p + 4], args[p + 5]
-    padded = region(args[p + 6] + worker * args[p + 7], DTYPE)
-    line = ((ow - 1) * SW + (KW - 1) * DW + 1) * C
+    x, packed, table, out = args[0], args[1], pointer(args[2]), args[OUT_AT]
+    h, w, oh, ow = args[FIRST + H], args[FIRST + W], args[FIRST + OH], args[FIRST + OW]
+    c, f, kh, kw = args[FIRST + C], args[FIRST + F], args[FIRST + KH], args[FIRST + KW]
+    sh, panel, kinds = args[FIRST + SH], args[FIRST + PANEL], args[FIRST + KINDS]
+    scratch = args[FIRST + SCRATCH] + worker * args[FIRST + SCRATCH + 1]
+    blocks = region(scratch, "int64")
+    padded = region(scratch + kinds * WORDS * 8, DTYPE)
+    line = ((ow - 1) * args[FIRST + SW] + (kw - 1) * args[FIRST + DW] + 1) * c
+    blocks_of_tiles(args, table, blocks, line)
     row = r0
     while row < r1:
         image = row // oh
         first = row - image * oh
-        height = min(min(r1 - row, oh - first), HIGHEST)
-        lines = (height - 1) * SH + (KH - 1) * DH + 1
-        pad_lines(x + image * h * w * C, h, w, first * SH - top, lines, before, line, padded)
-        for panel in range(c0, c1):
-            blocks(
-                padded, packed + panel * KH * KW * C * PANEL,
-                out + (row * ow * F + panel * PANEL), bias + panel * PANEL,
-                min(PANEL, F - panel * PANEL), first, height, h, top, ow, line,
+        height = min(min(r1 - row, oh - first), args[FIRST + HIGHEST])
+        lines = (height - 1) * sh + (kh - 1) * args[FIRST + DH] + 1
+        top = first * sh - args[FIRST + TOP]
+        pad_lines(x + image * h * w * c, h, w, c, top, lines, args[FIRST + BEFORE], line, padded)
+        for number in range(c0, c1):
+            bias = place(args[BIAS_AT] + number * panel)
+            panel_of_tiles(blocks, kinds, min(panel, f - number * panel), bias)
+            lines_of_tiles(
+                args, table, blocks, padded, packed + number * kh * kw * c * panel,
+                out + (row * ow * f + number * panel), first, height, line,
             )  # fmt: skip
         row += height
 
 
 @helper
-def lines_of_tiles(
-    padded: Address, weights: Address, out: Address, flags: int, width: int, lines: int, cols: int,
-    line: int, skip: int, segments: int, run: int, count: int,
-) -> None:  # fmt: skip
-    for r in range(lines):
-        source = padded + r * line
-        target = out + r * skip
-        col = 0
-        for pixels in (PIXELS, LOW, 1):
-            while col + pixels <= cols:
-                fma_tile(
-                    pixels, VECTORS, LANES, EDGE or width, 0,
-                    source + col * C, weights, target + col * SW * F, 0, flags,
-                    segments, line, run * PANEL, count, C, 1, PANEL, SW * F,
-                )  # fmt: skip
-                col += pixels
-
-
-@helper
 def phase(
-    padded: Address, weights: Address, out: Address, width: int, lines: int, cols: int, line: int,
-    skip: int, high: int, wide: int,
+    args: Arguments, block: Address, padded: Address, weights: Address, out: Address, lines: int,
+    cols: int, line: int, skip: int, high: int, wide: int,
 ) -> None:  # fmt: skip
-    run = wide * C
+    c, f, sw, panel = args[FIRST + C], args[FIRST + F], args[FIRST + SW], args[FIRST + PANEL]
+    numbers = pointer(block)
+    run = wide * c
     if high * run == 0:
         for r in range(lines):
             for col in range(cols):
-                zero(out + (r * skip + col * SW * F), width)
+                zero(out + (r * skip + col * sw * f), numbers[LEFT])
         return
-    for first in range(0, high, SEGMENT_BLOCK):
-        segments = min(SEGMENT_BLOCK, high - first)
-        for q in range(0, run, RUN_BLOCK):
+    numbers[W_SEGMENT] = run * panel
+    for first in range(0, high, args[FIRST + LINES_BLOCK]):
+        numbers[SEGMENTS] = min(args[FIRST + LINES_BLOCK], high - first)
+        for q in range(0, run, args[FIRST + RUN_BLOCK]):
+            numbers[COUNT] = min(args[FIRST + RUN_BLOCK], run - q)
             flags = 1 if first + q > 0 else 0
-            lines_of_tiles(
-                padded + (first * line + q), weights + (first * run + q) * PANEL, out, flags,
-                width, lines, cols, line, skip, segments, run, min(RUN_BLOCK, run - q),
-            )  # fmt: skip
+            for r in range(lines):
+                source = padded + (first * line + q) + r * line
+                col = 0
+                for kind in range(3):
+                    pixels = args[FIRST + TALL + kind] if kind < 2 else 1
+                    tiles = (cols - col) // pixels
+                    numbers[X_NEXT] = pixels * c
+                    numbers[OUT_NEXT] = pixels * sw * f
+                    run_tiles(
+                        args[FIRST + PHASE_PARTS + kind], block, source + col * c,
+                        weights + (first * run + q) * panel, out + (r * skip + col * sw * f),
+                        flags, tiles,
+                    )  # fmt: skip
+                    col += tiles * pixels
 
 
 @helper
@@ -232,24 +293,26 @@ def count_below(limit: int, offset: int, step: int) -> int:
 
 @helper
 def phases(
-    padded: Address, weights: Address, image: Address, first: int, last: int, width: int, h: int,
-    w: int, top: int, before: int, line: int,
+    args: Arguments, block: Address, padded: Address, weights: Address, image: Address, first: int,
+    last: int, line: int,
 ) -> None:  # fmt: skip
     """Lines first <= v < last; phase (a, b) of line v is output line v * SH + a - top."""
+    h, w, sh, sw = args[FIRST + H], args[FIRST + W], args[FIRST + SH], args[FIRST + SW]
+    top, before, c, f = args[FIRST + TOP], args[FIRST + BEFORE], args[FIRST + C], args[FIRST + F]
     done = 0
-    for a in range(SH):
-        high = max(0, (KH - a + SH - 1) // SH)
-        v0, v1 = max(first, count_below(0, a - top, SH)), min(last, count_below(h, a - top, SH))
-        for b in range(SW):
-            wide = max(0, (KW - b + SW - 1) // SW)
-            q0, q1 = count_below(0, b - before, SW), count_below(w, b - before, SW)
+    for a in range(sh):
+        high = max(0, (args[FIRST + KH] - a + sh - 1) // sh)
+        v0, v1 = max(first, count_below(0, a - top, sh)), min(last, count_below(h, a - top, sh))
+        for b in range(sw):
+            wide = max(0, (args[FIRST + KW] - b + sw - 1) // sw)
+            q0, q1 = count_below(0, b - before, sw), count_below(w, b - before, sw)
             if v1 > v0 and q1 > q0:
-                skipped = (v0 - first + HIGH - high) * line + (q0 + WIDE - wide) * C
-                source = padded + skipped
-                target = image + (((v0 * SH + a - top) * w + q0 * SW + b - before) * F)
+                skipped = (v0 - first + args[FIRST + HIGH] - high) * line
+                source = padded + (skipped + (q0 + args[FIRST + WIDE] - wide) * c)
+                target = image + (((v0 * sh + a - top) * w + q0 * sw + b - before) * f)
                 phase(
-                    source, weights + done * C * PANEL, target, width, v1 - v0, q1 - q0, line,
-                    SH * w * F, high, wide,
+                    args, block, source, weights + done * c * args[FIRST + PANEL], target, v1 - v0,
+                    q1 - q0, line, sh * w * f, high, wide,
                 )  # fmt: skip
             done += high * wide
 
@@ -263,21 +326,34 @@ def strided_gradient(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker
     of all images, columns are panels of input channels.
     """
     dy, packed, out = args[0], args[1], args[2]
-    h, w, oh, ow = args[3], args[4], args[5], args[6]
-    top, before, lines, cols = args[7], args[8], args[9], args[10]
-    padded = region(args[11] + worker * args[12], DTYPE)
-    line = (cols + WIDE - 1) * C
+    h, w, oh, ow = args[FIRST + H], args[FIRST + W], args[FIRST + OH], args[FIRST + OW]
+    c, f, high = args[FIRST + C], args[FIRST + F], args[FIRST + HIGH]
+    lines, wide, panel = args[FIRST + PHASE_LINES], args[FIRST + WIDE], args[FIRST + PANEL]
+    scratch = args[FIRST + PHASE_SCRATCH] + worker * args[FIRST + PHASE_SCRATCH + 1]
+    block = region(scratch, "int64")
+    padded = region(scratch + WORDS * 8, DTYPE)
+    line = (args[FIRST + PHASE_COLS] + wide - 1) * c
+    taps = args[FIRST + KH] * args[FIRST + KW]
+    numbers = pointer(block)
+    numbers[X_SEGMENT] = line
+    numbers[X_TAP] = numbers[W_TAP] = numbers[BASE] = numbers[BIAS] = 0
+    numbers[X_PIXEL] = c
+    numbers[X_STEP] = 1
+    numbers[W_STEP] = panel
+    numbers[OUT_PIXEL] = args[FIRST + SW] * f
+    numbers[REPEATS] = 1
     row = r0
     while row < r1:
         image = row // lines
         first = row - image * lines
-        height = min(min(r1 - row, lines - first), HIGHEST)
-        source = dy + image * oh * ow * C
-        pad_lines(source, oh, ow, first - (HIGH - 1), height + HIGH - 1, WIDE - 1, line, padded)
-        for panel in range(c0, c1):
+        height = min(min(r1 - row, lines - first), args[FIRST + HIGHEST])
+        source = dy + image * oh * ow * c
+        top = first - (high - 1)
+        pad_lines(source, oh, ow, c, top, height + high - 1, wide - 1, line, padded)
+        for number in range(c0, c1):
+            numbers[LEFT] = min(panel, f - number * panel)
             phases(
-                padded, packed + panel * KH * KW * C * PANEL,
-                out + (image * h * w * F + panel * PANEL), first, first + height,
-                min(PANEL, F - panel * PANEL), h, w, top, before, line,
+                args, block, padded, packed + number * taps * c * panel,
+                out + (image * h * w * f + number * panel), first, first + height, line,
             )  # fmt: skip
         row += height

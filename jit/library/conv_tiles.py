@@ -10,17 +10,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from ..kernel.sizes import AnySize
+from . import conv_kernels
 from .geometry import Axis
+from .library_kernel import LibraryKernel
+from .tiles import MOST_GROUPS, WIDTHS, cut, heights, tiles
 from .vectors import vectors
 
 _WORTH = 0.02  # of all multiplications, for which edges get tiles of their own
 _SHORT = 8  # channels below which the loops of edge tiles cost more than they save
 
 Spans = tuple[tuple[int, int], ...]  # for every tap, the first and the last pixel (excluded)
-Tiles = tuple[tuple[int, str, bool, int], ...]
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,9 @@ class Line:
             return Line(wide.out)
         line = Line(wide.out, wide)
         taps = sum(stop - start for start, stop in line.spans(0, int(wide.out)))
+        groups = len(set(line.spans(0, int(wide.out))))
+        if groups > MOST_GROUPS:
+            return Line(wide.out)
         few = taps < (1 - _WORTH) * int(wide.out) * wide.window
         return line if few else Line(wide.out)
 
@@ -54,12 +61,12 @@ class Line:
             result.append((first - start, last - start) if first < last else (0, 0))
         return tuple(result)
 
-    def tiles(self, tall: int) -> Iterator[tuple[int, int, Spans]]:
+    def tiles(self, dtype: str, tall: int, count: int) -> Iterator[tuple[int, int, Spans]]:
         """Start, height and spans of the tiles of a line of known length."""
-        length = int(self.length)  # type: ignore[arg-type]
-        for start in range(0, length, tall):
-            stop = min(start + tall, length)
-            yield start, stop - start, self.spans(start, stop)
+        start = 0
+        for height in cut(int(self.length), tall, count, dtype):  # type: ignore[arg-type]
+            yield start, height, self.spans(start, start + height)
+            start += height
 
 
 @dataclass(frozen=True)
@@ -77,16 +84,17 @@ class Tile:
         A core does two multiply-adds and two loads per cycle, and needs four cycles from one step
         of the reduction to the next.
         """
-        lanes, registers = vectors(dtype)
+        lanes = vectors(dtype).lanes
         best: tuple[float, int, int] | None = None
-        for count in (1, 2, 3, 4):
+        for count in WIDTHS:
             panels = -(-features // (lanes * count))
-            tallest = min((registers - 1 - count) // count, 28)
             known = line.length if isinstance(line.length, int) else 0
-            for tall in range(1, min(tallest, known or tallest) + 1):
+            for tall in sorted(n for n in heights(dtype, count) if n <= (known or n)):
                 sample = line if known else Line(6 * tall)
                 assert isinstance(sample.length, int)
-                cost = panels * _line_cycles(sample, tall, count) / max(1, int(sample.length))
+                cost = (
+                    panels * _line_cycles(sample, dtype, tall, count) / max(1, int(sample.length))
+                )
                 if best is None or cost < best[0]:
                     best = (cost, tall, count)
         assert best is not None  # every target holds at least one accumulator
@@ -101,48 +109,80 @@ class Tile:
         """Tiles for so many features."""
         return -(-features // self.panel)
 
-    def edge(self, features: int) -> int:
-        """EDGE: what tiles take for the lanes left, -1 for whole panels, else 0: the variable."""
-        return 0 if features % self.panel else -1
+    def masked(self, features: int) -> bool:
+        """Does the last panel of so many features lack some?"""
+        return features % self.panel != 0
+
+    def kernel(self, features: int, pixels: int, **kinds: Any) -> LibraryKernel:
+        """The kernel of tiles of so many rows, in panels of so many features; see tiles.py."""
+        return tiles(self.dtype, pixels, self.vectors, self.masked(features), **kinds)
 
     def facts(self) -> dict[str, Any]:
         """The constants that texts use for a tile."""
-        return {
-            "DTYPE": self.dtype, "PIXELS": self.pixels, "VECTORS": self.vectors,
-            "LANES": vectors(self.dtype).lanes, "PANEL": self.panel,
-        }  # fmt: skip
+        return {"DTYPE": self.dtype, "LANES": vectors(self.dtype).lanes}
 
 
-def tiles_of_line(line: Line, tile: Tile, window: int, contiguous: bool) -> Tiles:
-    """The tiles of a line; see TILES in jit/library/conv_kernels.py.
+class Kind(NamedTuple):
+    """Neighbouring tiles of a line that are alike.
 
-    contiguous: all taps of a line's window lie side by side, and are summed in one go.
+    end: the pixel that ends them, 0 for that of the line.  whole: all taps of a line's window lie
+    side by side and are summed in one go.  spans: for each group of taps, how many pixels at the
+    start and at the end of a tile lack it.  repeats: how many taps each group has.
+    """
+
+    pixels: int
+    end: int
+    whole: bool
+    spans: tuple[tuple[int, int], ...]
+    repeats: tuple[int, ...]
+
+
+def kinds_of_line(line: Line, tile: Tile, window: int, contiguous: bool) -> list[Kind]:
+    """The tiles of a line.
+
+    contiguous: all taps of a line's window lie side by side, and may be summed in one go.
     """
     if not isinstance(line.length, int):
-        tall = sorted({tile.pixels, min(4, tile.pixels), 1}, reverse=True)
-        return tuple(
-            (height, _taps(((0, height),), window, contiguous), contiguous, 0) for height in tall
-        )
-    tiles = []
-    for (height, spans), group in groupby(line.tiles(tile.pixels), lambda t: t[1:]):
+        heights = sorted({tile.pixels, min(4, tile.pixels), 1}, reverse=True)
+        return [_kind(n, 0, ((0, n),), window, contiguous) for n in heights]
+    kinds = []
+    for (height, spans), group in groupby(
+        line.tiles(tile.dtype, tile.pixels, tile.vectors), lambda t: t[1:]
+    ):
         *_, (last, _, _) = group
         whole = contiguous and all(span == (0, height) for span in spans)
-        tiles.append((height, _taps(spans, window, whole), whole, last + height))
-    return tuple(tiles)
+        kinds.append(_kind(height, last + height, spans, window, whole))
+    return kinds
 
 
-def _taps(spans: Spans, window: int, whole: bool) -> str:
-    """What conv_tile takes for `taps`."""
+def _kind(pixels: int, end: int, spans: Spans, window: int, whole: bool) -> Kind:
     if whole or len(spans) == 1:
-        return f"{spans[0][0]}:{spans[0][1]}:{1 if whole else window}"
+        spans = spans[:1] * (1 if whole else window)
     runs = [(span, len(list(group))) for span, group in groupby(spans)]
-    return ",".join(f"{first}:{last}:{count}" for (first, last), count in runs)
+    missing = tuple((first, pixels - last) for (first, last), _ in runs)
+    return Kind(pixels, end, whole, missing, tuple(count for _, count in runs))
 
 
-def _line_cycles(line: Line, tall: int, count: int) -> float:
+def table_of(
+    kinds: list[Kind], tile: Tile, features: int
+) -> tuple[np.ndarray, list[LibraryKernel]]:
+    """The kinds of tiles as conv_kernels.py reads them, and the kernels that they name."""
+    parts: list[LibraryKernel] = []
+    table = np.zeros((len(kinds), conv_kernels.ROW), np.int64)
+    for row, kind in zip(table, kinds, strict=True):
+        spans = ",".join(f"{before}:{behind}" for before, behind in kind.spans)
+        part = tile.kernel(features, kind.pixels, spans=spans)
+        if part not in parts:
+            parts.append(part)
+        facts = (parts.index(part), kind.pixels, kind.end, kind.whole, len(kind.repeats))
+        row[: len(facts) + len(kind.repeats)] = *facts, *kind.repeats
+    return table, parts
+
+
+def _line_cycles(line: Line, dtype: str, tall: int, count: int) -> float:
     """Cycles for one step of the reduction (per tap) along a whole line."""
     total = 0.0
-    for _, _, spans in line.tiles(tall):
+    for _, _, spans in line.tiles(dtype, tall, count):
         total += sum(_cycles(stop - start, count) for start, stop in spans) / len(spans)
     return total
 

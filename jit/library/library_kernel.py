@@ -4,7 +4,8 @@
 Texts are written by jit/library/template.py from functions in the same words, which
 jit/library/plain_vocabulary.py explains.  A text defines `kernel(args, r0, r1, c0, c1, worker)`,
 serial over one tile.  The argument block is int64: input addresses, output addresses, parameters,
-then, where a kernel asks for scratch memory, its base address and the bytes per worker.  args[i]
+then, where a kernel asks for scratch memory, its base address and the bytes per worker, then the
+addresses of the kernels that it calls.  args[i]
 with the number of a buffer is an address with that buffer's dtype, which `LibraryKernel.over`
 declares; regions of scratch memory get theirs by `region`.  Offsets from an address count elements.
 Imports nothing heavy.
@@ -21,25 +22,33 @@ from ..kernel.ir import declaration
 # The vocabulary's names, for a compiler that wants to know what a text may use.
 VOCABULARY = (
     "as_bytes", "atomic_add", "atomic_load", "atomic_store", "atomic_swap", "bits_as_float",
-    "call_kernel", "clock", "conv_tile", "copy", "cos", "float32", "float64", "float_as_bits",
+    "call_kernel", "clock", "copy", "cos", "float32", "float64", "float_as_bits",
     "futex", "pause", "take_if_zero",
     "fma_tile", "gather_tile", "helper", "int64", "log",
-    "pointer", "product_tile", "region", "scatter_tile", "sin", "spread_mean", "spread_places",
-    "sqrt", "transpose_tile", "uint32", "uint64", "window_max", "window_mean", "window_places",
-    "zero",
+    "place", "pointer", "region", "scatter_tile", "sin", "spread_mean", "spread_places", "sqrt",
+    "transpose_tile", "uint32", "uint64", "window_max", "window_mean", "window_places", "zero",
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class LibraryKernel:
-    """A kernel's name and Python text; equal texts are compiled once."""
+    """A kernel's name and Python text; equal texts are compiled once.
+
+    parts: kernels that it calls, whose addresses end its argument block.  They are compiled by
+    themselves, so that what differs between their callers is no matter.
+    """
 
     name: str
     text: str
+    parts: tuple[LibraryKernel, ...] = ()
 
     def over(self, dtypes: Iterable[str]) -> LibraryKernel:
         """The kernel for buffers of these dtypes."""
-        return LibraryKernel(self.name, f"{declaration(dtypes)}\n{self.text}")
+        return LibraryKernel(self.name, f"{declaration(dtypes)}\n{self.text}", self.parts)
+
+    def calling(self, parts: Iterable[LibraryKernel]) -> LibraryKernel:
+        """The kernel with others whose addresses end its argument block."""
+        return LibraryKernel(self.name, self.text, tuple(parts))
 
 
 def namespace() -> dict[str, Any]:

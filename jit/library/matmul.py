@@ -18,6 +18,7 @@ from ..program.tensor_ir import Launch
 from . import matmul_kernels
 from .library_kernel import LibraryKernel
 from .template import specialise
+from .tiles import BLOCK, tiles
 from .vectors import BYTES, vectors
 
 _DEPTH = 256  # how much of the reduction is packed at a time: a panel of it fits the first cache
@@ -82,32 +83,31 @@ class Product:
         """Is this one product, and no stack of them?"""
         return same(self.lead, 1)
 
-    def kernel(self, bias: bool = False, relu: bool = False) -> LibraryKernel:
-        """The kernel, with a bias (its last input) added and relu applied."""
-        return self._kernel(bias, relu)[0]
-
-    def _kernel(self, bias: bool = False, relu: bool = False) -> tuple[LibraryKernel, int]:
-        turned = self.x.turned, self.y.turned
-        if self.dtype in _INTEGERS:
-            return _integer_kernel(*turned), 0
-        return product_kernel(self.dtype, self.n, *turned, bias, relu, self.onto, self.packed)
-
-    def launch(self) -> Launch:
-        """How a call of this product is run."""
-        kernel, scratch = self._kernel()
+    def launch(self, bias: bool = False, relu: bool = False) -> Launch:
+        """How a call of this product is run, with a bias (its last input) added, and relu."""
         rows = self.lead * self.m
         row_tile, col_tile = _tiles(rows, self.n, self.k, self.packed)
-        params = (self.m, self.n, self.k, self.x.stride, self.y.stride)
+        sizes = self.m, self.n, self.k, self.x.stride, self.y.stride, self.x.offset, self.y.offset
+        turned = self.x.turned, self.y.turned
+        params: tuple[int, ...] = ()
+        if self.dtype in _INTEGERS:
+            kernel, scratch = _integer_kernel(*turned), 0
+        else:
+            kernel, scratch, params = product_kernel(
+                self.dtype, self.n, *turned, bias, relu, self.onto, self.packed
+            )
         return Launch(
             kernel,
-            (*params, self.x.offset, self.y.offset),
+            (*sizes, *params),
             rows,
             row_tile,
             self.n,
             col_tile,
             scratch,
             operations=2 * rows * self.n * self.k,
-            epilogue=self.kernel if self.can_add else None,
+            epilogue=self.launch if self.can_add else None,
+            bias=bias,
+            relu=relu,
         )
 
     def part(self, axis: int, start: AnySize, size: AnySize) -> Product:
@@ -125,10 +125,12 @@ class Product:
 
     def panels(self, b: Any, y: Any) -> Any:
         """The right factor as products read it when it is packed."""
-        kernel, panel = _pack_kernel(self.dtype, self.n, self.y.turned)
+        _, panel = _panel(self.dtype, self.n)
+        lanes = vectors(self.dtype).lanes
+        kernel = specialise("matmul_pack", matmul_kernels.pack_panels, LANES=lanes)
         count = ceil_div(self.n, panel)
         tile = maximum(_PACKED // maximum(self.k * panel, 1), 1)
-        params = [self.n, self.k, self.y.stride, self.y.offset]
+        params = [self.n, self.k, self.y.stride, self.y.offset, int(self.y.turned), panel]
         (out,) = b.call(kernel, [y], [((count, self.k, panel), self.dtype)], params, count, tile)
         return out
 
@@ -192,15 +194,6 @@ def _panel(dtype: str, n: AnySize) -> tuple[int, int]:
     return count, count * lanes
 
 
-def _pack_kernel(dtype: str, n: AnySize, turned: bool) -> tuple[LibraryKernel, int]:
-    _, panel = _panel(dtype, n)
-    kernel = specialise(
-        "matmul_pack", matmul_kernels.pack_panels, LANES=vectors(dtype).lanes, PANEL=panel,
-        RIGHT_TRANSPOSED=turned,
-    )  # fmt: skip
-    return kernel, panel
-
-
 def product_kernel(
     dtype: str,
     n: AnySize,
@@ -210,28 +203,34 @@ def product_kernel(
     relu: bool = False,
     onto: bool = False,
     packed: bool = False,
-) -> tuple[LibraryKernel, int]:
-    """The kernel for a dtype and (where known) width of the product, and its scratch bytes.
+) -> tuple[LibraryKernel, int, tuple[int, ...]]:
+    """The kernel for a dtype and (where known) width of the product, with its scratch bytes and
+    the numbers that it gets behind sizes, strides and offsets.
 
     Its arguments: x, y, the value added, the bias, the result; then m, n, k, the strides of x and
-    y, and their offsets.
+    y, their offsets, and these numbers.
     """
-    size, (lanes, registers) = BYTES[dtype], vectors(dtype)
+    size, registers = BYTES[dtype], vectors(dtype).registers
     count, panel = _panel(dtype, n)
     tall = {(32, 1): 24, (32, 2): 12, (16, 1): 8, (16, 2): 6}[registers, count]
+    heights = tall, 8 if tall > 8 else 4, 4
     masked = not (isinstance(n, int) and n % panel == 0)
     # Each row of a narrow product is read only once.
-    pack_left = count > 1
+    packs_left = count > 1
     high, wide = (_DEPTH, _ROWS) if transpose_x else (_ROWS, _DEPTH)
     row = wide + _GAP
-    scratch = size * ((0 if packed else _DEPTH * panel) + pack_left * high * row)
-    kernel = specialise(
-        "matmul", matmul_kernels.product, TALL=tall, MIDDLE=8 if tall > 8 else 4, LOW=4,
-        EDGE=0 if masked else -1,
-        VECTORS=count, LANES=lanes, PANEL=panel, DEPTH=_DEPTH, ROWS=_ROWS, LEFT_ROW=row,
-        PACK_LEFT=pack_left, PACKED=packed, SCRATCH=scratch > 0, DTYPE=dtype,
-        LEFT_TRANSPOSED=transpose_x,
-        RIGHT_TRANSPOSED=transpose_y and not packed, EPILOGUE=2 * bias + 4 * relu + 8 * onto,
-        BIAS_AT=1 + bias + onto, OUT_AT=2 + bias + onto,
+    scratch = BLOCK + size * ((0 if packed else _DEPTH * panel) + packs_left * high * row)
+    turned = transpose_x, transpose_y and not packed
+    params = (*turned, packs_left, packed, panel, 2 * bias + 4 * relu + 8 * onto)
+    numbers = (*map(int, params), _DEPTH, _ROWS, row, *heights)
+    parts = (tiles(dtype, height, count, masked, adjacent=transpose_x) for height in (*heights, 1))
+    return _product_kernel(dtype, bias, onto).calling(parts), scratch, numbers
+
+
+def _product_kernel(dtype: str, bias: bool, onto: bool) -> LibraryKernel:
+    buffers = 3 + onto + bias
+    return specialise(
+        "matmul", matmul_kernels.product, DTYPE=dtype, LANES=vectors(dtype).lanes,
+        BASE_AT=2 if onto else 0, BIAS_AT=buffers - 2 if bias else 0, OUT_AT=buffers - 1,
+        FIRST=buffers,
     )  # fmt: skip
-    return kernel, scratch

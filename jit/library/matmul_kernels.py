@@ -2,7 +2,8 @@
 """The kernels of matrix products; see jit/library/matmul.py.
 
 The right factor is read in panels of a few vectors, packed by the tile that needs them or, where
-several products share it, by a kernel of its own before them.
+several products share it, by a kernel of its own before them.  Sizes are numbers of the argument
+block, behind its buffers: the constants below say which.
 """
 
 from __future__ import annotations
@@ -13,130 +14,162 @@ from .plain_vocabulary import (
     Arguments,
     copy,
     helper,
+    place,
     pointer,
-    product_tile,
     region,
     transpose_tile,
     zero,
 )
+from .tile_kernels import (
+    BASE,
+    BIAS,
+    COUNT,
+    LEFT,
+    OUT_NEXT,
+    OUT_PIXEL,
+    REPEATS,
+    SEGMENTS,
+    W_SEGMENT,
+    W_STEP,
+    W_TAP,
+    WORDS,
+    X_NEXT,
+    X_PIXEL,
+    X_SEGMENT,
+    X_STEP,
+    X_TAP,
+    run_tiles,
+)
 
 DTYPE: str = GIVEN
 LANES: int = GIVEN  # elements of a vector
-VECTORS: int = GIVEN  # vectors across a panel
-PANEL: int = GIVEN  # columns of a panel
-EDGE: int = GIVEN  # -1 where all panels are whole, else 0
-TALL: int = GIVEN  # rows of the tallest register tile; those of lower ones:
-MIDDLE: int = GIVEN
-LOW: int = GIVEN
-DEPTH: int = GIVEN  # how much of the reduction is packed at a time
-ROWS: int = GIVEN  # rows of the left factor taken at a time
-LEFT_ROW: int = GIVEN  # elements from a packed row (or column) of the left factor to the next
-PACK_LEFT: bool = GIVEN
-PACKED: bool = GIVEN  # the right factor has been packed before
-SCRATCH: bool = GIVEN  # there is scratch memory
-LEFT_TRANSPOSED: bool = GIVEN
-RIGHT_TRANSPOSED: bool = GIVEN
-EPILOGUE: int = GIVEN  # flags of the last step of the reduction
-BIAS_AT: int = GIVEN  # the numbers of buffers
+# The numbers of buffers; those of a bias and of another sum are of any where there is none.
+BASE_AT: int = GIVEN
+BIAS_AT: int = GIVEN
 OUT_AT: int = GIVEN
+FIRST: int = GIVEN  # how many buffers there are
+LEFT_TRANSPOSED: bool = GIVEN  # of products of integers
+RIGHT_TRANSPOSED: bool = GIVEN
+
+# The numbers: sizes, what lies between the rows (columns, if transposed) of the factors, and where
+# these begin.
+M, N, K, X_STRIDE, Y_STRIDE, X_OFFSET, Y_OFFSET = 0, 1, 2, 3, 4, 5, 6
+# Whether factors are transposed, and whether the left one is packed here; whether the right one has
+# been packed before.
+LEFT_TURNED, RIGHT_TURNED, PACKS_LEFT, IS_PACKED = 7, 8, 9, 10
+# Columns of a panel, flags of the last step of the sum, how much of the sum is packed at a time,
+# rows of the left factor taken at a time, elements from a packed row
+# (column, if it is transposed) of it to the next, and the
+# rows of three tiles, tallest first; a fourth has one.
+PANEL, EPILOGUE, DEPTH, ROWS, LEFT_ROW, HEIGHTS = 11, 12, 13, 14, 15, 16
+SCRATCH, PARTS = 19, 21
 
 
 @helper
 def pack_right(
-    y: Address, first: int, depth: int, start: int, width: int, stride: int, panel: Address
-) -> None:
-    """panel[q, f] = y[first + q, start + f], zero for f >= width."""
-    target = pointer(panel)
-    source = pointer(y)
-    if width < PANEL:
-        zero(panel, PANEL * depth)
-    if RIGHT_TRANSPOSED:
+    y: Address, turned: int, first: int, depth: int, start: int, width: int, panel: int,
+    stride: int, packed: Address,
+) -> None:  # fmt: skip
+    """packed[q, f] = y[first + q, start + f], zero for f >= width."""
+    if width < panel:
+        zero(packed, panel * depth)
+    if turned > 0:
         done = 0
-        if width == PANEL:
+        if width == panel:
             done = depth // LANES * LANES
-            for f in range(0, PANEL, LANES):
+            for f in range(0, panel, LANES):
                 for q in range(0, done, LANES):
                     corner = (start + f) * stride + first + q
-                    transpose_tile(LANES, y + corner, stride, panel + (q * PANEL + f), PANEL)
+                    transpose_tile(LANES, y + corner, stride, packed + (q * panel + f), panel)
+        target, source = pointer(packed), pointer(y)
         for f in range(width):
             for q in range(done, depth):
-                target[q * PANEL + f] = source[(start + f) * stride + first + q]
-    elif width == PANEL:
+                target[q * panel + f] = source[(start + f) * stride + first + q]
+    elif width == 2 * LANES:
         for q in range(depth):
-            copy(panel + q * PANEL, y + ((first + q) * stride + start), PANEL)
+            copy(packed + q * panel, y + ((first + q) * stride + start), 2 * LANES)
     else:
         for q in range(depth):
-            copy(panel + q * PANEL, y + ((first + q) * stride + start), width)
+            copy(packed + q * panel, y + ((first + q) * stride + start), width)
 
 
 def pack_panels(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
     """The panels of a whole factor, one after the other: a row is a panel."""
     n, k, stride, offset = args[2], args[3], args[4], args[5]
+    turned, panel = args[6], args[7]
     for r in range(r0, r1):
-        width = min(PANEL, n - r * PANEL)
-        pack_right(args[0] + offset, 0, k, r * PANEL, width, stride, args[1] + PANEL * k * r)
+        width = min(panel, n - r * panel)
+        target = args[1] + panel * k * r
+        pack_right(args[0] + offset, turned, 0, k, r * panel, width, panel, stride, target)
 
 
 @helper
 def pack_left(
-    x: Address, first: int, depth: int, start: int, m: int, stride: int, packed: Address
-) -> None:
-    if LEFT_TRANSPOSED:
+    x: Address, turned: int, first: int, depth: int, start: int, m: int, stride: int, row: int,
+    packed: Address,
+) -> None:  # fmt: skip
+    if turned > 0:
         for q in range(depth):
-            copy(packed + q * LEFT_ROW, x + ((first + q) * stride + start), m)
+            copy(packed + q * row, x + ((first + q) * stride + start), m)
     else:
         for i in range(m):
-            copy(packed + i * LEFT_ROW, x + ((start + i) * stride + first), depth)
+            copy(packed + i * row, x + ((start + i) * stride + first), depth)
 
 
 @helper
 def multiply(
-    left: Address, stride: int, panel: Address, out: Address, m: int, depth: int, width: int,
-    n: int, bias: Address, base: Address, flags: int,
+    args: Arguments, block: Address, left: Address, pixel: int, panel: Address, out: Address,
+    base: Address, m: int, flags: int,
 ) -> None:  # fmt: skip
-    """out[i, f] (+)= the sum over q of left[i * pixel + q * step] * panel[q, f]; m is at most TALL.
-    The flags are those of product_tile: 1 adds the old out, 8 the base, 2 the bias, 4 is relu.
+    """out[i, f] (+)= the sum over q of left[i * pixel + q * step] * panel[q, f] for i < m.
+
+    The flags are those of fma_tile: 1 adds the old out, 8 the base, 2 the bias, 4 is relu.
     """
-    row = LEFT_ROW if PACK_LEFT else stride
-    pixel = 1 if LEFT_TRANSPOSED else row
-    step = row if LEFT_TRANSPOSED else 1
-    edge = EDGE or width
+    n = args[FIRST + N]
+    numbers = pointer(block)
     i = 0
-    if m == TALL:
-        product_tile(
-            TALL, VECTORS, LANES, edge, 0, left, panel, out, bias, base, flags, depth,
-            pixel, step, PANEL, n,
-        )  # fmt: skip
-        return
-    if i + MIDDLE <= m:
-        product_tile(
-            MIDDLE, VECTORS, LANES, edge, 0, left, panel, out, bias, base, flags, depth,
-            pixel, step, PANEL, n,
-        )  # fmt: skip
-        i += MIDDLE
-    while i + LOW <= m:
-        product_tile(
-            LOW, VECTORS, LANES, edge, 0, left + i * pixel, panel, out + i * n, bias, base + i * n,
-            flags, depth, pixel, step, PANEL, n,
-        )  # fmt: skip
-        i += LOW
-    while i < m:
-        product_tile(
-            1, VECTORS, LANES, edge, 0, left + i * pixel, panel, out + i * n, bias, base + i * n,
-            flags, depth, pixel, step, PANEL, n,
-        )  # fmt: skip
-        i += 1
+    for kind in range(4):
+        height = args[FIRST + HEIGHTS + kind] if kind < 3 else 1
+        count = (m - i) // height
+        numbers[X_NEXT] = height * pixel
+        numbers[OUT_NEXT] = height * n
+        numbers[BASE] = place(base + i * n)
+        address = args[FIRST + PARTS + kind]
+        run_tiles(address, block, left + i * pixel, panel, out + i * n, flags, count)
+        i += count * height
+
+
+@helper
+def block_of_tiles(args: Arguments, block: Address, row: int) -> None:
+    """What tiles get that is the same for all of them."""
+    numbers = pointer(block)
+    numbers[SEGMENTS] = 1
+    numbers[X_SEGMENT] = 0
+    numbers[W_SEGMENT] = 0
+    numbers[X_TAP] = 0
+    numbers[W_TAP] = 0
+    # One of these counts, where rows of the left factor lie side by side and where steps do.
+    numbers[X_PIXEL] = row
+    numbers[X_STEP] = row
+    numbers[W_STEP] = args[FIRST + PANEL]
+    numbers[OUT_PIXEL] = args[FIRST + N]
+    numbers[REPEATS] = 1
 
 
 def product(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
-    base, bias, out = args[2], args[BIAS_AT], args[OUT_AT]
-    m, n, k = args[OUT_AT + 1], args[OUT_AT + 2], args[OUT_AT + 3]
-    x_stride, y_stride = args[OUT_AT + 4], args[OUT_AT + 5]
-    x, y = args[0] + args[OUT_AT + 6], args[1] + args[OUT_AT + 7]
-    pixel = 1 if LEFT_TRANSPOSED else LEFT_ROW if PACK_LEFT else x_stride
-    start = args[OUT_AT + 8] + worker * args[OUT_AT + 9] if SCRATCH else 0
-    scratch = region(start, DTYPE)
-    packed = scratch + (0 if PACKED else DEPTH * PANEL)
+    base, bias, out = args[BASE_AT], args[BIAS_AT], args[OUT_AT]
+    m, n, k, width = args[FIRST + M], args[FIRST + N], args[FIRST + K], args[FIRST + PANEL]
+    x, y = args[0] + args[FIRST + X_OFFSET], args[1] + args[FIRST + Y_OFFSET]
+    x_stride, is_packed = args[FIRST + X_STRIDE], args[FIRST + IS_PACKED]
+    turned, packs_left = args[FIRST + LEFT_TURNED], args[FIRST + PACKS_LEFT]
+    scratch = args[FIRST + SCRATCH] + worker * args[FIRST + SCRATCH + 1]
+    block = region(scratch, "int64")
+    panels = region(scratch + WORDS * 8, DTYPE)
+    packed = panels + (args[FIRST + DEPTH] * width if is_packed == 0 else 0)
+    row_of_left = args[FIRST + LEFT_ROW] if packs_left > 0 else x_stride
+    pixel = 1 if turned > 0 else row_of_left
+    block_of_tiles(args, block, row_of_left)
+    numbers = pointer(block)
     if k == 0:
         for r in range(r0, r1):
             zero(out + (r * n + c0), c1 - c0)
@@ -144,32 +177,36 @@ def product(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) ->
     while row < r1:
         matrix = row // m
         start = row - matrix * m
-        height = min(min(ROWS, r1 - row), m - start)
+        height = min(min(args[FIRST + ROWS], r1 - row), m - start)
         x_matrix = x + matrix * m * k
         y_matrix = y + matrix * k * n
-        for first in range(0, k, DEPTH):
-            depth = min(DEPTH, k - first)
-            flags = (1 if first > 0 else 0) + (EPILOGUE if first + DEPTH >= k else 0)
-            if PACK_LEFT:
-                pack_left(x_matrix, first, depth, start, height, x_stride, packed)
-                left = packed
-            elif LEFT_TRANSPOSED:
+        for first in range(0, k, args[FIRST + DEPTH]):
+            depth = min(args[FIRST + DEPTH], k - first)
+            flags = 1 if first > 0 else 0
+            if first + depth >= k:
+                flags += args[FIRST + EPILOGUE]
+            numbers[COUNT] = depth
+            left = x_matrix + (start * x_stride + first)
+            if turned > 0:
                 left = x_matrix + (first * x_stride + start)
-            else:
-                left = x_matrix + (start * x_stride + first)
-            for c in range(c0, c1, PANEL):
-                width = min(PANEL, c1 - c)
-                panel = scratch
-                if PACKED:
-                    panel = y_matrix + (c * k + first * PANEL)
-                else:
-                    pack_right(y_matrix, first, depth, c, width, y_stride, panel)
-                for i in range(0, height, TALL):
-                    place = (row + i) * n + c
-                    multiply(
-                        left + i * pixel, x_stride, panel, out + place, min(TALL, height - i),
-                        depth, width, n, bias + c, base + place, flags,
-                    )  # fmt: skip
+            if packs_left > 0:
+                pack_left(
+                    x_matrix, turned, first, depth, start, height, x_stride, row_of_left, packed
+                )
+                left = packed
+            for c in range(c0, c1, width):
+                count = min(width, c1 - c)
+                panel = y_matrix + (c * k + first * width)
+                if is_packed == 0:
+                    panel = panels
+                    y_stride, right_turned = args[FIRST + Y_STRIDE], args[FIRST + RIGHT_TURNED]
+                    pack_right(
+                        y_matrix, right_turned, first, depth, c, count, width, y_stride, panel
+                    )
+                numbers[LEFT] = count
+                numbers[BIAS] = place(bias + c)
+                at = row * n + c
+                multiply(args, block, left, pixel, panel, out + at, base + at, height, flags)
         row += height
 
 

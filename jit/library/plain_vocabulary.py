@@ -11,7 +11,7 @@ unordered numbers they give the first.  Imports NumPy and the IR's dtypes.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -51,12 +51,13 @@ class Address:
 class Arguments:
     """A kernel's argument block: addresses of buffers of these dtypes, then numbers."""
 
-    def __init__(self, words: Sequence[int], dtypes: Sequence[str]) -> None:
+    def __init__(self, words: Sequence[int] | Address, dtypes: Sequence[str]) -> None:
         self.words, self.dtypes = words, dtypes
 
     def __getitem__(self, index: int) -> Any:
         """A typed address for the number of a buffer, else a number."""
-        word = int(self.words[index])
+        words = self.words
+        word = int(Pointer(words)[index] if isinstance(words, Address) else words[index])
         return Address(word, self.dtypes[index]) if index < len(self.dtypes) else word
 
 
@@ -90,6 +91,21 @@ def pointer(address: Address) -> Pointer:
 def region(start: int, dtype: str) -> Address:
     """Declares what lies at an int address (of scratch memory): elements of a dtype."""
     return Address(start, dtype)
+
+
+def place(address: Address) -> int:
+    """The address as a number, to be handed to another kernel."""
+    return address.place
+
+
+# What kernels there are, by what stands for their addresses.
+KERNELS: dict[int, Callable[..., None]] = {}
+
+
+def call_kernel(address: int, args: int, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Calls the machine code at an address with the arguments of a kernel."""
+    block = Address(args, "int64")
+    KERNELS[address](Arguments(block, ()), r0, r1, c0, c1, worker)
 
 
 def as_bytes(address: Address) -> Address:
@@ -180,93 +196,44 @@ def transpose_tile(
 
 
 def fma_tile(
-    pixels: int, vectors: int, lanes: int, left: int, ragged: int,
-    x: Address, w: Address, out: Address, bias: Address | int, flags: int,
-    segments: int, x_segment: int, w_segment: int, count: int,
-    x_pixel: int, x_step: int, w_step: int, out_pixel: int,
+    pixels: int, vectors: int, lanes: int, left: int, ragged: int, spans: str,
+    x: Address, w: Address, out: Address, bias: Address, base: Address, flags: int,
+    segments: int, x_segment: int, w_segment: int, x_tap: int, w_tap: int, count: int,
+    x_pixel: int, x_step: int, w_step: int, out_pixel: int, args: Arguments, repeats: int,
 ) -> None:  # fmt: skip
     """A tile of sums of products, all strides in elements:
 
-    out[p * out_pixel + f] = relu(bias[f] + out[…] + sum over s < segments, q < count of
-        x[s * x_segment + p * x_pixel + q * x_step] * w[s * w_segment + q * w_step + f])
+    out[p * out_pixel + f] = relu(bias[f] + base[…] + out[…] +
+        sum over s < segments, taps t of pixel p, q < count of
+            x[s * x_segment + t * x_tap + p * x_pixel + q * x_step] *
+            w[s * w_segment + t * w_tap + q * w_step + f])
 
     for p < pixels and f < vectors * lanes (f < left when `left` is not the literal -1).  `ragged`
     is literal 1 when rows of w end at `left` too, 0 when they are padded to whole vectors.
-    flags: 1 adds the old `out`, 2 adds `bias`, 4 applies relu.  Both counts are at least one.
+    `spans` is a literal such as "1:0,0:0": the first group of taps has all pixels but one at the
+    start, the second all; args[repeats + g] is how many taps a group g has.
+    flags: 1 adds the old `out`, 2 adds `bias`, 4 applies relu, 8 adds `base`, which lies as `out`
+    does, before the bias.  All counts are at least one.
     """
-    steps = segments, x_segment, w_segment, count, 0, 0, x_pixel, x_step, w_step
-    sums = _sums(pixels, _width(vectors, lanes, left), f"0:{pixels}:1", x, w, *steps)
-    _finish(sums, out, bias, 0, flags, out_pixel)
-
-
-def conv_tile(
-    pixels: int, vectors: int, lanes: int, left: int, taps: str,
-    x: Address, w: Address, out: Address, bias: Address | int, flags: int,
-    segments: int, x_segment: int, w_segment: int, count: int,
-    x_tap: int, w_tap: int, x_pixel: int, w_step: int, out_pixel: int,
-) -> None:  # fmt: skip
-    """Like fma_tile, for windows of taps some of which some pixels do not have:
-
-    out[p * out_pixel + f] = relu(bias[f] + out[…] + sum over s, taps t of pixel p, q < count of
-        x[s * x_segment + t * x_tap + p * x_pixel + q] *
-        w[s * w_segment + t * w_tap + q * w_step + f])
-
-    `taps` is a literal such as "1:14:1,0:14:4": pixels 1 to 13 have tap 0, all have taps 1 to 4.
-    """
-    steps = segments, x_segment, w_segment, count, x_tap, w_tap, x_pixel, 1, w_step
-    sums = _sums(pixels, _width(vectors, lanes, left), taps, x, w, *steps)
-    _finish(sums, out, bias, 0, flags, out_pixel)
-
-
-def product_tile(
-    pixels: int, vectors: int, lanes: int, left: int, ragged: int,
-    x: Address, w: Address, out: Address, bias: Address, base: Address, flags: int, count: int,
-    x_pixel: int, x_step: int, w_step: int, out_pixel: int,
-) -> None:  # fmt: skip
-    """A tile of a matrix product: fma_tile of one segment, which may add another value.
-
-    flags: as those of fma_tile, and 8 adds `base`, which lies as `out` does, before the bias.
-    """
-    steps = 1, 0, 0, count, 0, 0, x_pixel, x_step, w_step
-    sums = _sums(pixels, _width(vectors, lanes, left), f"0:{pixels}:1", x, w, *steps)
-    _finish(sums, out, bias, base, flags, out_pixel)
-
-
-def _width(vectors: int, lanes: int, left: int) -> int:
-    return vectors * lanes if left == -1 else min(left, vectors * lanes)
-
-
-def _sums(
-    pixels: int, width: int, taps: str, x: Address, w: Address,
-    segments: int, x_segment: int, w_segment: int, count: int,
-    x_tap: int, w_tap: int, x_pixel: int, x_step: int, w_step: int,
-) -> np.ndarray:  # fmt: skip
-    """For every pixel and feature, the sum over segments, the pixel's taps, and steps."""
+    width = vectors * lanes if left == -1 else min(left, vectors * lanes)
     sums = np.zeros((pixels, width), x.dtype)
     s, q = np.arange(segments)[:, None, None], np.arange(count)
     tap = 0
-    for group in taps.split(","):
-        first, last, repeats = map(int, group.split(":"))
-        p = np.arange(first, last)[:, None]
-        for t in range(tap, tap + repeats):
+    for group, span in enumerate(spans.split(",")):
+        before, behind = map(int, span.split(":"))
+        p = np.arange(before, pixels - behind)[:, None]
+        for t in range(tap, tap + args[repeats + group]):
             values = x.at(s * x_segment + t * x_tap + p * x_pixel + q * x_step)
             weights = w.at(s * w_segment + t * w_tap + q[:, None] * w_step + np.arange(width))
-            sums[first:last] += np.einsum("spq,sqf->pf", values, weights)
-        tap += repeats
-    return sums
-
-
-def _finish(
-    sums: np.ndarray, out: Address, bias: Address | int, base: Address | int, flags: int,
-    out_pixel: int,
-) -> None:  # fmt: skip
-    p, f = np.ogrid[: sums.shape[0], : sums.shape[1]]
+            sums[before : pixels - behind] += np.einsum("spq,sqf->pf", values, weights)
+            tap += 1
+    p, f = np.ogrid[:pixels, :width]
     places = p * out_pixel + f
     if flags & 1:
         sums += out.at(places)
-    if flags & 8 and isinstance(base, Address):
+    if flags & 8:
         sums += base.at(places)
-    if flags & 2 and isinstance(bias, Address):
+    if flags & 2:
         sums += bias.at(f)
     if flags & 4:
         sums = np.where(sums < 0, 0, sums)

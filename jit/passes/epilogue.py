@@ -2,13 +2,11 @@
 """A library kernel takes up the bias and the relu behind it, where it says that it can.
 
 What only the next map reads is then never stored without them.  A Launch says what it can with
-`epilogue`, a function of (bias, relu) that gives the kernel with these in it.
+`epilogue`, a function of (bias, relu) that gives the launch with these in it.
 Imports tensor IR, kernel IR, sizes and rewriting.
 """
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 from ..kernel import ir
 from ..kernel.sizes import Scope, same
@@ -95,7 +93,7 @@ def _take_over(
     launch = call.launch
     bias, relu = bias or launch.bias, relu or launch.relu
     assert launch.epilogue is not None
-    call.launch = replace(launch, kernel=launch.epilogue(bias, relu), bias=bias, relu=relu)
+    call.launch = launch.epilogue(bias, relu)
 
 
 RULES = (

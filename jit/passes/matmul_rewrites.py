@@ -41,8 +41,7 @@ def _is_plain(node: Node) -> TypeGuard[Call]:
 
 
 def _retarget(call: Call, product: Product) -> None:
-    # A launch made anew has no epilogue: those are fused behind all of this
-    # (jit/passes/pipeline.py).
+    # A launch made anew has no bias: those are fused behind all of this (jit/passes/pipeline.py).
     call.launch, call.role = product.launch(), product
 
 

@@ -206,7 +206,7 @@ class Compose(Node):
 class Launch:
     """A library kernel (see jit/library) over tiles of rows and columns, and its parameters.
 
-    `epilogue(bias, relu)` gives the kernel that adds a bias (its last input), then applies relu;
+    `epilogue(bias, relu)` gives the launch that adds a bias (its last input), then applies relu;
     `bias` and `relu` say what the kernel does of that already.
     """
 
@@ -219,7 +219,7 @@ class Launch:
     col_tile: AnySize | None = None
     scratch: AnySize = 0  # bytes for each worker
     operations: AnySize = 0  # how much arithmetic it does, for reports
-    epilogue: Callable[[bool, bool], LibraryKernel] | None = None
+    epilogue: Callable[[bool, bool], Launch] | None = None
     bias: bool = False
     relu: bool = False
 

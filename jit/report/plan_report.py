@@ -196,7 +196,7 @@ class _Reporter:
                 found = self._native(place, step, next(compiled), next(rows))
                 reports.append(replace(found, seconds=time))
         # Equal kernels of several steps were compiled once.
-        unique = {kernel.key: kernel for kernel in plan.kernels}
+        unique = {kernel.key: kernel for kernel in plan.compiled}
         return PlanReport(
             tuple(tensor.name for tensor in plan.traced.exports),
             self._feeds(),

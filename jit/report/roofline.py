@@ -129,20 +129,22 @@ def _copy_seconds(count: int) -> float:
     return best_seconds(driver.Program(np.array([row], np.int64)), _ENOUGH_OF_THE_MACHINE)
 
 
-def _product_kernel() -> tuple[LibraryKernel, int]:
-    kernel, scratch = product_kernel("float32", _SIDE, False, False)
-    return kernel.over(["float32"] * 3), scratch
+def _product_kernel() -> tuple[LibraryKernel, int, tuple[int, ...]]:
+    kernel, scratch, numbers = product_kernel("float32", _SIDE, False, False)
+    return kernel.over(["float32"] * 3), scratch, numbers
 
 
 def _product_seconds(count: int) -> float:
-    library, scratch = _product_kernel()
+    library, scratch, numbers = _product_kernel()
     kernel = compiler.compile_kernel(library)
     x, y, out = (aligned_empty((_SIDE, _SIDE), np.float32) for _ in range(3))
     x[...] = y[...] = 0
     work = aligned_empty((max(threads.count(), count) + 1, scratch), np.uint8)
     addresses = [array.ctypes.data for array in (x, y, out)]
     sizes = [_SIDE] * 5 + [0, 0]  # m, n, k, strides; offsets
-    args = np.array([*addresses, *sizes, work.ctypes.data, scratch], np.int64)
+    parts = [part.address for part in compiler.compiled_parts(library)]
+    words = [*addresses, *sizes, *numbers, work.ctypes.data, scratch, *parts]
+    args = np.array(words, np.int64)
     row = [kernel.address, args.ctypes.data, _SIDE, _ROW_TILE, _SIDE, _COLUMN_TILE]
     return best_seconds(driver.Program(np.array([row], np.int64), count), _ENOUGH_OF_THE_MACHINE)
 

@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..codegen.compile import parts_of
 from ..kernel import ir, sizes, verify_kernel
 from ..program.tensor_ir import Read, Register, Value, home
 from ..schedule import ir_printer
@@ -289,7 +290,8 @@ class Guarded(driver.Flow):
         for number, value in enumerate(step.reads):
             block[number] = places[int(block[number]), self._bytes(value) > 0]
         if self._scratch(step):
-            block[-2] = next(c.address for c in copies if c.buffer.name == _SCRATCH)
+            parts = len(parts_of(step.kernel))
+            block[-2 - parts] = next(c.address for c in copies if c.buffer.name == _SCRATCH)
         if self._stack(step) is not None:
             block[self._stack(step)] = copies[-2].address
             _record(copies)[0] = copies[-1].address

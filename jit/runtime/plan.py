@@ -30,15 +30,22 @@ from . import driver, thread_pool, warming
 class Plan:
     """A traced segment of a graph as kernels, in order, with a place in memory for every value.
 
+    kernels are those of the native steps, in their order; parts are kernels that some of them call.
     seconds has the time that each stage took, by name; `began` is when the first began.
     """
 
     traced: Traced
     schedule: Schedule
     kernels: Sequence[compiler.Compiled]
+    parts: Sequence[compiler.Compiled]
     template: Template
     seconds: dict[str, float]
     began: float
+
+    @property
+    def compiled(self) -> tuple[compiler.Compiled, ...]:
+        """All kernels that it needs."""
+        return (*self.kernels, *self.parts)
 
     @property
     def traced_seconds(self) -> float:
@@ -65,11 +72,12 @@ def compile_segment(traced: Traced) -> Plan:
             if isinstance(step.kernel, ir.Kernel):
                 verify_kernel.verify(step.kernel, [home(value).dtype for value in step.reads])
     with _timed("compile", seconds):
-        kernels = _compile_kernels(steps, traced)
+        kernels, parts = _compile_kernels(steps, traced)
     with _timed("lay out", seconds):
-        addresses = [kernel.address for kernel in kernels]
+        addresses = [(k.address, *(p.address for p in called)) for k, called in zip(kernels, parts)]
         template = make_template(steps, traced.program, traced.scope, addresses)
-    plan = Plan(traced, steps, kernels, template, seconds, began)
+    every = tuple(dict.fromkeys(part for called in parts for part in called))
+    plan = Plan(traced, steps, kernels, every, template, seconds, began)
     debug.show("timing", plan)
     return plan
 
@@ -85,8 +93,13 @@ def _native(steps: Schedule) -> list[KernelStep | CallStep]:
     return [step for step in steps.steps if isinstance(step, (KernelStep, CallStep))]
 
 
-def _compile_kernels(steps: Schedule, traced: Traced) -> list[compiler.Compiled]:
-    """Machine code for every native step, in their order, and what runs them."""
+def _compile_kernels(
+    steps: Schedule, traced: Traced
+) -> tuple[list[compiler.Compiled], list[list[compiler.Compiled]]]:
+    """Machine code for every native step, in their order, and the kernels that each calls.
+
+    What runs them is compiled as well.
+    """
     native, names = _native(steps), list(traced.exports)
     wanted: list[compiler.Wanted] = []
     for step in native:
@@ -99,4 +112,4 @@ def _compile_kernels(steps: Schedule, traced: Traced) -> list[compiler.Compiled]
     kernels = compiler.compile_kernels(wanted)[: len(native)]
     driver.prepare()
     warming.begin()
-    return kernels
+    return kernels, [compiler.compiled_parts(step.kernel) for step in native]

@@ -24,7 +24,7 @@ def note_plan(plan: Any, of_this_run: int, sizes: str, graph: Any) -> None:
 
     line = user_frame()[:2]
     # Plans whose kernels are all there already cost little, and are no reason to complain.
-    _COMPILED[line] += any(not k.from_cache and k.made >= plan.began for k in plan.kernels)
+    _COMPILED[line] += any(not k.from_cache and k.made >= plan.began for k in plan.compiled)
     if line in _TOLD:
         return
     if of_this_run == _MANY_PLANS:

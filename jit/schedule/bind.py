@@ -150,9 +150,15 @@ class _Numbers:
 
 
 def make_template(
-    schedule: Schedule, program: Program, scope: sizes.Scope, addresses: Sequence[int]
+    schedule: Schedule,
+    program: Program,
+    scope: sizes.Scope,
+    addresses: Sequence[tuple[int, ...]],
 ) -> Template:
-    """Lays out the argument blocks; `addresses` are those of the native steps' kernels."""
+    """Lays out the argument blocks; `addresses` are those of the native steps' kernels.
+
+    Behind the address of a kernel come those of the kernels that it calls.
+    """
     layout = _Layout(schedule, _Numbers())
     remaining = iter(addresses)
     for step in schedule.steps:
@@ -193,8 +199,9 @@ class _Layout:
         self.shapes: dict[Value, list[int]] = {}
         self.contents: dict[Value, list[int]] = {}
 
-    def native(self, step: KernelStep | CallStep, address: int) -> None:
+    def native(self, step: KernelStep | CallStep, addresses: tuple[int, ...]) -> None:
         """The block of one kernel."""
+        address, *parts = addresses
         start = self.length
         for value in step.reads:
             self._pointer(value)
@@ -205,6 +212,9 @@ class _Layout:
         else:
             self._call_arguments(step)
             extents = self._call_extents(step, address, start)
+        for part in parts:
+            self.constants[self.length] = part
+            self.length += 1
         self._row(extents)
 
     def control(self, step: Control) -> None:

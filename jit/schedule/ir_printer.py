@@ -61,7 +61,7 @@ def _graph_line(op: Operation) -> str:
 def _timing_text(plan: Any) -> str:
     """How long the stages of making a plan took, and which kernels were compiled for it."""
     # Others were made for plans before, in this process.
-    fresh = {k.key: k for k in plan.kernels if k.made >= plan.began}.values()
+    fresh = {k.key: k for k in plan.compiled if k.made >= plan.began}.values()
     new = [k for k in fresh if not k.from_cache]
     lines = [
         f"traced, fused and scheduled in {plan.traced_seconds * 1e3:.1f} ms, "

@@ -389,7 +389,6 @@ class Builder:
         col_tile: AnySize | None = None,
         scratch: AnySize = 0,
         reserve: object = None,
-        epilogue: Callable[[bool, bool], Any] | None = None,
         operations: AnySize = 0,
         role: object = None,
         updates: Sequence[Value] = (),
@@ -416,7 +415,6 @@ class Builder:
             None if col_tile is None else _size(col_tile),
             scratch,
             operations,
-            epilogue,
         )
         cells = tuple(value.cell for value in updates)
         effects = Effects(cells, touches, tuple(writes), stack, grows)

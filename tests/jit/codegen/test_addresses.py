@@ -17,7 +17,8 @@ pytestmark = pytest.mark.cpu
 DTYPES = ("float32", "int32", "float64", "uint8", "float32")
 OWN = "memory is accessed in its own dtype"
 TYPED = "memory is accessed by addresses with a dtype"
-TILE = "fma_tile(4, 1, 8, -1, 0, {}, {}, {}, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1)"
+SUMS = "0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1"  # flags, counts and strides
+TILE = f"fma_tile(4, 1, 8, -1, 0, '0:0', {{}}, {{}}, {{}}, {{}}, {{}}, {SUMS}, args, 5)"
 LIST = "gather_tile(1, 1, 8, args[0], args[4], {}, 1, args[0], 8, 8)"
 
 
@@ -50,9 +51,9 @@ LIBRARY = [
     ("region(args[0], 'int32')", "region at Address.float32.: what has a dtype keeps it"),
     ("transpose_tile(8, args[0], 8, args[2], 8)", f"transpose of float32 and float64: {OWN}"),
     ("transpose_tile(8, args[0], 8, args[4], 8)", ""),
-    (TILE.format("args[0]", "args[0]", "args[2]"), f"tile of float32 and float64: {OWN}"),
-    (TILE.format("args[1]", "args[1]", "args[1]"), "tile of int32: tiles are of float32 or"),
-    (TILE.format("args[0]", "args[4] + r0", "args[0]"), ""),
+    (TILE.format(*["args[0]"] * 4, "args[2]"), f"tile of float32 and float64: {OWN}"),
+    (TILE.format(*["args[1]"] * 5), "tile of int32: tiles are of float32 or"),
+    (TILE.format("args[0]", "args[4] + r0", *["args[0]"] * 3), ""),
     (LIST.format("region(args[5], 'int64')"), f"tile of float32 and int64: {OWN}"),
     (LIST.format("args[4]"), "offsets of float32: those of a list are int32"),
     (LIST.format("args[1]"), ""),

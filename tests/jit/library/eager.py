@@ -56,6 +56,9 @@ class EagerBuilder:
     def value(self, array: Any, sizes: Any = None) -> Array:
         return Array(aligned_copy(np.asarray(array)), sizes)
 
+    def constant(self, array: np.ndarray) -> Array:
+        return self.value(array)
+
     def known(self, value: Array) -> None:
         return None
 
@@ -92,7 +95,6 @@ class EagerBuilder:
         col_tile: int | None = None,
         scratch: int = 0,
         reserve: Any = None,
-        epilogue: Any = None,
         operations: Any = 0,
         role: Any = None,
     ) -> tuple[Array, ...]:
@@ -109,6 +111,7 @@ class EagerBuilder:
         memory.fill(255)
         if scratch:
             words += [memory.ctypes.data, scratch]
+        words += [self.address(part) for part in kernel.parts]
         block = np.array(words, np.int64)
         extents = (rows, row_tile, columns, columns if col_tile is None else col_tile)
         grid = tuple(hint(size) for size in extents)
@@ -121,6 +124,10 @@ class EagerBuilder:
         self.calls.append((kernel.name, run, (arrays, made, memory)))
         return tuple(Array(a, tuple(shape)) for a, (shape, _) in zip(made, outputs, strict=True))
 
+    def address(self, part: LibraryKernel) -> int:
+        """What a kernel calls another by."""
+        return compile_kernel(part).address
+
     def execute(self, kernel: LibraryKernel, block: np.ndarray, grid: tuple[int, ...]) -> None:
         """Runs all tiles of a call."""
         _run(compile_kernel(kernel), block, grid, self.threads)
@@ -129,7 +136,7 @@ class EagerBuilder:
         self, launch: Launch, inputs: Any, outputs: Any, role: Any = None
     ) -> tuple[Array, ...]:
         facts = {f.name: getattr(launch, f.name) for f in fields(launch)}
-        del facts["bias"], facts["relu"]
+        del facts["bias"], facts["relu"], facts["epilogue"]
         return self.call(inputs=inputs, outputs=outputs, role=role, **facts)
 
 

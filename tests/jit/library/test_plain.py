@@ -60,11 +60,9 @@ def test_a_product_of_packed_panels_with_all_that_it_can_add() -> None:
 
     def call(b: EagerBuilder) -> Any:
         packed = made.panels(b, b.value(y))
-        launch = made.with_panels().launch()
+        launch = made.with_panels().launch(bias=True, relu=True)
         values = [b.value(x), packed, b.value(onto), b.value(bias)]
-        kernel = made.with_panels().kernel(bias=True, relu=True)
-        places = launch.params, launch.rows, launch.row_tile, launch.columns, launch.col_tile
-        return b.call(kernel, values, [((20, 19), "float32")], *places, launch.scratch)
+        return b.launch(launch, values, [((20, 19), "float32")])
 
     same_both_ways(call, "matmul_pack matmul")
     (got,) = call(PlainBuilder())

@@ -87,7 +87,7 @@ def _prepare(session: Any, graph: Any, fetches: list[Any], x: Any) -> None:
     steps = [s for s in plan.steps if isinstance(s, (KernelStep, CallStep))]
     for step in steps:
         compiler.source_of(step.kernel)
-    template = bind.make_template(plan, traced.program, traced.scope, [1] * len(steps))
+    template = bind.make_template(plan, traced.program, traced.scope, [(1,)] * len(steps))
     bind.bind(template, tuple(traced.scope.examples.values()))
 
 
