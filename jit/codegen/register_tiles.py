@@ -18,6 +18,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from ..library.vectors import vectors
 from .addresses import Address, Mismatch, of_one_dtype
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ Places = Callable[[Any, int], list[list[Any]]]
 # Sums that are all being added to while the first addition is done: with no more than these a step
 # waits for the one before, and what else it does costs nothing.
 _IN_FLIGHT = 8
+# Registers besides those of sums, weights and a factor, without which LLVM keeps sums in memory.
+_SPARE = 2
 _ELEMENTS = {"float32": (ir.FloatType(), 4), "float64": (ir.DoubleType(), 8)}
 
 
@@ -47,6 +50,9 @@ class Tile:
         # Rows of w end where those of out do, so that their loads are masked.
         self.ragged = ragged
         self.masks = [None if left is None else self._mask(v) for v in range(self.vectors)]
+        # A factor is an operand in memory where it is used but once.
+        most = vectors(dtype).registers - self.vectors - (self.vectors > 1) - _SPARE
+        self.takes_pairs = _IN_FLIGHT < self.pixels * self.vectors <= most
         self.cells = [(p, v) for p in range(self.pixels) for v in range(self.vectors)]
 
     def function(self, name: str, result: Any, arguments: list[Any]) -> Any:
@@ -366,7 +372,7 @@ def _products(
 
         some = slice(pixels.start * t.vectors, pixels.stop * t.vectors)
         sums = values[some]
-        if len(sums) <= _IN_FLIGHT:
+        if len(groups) > 1 or not t.takes_pairs:
             sums = t.loop(count, sums, one)
         else:
             half, last = b.ashr(count, _WORD(1)), b.sub(count, _WORD(1))

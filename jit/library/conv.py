@@ -11,7 +11,7 @@ on both sides.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,14 +21,26 @@ from ..program.tensor_ir import Launch
 from . import conv_filter, conv_filter_product, conv_grad_pooled, conv_kernels
 from .conv_tiles import Line, Tile, kinds_of_line, table_of
 from .geometry import Axis, Padding, axes
+from .library_kernel import LibraryKernel
 from .matmul import matmul
 from .max_pool_argmax import TakesUnpooled, Windows
 from .template import specialise
 from .tiles import BLOCK
-from .vectors import BYTES
+from .vectors import BYTES, vectors
 
 _BLOCK = 1280  # reduction steps per block, so that the filters of a panel stay in the second cache
 _WORK = 1 << 22  # multiply-adds that make a worthwhile tile
+
+
+def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
+    """All kernels of convolutions, but for the tiles that they call."""
+    for dtype in (name for name in dtypes if name in BYTES):
+        for with_bias in (False, True):
+            buffers = dtype, dtype, "int64", *[dtype] * (1 + with_bias)
+            yield _kernel(dtype, with_bias).over(buffers)
+        yield _pack_kernel(dtype).over((dtype, "int64", dtype))
+        yield _strided_kernel(dtype).over([dtype] * 3)
+        yield from conv_filter.closed(dtype)
 
 
 def conv2d(
@@ -173,9 +185,7 @@ def _strided_back(
     packed = _pack(b, w, tile, (f, c), taps, (1, f))
     tall, broad = -(-kh // high.stride), -(-kw // wide.stride)
     row_tile, col_tile, highest = _work_tiles(lines, cols, kh * kw * c * f, tile.panels(c))
-    kernel = specialise(
-        "conv2d_input_gradient", conv_kernels.strided_gradient, FIRST=3, **tile.facts()
-    )
+    kernel = _strided_kernel(dy.dtype)
     heights = tile.pixels, min(4, tile.pixels), 1
     scratch = BYTES[dy.dtype] * (highest + tall - 1) * (cols + broad - 1) * f
     run = broad * f
@@ -201,7 +211,7 @@ def _pack(
 ) -> Any:
     """Filters as panels: `sizes` and `steps` are those of reduced channels and of features."""
     c, f = sizes
-    kernel = specialise("pack_filter", conv_kernels.pack_filter, LANES=tile.facts()["LANES"])
+    kernel = _pack_kernel(w.dtype)
     panels = tile.panels(f)
     taps_tile = max(1, (1 << 14) // (c * tile.panel))
     outputs = [((panels, len(taps), c, tile.panel), w.dtype)]
@@ -228,17 +238,14 @@ def _windows(
     lines = (highest - 1) * high.stride + high.reach
 
     def launch(with_bias: bool, with_relu: bool) -> Launch:
-        made = specialise(
-            "conv2d", conv_kernels.convolution, BIAS_AT=3 if with_bias else 1,
-            OUT_AT=3 + with_bias, FIRST=4 + with_bias, **tile.facts(),
-        )  # fmt: skip
         params = [
             *(high.size, wide.size, high.out, wide.out, high.before, wide.before, c, f),
             *(kh, kw, high.stride, wide.stride, high.dilation, wide.dilation, tile.panel),
             *(highest, segments, channels, 2 * with_bias + 4 * with_relu, len(kinds)),
         ]
         return Launch(
-            made.calling(parts), tuple(params), x.shape[0] * high.out, row_tile, panels, col_tile,
+            _kernel(x.dtype, with_bias).calling(parts), tuple(params),
+            x.shape[0] * high.out, row_tile, panels, col_tile,
             BLOCK * len(kinds) + BYTES[x.dtype] * lines * wide.padded * c + 64,
             operations=_operations(x.shape[0], both, c * f),
             epilogue=None if bias is not None or relu else launch,
@@ -249,6 +256,22 @@ def _windows(
     output = (x.shape[0], high.out, wide.out, f), x.dtype
     (out,) = b.launch(launch(bias is not None, relu), inputs, [output], role)
     return out
+
+
+def _kernel(dtype: str, with_bias: bool) -> LibraryKernel:
+    return specialise(
+        "conv2d", conv_kernels.convolution, DTYPE=dtype, BIAS_AT=3 if with_bias else 1,
+        OUT_AT=3 + with_bias, FIRST=4 + with_bias,
+    )  # fmt: skip
+
+
+def _strided_kernel(dtype: str) -> LibraryKernel:
+    entry = conv_kernels.strided_gradient
+    return specialise("conv2d_input_gradient", entry, DTYPE=dtype, FIRST=3)
+
+
+def _pack_kernel(dtype: str) -> LibraryKernel:
+    return specialise("pack_filter", conv_kernels.pack_filter, LANES=vectors(dtype).lanes)
 
 
 def _operations(images: AnySize, both: tuple[Axis, Axis], channels: int) -> AnySize:

@@ -8,7 +8,7 @@ packed for them first, from the places of maxima if there is max pooling behind 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -99,16 +99,25 @@ def _heights(tile: Tile, run: int) -> list[int]:
 def _kernel(
     tile: Tile, f: int, heights: Sequence[int], packs: bool, from_maxima: bool
 ) -> LibraryKernel:
-    kernel = specialise(
-        "conv2d_filter_gradient", conv_filter_kernels.filter_gradient, DTYPE=tile.dtype,
-        ZERO=np.dtype(tile.dtype).type(0), FROM_MAXIMA=from_maxima,
+    ragged = tile.masked(f) and not packs
+    return _specialised(tile.dtype, from_maxima).calling(
+        tile.kernel(f, height, ragged=ragged, adjacent=True) for height in heights
+    )
+
+
+def _specialised(dtype: str, from_maxima: bool) -> LibraryKernel:
+    return specialise(
+        "conv2d_filter_gradient", conv_filter_kernels.filter_gradient, DTYPE=dtype,
+        ZERO=np.dtype(dtype).type(0), FROM_MAXIMA=from_maxima,
         PLACES_AT=2 if from_maxima else 1, OUT_AT=3 if from_maxima else 2,
         FIRST=4 if from_maxima else 3,
     )  # fmt: skip
-    ragged = tile.masked(f) and not packs
-    return kernel.calling(
-        tile.kernel(f, height, ragged=ragged, adjacent=True) for height in heights
-    )
+
+
+def closed(dtype: str) -> Iterator[LibraryKernel]:
+    """All kernels of filter gradients, but for the tiles that they call."""
+    yield _specialised(dtype, False).over([dtype] * 3)
+    yield _specialised(dtype, True).over([dtype, dtype, "uint8", dtype])
 
 
 def _lines(both: tuple[Axis, Axis], c: int, panel: int, size: int) -> int:

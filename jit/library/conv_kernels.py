@@ -23,15 +23,20 @@ from .tile_kernels import (
     BASE,
     BIAS,
     COUNT,
+    FACTOR,
     LEFT,
+    OUT_FIRST,
     OUT_NEXT,
     OUT_PIXEL,
+    PART,
     REPEATS,
     SEGMENTS,
+    TILES,
     W_SEGMENT,
     W_STEP,
     W_TAP,
     WORDS,
+    X_FIRST,
     X_NEXT,
     X_PIXEL,
     X_SEGMENT,
@@ -57,10 +62,10 @@ HIGHEST = 15  # lines of one image that are padded at a time
 # step of the sum; how many kinds of tiles a line has.
 LINES, CHANNELS, EPILOGUE, KINDS = 16, 17, 18, 19
 SCRATCH, PARTS = 20, 22
-# A row of the table of tiles: the part that makes them, the pixels of a tile, the pixel that ends
+# A row of the table of tiles: the number of their kernel, the pixels of a tile, the pixel that ends
 # them (0 for that of the line), whether all taps lie side by side and are summed in one go, how
 # many groups of taps there are, and the taps of each.
-PART, PIXELS, END, WHOLE, GROUPS, TAPS, ROW = 0, 1, 2, 3, 4, 5, 24
+KERNEL, PIXELS, END, WHOLE, GROUPS, TAPS, ROW = 0, 1, 2, 3, 4, 5, 24
 # Of gradients of strided convolutions: lines and columns of a phase with those that are cut off,
 # the taps of a phase at most, lines of taps of a phase, and elements of one, summed at a time, and
 # the rows of three tiles.
@@ -134,46 +139,50 @@ def pack(
 
 @helper
 def line_of_tiles(
-    args: Arguments, table: Pointer, blocks: Address, source: Address, weights: Address,
-    target: Address, flags: int, segments: int, count: int,
+    args: Arguments, blocks: Address, source: Address, weights: Address, target: Address,
+    flags: int, segments: int, count: int,
 ) -> None:  # fmt: skip
-    ow = args[FIRST + OW]
-    col = 0
     for kind in range(args[FIRST + KINDS]):
-        row = kind * ROW
         numbers = blocks + kind * WORDS
         block = pointer(numbers)
-        pixels, end = table[row + PIXELS], table[row + END]
-        tiles = ((end if end > 0 else ow) - col) // pixels
         block[SEGMENTS] = segments
-        block[COUNT] = args[FIRST + KW] * args[FIRST + C] if table[row + WHOLE] > 0 else count
+        block[COUNT] = count * block[FACTOR]
         run_tiles(
-            args[FIRST + PARTS + table[row + PART]], numbers,
-            source + col * block[X_PIXEL], weights, target + col * block[OUT_PIXEL], flags, tiles,
+            block[PART], numbers, source + block[X_FIRST], weights, target + block[OUT_FIRST],
+            flags, block[TILES],
         )  # fmt: skip
-        col += max(tiles, 0) * pixels
 
 
 @helper
 def blocks_of_tiles(args: Arguments, table: Pointer, blocks: Address, line: int) -> None:
-    """What tiles get that is the same for all panels."""
+    """What tiles get that is the same for all lines and panels."""
     c, f, panel = args[FIRST + C], args[FIRST + F], args[FIRST + PANEL]
+    sw, kw, ow = args[FIRST + SW], args[FIRST + KW], args[FIRST + OW]
+    col = 0
     for kind in range(args[FIRST + KINDS]):
         block = pointer(blocks + kind * WORDS)
         row = kind * ROW
+        pixels, end = table[row + PIXELS], table[row + END]
+        tiles = max(0, ((end if end > 0 else ow) - col) // pixels)
         block[X_SEGMENT] = args[FIRST + DH] * line
-        block[W_SEGMENT] = args[FIRST + KW] * c * panel
+        block[W_SEGMENT] = kw * c * panel
         block[X_TAP] = args[FIRST + DW] * c
         block[W_TAP] = c * panel
-        block[X_PIXEL] = args[FIRST + SW] * c
+        block[X_PIXEL] = sw * c
         block[X_STEP] = 1
         block[W_STEP] = panel
         block[OUT_PIXEL] = f
         block[BASE] = 0
-        block[X_NEXT] = table[row + PIXELS] * args[FIRST + SW] * c
-        block[OUT_NEXT] = table[row + PIXELS] * f
+        block[X_NEXT] = pixels * sw * c
+        block[OUT_NEXT] = pixels * f
         for group in range(table[row + GROUPS]):
             block[REPEATS + group] = table[row + TAPS + group]
+        block[FACTOR] = kw if table[row + WHOLE] > 0 else 1
+        block[PART] = args[FIRST + PARTS + table[row + KERNEL]]
+        block[TILES] = tiles
+        block[X_FIRST] = col * sw * c
+        block[OUT_FIRST] = col * f
+        col += tiles * pixels
 
 
 @helper
@@ -187,8 +196,8 @@ def panel_of_tiles(blocks: Address, kinds: int, width: int, bias: int) -> None:
 
 @helper
 def lines_of_tiles(
-    args: Arguments, table: Pointer, blocks: Address, padded: Address, weights: Address,
-    out: Address, first: int, height: int, line: int,
+    args: Arguments, blocks: Address, padded: Address, weights: Address, out: Address,
+    first: int, height: int, line: int,
 ) -> None:  # fmt: skip
     """Some lines of the output, for a panel of features.
 
@@ -214,7 +223,7 @@ def lines_of_tiles(
                 if end == high and channel + args[FIRST + CHANNELS] >= c:
                     flags += args[FIRST + EPILOGUE]
                 line_of_tiles(
-                    args, table, blocks, padded + ((r * sh + begin * dh) * line + channel),
+                    args, blocks, padded + ((r * sh + begin * dh) * line + channel),
                     weights + (begin * kw * c + channel) * args[FIRST + PANEL],
                     out + r * args[FIRST + OW] * args[FIRST + F], flags, end - begin,
                     min(args[FIRST + CHANNELS], c - channel),
@@ -244,7 +253,7 @@ def convolution(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int
             bias = place(args[BIAS_AT] + number * panel)
             panel_of_tiles(blocks, kinds, min(panel, f - number * panel), bias)
             lines_of_tiles(
-                args, table, blocks, padded, packed + number * kh * kw * c * panel,
+                args, blocks, padded, packed + number * kh * kw * c * panel,
                 out + (row * ow * f + number * panel), first, height, line,
             )  # fmt: skip
         row += height

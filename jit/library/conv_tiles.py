@@ -117,10 +117,6 @@ class Tile:
         """The kernel of tiles of so many rows, in panels of so many features; see tiles.py."""
         return tiles(self.dtype, pixels, self.vectors, self.masked(features), **kinds)
 
-    def facts(self) -> dict[str, Any]:
-        """The constants that texts use for a tile."""
-        return {"DTYPE": self.dtype, "LANES": vectors(self.dtype).lanes}
-
 
 class Kind(NamedTuple):
     """Neighbouring tiles of a line that are alike.

@@ -10,7 +10,9 @@ a sum with another value, a product with a right factor that is packed already
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product as product_of
 from typing import Any
 
 from ..kernel.sizes import AnySize, ceil_div, hint, is_positive, maximum, minimum, product, same
@@ -126,13 +128,24 @@ class Product:
     def panels(self, b: Any, y: Any) -> Any:
         """The right factor as products read it when it is packed."""
         _, panel = _panel(self.dtype, self.n)
-        lanes = vectors(self.dtype).lanes
-        kernel = specialise("matmul_pack", matmul_kernels.pack_panels, LANES=lanes)
         count = ceil_div(self.n, panel)
         tile = maximum(_PACKED // maximum(self.k * panel, 1), 1)
         params = [self.n, self.k, self.y.stride, self.y.offset, int(self.y.turned), panel]
+        kernel = _pack_kernel(self.dtype)
         (out,) = b.call(kernel, [y], [((count, self.k, panel), self.dtype)], params, count, tile)
         return out
+
+
+def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
+    """All kernels of products, but for the tiles that they call."""
+    for dtype in dtypes:
+        if dtype in _INTEGERS:
+            for turned in product_of((False, True), repeat=2):
+                yield _integer_kernel(*turned).over([dtype] * 3)
+        elif dtype in BYTES:
+            yield _pack_kernel(dtype).over([dtype] * 2)
+            for bias, onto in product_of((False, True), repeat=2):
+                yield _product_kernel(dtype, bias, onto).over([dtype] * (3 + bias + onto))
 
 
 def matmul(b: Any, x: Any, y: Any, transpose_x: bool = False, transpose_y: bool = False) -> Any:
@@ -225,6 +238,10 @@ def product_kernel(
     numbers = (*map(int, params), _DEPTH, _ROWS, row, *heights)
     parts = (tiles(dtype, height, count, masked, adjacent=transpose_x) for height in (*heights, 1))
     return _product_kernel(dtype, bias, onto).calling(parts), scratch, numbers
+
+
+def _pack_kernel(dtype: str) -> LibraryKernel:
+    return specialise("matmul_pack", matmul_kernels.pack_panels, LANES=vectors(dtype).lanes)
 
 
 def _product_kernel(dtype: str, bias: bool, onto: bool) -> LibraryKernel:

@@ -40,6 +40,13 @@ BASE = 12
 X_NEXT = 13  # from a tile to the next
 OUT_NEXT = 14
 REPEATS = 15  # and further on: the taps of each group
+# What those who call tiles remember: the address of their kernel, what their number of steps is to
+# that of others, how many tiles there are, and where the first of them begins.
+PART = 27
+FACTOR = 28
+TILES = 29
+X_FIRST = 30
+OUT_FIRST = 31
 WORDS = 32  # of a block
 
 

@@ -7,16 +7,16 @@ them, which know neither, are one each.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from . import tile_kernels
 from .library_kernel import LibraryKernel
 from .template import specialise
-from .tile_kernels import REPEATS, WORDS
-from .vectors import vectors
+from .tile_kernels import PART, REPEATS, WORDS
+from .vectors import BYTES, vectors
 
 BLOCK = 8 * WORDS  # bytes of the numbers that a tile gets
-MOST_GROUPS = WORDS - REPEATS
+MOST_GROUPS = PART - REPEATS
 PLAIN = "0:0"  # all rows have all taps
 # Windows of three, a pixel of which lies outside of the input: at the left, at the right, at both.
 EDGES = ("1:0,0:0", "0:0,0:1", "1:0,0:0,0:1")
@@ -54,13 +54,15 @@ def cut(length: int, tall: int, count: int, dtype: str) -> Iterator[int]:
         length -= height
 
 
-def closed(dtypes: tuple[str, ...] = ("float32",)) -> Iterator[LibraryKernel]:
-    """The tiles that programs ask for; few others are compiled when one does."""
-    for dtype in dtypes:
+def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
+    """The tiles that programs ask for; the few others are compiled when one does."""
+    for dtype in (name for name in dtypes if name in BYTES):
         for count in WIDTHS:
-            for pixels in heights(dtype, count):
+            for height in heights(dtype, count):
                 for masked in (False, True):
-                    yield tiles(dtype, pixels, count, masked)
-                    yield tiles(dtype, pixels, count, masked, adjacent=True)
-                for spans in EDGES if pixels > 1 else ():
-                    yield tiles(dtype, pixels, count, spans=spans)
+                    yield tiles(dtype, height, count, masked)
+                    yield tiles(dtype, height, count, masked, adjacent=True)
+                if height > 1:
+                    yield from (tiles(dtype, height, count, spans=edge) for edge in EDGES)
+                if count <= 2:
+                    yield tiles(dtype, height, count, True, ragged=True, adjacent=True)
